@@ -1,0 +1,151 @@
+import { amountNumber, readAmount } from "../contract/amount.ts";
+import { accepted, type Reading, rejected } from "../contract/reading.ts";
+import { readTimestamp } from "../contract/timestamp.ts";
+import { type FailureKind, usage } from "../failure.ts";
+import { defineCommand } from "../frame/command.ts";
+import { readWord } from "../frame/common-flags.ts";
+import type { Context, RawOutcome } from "../frame/context.ts";
+import { argument, flag, oneOf } from "../frame/flag.ts";
+import { readSmallText } from "../frame/small-text.ts";
+import { safeJson } from "../ui/terminal-text.ts";
+
+const verbs = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
+type Verb = (typeof verbs)[number];
+
+export const api = defineCommand({
+  name: "api",
+  summary: "Make a raw call, signed when the path needs it",
+  details:
+    "The path is relative to the base URL. With GET the fields go into the query, else into a JSON body; amount and timestamp become numbers, everything else a text. A payout gets its timestamp, if it has none, and its signature. It is sent once, never again by itself.",
+  examples: [
+    { line: "lenden api GET /payment/methods", says: "the answer's body" },
+    { line: "lenden api GET /payment/retrieve/TX8F3K2Q --include", says: "status and headers too" },
+    {
+      line: "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",
+      says: "a body made of fields",
+    },
+    {
+      line: "lenden api POST /payout/create-by-server --input payout.json",
+      says: "a body from a file, signed",
+    },
+  ],
+  arguments: {
+    verb: argument.required("METHOD", `One of ${verbs.join(", ")}`, (text) =>
+      oneOf(verbs)(text.toUpperCase()),
+    ),
+    path: argument.required("path", "The path, for example /payment/methods", readPath),
+  },
+  flags: {
+    field: flag.many("-f, --field <key=value>", "A field of the body or the query", readField),
+    input: flag.optional(
+      "--input <file>",
+      "A JSON body from a file, or from standard input with -",
+      readWord,
+    ),
+    include: flag.toggle("--include", "Show the answer's status and headers too"),
+  },
+  writes: true,
+  exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
+  async run(input, context) {
+    const { verb, include } = input;
+    const path = verb === "GET" ? withQuery(input) : input.path;
+    const call = {
+      method: verb,
+      path,
+      body: verb === "GET" ? undefined : await bodyOf(input, context),
+    };
+    if (input.dryRun) return context.previewRaw(call);
+    if (verb !== "GET") {
+      const rows: [string, string][] = [
+        ["Request", `${verb} ${path}`],
+        ["Body", JSON.stringify(call.body)],
+      ];
+      await context.confirm({ action: "Make a raw call", rows });
+    }
+    const outcome = await context.raw(call);
+    const ending = endingOf(outcome, verb);
+    if (ending) context.notice(`This is no plain success: ${ending} (status ${outcome.status}).`);
+    return { ...outcome, include, ending };
+  },
+  json: ({ status, headers, body, include }) => (include ? { status, headers, body } : body),
+  view: ({ status, headers, body, include }) => {
+    const head = [
+      String(status),
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      "",
+    ];
+    const shown = typeof body === "string" ? body : safeJson(body, 2);
+    return { kind: "raw", text: [...(include ? head : []), shown].join("\n") };
+  },
+  ending: ({ ending }) => ending,
+});
+
+interface Given {
+  path: string;
+  field: [string, string][];
+  input: string | undefined;
+}
+
+function withQuery({ path, field, input }: Given): string {
+  if (input !== undefined) throw usage(["--input: a GET has no body."]);
+  const query = new URLSearchParams(field).toString();
+  return query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
+}
+
+async function bodyOf(
+  { field, input }: Given,
+  { host }: Context,
+): Promise<Record<string, unknown>> {
+  if (input === undefined) return Object.fromEntries(field.map(typed));
+  if (field.length > 0) throw usage(["Give the body with --input or with --field, not with both."]);
+  return objectIn(await readSmallText(input, "--input", host));
+}
+
+/** The service's two kinds of numbers are checked like everywhere else. */
+function typed([key, text]: [string, string]): [string, string | number] {
+  if (key !== "amount" && key !== "timestamp") return [key, text];
+  const reading = key === "amount" ? readAmount(text) : readTimestamp(text);
+  if (!reading.ok) throw usage([`--field ${key}: ${reading.problem}`]);
+  return [key, typeof reading.value === "bigint" ? amountNumber(reading.value) : reading.value];
+}
+
+function objectIn(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // Said below, without the content: it may hold anything.
+  }
+  throw usage(["--input: the body is not a JSON object."]);
+}
+
+function endingOf({ answer }: RawOutcome, verb: Verb): FailureKind | undefined {
+  if (answer.kind === "data") return undefined;
+  if (answer.kind === "unclear") return verb === "GET" ? "unreachable" : "uncertain";
+  return (
+    {
+      access: "access",
+      "unknown id": "not-found",
+      busy: "unreachable",
+      clash: "refused",
+      refused: "refused",
+    } as const
+  )[answer.why];
+}
+
+/** Reads a path that stays below the base URL. */
+function readPath(text: string): Reading<string> {
+  const path = text.startsWith("/") ? text : `/${text}`;
+  const climbs = path.split(/[/?]/).some((one) => /^(?:\.|%2e){1,2}$/i.test(one));
+  const isPlain = /^[\x21-\x7e]+$/.test(path) && !/\/\/|\\|#/.test(path);
+  return isPlain && !climbs
+    ? accepted(path)
+    : rejected("A path is relative to the base URL, for example /payment/methods.");
+}
+
+function readField(text: string): Reading<[string, string]> {
+  const [, key, value] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
+  return key === undefined || value === undefined
+    ? rejected("A field is key=value.")
+    : accepted([key, value]);
+}

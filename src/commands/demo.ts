@@ -1,0 +1,149 @@
+import { defineCommand } from "../frame/command.ts";
+import type { Context, RunningSandbox } from "../frame/context.ts";
+import { paymentCard, payoutCard, refundCard } from "../ui/records.ts";
+import { card, field, text, type View } from "../ui/view.ts";
+
+interface Step {
+  step: number;
+  says: string;
+  /** The command line that does the same. */
+  command: string;
+  data: unknown;
+  view: View;
+}
+
+export const demo = defineCommand(
+  {
+    name: "demo",
+    summary: "Tell the whole story on a local sandbox of its own: pay, pay out, pay back, cancel",
+    details:
+      "Nothing leaves this machine and nothing stays. Every step shows the command line that does the same.",
+    examples: [{ line: "lenden demo", says: "takes about a second" }],
+    async *run(_, context) {
+      const sandbox = await context.startSandbox({ port: 0, now: context.host.now });
+      try {
+        let step = 0;
+        for await (const told of story(sandbox, context)) {
+          step += 1;
+          yield { step, ...told };
+        }
+      } finally {
+        await sandbox.close();
+      }
+    },
+    json: ({ view: _, ...told }) => told,
+    view: ({ step, says, command, view }) =>
+      view.kind === "card"
+        ? {
+            ...view,
+            title: `${step}. ${says}`,
+            fields: [field("command", "Command", text(command)), ...view.fields],
+          }
+        : view,
+  },
+  { streams: true },
+);
+
+const recipient = "01712345678";
+
+async function* story(
+  sandbox: RunningSandbox,
+  context: Context,
+): AsyncIterable<Omit<Step, "step">> {
+  const { baseUrl, apiKey, payoutSecret } = sandbox;
+  const account = { baseUrl, apiKey, environment: "sandbox", name: "demo" } as const;
+  const world = await context.worldOf(account, payoutSecret);
+  const { dataOf } = await import("../operations/outcome.ts");
+  const { createPayment, createRefund } = await import("../operations/once.ts");
+  const { cancelRefund, triggerPayment, triggerPayout } = await import("../operations/settle.ts");
+  const { sendPayout } = await import("../operations/payout.ts");
+
+  const methods = dataOf(await world.client.listMethods({}));
+  const paymentMethodId = methods[0]?.id ?? "";
+  yield {
+    says: "The methods of the account",
+    command: "lenden methods",
+    data: methods,
+    view: card(
+      "",
+      "",
+      methods.map(({ codeName, providerName, id }) => field(codeName, providerName, text(id))),
+    ),
+  };
+
+  const { origin } = new URL(baseUrl);
+  const urls = { redirect_url: `${origin}/return`, callback_url: `${origin}/callback` };
+  const payment = await createPayment(
+    125_050n,
+    { description: "Order 42", paymentMethodId, ...urls },
+    world,
+  );
+  yield {
+    says: "A payment: the customer pays at its address",
+    command: 'lenden pay create --amount 1250.50 --description "Order 42" --method bkash',
+    data: payment,
+    view: paymentCard(payment),
+  };
+
+  const paid = await triggerPayment(payment.transactionId, world);
+  yield {
+    says: "The customer pays (simulated)",
+    command: `lenden sandbox trigger payment ${payment.transactionId}`,
+    data: paid,
+    view: paymentCard(paid),
+  };
+
+  const order = {
+    amountPaisa: 50_000n,
+    reference: "INV-7",
+    recipientNumber: recipient,
+    recipientName: "Rahima",
+    paymentMethodId,
+  };
+  const { payout, existing } = await sendPayout(order, world);
+  const sendLine = `lenden payout send --amount 500 --to ${recipient} --method bkash --ref INV-7 --name Rahima`;
+  yield {
+    says: "A signed payout",
+    command: sendLine,
+    data: { ...payout, existing },
+    view: payoutCard({ ...payout, existing }),
+  };
+
+  const done = await triggerPayout(payout.payoutId, world);
+  yield {
+    says: "The recipient has it (simulated)",
+    command: `lenden sandbox trigger payout ${payout.payoutId}`,
+    data: done,
+    view: payoutCard(done),
+  };
+
+  const again = await sendPayout(order, world);
+  yield {
+    says: "The same payout once more: nobody is paid twice",
+    command: sendLine,
+    data: { ...again.payout, existing: again.existing },
+    view: payoutCard({ ...again.payout, existing: again.existing }),
+  };
+
+  const refundInput = {
+    transactionId: payment.transactionId,
+    accountType: "PERSONAL_ACCOUNT",
+    accountNumber: "01812345678",
+    note: "damaged",
+  } as const;
+  const refund = await createRefund(25_025n, refundInput, world);
+  yield {
+    says: "A part of the payment is paid back",
+    command: `lenden refund create --payment ${payment.transactionId} --amount 250.25 --account-type personal --account-number 01812345678 --note damaged`,
+    data: refund,
+    view: refundCard(refund),
+  };
+
+  const cancelled = await cancelRefund(refund.refundRequestId, "customer kept it", world);
+  yield {
+    says: "The refund is cancelled while it is Processing",
+    command: `lenden refund cancel ${refund.refundRequestId} --note "customer kept it"`,
+    data: cancelled,
+    view: refundCard(cancelled),
+  };
+}

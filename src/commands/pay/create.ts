@@ -1,0 +1,104 @@
+import { amountNumber } from "../../contract/amount.ts";
+import { mobileText, readMobile } from "../../contract/mobile.ts";
+import { readUrl } from "../../contract/url.ts";
+import { defineCommand } from "../../frame/command.ts";
+import {
+  amount,
+  callbackUrl,
+  method,
+  note,
+  readText,
+  readWord,
+  redirectUrl,
+} from "../../frame/common-flags.ts";
+import type { Context } from "../../frame/context.ts";
+import { flag } from "../../frame/flag.ts";
+import { formatPaisa } from "../../ui/money.ts";
+import { paymentCard } from "../../ui/records.ts";
+
+export const payCreate = defineCommand({
+  name: "pay create",
+  summary: "Create a payment and get the page where the customer pays",
+  details:
+    "Send the customer to the address it prints. The payment has happened when 'lenden pay get' says Completed, and not before. A payment is never sent twice: after an unclear answer (exit 75) look in the dashboard first.",
+  examples: [
+    {
+      line: 'lenden pay create --amount 1250.50 --description "Order 42" --method bkash',
+      says: "prints the page's address",
+    },
+    {
+      line: 'id=$(lenden pay create --amount 500 --description "Order 43" --method nagad -q)',
+      says: "keeps the id for a script",
+    },
+  ],
+  flags: {
+    amount,
+    description: flag.required(
+      "--description <text>",
+      "What it is for, for example the order's number",
+      readText,
+    ),
+    ...method,
+    redirectUrl,
+    callbackUrl,
+    payer: flag.optional(
+      "--payer <number>",
+      "The customer's mobile number, filled in on the page",
+      readMobile,
+    ),
+    gatewayType: flag.optional(
+      "--gateway-type <text>",
+      "The gateway type, where the service gave you one",
+      readWord,
+    ),
+    note,
+    open: flag.toggle("--open", "Open the page in the browser"),
+    qr: flag.toggle("--qr", "Show the page's address as a QR code, on stderr"),
+  },
+  writes: true,
+  exits: ["refused", "access", "unreachable", "uncertain"],
+  async run(input, context) {
+    const paymentMethodId = await context.methodId(input);
+    const { numberFormat } = await context.settings();
+    const request = {
+      description: input.description,
+      paymentMethodId,
+      redirect_url: input.redirectUrl,
+      callback_url: input.callbackUrl,
+      ...(input.payer ? { suggestedPayerNumber: mobileText(input.payer, numberFormat.value) } : {}),
+      ...(input.gatewayType === undefined ? {} : { gatewayType: input.gatewayType }),
+      ...(input.note === undefined ? {} : { note: input.note }),
+    };
+    if (input.dryRun) {
+      return context.preview("createPayment", { ...request, amount: amountNumber(input.amount) });
+    }
+    await context.confirm({
+      action: "Create a payment",
+      rows: [
+        ["Amount", formatPaisa(input.amount)],
+        ["Description", input.description],
+        ["Method", paymentMethodId],
+      ],
+    });
+    const { createPayment } = await import("../../operations/once.ts");
+    const payment = await createPayment(input.amount, request, await context.world());
+    if (input.qr) await showQr(payment.payment_url, context);
+    if (input.open) await openPage(payment.payment_url, context);
+    return payment;
+  },
+  view: paymentCard,
+});
+
+async function showQr(url: string, context: Context): Promise<void> {
+  const { qrText } = await import("../../ui/qr.ts");
+  context.host.stderr.write(`${qrText(url)}
+`);
+}
+
+/** Opens only what is a web address: it came from outside. */
+async function openPage(url: string, context: Context): Promise<void> {
+  if (!readUrl(url).ok)
+    return context.notice("The page's address is no https: address; it was not opened.");
+  const { default: open } = await import("open");
+  await open(url).catch(() => context.notice("No browser could be opened."));
+}

@@ -1,0 +1,25 @@
+import { readIdentifier } from "../../contract/identifier.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { argument } from "../../frame/flag.ts";
+import { paymentCard } from "../../ui/records.ts";
+
+export const payGet = defineCommand({
+  name: "pay get",
+  summary: "Show a payment and its status, as the service has it now",
+  details: "This is the one word on a payment's status. Redirects and callbacks can be forged.",
+  examples: [{ line: "lenden pay get TX8F3K2Q", says: "as a card" }],
+  arguments: {
+    transactionId: argument.required(
+      "transactionId",
+      "The id that 'lenden pay create' printed",
+      readIdentifier,
+    ),
+  },
+  exits: ["access", "not-found", "unreachable"],
+  async run({ transactionId }, context) {
+    const { dataOf } = await import("../../operations/outcome.ts");
+    const { client } = await context.world();
+    return dataOf(await client.retrievePayment({ transactionId }), transactionId);
+  },
+  view: paymentCard,
+});

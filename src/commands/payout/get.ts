@@ -1,0 +1,25 @@
+import { readIdentifier } from "../../contract/identifier.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { argument } from "../../frame/flag.ts";
+import { payoutCard } from "../../ui/records.ts";
+
+export const payoutGet = defineCommand({
+  name: "payout get",
+  summary: "Show a payout and its status, as the service has it now",
+  details: "The recipient has the money when it is Completed, and not before.",
+  examples: [{ line: "lenden payout get PO19ZK", says: "as a card" }],
+  arguments: {
+    payoutId: argument.required(
+      "payoutId",
+      "The id that 'lenden payout send' printed",
+      readIdentifier,
+    ),
+  },
+  exits: ["access", "not-found", "unreachable"],
+  async run({ payoutId }, context) {
+    const { dataOf } = await import("../../operations/outcome.ts");
+    const { client } = await context.world();
+    return dataOf(await client.retrievePayout({ payoutId }), payoutId);
+  },
+  view: payoutCard,
+});

@@ -1,0 +1,77 @@
+import { mobileText, readMobile } from "../../contract/mobile.ts";
+import { readReference } from "../../contract/reference.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { amount, method, readText } from "../../frame/common-flags.ts";
+import type { Context } from "../../frame/context.ts";
+import { flag } from "../../frame/flag.ts";
+import { formatPaisa } from "../../ui/money.ts";
+import { payoutCard } from "../../ui/records.ts";
+
+export const payoutSend = defineCommand({
+  name: "payout send",
+  summary: "Send money to a mobile wallet, once",
+  details:
+    "The reference is what makes it happen once: the service makes one payout for a reference, however often it is sent. After exit 75 run the same command again with the same --ref. What the service answers is compared with what was asked, the recipient too.",
+  examples: [
+    {
+      line: "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
+      says: "with a reference of your own",
+    },
+    {
+      line: 'lenden payout send --amount 500 --to 01712345678 --method nagad --name "Rahima" --json',
+      says: "with one that lenden makes and prints first",
+    },
+  ],
+  flags: {
+    amount,
+    to: flag.required("--to <number>", "The recipient's mobile number, 01XXXXXXXXX", readMobile),
+    ...method,
+    ref: flag.optional(
+      "--ref <reference>",
+      "Your reference: letters, digits, - and _ (made for you if left out)",
+      readReference,
+    ),
+    name: flag.optional("--name <text>", "The recipient's name", readText),
+    description: flag.optional("--description <text>", "What it is for", readText),
+  },
+  writes: true,
+  exits: ["refused", "access", "conflict", "unreachable", "uncertain"],
+  async run(input, context) {
+    const { numberFormat } = await context.settings();
+    await context.payoutSecret();
+    const order = {
+      amountPaisa: input.amount,
+      reference: input.ref ?? (await newReference(context)),
+      recipientNumber: mobileText(input.to, numberFormat.value),
+      recipientName: input.name,
+      description: input.description,
+      paymentMethodId: await context.methodId(input),
+    };
+    const operation = await import("../../operations/payout.ts");
+    if (input.dryRun) return context.preview("createPayout", operation.payoutBody(order));
+    await context.confirm({
+      action: "Send a payout",
+      rows: [
+        ["Amount", formatPaisa(order.amountPaisa)],
+        ["To", order.recipientNumber],
+        ["Method", order.paymentMethodId],
+        ["Reference", order.reference],
+      ],
+    });
+    const { payout, existing } = await operation.sendPayout(order, await context.world());
+    if (existing)
+      context.notice(
+        `The service already had reference ${order.reference}; no new payout was made.`,
+      );
+    return { ...payout, existing };
+  },
+  view: payoutCard,
+});
+
+/** Made and shown before anything is sent: without it nobody could ask for the same payout again. */
+async function newReference({ host, notice }: Context): Promise<string> {
+  const { ulid } = await import("ulid");
+  const reference = `LD-${ulid(host.now(), () => (host.randomBytes(1)[0] ?? 0) / 256)}`;
+  notice(`Reference: ${reference}`);
+  return reference;
+}

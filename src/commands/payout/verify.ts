@@ -1,0 +1,48 @@
+import { readReference } from "../../contract/reference.ts";
+import { readTimestamp } from "../../contract/timestamp.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { amount, readWord } from "../../frame/common-flags.ts";
+import { flag } from "../../frame/flag.ts";
+import { card, field, text } from "../../ui/view.ts";
+
+export const payoutVerify = defineCommand({
+  name: "payout verify",
+  summary: "Check a payout's signature and say what is wrong with it",
+  details:
+    "Nothing is sent. Where it does not match it names the part that differs: the secret, the amount's text, the reference, the timestamp, the order of the parts, or the case of the digest.",
+  examples: [
+    {
+      line: "lenden payout verify --amount 500 --ref INV-7 --timestamp 1763614800 --signature 5f2b…",
+      says: "exit 0 when it matches, 11 when it does not",
+    },
+  ],
+  flags: {
+    amount,
+    ref: flag.required("--ref <reference>", "The payout's reference", readReference),
+    timestamp: flag.required(
+      "--timestamp <unix seconds>",
+      "The request's timestamp",
+      readTimestamp,
+    ),
+    signature: flag.required("--signature <hex>", "The signature to check", readWord),
+  },
+  exits: ["access", "unverified"],
+  async run({ amount: amountPaisa, ref: reference, timestamp, signature }, context) {
+    const { explain, message, verify } = await import("../../contract/signature.ts");
+    const secret = await context.payoutSecret();
+    const signed = { amountPaisa, reference, timestamp };
+    const expected = message(signed);
+    if (verify(expected, secret, signature))
+      return { matches: true, message: expected, part: null, explanation: null };
+    const { part, says } = explain(signed, secret, signature);
+    return { matches: false, message: expected, part, explanation: says };
+  },
+  view: (checked) =>
+    card(checked.matches ? "The signature matches" : "The signature does not match", "", [
+      field("matches", "Matches", text(checked.matches ? "yes" : "no")),
+      field("message", "Message", text(checked.message)),
+      field("part", "Differs in", text(checked.part)),
+      field("explanation", "Because", text(checked.explanation)),
+    ]),
+  ending: ({ matches }) => (matches ? undefined : "unverified"),
+});

@@ -1,0 +1,34 @@
+import { environments } from "../../contract/keys.ts";
+import { numberFormats } from "../../contract/mobile.ts";
+import { accepted, type Reading, rejected } from "../../contract/reading.ts";
+import { readUrl } from "../../contract/url.ts";
+import { readWord } from "../../frame/common-flags.ts";
+import { flag, oneOf } from "../../frame/flag.ts";
+
+/** Reads a profile's name. No dots: they would become paths in the file. */
+export function readProfileName(text: string): Reading<string> {
+  return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(text)
+    ? accepted(text)
+    : rejected("A profile's name is 1 to 32 small letters, digits, - or _, for example shop.");
+}
+
+/** What a profile holds beside its secrets; `profile set` takes the same names. */
+export const profileFlags = {
+  environment: flag.optional(
+    `--environment <${environments.join("|")}>`,
+    "What the key must be for; taken from the key if left out",
+    oneOf(environments),
+  ),
+  redirectUrl: flag.optional("--redirect-url <url>", "Where customers go after paying", readUrl),
+  callbackUrl: flag.optional(
+    "--callback-url <url>",
+    "Where the service reports changes of status",
+    readUrl,
+  ),
+  method: flag.optional("--method <code>", "The usual payment method", readWord),
+  numberFormat: flag.optional(
+    `--number-format <${numberFormats.join("|")}>`,
+    "How mobile numbers are sent",
+    oneOf(numberFormats),
+  ),
+};

@@ -1,0 +1,65 @@
+import { defineCommand } from "../../frame/command.ts";
+import type { Settings } from "../../frame/context.ts";
+import { argument } from "../../frame/flag.ts";
+import { text } from "../../ui/view.ts";
+import { readProfileName } from "./flags.ts";
+import { shownSecret } from "./shown.ts";
+
+export const profileShow = defineCommand({
+  name: "profile show",
+  summary: "Show what a run would go by, and where each value comes from",
+  details:
+    "A flag goes before an environment variable, that before the profile, that before the default. Secrets are shown as their first and last characters.",
+  examples: [
+    { line: "lenden profile show", says: "the profile in use" },
+    { line: "lenden profile show shop --json", says: "another one" },
+  ],
+  arguments: {
+    name: argument.optional("name", "The profile (the one in use, if left out)", readProfileName),
+  },
+  exits: ["access"],
+  async run({ name }, context) {
+    const settings = await context.settings(name);
+    for (const sentence of settings.shadows) context.notice(sentence);
+    return rowsOf(settings);
+  },
+  view: (rows) => ({
+    kind: "table",
+    columns: [
+      { key: "setting", label: "SETTING" },
+      { key: "value", label: "VALUE" },
+      { key: "source", label: "FROM" },
+    ],
+    rows: rows.map(({ setting, value, source }) => ({
+      id: setting,
+      cells: { setting: text(setting), value: text(value), source: text(source) },
+    })),
+    empty: "",
+  }),
+});
+
+function rowsOf(settings: Settings) {
+  const { profile, environment, apiKey, payoutSecret } = settings;
+  const row = (setting: string, found: { value: string | null; source: string } | undefined) => ({
+    setting,
+    value: found?.value ?? null,
+    source: found?.source ?? "not set",
+  });
+  return [
+    row("profile", profile),
+    row(
+      "environment",
+      environment && profile && { value: environment, source: `profile ${profile.value}` },
+    ),
+    row("base-url", settings.baseUrl),
+    row("api-key", apiKey && { value: shownSecret(apiKey.value), source: apiKey.source }),
+    row(
+      "payout-secret",
+      payoutSecret && { value: shownSecret(payoutSecret.value), source: payoutSecret.source },
+    ),
+    row("redirect-url", settings.redirectUrl),
+    row("callback-url", settings.callbackUrl),
+    row("method", settings.method),
+    row("number-format", settings.numberFormat),
+  ];
+}

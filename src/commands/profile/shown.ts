@@ -1,0 +1,31 @@
+import { masked } from "../../contract/keys.ts";
+import type { Profile } from "../../frame/context.ts";
+import { type Card, card, field, text } from "../../ui/view.ts";
+
+type SecretSource = NonNullable<Profile["apiKey"]>;
+
+/** A profile as it may be shown: its secrets masked, or the command that prints them. */
+export function shownProfile(name: string, profile: Profile) {
+  const { apiKey, payoutSecret, ...others } = profile;
+  return { name, ...others, apiKey: shownSecret(apiKey), payoutSecret: shownSecret(payoutSecret) };
+}
+type ShownProfile = ReturnType<typeof shownProfile>;
+
+export function shownSecret(source: SecretSource | undefined): string | null {
+  if (!source) return null;
+  return "text" in source ? masked(source.text) : `printed by: ${source.command.split(" ")[0]}`;
+}
+
+export function profileCard(profile: ShownProfile): Card {
+  return card("Profile", profile.name, [
+    field("name", "Name", text(profile.name)),
+    field("environment", "Environment", text(profile.environment)),
+    field("baseUrl", "Base URL", text(profile.baseUrl)),
+    field("apiKey", "API key", text(profile.apiKey)),
+    field("payoutSecret", "Payout secret", text(profile.payoutSecret)),
+    field("redirectUrl", "Redirect URL", text(profile.redirectUrl)),
+    field("callbackUrl", "Callback URL", text(profile.callbackUrl)),
+    field("method", "Method", text(profile.method)),
+    field("numberFormat", "Number format", text(profile.numberFormat)),
+  ]);
+}

@@ -1,0 +1,70 @@
+import { amountNumber } from "../../contract/amount.ts";
+import { readAccountNumber, readIdentifier } from "../../contract/identifier.ts";
+import { accepted, type Reading, rejected } from "../../contract/reading.ts";
+import type { AccountType } from "../../contract/refunds.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { amount, note } from "../../frame/common-flags.ts";
+import { flag } from "../../frame/flag.ts";
+import { formatPaisa } from "../../ui/money.ts";
+import { refundCard } from "../../ui/records.ts";
+
+export const refundCreate = defineCommand({
+  name: "refund create",
+  summary: "Pay back a completed payment, in whole or in part",
+  details:
+    "The payment is retrieved first: it must be Completed, and at least as large. A refund is never sent twice: after an unclear answer (exit 75) look in the dashboard first.",
+  examples: [
+    {
+      line: 'lenden refund create --payment TX8F3K2Q --amount 250.25 --account-type personal --account-number 01812345678 --note "damaged"',
+      says: "a part of it, to a personal account",
+    },
+  ],
+  flags: {
+    payment: flag.required("--payment <transactionId>", "The payment to pay back", readIdentifier),
+    amount,
+    accountType: flag.required(
+      "--account-type <personal|business>",
+      "The kind of account that receives it",
+      readAccountType,
+    ),
+    accountNumber: flag.required(
+      "--account-number <number>",
+      "The account that receives it, sent as you type it",
+      readAccountNumber,
+    ),
+    note,
+  },
+  writes: true,
+  exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
+  async run(input, context) {
+    const request = {
+      transactionId: input.payment,
+      accountType: input.accountType,
+      accountNumber: input.accountNumber,
+      ...(input.note === undefined ? {} : { note: input.note }),
+    };
+    if (input.dryRun) {
+      return context.preview("createRefund", { ...request, amount: amountNumber(input.amount) });
+    }
+    await context.confirm({
+      action: "Create a refund",
+      rows: [
+        ["Payment", input.payment],
+        ["Amount", formatPaisa(input.amount)],
+        ["Account", `${input.accountNumber} (${input.accountType})`],
+      ],
+    });
+    const { createRefund } = await import("../../operations/once.ts");
+    return createRefund(input.amount, request, await context.world());
+  },
+  view: refundCard,
+});
+
+/** Reads `personal` and `business`, and the service's own words. */
+function readAccountType(text: string): Reading<AccountType> {
+  const word = text.toLowerCase().replace(/_account$/, "");
+  if (word === "personal") return accepted("PERSONAL_ACCOUNT");
+  return word === "business"
+    ? accepted("BUSINESS_ACCOUNT")
+    : rejected("This is not one of: personal, business.");
+}

@@ -1,0 +1,24 @@
+import { readIdentifier } from "../../contract/identifier.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { argument } from "../../frame/flag.ts";
+import { refundCard } from "../../ui/records.ts";
+
+export const refundGet = defineCommand({
+  name: "refund get",
+  summary: "Show a refund and its status, as the service has it now",
+  examples: [{ line: "lenden refund get RF77", says: "as a card" }],
+  arguments: {
+    refundRequestId: argument.required(
+      "refundRequestId",
+      "The id that 'lenden refund create' printed",
+      readIdentifier,
+    ),
+  },
+  exits: ["access", "not-found", "unreachable"],
+  async run({ refundRequestId }, context) {
+    const { dataOf } = await import("../../operations/outcome.ts");
+    const { client } = await context.world();
+    return dataOf(await client.retrieveRefund({ id: refundRequestId }), refundRequestId);
+  },
+  view: refundCard,
+});

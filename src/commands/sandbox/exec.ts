@@ -1,0 +1,86 @@
+import { constants } from "node:os";
+import { accepted } from "../../contract/reading.ts";
+import { Failure } from "../../failure.ts";
+import { defineCommand } from "../../frame/command.ts";
+import type { RunningSandbox } from "../../frame/context.ts";
+import { argument } from "../../frame/flag.ts";
+import type { Host } from "../../host.ts";
+import { faultHelp, sandboxFlags, sandboxOptions } from "./options.ts";
+
+export const sandboxExec = defineCommand({
+  name: "sandbox exec",
+  summary: "Run a command against a local sandbox of its own",
+  details: `It starts one on a free port, sets LENDEN_BASE_URL, LENDEN_API_KEY and LENDEN_PAYOUT_SECRET for the command, stops it afterwards, and exits with the command's own code. Nothing of it stays, unless --data keeps it. ${faultHelp}`,
+  examples: [
+    { line: "lenden sandbox exec -- lenden methods", says: "one command" },
+    { line: "lenden sandbox exec --auto-complete 1s -- npm test", says: "your own tests, in CI" },
+  ],
+  arguments: {
+    command: argument.rest("command", "The command and its arguments, after --", accepted<string>),
+  },
+  flags: sandboxFlags,
+  async run({ command, ...given }, context) {
+    const [program, ...args] = command;
+    if (program === undefined) {
+      throw new Failure("usage", "There is no command to run.", {
+        hint: "Write it after --: lenden sandbox exec -- npm test",
+      });
+    }
+    const { host } = context;
+    const sandbox = await context.startSandbox(sandboxOptions(given, { port: 0, now: host.now }));
+    try {
+      return await runCommand({ program, args }, sandbox, host);
+    } finally {
+      await sandbox.close();
+    }
+  },
+  ending: (code) => code,
+});
+
+/** Runs it with our streams, passes signals on, and returns its exit code as a shell would. */
+async function runCommand(
+  { program, args }: { program: string; args: string[] },
+  sandbox: RunningSandbox,
+  host: Host,
+): Promise<number> {
+  const { spawn } = await import("node:child_process");
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      stdio: "inherit",
+      env: environmentFor(sandbox, host),
+    });
+    const stopListening = host.onSignal((signal) => {
+      // A terminal sends Ctrl-C to the command as well, and two would mean "leave at once".
+      if (signal !== "SIGINT" || host.stdin.isTTY !== true) child.kill(signal);
+    });
+    child.on("error", (error) => {
+      stopListening();
+      reject(notRunnable(program, error));
+    });
+    child.on("exit", (code, signal) => {
+      stopListening();
+      resolve(code ?? 128 + (signal ? constants.signals[signal] : 0));
+    });
+  });
+}
+
+/** The account is the sandbox's alone: no profile, and no proxy in between. */
+function environmentFor(
+  sandbox: RunningSandbox,
+  { env }: Host,
+): Record<string, string | undefined> {
+  const { LENDEN_PROFILE: _, ...others } = env;
+  return {
+    ...others,
+    LENDEN_BASE_URL: sandbox.baseUrl,
+    LENDEN_API_KEY: sandbox.apiKey,
+    LENDEN_PAYOUT_SECRET: sandbox.payoutSecret,
+  };
+}
+
+function notRunnable(program: string, error: Error): Failure {
+  const code = "code" in error ? String(error.code) : "unknown";
+  return new Failure("usage", `The command ${program} cannot be run (${code}).`, {
+    hint: "Is it installed, and on the PATH?",
+  });
+}

@@ -1,0 +1,77 @@
+import { type Fault, faultKinds, readFault } from "../../contract/fault.ts";
+import { accepted, type Reading, rejected } from "../../contract/reading.ts";
+import { endpointNames } from "../../contract/words.ts";
+import { readWord } from "../../frame/common-flags.ts";
+import type { SandboxOptions } from "../../frame/context.ts";
+import { flag } from "../../frame/flag.ts";
+import { readDuration } from "../../ui/time.ts";
+
+/** The options of `sandbox start` and `sandbox exec`. */
+export const sandboxFlags = {
+  port: flag.optional(
+    "--port <n>",
+    "The port on 127.0.0.1; 0 takes any free one",
+    readWhole(65_535),
+  ),
+  data: flag.optional(
+    "--data <file>",
+    "Keep payments, payouts and keys in this file (in memory, if left out)",
+    readWord,
+  ),
+  autoComplete: flag.optional(
+    "--auto-complete <duration>",
+    "Complete what is Processing after this time, for example 2s",
+    readDuration,
+  ),
+  latency: flag.optional(
+    "--latency <ms>",
+    "Wait this long before every answer",
+    readWhole(600_000),
+  ),
+  fault: flag.many(
+    "--fault <rule>",
+    "Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3",
+    readFault,
+  ),
+  seed: flag.optional(
+    "--seed <n>",
+    "Make ids, keys and faults the same every time",
+    readWhole(2 ** 32),
+  ),
+};
+
+interface Given {
+  port: number | undefined;
+  data: string | undefined;
+  autoComplete: number | undefined;
+  latency: number | undefined;
+  fault: Fault[];
+  seed: number | undefined;
+}
+
+export function sandboxOptions(
+  given: Given,
+  { port, now }: { port: number; now: () => number },
+): SandboxOptions {
+  return {
+    port: given.port ?? port,
+    faults: given.fault,
+    now,
+    ...(given.data === undefined ? {} : { dataFile: given.data }),
+    ...(given.autoComplete === undefined ? {} : { autoCompleteMs: given.autoComplete }),
+    ...(given.latency === undefined ? {} : { latencyMs: given.latency }),
+    ...(given.seed === undefined ? {} : { seed: given.seed }),
+  };
+}
+
+/** What a fault rule is made of, for help. */
+export const faultHelp = `Kinds of faults: ${Object.entries(faultKinds)
+  .map(([kind, { says }]) => `${kind} ${says}`)
+  .join("; ")}. An endpoint is one of ${endpointNames.join(", ")}, or * for all.`;
+
+function readWhole(most: number): (text: string) => Reading<number> {
+  return (text) =>
+    /^[0-9]{1,10}$/.test(text) && Number(text) <= most
+      ? accepted(Number(text))
+      : rejected(`This is not a whole number from 0 to ${most}.`);
+}

@@ -1,0 +1,32 @@
+import { readIdentifier } from "../../contract/identifier.ts";
+import { resources, statuses } from "../../contract/words.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { argument, oneOf } from "../../frame/flag.ts";
+import { card, field, status, text } from "../../ui/view.ts";
+
+export const sandboxSet = defineCommand({
+  name: "sandbox set",
+  summary: "Move a record of the local sandbox to Completed or Cancelled",
+  details:
+    "Only a local sandbox can do this ('lenden sandbox start'): for trying out what your code does when a payment is cancelled, or a payout fails.",
+  examples: [
+    { line: "lenden sandbox set payout PO19ZK Cancelled", says: "as if the payout had failed" },
+  ],
+  arguments: {
+    kind: argument.required("payment|payout|refund", "What it is", oneOf(resources)),
+    id: argument.required("id", "Its id", readIdentifier),
+    status: argument.required("Completed|Cancelled", "Its new status", oneOf(statuses.slice(1))),
+  },
+  sandboxOnly: true,
+  exits: ["refused", "access", "not-found", "unreachable"],
+  async run(input, context) {
+    const { dataOf } = await import("../../operations/outcome.ts");
+    return dataOf(await (await context.local()).setStatus(input), input.id);
+  },
+  view: (record) =>
+    card("Set", record.id, [
+      field("kind", "Kind", text(record.kind)),
+      field("id", "Id", text(record.id)),
+      field("status", "Status", status(record.status)),
+    ]),
+});

@@ -1,0 +1,38 @@
+import { readIdentifier } from "../../contract/identifier.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { argument } from "../../frame/flag.ts";
+import { paymentCard, payoutCard } from "../../ui/records.ts";
+
+export const triggerPayment = defineCommand({
+  name: "sandbox trigger payment",
+  summary: "Complete a simulated payment, as if the customer had paid",
+  examples: [{ line: "lenden sandbox trigger payment TX8F3K2Q", says: "then shows it" }],
+  arguments: {
+    transactionId: argument.required("transactionId", "A payment of the sandbox", readIdentifier),
+  },
+  writes: true,
+  sandboxOnly: true,
+  exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
+  async run({ transactionId, dryRun }, context) {
+    if (dryRun) return context.preview("triggerPayment", { transactionId });
+    const operation = await import("../../operations/settle.ts");
+    return operation.triggerPayment(transactionId, await context.world());
+  },
+  view: paymentCard,
+});
+
+export const triggerPayout = defineCommand({
+  name: "sandbox trigger payout",
+  summary: "Complete a simulated payout, as if the recipient had it",
+  examples: [{ line: "lenden sandbox trigger payout PO19ZK", says: "then shows it" }],
+  arguments: { payoutId: argument.required("payoutId", "A payout of the sandbox", readIdentifier) },
+  writes: true,
+  sandboxOnly: true,
+  exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
+  async run({ payoutId, dryRun }, context) {
+    if (dryRun) return context.preview("triggerPayout", { payoutId });
+    const operation = await import("../../operations/settle.ts");
+    return operation.triggerPayout(payoutId, await context.world());
+  },
+  view: payoutCard,
+});

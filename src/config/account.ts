@@ -1,0 +1,135 @@
+import { basePath } from "../contract/index.ts";
+import { type ApiKey, type Environment, masked, readApiKey } from "../contract/keys.ts";
+import { isLoopback, parseUrl } from "../contract/url.ts";
+import { Failure } from "../failure.ts";
+import type { Profiles } from "./profile.ts";
+import type { Settings, Sourced } from "./settings.ts";
+
+/** An account that a request may be sent for: key, environment and base URL agree. */
+export interface Account {
+  apiKey: string;
+  environment: Environment;
+  baseUrl: string;
+  /** The profile's name, or `environment variables`. */
+  name: string;
+}
+
+type Chosen = Pick<Settings, "profile" | "environment" | "baseUrl" | "shadows">;
+
+/**
+ * The environment lock: the key's prefix, the profile's environment and the base URL must agree,
+ * wherever each of them came from, or nothing is sent (exit 4).
+ */
+export function lockedAccount(key: Sourced<string>, settings: Chosen, stored: Profiles): Account {
+  const apiKey = readKey(key);
+  const { baseUrl } = settings;
+  if (!baseUrl) {
+    throw new Failure("access", "No base URL is set.", {
+      hint: "Give --base-url, set LENDEN_BASE_URL, or make a profile with 'lenden profile add'.",
+    });
+  }
+  const url = readBaseUrl(baseUrl.value);
+  checkEnvironment(apiKey, key.source, settings);
+  checkUrl(apiKey, url, stored);
+  return {
+    apiKey: apiKey.text,
+    environment: apiKey.environment,
+    baseUrl: url.href.replace(/\/+$/, ""),
+    name: settings.profile?.value ?? "environment variables",
+  };
+}
+
+/** Holds a profile that is to be kept against the same lock, whatever it replaces. */
+export function profileAccount(
+  candidate: {
+    name: string | undefined;
+    apiKey: Sourced<string>;
+    environment: Environment | undefined;
+    baseUrl: string | undefined;
+  },
+  stored: Profiles,
+  notice: (text: string) => void,
+): Account {
+  const { name = "the new profile", apiKey, environment, baseUrl } = candidate;
+  const { [name]: _, ...others } = stored.profiles;
+  const settings = {
+    profile: { value: name, source: "" },
+    environment,
+    baseUrl: baseUrl === undefined ? undefined : { value: baseUrl, source: "--base-url" },
+    shadows: [],
+  };
+  for (const text of noticesOf(settings)) notice(text);
+  return lockedAccount(apiKey, settings, { ...stored, profiles: others });
+}
+
+/** What the person should know before anything is sent: hidden values, a completed base URL. */
+export function noticesOf({ baseUrl, shadows }: Chosen): string[] {
+  const url = baseUrl && parseUrl(baseUrl.value);
+  const completed =
+    url?.pathname === "/"
+      ? [`The base URL of ${baseUrl?.source} has no path: ${basePath} is added.`]
+      : [];
+  return [...shadows, ...completed];
+}
+
+/** Reads a base URL; one without a path gets the service's (service.md §9). */
+function readBaseUrl(text: string): URL {
+  const url = parseUrl(text);
+  if (
+    !url ||
+    !["https:", "http:"].includes(url.protocol) ||
+    url.username ||
+    url.search ||
+    url.hash
+  ) {
+    throw new Failure("access", "The base URL is not an https: address.", {
+      hint: `Write it as https://host${basePath}, without a user, a query or a fragment.`,
+    });
+  }
+  if (url.protocol === "http:" && !isLoopback(url)) {
+    throw new Failure("access", `The base URL would send the key unencrypted to ${url.host}.`, {
+      hint: "Use https:; http: is only for loopback.",
+    });
+  }
+  if (url.pathname === "/") url.pathname = basePath;
+  return url;
+}
+
+function readKey(key: Sourced<string>): ApiKey {
+  const read = readApiKey(key.value);
+  if (read.ok) return read.value;
+  throw new Failure("access", `The API key of ${key.source} cannot be used. ${read.problem}`, {
+    hint: "Copy it from the merchant dashboard: Settings → Development Info.",
+  });
+}
+
+function checkEnvironment(apiKey: ApiKey, source: string, settings: Chosen): void {
+  if (!settings.environment || settings.environment === apiKey.environment) return;
+  throw new Failure(
+    "access",
+    `Profile ${settings.profile?.value} is for ${settings.environment}, but ${source} holds a ${apiKey.environment} key (${masked(apiKey.text)}).`,
+    {
+      hint: `Use the profile of the ${apiKey.environment} account, or the key of this one; nothing was sent.`,
+    },
+  );
+}
+
+function checkUrl(apiKey: ApiKey, url: URL, stored: Profiles): void {
+  if (apiKey.environment === "production" && url.protocol !== "https:") {
+    throw new Failure("access", "A production key is only sent over https:.", {
+      hint: `Change the base URL ${url.origin}; nothing was sent.`,
+    });
+  }
+  const other = Object.entries(stored.profiles).find(
+    ([, profile]) =>
+      profile.environment !== apiKey.environment &&
+      parseUrl(profile.baseUrl)?.origin === url.origin,
+  );
+  if (!other) return;
+  const [name, { environment }] = other;
+  throw new Failure(
+    "access",
+    `${url.origin} is the ${environment} address of profile ${name}, and this is a ${apiKey.environment} key.`,
+    { hint: "A key of one environment never goes to an address of the other; nothing was sent." },
+  );
+}

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { methodList, type PaymentMethod } from "../contract/methods.ts";
+import type { Account } from "./account.ts";
+
+const keptMs = 24 * 60 * 60_000;
+
+/** The methods of one account, looked up once and kept for a day. */
+export interface MethodCache {
+  read(): PaymentMethod[] | undefined;
+  write(methods: PaymentMethod[]): void;
+}
+
+/**
+ * Opens the cache of an account. It only saves a request: a file that cannot be read or written is
+ * as good as none. Its name tells nothing of the key.
+ */
+export function openMethodCache(folder: string, account: Account, now: () => number): MethodCache {
+  const identity = createHash("sha256")
+    .update(`${account.baseUrl}\n${account.apiKey}`)
+    .digest("hex");
+  const file = join(folder, `methods-${identity.slice(0, 24)}.json`);
+  return {
+    read: () => {
+      try {
+        const kept: unknown = JSON.parse(readFileSync(file, "utf8"));
+        return isFresh(kept, now()) ? methodList.parse(kept.methods) : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    write: (methods) => {
+      try {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        writeFileSync(`${file}.new`, JSON.stringify({ atMs: now(), methods }), { mode: 0o600 });
+        renameSync(`${file}.new`, file);
+      } catch {
+        // The next run asks the service again.
+      }
+    },
+  };
+}
+
+function isFresh(kept: unknown, nowMs: number): kept is { methods: unknown } {
+  if (typeof kept !== "object" || kept === null || !("atMs" in kept) || !("methods" in kept))
+    return false;
+  const ageMs = nowMs - Number(kept.atMs);
+  return ageMs >= 0 && ageMs < keptMs;
+}

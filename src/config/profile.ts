@@ -1,0 +1,31 @@
+import * as z from "zod/mini";
+import { environments } from "../contract/keys.ts";
+import { numberFormats } from "../contract/mobile.ts";
+
+/** A secret in a profile: the text itself, or the command that prints it. */
+const secretSource = z.union([
+  z.strictObject({ text: z.string() }),
+  z.strictObject({ command: z.string() }),
+]);
+export type SecretSource = z.infer<typeof secretSource>;
+
+const profile = z.strictObject({
+  environment: z.enum(environments),
+  baseUrl: z.string(),
+  apiKey: z.optional(secretSource),
+  payoutSecret: z.optional(secretSource),
+  redirectUrl: z.optional(z.string()),
+  callbackUrl: z.optional(z.string()),
+  method: z.optional(z.string()),
+  numberFormat: z.optional(z.enum(numberFormats)),
+});
+/** A named account. */
+export type Profile = z.infer<typeof profile>;
+
+/** The whole file. */
+export const profilesSchema = z.strictObject({
+  version: z.literal(1),
+  current: z.optional(z.string()),
+  profiles: z.record(z.string(), profile),
+});
+export type Profiles = z.infer<typeof profilesSchema>;

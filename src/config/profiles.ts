@@ -1,0 +1,144 @@
+import {
+  chmodSync,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { Failure } from "../failure.ts";
+import { type Profiles, profilesSchema } from "./profile.ts";
+
+const fileName = "profiles.json";
+const none: Profiles = { version: 1, profiles: {} };
+
+/**
+ * Reads all profiles; none when there is no file. A link, a damaged file or a file of somebody
+ * else's making is refused, and its content is never shown: it holds keys.
+ */
+export function readProfiles(folder: string): Profiles {
+  const file = join(folder, fileName);
+  if (!isOwnFile(file)) return none;
+  mend(file, 0o600);
+  const read = profilesSchema.safeParse(parsed(readFileSync(file, "utf8")));
+  if (read.success) return read.data;
+  throw new Failure("access", `The profiles in ${file} cannot be read: the file is damaged.`, {
+    hint: "Nothing was changed in it. Restore it from a backup, or move it away and add the profiles again.",
+  });
+}
+
+/**
+ * Changes the profiles: takes the lock, reads anew, writes, reads back, and puts the old file back
+ * if what it finds is not what it wrote (a full disk truncates without a word).
+ *
+ * @throws Failure `locked` when another lenden is writing, `internal` when the disk does not keep it
+ */
+export async function changeProfiles(
+  folder: string,
+  change: (now: Profiles) => Profiles,
+): Promise<void> {
+  prepareFolder(folder);
+  const release = await lock(folder);
+  try {
+    const next = change(readProfiles(folder));
+    await writeVerified(folder, next);
+  } finally {
+    await release();
+  }
+}
+
+async function writeVerified(folder: string, next: Profiles): Promise<void> {
+  const file = join(folder, fileName);
+  const aside = join(folder, `${fileName}.old`);
+  const hadFile = isOwnFile(file);
+  rmSync(aside, { force: true });
+  try {
+    if (hadFile) copyFileSync(file, aside);
+    await store(folder, next);
+    const wanted: unknown = JSON.parse(JSON.stringify(next));
+    if (!isDeepStrictEqual(readProfiles(folder), wanted)) throw new Error("read back differently");
+  } catch (error) {
+    if (hadFile && isOwnFile(aside)) renameSync(aside, file);
+    throw new Failure("internal", `The profiles could not be written to ${file}.`, {
+      hint: "Is the disk full or read-only? The profiles are as they were.",
+      cause: error,
+    });
+  }
+  rmSync(aside, { force: true });
+}
+
+async function store(folder: string, next: Profiles): Promise<void> {
+  const { default: Conf } = await import("conf");
+  const conf = new Conf<Profiles>({
+    cwd: folder,
+    configName: "profiles",
+    configFileMode: 0o600,
+    projectSuffix: "",
+    clearInvalidConfig: false,
+    accessPropertiesByDotNotation: false,
+  });
+  conf.store = next;
+}
+
+async function lock(folder: string): Promise<() => Promise<void>> {
+  const { lock: take } = await import("proper-lockfile");
+  try {
+    return await take(folder, {
+      lockfilePath: join(folder, "profiles.lock"),
+      retries: { retries: 8, minTimeout: 50 },
+    });
+  } catch (error) {
+    throw new Failure("locked", "Another lenden is changing the profiles; nothing was changed.", {
+      hint: "Try again in a moment.",
+      cause: error,
+    });
+  }
+}
+
+function prepareFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (!lstatSync(folder).isDirectory()) throw linkRefused(folder);
+    mend(folder, 0o700);
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    throw new Failure("internal", `The folder ${folder} cannot be made.`, {
+      hint: "Check its permissions, or set LENDEN_CONFIG_DIR to a folder of your own.",
+      cause: error,
+    });
+  }
+}
+
+/** Whether there is a file, and one that may hold keys: no link, no folder. */
+function isOwnFile(file: string): boolean {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (!found) return false;
+  if (!found.isFile()) throw linkRefused(file);
+  return true;
+}
+
+function linkRefused(path: string): Failure {
+  return new Failure(
+    "access",
+    `${path} is a link, or no plain file or folder; it is not followed.`,
+    {
+      hint: "Put the real one in its place: keys are only kept where lenden can see who reads them.",
+    },
+  );
+}
+
+/** Takes away what others may do with it. Where modes mean nothing (Windows), nothing happens. */
+function mend(path: string, mode: number): void {
+  if ((lstatSync(path).mode & 0o777) !== mode) chmodSync(path, mode);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

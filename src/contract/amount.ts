@@ -1,0 +1,64 @@
+import { accepted, asciiDigits, type Reading, rejected } from "./reading.ts";
+
+/**
+ * Money as whole paisa (1 taka = 100 paisa). A bigint, so that it can neither lose a digit nor
+ * slip into JSON or into floating-point arithmetic unnoticed.
+ */
+export type Paisa = bigint;
+
+const shape = /^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,2}))?$/;
+
+/** Reads what a person types: decimal taka, at most two decimals, above zero, below 10^12. */
+export function readAmount(text: string): Reading<Paisa> {
+  const parts = shape.exec(text);
+  if (!parts) return rejected(`${quoted(text)} is not an amount in taka. ${whatWasMeant(text)}`);
+  const [, taka = "", paisa = ""] = parts;
+  const amountPaisa = BigInt(taka) * 100n + BigInt(paisa.padEnd(2, "0"));
+  return amountPaisa > 0n ? accepted(amountPaisa) : rejected("The amount must be above zero.");
+}
+
+/**
+ * The one text of an amount: what JSON prints for the number, and therefore also what is signed
+ * (`1250.50` → `1250.5`, service.md §5).
+ */
+export function amountText(amountPaisa: Paisa): string {
+  const taka = amountPaisa / 100n;
+  const rest = String(amountPaisa % 100n).padStart(2, "0");
+  return rest === "00" ? String(taka) : `${taka}.${rest.replace(/0$/, "")}`;
+}
+
+/** The JSON number of an amount. Asserted, because the signature covers these characters. */
+export function amountNumber(amountPaisa: Paisa): number {
+  const number = Number(amountText(amountPaisa));
+  if (String(number) !== amountText(amountPaisa)) {
+    throw new RangeError("an amount that JSON cannot carry exactly");
+  }
+  return number;
+}
+
+/** The paisa of a JSON number, or undefined when it is no exact amount (negative, three decimals, too large). */
+export function paisaOf(number: number): Paisa | undefined {
+  const parts = /^([0-9]+)(?:\.([0-9]{1,2}))?$/.exec(String(number));
+  if (!parts || number >= 1e12) return undefined;
+  return BigInt(parts[1] ?? "") * 100n + BigInt((parts[2] ?? "").padEnd(2, "0"));
+}
+
+/** A refused amount is answered with the reading that was probably meant, never silently mended. */
+function whatWasMeant(text: string): string {
+  const plain = asciiDigits(text)
+    .replace(/^(?:৳|BDT|Tk\.?|\$)\s*|\s*(?:৳|BDT|Tk\.?|taka)$/giu, "")
+    .replace(/[,\s\u00a0_']/gu, "")
+    .replace(/^\+/, "");
+  if (shape.test(plain) && plain !== text) return `Did you mean ${plain}?`;
+  const scientific = /^([1-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$/i.exec(plain);
+  if (scientific) {
+    const [, first = "", decimals = "", exponent = ""] = scientific;
+    const meant = `${first}${decimals}`.padEnd(Number(exponent) + 1, "0");
+    if (decimals.length <= Number(exponent) && shape.test(meant)) return `Did you mean ${meant}?`;
+  }
+  return "Write digits and at most two decimals, below 1000000000000, for example 1250.50.";
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}

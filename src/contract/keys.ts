@@ -1,0 +1,46 @@
+import { accepted, type Reading, rejected } from "./reading.ts";
+
+export const environments = ["sandbox", "production"] as const;
+export type Environment = (typeof environments)[number];
+
+/** An API key; its prefix decides the environment (service.md §5). */
+export interface ApiKey {
+  text: string;
+  environment: Environment;
+}
+
+const prefixes = { sandbox: "sk_sandbox_", production: "public-" } as const;
+
+/** Reads a key by its prefix alone: what follows it is shown as a shape, not as a rule. */
+export function readApiKey(text: string): Reading<ApiKey> {
+  const environment = environments.find((one) => text.startsWith(prefixes[one]));
+  if (!environment)
+    return rejected("An API key begins with sk_sandbox_ (sandbox) or public- (production).");
+  if (!isHeaderText(text))
+    return rejected("The API key holds spaces or control characters; copy it again.");
+  return accepted({ text, environment });
+}
+
+/** Reads a payout secret: any single line of visible text, since its shape is not shown. */
+export function readPayoutSecret(text: string): Reading<string> {
+  if (/^[^\p{C}\s]{1,512}$/u.test(text)) return accepted(text);
+  return rejected(
+    "The payout secret holds spaces or control characters, or is empty; copy it again.",
+  );
+}
+
+/** The documented shape `<prefix>XXX-XXXXXXXXXXXX-XXX`, which the local sandbox insists on. */
+export function hasKeyShape(text: string): boolean {
+  return /^(?:sk_sandbox_|public-)[A-Za-z0-9]{3}-[A-Za-z0-9]{12}-[A-Za-z0-9]{3}$/.test(text);
+}
+
+/** A secret as people may see it: its public prefix and its last three characters. */
+export function masked(secret: string): string {
+  const prefix = Object.values(prefixes).find((one) => secret.startsWith(one)) ?? "";
+  const tail = secret.length - prefix.length >= 12 ? secret.slice(-3) : "";
+  return `${prefix}…${tail}`;
+}
+
+function isHeaderText(text: string): boolean {
+  return /^[\x21-\x7e]{1,512}$/.test(text);
+}

@@ -1,0 +1,38 @@
+import * as z from "zod/mini";
+import { endpoint } from "./endpoint.ts";
+import { resources, statuses } from "./words.ts";
+
+/** One exchange that the local sandbox saw. */
+const exchange = z.looseObject({
+  number: z.int(),
+  at: z.string(),
+  method: z.string(),
+  path: z.string(),
+  status: z.nullable(z.int()),
+  fault: z.nullable(z.string()),
+  durationMs: z.number(),
+  request: z.unknown(),
+  answer: z.unknown(),
+});
+export type RecordedExchange = z.infer<typeof exchange>;
+
+/**
+ * What the local sandbox offers beside the service: its own choice, under `/local`, and not part
+ * of service.md. The real service knows none of it.
+ */
+export const localContract = {
+  setStatus: endpoint("POST /local/status", {
+    access: "sandbox key",
+    repeat: "settles",
+    summary: "Move a record of the local sandbox to Completed or Cancelled",
+    body: z.strictObject({ kind: z.enum(resources), id: z.string(), status: z.enum(statuses) }),
+    data: z.looseObject({ kind: z.string(), id: z.string(), status: z.string() }),
+  }),
+
+  listExchanges: endpoint("GET /local/requests/:after", {
+    access: "sandbox key",
+    repeat: "safe",
+    summary: "What the local sandbox was asked and what it answered, after a number",
+    data: z.array(exchange),
+  }),
+};

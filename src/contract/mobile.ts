@@ -1,0 +1,44 @@
+import { accepted, asciiDigits, type Reading, rejected } from "./reading.ts";
+
+/** How a mobile number is written to the service, whose exact format is not shown (service.md §2). */
+export const numberFormats = ["local", "e164", "as-is"] as const;
+export type NumberFormat = (typeof numberFormats)[number];
+
+/** A Bangladeshi mobile number: as it was typed, and as `01XXXXXXXXX`. */
+export interface Mobile {
+  typed: string;
+  local: string;
+}
+
+const example = "Write 01XXXXXXXXX, for example 01712345678.";
+
+/** Reads `01XXXXXXXXX`, `+8801…` or `8801…`, with spaces or hyphens between the digits. */
+export function readMobile(text: string): Reading<Mobile> {
+  const typed = text.replace(/^ +| +$/g, "");
+  const digits = typed.replace(/[ -]/g, "");
+  const match = /^(?:\+?88)?(01[0-9]{9})$/.exec(digits);
+  if (match?.[1]) return accepted({ typed, local: match[1] });
+  return rejected(`${whatIsWrong(digits)} ${example}`);
+}
+
+/** The text that goes on the wire. */
+export function mobileText(mobile: Mobile, format: NumberFormat): string {
+  if (format === "e164") return `+88${mobile.local}`;
+  return format === "local" ? mobile.local : mobile.typed;
+}
+
+/** Whether two texts name the same number, however each of them is written. */
+export function sameMobile(ours: string, theirs: string): boolean {
+  const [one, other] = [readMobile(ours), readMobile(theirs)];
+  return one.ok && other.ok ? one.value.local === other.value.local : ours === theirs;
+}
+
+function whatIsWrong(digits: string): string {
+  if (/^1[0-9]{9}$/.test(digits))
+    return "This mobile number has ten digits: a leading zero was lost.";
+  if (/^[0-9](?:\.[0-9]+)?e\+?[0-9]+$/i.test(digits)) {
+    return "This mobile number was turned into a rounded figure by a spreadsheet.";
+  }
+  if (asciiDigits(digits) !== digits) return "This mobile number is not in ASCII digits.";
+  return "This is not a Bangladeshi mobile number.";
+}

@@ -1,0 +1,23 @@
+/** What came of reading a text: the value, or one sentence that says what is wrong with it. */
+export type Reading<Value> = { ok: true; value: Value } | { ok: false; problem: string };
+
+export function accepted<Value>(value: Value): Reading<Value> {
+  return { ok: true, value };
+}
+
+export function rejected(problem: string): Reading<never> {
+  return { ok: false, problem };
+}
+
+/** Digits of other scripts (Bengali, full-width, …) as ASCII; `\d` and NFKC both miss Bengali ones. */
+export function asciiDigits(text: string): string {
+  return text.replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
+}
+
+/** Unicode lays each script's ten digits side by side, zero first. */
+function digitValue(digit: string): number {
+  const code = digit.codePointAt(0) ?? 0;
+  let zero = code;
+  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return code - zero;
+}

@@ -1,0 +1,26 @@
+import { accepted, type Reading, rejected } from "./reading.ts";
+
+/** Reads an address that customers or callbacks are sent to: `https:`, or `http:` on loopback. */
+export function readUrl(text: string): Reading<string> {
+  const url = parseUrl(text);
+  if (!url || !["https:", "http:"].includes(url.protocol)) {
+    return rejected(
+      "This is not a web address. Write it whole, for example https://shop.example/thanks.",
+    );
+  }
+  if (url.protocol === "http:" && !isLoopback(url)) {
+    return rejected(
+      `An address outside this machine begins with https:, and ${url.host} is outside.`,
+    );
+  }
+  return accepted(text);
+}
+
+export function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}
+
+/** This very machine: never through a proxy, and the one place where http: is good enough. */
+export function isLoopback(url: URL): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+}

@@ -1,0 +1,21 @@
+/** A state of a payment, a payout or a refund (service.md §3). */
+export const statuses = ["Processing", "Completed", "Cancelled"] as const;
+export type Status = (typeof statuses)[number];
+
+/** What has a status. */
+export const resources = ["payment", "payout", "refund"] as const;
+
+/** The service's endpoints by name, for those who only name them (service.md §4). */
+export const endpointNames = [
+  "listMethods",
+  "createPayment",
+  "retrievePayment",
+  "createPayout",
+  "retrievePayout",
+  "createRefund",
+  "retrieveRefund",
+  "cancelRefund",
+  "triggerPayment",
+  "triggerPayout",
+  "sandboxInfo",
+] as const;

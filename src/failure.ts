@@ -1,0 +1,59 @@
+/**
+ * Every way a run can end badly, and its exit code. Scripts are written against these numbers;
+ * the sentence is what `--help` says of each.
+ */
+export const exits = {
+  internal: { code: 1, means: "a fault of lenden itself, or of this machine; nothing was sent" },
+  usage: { code: 2, means: "wrong arguments or input; nothing was sent" },
+  refused: { code: 3, means: "the service refused; nothing changed" },
+  access: {
+    code: 4,
+    means:
+      "no key or secret, a key of the other environment, 401 or 403, a clock too far off, or a confirmation is missing",
+  },
+  conflict: { code: 5, means: "this reference already belongs to a different payout" },
+  mixed: { code: 6, means: "a batch ended with some rows refused, none uncertain" },
+  locked: { code: 7, means: "another lenden is working on the same thing; nothing was sent" },
+  pending: { code: 8, means: "still Processing when the wait ran out" },
+  "not-found": { code: 9, means: "the service does not know this id" },
+  cancelled: { code: 10, means: "waited for, and it ended Cancelled" },
+  unverified: { code: 11, means: "a signature or a callback is not what it claims to be" },
+  unreachable: { code: 69, means: "no connection; proved that nothing was sent" },
+  uncertain: { code: 75, means: "money may have moved; the message says how to find out" },
+  interrupted: { code: 130, means: "stopped by Ctrl-C (143 by SIGTERM); nothing is uncertain" },
+} as const;
+
+export type FailureKind = keyof typeof exits;
+
+export interface FailureDetails {
+  /** One sentence that says what to do. */
+  hint?: string;
+  /** The HTTP status, where the service answered. */
+  status?: number;
+  /** The service's own error code, where its answer had one. */
+  code?: string;
+  /** What the failure is about: a reference, an id. */
+  operation?: string;
+  /** Further problems of the same command, each a sentence. */
+  problems?: string[];
+  cause?: unknown;
+}
+
+/** The one error that reaches a user. Its kind decides the exit code; nobody reads its text. */
+export class Failure extends Error {
+  override name = "Failure";
+  readonly kind: FailureKind;
+  readonly details: FailureDetails;
+
+  constructor(kind: FailureKind, message: string, details: FailureDetails = {}) {
+    super(message, { cause: details.cause });
+    this.kind = kind;
+    this.details = details;
+  }
+}
+
+/** Several problems of one command, reported together (exit 2). */
+export function usage(problems: string[], hint?: string): Failure {
+  const [first = "The command cannot be understood.", ...others] = problems;
+  return new Failure("usage", first, { problems: others, ...(hint ? { hint } : {}) });
+}

@@ -1,0 +1,121 @@
+import { Failure, type FailureKind } from "../failure.ts";
+import type { View } from "../ui/view.ts";
+import type { Context } from "./context.ts";
+import { type Argument, type Flag, flag, type Input } from "./flag.ts";
+import { type Given, readInput } from "./input.ts";
+import { Preview } from "./preview.ts";
+
+export interface Spec<F extends Record<string, Flag>, A extends Record<string, Argument>, Result> {
+  name: string;
+  /** One sentence without a full stop, for lists. */
+  summary: string;
+  /** More, for its own help. */
+  details?: string;
+  /** Command lines that work, each with what it does. */
+  examples: Example[];
+  arguments?: A;
+  flags?: F;
+  /** Whether it changes something at the service: then it takes --dry-run, and production asks. */
+  writes?: boolean;
+  /** Whether it refuses a production account before anything is sent. */
+  sandboxOnly?: boolean;
+  /** The exit codes, beside 0 and 2, that a script should know. */
+  exits?: FailureKind[];
+  run(
+    input: Input<F & A> & { dryRun: boolean },
+    context: Context,
+  ): Promise<Result | Preview> | AsyncIterable<Result>;
+  /** Left out where the command prints by itself: another program does, with our streams. */
+  view?(result: Result): View;
+  /** What JSON shows, where it is not the result itself. */
+  json?(result: Result): unknown;
+  /** An ending that is no success although there is a result; a number is another program's code. */
+  ending?(result: Result): FailureKind | number | undefined;
+}
+
+export interface Example {
+  line: string;
+  says: string;
+}
+
+/** One result of a run, ready to be shown in any format. */
+interface Shown {
+  result: unknown;
+  view: (() => View) | undefined;
+  ending: FailureKind | number | undefined;
+}
+
+/** A command, whatever its types: what the program lists, completes and runs. */
+export interface Command
+  extends Omit<
+    Spec<Record<string, Flag>, Record<string, Argument>, unknown>,
+    "run" | "view" | "json" | "ending" | "arguments" | "flags"
+  > {
+  arguments: Record<string, Argument>;
+  flags: Record<string, Flag>;
+  start(given: Given, context: Context): AsyncIterable<Shown>;
+  /** Several results one after the other: JSON is then one document a line. */
+  streams: boolean;
+}
+
+/** A command is one value in one file: this makes it, and keeps its types together. */
+export function defineCommand<
+  Result,
+  F extends Record<string, Flag> = Record<never, never>,
+  A extends Record<string, Argument> = Record<never, never>,
+>(spec: Spec<F, A, Result>, { streams = false } = {}): Command {
+  const flags: Record<string, Flag> = { ...(spec.flags ?? {}), ...(spec.writes ? { dryRun } : {}) };
+  const args: Record<string, Argument> = spec.arguments ?? {};
+  return {
+    ...spec,
+    flags,
+    arguments: args,
+    streams,
+    async *start(given, context) {
+      const values = await readInput({ flags, arguments: args }, given, context);
+      if (spec.sandboxOnly) await refuseProduction(context);
+      // The values were read by the very flags that the type is mapped from.
+      const input = values as Input<F & A> & { dryRun: boolean };
+      for await (const result of each(spec.run(input, context))) {
+        yield result instanceof Preview
+          ? { result: result.request, view: () => result.view(), ending: undefined }
+          : {
+              result: spec.json ? spec.json(result) : result,
+              view: viewOf(spec, result),
+              ending: spec.ending?.(result),
+            };
+      }
+    },
+  };
+}
+
+const dryRun = flag.toggle(
+  "--dry-run",
+  "Print the request that would be sent, secrets masked, and send nothing",
+);
+
+function viewOf<Result>(
+  { view }: { view?: (result: Result) => View },
+  result: Result,
+): (() => View) | undefined {
+  return view && (() => view(result));
+}
+
+async function refuseProduction(context: Context): Promise<void> {
+  const { environment, name } = await context.account();
+  if (environment === "sandbox") return;
+  throw new Failure(
+    "access",
+    `This works in the sandbox alone, and ${name} is a production account.`,
+    {
+      hint: "Choose a sandbox profile with --profile, or run it inside 'lenden sandbox exec'; nothing was sent.",
+    },
+  );
+}
+
+async function* each<Result>(
+  results: Promise<Result> | AsyncIterable<Result>,
+): AsyncIterable<Result> {
+  if (Symbol.asyncIterator in results) yield* results;
+  else yield await results;
+}

@@ -1,0 +1,58 @@
+import { readAmount } from "../contract/amount.ts";
+import { accepted, type Reading, rejected } from "../contract/reading.ts";
+import { readUrl } from "../contract/url.ts";
+import { flag } from "./flag.ts";
+
+/** Flags that several commands take, each declared once. */
+export const amount = flag.required(
+  "--amount <bdt>",
+  "The amount in taka, for example 1250.50",
+  readAmount,
+);
+
+/** `--method`, or `--method-id` for an id that is to be sent as it is. */
+export const method = {
+  method: flag.either(
+    "--method <id|code|name>",
+    "The payment method, as 'lenden methods' shows it",
+    readWord,
+    { fallback: (settings) => settings.method?.value, unless: "methodId" },
+  ),
+  methodId: flag.optional(
+    "--method-id <id>",
+    "The method's id, sent without looking it up",
+    readWord,
+  ),
+};
+
+export const redirectUrl = flag.setting(
+  "--redirect-url <url>",
+  "Where the customer goes after paying; a profile can hold it",
+  readUrl,
+  (settings) => settings.redirectUrl?.value,
+);
+
+export const callbackUrl = flag.setting(
+  "--callback-url <url>",
+  "Where the service reports changes of status; a profile can hold it",
+  readUrl,
+  (settings) => settings.callbackUrl?.value,
+);
+
+export const note = flag.optional(
+  "--note <text>",
+  "A note for your own records, the customer does not see it",
+  readText,
+);
+
+/** Any text that is not blank, and that no control character hides in. */
+export function readText(text: string): Reading<string> {
+  if (text.trim() === "") return rejected("This is empty.");
+  return /[\p{Cc}\p{Cs}]/u.test(text) ? rejected("This holds control characters.") : accepted(text);
+}
+
+/** A text on one line, without spaces at its ends. */
+export function readWord(text: string): Reading<string> {
+  const read = readText(text);
+  return read.ok ? accepted(read.value.trim()) : read;
+}

@@ -1,0 +1,90 @@
+import type { Account } from "../config/account.ts";
+import type { MethodCache } from "../config/method-cache.ts";
+import type { Profile, Profiles, SecretSource } from "../config/profile.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Input } from "../contract/endpoint.ts";
+import type { ServiceContract } from "../contract/index.ts";
+import type { Environment } from "../contract/keys.ts";
+import type { localContract } from "../contract/local.ts";
+import type { Host } from "../host.ts";
+import type { Answer } from "../http/answer.ts";
+import type { ClientOf } from "../http/client.ts";
+import type { RawCall } from "../http/raw.ts";
+import type { World } from "../operations/world.ts";
+import type { RunningSandbox, SandboxOptions } from "../sandbox/server.ts";
+import type { Preview } from "./preview.ts";
+
+/**
+ * What a command gets to work with. Everything dear is a function, so that a command pays for
+ * nothing that it does not use.
+ */
+export interface Context {
+  host: Host;
+  /** What a run goes by; of another profile than the chosen one, if a name is given. */
+  settings(profile?: string): Promise<Settings>;
+  /** The account that requests go to, once key, environment and base URL agree (exit 4 if not). */
+  account(): Promise<Account>;
+  /** @throws Failure `access` that says which sources were tried */
+  payoutSecret(): Promise<string>;
+  world(): Promise<World>;
+  /** The world of another account than the chosen one: the demo's own sandbox. */
+  worldOf(account: Account, payoutSecret: string): Promise<World>;
+  /** Sends a call that a person wrote by hand; @throws Failure `unreachable` if it never left. */
+  raw(call: RawCall): Promise<RawOutcome>;
+  previewRaw(call: RawCall): Promise<Preview>;
+  /** What only a local sandbox offers. */
+  local(): Promise<ClientOf<typeof localContract>>;
+  methodCache(): Promise<MethodCache>;
+  /** The id of the method that was named; of a dry run, without asking the service. */
+  methodId(wanted: MethodWanted): Promise<string>;
+  /** The request that would be sent. */
+  preview<Name extends keyof ServiceContract>(
+    name: Name,
+    input: Input<ServiceContract[Name]>,
+  ): Promise<Preview>;
+  /** On a production account: shows what is about to happen, and lets nobody pass without a yes. */
+  confirm(question: Confirmation): Promise<void>;
+  /** One line for the person, on stderr. */
+  notice(text: string): void;
+  profiles: {
+    read(): Promise<Profiles>;
+    change(change: (now: Profiles) => Profiles): Promise<void>;
+    /** Holds a new profile against the environment lock (exit 4 if it does not fit). */
+    check(candidate: ProfileCandidate): Promise<{ environment: Environment; baseUrl: string }>;
+  };
+  startSandbox(options: SandboxOptions): Promise<RunningSandbox>;
+  /** Fires at the first Ctrl-C or SIGTERM. */
+  stopping: AbortSignal;
+}
+
+export interface RawOutcome {
+  answer: Exclude<Answer, { kind: "unsent" }>;
+  status: number | null;
+  headers: Record<string, string | string[] | undefined>;
+  /** Parsed where it is JSON, else its text. */
+  body: unknown;
+}
+
+export interface MethodWanted {
+  method: string | undefined;
+  /** Sent as it is, unlooked. */
+  methodId: string | undefined;
+  dryRun: boolean;
+}
+
+export interface Confirmation {
+  /** What is about to happen: `Send a payout`. */
+  action: string;
+  /** Label and value, as they are shown. */
+  rows: [string, string][];
+}
+
+interface ProfileCandidate {
+  name: string | undefined;
+  apiKey: SecretSource;
+  environment: Environment | undefined;
+  /** The --base-url of this run, if left out. */
+  baseUrl?: string;
+}
+
+export type { Profile, Profiles, RunningSandbox, SandboxOptions, SecretSource, Settings };

@@ -1,0 +1,98 @@
+import type { Settings } from "../config/settings.ts";
+import { accepted, type Reading, rejected } from "../contract/reading.ts";
+
+/**
+ * A flag: one line in a command, and from it come the option, its check, its row in the help and
+ * its completion. `presence` is also what its value's type follows from.
+ */
+export interface Flag<Value = unknown, Presence extends FlagPresence = FlagPresence> {
+  /** Long name with its placeholder: `--amount <bdt>`; a short one may stand before it. */
+  usage: string;
+  about: string;
+  presence: Presence;
+  read: (text: string) => Reading<Value>;
+  /** Where a `setting` comes from when it is not typed. */
+  fallback?: (settings: Settings) => string | undefined;
+  /** The flag that makes this one superfluous. */
+  unless?: string;
+}
+
+/**
+ * `setting`: the flag, else the profile's own value, else it is missing. `either`: the same, but
+ * another flag may stand in for it.
+ */
+type FlagPresence = "required" | "optional" | "many" | "switch" | "setting" | "either";
+
+export type Read<Value> = (text: string) => Reading<Value>;
+
+/** The kinds of flags. */
+export const flag = {
+  required: <Value>(usage: string, about: string, read: Read<Value>) =>
+    ({ usage, about, read, presence: "required" }) satisfies Flag,
+  optional: <Value>(usage: string, about: string, read: Read<Value>) =>
+    ({ usage, about, read, presence: "optional" }) satisfies Flag,
+  many: <Value>(usage: string, about: string, read: Read<Value>) =>
+    ({ usage, about, read, presence: "many" }) satisfies Flag,
+  setting: <Value>(
+    usage: string,
+    about: string,
+    read: Read<Value>,
+    fallback: (settings: Settings) => string | undefined,
+  ) => ({ usage, about, read, fallback, presence: "setting" }) satisfies Flag,
+  either: <Value>(
+    usage: string,
+    about: string,
+    read: Read<Value>,
+    { fallback, unless }: { fallback: (settings: Settings) => string | undefined; unless: string },
+  ) => ({ usage, about, read, fallback, unless, presence: "either" }) satisfies Flag,
+  toggle: (usage: string, about: string) =>
+    ({ usage, about, read: () => rejected("takes no value"), presence: "switch" }) satisfies Flag,
+};
+
+/** A positional argument. `rest` takes all that follow. */
+export interface Argument<Value = unknown, Presence extends ArgumentPresence = ArgumentPresence> {
+  name: string;
+  about: string;
+  presence: Presence;
+  read: Read<Value>;
+}
+type ArgumentPresence = "required" | "optional" | "rest";
+
+export const argument = {
+  required: <Value>(name: string, about: string, read: Read<Value>) =>
+    ({ name, about, read, presence: "required" }) satisfies Argument,
+  optional: <Value>(name: string, about: string, read: Read<Value>) =>
+    ({ name, about, read, presence: "optional" }) satisfies Argument,
+  rest: <Value>(name: string, about: string, read: Read<Value>) =>
+    ({ name, about, read, presence: "rest" }) satisfies Argument,
+};
+
+type Shape = Record<string, { presence: string; read: (text: string) => Reading<unknown> }>;
+
+/** The values that a command's `run` gets, by the names of its flags and arguments. */
+export type Input<S extends Shape> = {
+  [Name in keyof S]: S[Name] extends { presence: infer P; read: (text: string) => Reading<infer V> }
+    ? P extends "required" | "setting"
+      ? V
+      : P extends "many" | "rest"
+        ? V[]
+        : P extends "switch"
+          ? boolean
+          : V | undefined
+    : never;
+};
+
+/** `--amount` of `--amount <bdt>`. */
+export function flagName({ usage: written }: Pick<Flag, "usage">): string {
+  return /--[a-z0-9-]+/.exec(written)?.[0] ?? written;
+}
+
+/** Reads one of a few words. */
+export function oneOf<Word extends string>(words: readonly Word[]): Read<Word> {
+  return (text) => {
+    const found = words.find((word) => word === text);
+    return found === undefined
+      ? rejected(`This is not one of: ${words.join(", ")}.`)
+      : accepted(found);
+  };
+}

@@ -1,0 +1,104 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+export type Signal = "SIGINT" | "SIGTERM";
+
+/** The world that a run lives in. Tests hand in another; nothing else reads `process`. */
+export interface Host {
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+  stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+  stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+  /** The environment, in which an empty variable is an unset one. */
+  env: Record<string, string | undefined>;
+  platform: NodeJS.Platform;
+  nodeVersion: string;
+  pid: number;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Ends early, without an error, when the signal fires. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  randomBytes(size: number): Uint8Array;
+  folders: Folders;
+  /** Calls back on every SIGINT and SIGTERM, instead of dying; returns how to stop listening. */
+  onSignal(listener: (signal: Signal) => void): () => void;
+}
+
+interface Folders {
+  /** Profiles and secrets. */
+  config: string;
+  /** The ledger and what can be looked up again. */
+  data: string;
+}
+
+/** The real one. */
+export function processHost(): Host {
+  const env = withoutEmpty(process.env);
+  surviveClosedPipes();
+  silenceSqliteWarning();
+  return {
+    get stdin() {
+      return process.stdin;
+    },
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env,
+    platform: process.platform,
+    nodeVersion: process.version,
+    pid: process.pid,
+    now: Date.now,
+    sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => {}),
+    randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
+    folders: foldersOf(env, { platform: process.platform, home: homedir() }),
+    onSignal: listen,
+  };
+}
+
+/** A reader that went away (`| head -1`) must never stop work that moves money. */
+function surviveClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+}
+
+/** Node 22 calls its SQLite experimental on stderr; of all warnings, that one alone is kept back. */
+function silenceSqliteWarning(): void {
+  const listeners = process.listeners("warning");
+  process.removeAllListeners("warning");
+  process.on("warning", (warning) => {
+    if (warning.name === "ExperimentalWarning" && warning.message.startsWith("SQLite ")) return;
+    for (const listener of listeners) listener(warning);
+  });
+}
+
+function listen(listener: (signal: Signal) => void): () => void {
+  const signals: Signal[] = ["SIGINT", "SIGTERM"];
+  for (const signal of signals) process.on(signal, listener);
+  return () => {
+    for (const signal of signals) process.off(signal, listener);
+  };
+}
+
+/** Where files belong: LENDEN_CONFIG_DIR and LENDEN_DATA_DIR, else the platform's custom. */
+function foldersOf(
+  env: Record<string, string | undefined>,
+  machine: { platform: NodeJS.Platform; home: string },
+): Folders {
+  const { home } = machine;
+  const [config, data] =
+    machine.platform === "win32"
+      ? [
+          env.APPDATA ?? join(home, "AppData", "Roaming"),
+          env.LOCALAPPDATA ?? join(home, "AppData", "Local"),
+        ]
+      : [
+          env.XDG_CONFIG_HOME ?? join(home, ".config"),
+          env.XDG_DATA_HOME ?? join(home, ".local", "share"),
+        ];
+  return {
+    config: env.LENDEN_CONFIG_DIR ?? join(config, "lenden"),
+    data: env.LENDEN_DATA_DIR ?? join(data, "lenden"),
+  };
+}
+
+function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+}

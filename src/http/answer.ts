@@ -1,0 +1,141 @@
+import type * as z from "zod/mini";
+import { type Complaint, complaintIn } from "./complaint.ts";
+import type { Fault } from "./fault.ts";
+import type { Exchange, Headers } from "./transport.ts";
+
+/** What an answer means. Only `data` and `refused` say anything certain about what was done. */
+export type Answer<Data = unknown> =
+  | { kind: "data"; status: number; data: Data; times: Times }
+  | { kind: "refused"; why: Refusal; status: number; complaint: Complaint; times: Times }
+  | {
+      kind: "unclear";
+      why: Doubt;
+      status?: number;
+      text: string;
+      complaint: Complaint;
+      times: Times;
+    }
+  | { kind: "unsent"; fault: Fault };
+
+/**
+ * `busy` asks to come back later, `clash` is a 409: what either means for an earlier sending of the
+ * same request, only the operation can say.
+ */
+type Refusal = "access" | "unknown id" | "busy" | "clash" | "refused";
+
+/** Why nobody can tell from an answer what the service did. */
+type Doubt =
+  | "server error"
+  | "redirect"
+  | "not JSON"
+  | "empty"
+  | "wrong shape"
+  | "unexpected status"
+  | Fault["reason"];
+
+interface Times {
+  /** The service's clock by the answer's `Date`, in milliseconds. */
+  dateMs?: number;
+  /** How long the service asks to be left alone. */
+  retryAfterMs?: number;
+}
+
+/** Judges one exchange; pure. Error bodies are not shown (service.md §7), so any are taken. */
+export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answer {
+  if (exchange.kind === "broken") return judgeBroken(exchange);
+  const { status, headers } = exchange;
+  const text = decoded(exchange.bytes);
+  const body = parsed(text);
+  const times = timesIn(headers);
+  const complaint = complaintIn(body, text);
+  const unclear = (why: Doubt): Answer => ({
+    kind: "unclear",
+    why,
+    status,
+    text,
+    complaint,
+    times,
+  });
+
+  if (status >= 200 && status < 300) {
+    if (isObject(body) && body.success === false) {
+      return { kind: "refused", why: "refused", status, complaint, times };
+    }
+    if (!data)
+      return { kind: "data", status, data: isObject(body) ? (body.data ?? body) : body, times };
+    if (text.trim() === "") return unclear("empty");
+    if (body === undefined) return unclear("not JSON");
+    if (!isObject(body) || body.success !== true) return unclear("wrong shape");
+    const read = data.safeParse(body.data);
+    return read.success ? { kind: "data", status, data: read.data, times } : unclear("wrong shape");
+  }
+  if (status >= 300 && status < 400) {
+    const target = { message: `it points to ${hostOf(headers.location)}` };
+    return { kind: "unclear", why: "redirect", status, text, complaint: target, times };
+  }
+  if (status === 408 || (isObject(body) && body.success === true))
+    return unclear("unexpected status");
+  if (status >= 400 && status < 500) {
+    return { kind: "refused", why: refusalOf(status), status, complaint, times };
+  }
+  return unclear(status >= 500 ? "server error" : "unexpected status");
+}
+
+function judgeBroken(exchange: Extract<Exchange, { kind: "broken" }>): Answer {
+  const { sent, fault, status } = exchange;
+  if (!sent) return { kind: "unsent", fault };
+  return {
+    kind: "unclear",
+    why: fault.reason,
+    text: "",
+    complaint: {},
+    times: {},
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+function refusalOf(status: number): Refusal {
+  if (status === 401 || status === 403) return "access";
+  if (status === 404 || status === 410) return "unknown id";
+  if (status === 409) return "clash";
+  return [423, 425, 429].includes(status) ? "busy" : "refused";
+}
+
+function timesIn(headers: Headers): Times {
+  const dateMs = Date.parse(first(headers.date) ?? "");
+  const after = first(headers["retry-after"]) ?? "";
+  const untilMs = Date.parse(after) - (Number.isNaN(dateMs) ? Date.parse(after) : dateMs);
+  const retryAfterMs = /^\d{1,9}$/.test(after) ? Number(after) * 1000 : untilMs;
+  return {
+    ...(Number.isNaN(dateMs) ? {} : { dateMs }),
+    ...(Number.isNaN(retryAfterMs) ? {} : { retryAfterMs: Math.max(0, retryAfterMs) }),
+  };
+}
+
+function hostOf(location: string | string[] | undefined): string {
+  try {
+    return new URL(first(location) ?? "").host || "another place";
+  } catch {
+    return location ? "another path of the same host" : "no place at all";
+  }
+}
+
+function decoded(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8").decode(bytes);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function first(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

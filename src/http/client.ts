@@ -1,0 +1,120 @@
+import type { Contract, Data, Endpoint, Input } from "../contract/endpoint.ts";
+import type { ServiceContract } from "../contract/index.ts";
+import { sign } from "../contract/signature.ts";
+import { Failure } from "../failure.ts";
+import { type Answer, judge } from "./answer.ts";
+import { pauseBeforeReading } from "./retry.ts";
+import type { Exchange, Request, Transport } from "./transport.ts";
+
+/** A contract as functions: one for each endpoint, from its input to a judged answer. */
+export type ClientOf<C extends Contract> = {
+  [Name in keyof C]: (input: Input<C[Name]>) => Promise<Answer<Data<C[Name]>>>;
+};
+export type Client = ClientOf<ServiceContract>;
+
+/** What a client needs of the world. */
+export interface Wire {
+  transport: Transport;
+  /** Includes the path prefix `/cp/api/v1`, without a slash at its end. */
+  baseUrl: string;
+  apiKey: string;
+  payoutSecret: () => Promise<string>;
+  userAgent: string;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  random: () => number;
+  sleep: (ms: number) => Promise<void>;
+  /** Cuts off whatever is under way. */
+  signal: AbortSignal;
+  /** Told of every exchange, before it is judged. */
+  onExchange?: (request: Request, exchange: Exchange) => void;
+  /** Told of the difference between the service's clock and ours, from any answer's `Date`. */
+  onClock?: (differenceMs: number) => void;
+}
+
+/** Makes the typed client of a contract. Reads are tried again; nothing else ever is, here. */
+export function createClient<C extends Contract>(contract: C, wire: Wire): ClientOf<C> {
+  const entries = Object.entries(contract).map(([name, endpoint]) => [
+    name,
+    (input: Fields) => call(endpoint, input, wire),
+  ]);
+  // The one loop that the mapped type describes; the compiler cannot follow Object.fromEntries.
+  return Object.fromEntries(entries) as ClientOf<C>;
+}
+
+type Fields = Record<string, unknown>;
+
+async function call(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const request = await requestFor(endpoint, input, wire);
+    const answer = judge(await send(request, wire), endpoint.data);
+    if (endpoint.repeat !== "safe" || wire.signal.aborted) return answer;
+    const pauseMs = pauseBeforeReading(answer, { tries, random: wire.random() });
+    if (pauseMs === undefined) return answer;
+    await wire.sleep(pauseMs);
+  }
+}
+
+/** Sends one request and reports what it saw: for raw calls, and for every typed one. */
+export async function send(request: Request, wire: Wire): Promise<Exchange> {
+  const exchange = await wire.transport.exchange(request);
+  wire.onExchange?.(request, exchange);
+  if (exchange.kind === "answer") {
+    const date = exchange.headers.date;
+    const serviceMs = typeof date === "string" ? Date.parse(date) : Number.NaN;
+    if (!Number.isNaN(serviceMs)) wire.onClock?.(serviceMs - wire.now());
+  }
+  return exchange;
+}
+
+/** The request of one call. Its timestamp and signature are of this very moment (service.md §5). */
+export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Request> {
+  const { path, rest } = filledPath(endpoint.path, input);
+  const signed = endpoint.access === "signature";
+  const body = endpoint.body && {
+    ...rest,
+    ...(signed ? { timestamp: Math.floor(wire.now() / 1000) } : {}),
+  };
+  if (body && !endpoint.body?.safeParse(body).success) {
+    throw new Failure(
+      "internal",
+      `lenden made a request that does not fit ${endpoint.route}; it was not sent.`,
+    );
+  }
+  return {
+    method: endpoint.method,
+    url: new URL(wire.baseUrl + path),
+    headers: {
+      ...baseHeaders(wire),
+      ...(body ? { "content-type": "application/json" } : {}),
+      ...(body && signed ? { "x-payout-signature": await signatureOf(body, wire) } : {}),
+    },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+    freshConnection: endpoint.repeat === "never",
+    signal: wire.signal,
+  };
+}
+
+/** The headers that every request carries. */
+export function baseHeaders(wire: Pick<Wire, "apiKey" | "userAgent">): Record<string, string> {
+  return { "x-api-key": wire.apiKey, "user-agent": wire.userAgent, accept: "application/json" };
+}
+
+/** Signs the body's own values, as JSON prints them. */
+export async function signatureOf(body: Fields, wire: Pick<Wire, "payoutSecret">): Promise<string> {
+  const { amount, merchantRef, timestamp } = body;
+  return sign(`${amount}:${merchantRef}:${timestamp}`, await wire.payoutSecret());
+}
+
+function filledPath(path: string, input: Fields): { path: string; rest: Fields } {
+  const rest = { ...input };
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => {
+    const value = rest[name];
+    delete rest[name];
+    if (typeof value !== "string" || ["", ".", ".."].includes(value)) {
+      throw new Failure("internal", `${name} cannot be part of a path; nothing was sent.`);
+    }
+    return encodeURIComponent(value);
+  });
+  return { path: filled, rest };
+}

@@ -1,0 +1,56 @@
+/** Why an exchange broke, in words that a person and a retry rule can use. */
+export interface Fault {
+  reason:
+    | "name not found"
+    | "connection refused"
+    | "certificate"
+    | "tls"
+    | "connect timeout"
+    | "no answer in time"
+    | "stopped"
+    | "connection lost"
+    | "answer too large"
+    | "answer cut off"
+    | "answer not HTTP";
+  /** The error's own code, for people who look it up. */
+  code: string;
+}
+
+export class TooLarge extends Error {}
+
+interface Circumstances {
+  /** The caller's own signal cut it off. */
+  stopped: boolean;
+  timedOut: boolean;
+  /** The answer's head had arrived. */
+  answering: boolean;
+}
+
+/** Names an error of undici or of a socket by its code and its causes; never by its text. */
+export function faultOf(error: unknown, { stopped, timedOut, answering }: Circumstances): Fault {
+  if (error instanceof TooLarge) return { reason: "answer too large", code: "TOO_LARGE" };
+  const codes = codesOf(error);
+  const code = codes.at(-1) ?? "UNKNOWN";
+  if (stopped) return { reason: "stopped", code };
+  if (timedOut) return { reason: "no answer in time", code: "TIMEOUT" };
+  if (answering) return { reason: "answer cut off", code };
+  const found = reasons.find(([pattern]) => codes.some((one) => pattern.test(one)));
+  return { reason: found?.[1] ?? "connection lost", code };
+}
+
+const reasons: [RegExp, Fault["reason"]][] = [
+  [/^(?:ENOTFOUND|EAI_)/, "name not found"],
+  [/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, "connection refused"],
+  [/CERT|^UNABLE_TO_|SELF_SIGNED|^HOSTNAME_MISMATCH|^INVALID_CA|^PATH_LENGTH/, "certificate"],
+  [/^(?:ERR_SSL|ERR_TLS|EPROTO)/, "tls"],
+  [/^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, "connect timeout"],
+  [/^(?:HPE_|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|UND_ERR_HEADERS_OVERFLOW)/, "answer not HTTP"],
+];
+
+/** The codes of an error and of what caused it, outermost first. */
+function codesOf(error: unknown, depth = 0): string[] {
+  if (!(error instanceof Error) || depth > 5) return [];
+  const own = "code" in error && typeof error.code === "string" ? [error.code] : [];
+  const inner = error instanceof AggregateError ? error.errors : [error.cause];
+  return [...own, ...inner.flatMap((one: unknown) => codesOf(one, depth + 1))];
+}

@@ -1,0 +1,31 @@
+import type { Agent, Dispatcher } from "undici";
+
+/** The proxy variables of the environment; the lowercase one wins where it is not empty. */
+export interface ProxySettings {
+  http: string | undefined;
+  https: string | undefined;
+  none: string | undefined;
+}
+
+/** Reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY. An empty variable is an unset one. */
+export function proxySettings(env: Record<string, string | undefined>): ProxySettings {
+  const read = (name: string) => env[name.toLowerCase()] || env[name] || undefined;
+  return { http: read("HTTP_PROXY"), https: read("HTTPS_PROXY"), none: read("NO_PROXY") };
+}
+
+/** An agent that goes through the proxy, or undefined when there is none to go through. */
+export async function proxied(
+  proxy: ProxySettings,
+  options: Agent.Options,
+): Promise<Dispatcher | undefined> {
+  if (!proxy.http && !proxy.https) return undefined;
+  const { default: EnvHttpProxyAgent } = await import(
+    "undici/lib/dispatcher/env-http-proxy-agent.js"
+  );
+  return new EnvHttpProxyAgent({
+    ...options,
+    httpProxy: proxy.http ?? "",
+    httpsProxy: proxy.https ?? proxy.http ?? "",
+    noProxy: proxy.none ?? "",
+  });
+}

@@ -1,0 +1,72 @@
+import type { Endpoint } from "../contract/endpoint.ts";
+import { contract } from "../contract/index.ts";
+import { Failure } from "../failure.ts";
+import { type Answer, judge } from "./answer.ts";
+import { baseHeaders, send, signatureOf, type Wire } from "./client.ts";
+import type { Request } from "./transport.ts";
+
+/** A call that a person wrote by hand. */
+export interface RawCall {
+  method: Request["method"];
+  /** Relative to the base URL; may hold a query. */
+  path: string;
+  body: Record<string, unknown> | undefined;
+}
+
+/**
+ * The request of a raw call. Where service.md §4 wants a signature it is made of the body's own
+ * values, and a missing timestamp is added; nothing else is touched.
+ */
+export async function rawRequest({ method, path, body }: RawCall, wire: Wire): Promise<Request> {
+  const url = new URL(wire.baseUrl + path);
+  if (!url.pathname.startsWith(`${new URL(wire.baseUrl).pathname}/`)) {
+    throw new Failure("usage", "The path leads out of the base URL; nothing was sent.");
+  }
+  const signed = endpointOf(method, path)?.access === "signature";
+  const now = signed ? { timestamp: Math.floor(wire.now() / 1000) } : {};
+  const sent = body && { ...now, ...body };
+  return {
+    method,
+    url,
+    headers: {
+      ...baseHeaders(wire),
+      ...(sent ? { "content-type": "application/json" } : {}),
+      ...(sent && signed ? { "x-payout-signature": await signatureOf(sent, wire) } : {}),
+    },
+    ...(sent ? { body: JSON.stringify(sent) } : {}),
+    freshConnection: method !== "GET",
+    signal: wire.signal,
+  };
+}
+
+/** Sends it once, and judges the answer by the endpoint's own shape where the path is known. */
+export async function rawOutcome(call: RawCall, wire: Wire) {
+  const exchange = await send(await rawRequest(call, wire), wire);
+  const answer: Answer = judge(exchange, endpointOf(call.method, call.path)?.data);
+  if (exchange.kind === "broken")
+    return { answer, status: exchange.status ?? null, headers: {}, body: null };
+  return {
+    answer,
+    status: exchange.status,
+    headers: exchange.headers,
+    body: parsed(exchange.bytes),
+  };
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  const text = new TextDecoder().decode(bytes);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function endpointOf(method: string, path: string): Endpoint | undefined {
+  const [plain = ""] = path.split("?");
+  return Object.values(contract).find(
+    (endpoint) =>
+      endpoint.method === method &&
+      new RegExp(`^${endpoint.path.replace(/:\w+/g, "[^/]+")}$`).test(plain),
+  );
+}

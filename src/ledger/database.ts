@@ -1,0 +1,146 @@
+import { closeSync, constants, fchmodSync, fstatSync, openSync } from "node:fs";
+import { Failure } from "../failure.ts";
+
+/** What a column holds. Whole numbers are bigint in both directions, so that no amount is rounded. */
+export type Value = string | bigint | null;
+export type Row = Record<string, Value>;
+
+export interface Statement {
+  /** How many rows it changed. */
+  run(...parameters: Value[]): number;
+  get(...parameters: Value[]): Row | undefined;
+  all(...parameters: Value[]): Row[];
+}
+
+/** SQLite, as little of it as lenden needs; everything in it is synchronous. */
+export interface Database {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  /** All of it or nothing; takes the write lock first, so that what it reads stays true. */
+  transaction<Result>(work: () => Result): Result;
+  close(): void;
+}
+
+/**
+ * Opens a file (made with mode 0600, never through a symbolic link) or `:memory:`. Uses Node's own
+ * SQLite from 22.13 on and the optional package `libsql` before; both read each other's files.
+ * Fails as `internal` when the file cannot be used.
+ */
+export async function openDatabase(path: string): Promise<Database> {
+  const open = await loadEngine();
+  if (path !== ":memory:") makePrivateFile(path);
+  try {
+    const engine = open(path);
+    engine.exec("PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON");
+    if (path !== ":memory:") engine.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+    return { ...engine, transaction: (work) => transaction(engine, work) };
+  } catch (error) {
+    throw new Failure("internal", `The file ${path} cannot be opened as a database.`, {
+      hint: "Is it a database of lenden, and is the disk writable?",
+      cause: error,
+    });
+  }
+}
+
+type Engine = Omit<Database, "transaction">;
+type OpenEngine = (path: string) => Engine;
+
+/** Imported only here, when a database is first needed: both cost start-up time. */
+async function loadEngine(): Promise<OpenEngine> {
+  const builtIn = await import("node:sqlite").catch(() => undefined);
+  if (builtIn) return (path) => nodeEngine(new builtIn.DatabaseSync(path));
+  const installed = await import("libsql").catch((cause) => {
+    throw new Failure("internal", "This Node has no SQLite, and the package libsql is missing.", {
+      hint: "Use Node 22.13 or later, or install lenden without --omit=optional.",
+      cause,
+    });
+  });
+  return (path) => libsqlEngine(new installed.default(path));
+}
+
+function nodeEngine(database: import("node:sqlite").DatabaseSync): Engine {
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      statement.setReadBigInts(true);
+      return {
+        run: (...parameters) => Number(statement.run(...parameters).changes),
+        get: (...parameters) => rowOf(statement.get(...parameters)),
+        all: (...parameters) => rowsOf(statement.all(...parameters)),
+      };
+    },
+    close: () => database.close(),
+  };
+}
+
+function libsqlEngine(database: import("libsql").Database): Engine {
+  return {
+    exec: (sql) => void database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql).safeIntegers(true);
+      return {
+        run: (...parameters) => statement.run(...parameters).changes,
+        get: (...parameters) => rowOf(statement.get(...parameters)),
+        all: (...parameters) => rowsOf(statement.all(...parameters)),
+      };
+    },
+    close: () => void database.close(),
+  };
+}
+
+function rowsOf(rows: unknown[]): Row[] {
+  return rows.map((row) => rowOf(row) ?? {});
+}
+
+/** Keeps the columns alone: libsql adds a `_metadata` object to what `get` returns. */
+function rowOf(found: unknown): Row | undefined {
+  if (typeof found !== "object" || found === null) return undefined;
+  const row: Row = {};
+  for (const [column, value] of Object.entries(found)) {
+    if (typeof value === "string" || typeof value === "bigint" || value === null) {
+      row[column] = value;
+    } else if (column !== "_metadata") {
+      throw new TypeError(`the column ${column} holds neither text nor a whole number`);
+    }
+  }
+  return row;
+}
+
+function transaction<Result>(engine: Engine, work: () => Result): Result {
+  engine.exec("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    engine.exec("COMMIT");
+    return result;
+  } catch (error) {
+    rollBack(engine);
+    throw error;
+  }
+}
+
+/** SQLite may have rolled back by itself (disk full); the first error is the one to report. */
+function rollBack(engine: Engine): void {
+  try {
+    engine.exec("ROLLBACK");
+  } catch {}
+}
+
+/** SQLite would make it readable to everyone (0644), and would follow a link to another file. */
+function makePrivateFile(path: string): void {
+  const noLinks = constants.O_NOFOLLOW ?? 0;
+  try {
+    const file = openSync(path, constants.O_RDWR | constants.O_CREAT | noLinks, 0o600);
+    try {
+      if (!fstatSync(file).isFile()) throw new Error("not a regular file");
+      fchmodSync(file, 0o600);
+    } finally {
+      closeSync(file);
+    }
+  } catch (cause) {
+    throw new Failure("internal", `The file ${path} cannot be used for data.`, {
+      hint: "It must be a regular file of yours in a folder that exists, and no symbolic link.",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,58 @@
+import type { PaymentMethod } from "../contract/methods.ts";
+import { usage } from "../failure.ts";
+import { dataOf } from "./outcome.ts";
+import type { World } from "./world.ts";
+
+interface Kept {
+  read(): PaymentMethod[] | undefined;
+  write(methods: PaymentMethod[]): void;
+}
+
+/** Asks the service for its methods, and keeps them. */
+export async function listMethods(world: World, kept: Kept): Promise<PaymentMethod[]> {
+  const methods = dataOf(await world.client.listMethods({}));
+  kept.write(methods);
+  return methods;
+}
+
+/**
+ * Finds a method by its id, code name or provider name, case folded; asks the service only when
+ * the kept list does not have it.
+ *
+ * @throws Failure `usage` that lists what there is; nothing was sent that moves money
+ */
+export async function findMethod(wanted: string, world: World, kept: Kept): Promise<PaymentMethod> {
+  const known = findKeptMethod(wanted, kept);
+  if (known) return known;
+  const methods = await listMethods(world, kept);
+  const found = match(wanted, methods);
+  if (found) return found;
+  const names = methods.map(({ codeName, providerName }) => `${codeName} (${providerName})`);
+  throw usage(
+    [`--method: the account has no method ${JSON.stringify(wanted)}.`],
+    `It has: ${names.join(", ") || "none at all"}.`,
+  );
+}
+
+/** The same without asking anybody: for a dry run. */
+export function findKeptMethod(
+  wanted: string,
+  kept: Pick<Kept, "read">,
+): PaymentMethod | undefined {
+  return match(wanted, kept.read() ?? []);
+}
+
+/** An id is exact; a name must fit one method alone, for the wrong one pays through another provider. */
+function match(wanted: string, methods: PaymentMethod[]): PaymentMethod | undefined {
+  const exact = methods.find(({ id }) => id === wanted);
+  if (exact) return exact;
+  const folded = fold(wanted);
+  const found = methods.filter((method) =>
+    [method.codeName, method.providerName, method.id].some((name) => fold(name) === folded),
+  );
+  return found.length === 1 ? found[0] : undefined;
+}
+
+function fold(name: string): string {
+  return name.trim().toLowerCase();
+}

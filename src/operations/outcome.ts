@@ -1,0 +1,116 @@
+import { Failure, type FailureKind } from "../failure.ts";
+import type { Answer } from "../http/answer.ts";
+import type { World } from "./world.ts";
+
+type Refused = Extract<Answer, { kind: "refused" }>;
+type Unclear = Extract<Answer, { kind: "unclear" }>;
+type Unsent = Extract<Answer, { kind: "unsent" }>;
+
+/** Payout timestamps may be five minutes off (service.md §8); one minute is kept for the way. */
+const tolerableClockMs = 4 * 60_000;
+
+/**
+ * The data of a read, or the failure that its answer means. A read changes nothing, so an answer
+ * that cannot be understood is never "uncertain": it can simply be asked again.
+ */
+export function dataOf<Data>(answer: Answer<Data>, about?: string): Data {
+  if (answer.kind === "data") return answer.data;
+  if (answer.kind === "unsent") throw unsent(answer);
+  if (answer.kind === "refused") throw refused(answer, about);
+  throw new Failure("unreachable", `The service gave no usable answer: ${describe(answer)}.`, {
+    hint: "Nothing was changed. Try again; with --verbose the whole exchange is shown.",
+    ...statusOf(answer),
+    ...(about ? { operation: about } : {}),
+  });
+}
+
+/** The failure of a request of which it is proved that nothing was sent (exit 69). */
+export function unsent({ fault }: Unsent): Failure {
+  const hint =
+    fault.reason === "certificate"
+      ? "Its certificate is not trusted. For a private authority set NODE_EXTRA_CA_CERTS; there is no way to skip the check."
+      : "Check the base URL, the network and HTTPS_PROXY, then run it again.";
+  return new Failure(
+    "unreachable",
+    `No connection to the service (${fault.reason}); nothing was sent.`,
+    {
+      hint,
+      code: fault.code,
+    },
+  );
+}
+
+/** The failure of a refusal: what the service said, and what usually is behind it. */
+export function refused(answer: Refused, about?: string, clockAheadMs?: number): Failure {
+  const { status, complaint } = answer;
+  const said = complaint.message ? `: ${complaint.message}` : "";
+  const details = {
+    status,
+    ...(complaint.code ? { code: complaint.code } : {}),
+    ...(about ? { operation: about } : {}),
+  };
+  const kind = refusalKinds[answer.why];
+  const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
+  if (kind === "not-found") {
+    return new Failure(
+      kind,
+      `The service does not know ${about ?? "this address"} (${status})${said}`,
+      {
+        ...details,
+        hint: "Check the id, the profile and the base URL: ids of one account or environment mean nothing in another.",
+      },
+    );
+  }
+  return new Failure(kind, `The service refused (${status})${said}`, {
+    ...details,
+    hint: clock ?? refusalHints[answer.why],
+  });
+}
+
+const refusalKinds: Record<Refused["why"], FailureKind> = {
+  access: "access",
+  "unknown id": "not-found",
+  busy: "unreachable",
+  clash: "refused",
+  refused: "refused",
+};
+
+const refusalHints: Record<Refused["why"], string> = {
+  access:
+    "Check the API key and, for payouts, the payout secret and that this machine's IP address is whitelisted (Settings → Development Info).",
+  "unknown id": "Check the id.",
+  busy: "The service asks to come back later; nothing was done. Try again in a while.",
+  clash: "Nothing was done: the record is not in a state that allows it.",
+  refused: "Nothing was done. Mend what it names, then run it again.",
+};
+
+/** How an unclear answer looked, in a few words. */
+export function describe(answer: Unclear): string {
+  const status = answer.status === undefined ? "" : ` (status ${answer.status})`;
+  const said = answer.complaint.message ? `: ${answer.complaint.message}` : "";
+  return `${answer.why}${status}${said}`;
+}
+
+function statusOf(answer: Unclear): { status: number } | Record<never, never> {
+  return answer.status === undefined ? {} : { status: answer.status };
+}
+
+/** A sentence about a clock that makes payouts fail, or undefined when it is good enough. */
+function clockTrouble(aheadMs: number): string | undefined {
+  if (Math.abs(aheadMs) <= tolerableClockMs) return undefined;
+  const minutes = Math.round(Math.abs(aheadMs) / 60_000);
+  return `This machine's clock is ${minutes} minutes ${aheadMs > 0 ? "behind" : "ahead of"} the service's: set it right, for payouts may be at most 5 minutes off.`;
+}
+
+/** P3: a payout that must fail for its timestamp is not sent at all. */
+export function checkClock(world: World): void {
+  const aheadMs = world.clockAheadMs();
+  const trouble = aheadMs === undefined ? undefined : clockTrouble(aheadMs);
+  if (aheadMs === undefined || !trouble) return;
+  const [ours, theirs] = [world.now(), world.now() + aheadMs].map((ms) =>
+    new Date(ms).toISOString(),
+  );
+  throw new Failure("access", `The clocks differ: here it is ${ours}, at the service ${theirs}.`, {
+    hint: `${trouble} Nothing was sent.`,
+  });
+}

@@ -1,0 +1,51 @@
+import type { Answer } from "../http/answer.ts";
+
+/**
+ * How often a payout goes out in all, and how long it waits in between. After a time-out the
+ * service may still be at work on the first one: it gets ten seconds to finish (I3).
+ */
+const policy = {
+  attempts: 5,
+  garbledAttempts: 2,
+  firstMs: 500,
+  longestMs: 15_000,
+  afterTimeoutMs: 10_000,
+  longestAskedMs: 60_000,
+};
+
+/** Milliseconds to wait before the same reference goes out again, or undefined to stop; pure. */
+export function pauseBeforeResending(
+  answer: Answer,
+  { attempt, random }: { attempt: number; random: number },
+): number | undefined {
+  const allowed = isGarbled(answer) ? policy.garbledAttempts : policy.attempts;
+  if (attempt >= allowed || isFinal(answer)) return undefined;
+  const askedMs = "times" in answer ? answer.times.retryAfterMs : undefined;
+  if (askedMs !== undefined)
+    return Math.min(Math.max(askedMs, policy.firstMs), policy.longestAskedMs);
+  const backOffMs = Math.min(policy.firstMs * 2 ** attempt, policy.longestMs) * (0.5 + random / 2);
+  return answer.kind === "unclear" && answer.why === "no answer in time"
+    ? Math.max(backOffMs, policy.afterTimeoutMs)
+    : backOffMs;
+}
+
+/** The service has this reference in work, or wants to be left alone (P19, P20). */
+export function isWaiting(answer: Answer): boolean {
+  return answer.kind === "refused" && (answer.why === "busy" || answer.why === "clash");
+}
+
+function isFinal(answer: Answer): boolean {
+  if (answer.kind === "unsent") return ["certificate", "stopped"].includes(answer.fault.reason);
+  if (answer.kind === "unclear") return answer.why === "stopped";
+  return answer.kind === "data" || !isWaiting(answer);
+}
+
+/** A 2xx whose body cannot be understood: worth one more try for a clean copy (P14). */
+function isGarbled(answer: Answer): boolean {
+  return (
+    answer.kind === "unclear" &&
+    answer.status !== undefined &&
+    answer.status >= 200 &&
+    answer.status < 300
+  );
+}

@@ -1,0 +1,84 @@
+import { type Account, lockedAccount, noticesOf, profileAccount } from "../config/account.ts";
+import { changeProfiles, readProfiles } from "../config/profiles.ts";
+import { fetchSecret } from "../config/secrets.ts";
+import { resolveSettings, type Settings, type Sourced } from "../config/settings.ts";
+import { readPayoutSecret } from "../contract/keys.ts";
+import { Failure } from "../failure.ts";
+import type { Context } from "../frame/context.ts";
+import type { Host } from "../host.ts";
+import type { Scrubber } from "../ui/scrub.ts";
+import type { Globals } from "./globals.ts";
+import { once } from "./once.ts";
+
+/** Who a run is for: settings, the account behind the environment lock, and its secrets. */
+export type Accounts = Pick<Context, "settings" | "account" | "payoutSecret" | "profiles">;
+
+export interface AccountsOptions {
+  host: Host;
+  globals: Globals;
+  scrubber: Scrubber;
+  notice: (text: string) => void;
+}
+
+/** Everything is looked up at most once a run, and every secret is made known to the scrubber. */
+export function openAccounts({ host, globals, scrubber, notice }: AccountsOptions): Accounts {
+  const folder = host.folders.config;
+  const stored = once(async () => readProfiles(folder));
+
+  const settings = async (profile = globals.profile): Promise<Settings> =>
+    resolveSettings({ ...globals, profile }, host.env, await stored());
+
+  const fetched = async (source: Settings["apiKey"], what: string, variable: string) => {
+    if (!source) throw missing(what, variable, await settings());
+    const secret = await fetchSecret(source, host.env);
+    scrubber.learn(secret.value);
+    return secret;
+  };
+
+  const account = once(async (): Promise<Account> => {
+    const own = await settings();
+    const key = await fetched(own.apiKey, "API key", "LENDEN_API_KEY");
+    const locked = lockedAccount(key, own, await stored());
+    for (const text of noticesOf(own)) notice(text);
+    return locked;
+  });
+
+  const payoutSecret = once(async () => {
+    const { payoutSecret: source } = await settings();
+    return readSecret(await fetched(source, "payout secret", "LENDEN_PAYOUT_SECRET"));
+  });
+
+  return {
+    settings,
+    account,
+    payoutSecret,
+    profiles: {
+      read: stored,
+      change: (change) => changeProfiles(folder, change),
+      check: async (candidate) => {
+        const baseUrl = candidate.baseUrl ?? globals.baseUrl ?? host.env.LENDEN_BASE_URL;
+        const apiKey = await fetchSecret(
+          { value: candidate.apiKey, source: "the profile" },
+          host.env,
+        );
+        scrubber.learn(apiKey.value);
+        return profileAccount({ ...candidate, apiKey, baseUrl }, await stored(), notice);
+      },
+    },
+  };
+}
+
+function missing(what: string, variable: string, { profile }: Settings): Failure {
+  const tried = [variable, profile ? `profile ${profile.value}` : "no profile is in use"].join(
+    ", ",
+  );
+  return new Failure("access", `There is no ${what} (tried: ${tried}).`, {
+    hint: `Set ${variable}, or add a profile with 'lenden profile add'; the merchant dashboard has it under Settings → Development Info.`,
+  });
+}
+
+function readSecret({ value, source }: Sourced<string>): string {
+  const read = readPayoutSecret(value);
+  if (read.ok) return read.value;
+  throw new Failure("access", `The payout secret of ${source} cannot be used. ${read.problem}`);
+}

@@ -1,0 +1,145 @@
+import { commands } from "../commands/index.ts";
+import { exits, Failure, type FailureKind } from "../failure.ts";
+import type { Host, Signal } from "../host.ts";
+import { render } from "../ui/render.ts";
+import { createScrubber, type Scrubber } from "../ui/scrub.ts";
+import { wantsColor } from "../ui/style.ts";
+import type { Invocation } from "./argv.ts";
+import { type Globals, readGlobals } from "./globals.ts";
+import { openSession } from "./session.ts";
+
+/** Runs one command line and returns its exit code. The only catch around a run. */
+export async function run(argv: string[], host: Host, version: string): Promise<number> {
+  const scrubber = createScrubber();
+  for (const name of ["LENDEN_API_KEY", "LENDEN_PAYOUT_SECRET"])
+    scrubber.learn(host.env[name] ?? "");
+  try {
+    const invocation = await understand(argv);
+    if (invocation.kind === "run") return await runCommand(invocation, { host, scrubber, version });
+    await write(
+      host.stdout,
+      invocation.kind === "version" ? `${version}\n` : await helpText(invocation.path),
+    );
+    return 0;
+  } catch (error) {
+    const asJson = argv.includes("--json") || host.env.LENDEN_OUTPUT === "json";
+    return await report(error, { host, scrubber, asJson });
+  }
+}
+
+/** Help needs no parser: it is what people meet first, and it should be there at once. */
+async function understand(argv: string[]): Promise<Invocation> {
+  const [only, ...others] = argv;
+  const isRootHelp =
+    others.length === 0 && (only === undefined || ["--help", "-h", "help"].includes(only));
+  if (isRootHelp) return { kind: "help", path: "", globals: new Map() };
+  return (await import("./argv.ts")).readArgv(argv, commands);
+}
+
+async function helpText(path: string): Promise<string> {
+  return (await import("./help.ts")).helpOf(path, commands);
+}
+
+async function runCommand(
+  { command, given, globals: typed }: Extract<Invocation, { kind: "run" }>,
+  { host, scrubber, version }: { host: Host; scrubber: Scrubber; version: string },
+): Promise<number> {
+  const { globals, problems } = readGlobals(typed, host.env);
+  const session = openSession({
+    host,
+    globals,
+    version,
+    scrubber,
+    finishes: command.writes === true,
+  });
+  let code = 0;
+  try {
+    const everything = { ...given, problems: [...given.problems, ...problems] };
+    for await (const shown of command.start(everything, session.context)) {
+      if (shown.view) {
+        const text = await render(
+          shown.result,
+          shown.view,
+          renderOptions(globals, command.streams, host),
+        );
+        await write(host.stdout, scrubber.scrub(text));
+      }
+      code = codeOfEnding(shown.ending);
+    }
+    if (code === 0 && session.stoppedBy() && !command.streams)
+      code = codeOfSignal(session.stoppedBy());
+  } catch (error) {
+    const stopped = session.stoppedBy() && isHarmless(error);
+    code = stopped
+      ? codeOfSignal(session.stoppedBy())
+      : await report(error, {
+          host,
+          scrubber,
+          asJson: ["json", "ndjson"].includes(globals.format),
+        });
+  } finally {
+    await session.close();
+  }
+  return code;
+}
+
+function renderOptions(globals: Globals, streams: boolean, host: Host) {
+  const isTerminal = host.stdout.isTTY === true;
+  return {
+    format: streams && globals.format === "json" ? ("ndjson" as const) : globals.format,
+    quiet: globals.quiet,
+    color: wantsColor({ mode: globals.color, env: host.env, isTerminal }),
+    width: isTerminal ? host.stdout.columns : undefined,
+  };
+}
+
+interface Reporting {
+  host: Host;
+  scrubber: Scrubber;
+  asJson: boolean;
+}
+
+/** Says what went wrong, and returns the code. A stack trace only where LENDEN_DEBUG=1 asks for it. */
+async function report(error: unknown, { host, scrubber, asJson }: Reporting): Promise<number> {
+  const failure = error instanceof Failure ? error : unexpected(error);
+  const { errorText } = await import("../ui/error-text.ts");
+  await write(host.stderr, scrubber.scrub(errorText(failure, asJson)));
+  if (host.env.LENDEN_DEBUG === "1")
+    await write(host.stderr, scrubber.scrub(`${stackOf(error)}\n`));
+  return exits[failure.kind].code;
+}
+
+function unexpected(error: unknown): Failure {
+  const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
+  return new Failure("internal", `Something went wrong inside lenden${code}.`, {
+    hint: "Run it again with LENDEN_DEBUG=1 and report what it prints.",
+    cause: error,
+  });
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause ? `${error.stack}\ncaused by ${stackOf(error.cause)}` : String(error.stack);
+}
+
+/** After a stop, only what may have moved money is still worth a word of its own. */
+function isHarmless(error: unknown): boolean {
+  const kinds: FailureKind[] = ["unreachable", "interrupted", "pending"];
+  return error instanceof Failure && kinds.includes(error.kind);
+}
+
+function codeOfEnding(ending: FailureKind | number | undefined): number {
+  if (ending === undefined) return 0;
+  return typeof ending === "number" ? ending : exits[ending].code;
+}
+
+function codeOfSignal(signal: Signal | undefined): number {
+  return signal === "SIGTERM" ? 143 : exits.interrupted.code;
+}
+
+/** Resolves when the text has left; a reader that went away is no failure of the command. */
+function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write(text, () => resolve());
+  });
+}

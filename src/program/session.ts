@@ -1,0 +1,105 @@
+import { masked } from "../contract/keys.ts";
+import { Failure } from "../failure.ts";
+import type { Confirmation, Context, MethodWanted } from "../frame/context.ts";
+import type { Host, Signal } from "../host.ts";
+import type { Scrubber } from "../ui/scrub.ts";
+import { clean } from "../ui/terminal-text.ts";
+import type { Globals } from "./globals.ts";
+import { once } from "./once.ts";
+import { listenForStop } from "./stop.ts";
+
+/** One run's context, and what must be let go of at its end. */
+export interface Session {
+  context: Context;
+  /** The signal that stopped the run, if one did. */
+  stoppedBy(): Signal | undefined;
+  close(): Promise<void>;
+}
+
+export interface SessionOptions {
+  host: Host;
+  globals: Globals;
+  version: string;
+  scrubber: Scrubber;
+  /** Whether what is in flight may end after the first Ctrl-C: so it is where money moves. */
+  finishes: boolean;
+}
+
+/** Wires the parts of a run together; each of them is loaded when it is first asked for. */
+export function openSession(options: SessionOptions): Session {
+  const { host, globals, scrubber } = options;
+  const stop = listenForStop(host, options);
+  const notice = (text: string): void => {
+    host.stderr.write(`${clean(scrubber.scrub(text))}\n`);
+  };
+  const accounts = once(async () =>
+    (await import("./accounts.ts")).openAccounts({ ...options, notice }),
+  );
+  const closing: (() => Promise<void>)[] = [];
+  const calls = once(async () => {
+    const { openCalls } = await import("./calls.ts");
+    const opened = openCalls({ ...options, accounts: await accounts(), stop, notice });
+    closing.push(opened.close);
+    return opened;
+  });
+
+  const context: Context = {
+    host,
+    settings: async (profile) => (await accounts()).settings(profile),
+    account: async () => (await accounts()).account(),
+    payoutSecret: async () => (await accounts()).payoutSecret(),
+    profiles: {
+      read: async () => (await accounts()).profiles.read(),
+      change: async (change) => (await accounts()).profiles.change(change),
+      check: async (candidate) => (await accounts()).profiles.check(candidate),
+    },
+    world: async () => (await calls()).world(),
+    worldOf: async (account, secret) => (await calls()).worldOf(account, secret),
+    local: async () => (await calls()).local(),
+    raw: async (call) => (await calls()).raw(call),
+    previewRaw: async (call) => (await calls()).previewRaw(call),
+    preview: async (name, input) => (await calls()).preview(name, input),
+    methodCache: async () => {
+      const { openMethodCache } = await import("../config/method-cache.ts");
+      return openMethodCache(host.folders.data, await context.account(), host.now);
+    },
+    methodId: (wanted) => methodId(wanted, context),
+    confirm: (question) => confirm(question, { context, isConfirmed: globals.yes }),
+    startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),
+    notice,
+    stopping: stop.stopping,
+  };
+
+  return {
+    context,
+    stoppedBy: stop.signal,
+    close: async () => {
+      stop.end();
+      await Promise.all(closing.map((close) => close()));
+    },
+  };
+}
+
+async function methodId({ method = "", methodId: id, dryRun }: MethodWanted, context: Context) {
+  if (id !== undefined) return id;
+  const { findKeptMethod, findMethod } = await import("../operations/method.ts");
+  const cache = await context.methodCache();
+  if (!dryRun) return (await findMethod(method, await context.world(), cache)).id;
+  return findKeptMethod(method, cache)?.id ?? `(the id of ${method}, looked up when it is sent)`;
+}
+
+async function confirm(
+  { action, rows }: Confirmation,
+  { context, isConfirmed }: { context: Context; isConfirmed: boolean },
+): Promise<void> {
+  const { environment, name, apiKey } = await context.account();
+  if (environment !== "production") return;
+  context.notice(`${action} — production, real money:`);
+  for (const [label, value] of [["Profile", name], ["Key", masked(apiKey)], ...rows]) {
+    context.notice(`  ${label}: ${value}`);
+  }
+  if (isConfirmed) return;
+  throw new Failure("access", "This is a production account, and nobody confirmed.", {
+    hint: "Look at the lines above, then add --yes; nothing was sent.",
+  });
+}

@@ -1,0 +1,29 @@
+import { withoutSecrets } from "../frame/preview.ts";
+import type { Exchange, Request } from "../http/transport.ts";
+
+const longest = 4096;
+
+/** Shows every exchange for `--verbose`, as it went over the wire, secrets masked. */
+export function tracer(
+  notice: (text: string) => void,
+): (request: Request, exchange: Exchange) => void {
+  return (request, exchange) => {
+    notice(`> ${request.method} ${request.url.href}`);
+    for (const [name, value] of Object.entries(withoutSecrets(request.headers)))
+      notice(`> ${name}: ${value}`);
+    if (request.body !== undefined) notice(`> ${request.body}`);
+    for (const line of answerLines(exchange)) notice(`< ${line}`);
+  };
+}
+
+function answerLines(exchange: Exchange): string[] {
+  if (exchange.kind === "broken") {
+    const { fault, sent } = exchange;
+    return [
+      `${fault.reason} (${fault.code}), ${sent ? "after the request was sent" : "nothing was sent"}`,
+    ];
+  }
+  const { status, headers, bytes } = exchange;
+  const shown = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [String(status), ...shown, new TextDecoder().decode(bytes.subarray(0, longest))];
+}

@@ -1,0 +1,77 @@
+import type { HttpBindings } from "@hono/node-server";
+import { type Context, Hono } from "hono";
+import type { Contract } from "../contract/endpoint.ts";
+import { basePath, contract } from "../contract/index.ts";
+import { localContract } from "../contract/local.ts";
+import type { Fields } from "./body.ts";
+import { answerTo, bytesOf, exchange, note, type Route, type Sandbox, send } from "./exchange.ts";
+import { type Handlers, serviceHandlers } from "./handlers.ts";
+import { localHandlers } from "./local.ts";
+import { openApi } from "./openapi.ts";
+import { Refusal, refusalAnswer } from "./refusal.ts";
+import { requireLocalCaller } from "./safety.ts";
+import type { Store } from "./store.ts";
+
+type Env = { Bindings: HttpBindings };
+
+/** The contract as an HTTP application: access, parse, handle, check the reply, and faults. */
+export function createApp(sandbox: Sandbox): Hono<Env> {
+  const app = new Hono<Env>();
+  const { store, journal } = sandbox;
+  app.use(async (c, next) => {
+    requireLocalCaller((name) => c.req.header(name), sandbox.port);
+    await next();
+  });
+  app.get("/", (c) => c.text(`The local sandbox of lenden. The service: ${sandbox.baseUrl}\n`));
+  app.get("/openapi.json", (c) => c.json(openApi(sandbox.baseUrl)));
+  app.get("/p/:transactionId", (c) => c.text(payText(store, c.req.param("transactionId"))));
+  for (const route of routes(contract, serviceHandlers(sandbox))) {
+    mount(app, route, (c) => exchange(sandbox, route, c));
+  }
+  for (const route of routes(localContract, localHandlers(store, journal.after))) {
+    mount(app, route, async (c) => send(c, answerTo(sandbox, route, c, await bytesOf(route, c))));
+  }
+  app.notFound((c) => notARoute(sandbox, c));
+  app.onError((error, c) => send(c, refusalAnswer(error)));
+  return app;
+}
+
+function routes<C extends Contract>(contract: C, handlers: Handlers<C>): Route[] {
+  return Object.entries(contract).map(([name, endpoint]) => ({
+    name,
+    endpoint,
+    // The loop forgets which handler belongs to which endpoint. Handlers<C> has already held each
+    // one against the very path and body schema that its input is read with in `answerTo`.
+    handle: handlers[name] as (input: Fields) => unknown,
+  }));
+}
+
+function mount(
+  app: Hono<Env>,
+  { endpoint: { method, path } }: Route,
+  answer: (c: Context<Env>) => Promise<Response>,
+): void {
+  app.on(method, basePath + path, answer);
+  app.all(basePath + path, () => {
+    throw new Refusal(405, "METHOD_NOT_ALLOWED", `${path} takes ${method}.`);
+  });
+}
+
+function notARoute(sandbox: Sandbox, c: Context<Env>): Promise<Response> {
+  const message = `There is no ${c.req.method} ${c.req.path} here.`;
+  const answer = refusalAnswer(new Refusal(404, "UNKNOWN_ROUTE", message));
+  const isForService = c.req.path.startsWith(basePath) && !c.req.path.startsWith(localPath);
+  if (isForService) note(sandbox, c, { startedMs: performance.now(), bytes: noBytes, answer });
+  return send(c, answer);
+}
+
+const localPath = `${basePath}/local`;
+const noBytes = Buffer.alloc(0);
+
+/** What a customer's browser gets until there is a page to pay on. */
+function payText(store: Store, transactionId: string): string {
+  const payment = store.payments.find(transactionId);
+  if (!payment) throw new Refusal(404, "NOT_FOUND", "There is no payment with this id.");
+  const { id, status } = payment;
+  return `Payment ${id} is ${status}. Complete it with: lenden sandbox trigger payment ${id}\n`;
+}

@@ -1,0 +1,48 @@
+import { paisaOf } from "../contract/amount.ts";
+import { clean } from "./terminal-text.ts";
+import type { Cell, Column, View } from "./view.ts";
+
+/** A view as CSV (RFC 4180): a header line, then one line a record. */
+export function toCsv(view: View): string {
+  const { columns, rows } = tableOf(view);
+  const header = columns.map(({ key }) => key);
+  const records = rows.map((cells) => columns.map(({ key }) => cellText(cells[key])));
+  return [header, ...records].map((record) => `${record.map(quoted).join(",")}\r\n`).join("");
+}
+
+function tableOf(view: View): { columns: Column[]; rows: Record<string, Cell>[] } {
+  if (view.kind === "table")
+    return { columns: view.columns, rows: view.rows.map(({ cells }) => cells) };
+  if (view.kind !== "card") {
+    return {
+      columns: [{ key: "message", label: "" }],
+      rows: [{ message: { kind: "text", value: view.text } }],
+    };
+  }
+  return {
+    columns: view.fields,
+    rows: [Object.fromEntries(view.fields.map(({ key, cell }) => [key, cell]))],
+  };
+}
+
+function cellText(cell: Cell | undefined): string {
+  if (!cell || cell.value === null) return "";
+  return typeof cell.value === "number" ? amountCell(cell.value) : defused(clean(cell.value));
+}
+
+/** An exact amount with two decimals; anything else as it came. */
+function amountCell(value: number): string {
+  const amountPaisa = paisaOf(value);
+  if (amountPaisa === undefined) return defused(String(value));
+  return `${amountPaisa / 100n}.${String(amountPaisa % 100n).padStart(2, "0")}`;
+}
+
+/** A spreadsheet would run what begins like a formula. */
+function defused(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}
+
+/** Quoted where RFC 4180 asks for it, and where a leading zero marks digits that are a text. */
+function quoted(text: string): string {
+  return /[",\r\n]|^0\d+$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

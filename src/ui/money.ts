@@ -1,0 +1,21 @@
+import { type Paisa, paisaOf } from "../contract/amount.ts";
+
+/** `BDT 1,25,000.50`: grouped in lakh and crore, always with two decimals. */
+export function formatPaisa(amountPaisa: Paisa): string {
+  const taka = String(amountPaisa / 100n);
+  const paisa = String(amountPaisa % 100n).padStart(2, "0");
+  return `BDT ${lakhGrouped(taka)}.${paisa}`;
+}
+
+/** The same of a number from the service; one that is no exact amount is shown as it came. */
+export function formatAmount(amount: number): string {
+  const amountPaisa = paisaOf(amount);
+  return amountPaisa === undefined ? `BDT ${amount}` : formatPaisa(amountPaisa);
+}
+
+/** The last three digits together, then two by two. */
+function lakhGrouped(taka: string): string {
+  const head = taka.slice(0, -3);
+  const tail = taka.slice(-3);
+  return head === "" ? tail : `${head.replace(/\B(?=(?:\d{2})+$)/g, ",")},${tail}`;
+}

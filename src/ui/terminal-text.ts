@@ -1,0 +1,28 @@
+/**
+ * Control, escape and format characters (bidirectional marks among them), unpaired surrogates, and
+ * the line and paragraph separators. The two joiners stay: Bangla is written with them.
+ */
+const hostile = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
+
+/** A text that came from outside, safe on a terminal and on one line. */
+export function clean(text: string): string {
+  return text.replace(/\s*[\r\n\t]\s*/g, " ").replace(hostile, "");
+}
+
+/** The same for a text of several lines. */
+export function cleanLines(text: string): string {
+  return text.split(/\r?\n/).map(clean).join("\n");
+}
+
+/** JSON whose strings hold no character that a terminal would act on; nothing is lost. */
+export function safeJson(value: unknown, indent?: number): string {
+  const json = JSON.stringify(value, undefined, indent) ?? "null";
+  return json.replace(hostile, (character) => (character === "\n" ? "\n" : escaped(character)));
+}
+
+function escaped(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => {
+    const code = character.charCodeAt(index).toString(16).padStart(4, "0");
+    return `\\u${code}`;
+  }).join("");
+}

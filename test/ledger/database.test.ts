@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { openDatabase } from "../../src/ledger/database.ts";
+
+test("whole numbers are bigint, whatever their size, and rows hold the columns alone", async () => {
+  const database = await openDatabase(":memory:");
+  database.exec("CREATE TABLE kept (id TEXT PRIMARY KEY, paisa INTEGER, note TEXT) STRICT");
+  const insert = database.prepare("INSERT INTO kept VALUES (?, ?, ?)");
+  expect(insert.run("a", 1n, null)).toBe(1);
+  insert.run("b", 9_007_199_254_740_993n, "২৫০");
+  const select = database.prepare("SELECT * FROM kept WHERE id = ?");
+  expect(select.get("a")).toStrictEqual({ id: "a", paisa: 1n, note: null });
+  expect(select.get("c")).toBeUndefined();
+  expect(database.prepare("SELECT * FROM kept ORDER BY id").all()).toStrictEqual([
+    { id: "a", paisa: 1n, note: null },
+    { id: "b", paisa: 9_007_199_254_740_993n, note: "২৫০" },
+  ]);
+  expect(database.prepare("UPDATE kept SET note = ?").run("x")).toBe(2);
+  database.close();
+});
+
+test("a transaction that throws leaves nothing behind, and the next one works", async () => {
+  const database = await openDatabase(":memory:");
+  database.exec("CREATE TABLE kept (id TEXT PRIMARY KEY) STRICT");
+  const insert = database.prepare("INSERT INTO kept VALUES (?)");
+  const failing = () => {
+    insert.run("a");
+    insert.run("a");
+  };
+  expect(() => database.transaction(failing)).toThrow(/UNIQUE/);
+  expect(database.transaction(() => insert.run("b"))).toBe(1);
+  expect(database.prepare("SELECT id FROM kept").all()).toEqual([{ id: "b" }]);
+  database.close();
+});

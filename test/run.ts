@@ -1,0 +1,114 @@
+import { execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Host, Signal } from "../src/host.ts";
+import { main } from "../src/main.ts";
+
+/** The launcher of the built tool. */
+export const launcher = resolve(import.meta.dirname, "../bin/lenden.js");
+
+export interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  env?: Record<string, string | undefined>;
+  stdin?: string;
+  /** Replaces parts of the host: its clock, its sleep, its terminal. */
+  host?: Partial<Host>;
+  /** Gets a function that sends a signal to the run. */
+  onStart?: (signal: (name: Signal) => void) => void;
+}
+
+/** Runs `main()` in this process, with streams, clock and folders of its own. */
+export async function lenden(args: string[], options: RunOptions = {}): Promise<Outcome> {
+  const stdout = new Collected();
+  const stderr = new Collected();
+  const listeners = new Set<(name: Signal) => void>();
+  const folder = options.env?.LENDEN_CONFIG_DIR ?? scratchFolder();
+  const host: Host = {
+    stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
+    stdout,
+    stderr,
+    env: { ...options.env },
+    platform: "linux",
+    nodeVersion: process.version,
+    pid: process.pid,
+    now: Date.now,
+    sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => {}),
+    randomBytes,
+    folders: { config: folder, data: options.env?.LENDEN_DATA_DIR ?? join(folder, "data") },
+    onSignal: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    ...options.host,
+  };
+  options.onStart?.((name) => {
+    for (const listener of [...listeners]) listener(name);
+  });
+  const code = await main(args, host);
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** Runs the built tool as a user does, in a process of its own. */
+export function built(
+  args: string[],
+  options: Pick<RunOptions, "env" | "stdin"> = {},
+): Promise<Outcome> {
+  return new Promise((done) => {
+    const child = execFile(
+      process.execPath,
+      [launcher, ...args],
+      { env: builtEnv(options.env), maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
+        done({ code, stdout, stderr });
+      },
+    );
+    child.stdin?.end(options.stdin ?? "");
+  });
+}
+
+/** Starts the built tool and leaves it running. */
+export function startBuilt(args: string[], env: Record<string, string | undefined> = {}) {
+  return spawn(process.execPath, [launcher, ...args], {
+    env: builtEnv(env),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+/** An empty folder that nobody else uses. */
+export function scratchFolder(): string {
+  return mkdtempSync(join(tmpdir(), "lenden-test-"));
+}
+
+function builtEnv(env: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
+  const folder = env.LENDEN_CONFIG_DIR ?? scratchFolder();
+  return {
+    PATH: process.env.PATH,
+    HOME: folder,
+    LENDEN_CONFIG_DIR: folder,
+    LENDEN_DATA_DIR: join(folder, "data"),
+    ...env,
+  };
+}
+
+class Collected extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    this.#chunks.push(chunk);
+    done();
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString("utf8");
+  }
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { paymentBody, type Sandbox, start } from "./running.ts";
+
+test.each(["Completed", "Cancelled"])(
+  "a Processing record can be set to %s, once",
+  async (status) => {
+    const sandbox = await start();
+    const id = await paymentId(sandbox);
+    const set = (fields: object) =>
+      sandbox.post("/local/status", { kind: "payment", id, ...fields });
+    expect((await set({ status })).body.data).toEqual({ kind: "payment", id, status });
+    expect((await sandbox.get(`/payment/retrieve/${id}`)).body.data.status).toBe(status);
+    expect((await set({ status: "Completed" })).status).toBe(409);
+    expect((await set({ status: "Cancelled" })).status).toBe(409);
+  },
+);
+
+test("nothing is set back to Processing, nor to what no status is, nor where there is no record", async () => {
+  const sandbox = await start();
+  const id = await paymentId(sandbox);
+  const set = (body: object) => sandbox.post("/local/status", body);
+  expect((await set({ kind: "payment", id, status: "Processing" })).status).toBe(400);
+  expect((await set({ kind: "payment", id, status: "Lost" })).status).toBe(400);
+  expect((await set({ kind: "order", id, status: "Completed" })).status).toBe(400);
+  expect((await set({ kind: "payout", id, status: "Completed" })).status).toBe(404);
+});
+
+test("exchanges are told in order, after a number, without the sandbox's own", async () => {
+  const sandbox = await start();
+  await sandbox.get("/payment/methods");
+  await sandbox.get("/local/requests/0");
+  await sandbox.post("/payment/create", { amount: 1 });
+  await sandbox.get("/nowhere");
+  const all = await exchanges(sandbox, 0);
+  expect(all).toMatchObject([
+    { number: 1, method: "GET", path: "/cp/api/v1/payment/methods", status: 200, fault: null },
+    { number: 2, method: "POST", status: 400, request: { body: { amount: 1 } } },
+    { number: 3, path: "/cp/api/v1/nowhere", status: 404 },
+  ]);
+  expect(await exchanges(sandbox, 2)).toEqual(all.slice(2));
+  expect(await exchanges(sandbox, 3)).toEqual([]);
+  expect((await sandbox.get("/local/requests/last")).status).toBe(400);
+});
+
+test("neither a key nor a secret nor a signature is written down", async () => {
+  const sandbox = await start();
+  const signature = "5d41402abc4b2a76b9719d911017c5925d41402abc4b2a76b9719d911017c592";
+  await sandbox.payout({}, { signature });
+  const { text } = await sandbox.get("/local/requests/0");
+  expect(text).toContain(`sk_sandbox_…${sandbox.apiKey.slice(-3)}`);
+  for (const secret of [sandbox.apiKey, sandbox.payoutSecret, signature]) {
+    expect(text).not.toContain(secret);
+  }
+});
+
+test("the last thousand exchanges are kept", async () => {
+  const sandbox = await start();
+  for (let index = 0; index < 1001; index += 1) await sandbox.get("/sandbox/info");
+  const all = [];
+  for (let page = await exchanges(sandbox, 0); page.length > 0; ) {
+    all.push(...page);
+    page = await exchanges(sandbox, Number(all.at(-1)?.number));
+  }
+  expect(all.map(({ number }) => number)).toEqual(Array.from({ length: 1000 }, (_, i) => i + 2));
+});
+
+test("no answer is larger than what lenden takes", async () => {
+  const sandbox = await start();
+  const description = "x".repeat(15_000);
+  for (let index = 0; index < 100; index += 1) {
+    await sandbox.post("/payment/create", { ...paymentBody, description });
+  }
+  await sandbox.post("/payment/create", { ...paymentBody, description: "x".repeat(500_000) });
+  const first = await sandbox.get("/local/requests/0");
+  expect(first.text.length).toBeLessThan(1024 * 1024);
+  const last = await exchanges(sandbox, 100);
+  expect(last).toMatchObject([{ request: { body: "(too large to be kept)" } }]);
+});
+
+async function paymentId(sandbox: Sandbox): Promise<string> {
+  return String((await sandbox.post("/payment/create", paymentBody)).body.data.transactionId);
+}
+
+async function exchanges(sandbox: Sandbox, after: number): Promise<{ number: number }[]> {
+  return JSON.parse((await sandbox.get(`/local/requests/${after}`)).text).data;
+}
