@@ -12,37 +12,28 @@ interface Step {
   view: View;
 }
 
-export const demo = defineCommand(
-  {
-    name: "demo",
-    summary: "Tell the whole story on a local sandbox of its own: pay, pay out, pay back, cancel",
-    details:
-      "Nothing leaves this machine and nothing stays. Every step shows the command line that does the same.",
-    examples: [{ line: "lenden demo", says: "takes about a second" }],
-    async *run(_, context) {
-      const sandbox = await context.startSandbox({ port: 0, now: context.host.now });
-      try {
-        let step = 0;
-        for await (const told of story(sandbox, context)) {
-          step += 1;
-          yield { step, ...told };
-        }
-      } finally {
-        await sandbox.close();
+export const demo = defineCommand({
+  name: "demo",
+  summary: "Tell the whole story on a local sandbox of its own: pay, pay out, pay back, cancel",
+  details:
+    "Nothing leaves this machine and nothing stays. Every step shows the command line that does the same.",
+  examples: [{ line: "lenden demo", says: "takes about a second" }],
+  async *run(_, context) {
+    const sandbox = await context.startSandbox({ port: 0, now: context.host.now });
+    try {
+      let step = 0;
+      for await (const told of story(sandbox, context)) {
+        step += 1;
+        yield { step, ...told };
       }
-    },
-    json: ({ view: _, ...told }) => told,
-    view: ({ step, says, command, view }) =>
-      view.kind === "card"
-        ? {
-            ...view,
-            title: `${step}. ${says}`,
-            fields: [field("command", "Command", text(command)), ...view.fields],
-          }
-        : view,
+    } finally {
+      await sandbox.close();
+    }
   },
-  { streams: true },
-);
+  json: ({ view: _, ...told }) => told,
+  view: ({ step, says, command, view }) =>
+    view.kind === "card" ? { ...view, title: `${step}. ${says}`, command } : view,
+});
 
 const recipient = "01712345678";
 

@@ -43,6 +43,8 @@ interface Shown {
   result: unknown;
   view: (() => View) | undefined;
   ending: FailureKind | number | undefined;
+  /** One of several that come one after the other: JSON is then one document a line. */
+  streamed: boolean;
 }
 
 /** A command, whatever its types: what the program lists, completes and runs. */
@@ -54,8 +56,6 @@ export interface Command
   arguments: Record<string, Argument>;
   flags: Record<string, Flag>;
   start(given: Given, context: Context): AsyncIterable<Shown>;
-  /** Several results one after the other: JSON is then one document a line. */
-  streams: boolean;
 }
 
 /** A command is one value in one file: this makes it, and keeps its types together. */
@@ -63,26 +63,28 @@ export function defineCommand<
   Result,
   F extends Record<string, Flag> = Record<never, never>,
   A extends Record<string, Argument> = Record<never, never>,
->(spec: Spec<F, A, Result>, { streams = false } = {}): Command {
+>(spec: Spec<F, A, Result>): Command {
   const flags: Record<string, Flag> = { ...(spec.flags ?? {}), ...(spec.writes ? { dryRun } : {}) };
   const args: Record<string, Argument> = spec.arguments ?? {};
   return {
     ...spec,
     flags,
     arguments: args,
-    streams,
     async *start(given, context) {
       const values = await readInput({ flags, arguments: args }, given, context);
       if (spec.sandboxOnly) await refuseProduction(context);
       // The values were read by the very flags that the type is mapped from.
       const input = values as Input<F & A> & { dryRun: boolean };
-      for await (const result of each(spec.run(input, context))) {
+      const running = spec.run(input, context);
+      const streamed = Symbol.asyncIterator in running;
+      for await (const result of streamed ? running : [await running]) {
         yield result instanceof Preview
-          ? { result: result.request, view: () => result.view(), ending: undefined }
+          ? { result: result.request, view: () => result.view(), ending: undefined, streamed }
           : {
               result: spec.json ? spec.json(result) : result,
               view: viewOf(spec, result),
               ending: spec.ending?.(result),
+              streamed,
             };
       }
     },
@@ -111,11 +113,4 @@ async function refuseProduction(context: Context): Promise<void> {
       hint: "Choose a sandbox profile with --profile, or run it inside 'lenden sandbox exec'; nothing was sent.",
     },
   );
-}
-
-async function* each<Result>(
-  results: Promise<Result> | AsyncIterable<Result>,
-): AsyncIterable<Result> {
-  if (Symbol.asyncIterator in results) yield* results;
-  else yield await results;
 }

@@ -53,6 +53,7 @@ async function runCommand(
     finishes: command.writes === true,
   });
   let code = 0;
+  let streamed = false;
   try {
     const everything = { ...given, problems: [...given.problems, ...problems] };
     for await (const shown of command.start(everything, session.context)) {
@@ -60,14 +61,14 @@ async function runCommand(
         const text = await render(
           shown.result,
           shown.view,
-          renderOptions(globals, command.streams, host),
+          renderOptions(globals, shown.streamed, host),
         );
         await write(host.stdout, scrubber.scrub(text));
       }
       code = codeOfEnding(shown.ending);
+      streamed = shown.streamed;
     }
-    if (code === 0 && session.stoppedBy() && !command.streams)
-      code = codeOfSignal(session.stoppedBy());
+    if (code === 0 && session.stoppedBy() && !streamed) code = codeOfSignal(session.stoppedBy());
   } catch (error) {
     const stopped = session.stoppedBy() && isHarmless(error);
     code = stopped
@@ -83,10 +84,10 @@ async function runCommand(
   return code;
 }
 
-function renderOptions(globals: Globals, streams: boolean, host: Host) {
+function renderOptions(globals: Globals, streamed: boolean, host: Host) {
   const isTerminal = host.stdout.isTTY === true;
   return {
-    format: streams && globals.format === "json" ? ("ndjson" as const) : globals.format,
+    format: streamed && globals.format === "json" ? ("ndjson" as const) : globals.format,
     quiet: globals.quiet,
     color: wantsColor({ mode: globals.color, env: host.env, isTerminal }),
     width: isTerminal ? host.stdout.columns : undefined,

@@ -18,12 +18,15 @@ export function toText(view: View, options: TextOptions): string {
   return view.kind === "card" ? cardText(view, options) : tableText(view, options);
 }
 
-function cardText({ title, id, fields }: Card, { style }: TextOptions): string {
+function cardText({ title, command, fields }: Card, { style }: TextOptions): string {
   const widest = Math.max(...fields.map(({ label }) => label.length));
+  const head = command
+    ? [style.bold(clean(title)), `  ${style.dim("$")} ${clean(command)}`]
+    : [style.bold(clean(title))];
   const lines = fields
     .filter(({ cell }) => cell.value !== null)
     .map(({ label, cell }) => `  ${style.dim(label.padEnd(widest))}  ${cellText(cell, style)}`);
-  return [`${style.bold(clean(title))}  ${clean(id)}`, ...lines, ""].join("\n");
+  return [...head, ...lines, ...(command ? ["", ""] : [""])].join("\n");
 }
 
 function tableText({ columns, rows, empty }: Table, { style, width }: TextOptions): string {

@@ -7,6 +7,8 @@ export interface Card {
   title: string;
   /** What `--quiet` prints. */
   id: string;
+  /** The command line that shows the same, for a card that is one of a story. */
+  command?: string;
   fields: Field[];
 }
 

@@ -2,48 +2,68 @@ import type { RecordedExchange } from "../../contract/local.ts";
 import { defineCommand } from "../../frame/command.ts";
 import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
+import { formatTime } from "../../ui/time.ts";
 import { type Row, text, time, type View } from "../../ui/view.ts";
 
 const pollMs = 300;
 
-export const sandboxRequests = defineCommand(
-  {
-    name: "sandbox requests",
-    summary: "Show what the local sandbox was asked, and what it answered",
-    examples: [
-      { line: "lenden sandbox requests", says: "the last thousand" },
-      {
-        line: "lenden sandbox requests --follow --json",
-        says: "as they come, with bodies, one JSON document a line",
-      },
-    ],
-    flags: { follow: flag.toggle("--follow", "Go on and show new ones as they come") },
-    sandboxOnly: true,
-    exits: ["access", "unreachable"],
-    async *run({ follow }, context) {
-      let after = 0;
-      let shown = false;
-      do {
-        const found = await exchangesAfter(after, context);
-        if (found.length > 0 || (!shown && !follow)) yield found;
-        shown = true;
-        after = found.at(-1)?.number ?? after;
-        if (found.length === 0 && !follow) return;
-        if (found.length === 0) await context.host.sleep(pollMs, context.stopping);
-      } while (!context.stopping.aborted);
-    },
-    view,
-  },
-  { streams: true },
-);
+/** All that were kept at once, or one after the other. */
+type Found = RecordedExchange[] | RecordedExchange;
 
-/** One answer holds a part of them; an empty one means that there are no more. */
-async function exchangesAfter(after: number, context: Context): Promise<RecordedExchange[]> {
-  const { dataOf } = await import("../../operations/outcome.ts");
-  return dataOf(await (await context.local()).listExchanges({ after: String(after) }));
+export const sandboxRequests = defineCommand({
+  name: "sandbox requests",
+  summary: "Show what the local sandbox was asked, and what it answered",
+  examples: [
+    { line: "lenden sandbox requests", says: "the last thousand, as a table" },
+    {
+      line: "lenden sandbox requests --follow --json",
+      says: "as they come, with bodies, one JSON document a line",
+    },
+  ],
+  flags: { follow: flag.toggle("--follow", "Go on and show new ones as they come") },
+  sandboxOnly: true,
+  exits: ["access", "unreachable"],
+  run({ follow }, context): Promise<Found> | AsyncIterable<Found> {
+    return follow ? followExchanges(context) : keptExchanges(context);
+  },
+  view: (found) => (Array.isArray(found) ? tableOf(found) : lineOf(found)),
+});
+
+async function keptExchanges(context: Context): Promise<RecordedExchange[]> {
+  const kept: RecordedExchange[] = [];
+  for await (const batch of batches(context)) {
+    if (batch.length === 0) break;
+    kept.push(...batch);
+  }
+  return kept;
 }
 
-function view(exchanges: RecordedExchange[]): View {
+async function* followExchanges(context: Context): AsyncIterable<RecordedExchange> {
+  for await (const batch of batches(context)) {
+    yield* batch;
+    if (batch.length === 0) await context.host.sleep(pollMs, context.stopping);
+  }
+}
+
+/** What the sandbox has kept, part by part; an empty part means that it has no more by now. */
+async function* batches(context: Context): AsyncIterable<RecordedExchange[]> {
+  const { dataOf } = await import("../../operations/outcome.ts");
+  const local = await context.local();
+  let after = 0;
+  while (!context.stopping.aborted) {
+    const batch = dataOf(await local.listExchanges({ after: String(after) }));
+    after = batch.at(-1)?.number ?? after;
+    yield batch;
+  }
+}
+
+function lineOf(exchange: RecordedExchange): View {
+  const { number, at, method, path, status, fault } = exchange;
+  const parts = [formatTime(at), method, path, status ?? "no answer", fault ?? ""];
+  return { kind: "line", id: String(number), text: parts.join("  ").trim() };
+}
+
+function tableOf(exchanges: RecordedExchange[]): View {
   return {
     kind: "table",
     columns: [

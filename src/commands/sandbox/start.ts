@@ -7,51 +7,48 @@ import { faultHelp, sandboxFlags, sandboxOptions } from "./options.ts";
 const usualPort = 4242;
 const profileName = "local";
 
-export const sandboxStart = defineCommand(
-  {
-    name: "sandbox start",
-    summary: "Run the service's local sandbox on this machine until Ctrl-C",
-    details: `It behaves as the service's interface says; where that is silent it makes a choice of its own, and /openapi.json says which. It writes the profile '${profileName}'. ${faultHelp}`,
-    examples: [
-      {
-        line: "lenden sandbox start",
-        says: `on port ${usualPort}; then 'lenden methods --profile local' elsewhere`,
-      },
-      {
-        line: "lenden sandbox start --port 0 --json",
-        says: "any free port; one line of JSON once it accepts requests",
-      },
-      {
-        line: "lenden sandbox start --auto-complete 2s --fault createPayout:lost-reply:0.3",
-        says: "loses three in ten answers",
-      },
-    ],
-    flags: sandboxFlags,
-    exits: ["internal"],
-    async *run(given, context) {
-      const { host, stopping } = context;
-      const sandbox = await context.startSandbox(
-        sandboxOptions(given, { port: usualPort, now: host.now }),
-      );
-      try {
-        await writeProfile(sandbox, context);
-        const { baseUrl, apiKey, payoutSecret } = sandbox;
-        yield { baseUrl, apiKey, payoutSecret, pid: host.pid };
-        await stopped(stopping);
-      } finally {
-        await sandbox.close();
-      }
+export const sandboxStart = defineCommand({
+  name: "sandbox start",
+  summary: "Run the service's local sandbox on this machine until Ctrl-C",
+  details: `It behaves as the service's interface says; where that is silent it makes a choice of its own, and /openapi.json says which. It writes the profile '${profileName}'. ${faultHelp}`,
+  examples: [
+    {
+      line: "lenden sandbox start",
+      says: `on port ${usualPort}; then 'lenden methods --profile local' elsewhere`,
     },
-    view: (running) =>
-      card("Local sandbox, until Ctrl-C", running.baseUrl, [
-        field("baseUrl", "Base URL", text(running.baseUrl)),
-        field("apiKey", "API key", text(running.apiKey)),
-        field("payoutSecret", "Payout secret", text(running.payoutSecret)),
-        field("pid", "Process", text(running.pid)),
-      ]),
+    {
+      line: "lenden sandbox start --port 0 --json",
+      says: "any free port; one line of JSON once it accepts requests",
+    },
+    {
+      line: "lenden sandbox start --auto-complete 2s --fault createPayout:lost-reply:0.3",
+      says: "loses three in ten answers",
+    },
+  ],
+  flags: sandboxFlags,
+  exits: ["internal"],
+  async *run(given, context) {
+    const { host, stopping } = context;
+    const sandbox = await context.startSandbox(
+      sandboxOptions(given, { port: usualPort, now: host.now }),
+    );
+    try {
+      await writeProfile(sandbox, context);
+      const { baseUrl, apiKey, payoutSecret } = sandbox;
+      yield { baseUrl, apiKey, payoutSecret, pid: host.pid };
+      await stopped(stopping);
+    } finally {
+      await sandbox.close();
+    }
   },
-  { streams: true },
-);
+  view: (running) =>
+    card("Local sandbox, until Ctrl-C", running.baseUrl, [
+      field("baseUrl", "Base URL", text(running.baseUrl)),
+      field("apiKey", "API key", text(running.apiKey)),
+      field("payoutSecret", "Payout secret", text(running.payoutSecret)),
+      field("pid", "Process", text(running.pid)),
+    ]),
+});
 
 /** The profile `local`; never over one of that name which is somebody's real account. */
 async function writeProfile(
