@@ -34,14 +34,17 @@ interface Folders {
 /** The real one. */
 export function processHost(): Host {
   const env = withoutEmpty(process.env);
-  surviveClosedPipes();
   silenceSqliteWarning();
   return {
     get stdin() {
       return process.stdin;
     },
-    stdout: process.stdout,
-    stderr: process.stderr,
+    get stdout() {
+      return survivingClosure(process.stdout);
+    },
+    get stderr() {
+      return survivingClosure(process.stderr);
+    },
     env,
     platform: process.platform,
     nodeVersion: process.version,
@@ -54,9 +57,12 @@ export function processHost(): Host {
   };
 }
 
-/** A reader that went away (`| head -1`) must never stop work that moves money. */
-function surviveClosedPipes(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+/**
+ * A reader that went away (`| head -1`) must never stop work that moves money. Streams are only
+ * made when they are asked for: making one takes a millisecond or two.
+ */
+function survivingClosure<Stream extends NodeJS.WritableStream>(stream: Stream): Stream {
+  return stream.listenerCount("error") > 0 ? stream : stream.on("error", () => {});
 }
 
 /** Node 22 calls its SQLite experimental on stderr; of all warnings, that one alone is kept back. */
