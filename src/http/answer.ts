@@ -31,6 +31,7 @@ type Doubt =
   | "empty"
   | "wrong shape"
   | "unexpected status"
+  | "fault of lenden"
   | Fault["reason"];
 
 interface Times {

@@ -3,7 +3,7 @@ import type { Data, Input } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
-import { dataOf, describe, refused, unsent } from "./outcome.ts";
+import { attempted, dataOf, describe, refused, unsent } from "./outcome.ts";
 import type { World } from "./world.ts";
 
 /** Connections are tried this often; a request that may have left is never tried again. */
@@ -87,7 +87,7 @@ async function once<Created>(
   world: World,
 ): Promise<Created> {
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await send();
+    const answer = await attempted(send);
     if (answer.kind === "data") return answer.data;
     if (answer.kind === "refused") throw refused(answer);
     if (answer.kind === "unclear") throw uncertain(what, describe(answer));

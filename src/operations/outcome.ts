@@ -24,6 +24,19 @@ export function dataOf<Data>(answer: Answer<Data>, about?: string): Data {
   });
 }
 
+/**
+ * Sends something that moves money. A fault of our own while it was under way (an exception that is
+ * no Failure) leaves doubt like a lost answer does; only a Failure says that nothing was sent.
+ */
+export async function attempted<Data>(send: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    return { kind: "unclear", why: "fault of lenden", text: "", complaint: {}, times: {} };
+  }
+}
+
 /** The failure of a request of which it is proved that nothing was sent (exit 69). */
 export function unsent({ fault }: Unsent): Failure {
   const hint =

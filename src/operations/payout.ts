@@ -4,7 +4,7 @@ import type { ServiceContract } from "../contract/index.ts";
 import { sameMobile } from "../contract/mobile.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
-import { checkClock, describe, refused, unsent } from "./outcome.ts";
+import { attempted, checkClock, describe, refused, unsent } from "./outcome.ts";
 import { isWaiting, pauseBeforeResending } from "./resend.ts";
 import type { World } from "./world.ts";
 
@@ -51,7 +51,7 @@ export async function sendPayout(order: PayoutOrder, world: World): Promise<Sent
 async function create(order: PayoutOrder, world: World): Promise<Created> {
   let doubt: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await world.client.createPayout(payoutBody(order));
+    const answer = await attempted(() => world.client.createPayout(payoutBody(order)));
     if (answer.kind === "data") return answer.data;
     if (answer.kind === "unclear") doubt = describe(answer);
     if (answer.kind === "refused" && isWaiting(answer))

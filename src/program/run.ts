@@ -6,7 +6,9 @@ import { createScrubber, type Scrubber } from "../ui/scrub.ts";
 import { wantsColor } from "../ui/style.ts";
 import type { Invocation } from "./argv.ts";
 import { type Globals, readGlobals } from "./globals.ts";
+import { report } from "./report.ts";
 import { openSession } from "./session.ts";
+import { write } from "./write.ts";
 
 /** Runs one command line and returns its exit code. The only catch around a run. */
 export async function run(argv: string[], host: Host, version: string): Promise<number> {
@@ -94,35 +96,6 @@ function renderOptions(globals: Globals, streamed: boolean, host: Host) {
   };
 }
 
-interface Reporting {
-  host: Host;
-  scrubber: Scrubber;
-  asJson: boolean;
-}
-
-/** Says what went wrong, and returns the code. A stack trace only where LENDEN_DEBUG=1 asks for it. */
-async function report(error: unknown, { host, scrubber, asJson }: Reporting): Promise<number> {
-  const failure = error instanceof Failure ? error : unexpected(error);
-  const { errorText } = await import("../ui/error-text.ts");
-  await write(host.stderr, scrubber.scrub(errorText(failure, asJson)));
-  if (host.env.LENDEN_DEBUG === "1")
-    await write(host.stderr, scrubber.scrub(`${stackOf(error)}\n`));
-  return exits[failure.kind].code;
-}
-
-function unexpected(error: unknown): Failure {
-  const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
-  return new Failure("internal", `Something went wrong inside lenden${code}.`, {
-    hint: "Run it again with LENDEN_DEBUG=1 and report what it prints.",
-    cause: error,
-  });
-}
-
-function stackOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause ? `${error.stack}\ncaused by ${stackOf(error.cause)}` : String(error.stack);
-}
-
 /** After a stop, only what may have moved money is still worth a word of its own. */
 function isHarmless(error: unknown): boolean {
   const kinds: FailureKind[] = ["unreachable", "interrupted", "pending"];
@@ -136,11 +109,4 @@ function codeOfEnding(ending: FailureKind | number | undefined): number {
 
 function codeOfSignal(signal: Signal | undefined): number {
   return signal === "SIGTERM" ? 143 : exits.interrupted.code;
-}
-
-/** Resolves when the text has left; a reader that went away is no failure of the command. */
-function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    stream.write(text, () => resolve());
-  });
 }
