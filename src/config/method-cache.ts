@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { methodList, type PaymentMethod } from "../contract/methods.ts";
 import type { Account } from "./account.ts";
@@ -35,11 +43,22 @@ export function openMethodCache(folder: string, account: Account, now: () => num
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         writeFileSync(`${file}.new`, JSON.stringify({ atMs: now(), methods }), { mode: 0o600 });
         renameSync(`${file}.new`, file);
+        forgetOld(folder, now());
       } catch {
         // The next run asks the service again.
       }
     },
   };
+}
+
+/** Accounts come and go, those of a local sandbox at every start. */
+function forgetOld(folder: string, nowMs: number): void {
+  for (const name of readdirSync(folder).filter((one) =>
+    /^methods-[0-9a-f]{24}\.json$/.test(one),
+  )) {
+    const file = join(folder, name);
+    if (nowMs - statSync(file).mtimeMs > keptMs) rmSync(file, { force: true });
+  }
 }
 
 function isFresh(kept: unknown, nowMs: number): kept is { methods: unknown } {

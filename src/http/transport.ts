@@ -77,23 +77,25 @@ async function openAgent(proxy: ProxySettings | undefined, options: Agent.Option
 }
 
 async function exchange(asked: Request, dispatcher: Dispatcher): Promise<Exchange> {
-  const body = Buffer.from(asked.body ?? "");
   const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(limits.answerMs)]);
-  let status: number | undefined;
-  try {
-    const answer = await request.call(dispatcher, {
+  const tracked = track(() =>
+    request.call(dispatcher, {
       origin: asked.url.origin,
       path: asked.url.pathname + asked.url.search,
       method: asked.method,
       headers: { ...asked.headers, "accept-encoding": "identity" },
-      body: asked.body === undefined ? null : body,
+      body: asked.body ?? null,
       signal,
-    });
+    }),
+  );
+  let status: number | undefined;
+  try {
+    const answer = await tracked.result;
     status = answer.statusCode;
     const bytes = await readWhole(answer.body);
     return { kind: "answer", status, headers: answer.headers, bytes };
   } catch (error) {
-    const sent = status !== undefined || headsSent.has(body);
+    const sent = status !== undefined || tracked.wasSent();
     const fault = faultOf(error, {
       stopped: asked.signal.aborted,
       timedOut: signal.aborted,
@@ -103,21 +105,38 @@ async function exchange(asked: Request, dispatcher: Dispatcher): Promise<Exchang
   }
 }
 
-/**
- * The bodies whose request's head reached a socket. Error codes cannot tell (ECONNRESET comes both
- * ways), undici's channel can; each exchange has a body of its own, and that is how they are matched.
- */
+/** The requests whose head reached a socket. */
 const headsSent = new WeakSet<object>();
+/** Told of the request that undici makes next. */
+let onCreate: ((made: object) => void) | undefined;
+
+subscribe("undici:request:create", (event) => {
+  const made = requestOf(event);
+  if (made) onCreate?.(made);
+});
 subscribe("undici:client:sendHeaders", (event) => {
-  const body = sentBody(event);
-  if (body) headsSent.add(body);
+  const made = requestOf(event);
+  if (made) headsSent.add(made);
 });
 
-function sentBody(event: unknown): object | undefined {
+/**
+ * Starts a request and tells whether it left. Error codes cannot tell (ECONNRESET comes both ways),
+ * undici's channels can: it makes its request while it is called, and announces that very object
+ * when the head goes out. A request that was never seen made counts as sent.
+ */
+function track<Result>(start: () => Result): { result: Result; wasSent: () => boolean } {
+  let own: object | undefined;
+  onCreate = (made) => {
+    own ??= made; // a tunnel through a proxy makes another one, after ours
+  };
+  const result = start();
+  onCreate = undefined;
+  return { result, wasSent: () => own === undefined || headsSent.has(own) };
+}
+
+function requestOf(event: unknown): object | undefined {
   if (typeof event !== "object" || event === null || !("request" in event)) return undefined;
-  const { request: sent } = event;
-  if (typeof sent !== "object" || sent === null || !("body" in sent)) return undefined;
-  return typeof sent.body === "object" && sent.body !== null ? sent.body : undefined;
+  return typeof event.request === "object" && event.request !== null ? event.request : undefined;
 }
 
 async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

@@ -161,8 +161,9 @@ function uncertain(order: PayoutOrder, why: string): Failure {
 /** Whether a payout was there before this run, by the service's clock. */
 function isOlder(created: Created, startedMs: number, world: World): boolean {
   const createdMs = Date.parse(created.createdAt ?? "");
-  // `Date` counts whole seconds: a smaller difference is no difference.
-  const aheadMs =
-    Math.abs(world.clockAheadMs() ?? 0) > 2_000 ? (world.clockAheadMs() ?? 0) - 2_000 : 0;
-  return created.status !== "Processing" || createdMs < startedMs + aheadMs;
+  // A service may count whole seconds, in `createdAt` as in `Date`: within one, nobody can tell.
+  const latestMs = createdMs % 1000 === 0 ? createdMs + 999 : createdMs;
+  const aheadMs = world.clockAheadMs() ?? 0;
+  const startedThereMs = Math.abs(aheadMs) > 2_000 ? startedMs + aheadMs - 2_000 : startedMs;
+  return created.status !== "Processing" || latestMs < startedThereMs;
 }

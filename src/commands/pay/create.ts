@@ -58,6 +58,16 @@ export const payCreate = defineCommand({
   writes: true,
   exits: ["refused", "access", "unreachable", "uncertain"],
   async run(input, context) {
+    if (!input.dryRun) {
+      await context.confirm({
+        action: "Create a payment",
+        rows: [
+          ["Amount", formatPaisa(input.amount)],
+          ["Description", input.description],
+          ["Method", input.methodId ?? input.method ?? ""],
+        ],
+      });
+    }
     const paymentMethodId = await context.methodId(input);
     const { numberFormat } = await context.settings();
     const request = {
@@ -72,14 +82,6 @@ export const payCreate = defineCommand({
     if (input.dryRun) {
       return context.preview("createPayment", { ...request, amount: amountNumber(input.amount) });
     }
-    await context.confirm({
-      action: "Create a payment",
-      rows: [
-        ["Amount", formatPaisa(input.amount)],
-        ["Description", input.description],
-        ["Method", paymentMethodId],
-      ],
-    });
     const { createPayment } = await import("../../operations/once.ts");
     const payment = await createPayment(input.amount, request, await context.world());
     if (input.qr) await showQr(payment.payment_url, context);

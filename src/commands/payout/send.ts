@@ -38,32 +38,37 @@ export const payoutSend = defineCommand({
   exits: ["refused", "access", "conflict", "unreachable", "uncertain"],
   async run(input, context) {
     const { numberFormat } = await context.settings();
+    const reference = input.ref ?? (await newReference(context));
+    const recipientNumber = mobileText(input.to, numberFormat.value);
+    if (!input.dryRun) {
+      await context.confirm({
+        action: "Send a payout",
+        rows: [
+          ["Amount", formatPaisa(input.amount)],
+          ["To", recipientNumber],
+          ["Method", input.methodId ?? input.method ?? ""],
+          ["Reference", reference],
+        ],
+      });
+    }
     await context.payoutSecret();
     const order = {
       amountPaisa: input.amount,
-      reference: input.ref ?? (await newReference(context)),
-      recipientNumber: mobileText(input.to, numberFormat.value),
+      reference,
+      recipientNumber,
       recipientName: input.name,
       description: input.description,
       paymentMethodId: await context.methodId(input),
     };
     const operation = await import("../../operations/payout.ts");
     if (input.dryRun) return context.preview("createPayout", operation.payoutBody(order));
-    await context.confirm({
-      action: "Send a payout",
-      rows: [
-        ["Amount", formatPaisa(order.amountPaisa)],
-        ["To", order.recipientNumber],
-        ["Method", order.paymentMethodId],
-        ["Reference", order.reference],
-      ],
-    });
-    const { payout, existing } = await operation.sendPayout(order, await context.world());
+    const sent = await operation.sendPayout(order, await context.world());
+    const existing = sent.existing && input.ref !== undefined;
     if (existing)
       context.notice(
         `The service already had reference ${order.reference}; no new payout was made.`,
       );
-    return { ...payout, existing };
+    return { ...sent.payout, existing };
   },
   view: payoutCard,
 });
