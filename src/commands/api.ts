@@ -96,9 +96,20 @@ async function bodyOf(
   { field, input }: Given,
   { host }: Context,
 ): Promise<Record<string, unknown>> {
-  if (input === undefined) return Object.fromEntries(field.map(typed));
+  if (input === undefined) return Object.fromEntries(once(field).map(typed));
   if (field.length > 0) throw usage(["Give the body with --input or with --field, not with both."]);
   return objectIn(await readSmallText(input, "--input", host));
+}
+
+/** A field that is given twice with different values: nobody can know which was meant. */
+function once(fields: [string, string][]): [string, string][] {
+  const values = new Map<string, string>();
+  for (const [key, value] of fields) {
+    const before = values.get(key) ?? value;
+    if (before !== value) throw usage([`--field ${key} is given twice, with different values.`]);
+    values.set(key, value);
+  }
+  return [...values];
 }
 
 /** The service's two kinds of numbers are checked like everywhere else. */

@@ -79,8 +79,8 @@ function readBaseUrl(text: string): URL {
     !url ||
     !["https:", "http:"].includes(url.protocol) ||
     url.username ||
-    url.search ||
-    url.hash
+    url.password ||
+    /[?#\s\p{C}]/u.test(text)
   ) {
     throw new Failure("access", "The base URL is not an https: address.", {
       hint: `Write it as https://host${basePath}, without a user, a query or a fragment.`,

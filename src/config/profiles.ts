@@ -21,6 +21,7 @@ const none: Profiles = { version: 1, profiles: {} };
  */
 export function readProfiles(folder: string): Profiles {
   const file = join(folder, fileName);
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) throw linkRefused(folder);
   if (!isOwnFile(file)) return none;
   mend(file, 0o600);
   const read = profilesSchema.safeParse(parsed(readFileSync(file, "utf8")));
@@ -62,6 +63,7 @@ async function writeVerified(folder: string, next: Profiles): Promise<void> {
     if (!isDeepStrictEqual(readProfiles(folder), wanted)) throw new Error("read back differently");
   } catch (error) {
     if (hadFile && isOwnFile(aside)) renameSync(aside, file);
+    if (!hadFile) rmSync(file, { force: true });
     throw new Failure("internal", `The profiles could not be written to ${file}.`, {
       hint: "Is the disk full or read-only? The profiles are as they were.",
       cause: error,
@@ -88,7 +90,7 @@ async function lock(folder: string): Promise<() => Promise<void>> {
   try {
     return await take(folder, {
       lockfilePath: join(folder, "profiles.lock"),
-      retries: { retries: 8, minTimeout: 50 },
+      retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 150, randomize: true },
     });
   } catch (error) {
     throw new Failure("locked", "Another lenden is changing the profiles; nothing was changed.", {

@@ -23,9 +23,9 @@ export function readApiKey(text: string): Reading<ApiKey> {
 
 /** Reads a payout secret: any single line of visible text, since its shape is not shown. */
 export function readPayoutSecret(text: string): Reading<string> {
-  if (/^[^\p{C}\s]{1,512}$/u.test(text)) return accepted(text);
+  if (/^[^\p{C}]{1,512}$/u.test(text) && text.trim() === text) return accepted(text);
   return rejected(
-    "The payout secret holds spaces or control characters, or is empty; copy it again.",
+    "The payout secret is empty, or has control characters or spaces around it; copy it again.",
   );
 }
 

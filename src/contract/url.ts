@@ -2,7 +2,7 @@ import { accepted, type Reading, rejected } from "./reading.ts";
 
 /** Reads an address that customers or callbacks are sent to: `https:`, or `http:` on loopback. */
 export function readUrl(text: string): Reading<string> {
-  const url = parseUrl(text);
+  const url = /[\s\p{C}]/u.test(text) ? undefined : parseUrl(text);
   if (!url || !["https:", "http:"].includes(url.protocol)) {
     return rejected(
       "This is not a web address. Write it whole, for example https://shop.example/thanks.",

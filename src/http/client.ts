@@ -52,6 +52,7 @@ async function call(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Answ
     const pauseMs = pauseBeforeReading(answer, { tries, random: wire.random() });
     if (pauseMs === undefined) return answer;
     await wire.sleep(pauseMs);
+    if (wire.signal.aborted) return answer;
   }
 }
 

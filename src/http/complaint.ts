@@ -17,13 +17,14 @@ const messageKeys = [
   "data",
 ];
 const codeKeys = ["code", "errorCode", "error_code", "type", "error"];
-const longest = 300;
+/** Enough to find a message in, and too little to keep a hostile page's reader busy. */
+const longest = 8_192;
 
 /** Looks for a message and a code in JSON of any shape, in HTML, or in plain text. */
 export function complaintIn(body: unknown, text: string): Complaint {
-  const message = body === undefined ? plainText(text) : messageIn(body, 0);
+  const message = body === undefined ? plainText(text.slice(0, longest)) : messageIn(body, 0);
   const code = codeIn(body);
-  return { ...(message ? { message: clipped(message) } : {}), ...(code ? { code } : {}) };
+  return { ...(message ? { message: message.slice(0, longest) } : {}), ...(code ? { code } : {}) };
 }
 
 function messageIn(value: unknown, depth: number): string | undefined {
@@ -71,8 +72,4 @@ function plainText(text: string): string | undefined {
     .replace(/\s+/g, " ")
     .trim();
   return words || undefined;
-}
-
-function clipped(text: string): string {
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
 }

@@ -2,7 +2,7 @@ import type { Data } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
-import { dataOf, describe, refused, unsent } from "./outcome.ts";
+import { attempted, dataOf, describe, refused, unsent } from "./outcome.ts";
 import type { World } from "./world.ts";
 
 /** A move whose effect can be looked at: doubt is settled by retrieving the record. */
@@ -60,20 +60,26 @@ export function triggerPayout(payoutId: string, world: World) {
 
 /**
  * Makes the move, then shows the record as the service has it. On doubt it looks: a record that is
- * where it should be is success (money-safety.md §3).
+ * where it should be is success (money-safety.md §3). Once a try is in doubt, no refusal of a later
+ * one ends the doubt: it may be our own first try that is in the way.
  */
 async function settle<Record extends { status: string }>(
   move: Move<Record>,
   world: World,
 ): Promise<Record> {
+  let doubt: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await move.send();
-    if (answer.kind === "refused" && answer.why !== "busy") throw await explained(move, answer);
+    const answer = await attempted(move.send);
+    if (answer.kind === "refused" && answer.why !== "busy" && doubt === undefined) {
+      throw await explained(move, answer);
+    }
+    if (answer.kind === "unclear") doubt = describe(answer);
     const record = await move.retrieve();
-    if (record.kind === "data" && (record.data.status === move.target || answer.kind === "data"))
-      return record.data;
+    const isThere = record.kind === "data" && record.data.status === move.target;
+    if (record.kind === "data" && (isThere || answer.kind === "data")) return record.data;
     if (answer.kind === "data") return dataOf(record, move.id);
-    if (attempt >= tries || world.isStopping()) throw undecided(move, answer, record);
+    const isOver = world.now() + pauseMs * attempt >= world.deadlineMs || world.isStopping();
+    if (attempt >= tries || isOver) throw undecided(move, { answer, doubt, record });
     await world.sleep(pauseMs * attempt);
   }
 }
@@ -96,17 +102,22 @@ async function explained<Record extends { status: string }>(
   );
 }
 
+interface Undecided<Record> {
+  answer: Exclude<Answer, { kind: "data" }>;
+  doubt: string | undefined;
+  record: Answer<Record>;
+}
+
 function undecided<Record extends { status: string }>(
   move: Move<Record>,
-  answer: Exclude<Answer, { kind: "data" }>,
-  record: Answer<Record>,
+  { answer, doubt, record }: Undecided<Record>,
 ): Failure {
-  if (answer.kind === "unsent") return unsent(answer);
-  if (answer.kind === "refused") return refused(answer, move.id);
+  if (doubt === undefined && answer.kind === "unsent") return unsent(answer);
+  if (doubt === undefined && answer.kind === "refused") return refused(answer, move.id);
   const now = record.kind === "data" ? `it is ${record.data.status}` : "it could not be retrieved";
   return new Failure(
     "uncertain",
-    `Whether the ${move.about} was moved is not known (${describe(answer)}); ${now}.`,
+    `Whether the ${move.about} was moved is not known (${doubt}); ${now}.`,
     {
       hint: "Run the same command again: it looks before it does anything.",
       operation: move.id,

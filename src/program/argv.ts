@@ -1,7 +1,7 @@
 import { Command as Commander, CommanderError } from "commander";
 import { usage } from "../failure.ts";
 import type { Command } from "../frame/command.ts";
-import { type Flag, flagName } from "../frame/flag.ts";
+import type { Flag } from "../frame/flag.ts";
 import type { Given } from "../frame/input.ts";
 import { globalFlags } from "./globals.ts";
 
@@ -21,21 +21,23 @@ export type Invocation =
 export async function readArgv(argv: string[], commands: Command[]): Promise<Invocation> {
   const end = argv.indexOf("--");
   const [options, operands] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
-  const chosen = choose(options, commands);
-  const globals = valuesOf(chosen.node, globalFlags);
-  const [first, ...others] = chosen.node.args;
+  const { chosen, problems } = chooseWhole(options, commands);
+  const { globals } = chosen.typed;
+  const [first, ...others] = chosen.args;
   if (globals.has("version")) return { kind: "version" };
   if (chosen.path === "" && first === "help")
     return { kind: "help", path: others.join(" "), globals };
   if (globals.has("help")) return { kind: "help", path: chosen.path, globals };
-  if (chosen.command) return invocation(chosen.command, chosen.node, operands, globals);
+  if (chosen.command) return invocation(chosen.command, chosen, operands, problems);
   if (first === undefined) return { kind: "help", path: chosen.path, globals };
   const { unknownCommand } = await import("./suggest.ts");
   throw unknownCommand(chosen.path, first, commands);
 }
 
 interface Chosen {
-  node: Commander;
+  /** What is left of the line: arguments, and flags that nobody knows. */
+  args: string[];
+  typed: Typed;
   path: string;
   command: Command | undefined;
 }
@@ -43,98 +45,108 @@ interface Chosen {
 /** Lets commander take the options apart, over a tree of groups and commands. */
 function choose(argv: string[], commands: Command[]): Chosen {
   let chosen: Chosen | undefined;
-  const root = prepare(new Commander("lenden"), (node) => {
-    chosen = { node, path: "", command: undefined };
+  const root = new Commander("lenden");
+  const rootTyped = prepare(root, {}, undefined, (typed) => {
+    chosen = { args: root.args, typed, path: "", command: undefined };
   });
-  addOptions(root, globalFlags);
-  const groups = new Map<string, Commander>([["", root]]);
+  const groups = new Map([["", { node: root, typed: rootTyped }]]);
   for (const command of commands) {
     const words = command.name.split(" ");
-    const leaf = groupOf(words.slice(0, -1)).command(words.at(-1) ?? "");
-    addOptions(leaf, command.flags);
-    prepare(leaf, (node) => {
-      chosen = { node, path: command.name, command };
+    const group = groupOf(words.slice(0, -1));
+    const leaf = group.node.command(words.at(-1) ?? "");
+    prepare(leaf, command.flags, group.typed, (typed) => {
+      chosen = { args: leaf.args, typed, path: command.name, command };
     });
   }
-  try {
-    root.parse(argv, { from: "user" });
-  } catch (error) {
-    if (error instanceof CommanderError) throw usage([`${error.message.replace(/^error: /, "")}.`]);
-    throw error;
-  }
-  return chosen ?? { node: root, path: "", command: undefined };
+  root.parse(argv, { from: "user" });
+  return chosen ?? { args: [], typed: rootTyped, path: "", command: undefined };
 
-  function groupOf(words: string[]): Commander {
+  function groupOf(words: string[]): { node: Commander; typed: Typed } {
     const path = words.join(" ");
     const known = groups.get(path);
     if (known) return known;
-    const group = groupOf(words.slice(0, -1)).command(words.at(-1) ?? "");
-    prepare(group, (node) => {
-      chosen = { node, path, command: undefined };
+    const parent = groupOf(words.slice(0, -1));
+    const node = parent.node.command(words.at(-1) ?? "");
+    const typed = prepare(node, {}, parent.typed, (all) => {
+      chosen = { args: node.args, typed: all, path, command: undefined };
     });
+    const group = { node, typed };
     groups.set(path, group);
     return group;
   }
 }
 
-/** Commander only parses here: help, errors and unknown flags are ours, so that nothing is echoed. */
-function prepare(node: Commander, onAction: (node: Commander) => void): Commander {
-  return node
+/** Every occurrence of every flag, by its name in the code; a switch has no text. */
+interface Typed {
+  own: Map<string, string[]>;
+  globals: Map<string, string[]>;
+}
+
+/**
+ * Commander only takes the line apart here: help, errors and unknown flags are ours, so that
+ * nothing is echoed. Global options stand on every level, and each level reads its own part of the
+ * line, so that a value which looks like a global option stays a value. Occurrences are collected
+ * by commander's events: `--input` and `--no-input` would share one of its values, and of two
+ * occurrences the last would win in silence.
+ */
+function prepare(
+  node: Commander,
+  flags: Record<string, Flag>,
+  parent: Typed | undefined,
+  onAction: (typed: Typed) => void,
+): Typed {
+  const typed: Typed = { own: new Map(), globals: parent?.globals ?? new Map() };
+  node
     .exitOverride()
     .configureOutput({ writeErr: () => {}, writeOut: () => {} })
     .helpOption(false)
     .helpCommand(false)
     .allowUnknownOption()
     .allowExcessArguments()
-    .action(() => onAction(node));
+    .enablePositionalOptions()
+    .action(() => onAction(typed));
+  listen(node, globalFlags, typed.globals);
+  listen(node, flags, typed.own);
+  return typed;
 }
 
-/** Every occurrence is collected: the last one must not win in silence. */
-function addOptions(node: Commander, flags: Record<string, Flag>): void {
-  for (const one of Object.values(flags)) {
-    if (one.presence === "switch") node.option(one.usage, one.about);
-    else
-      node.option(one.usage, one.about, (text: string, before: string[] = []) => [...before, text]);
-  }
-}
-
-/** The texts that were typed for each flag; a switch that was given has none. */
-function valuesOf(node: Commander, flags: Record<string, Flag>): Map<string, string[]> {
-  const typed: Record<string, unknown> = node.optsWithGlobals();
-  const values = new Map<string, string[]>();
+function listen(node: Commander, flags: Record<string, Flag>, into: Map<string, string[]>): void {
   for (const [name, one] of Object.entries(flags)) {
-    const value = typed[attributeOf(one)];
-    if (Array.isArray(value)) values.set(name, value.map(String));
-    else if (one.presence === "switch" && value === !isNegated(one)) values.set(name, []);
+    const option = node.createOption(one.usage, one.about);
+    node.addOption(option);
+    node.on(`option:${option.name()}`, (text?: string | null) => {
+      into.set(name, [...(into.get(name) ?? []), ...(typeof text === "string" ? [text] : [])]);
+    });
   }
-  return values;
 }
 
-/** Commander keeps `--no-input` as `input: false`, and `--base-url` as `baseUrl`. */
-function attributeOf(one: Flag): string {
-  const name = flagName(one).slice(isNegated(one) ? "--no-".length : "--".length);
-  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function isNegated(one: Flag): boolean {
-  return flagName(one).startsWith("--no-");
+/** A last flag that lacks its value is one problem among others, not the only one. */
+function chooseWhole(argv: string[], commands: Command[]): { chosen: Chosen; problems: string[] } {
+  try {
+    return { chosen: choose(argv, commands), problems: [] };
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const problems = [`${error.message.replace(/^error: o/, "O")}.`];
+    if (error.code !== "commander.optionMissingArgument") throw usage(problems);
+    return { chosen: choose(argv.slice(0, -1), commands), problems };
+  }
 }
 
 async function invocation(
   command: Command,
-  node: Commander,
+  { args, typed }: Chosen,
   operands: string[],
-  globals: Map<string, string[]>,
+  before: string[],
 ): Promise<Invocation> {
-  const { unknown, known } = withoutUnknown(node.args);
-  const problems =
+  const { unknown, known } = withoutUnknown(args);
+  const more =
     unknown.length === 0 ? [] : (await import("./suggest.ts")).unknownFlags(unknown, command);
   const given = {
-    flags: valuesOf(node, command.flags),
+    flags: typed.own,
     arguments: [...known, ...operands],
-    problems,
+    problems: [...before, ...more],
   };
-  return { kind: "run", command, given, globals };
+  return { kind: "run", command, given, globals: typed.globals };
 }
 
 /** What commander did not know: flags, each with the value that seems to belong to it. */

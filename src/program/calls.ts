@@ -32,12 +32,21 @@ export interface CallsOptions {
   accounts: Accounts;
   stop: Stop;
   notice: (text: string) => void;
+  scrub: (text: string) => string;
 }
 
 const defaultTimeoutMs = 60_000;
 
 /** Opens the way to the service; the command's deadline runs from here. */
-export function openCalls({ host, globals, version, accounts, stop, notice }: CallsOptions): Calls {
+export function openCalls({
+  host,
+  globals,
+  version,
+  accounts,
+  stop,
+  notice,
+  scrub,
+}: CallsOptions): Calls {
   avoidWaitingForWasm(host.nodeVersion);
   const transport = openTransport(proxySettings(host.env));
   const timeoutMs = globals.timeoutMs ?? defaultTimeoutMs;
@@ -53,12 +62,12 @@ export function openCalls({ host, globals, version, accounts, stop, notice }: Ca
     userAgent: `lenden/${version} (node ${host.nodeVersion.slice(1)}; ${host.platform} ${arch()})`,
     now: host.now,
     random: () => randomShare(host),
-    sleep: (ms) => host.sleep(ms, stop.stopping),
+    sleep: (ms) => host.sleep(ms, AbortSignal.any([stop.stopping, stop.cutOff])),
     signal: stop.cutOff,
     onClock: (differenceMs) => {
       clockAheadMs = differenceMs;
     },
-    ...(globals.verbose ? { onExchange: tracer(notice) } : {}),
+    ...(globals.verbose ? { onExchange: tracer(notice, scrub) } : {}),
   });
 
   const worldOf = (wire: Wire): World => ({

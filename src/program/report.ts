@@ -1,6 +1,7 @@
 import { exits, Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import type { Scrubber } from "../ui/scrub.ts";
+import { cleanLines } from "../ui/terminal-text.ts";
 import { write } from "./write.ts";
 
 interface Reporting {
@@ -16,9 +17,9 @@ export async function report(
 ): Promise<number> {
   const failure = error instanceof Failure ? error : unexpected(error);
   const { errorText } = await import("../ui/error-text.ts");
-  await write(host.stderr, scrubber.scrub(errorText(failure, asJson)));
+  await write(host.stderr, errorText(failure, { asJson, scrub: scrubber.scrub }));
   if (host.env.LENDEN_DEBUG === "1")
-    await write(host.stderr, scrubber.scrub(`${stackOf(error)}\n`));
+    await write(host.stderr, `${scrubber.scrub(cleanLines(stackOf(error)))}\n`);
   return exits[failure.kind].code;
 }
 

@@ -24,9 +24,20 @@ export async function run(argv: string[], host: Host, version: string): Promise<
     );
     return 0;
   } catch (error) {
-    const asJson = argv.includes("--json") || host.env.LENDEN_OUTPUT === "json";
+    const asJson = wantsJson(argv, host);
     return await report(error, { host, scrubber, asJson });
   }
+}
+
+/** For a line that could not be taken apart: what it probably asked for. */
+function wantsJson(argv: string[], { env }: Host): boolean {
+  const json = /^(?:--json|(?:-o|--output=)(?:nd)?json)$/;
+  const split = argv.some(
+    (text, index) => /^(?:-o|--output)$/.test(text) && /^(?:nd)?json$/.test(argv[index + 1] ?? ""),
+  );
+  return (
+    split || argv.some((text) => json.test(text)) || /^(?:nd)?json$/.test(env.LENDEN_OUTPUT ?? "")
+  );
 }
 
 /** Help needs no parser: it is what people meet first, and it should be there at once. */

@@ -27,10 +27,11 @@ export interface SessionOptions {
 
 /** Wires the parts of a run together; each of them is loaded when it is first asked for. */
 export function openSession(options: SessionOptions): Session {
-  const { host, globals, scrubber } = options;
+  const { host, globals } = options;
+  const { scrub } = options.scrubber;
   const stop = listenForStop(host, options);
   const notice = (text: string): void => {
-    host.stderr.write(`${clean(scrubber.scrub(text))}\n`);
+    host.stderr.write(`${scrub(clean(text))}\n`);
   };
   const accounts = once(async () =>
     (await import("./accounts.ts")).openAccounts({ ...options, notice }),
@@ -38,7 +39,7 @@ export function openSession(options: SessionOptions): Session {
   const closing: (() => Promise<void>)[] = [];
   const calls = once(async () => {
     const { openCalls } = await import("./calls.ts");
-    const opened = openCalls({ ...options, accounts: await accounts(), stop, notice });
+    const opened = openCalls({ ...options, accounts: await accounts(), stop, notice, scrub });
     closing.push(opened.close);
     return opened;
   });

@@ -38,6 +38,9 @@ function nearest(typed: string, words: string[]): string | undefined {
   return best && best.far <= Math.max(2, Math.floor(typed.length / 3)) ? best.word : undefined;
 }
 
+/** Letters and hyphens, and not many: what a mistyped word looks like, and a secret does not. */
 function shown(text: string): string {
-  return /^-{0,2}[a-z][a-z0-9-]{0,30}$/i.test(text) ? `'${text}'` : "of that name";
+  return /^(?:--)?[a-z]+(?:-[a-z]+)*$/i.test(text) && text.length <= 20
+    ? `'${text}'`
+    : "of that name";
 }

@@ -1,18 +1,21 @@
 import { withoutSecrets } from "../frame/preview.ts";
 import type { Exchange, Request } from "../http/transport.ts";
+import { clean } from "../ui/terminal-text.ts";
 
 const longest = 4096;
 
 /** Shows every exchange for `--verbose`, as it went over the wire, secrets masked. */
 export function tracer(
   notice: (text: string) => void,
+  scrub: (text: string) => string,
 ): (request: Request, exchange: Exchange) => void {
   return (request, exchange) => {
     notice(`> ${request.method} ${request.url.href}`);
     for (const [name, value] of Object.entries(withoutSecrets(request.headers)))
       notice(`> ${name}: ${value}`);
     if (request.body !== undefined) notice(`> ${request.body}`);
-    for (const line of answerLines(exchange)) notice(`< ${line}`);
+    // Cut last of all: half a secret would not be found any more.
+    for (const line of answerLines(exchange)) notice(`< ${scrub(clean(line)).slice(0, longest)}`);
   };
 }
 
@@ -25,5 +28,5 @@ function answerLines(exchange: Exchange): string[] {
   }
   const { status, headers, bytes } = exchange;
   const shown = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return [String(status), ...shown, new TextDecoder().decode(bytes.subarray(0, longest))];
+  return [String(status), ...shown, new TextDecoder().decode(bytes)];
 }

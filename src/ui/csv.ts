@@ -5,7 +5,7 @@ import type { Cell, Column, View } from "./view.ts";
 /** A view as CSV (RFC 4180): a header line, then one line a record. */
 export function toCsv(view: View): string {
   const { columns, rows } = tableOf(view);
-  const header = columns.map(({ key }) => key);
+  const header = columns.map(({ key }) => defused(clean(key)));
   const records = rows.map((cells) => columns.map(({ key }) => cellText(cells[key])));
   return [header, ...records].map((record) => `${record.map(quoted).join(",")}\r\n`).join("");
 }

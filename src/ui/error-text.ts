@@ -1,13 +1,35 @@
 import type { Failure } from "../failure.ts";
 import { clean, safeJson } from "./terminal-text.ts";
 
+interface ErrorTextOptions {
+  asJson: boolean;
+  /** Takes secrets out; before anything is cut, for half a secret would not be found. */
+  scrub: (text: string) => string;
+}
+
+const longest = 600;
+
 /** A failure as it stands on stderr: what happened, what to do; or one line of JSON. */
-export function errorText({ kind, message, details }: Failure, asJson: boolean): string {
-  const { hint, status, code, operation, problems = [] } = details;
+export function errorText(failure: Failure, { asJson, scrub }: ErrorTextOptions): string {
+  const { kind, details } = failure;
+  const { status } = details;
+  const safe = (text: string): string => clipped(scrub(clean(text)));
+  const maybe = (text: string | undefined) => (text === undefined ? undefined : safe(text));
+  const [message, hint, code, operation] = [
+    safe(failure.message),
+    maybe(details.hint),
+    maybe(details.code),
+    maybe(details.operation),
+  ];
+  const problems = (details.problems ?? []).map(safe);
   if (asJson) {
     const more = problems.length > 0 ? { problems } : {};
     return `${safeJson({ error: { kind, message, hint, status, code, operation, ...more } })}\n`;
   }
   const lines = [`error: ${message}`, ...problems.map((problem) => `       ${problem}`)];
-  return `${[...lines, ...(hint ? [`hint:  ${hint}`] : [])].map(clean).join("\n")}\n`;
+  return `${[...lines, ...(hint ? [`hint:  ${hint}`] : [])].join("\n")}\n`;
+}
+
+function clipped(text: string): string {
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
 }

@@ -1,6 +1,6 @@
 import { toCsv } from "./csv.ts";
 import { loadStyle } from "./style.ts";
-import { cleanLines, safeJson } from "./terminal-text.ts";
+import { clean, cleanLines, safeJson } from "./terminal-text.ts";
 import type { View } from "./view.ts";
 
 export const outputFormats = ["table", "json", "ndjson", "csv"] as const;
@@ -38,7 +38,7 @@ export async function render(
 
 function idsOf(view: View): string[] {
   if (view.kind === "raw") return [cleanLines(view.text)];
-  return view.kind === "table" ? view.rows.map((row) => row.id) : [view.id];
+  return (view.kind === "table" ? view.rows.map((row) => row.id) : [view.id]).map(clean);
 }
 
 function lines(texts: string[]): string {

@@ -16,7 +16,7 @@ export function createScrubber(): Scrubber {
     },
     scrub: (text) => {
       let clean = text;
-      for (const [variant, mask] of known) clean = clean.replaceAll(variant, mask);
+      for (const [variant, mask] of known) clean = clean.replaceAll(variant, () => mask);
       return clean;
     },
   };

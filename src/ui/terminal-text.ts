@@ -6,7 +6,9 @@ const hostile = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
 
 /** A text that came from outside, safe on a terminal and on one line. */
 export function clean(text: string): string {
-  return text.replace(/\s*[\r\n\t]\s*/g, " ").replace(hostile, "");
+  const [first = "", ...others] = text.split(/[\r\n\t]+/);
+  const line = others.reduce((before, part) => `${before.trimEnd()} ${part.trimStart()}`, first);
+  return line.replace(hostile, "");
 }
 
 /** The same for a text of several lines. */

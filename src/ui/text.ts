@@ -25,7 +25,9 @@ function cardText({ title, command, fields }: Card, { style }: TextOptions): str
     : [style.bold(clean(title))];
   const lines = fields
     .filter(({ cell }) => cell.value !== null)
-    .map(({ label, cell }) => `  ${style.dim(label.padEnd(widest))}  ${cellText(cell, style)}`);
+    .map(
+      ({ label, cell }) => `  ${style.dim(clean(label).padEnd(widest))}  ${cellText(cell, style)}`,
+    );
   return [...head, ...lines, ...(command ? ["", ""] : [""])].join("\n");
 }
 

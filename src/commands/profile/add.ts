@@ -115,6 +115,9 @@ async function secretsOf(
   const secret = given.secretStdin
     ? lines.shift()
     : given.secretFile && (await readSmallText(given.secretFile, "--secret-file", host));
+  if (given.keyStdin && !key) problems.push("--key-stdin: standard input has no API key.");
+  if (given.secretStdin && !secret)
+    problems.push("--secret-stdin: standard input has no payout secret.");
   const apiKey = sourceOf(key, given.keyCommand, readApiKey, problems);
   const payoutSecret = sourceOf(secret, given.secretCommand, readPayoutSecret, problems);
   if (problems.length > 0 || !apiKey) throw usage(problems);

@@ -1,0 +1,158 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { answering } from "../answering.ts";
+import { lenden, scratchFolder } from "../run.ts";
+import { testAccount } from "./account.ts";
+
+const account = testAccount();
+const payout = {
+  amount: 1250.5,
+  merchantRef: "API-1",
+  recipientNumber: "01712345678",
+  paymentMethodId: "665f1c2ab8e4",
+};
+
+test("a GET prints the body, fields go into its query", async () => {
+  const { stdout, code } = await account.run(["api", "GET", "/payment/methods"]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    success: true,
+    data: [{ codeName: "bkash" }, {}, {}],
+  });
+  const { baseUrl, asked } = await answering(() => ({}));
+  const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: account.sandbox().apiKey };
+  await lenden(["api", "get", "x?a=1", "-f", "b=two words", "-f", "c=&=ৎ"], { env });
+  expect(asked).toEqual(["GET /cp/api/v1/x?a=1&b=two+words&c=%26%3D%E0%A7%8E"]);
+});
+
+test("--include shows status and headers too", async () => {
+  const { stdout } = await account.run(["api", "GET", "/sandbox/info", "--include"]);
+  expect(stdout).toMatch(/^200\n/);
+  expect(stdout).toContain("content-type: application/json");
+  const json = await account.run(["api", "GET", "/sandbox/info", "--include", "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ status: 200, body: { success: true } });
+});
+
+test("a payout made of fields is signed, and the sandbox accepts the signature", async () => {
+  const fields = Object.entries({ ...payout, amount: "1250.50" }).flatMap(([name, value]) => [
+    "-f",
+    `${name}=${value}`,
+  ]);
+  const { code, stdout, stderr } = await account.run([
+    "api",
+    "POST",
+    "/payout/create-by-server",
+    ...fields,
+  ]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject({ data: { merchantRef: "API-1", amount: 1250.5 } });
+});
+
+test("a payout from a file or from standard input is signed too, its own timestamp kept", async () => {
+  const file = join(scratchFolder(), "payout.json");
+  writeFileSync(file, JSON.stringify({ ...payout, merchantRef: "API-2" }));
+  const fromFile = ["api", "POST", "/payout/create-by-server", "--input", file];
+  expect((await account.run(fromFile)).code).toBe(0);
+  const line = ["api", "POST", "/payout/create-by-server", "--input", "-"];
+  const now = Math.floor(Date.now() / 1000);
+  const own = (timestamp: number) => JSON.stringify({ ...payout, merchantRef: "API-3", timestamp });
+  expect((await account.run(line, { stdin: own(now - 200) })).code).toBe(0);
+  const late = await account.run(line, { stdin: own(now - 400) });
+  expect(late.code).toBe(4);
+  expect(late.stdout).toContain("TIMESTAMP_OUT_OF_WINDOW");
+});
+
+test.each([
+  [["GET", "/payment/retrieve/TX0"], 9, "NOT_FOUND"],
+  [["POST", "/payment/create", "-f", "amount=5"], 3, "VALIDATION"],
+  [["POST", "/sandbox/trigger-payment", "-f", "transactionId=TX0"], 9, "NOT_FOUND"],
+  [["PUT", "/payment/create"], 3, "METHOD_NOT_ALLOWED"],
+  [["DELETE", "/nowhere"], 9, "UNKNOWN_ROUTE"],
+])("an error's body is printed still: %j ends with %s", async (line, exit, text) => {
+  const { code, stdout, stderr } = await account.run(["api", ...line]);
+  expect(code).toBe(exit);
+  expect(JSON.parse(stdout)).toMatchObject({ success: false, code: text });
+  expect(stderr).toContain("status 4");
+});
+
+test.each([
+  ["POST", 500, "broken", 75],
+  ["GET", 500, "broken", 69],
+  ["POST", 200, "not JSON", 75],
+  ["POST", 200, '{"success":false}', 3],
+  ["POST", 302, "", 75],
+  ["GET", 429, "{}", 69],
+  ["POST", 403, "{}", 4],
+])(
+  "%s that is answered with %s %j ends with %s, and is asked once",
+  async (method, status, body, exit) => {
+    const { baseUrl, asked } = await answering(() => ({ status, body }));
+    const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: account.sandbox().apiKey };
+    const path = method === "GET" ? "/payment/methods" : "/payment/create";
+    const { code } = await lenden(["api", method, path], { env });
+    expect({ code, asked: asked.length }).toEqual({ code: exit, asked: 1 });
+  },
+);
+
+test.each([
+  "/../v2/x",
+  "/payment/../../x",
+  "..",
+  "/%2e%2e/%2E%2e/x",
+  "/.%2e/x",
+  "/x/..",
+  "/x/../..?a=1",
+  "//evil.example/x",
+  "/x//y",
+  "/x\\..\\y",
+  "/x#y",
+  "/x y",
+  "/x\n",
+  "/é",
+  "https://evil.example/x",
+  "/\\evil.example",
+])("the path %j is refused", async (path) => {
+  const before = await account.asked();
+  expect((await account.run(["api", "GET", path])).code).toBe(2);
+  expect(await account.asked()).toEqual(before);
+});
+
+test.each([
+  [["POST", "/x", "-f", "amount=1,250"], "--field amount"],
+  [["POST", "/x", "-f", "timestamp=now"], "--field timestamp"],
+  [["POST", "/x", "-f", "=5"], "--field: A field is key=value"],
+  [["POST", "/x", "-f", "a"], "--field: A field is key=value"],
+  [["POST", "/x", "--input", "-", "-f", "a=1"], "not with both"],
+  [["GET", "/x", "--input", "-"], "a GET has no body"],
+  [["POST", "/x", "--input", "/nowhere"], "--input: the file cannot be read (ENOENT)"],
+  [["HEAD", "/x"], "<METHOD>: This is not one of"],
+  [["GET"], "<path> is missing"],
+])("%j is refused", async (line, why) => {
+  const { code, stderr } = await account.run(["api", ...line]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(why);
+});
+
+test.each(["", "[]", "5", "null", '"text"', "{", "\ufffe"])(
+  "standard input that is no JSON object is refused and not repeated: %j",
+  async (stdin) => {
+    const { code, stderr } = await account.run(["api", "POST", "/x", "--input", "-"], { stdin });
+    expect(code).toBe(2);
+    expect(stderr).toContain("--input: the body is not a JSON object.");
+  },
+);
+
+test("one field given twice with different values is refused: the last must not win in silence", async () => {
+  const line = [
+    "api",
+    "POST",
+    "/payment/create",
+    "-f",
+    "amount=5",
+    "-f",
+    "amount=500",
+    "--dry-run",
+  ];
+  expect((await account.run(line)).code).toBe(2);
+});

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { commands } from "../../src/commands/index.ts";
+import { testAccount } from "./account.ts";
+
+const account = testAccount();
+
+const writes: Record<string, string[]> = {
+  "pay create": ["--amount", "1250.50", "--description", "Order 42", "--method", "bkash"],
+  "payout send": ["--amount", "500", "--to", "01712345678", "--method", "bkash", "--ref", "INV-7"],
+  "refund create": [
+    ...["--payment", "TX1", "--amount", "5", "--account-type", "personal"],
+    ...["--account-number", "01812345678"],
+  ],
+  "refund cancel": ["RF1", "--note", "kept it"],
+  "sandbox trigger payment": ["TX1"],
+  "sandbox trigger payout": ["PO1"],
+  api: ["POST", "/payout/create-by-server", "-f", "amount=5", "-f", "merchantRef=A"],
+};
+
+test("these are all commands that write", () => {
+  const names = commands.filter(({ writes: one }) => one).map(({ name }) => name);
+  expect(names.sort()).toEqual(Object.keys(writes).sort());
+});
+
+test.each(Object.entries(writes))(
+  "%s --dry-run sends nothing and shows neither key nor secret nor signature",
+  async (name, flags) => {
+    const { sandbox, run, asked } = account;
+    for (const format of ["table", "json", "ndjson", "csv"]) {
+      const line = [...name.split(" "), ...flags, "--dry-run", "-v", "-o", format];
+      const { code, stdout, stderr } = await run(line);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toMatch(/POST|PATCH/);
+      const { apiKey, payoutSecret } = sandbox();
+      expect(stdout).toContain(`sk_sandbox_…${apiKey.slice(-3)}`);
+      for (const secret of [apiKey, apiKey.slice(11, 19), payoutSecret, payoutSecret.slice(0, 8)]) {
+        expect(stdout).not.toContain(secret);
+      }
+      expect(stdout).not.toMatch(/[0-9a-f]{64}/);
+    }
+    expect(await asked()).toEqual([]);
+  },
+);
+
+test("the JSON of a dry run is the request, amount and number as they go out", async () => {
+  const { run, sandbox } = account;
+  const { stdout } = await run([
+    "payout",
+    "send",
+    ...(writes["payout send"] ?? []),
+    "--dry-run",
+    "--json",
+  ]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    method: "POST",
+    url: `${sandbox().baseUrl}/payout/create-by-server`,
+    headers: { "content-type": "application/json" },
+    body: { amount: 500, merchantRef: "INV-7", recipientNumber: "01712345678" },
+  });
+  const payment = await run([
+    "pay",
+    "create",
+    ...(writes["pay create"] ?? []),
+    "--dry-run",
+    "--json",
+  ]);
+  expect(payment.stdout).toContain('"amount": 1250.5\n');
+});
+
+test("a method that is named is looked up when it is sent, and only then", async () => {
+  const { run, asked } = account;
+  const line = ["pay", "create", ...(writes["pay create"] ?? [])];
+  const before = await run([...line, "--dry-run", "--json"]);
+  expect(JSON.parse(before.stdout)).toMatchObject({
+    body: { paymentMethodId: "(the id of bkash, looked up when it is sent)" },
+  });
+  await run(["methods"]);
+  const after = await run([...line, "--dry-run", "--json"]);
+  expect(JSON.parse(after.stdout)).toMatchObject({ body: { paymentMethodId: "665f1c2ab8e4" } });
+  expect(await asked()).toEqual(["GET /payment/methods"]);
+});

@@ -1,0 +1,188 @@
+import { Writable } from "node:stream";
+import { beforeAll, describe, expect, test } from "vitest";
+import { testAccount } from "./account.ts";
+
+const account = testAccount();
+const ids = { payment: "", payout: "", refund: "" };
+
+beforeAll(async () => {
+  const { id } = account;
+  ids.payment = await id([
+    "pay",
+    "create",
+    "--amount",
+    "1250.50",
+    "--description",
+    "=1+1",
+    "--method",
+    "bkash",
+  ]);
+  await id(["sandbox", "trigger", "payment", ids.payment]);
+  ids.payout = await id([
+    ...["payout", "send", "--amount", "500", "--to", "01712345678", "--method", "bkash"],
+    ...["--ref", "INV-7", "--name", "Rahima"],
+  ]);
+  ids.refund = await id([
+    ...["refund", "create", "--payment", ids.payment, "--amount", "250.25"],
+    ...["--account-type", "personal", "--account-number", "01812345678"],
+  ]);
+});
+
+interface Reading {
+  name: string;
+  line: () => string[];
+  quiet: () => string;
+  /** The header of its CSV. */
+  columns: string;
+  isList?: boolean;
+}
+
+const readings: Reading[] = [
+  {
+    name: "methods",
+    line: () => ["methods"],
+    quiet: () => "665f1c2ab8e4\n665f1c2ab8e5\n665f1c2ab8e6",
+    columns: "codeName,providerName,id",
+    isList: true,
+  },
+  {
+    name: "pay get",
+    line: () => ["pay", "get", ids.payment],
+    quiet: () => ids.payment,
+    columns: "transactionId,status,amount,description,paymentMethod,createdAt,updatedAt",
+  },
+  {
+    name: "payout get",
+    line: () => ["payout", "get", ids.payout],
+    quiet: () => ids.payout,
+    columns:
+      "payoutId,merchantRef,status,amount,recipientNumber,recipientName,description,createdAt,updatedAt",
+  },
+  {
+    name: "payout send",
+    line: () => [
+      "payout",
+      "send",
+      "--amount",
+      "500",
+      "--to",
+      "01712345678",
+      "--method",
+      "bkash",
+      "--ref",
+      "INV-7",
+    ],
+    quiet: () => ids.payout,
+    columns:
+      "payoutId,merchantRef,status,amount,recipientNumber,recipientName,description,createdAt,updatedAt,existing",
+  },
+  {
+    name: "refund get",
+    line: () => ["refund", "get", ids.refund],
+    quiet: () => ids.refund,
+    columns:
+      "refundRequestId,transactionId,status,amount,accountType,accountNumber,note,createdAt,updatedAt",
+  },
+  {
+    name: "sandbox info",
+    line: () => ["sandbox", "info"],
+    quiet: () => "",
+    columns: "name,environment,baseUrl,payments,payouts,refunds",
+  },
+  {
+    name: "profile list",
+    line: () => ["profile", "list"],
+    quiet: () => "",
+    columns: "current,name,environment,baseUrl,apiKey",
+    isList: true,
+  },
+];
+
+describe.each(readings)("$name", ({ line, quiet, columns, isList = false }) => {
+  test("--json is one document, the same as -o json and LENDEN_OUTPUT=json", async () => {
+    const { stdout, code } = await account.run([...line(), "--json"]);
+    expect(code).toBe(0);
+    expect(Array.isArray(JSON.parse(stdout))).toBe(isList);
+    expect((await account.run([...line(), "-o", "json"])).stdout).toBe(stdout);
+    const env = { LENDEN_OUTPUT: "json" };
+    expect((await account.run(line(), { env })).stdout).toBe(stdout);
+  });
+
+  test("ndjson is a line a record, the same records", async () => {
+    const { stdout } = await account.run([...line(), "-o", "ndjson"]);
+    const json: unknown = JSON.parse((await account.run([...line(), "--json"])).stdout);
+    const records = stdout.split("\n").slice(0, -1);
+    expect(records.map((one): unknown => JSON.parse(one))).toEqual([json].flat());
+  });
+
+  test("csv has the service's own names, and as many records", async () => {
+    const { stdout } = await account.run([...line(), "-o", "csv"]);
+    const json: unknown = JSON.parse((await account.run([...line(), "--json"])).stdout);
+    expect(stdout.split("\r\n")[0]).toBe(columns);
+    expect(stdout.split("\r\n")).toHaveLength([json].flat().length + 2);
+  });
+
+  test("-q is the id alone, of a list one a line, whatever the format", async () => {
+    for (const more of [[], ["--json"], ["-o", "csv"]]) {
+      const { stdout } = await account.run([...line(), "-q", ...more]);
+      expect(stdout.trim()).toBe(quiet());
+    }
+  });
+
+  test("the shape does not depend on the terminal; colours are the terminal's alone", async () => {
+    for (const format of ["json", "ndjson", "csv"]) {
+      const plain = await account.run([...line(), "-o", format]);
+      const screen = terminal(60);
+      const { code } = await account.run([...line(), "-o", format], { host: { stdout: screen } });
+      expect({ code, shown: screen.shown() }).toEqual({ code: 0, shown: plain.stdout });
+      expect(plain.stdout).not.toContain("\u001b");
+    }
+    const screen = terminal(200);
+    await account.run(line(), { host: { stdout: screen } });
+    expect(screen.shown()).toContain(isList && quiet() === "" ? "There is no" : "\u001b[");
+  });
+});
+
+test("amounts are lakhs for people, exact in csv, numbers in JSON; formulas are defused", async () => {
+  const line = ["pay", "get", ids.payment];
+  expect((await account.run(line)).stdout).toContain("BDT 1,250.50");
+  expect((await account.run([...line, "-o", "csv"])).stdout).toContain(",1250.50,'=1+1,bKash,");
+  expect(await account.json(line)).toMatchObject({ amount: 1250.5, description: "=1+1" });
+});
+
+test("a number that must keep its leading zero stays text in csv", async () => {
+  const { stdout } = await account.run(["payout", "get", ids.payout, "-o", "csv"]);
+  expect(stdout).toContain(',"01712345678",');
+});
+
+test("`payout send` says `existing`, in JSON as a boolean", async () => {
+  const line = readings.find(({ name }) => name === "payout send")?.line() ?? [];
+  expect(await account.json(line)).toMatchObject({ existing: true });
+  expect(await account.json(line.with(-1, "INV-8"))).toMatchObject({ existing: false });
+});
+
+test.each(["table", "json", "ndjson", "csv"])(
+  "a failure prints nothing on stdout (%s)",
+  async (format) => {
+    const { code, stdout, stderr } = await account.run(["pay", "get", "TX0", "-o", format]);
+    expect({ code, stdout }).toEqual({ code: 9, stdout: "" });
+    const isJson = format.endsWith("json");
+    if (isJson) {
+      expect(JSON.parse(stderr)).toMatchObject({
+        error: { kind: "not-found", status: 404, code: "NOT_FOUND", operation: "TX0" },
+      });
+    } else expect(stderr).toMatch(/^error: .*\nhint: {2}.*\n$/);
+  },
+);
+
+/** A terminal of so many columns, and what it shows. */
+function terminal(columns: number) {
+  let text = "";
+  const sink = new Writable({
+    write(chunk, _, done) {
+      text += String(chunk);
+      done();
+    },
+  });
+  return Object.assign(sink, { isTTY: true, columns, shown: () => text });
+}

@@ -1,0 +1,182 @@
+import { createServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { commands } from "../../src/commands/index.ts";
+import type { Host } from "../../src/host.ts";
+import { lenden } from "../run.ts";
+import { testAccount } from "./account.ts";
+
+const account = testAccount();
+const key = "public-ABC-ABCDEFGHIJKL-XYZ";
+
+const writes: [string, string[]][] = [
+  [
+    "pay create",
+    [
+      "--amount",
+      "5",
+      "--description",
+      "x",
+      "--redirect-url",
+      "https://a.example",
+      "--callback-url",
+      "https://a.example",
+    ],
+  ],
+  ["payout send", ["--amount", "500", "--to", "01712345678", "--ref", "INV-7"]],
+  [
+    "refund create",
+    [
+      "--payment",
+      "TX1",
+      "--amount",
+      "5",
+      "--account-type",
+      "personal",
+      "--account-number",
+      "01812345678",
+    ],
+  ],
+  ["refund cancel", ["RF1"]],
+  ["api", ["POST", "/refund/create-a-request", "-f", "transactionId=TX1"]],
+  ["api", ["DELETE", "/anything"]],
+];
+const methodOf = (name: string, ...method: string[]) =>
+  ["pay create", "payout send"].includes(name) ? method : [];
+
+/** A port that counts who knocks, and speaks no TLS. */
+async function knocked(): Promise<{ env: Record<string, string>; count: () => number }> {
+  let count = 0;
+  const server = createServer((socket) => {
+    count += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  const env = {
+    LENDEN_BASE_URL: `https://127.0.0.1:${port}`,
+    LENDEN_API_KEY: key,
+    LENDEN_PAYOUT_SECRET: "a-payout-secret",
+  };
+  return { env, count: () => count };
+}
+
+test.each(writes)(
+  "%s on production is refused without --yes, before any network",
+  async (name, flags) => {
+    const { env, count } = await knocked();
+    const line = [...name.split(" "), ...flags, ...methodOf(name, "--method-id", "665f1c2ab8e4")];
+    for (const more of [{}, { CI: "true" }, { LENDEN_NO_INPUT: "1" }]) {
+      const { code, stdout, stderr } = await lenden(line, { env: { ...env, ...more } });
+      expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+      expect(stderr).toContain("production, real money");
+      expect(stderr).toContain("Key: public-…XYZ");
+      expect(stderr).toContain("--yes");
+      expect(stderr).not.toContain("ABCDEFGH");
+    }
+    expect(count()).toBe(0);
+  },
+);
+
+test.each(["pay create", "payout send"])(
+  "%s on production with a method that must be looked up is refused before any network too",
+  async (name) => {
+    const { env, count } = await knocked();
+    const flags = writes.find(([one]) => one === name)?.[1] ?? [];
+    const { code } = await lenden([...name.split(" "), ...flags, "--method", "bkash"], {
+      env,
+      host: { sleep: soon },
+    });
+    expect({ code, knocks: count() }).toEqual({ code: 4, knocks: 0 });
+  },
+);
+
+test("what is about to happen is shown: profile, key, amount in figures, recipient, method, reference", async () => {
+  const { env } = await knocked();
+  const flags = [
+    "--amount",
+    "125000.5",
+    "--to",
+    "+880 1712-345678",
+    "--ref",
+    "INV-7",
+    "--method-id",
+    "M1",
+  ];
+  const { stderr } = await lenden(["payout", "send", ...flags], { env });
+  for (const shown of [
+    "environment variables",
+    "public-…XYZ",
+    "BDT 1,25,000.50",
+    "01712345678",
+    "M1",
+    "INV-7",
+  ]) {
+    expect(stderr).toContain(shown);
+  }
+});
+
+test("with --yes it is sent, and so is a read without it", async () => {
+  const { env, count } = await knocked();
+  const refund = await lenden(["refund", "cancel", "RF1", "--yes"], { env, host: { sleep: soon } });
+  expect(refund.code).toBe(69);
+  expect(count()).toBeGreaterThan(0);
+  const before = count();
+  await lenden(["pay", "get", "TX1"], { env, host: { sleep: soon } });
+  expect(count()).toBeGreaterThan(before);
+});
+
+test("a dry run asks nobody", async () => {
+  const { env, count } = await knocked();
+  const { code } = await lenden(["refund", "cancel", "RF1", "--dry-run"], { env });
+  expect({ code, knocks: count() }).toEqual({ code: 0, knocks: 0 });
+});
+
+/** Pauses between tries are short; the deadline of a whole command stays. */
+const soon: Host["sleep"] = (ms, signal) =>
+  delay(ms < 30_000 ? 1 : ms, undefined, signal ? { signal } : {}).catch(() => {});
+
+const sandboxLines = [
+  ["sandbox", "trigger", "payment", "TX1"],
+  ["sandbox", "trigger", "payment", "TX1", "--dry-run"],
+  ["sandbox", "trigger", "payout", "PO1", "--yes"],
+  ["sandbox", "set", "payout", "PO1", "Cancelled"],
+  ["sandbox", "requests"],
+  ["sandbox", "requests", "--follow"],
+  ["sandbox", "info"],
+];
+
+test("these are all commands of the sandbox alone", () => {
+  const names = commands.filter(({ sandboxOnly }) => sandboxOnly).map(({ name }) => name);
+  for (const name of names) {
+    expect([name, sandboxLines.some((line) => line.join(" ").startsWith(name))]).toEqual([
+      name,
+      true,
+    ]);
+  }
+});
+
+test.each(sandboxLines)(
+  "a production account is refused before any network: %s %s %s",
+  async (...line) => {
+    const { env, count } = await knocked();
+    const { code, stdout, stderr } = await lenden(line.filter(Boolean), { env });
+    expect({ code, stdout, knocks: count() }).toEqual({ code: 4, stdout: "", knocks: 0 });
+    expect(stderr).toContain("production account");
+  },
+);
+
+test("a sandbox account asks nobody, whatever CI says", async () => {
+  const line = ["refund", "cancel", "RF1"];
+  expect((await account.run(line, { env: { CI: "true" } })).code).toBe(9);
+  expect((await account.run([...line, "--no-input"])).code).toBe(9);
+});
+
+test("a production key never goes to the local sandbox", async () => {
+  const before = await account.asked();
+  const { code } = await account.run(["pay", "get", "TX1"], { env: { LENDEN_API_KEY: key } });
+  expect(code).toBe(4);
+  expect(await account.asked()).toEqual(before);
+});

@@ -1,0 +1,135 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { expect, test } from "vitest";
+import { built, lenden, startBuilt } from "../run.ts";
+import { testAccount } from "./account.ts";
+
+const account = testAccount();
+const pay = [
+  "pay",
+  "create",
+  "--amount",
+  "500",
+  "--description",
+  "x",
+  "--method-id",
+  "665f1c2ab8e4",
+];
+const send = [
+  "payout",
+  "send",
+  "--amount",
+  "5",
+  "--to",
+  "01712345678",
+  "--method-id",
+  "665f1c2ab8e4",
+];
+
+test.each([
+  ["payment", pay, ["pay", "get"]],
+  ["payout", send, ["payout", "get"]],
+])("`sandbox set` moves a %s once, and it is seen", async (kind, create, get) => {
+  const { id, json, run } = account;
+  for (const status of ["Completed", "Cancelled"]) {
+    const made = await id(create);
+    expect(await json(["sandbox", "set", kind, made, status])).toEqual({ kind, id: made, status });
+    expect(await json([...get, made])).toMatchObject({ status });
+    const again = await run(["sandbox", "set", kind, made, "Completed"]);
+    expect(again.code).toBe(3);
+  }
+});
+
+test("a refund of a completed payment can be set too", async () => {
+  const payment = await account.id(pay);
+  await account.id(["sandbox", "trigger", "payment", payment]);
+  const refund = await account.id([
+    ...["refund", "create", "--payment", payment, "--amount", "5"],
+    ...["--account-type", "business", "--account-number", "01812345678"],
+  ]);
+  await account.id(["sandbox", "set", "refund", refund, "Completed"]);
+  expect((await account.run(["refund", "cancel", refund])).code).toBe(3);
+});
+
+test.each([
+  [["payment", "TX0", "Completed"], 9],
+  [["payout", "PO0", "Cancelled"], 9],
+  [["payment", "TX0", "Processing"], 2],
+  [["order", "TX0", "Completed"], 2],
+  [["payment", "TX0"], 2],
+])("`sandbox set %j` ends with %s", async (line, exit) => {
+  expect((await account.run(["sandbox", "set", ...line])).code).toBe(exit);
+});
+
+test("what only a local sandbox can do is refused elsewhere, before any network", async () => {
+  const env = {
+    LENDEN_API_KEY: account.sandbox().apiKey,
+    LENDEN_BASE_URL: "https://sandbox.invalid",
+  };
+  for (const line of [["requests"], ["set", "payment", "TX1", "Completed"]]) {
+    const { code, stderr } = await lenden(["sandbox", ...line], { env });
+    expect(code).toBe(4);
+    expect(stderr).toContain("Only a local sandbox can do this, and sandbox.invalid is none.");
+  }
+});
+
+test("`sandbox requests` tells what was asked and answered, secrets masked", async () => {
+  const { run, sandbox, asked } = account;
+  const before = (await asked()).length;
+  await run(["pay", "get", "TX0"]);
+  expect((await asked()).slice(before)).toEqual(["GET /payment/retrieve/TX0"]);
+  const { stdout } = await run(["sandbox", "requests", "-o", "csv"]);
+  expect(stdout).toMatch(/^number,at,method,path,status,durationMs,fault\r\n/);
+  const { stdout: whole } = await run(["sandbox", "requests", "-o", "ndjson"]);
+  expect(whole).not.toContain(sandbox().apiKey);
+  expect(whole).not.toContain(sandbox().payoutSecret);
+});
+
+test("`sandbox requests --json` prints one JSON document, an array", async () => {
+  await account.run(["pay", "get", "TX0"]);
+  const { stdout } = await account.run(["sandbox", "requests", "--json"]);
+  expect(Array.isArray(JSON.parse(stdout))).toBe(true);
+});
+
+test("`sandbox requests --follow` shows new ones as they come, each once, until Ctrl-C", async () => {
+  const child = startBuilt(["sandbox", "requests", "--follow", "-q"], account.env());
+  const lines = createInterface({ input: child.stdout });
+  const seen: string[] = [];
+  lines.on("line", (line) => seen.push(line));
+  const before = (await account.asked()).length;
+  const until = async (count: number) => {
+    while (seen.length < count) await once(lines, "line");
+  };
+  await until(before);
+  for (let index = 0; index < 3; index += 1) {
+    await account.run(["pay", "get", `TX${index}`]);
+    await until(before + index + 1);
+  }
+  child.kill("SIGINT");
+  const [code]: unknown[] = await once(child, "exit");
+  expect([0, 130]).toContain(code);
+  expect(seen).toEqual(Array.from({ length: before + 3 }, (_, index) => String(index + 1)));
+});
+
+test("`sandbox exec` gives the command an account of its own, and its exit code back", async () => {
+  const script = `
+    test -n "$LENDEN_API_KEY" && test -n "$LENDEN_BASE_URL" && test -n "$LENDEN_PAYOUT_SECRET"
+    test -z "$LENDEN_PROFILE" && exit 7`;
+  const env = { LENDEN_PROFILE: "nobody", LENDEN_API_KEY: "public-of-somebody" };
+  const { code } = await built(["sandbox", "exec", "--", "sh", "-c", script], { env });
+  expect(code).toBe(7);
+});
+
+test("`sandbox exec` ends as a shell would: by a signal, and without a command to run", async () => {
+  const killed = await built(["sandbox", "exec", "--", "sh", "-c", "kill -TERM $$"]);
+  expect(killed.code).toBe(143);
+  expect((await built(["sandbox", "exec", "--", "/nowhere/at-all"])).code).toBe(2);
+  expect((await built(["sandbox", "exec"])).code).toBe(2);
+});
+
+test("a port that is taken is a failure that says so", async () => {
+  const port = new URL(account.sandbox().baseUrl).port;
+  const { code, stderr } = await lenden(["sandbox", "start", "--port", port]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`The port ${port} is already in use.`);
+});

@@ -1,0 +1,162 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import type { Endpoint } from "../../src/contract/endpoint.ts";
+import { contract } from "../../src/contract/index.ts";
+import { endpointNames } from "../../src/contract/words.ts";
+
+const documented: Record<string, { success: boolean; data: unknown }> = JSON.parse(
+  readFileSync(new URL("../fixtures/answers.json", import.meta.url), "utf8"),
+);
+const endpoints: Endpoint[] = Object.values(contract);
+
+test("the eleven endpoints of service.md §4 are declared, each by its name", () => {
+  expect(Object.keys(contract).sort()).toEqual([...endpointNames].sort());
+  expect(endpoints.map(({ route }) => route).sort()).toEqual([
+    "GET /payment/methods",
+    "GET /payment/retrieve/:transactionId",
+    "GET /payout/retrieve/:payoutId",
+    "GET /refund/retrieve/:id",
+    "GET /sandbox/info",
+    "PATCH /refund/cancel-by-platform/:refundRequestId",
+    "POST /payment/create",
+    "POST /payout/create-by-server",
+    "POST /refund/create-a-request",
+    "POST /sandbox/trigger-payment",
+    "POST /sandbox/trigger-payout",
+  ]);
+});
+
+test.each(Object.keys(documented))("the documented answer of %s parses as it stands", (route) => {
+  const { data } = documented[route] ?? { data: undefined };
+  expect(schemaOf(route).parse(data)).toEqual(data);
+});
+
+test.each(Object.keys(documented))(
+  "an answer of %s keeps fields that nobody documented",
+  (route) => {
+    const { data } = documented[route] ?? { data: undefined };
+    const more = { feeTaka: 1.5, nested: { deep: [1] } };
+    const wider = Array.isArray(data)
+      ? data.map((one: object) => ({ ...one, ...more }))
+      : { ...asObject(data), ...more };
+    expect(schemaOf(route).parse(wider)).toEqual(wider);
+  },
+);
+
+test.each([
+  ["GET /payment/methods", "id"],
+  ["POST /payment/create", "transactionId"],
+  ["POST /payment/create", "payment_url"],
+  ["POST /payment/create", "amount"],
+  ["GET /payment/retrieve/:transactionId", "status"],
+  ["POST /payout/create-by-server", "payoutId"],
+  ["POST /payout/create-by-server", "merchantRef"],
+  ["POST /payout/create-by-server", "amount"],
+  ["GET /payout/retrieve/:payoutId", "recipientNumber"],
+  ["POST /refund/create-a-request", "refundRequestId"],
+  ["GET /refund/retrieve/:id", "status"],
+  ["PATCH /refund/cancel-by-platform/:refundRequestId", "status"],
+])("an answer of %s without %s, or with another type there, is not taken", (route, name) => {
+  const { data } = documented[route] ?? { data: undefined };
+  const wrap = (one: object) => (Array.isArray(data) ? [one] : one);
+  const whole = asObject(Array.isArray(data) ? data[0] : data);
+  const { [name]: taken, ...rest } = whole;
+  expect(taken).toBeDefined();
+  expect(schemaOf(route).safeParse(wrap(rest)).success).toBe(false);
+  for (const wrong of [null, true, [taken], { taken }, typeof taken === "number" ? "500" : 500]) {
+    expect(schemaOf(route).safeParse(wrap({ ...rest, [name]: wrong })).success).toBe(false);
+  }
+});
+
+test("a status that nobody documented is kept, never taken for one that is known", () => {
+  const route = "GET /payment/retrieve/:transactionId";
+  const data = { ...asObject(documented[route]?.data), status: "completed" };
+  expect(schemaOf(route).parse(data)).toMatchObject({ status: "completed" });
+});
+
+test("what is told but decides nothing may be missing or null", () => {
+  const { description: _, ...payment } = asObject(
+    documented["GET /payment/retrieve/:transactionId"]?.data,
+  );
+  const schema = schemaOf("GET /payment/retrieve/:transactionId");
+  expect(schema.safeParse(payment).success).toBe(true);
+  expect(schema.safeParse({ ...payment, description: null }).success).toBe(true);
+});
+
+const bodies: [string, Record<string, unknown>][] = [
+  [
+    "createPayment",
+    {
+      amount: 1250.5,
+      description: "Order 42",
+      paymentMethodId: "665f1c2ab8e4",
+      redirect_url: "https://shop.example/thanks",
+      callback_url: "https://shop.example/callback",
+    },
+  ],
+  [
+    "createPayout",
+    {
+      amount: 500,
+      merchantRef: "INV-7",
+      timestamp: 1_763_614_800,
+      recipientNumber: "01712345678",
+      paymentMethodId: "665f1c2ab8e4",
+    },
+  ],
+  [
+    "createRefund",
+    {
+      transactionId: "TX8F3K2Q",
+      amount: 250.25,
+      accountType: "PERSONAL_ACCOUNT",
+      accountNumber: "01812345678",
+    },
+  ],
+  ["triggerPayment", { transactionId: "TX8F3K2Q" }],
+  ["triggerPayout", { payoutId: "PO19ZK" }],
+];
+
+test.each(bodies)(
+  "a request of %s is strict: no field less, none more, no other type",
+  (name, body) => {
+    const schema = Object.entries<Endpoint>(contract).find(([one]) => one === name)?.[1].body;
+    expect(schema?.safeParse(body).success).toBe(true);
+    expect(schema?.safeParse({ ...body, amout: 5 }).success).toBe(false);
+    for (const [field, value] of Object.entries(body)) {
+      const { [field]: _, ...less } = body;
+      expect([field, schema?.safeParse(less).success]).toEqual([field, false]);
+      const other = typeof value === "number" ? String(value) : 7;
+      expect([field, schema?.safeParse({ ...body, [field]: other }).success]).toEqual([
+        field,
+        false,
+      ]);
+    }
+  },
+);
+
+test("only a sandbox key may trigger, only a payout is signed, only payments and refunds are never repeated", () => {
+  const names = (fits: (one: Endpoint) => boolean) =>
+    Object.entries<Endpoint>(contract).flatMap(([name, one]) => (fits(one) ? [name] : []));
+  expect(names(({ access }) => access === "sandbox key").sort()).toEqual([
+    "sandboxInfo",
+    "triggerPayment",
+    "triggerPayout",
+  ]);
+  expect(names(({ access }) => access === "signature")).toEqual(["createPayout"]);
+  expect(names(({ repeat }) => repeat === "never").sort()).toEqual([
+    "createPayment",
+    "createRefund",
+  ]);
+  expect(names(({ repeat }) => repeat === "same reference")).toEqual(["createPayout"]);
+});
+
+function schemaOf(route: string) {
+  const schema = endpoints.find((one) => one.route === route)?.data;
+  if (!schema) throw new Error(`${route} has no answer`);
+  return schema;
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return { ...(typeof value === "object" ? value : {}) };
+}

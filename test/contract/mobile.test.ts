@@ -1,0 +1,105 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { mobileText, numberFormats, readMobile, sameMobile } from "../../src/contract/mobile.ts";
+import { runs } from "../runs.ts";
+
+const local = fc.stringMatching(/^01[0-9]{9}$/);
+
+test.each([
+  "01712345678",
+  "+8801712345678",
+  "8801712345678",
+  "+880 1712-345678",
+  "+88 01712 345678",
+  "880-1712-345678",
+  "017 1234 5678",
+  "01712-345678",
+  "  01712345678 ",
+])("%j is accepted as 01712345678", (typed) => {
+  expect(readMobile(typed)).toEqual({
+    ok: true,
+    value: { typed: typed.trim(), local: "01712345678" },
+  });
+});
+
+test.each([
+  ["1712345678", "a leading zero was lost"],
+  ["1712-345678", "a leading zero was lost"],
+  ["1.71E+09", "by a spreadsheet"],
+  ["1.712345678e9", "by a spreadsheet"],
+  ["2E+09", "by a spreadsheet"],
+  ["8.80171E+12", "by a spreadsheet"],
+  ["০১৭১২৩৪৫৬৭৮", "not in ASCII digits"],
+  ["０１７１２３４５６７８", "not in ASCII digits"],
+  ["01712345৬৭৮", "not in ASCII digits"],
+])("%j is refused: %s", (typed, why) => {
+  const reading = readMobile(typed);
+  expect(reading.ok ? "" : reading.problem).toContain(why);
+  expect(reading.ok ? "" : reading.problem).toContain("01XXXXXXXXX");
+});
+
+test.each([
+  "",
+  " ",
+  "0171234567",
+  "017123456789",
+  "02712345678",
+  "+01712345678",
+  "++8801712345678",
+  "008801712345678",
+  "+9101712345678",
+  "88+01712345678",
+  "01712345678\n",
+  "01712345678\u200b",
+  "0171\u00a02345678",
+  "01712.345678",
+  "(017)12345678",
+  "01712345678,01812345678",
+  "'01712345678",
+  "=01712345678",
+])("%j is refused", (typed) => {
+  expect(readMobile(typed)).toMatchObject({ ok: false });
+});
+
+test("whatever is accepted is eleven ASCII digits that begin with 01", () => {
+  const typed = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.stringMatching(/^\+?(?:88)?[01][0-9০-৯ -]{8,14}$/),
+    local.chain((number) =>
+      fc.constantFrom(number, `+88${number}`, `88 ${number}`, number.slice(1)),
+    ),
+  );
+  fc.assert(
+    fc.property(typed, (text) => {
+      const reading = readMobile(text);
+      return reading.ok ? /^01[0-9]{9}$/.test(reading.value.local) : reading.problem.length > 20;
+    }),
+    { numRuns: runs(1_000, 100_000) },
+  );
+});
+
+test("a number that was read is written in each format, and reads back as itself", () => {
+  fc.assert(
+    fc.property(local, fc.constantFrom(...numberFormats), (number, format) => {
+      for (const typed of [number, `+88${number}`, `88${number}`, `+880 ${number.slice(1)}`]) {
+        const reading = readMobile(typed);
+        if (!reading.ok) return false;
+        const written = mobileText(reading.value, format);
+        const again = readMobile(written);
+        const expected = { local: number, e164: `+88${number}`, "as-is": typed }[format];
+        if (written !== expected || !again.ok || again.value.local !== number) return false;
+        if (!sameMobile(written, number)) return false;
+      }
+      return true;
+    }),
+    { numRuns: runs(1_000, 50_000) },
+  );
+});
+
+test("two numbers are the same only if all their digits are; other texts only if equal", () => {
+  expect(sameMobile("01712345678", "+880 1712-345678")).toBe(true);
+  expect(sameMobile("01712345678", "01712345679")).toBe(false);
+  expect(sameMobile("01712345678", "1712345678")).toBe(false);
+  expect(sameMobile("wallet 7", "wallet 7")).toBe(true);
+  expect(sameMobile("wallet 7", "wallet 8")).toBe(false);
+});

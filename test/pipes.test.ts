@@ -1,0 +1,74 @@
+import { execFile } from "node:child_process";
+import { expect, test } from "vitest";
+import { testAccount } from "./commands/account.ts";
+import { launcher, scratchFolder } from "./run.ts";
+
+const account = testAccount();
+
+/** Prints the exit code of a pipe's first command, last on stderr. */
+const codeOfFirst = `echo "\${PIPESTATUS[0]}" >&2`;
+
+/** Runs a bash script in which `lenden` is the built tool; its last line on stderr is a code. */
+function bash(script: string): Promise<{ stdout: string; code: string }> {
+  const folder = scratchFolder();
+  const env = {
+    PATH: process.env.PATH,
+    ...account.env(),
+    LENDEN_CONFIG_DIR: folder,
+    LENDEN_DATA_DIR: folder,
+    NODE: process.execPath,
+    TOOL: launcher,
+  };
+  const whole = `lenden() { "$NODE" "$TOOL" "$@"; }\n${script}`;
+  return new Promise((done) => {
+    execFile("bash", ["-c", whole], { env }, (_, stdout, stderr) => {
+      done({ stdout, code: stderr.trim().split("\n").at(-1) ?? "" });
+    });
+  });
+}
+
+const send = (reference: string) =>
+  `lenden payout send --amount 5 --to 01712345678 --method bkash --ref ${reference}`;
+
+const sends = async (reference: string) =>
+  account.json([
+    "payout",
+    "send",
+    "--amount",
+    "5",
+    "--to",
+    "01712345678",
+    "--method",
+    "bkash",
+    "--ref",
+    reference,
+  ]);
+
+test("`demo | head -1` shows one line and ends well", async () => {
+  const { stdout, code } = await bash(`lenden demo | head -1; ${codeOfFirst}`);
+  expect(stdout.trim().split("\n")).toHaveLength(1);
+  expect(stdout).toContain("1. The methods of the account");
+  expect(code).toBe("0");
+});
+
+test.each([
+  ["a reader that leaves at once", "PIPE-1", "| true"],
+  ["a reader that leaves before it is read", "PIPE-2", "2>&1 | (exec <&-; sleep 0.4)"],
+  ["stdout closed", "PIPE-3", ">&-"],
+  ["stdout and stdin closed", "PIPE-4", ">&- <&-"],
+])("a payout with %s is made, and ends with 0", async (_, reference, how) => {
+  const { code } = await bash(`${send(reference)} ${how}; ${codeOfFirst}`);
+  expect(code).toBe("0");
+  expect(await sends(reference)).toMatchObject({ existing: true });
+});
+
+test("a payout with stdout and stderr closed is made too", async () => {
+  const { code } = await bash(`${send("PIPE-5")} >&- 2>&-; echo "$?" >&2`);
+  expect(code).toBe("0");
+  expect(await sends("PIPE-5")).toMatchObject({ existing: true });
+});
+
+test("a failure into a closed pipe keeps its exit code", async () => {
+  const { code } = await bash(`lenden pay get TX0 2>&1 | true; ${codeOfFirst}`);
+  expect(code).toBe("9");
+});

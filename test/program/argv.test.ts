@@ -1,0 +1,281 @@
+import { describe, expect, test } from "vitest";
+import { commands } from "../../src/commands/index.ts";
+import { readArgv } from "../../src/program/argv.ts";
+import { lenden } from "../run.ts";
+
+const get = ["pay", "get", "TX1"];
+
+async function read(argv: string[]) {
+  const invocation = await readArgv(argv, commands);
+  if (invocation.kind !== "run") throw new Error(`not a run: ${invocation.kind}`);
+  const { command, given, globals } = invocation;
+  return {
+    name: command.name,
+    flags: Object.fromEntries(given.flags),
+    arguments: given.arguments,
+    problems: given.problems,
+    globals: Object.fromEntries(globals),
+  };
+}
+
+describe("global options", () => {
+  const all = [
+    "--profile",
+    "shop",
+    "--base-url=https://x.example",
+    "-o",
+    "json",
+    "-q",
+    "--yes",
+    "--no-input",
+  ];
+  const more = ["--timeout", "5s", "--color=never", "-v"];
+  const expected = {
+    name: "pay get",
+    arguments: ["TX1"],
+    problems: [],
+    globals: {
+      profile: ["shop"],
+      baseUrl: ["https://x.example"],
+      output: ["json"],
+      quiet: [],
+      yes: [],
+      noInput: [],
+      timeout: ["5s"],
+      color: ["never"],
+      verbose: [],
+    },
+  };
+
+  test.each([
+    ["before the command", [...all, ...more, ...get]],
+    ["after it", [...get, ...all, ...more]],
+    ["in the middle of it", ["pay", ...all, "get", ...more, "TX1"]],
+    ["on both sides", [...all, ...get, ...more]],
+  ])("work %s", async (_, argv) => expect(await read(argv)).toMatchObject(expected));
+
+  test("short ones may stand together", async () => {
+    expect((await read([...get, "-qv"])).globals).toEqual({ quiet: [], verbose: [] });
+    expect((await read([...get, "-qo", "csv"])).globals).toEqual({ quiet: [], output: ["csv"] });
+  });
+
+  test.each([
+    [["--profile", "a", ...get, "--profile", "b"], "--profile is given twice"],
+    [
+      ["--base-url=https://a.example", ...get, "--base-url=https://b.example"],
+      "--base-url is given twice",
+    ],
+    [["-o", "json", ...get, "--output", "csv"], "--output is given twice"],
+    [[...get, "--timeout", "1s", "--timeout", "2s"], "--timeout is given twice"],
+    [[...get, "--color", "never", "--color", "always"], "--color is given twice"],
+    [[...get, "--json", "-o", "csv"], "--json and --output csv contradict"],
+    [["payout", "sign", "--amount", "5", "--ref", "A", "--ref", "B"], "--ref is given twice"],
+  ])("%j is refused", async (argv, why) => {
+    const { code, stdout, stderr } = await lenden(argv);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(why);
+  });
+
+  test("the same value twice is no contradiction", async () => {
+    const env = { LENDEN_PAYOUT_SECRET: "secret" };
+    const line = [
+      "payout",
+      "sign",
+      "--amount",
+      "5",
+      "--ref",
+      "A",
+      "--ref",
+      "A",
+      "--timestamp",
+      "1763614800",
+    ];
+    expect((await lenden(["-q", ...line, "-q"], { env })).code).toBe(0);
+  });
+
+  test.each([
+    ["-o", "xml", "--output: This is not one of: table, json, ndjson, csv."],
+    ["--timeout", "soon", "--timeout: This is not a duration."],
+    ["--color", "pink", "--color: This is not one of: auto, always, never."],
+  ])("%s %s is refused", async (name, value, why) => {
+    const { code, stderr } = await lenden([...get, name, value]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(why);
+  });
+
+  test("LENDEN_OUTPUT that is no format is refused, unless a flag goes before it", async () => {
+    const env = { LENDEN_OUTPUT: "xml" };
+    expect((await lenden(["profile", "list"], { env })).stderr).toContain("LENDEN_OUTPUT");
+    expect((await lenden(["profile", "list", "--json"], { env })).stdout).toBe("[]\n");
+  });
+});
+
+describe("values", () => {
+  test("may follow a space or an equals sign, and may begin with anything", async () => {
+    for (const written of [["--note", "-5 = five"], ["--note=-5 = five"]]) {
+      expect((await read(["refund", "cancel", "RF1", ...written])).flags).toEqual({
+        note: ["-5 = five"],
+      });
+    }
+  });
+
+  test.each(["--yes", "--json", "-v", "--profile=live"])(
+    "a value that looks like the global %s is a value",
+    async (value) => {
+      const { flags, globals } = await read(["refund", "cancel", "RF1", "--note", value]);
+      expect({ flags, globals }).toEqual({ flags: { note: [value] }, globals: {} });
+    },
+  );
+
+  test("what follows -- is an argument, whatever it looks like", async () => {
+    expect(
+      await read(["sandbox", "exec", "--seed", "1", "--", "npm", "--version", "--", "-q"]),
+    ).toEqual({
+      name: "sandbox exec",
+      flags: { seed: ["1"], fault: undefined },
+      arguments: ["npm", "--version", "--", "-q"],
+      problems: [],
+      globals: {},
+    });
+  });
+
+  test.each([
+    ["pay", "create", "--amount"],
+    ["pay", "create", "--amount", "5", "--note"],
+    ["pay", "get", "TX1", "--profile"],
+    ["pay", "get", "TX1", "-o"],
+  ])("a value that is missing is named: %s %s", async (...argv) => {
+    const { code, stderr } = await lenden(argv);
+    expect(code).toBe(2);
+    expect(stderr).toContain(argv.at(-1) === "-o" ? "--output" : argv.at(-1));
+  });
+
+  test("a switch takes none", async () => {
+    const { code, stderr } = await lenden(["methods", "--json=yes"]);
+    expect({ code, stderr: stderr !== "" }).toEqual({ code: 2, stderr: true });
+  });
+});
+
+describe("what there is not", () => {
+  const key = "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ";
+
+  test.each([
+    [["methods", `--api-kye=${key}`], "There is no flag '--api-kye'"],
+    [["methods", "--api-kye", key], "There is no flag '--api-kye'"],
+    [["methods", `--api-key=${key}`], "There is no flag '--api-key'"],
+    [["methods", `--${key}`], "There is no flag of that name"],
+    [["methods", `-k${key}`], "There is no flag of that name"],
+    [["methods", key], "There is an argument too many"],
+    [[key], "lenden has no command of that name"],
+    [["pay", key], "lenden pay has no command of that name"],
+    [["help", key], "lenden has no command of that name"],
+  ])("is not repeated where it may be a secret: %j", async (argv, says) => {
+    for (const more of [[], ["--json"]]) {
+      const { code, stdout, stderr } = await lenden([...argv, ...more]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(says);
+      expect(stderr).not.toContain("ABCDEFGH");
+      expect(stderr).not.toContain("sk_sandbox_ABC");
+    }
+  });
+
+  test.each([
+    ["a production key as a command", ["public-ABC-ABCDEFGHIJKL-XYZ"]],
+    ["a production key in a group", ["pay", "public-ABC-ABCDEFGHIJKL-XYZ"]],
+    ["a production key behind a short flag", ["methods", "-kpublic-ABC-ABCDEFGHIJKL-XYZ"]],
+    ["a payout secret as a command", ["vgjRgtABCDEFGHIJKLvirxsUs"]],
+  ])("is not repeated either: %s", async (_, argv) => {
+    const { code, stderr } = await lenden(argv);
+    expect(code).toBe(2);
+    expect(stderr).not.toContain("ABCDEFGH");
+  });
+
+  test.each([
+    [["pya", "get"], "lenden has no command 'pya'", "Did you mean 'lenden pay'?"],
+    [["pay", "craete"], "lenden pay has no command 'craete'", "Did you mean 'lenden pay create'?"],
+    [["sandbox", "triger"], "lenden sandbox has no command", "'lenden sandbox trigger'?"],
+    [
+      ["sandbox", "trigger", "paymet"],
+      "lenden sandbox trigger has no",
+      "'lenden sandbox trigger payment'?",
+    ],
+    [["completely-other"], "lenden has no command 'completely-other'", "See 'lenden --help'"],
+    [["pay", "completely-other"], "lenden pay has no command", "See 'lenden pay --help'"],
+    [["help", "payot"], "lenden has no command 'payot'", "Did you mean 'lenden payout'?"],
+  ])("%j gets a suggestion", async (argv, says, hint) => {
+    const { code, stdout, stderr } = await lenden(argv);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(says);
+    expect(stderr).toContain(hint);
+  });
+
+  test.each([
+    [["pay", "create", "--amonut", "5"], "'--amonut'; did you mean --amount?"],
+    [["payout", "send", "--refrence=INV-7"], "'--refrence'"],
+    [["methods", "--jsno"], "'--jsno'; did you mean --json?"],
+    [["methods", "--prfile", "shop"], "'--prfile'; did you mean --profile?"],
+    [["methods", "--Json"], "'--Json'; did you mean --json?"],
+  ])("%j: the flag gets one too", async (argv, says) => {
+    const { code, stderr } = await lenden(argv);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`There is no flag ${says}`);
+  });
+
+  test.each(["\u001b[2J", "\u202eyap", "pay\nget", "constructor", "__proto__", "toString"])(
+    "the command %j is answered safely",
+    async (word) => {
+      const { code, stderr } = await lenden([word]);
+      expect(code).toBe(2);
+      expect(stderr).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
+    },
+  );
+
+  test("arguments too many are an error", async () => {
+    expect((await lenden(["pay", "get", "TX1", "TX2"])).stderr).toContain("an argument too many");
+    expect((await lenden(["methods", "a", "b"])).stderr).toContain("2 arguments too many");
+    expect((await lenden(["pay", "get", "--", "TX1", "TX2"])).code).toBe(2);
+  });
+});
+
+test("all problems of one line are reported together, each naming its flag", async () => {
+  const { code, stderr } = await lenden(
+    "payout send --amount 1,250 --to 1712345678 --ref a:b --nmae x --timeout soon -o xml extra".split(
+      " ",
+    ),
+  );
+  expect(code).toBe(2);
+  const lines = stderr.trim().split("\n");
+  for (const name of ["--nmae", "--amount", "--to", "--method", "--ref", "--timeout", "--output"]) {
+    expect([name, lines.filter((line) => line.includes(name)).length]).toEqual([name, 1]);
+  }
+  expect(stderr).toContain("an argument too many");
+});
+
+test("a value that is missing does not hide the other problems", async () => {
+  const { stderr } = await lenden(["payout", "send", "--to", "1712345678", "--amount"]);
+  expect(stderr).toContain("--amount");
+  expect(stderr).toContain("a leading zero was lost");
+});
+
+test.each([
+  ["--json", ["nonsense", "--json"]],
+  ["-o json", ["nonsense", "-o", "json"]],
+  ["--output=json", ["nonsense", "--output=json"]],
+  ["ndjson", ["nonsense", "-o", "ndjson"]],
+  ["-o json, a missing value", ["pay", "create", "-o", "json", "--amount"]],
+])("with %s even a command that there is not is one line of JSON", async (_, argv) => {
+  const { code, stderr } = await lenden(argv);
+  expect(code).toBe(2);
+  expect(stderr.trim().split("\n")).toHaveLength(1);
+  expect(JSON.parse(stderr)).toMatchObject({ error: { kind: "usage" } });
+});
+
+test("an error as JSON has the promised fields alone, and never a stack", async () => {
+  const { stderr } = await lenden(["pay", "get", "TX1", "--json"]);
+  const { error }: { error: Record<string, unknown> } = JSON.parse(stderr);
+  expect(error).toMatchObject({ kind: "access" });
+  for (const name of Object.keys(error)) {
+    expect(["kind", "message", "hint", "status", "code", "operation", "problems"]).toContain(name);
+  }
+  expect(stderr).not.toMatch(/\bat .*\.ts:/);
+});

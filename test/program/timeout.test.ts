@@ -1,0 +1,40 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { Host } from "../../src/host.ts";
+import { answering } from "../answering.ts";
+import { lenden } from "../run.ts";
+
+const deadlineMs = 300;
+const env = { LENDEN_API_KEY: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ" };
+
+/** The deadline is as it is, every pause between two tries a third of what it is. */
+const host: Partial<Host> = {
+  sleep: (ms, signal) =>
+    delay(ms === deadlineMs ? ms : ms / 3, undefined, signal ? { signal } : {}).catch(() => {}),
+};
+const timeout = ["--timeout", `${deadlineMs}ms`];
+
+test.each([
+  [
+    "a read that is asked to wait",
+    ["pay", "get", "TX1"],
+    { status: 429, headers: { "retry-after": "5" }, body: "{}" },
+  ],
+  ["a cancellation that is in doubt", ["refund", "cancel", "RF1"], { status: 503, body: "{}" }],
+])("--timeout is for the whole command: %s", async (_, line, reply) => {
+  const { baseUrl } = await answering(() => reply);
+  const startedMs = performance.now();
+  await lenden([...line, ...timeout], { env: { ...env, LENDEN_BASE_URL: baseUrl }, host });
+  expect(performance.now() - startedMs).toBeLessThan(900);
+});
+
+test("a cancellation that was in doubt once stays so when the next try never left", async () => {
+  const { baseUrl, asked } = await answering(() => ({ status: 503, body: "{}" }));
+  const { code, stderr } = await lenden(["refund", "cancel", "RF1", ...timeout], {
+    env: { ...env, LENDEN_BASE_URL: baseUrl },
+    host,
+  });
+  expect(asked[0]).toBe("PATCH /cp/api/v1/refund/cancel-by-platform/RF1");
+  expect(stderr).not.toContain("nothing was sent");
+  expect(code).toBe(75);
+});

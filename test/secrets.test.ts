@@ -1,0 +1,321 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { answering } from "./answering.ts";
+import { testAccount } from "./commands/account.ts";
+import { built, lenden, type Outcome, scratchFolder } from "./run.ts";
+
+const account = testAccount();
+const formats = ["table", "json", "ndjson", "csv"];
+const key = "sk_sandbox_Can-aryKey123456-XYZ";
+const secret = 'canary/Secret+with=odd&"chars%';
+
+/** Each way in which a secret may stand somewhere; its random part's first eight characters too. */
+function traces(text: string): string[] {
+  const random = text.replace(/^(?:sk_sandbox_|public-)/, "");
+  const bytes = Buffer.from(text);
+  return [
+    text,
+    JSON.stringify(text).slice(1, -1),
+    encodeURIComponent(text),
+    bytes.toString("base64").replace(/=+$/, ""),
+    bytes.toString("base64url"),
+    bytes.toString("hex"),
+    random.slice(0, 8),
+  ];
+}
+
+function found(text: string, secrets: string[]): string[] {
+  return secrets.flatMap(traces).filter((trace) => text.includes(trace));
+}
+
+/** Every file below a folder but the one that is there to hold secrets. */
+function filesIn(folder: string): { name: string; text: string }[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== "profiles.json")
+    .map(({ parentPath, name }) => ({
+      name,
+      text: readFileSync(join(parentPath, name), "latin1"),
+    }));
+}
+
+test("a whole story leaves no trace of key and secret in any output or file", async () => {
+  const folder = scratchFolder();
+  const { apiKey, payoutSecret, baseUrl } = account.sandbox();
+  const env = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+  const outcomes: Outcome[] = [];
+  const run = async (line: string[], stdin?: string) => {
+    const outcome = await lenden(line, {
+      env,
+      host: { sleep: soon },
+      ...(stdin === undefined ? {} : { stdin }),
+    });
+    outcomes.push(outcome);
+    return outcome;
+  };
+  const id = async (line: string[]) => (await run([...line, "-q", "-v"])).stdout.trim();
+  const add = ["profile", "add", "shop", "--key-stdin", "--secret-stdin", "--base-url", baseUrl];
+  await run(add, `${apiKey}\n${payoutSecret}\n`);
+  const pay = ["pay", "create", "--amount", "500", "--description", "x", "--method", "bkash"];
+  const send = [
+    "payout",
+    "send",
+    "--amount",
+    "5",
+    "--to",
+    "01712345678",
+    "--method",
+    "bkash",
+    "--ref",
+    "A",
+  ];
+  const payment = await id(pay);
+  await id(["sandbox", "trigger", "payment", payment]);
+  const payout = await id(send);
+  const refund = [
+    "refund",
+    "create",
+    "--payment",
+    payment,
+    "--amount",
+    "5",
+    "--account-type",
+    "personal",
+  ];
+  const refundId = await id([...refund, "--account-number", "01812345678"]);
+  const lines = [
+    ["methods"],
+    ["pay", "get", payment],
+    ["pay", "get", "TX0"],
+    [...pay, "--dry-run"],
+    ["payout", "get", payout],
+    send,
+    [...send, "--dry-run"],
+    send.with(3, "6"),
+    ["payout", "sign", "--amount", "5", "--ref", "A"],
+    [
+      "payout",
+      "verify",
+      "--amount",
+      "5",
+      "--ref",
+      "A",
+      "--timestamp",
+      "1763614800",
+      "--signature",
+      "x",
+    ],
+    ["refund", "get", refundId],
+    ["refund", "cancel", refundId, "--dry-run"],
+    ["sandbox", "info"],
+    ["sandbox", "requests"],
+    ["api", "GET", "/payment/methods", "--include"],
+    ["api", "POST", "/payout/create-by-server", "-f", "amount=5"],
+    ["profile", "list"],
+    ["profile", "show"],
+    ["profile", "set", "method", "nagad"],
+    ["nonsense", apiKey],
+    ["methods", `--api-kye=${apiKey}`],
+    ["pay", "get", "TX1", "--base-url", "http://elsewhere.example"],
+    ["pay", "get", "TX1", "--base-url", "http://127.0.0.1:1"],
+  ];
+  for (const line of lines) for (const format of formats) await run([...line, "-v", "-o", format]);
+  await run(["refund", "cancel", refundId, "-v"]);
+  expect(outcomes.length).toBeGreaterThan(90);
+  for (const { stdout, stderr } of outcomes) {
+    expect(found(stdout + stderr, [apiKey, payoutSecret])).toEqual([]);
+  }
+  const files = filesIn(folder);
+  expect(files.map(({ name }) => name)).toEqual([expect.stringMatching(/^methods-\w+\.json$/)]);
+  for (const { name, text } of files)
+    expect(found(name + text, [apiKey, payoutSecret])).toEqual([]);
+});
+
+describe("a service that sends the key back", () => {
+  const everywhere = [
+    key,
+    encodeURIComponent(key),
+    Buffer.from(key).toString("base64"),
+    Buffer.from(key).toString("hex"),
+  ];
+  const answers: [string, { status?: number; type?: string; body: string }][] = [
+    [
+      "in an error's message",
+      { status: 401, body: JSON.stringify({ message: `bad: ${everywhere}` }) },
+    ],
+    ["in an error's code", { status: 400, body: JSON.stringify({ code: key, error: [key] }) }],
+    ["in a page", { status: 502, type: "text/html", body: `<title>${key}</title>${everywhere}` }],
+    ["in a refusal", { body: JSON.stringify({ success: false, message: key }) }],
+    ["as plain text", { body: everywhere.join("\n") }],
+    [
+      "in a record",
+      {
+        body: JSON.stringify({
+          success: true,
+          data: {
+            transactionId: key,
+            amount: 5,
+            status: key,
+            description: everywhere.join(" "),
+            more: { [key]: 1 },
+          },
+        }),
+      },
+    ],
+  ];
+
+  test.each(answers)("%s sees it masked, in every format and in --verbose", async (_, reply) => {
+    const { baseUrl } = await answering(() => reply);
+    const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: key, LENDEN_PAYOUT_SECRET: secret };
+    const lines = [
+      ["pay", "get", "TX1"],
+      ["sandbox", "info"],
+      ["api", "GET", "/x", "--include"],
+      ["api", "POST", "/payout/create-by-server", "-f", "amount=5"],
+    ];
+    for (const line of lines) {
+      for (const more of [...formats.map((format) => ["-o", format]), ["-v"], ["-q"]]) {
+        const { stdout, stderr } = await lenden([...line, ...more], { env, host: { sleep: soon } });
+        expect([line, more, found(stdout + stderr, [key, secret])]).toEqual([line, more, []]);
+      }
+    }
+    const { stderr } = await lenden(["pay", "get", "TX1"], {
+      env: { ...env, LENDEN_DEBUG: "1" },
+      host: { sleep: soon },
+    });
+    expect(found(stderr, [key, secret])).toEqual([]);
+  });
+
+  test.each([
+    ["a message that is cut at 300 characters", ["pay", "get", "TX1"], "x".repeat(280)],
+    ["a trace that is cut at 4096 bytes", ["pay", "get", "TX1", "-v"], "x".repeat(4096 - 12 - 22)],
+  ])("in %s does not get a part of it shown", async (_, line, before) => {
+    const { baseUrl } = await answering(() => ({
+      status: 400,
+      body: JSON.stringify({ message: `${before}${key}` }),
+    }));
+    const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: key };
+    const { stderr } = await lenden(line, { env });
+    expect(stderr).toContain("xxx");
+    expect(found(stderr, [key])).toEqual([]);
+  });
+
+  test.each(["\u00ad", "\u200b", "\u0007"])(
+    "with %j inside, which is taken out on the way, does not get it shown",
+    async (invisible) => {
+      const spoiled = `${key.slice(0, 15)}${invisible}${key.slice(15)}`;
+      const { baseUrl } = await answering(() => ({
+        status: 400,
+        body: `{"message":"${spoiled}"}`,
+      }));
+      const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: key };
+      for (const more of [[], ["-v"]]) {
+        const { stdout, stderr } = await lenden(["pay", "get", "TX1", ...more], { env });
+        expect([more, (stdout + stderr).includes(key)]).toEqual([more, false]);
+      }
+    },
+  );
+});
+
+test("neither the process list nor the arguments of a --key-command hold a secret", async () => {
+  const folder = scratchFolder();
+  const seen = join(folder, "seen.txt");
+  const keyFile = join(folder, "key");
+  const script = join(folder, "pass");
+  writeFileSync(keyFile, `${account.sandbox().apiKey}\n`);
+  writeFileSync(
+    script,
+    `#!/bin/sh
+     for one in /proc/[0-9]*/cmdline; do tr '\\0' ' ' <"$one" >>"${seen}" 2>/dev/null; echo >>"${seen}"; done
+     cat "${keyFile}"`,
+    { mode: 0o755 },
+  );
+  const env = {
+    LENDEN_CONFIG_DIR: join(folder, "config"),
+    LENDEN_BASE_URL: account.sandbox().baseUrl,
+    LENDEN_PAYOUT_SECRET: secret,
+  };
+  const add = await built(["profile", "add", "shop", "--key-command", script, "-v"], { env });
+  expect(add.code).toBe(0);
+  const info = await built(["sandbox", "info", "--profile", "shop", "-v"], { env });
+  expect({
+    code: info.code,
+    leaks: found(info.stdout + info.stderr, [account.sandbox().apiKey]),
+  }).toEqual({
+    code: 0,
+    leaks: [],
+  });
+  const processes = readFileSync(seen, "utf8");
+  expect(processes).toContain(basename(script));
+  expect(found(processes, [account.sandbox().apiKey, secret])).toEqual([]);
+});
+
+describe("a secret of odd characters", () => {
+  let outputs = "";
+
+  beforeAll(async () => {
+    const env = {
+      LENDEN_API_KEY: key,
+      LENDEN_PAYOUT_SECRET: secret,
+      LENDEN_BASE_URL: "http://127.0.0.1:1",
+    };
+    const send = [
+      "payout",
+      "send",
+      "--amount",
+      "5",
+      "--to",
+      "01712345678",
+      "--method-id",
+      "M",
+      "--ref",
+      "A",
+    ];
+    for (const line of [
+      [...send, "--dry-run", "-v"],
+      [...send, "--json", "-v", "--timeout", "1s"],
+      [...send.with(-1, secret)],
+      ["payout", "sign", "--amount", "5", "--ref", "A", "--json"],
+      [
+        "payout",
+        "verify",
+        "--amount",
+        "5",
+        "--ref",
+        "A",
+        "--timestamp",
+        "1763614800",
+        "--signature",
+        secret,
+      ],
+      ["profile", "show"],
+      ["pay", "get", secret],
+      ["pay", "get", key],
+    ]) {
+      for (const debug of [undefined, "1"]) {
+        const { stdout, stderr } = await lenden(line, {
+          env: { ...env, LENDEN_DEBUG: debug },
+          host: { sleep: soon },
+        });
+        outputs += stdout + stderr;
+      }
+    }
+  });
+
+  test("is shown nowhere", () => {
+    expect(outputs).toContain("…");
+    expect(found(outputs, [key, secret])).toEqual([]);
+  });
+});
+
+/** Pauses between tries are short; a deadline stays. */
+async function soon(ms: number, signal?: AbortSignal): Promise<void> {
+  if (ms < 30_000) return;
+  await new Promise<void>((over) => {
+    const timer = setTimeout(over, ms);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      over();
+    });
+  });
+}

@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { formatTime, readDuration } from "../../src/ui/time.ts";
+import { runs } from "../runs.ts";
+
+test.each([
+  ["500ms", 500],
+  ["0ms", 0],
+  ["30s", 30_000],
+  ["10m", 600_000],
+  ["2h", 7_200_000],
+  ["596h", 2_145_600_000],
+  ["2147483647ms", undefined],
+  ["999999999ms", 999_999_999],
+])("%s is %s ms", (typed, ms) => {
+  expect(readDuration(typed)).toMatchObject(
+    ms === undefined ? { ok: false } : { ok: true, value: ms },
+  );
+});
+
+test.each(["", "30", "s", "1.5s", "-1s", "1e3s", " 30s", "30 s", "30S", "1d", "৩০s", "30s\n"])(
+  "%j is no duration",
+  (typed) => expect(readDuration(typed)).toMatchObject({ ok: false }),
+);
+
+test.each(["597h", "35792m", "999999999s"])("%s is longer than a timer counts", (typed) => {
+  const reading = readDuration(typed);
+  expect(reading.ok ? "" : reading.problem).toContain("too long");
+});
+
+test("a duration that is accepted never makes a timer fire at once", () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[0-9]{1,10}(?:ms|s|m|h)$/), (typed) => {
+      const reading = readDuration(typed);
+      return !reading.ok || (reading.value >= 0 && reading.value <= 2 ** 31 - 1);
+    }),
+    { numRuns: runs(1_000, 50_000) },
+  );
+});
+
+test("a time is shown in the zone of this machine, and what is none as it came", () => {
+  const moment = new Date(2026, 10, 20, 10, 31, 12);
+  expect(formatTime(moment.toISOString())).toBe("20 Nov 2026, 10:31:12");
+  expect(formatTime("yesterday")).toBe("yesterday");
+  expect(formatTime("")).toBe("");
+});
