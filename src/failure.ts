@@ -11,14 +11,20 @@ export const exits = {
     means:
       "no key or secret, a key of the other environment, 401 or 403, a clock too far off, or a confirmation is missing",
   },
-  conflict: { code: 5, means: "this reference already belongs to a different payout" },
+  conflict: {
+    code: 5,
+    means: "the service has something else under this reference or id than what was asked",
+  },
   mixed: { code: 6, means: "a batch ended with some rows refused, none uncertain" },
   locked: { code: 7, means: "another lenden is working on the same thing; nothing was sent" },
   pending: { code: 8, means: "still Processing when the wait ran out" },
   "not-found": { code: 9, means: "the service does not know this id" },
   cancelled: { code: 10, means: "waited for, and it ended Cancelled" },
   unverified: { code: 11, means: "a signature or a callback is not what it claims to be" },
-  unreachable: { code: 69, means: "no connection; proved that nothing was sent" },
+  unreachable: {
+    code: 69,
+    means: "no connection, or no usable answer to a question; nothing was sent that moves money",
+  },
   uncertain: { code: 75, means: "money may have moved; the message says how to find out" },
   interrupted: { code: 130, means: "stopped by Ctrl-C (143 by SIGTERM); nothing is uncertain" },
 } as const;

@@ -1,8 +1,9 @@
-import { homedir } from "node:os";
+import { readFileSync } from "node:fs";
+import { homedir, hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-export type Signal = "SIGINT" | "SIGTERM";
+export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /** The world that a run lives in. Tests hand in another; nothing else reads `process`. */
 export interface Host {
@@ -14,13 +15,18 @@ export interface Host {
   platform: NodeJS.Platform;
   nodeVersion: string;
   pid: number;
+  /** Who runs it, and on which machine. */
+  user: string;
+  machine: string;
+  /** When a process of this machine began, in whatever unit; undefined if there is none. */
+  processStart(pid: number): string | undefined;
   /** Milliseconds since 1970. */
   now(): number;
   /** Ends early, without an error, when the signal fires. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   randomBytes(size: number): Uint8Array;
   folders: Folders;
-  /** Calls back on every SIGINT and SIGTERM, instead of dying; returns how to stop listening. */
+  /** Calls back on every SIGINT, SIGTERM and SIGHUP, instead of dying; returns how to stop listening. */
   onSignal(listener: (signal: Signal) => void): () => void;
 }
 
@@ -49,6 +55,13 @@ export function processHost(): Host {
     platform: process.platform,
     nodeVersion: process.version,
     pid: process.pid,
+    get user() {
+      return userInfo().username;
+    },
+    get machine() {
+      return hostname();
+    },
+    processStart,
     now: Date.now,
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => {}),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
@@ -75,8 +88,27 @@ function silenceSqliteWarning(): void {
   });
 }
 
+/**
+ * Linux tells when a process began, so that a later one with the same number is not taken for it.
+ * Elsewhere all that can be told is whether there is one.
+ */
+function processStart(pid: number): string | undefined {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: there is one, and it is somebody else's.
+    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return undefined;
+  }
+  try {
+    const afterName = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1) ?? "";
+    return afterName.split(" ")[19];
+  } catch {
+    return "running";
+  }
+}
+
 function listen(listener: (signal: Signal) => void): () => void {
-  const signals: Signal[] = ["SIGINT", "SIGTERM"];
+  const signals: Signal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) process.on(signal, listener);
   return () => {
     for (const signal of signals) process.off(signal, listener);

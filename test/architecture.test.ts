@@ -15,7 +15,7 @@ const mayImport: Record<string, string[]> = {
   http: ["contract", "failure.ts", "undici", "types:zod/mini"],
   config: ["contract", "failure.ts", "conf", "zod/mini", "proper-lockfile", "string-argv"],
   ledger: ["types:contract", "failure.ts", "libsql"],
-  operations: ["contract", "failure.ts", "types:http"],
+  operations: ["contract", "failure.ts", "types:ledger", "types:http"],
   sandbox: [
     "contract",
     "ledger/database.ts",
@@ -31,6 +31,7 @@ const mayImport: Record<string, string[]> = {
     "ui",
     "host.ts",
     "types:config",
+    "types:ledger",
     "types:http",
     "types:operations",
     "types:sandbox",

@@ -126,7 +126,12 @@ test("a whole story leaves no trace of key and secret in any output or file", as
     expect(found(stdout + stderr, [apiKey, payoutSecret])).toEqual([]);
   }
   const files = filesIn(folder);
-  expect(files.map(({ name }) => name)).toEqual([expect.stringMatching(/^methods-\w+\.json$/)]);
+  expect(files.map(({ name }) => name)).toEqual([
+    "ledger.db",
+    "ledger.db-shm",
+    "ledger.db-wal",
+    expect.stringMatching(/^methods-\w+\.json$/),
+  ]);
   for (const { name, text } of files)
     expect(found(name + text, [apiKey, payoutSecret])).toEqual([]);
 });

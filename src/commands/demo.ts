@@ -67,6 +67,7 @@ async function* story(
   const payment = await createPayment(
     125_050n,
     { description: "Order 42", paymentMethodId, ...urls },
+    { again: false },
     world,
   );
   yield {
@@ -122,7 +123,7 @@ async function* story(
     accountNumber: "01812345678",
     note: "damaged",
   } as const;
-  const refund = await createRefund(25_025n, refundInput, world);
+  const refund = await createRefund(25_025n, refundInput, { again: false }, world);
   yield {
     says: "A part of the payment is paid back",
     command: `lenden refund create --payment ${payment.transactionId} --amount 250.25 --account-type personal --account-number 01812345678 --note damaged`,

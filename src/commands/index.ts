@@ -1,13 +1,21 @@
 import type { Command } from "../frame/command.ts";
 import { api } from "./api.ts";
 import { demo } from "./demo.ts";
+import { ledgerCheck } from "./ledger/check.ts";
+import { ledgerExport } from "./ledger/export.ts";
+import { ledgerResolve } from "./ledger/resolve.ts";
+import { ledgerShow } from "./ledger/show.ts";
 import { methods } from "./methods.ts";
 import { payCreate } from "./pay/create.ts";
 import { payGet } from "./pay/get.ts";
+import { payList } from "./pay/list.ts";
+import { payWait } from "./pay/wait.ts";
 import { payoutGet } from "./payout/get.ts";
+import { payoutList } from "./payout/list.ts";
 import { payoutSend } from "./payout/send.ts";
 import { payoutSign } from "./payout/sign.ts";
 import { payoutVerify } from "./payout/verify.ts";
+import { payoutWait } from "./payout/wait.ts";
 import { profileAdd } from "./profile/add.ts";
 import { profileList } from "./profile/list.ts";
 import { profileRemove } from "./profile/remove.ts";
@@ -18,6 +26,8 @@ import { profileUse } from "./profile/use.ts";
 import { refundCancel } from "./refund/cancel.ts";
 import { refundCreate } from "./refund/create.ts";
 import { refundGet } from "./refund/get.ts";
+import { refundList } from "./refund/list.ts";
+import { refundWait } from "./refund/wait.ts";
 import { sandboxExec } from "./sandbox/exec.ts";
 import { sandboxInfo } from "./sandbox/info.ts";
 import { sandboxRequests } from "./sandbox/requests.ts";
@@ -30,12 +40,18 @@ export const commands: Command[] = [
   methods,
   payCreate,
   payGet,
+  payWait,
+  payList,
   payoutSend,
   payoutGet,
+  payoutWait,
+  payoutList,
   payoutSign,
   payoutVerify,
   refundCreate,
   refundGet,
+  refundWait,
+  refundList,
   refundCancel,
   sandboxStart,
   sandboxExec,
@@ -51,6 +67,10 @@ export const commands: Command[] = [
   profileSet,
   profileRename,
   profileRemove,
+  ledgerShow,
+  ledgerResolve,
+  ledgerExport,
+  ledgerCheck,
   api,
   demo,
 ];

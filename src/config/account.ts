@@ -30,6 +30,7 @@ export function lockedAccount(key: Sourced<string>, settings: Chosen, stored: Pr
   }
   const url = readBaseUrl(baseUrl.value);
   checkEnvironment(apiKey, key.source, settings);
+  checkOwnPlace(apiKey, { keySource: key.source, url }, settings, stored);
   checkUrl(apiKey, url, stored);
   return {
     apiKey: apiKey.text,
@@ -114,6 +115,40 @@ function checkEnvironment(apiKey: ApiKey, source: string, settings: Chosen): voi
   );
 }
 
+/** A production key that a profile keeps goes nowhere but to that profile's own host. */
+function checkOwnPlace(
+  apiKey: ApiKey,
+  { keySource, url }: { keySource: string; url: URL },
+  { profile }: Chosen,
+  stored: Profiles,
+): void {
+  const own =
+    profile && Object.hasOwn(stored.profiles, profile.value)
+      ? stored.profiles[profile.value]
+      : undefined;
+  if (
+    !own ||
+    apiKey.environment !== "production" ||
+    !keySource.endsWith(`profile ${profile?.value}`)
+  )
+    return;
+  if (isSamePlace(parseUrl(own.baseUrl), url)) return;
+  throw new Failure(
+    "access",
+    `The production key of profile ${profile?.value} does not go to ${url.host}.`,
+    {
+      hint: "It is kept for the profile's own base URL; nothing was sent.",
+    },
+  );
+}
+
+/** The same host is the same place whatever the port; on this machine each port is a place of its own. */
+function isSamePlace(one: URL | undefined, other: URL): boolean {
+  if (!one) return false;
+  const [host, otherHost] = [one, other].map(({ hostname }) => hostname.replace(/\.$/, ""));
+  return isLoopback(one) && isLoopback(other) ? one.port === other.port : host === otherHost;
+}
+
 function checkUrl(apiKey: ApiKey, url: URL, stored: Profiles): void {
   if (apiKey.environment === "production" && url.protocol !== "https:") {
     throw new Failure("access", "A production key is only sent over https:.", {
@@ -122,8 +157,7 @@ function checkUrl(apiKey: ApiKey, url: URL, stored: Profiles): void {
   }
   const other = Object.entries(stored.profiles).find(
     ([, profile]) =>
-      profile.environment !== apiKey.environment &&
-      parseUrl(profile.baseUrl)?.origin === url.origin,
+      profile.environment !== apiKey.environment && isSamePlace(parseUrl(profile.baseUrl), url),
   );
   if (!other) return;
   const [name, { environment }] = other;

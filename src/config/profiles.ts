@@ -20,12 +20,25 @@ const none: Profiles = { version: 1, profiles: {} };
  * else's making is refused, and its content is never shown: it holds keys.
  */
 export function readProfiles(folder: string): Profiles {
+  try {
+    return read(folder);
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    throw new Failure("access", `The profiles in ${folder} cannot be read (${code}).`, {
+      hint: "Check the permissions of that folder and of profiles.json, or set LENDEN_CONFIG_DIR to a folder of your own.",
+      cause: error,
+    });
+  }
+}
+
+function read(folder: string): Profiles {
   const file = join(folder, fileName);
   if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) throw linkRefused(folder);
   if (!isOwnFile(file)) return none;
   mend(file, 0o600);
-  const read = profilesSchema.safeParse(parsed(readFileSync(file, "utf8")));
-  if (read.success) return read.data;
+  const found = profilesSchema.safeParse(parsed(readFileSync(file, "utf8")));
+  if (found.success) return found.data;
   throw new Failure("access", `The profiles in ${file} cannot be read: the file is damaged.`, {
     hint: "Nothing was changed in it. Restore it from a backup, or move it away and add the profiles again.",
   });

@@ -24,6 +24,8 @@ export interface Endpoint<R extends Route = Route, Body = unknown, Data = unknow
   access: Access;
   repeat: Repeat;
   summary: string;
+  /** The field of `data` that must be the id in the path: an answer may be about another record. */
+  about: string | undefined;
   body: z.ZodMiniType<Body> | undefined;
   /** The shape of the answer's `data`; undefined where service.md does not show the answer at all. */
   data: z.ZodMiniType<Data> | undefined;
@@ -56,16 +58,24 @@ export function endpoint<R extends Route, BodySchema extends Schema, DataSchema 
     access: Access;
     repeat: Repeat;
     summary: string;
+    about?: string;
     body?: BodySchema;
     data?: DataSchema;
   },
 ): Endpoint<R, z.infer<BodySchema>, z.infer<DataSchema>>;
 export function endpoint(
   route: Route,
-  spec: { access: Access; repeat: Repeat; summary: string; body?: Schema; data?: Schema },
+  spec: {
+    access: Access;
+    repeat: Repeat;
+    summary: string;
+    about?: string;
+    body?: Schema;
+    data?: Schema;
+  },
 ): Endpoint {
   const { method, path } = splitRoute(route);
-  return { route, method, path, ...spec, body: spec.body, data: spec.data };
+  return { route, method, path, ...spec, about: spec.about, body: spec.body, data: spec.data };
 }
 export type { Contract };
 

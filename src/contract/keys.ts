@@ -23,6 +23,7 @@ export function readApiKey(text: string): Reading<ApiKey> {
 
 /** Reads a payout secret: any single line of visible text, since its shape is not shown. */
 export function readPayoutSecret(text: string): Reading<string> {
+  if (readApiKey(text).ok) return rejected("This is an API key, not the payout secret.");
   if (/^[^\p{C}]{1,512}$/u.test(text) && text.trim() === text) return accepted(text);
   return rejected(
     "The payout secret is empty, or has control characters or spaces around it; copy it again.",

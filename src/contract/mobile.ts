@@ -27,10 +27,21 @@ export function mobileText(mobile: Mobile, format: NumberFormat): string {
   return format === "local" ? mobile.local : mobile.typed;
 }
 
-/** Whether two texts name the same number, however each of them is written. */
-export function sameMobile(ours: string, theirs: string): boolean {
+/**
+ * Whether the service's text names our number. A service may hide some digits (`017*****678`): then
+ * those that it shows decide, if they are at least four.
+ */
+export function sameMobile(ours: string, theirs: string): "same" | "different" | "unclear" {
   const [one, other] = [readMobile(ours), readMobile(theirs)];
-  return one.ok && other.ok ? one.value.local === other.value.local : ours === theirs;
+  if (one.ok && other.ok) return one.value.local === other.value.local ? "same" : "different";
+  if (ours === theirs) return "same";
+  const shown = theirs.replace(/[ -]/g, "").replace(/^\+?88(?=0)/, "");
+  if (!one.ok || !/^[0-9*xX•#]{11}$/.test(shown) || shown.replace(/\D/g, "").length < 4)
+    return "unclear";
+  const fits = [...shown].every(
+    (digit, index) => !/\d/.test(digit) || digit === one.value.local[index],
+  );
+  return fits ? "same" : "different";
 }
 
 function whatIsWrong(digits: string): string {

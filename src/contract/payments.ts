@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
-import { amount, status, told } from "./fields.ts";
+import { amount, identifier, status, told } from "./fields.ts";
 
 export const payments = {
   createPayment: endpoint("POST /payment/create", {
@@ -17,15 +17,16 @@ export const payments = {
       gatewayType: z.optional(z.string()),
       note: z.optional(z.string()),
     }),
-    data: z.looseObject({ transactionId: z.string(), payment_url: z.string(), amount, status }),
+    data: z.looseObject({ transactionId: identifier, payment_url: z.string(), amount, status }),
   }),
 
   retrievePayment: endpoint("GET /payment/retrieve/:transactionId", {
+    about: "transactionId",
     access: "key",
     repeat: "safe",
     summary: "Retrieve a payment: the only word on its status",
     data: z.looseObject({
-      transactionId: z.string(),
+      transactionId: identifier,
       amount,
       description: told,
       status,

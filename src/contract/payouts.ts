@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
-import { amount, status, told } from "./fields.ts";
+import { amount, identifier, status, told } from "./fields.ts";
 
 export const payouts = {
   createPayout: endpoint("POST /payout/create-by-server", {
@@ -17,7 +17,7 @@ export const payouts = {
       paymentMethodId: z.string(),
     }),
     data: z.looseObject({
-      payoutId: z.string(),
+      payoutId: identifier,
       merchantRef: z.string(),
       amount,
       status,
@@ -26,11 +26,12 @@ export const payouts = {
   }),
 
   retrievePayout: endpoint("GET /payout/retrieve/:payoutId", {
+    about: "payoutId",
     access: "key",
     repeat: "safe",
     summary: "Retrieve a payout",
     data: z.looseObject({
-      payoutId: z.string(),
+      payoutId: identifier,
       merchantRef: z.string(),
       amount,
       recipientNumber: z.string(),

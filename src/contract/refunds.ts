@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
-import { amount, status, told } from "./fields.ts";
+import { amount, identifier, status, told } from "./fields.ts";
 
 /** Where a refund goes: a personal or a business MFS account (service.md §2). */
 const accountTypes = ["PERSONAL_ACCOUNT", "BUSINESS_ACCOUNT"] as const;
@@ -19,8 +19,8 @@ export const refunds = {
       note: z.optional(z.string()),
     }),
     data: z.looseObject({
-      refundRequestId: z.string(),
-      transactionId: z.string(),
+      refundRequestId: identifier,
+      transactionId: identifier,
       amount,
       status,
       createdAt: told,
@@ -28,12 +28,13 @@ export const refunds = {
   }),
 
   retrieveRefund: endpoint("GET /refund/retrieve/:id", {
+    about: "refundRequestId",
     access: "key",
     repeat: "safe",
     summary: "Retrieve a refund request",
     data: z.looseObject({
-      refundRequestId: z.string(),
-      transactionId: z.string(),
+      refundRequestId: identifier,
+      transactionId: identifier,
       amount,
       accountType: told,
       accountNumber: told,
@@ -45,10 +46,11 @@ export const refunds = {
   }),
 
   cancelRefund: endpoint("PATCH /refund/cancel-by-platform/:refundRequestId", {
+    about: "refundRequestId",
     access: "key",
     repeat: "settles",
     summary: "Cancel a refund request while it is Processing",
     body: z.strictObject({ note: z.optional(z.string()) }),
-    data: z.looseObject({ refundRequestId: z.string(), status, note: told, updatedAt: told }),
+    data: z.looseObject({ refundRequestId: identifier, status, note: told, updatedAt: told }),
   }),
 };

@@ -38,6 +38,12 @@ export interface Difference {
  */
 export function explain(signed: Signed, secret: string, signature: string): Difference {
   const given = signature.trim();
+  if (!/^[0-9a-fA-F]{64}$|^[A-Za-z0-9+/_-]{43}=?$/.test(given)) {
+    return {
+      part: "encoding",
+      says: "It is not 64 hexadecimal digits, so it is no such signature.",
+    };
+  }
   const found = mistakes(signed, secret).find((mistake) => mistake.signature === given);
   if (found) return found.difference;
   const parts = "the amount, the reference or the timestamp are not the ones that were signed";

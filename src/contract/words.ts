@@ -4,6 +4,7 @@ export type Status = (typeof statuses)[number];
 
 /** What has a status. */
 export const resources = ["payment", "payout", "refund"] as const;
+export type Resource = (typeof resources)[number];
 
 /** The service's endpoints by name, for those who only name them (service.md §4). */
 export const endpointNames = [

@@ -1,4 +1,5 @@
 import { Failure, type FailureKind } from "../failure.ts";
+import type { OutputFormat } from "../ui/render.ts";
 import type { View } from "../ui/view.ts";
 import type { Context } from "./context.ts";
 import { type Argument, type Flag, flag, type Input } from "./flag.ts";
@@ -17,6 +18,12 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   flags?: F;
   /** Whether it changes something at the service: then it takes --dry-run, and production asks. */
   writes?: boolean;
+  /** Whether it goes on until somebody stops it: then there is no deadline, and a stop is its good end. */
+  untilStopped?: boolean;
+  /** Whether what is in flight may end after the first Ctrl-C; so it is for all that `writes`. */
+  finishes?: boolean;
+  /** How its result is printed when nobody says; a table, if left out. */
+  format?: OutputFormat;
   /** Whether it refuses a production account before anything is sent. */
   sandboxOnly?: boolean;
   /** The exit codes, beside 0 and 2, that a script should know. */

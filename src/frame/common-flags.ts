@@ -39,10 +39,11 @@ export const callbackUrl = flag.setting(
   (settings) => settings.callbackUrl?.value,
 );
 
-export const note = flag.optional(
-  "--note <text>",
-  "A note for your own records, the customer does not see it",
-  readText,
+export const note = flag.optional("--note <text>", "A note, kept with it", readText);
+
+export const again = flag.toggle(
+  "--again",
+  "Send it although the ledger has the same one, sent or uncertain",
 );
 
 /** Any text that is not blank, and that no control character hides in. */

@@ -6,10 +6,13 @@ import type { Input } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
 import type { Environment } from "../contract/keys.ts";
 import type { localContract } from "../contract/local.ts";
+import type { Resource } from "../contract/words.ts";
 import type { Host } from "../host.ts";
 import type { Answer } from "../http/answer.ts";
 import type { ClientOf } from "../http/client.ts";
 import type { RawCall } from "../http/raw.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Operation } from "../ledger/operation.ts";
 import type { World } from "../operations/world.ts";
 import type { RunningSandbox, SandboxOptions } from "../sandbox/server.ts";
 import type { Preview } from "./preview.ts";
@@ -27,6 +30,10 @@ export interface Context {
   /** @throws Failure `access` that says which sources were tried */
   payoutSecret(): Promise<string>;
   world(): Promise<World>;
+  /** The ledger of the account. */
+  ledger(): Promise<Ledger>;
+  /** An id as it was typed, or the newest one of its kind in the ledger: `@last`, `@2`, … */
+  idOf(kind: Resource, typed: string): Promise<string>;
   /** The world of another account than the chosen one: the demo's own sandbox. */
   worldOf(account: Account, payoutSecret: string): Promise<World>;
   /** Sends a call that a person wrote by hand; @throws Failure `unreachable` if it never left. */
@@ -87,4 +94,13 @@ interface ProfileCandidate {
   baseUrl?: string;
 }
 
-export type { Profile, Profiles, RunningSandbox, SandboxOptions, SecretSource, Settings };
+export type {
+  Ledger,
+  Operation,
+  Profile,
+  Profiles,
+  RunningSandbox,
+  SandboxOptions,
+  SecretSource,
+  Settings,
+};

@@ -25,7 +25,11 @@ export async function readInput(
   const values: Record<string, unknown> = {};
   for (const [name, one] of Object.entries(shape.flags)) {
     const typed = given.flags.get(name);
-    if (one.unless && typed === undefined && given.flags.has(one.unless)) continue;
+    const isReplaced = one.unless !== undefined && given.flags.has(one.unless);
+    if (isReplaced && typed !== undefined) {
+      problems.push(`${flagName(one)} and the flag that stands in for it contradict each other.`);
+    }
+    if (isReplaced) continue;
     const setting = typed === undefined && one.fallback?.(await context.settings());
     values[name] = readFlag(one, setting ? [setting] : typed, problems);
   }

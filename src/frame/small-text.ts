@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { usage } from "../failure.ts";
+import { createReadStream } from "node:fs";
+import { Failure, usage } from "../failure.ts";
 import type { Host } from "../host.ts";
 
 const mostBytes = 1024 * 1024;
@@ -10,13 +10,15 @@ export async function readSmallText(
   flag: string,
   { stdin }: Pick<Host, "stdin">,
 ): Promise<string> {
-  return decoded(name === "-" ? await readAll(stdin, flag) : readFile(name, flag), flag);
+  return decoded(name === "-" ? await readAll(stdin, flag) : await readFile(name, flag), flag);
 }
 
-function readFile(name: string, flag: string): Uint8Array {
+/** A file, or a pipe such as the shell's `<(…)`: read bit by bit, so that neither hangs the process. */
+async function readFile(name: string, flag: string): Promise<Uint8Array> {
   try {
-    return readFileSync(name);
+    return await readAll(createReadStream(name), flag);
   } catch (error) {
+    if (error instanceof Failure) throw error;
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     throw usage([`${flag}: the file cannot be read (${code}).`]);
   }
@@ -31,7 +33,7 @@ async function readAll(
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk);
     size += bytes.byteLength;
-    if (size > mostBytes) throw usage([`${flag}: standard input holds more than 1 MiB.`]);
+    if (size > mostBytes) throw usage([`${flag}: this holds more than 1 MiB.`]);
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);

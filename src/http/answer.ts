@@ -31,6 +31,7 @@ type Doubt =
   | "empty"
   | "wrong shape"
   | "unexpected status"
+  | "another record"
   | "fault of lenden"
   | Fault["reason"];
 
@@ -48,7 +49,8 @@ export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answ
   const text = decoded(exchange.bytes);
   const body = parsed(text);
   const times = timesIn(headers);
-  const complaint = complaintIn(body, text);
+  const isSuccess = status >= 200 && status < 300 && !(isObject(body) && body.success === false);
+  const complaint = isSuccess ? {} : complaintIn(body, text);
   const unclear = (why: Doubt): Answer => ({
     kind: "unclear",
     why,
@@ -105,7 +107,8 @@ function refusalOf(status: number): Refusal {
 function timesIn(headers: Headers): Times {
   const dateMs = Date.parse(first(headers.date) ?? "");
   const after = first(headers["retry-after"]) ?? "";
-  const untilMs = Date.parse(after) - (Number.isNaN(dateMs) ? Date.parse(after) : dateMs);
+  const atMs = /^[A-Z][a-z]{2},? /.test(after) ? Date.parse(after) : Number.NaN;
+  const untilMs = atMs - (Number.isNaN(dateMs) ? atMs : dateMs);
   const retryAfterMs = /^\d{1,9}$/.test(after) ? Number(after) * 1000 : untilMs;
   return {
     ...(Number.isNaN(dateMs) ? {} : { dateMs }),
@@ -115,9 +118,11 @@ function timesIn(headers: Headers): Times {
 
 function hostOf(location: string | string[] | undefined): string {
   try {
-    return new URL(first(location) ?? "").host || "another place";
+    if (!location) return "no place at all";
+    const { host } = new URL(first(location) ?? "", "http://same.invalid");
+    return host === "same.invalid" ? "another path of the same host" : host || "another place";
   } catch {
-    return location ? "another path of the same host" : "no place at all";
+    return "another place";
   }
 }
 
@@ -127,10 +132,22 @@ function decoded(bytes: Uint8Array): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return isTooDeep(text) ? undefined : JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** What nests without end cannot be printed, compared or searched: no honest answer does. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let deepest = 0;
+  for (const [found] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if (found === "{" || found === "[") depth += 1;
+    if (found === "}" || found === "]") depth -= 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest > 100;
 }
 
 function first(header: string | string[] | undefined): string | undefined {

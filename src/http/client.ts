@@ -30,6 +30,8 @@ export interface Wire {
   onExchange?: (request: Request, exchange: Exchange) => void;
   /** Told of the difference between the service's clock and ours, from any answer's `Date`. */
   onClock?: (differenceMs: number) => void;
+  /** Told of every signature: it is as good as the payout it signs, and must not be shown. */
+  onSignature?: (signature: string) => void;
 }
 
 /** Makes the typed client of a contract. Reads are tried again; nothing else ever is, here. */
@@ -47,13 +49,29 @@ type Fields = Record<string, unknown>;
 async function call(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const request = await requestFor(endpoint, input, wire);
-    const answer = judge(await send(request, wire), endpoint.data);
+    const answer = ofSameRecord(judge(await send(request, wire), endpoint.data), endpoint, input);
     if (endpoint.repeat !== "safe" || wire.signal.aborted) return answer;
     const pauseMs = pauseBeforeReading(answer, { tries, random: wire.random() });
     if (pauseMs === undefined) return answer;
-    await wire.sleep(pauseMs);
+    await Promise.race([wire.sleep(pauseMs), fired(wire.signal)]);
     if (wire.signal.aborted) return answer;
   }
+}
+
+function fired(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** An answer about another record than the one that was asked for says nothing about it. */
+function ofSameRecord(answer: Answer, { about, path }: Endpoint, input: Fields): Answer {
+  if (answer.kind !== "data" || about === undefined) return answer;
+  const asked = input[/:(\w+)/.exec(path)?.[1] ?? ""];
+  const fields = new Map(Object.entries(answer.data ?? {}));
+  if (fields.get(about) === asked) return answer;
+  const { status, times } = answer;
+  return { kind: "unclear", why: "another record", status, text: "", complaint: {}, times };
 }
 
 /** Sends one request and reports what it saw: for raw calls, and for every typed one. */
@@ -102,9 +120,14 @@ export function baseHeaders(wire: Pick<Wire, "apiKey" | "userAgent">): Record<st
 }
 
 /** Signs the body's own values, as JSON prints them. */
-export async function signatureOf(body: Fields, wire: Pick<Wire, "payoutSecret">): Promise<string> {
+export async function signatureOf(
+  body: Fields,
+  wire: Pick<Wire, "payoutSecret" | "onSignature">,
+): Promise<string> {
   const { amount, merchantRef, timestamp } = body;
-  return sign(`${amount}:${merchantRef}:${timestamp}`, await wire.payoutSecret());
+  const signature = sign(`${amount}:${merchantRef}:${timestamp}`, await wire.payoutSecret());
+  wire.onSignature?.(signature);
+  return signature;
 }
 
 function filledPath(path: string, input: Fields): { path: string; rest: Fields } {

@@ -18,7 +18,7 @@ const messageKeys = [
 ];
 const codeKeys = ["code", "errorCode", "error_code", "type", "error"];
 /** Enough to find a message in, and too little to keep a hostile page's reader busy. */
-const longest = 8_192;
+const longest = 4_096;
 
 /** Looks for a message and a code in JSON of any shape, in HTML, or in plain text. */
 export function complaintIn(body: unknown, text: string): Complaint {
@@ -46,13 +46,18 @@ function messageIn(value: unknown, depth: number): string | undefined {
 /** `{amount: ["must be positive"]}`, as many validators answer. */
 function fieldProblems(fields: Map<string, unknown>): string | undefined {
   const texts = [...fields].slice(0, 5).flatMap(([name, value]) => {
-    const found = messageIn(value, 4);
+    const found = [value].flat().find(isText)?.trim();
     return found ? [`${name}: ${found}`] : [];
   });
   return texts.join("; ") || undefined;
 }
 
-function codeIn(body: unknown): string | undefined {
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function codeIn(body: unknown, depth = 0): string | undefined {
+  if (depth > 4) return undefined;
   if (typeof body !== "object" || body === null) return undefined;
   const fields = new Map(Object.entries(body));
   for (const key of codeKeys) {
@@ -60,7 +65,7 @@ function codeIn(body: unknown): string | undefined {
     if (typeof value === "number") return String(value);
     if (typeof value === "string" && /^[\w.:-]{1,64}$/.test(value)) return value;
   }
-  return codeIn(fields.get("error"));
+  return codeIn(fields.get("error"), depth + 1);
 }
 
 /** The words of an HTML page or of a plain text; its title where it has one. */
@@ -71,5 +76,6 @@ function plainText(text: string): string | undefined {
   )
     .replace(/\s+/g, " ")
     .trim();
-  return words || undefined;
+  // What is no text at all would only fill the screen.
+  return words.includes("\ufffd") ? undefined : words || undefined;
 }

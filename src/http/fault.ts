@@ -30,10 +30,12 @@ interface Circumstances {
 export function faultOf(error: unknown, { stopped, timedOut, answering }: Circumstances): Fault {
   if (error instanceof TooLarge) return { reason: "answer too large", code: "TOO_LARGE" };
   const codes = codesOf(error);
+  const notHttp = error instanceof Error && error.name === "HTTPParserError";
   const code = codes.at(-1) ?? "UNKNOWN";
   if (stopped) return { reason: "stopped", code };
   if (timedOut) return { reason: "no answer in time", code: "TIMEOUT" };
   if (answering) return { reason: "answer cut off", code };
+  if (notHttp) return { reason: "answer not HTTP", code };
   const found = reasons.find(([pattern]) => codes.some((one) => pattern.test(one)));
   return { reason: found?.[1] ?? "connection lost", code };
 }

@@ -1,4 +1,5 @@
 import type { Agent, Dispatcher } from "undici";
+import { Failure } from "../failure.ts";
 
 /** The proxy variables of the environment; the lowercase one wins where it is not empty. */
 export interface ProxySettings {
@@ -19,9 +20,23 @@ export async function proxied(
   options: Agent.Options,
 ): Promise<Dispatcher | undefined> {
   if (!proxy.http && !proxy.https) return undefined;
+  for (const [name, url] of [
+    ["HTTPS_PROXY", proxy.https],
+    ["HTTP_PROXY", proxy.http],
+  ] as const) {
+    if (url && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "")) {
+      throw new Failure("usage", `${name} is no address of a proxy; nothing was sent.`, {
+        hint: "Write it whole, for example http://proxy.example:8080.",
+      });
+    }
+  }
   const { default: EnvHttpProxyAgent } = await import(
     "undici/lib/dispatcher/env-http-proxy-agent.js"
   );
+  const { default: connect } = await import("undici/lib/api/api-connect.js");
+  const { default: Base } = await import("undici/lib/dispatcher/dispatcher.js");
+  // A tunnel is opened with `connect`, which undici's index gives to every dispatcher; it is not loaded here.
+  Base.prototype.connect ??= connect;
   return new EnvHttpProxyAgent({
     ...options,
     httpProxy: proxy.http ?? "",

@@ -1,6 +1,7 @@
 import type { Endpoint } from "../contract/endpoint.ts";
 import { contract } from "../contract/index.ts";
-import { Failure } from "../failure.ts";
+import { readReference } from "../contract/reference.ts";
+import { Failure, usage } from "../failure.ts";
 import { type Answer, judge } from "./answer.ts";
 import { baseHeaders, send, signatureOf, type Wire } from "./client.ts";
 import type { Request } from "./transport.ts";
@@ -25,6 +26,8 @@ export async function rawRequest({ method, path, body }: RawCall, wire: Wire): P
   const signed = endpointOf(method, path)?.access === "signature";
   const now = signed ? { timestamp: Math.floor(wire.now() / 1000) } : {};
   const sent = body && { ...now, ...body };
+  const reference = signed ? readReference(String(body?.merchantRef ?? "")) : undefined;
+  if (reference?.ok === false) throw usage([`merchantRef: ${reference.problem}`]);
   return {
     method,
     url,

@@ -67,7 +67,8 @@ export function openTransport(proxy: ProxySettings): Transport {
   return {
     exchange: async (asked) => exchange(asked, await agentFor(asked)),
     close: async () => {
-      await Promise.all([...agents.values()].map(async (agent) => (await agent).destroy()));
+      // Not waited for: a connection that is still being made would keep it for ten seconds.
+      for (const agent of agents.values()) void agent.then((one) => one.destroy()).catch(() => {});
     },
   };
 }
@@ -77,7 +78,7 @@ async function openAgent(proxy: ProxySettings | undefined, options: Agent.Option
 }
 
 async function exchange(asked: Request, dispatcher: Dispatcher): Promise<Exchange> {
-  const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(limits.answerMs)]);
+  const deadline = deadlineFor(asked.signal);
   const tracked = track(() =>
     request.call(dispatcher, {
       origin: asked.url.origin,
@@ -85,12 +86,13 @@ async function exchange(asked: Request, dispatcher: Dispatcher): Promise<Exchang
       method: asked.method,
       headers: { ...asked.headers, "accept-encoding": "identity" },
       body: asked.body ?? null,
-      signal,
+      signal: deadline.signal,
     }),
   );
   let status: number | undefined;
   try {
-    const answer = await tracked.result;
+    // undici notices only once the connection is made; what was cut off before is then not sent.
+    const answer = await Promise.race([tracked.result, deadline.passed]);
     status = answer.statusCode;
     const bytes = await readWhole(answer.body);
     return { kind: "answer", status, headers: answer.headers, bytes };
@@ -98,11 +100,47 @@ async function exchange(asked: Request, dispatcher: Dispatcher): Promise<Exchang
     const sent = status !== undefined || tracked.wasSent();
     const fault = faultOf(error, {
       stopped: asked.signal.aborted,
-      timedOut: signal.aborted,
+      timedOut: deadline.signal.aborted,
       answering: status !== undefined,
     });
     return { kind: "broken", sent, fault, ...(status === undefined ? {} : { status }) };
+  } finally {
+    deadline.end();
   }
+}
+
+interface Deadline {
+  signal: AbortSignal;
+  /** Rejects when the signal fires. */
+  passed: Promise<never>;
+  end: () => void;
+}
+
+/**
+ * Fires when the caller's signal does, or when the answer takes too long. Made by hand:
+ * AbortSignal.any over AbortSignal.timeout never fires on Node 20.
+ */
+function deadlineFor(stop: AbortSignal): Deadline {
+  const own = new AbortController();
+  const abort = () => own.abort();
+  const timer = setTimeout(abort, limits.answerMs);
+  if (stop.aborted) abort();
+  stop.addEventListener("abort", abort);
+  const passed = new Promise<never>((_, reject) => {
+    // A moment later, so that undici has said by then whether the head had left.
+    const fail = () => setImmediate(() => reject(own.signal.reason));
+    if (own.signal.aborted) fail();
+    own.signal.addEventListener("abort", fail, { once: true });
+  });
+  passed.catch(() => {});
+  return {
+    signal: own.signal,
+    passed,
+    end: () => {
+      clearTimeout(timer);
+      stop.removeEventListener("abort", abort);
+    },
+  };
 }
 
 /** The requests whose head reached a socket. */

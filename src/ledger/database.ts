@@ -1,4 +1,4 @@
-import { closeSync, constants, fchmodSync, fstatSync, openSync } from "node:fs";
+import { chmodSync, closeSync, lstatSync, openSync } from "node:fs";
 import { Failure } from "../failure.ts";
 
 /** What a column holds. Whole numbers are bigint in both directions, so that no amount is rounded. */
@@ -36,7 +36,7 @@ export async function openDatabase(path: string): Promise<Database> {
     return { ...engine, transaction: (work) => transaction(engine, work) };
   } catch (error) {
     throw new Failure("internal", `The file ${path} cannot be opened as a database.`, {
-      hint: "Is it a database of lenden, and is the disk writable?",
+      hint: "Is it a database of lenden, and is there room on the disk? Nothing was sent.",
       cause: error,
     });
   }
@@ -128,19 +128,26 @@ function rollBack(engine: Engine): void {
 
 /** SQLite would make it readable to everyone (0644), and would follow a link to another file. */
 function makePrivateFile(path: string): void {
-  const noLinks = constants.O_NOFOLLOW ?? 0;
   try {
-    const file = openSync(path, constants.O_RDWR | constants.O_CREAT | noLinks, 0o600);
-    try {
-      if (!fstatSync(file).isFile()) throw new Error("not a regular file");
-      fchmodSync(file, 0o600);
-    } finally {
-      closeSync(file);
-    }
+    makeIfMissing(path);
+    // Only looked at, never opened and closed: that would drop the locks that SQLite holds on it.
+    const found = lstatSync(path);
+    if (!found.isFile()) throw new Error("not a regular file");
+    if ((found.mode & 0o777) !== 0o600) chmodSync(path, 0o600);
   } catch (cause) {
     throw new Failure("internal", `The file ${path} cannot be used for data.`, {
       hint: "It must be a regular file of yours in a folder that exists, and no symbolic link.",
       cause,
     });
+  }
+}
+
+/** Of several processes that start at once, one makes it. */
+function makeIfMissing(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })) return;
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
 }

@@ -27,9 +27,15 @@ export async function findMethod(wanted: string, world: World, kept: Kept): Prom
   const methods = await listMethods(world, kept);
   const found = match(wanted, methods);
   if (found) return found;
-  const names = methods.map(({ codeName, providerName }) => `${codeName} (${providerName})`);
+  const names = methods.map(
+    ({ id, codeName, providerName }) => `${codeName} (${providerName}, ${id})`,
+  );
   throw usage(
-    [`--method: the account has no method ${JSON.stringify(wanted)}.`],
+    [
+      several(wanted, methods)
+        ? `--method: the account has more than one ${JSON.stringify(wanted)}; name it by its id.`
+        : `--method: the account has no method ${JSON.stringify(wanted)}.`,
+    ],
     `It has: ${names.join(", ") || "none at all"}.`,
   );
 }
@@ -40,6 +46,15 @@ export function findKeptMethod(
   kept: Pick<Kept, "read">,
 ): PaymentMethod | undefined {
   return match(wanted, kept.read() ?? []);
+}
+
+function several(wanted: string, methods: PaymentMethod[]): boolean {
+  const folded = fold(wanted);
+  return (
+    methods.filter(({ codeName, providerName }) =>
+      [codeName, providerName].some((name) => fold(name) === folded),
+    ).length > 1
+  );
 }
 
 /** An id is exact; a name must fit one method alone, for the wrong one pays through another provider. */

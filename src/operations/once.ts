@@ -3,7 +3,9 @@ import type { Data, Input } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
-import { attempted, dataOf, describe, refused, unsent } from "./outcome.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { attempted, checkStop, dataOf, describe, refusedToMake, unsent } from "./outcome.ts";
+import { fingerprintOf, recorded } from "./recorded.ts";
 import type { World } from "./world.ts";
 
 /** Connections are tried this often; a request that may have left is never tried again. */
@@ -15,67 +17,146 @@ type RefundInput = Omit<Input<ServiceContract["createRefund"]>, "amount">;
 export type Payment = Data<ServiceContract["createPayment"]>;
 export type Refund = Data<ServiceContract["createRefund"]>;
 
+/** Lets the same payment or refund be sent although the ledger has one like it. */
+export interface Repeat {
+  again: boolean;
+}
+
 /** Creates a payment, at most once (money-safety.md §3). */
 export async function createPayment(
   amountPaisa: Paisa,
   input: PaymentInput,
+  { again }: Repeat,
   world: World,
 ): Promise<Payment> {
-  const amount = amountNumber(amountPaisa);
-  const payment = await once(
-    "payment",
-    () => world.client.createPayment({ ...input, amount }),
-    world,
-  );
-  compareAmount("payment", payment.transactionId, { asked: amountPaisa, got: payment.amount });
-  return payment;
+  const body = { ...input, amount: amountNumber(amountPaisa) };
+  const intent = {
+    kind: "payment" as const,
+    reference: null,
+    target: null,
+    fingerprint: fingerprintOf(world, [amountPaisa, input.description, input.paymentMethodId]),
+    amountPaisa,
+    asked: body,
+  };
+  const operation = (await world.ledger()).begin(intent, (before) => {
+    const open = before.find(({ state }) => ["INTENT", "UNCERTAIN", "CONFLICT"].includes(state));
+    if (open && !again) throw sameAgain("payment", open);
+  });
+  return recorded(operation, world, async () => {
+    const payment = await once("payment", () => world.client.createPayment(body), operation, world);
+    const { transactionId: remoteId, status } = payment;
+    compareAmount("payment", remoteId, { asked: amountPaisa, got: payment.amount });
+    return { result: payment, remoteId, status };
+  });
 }
 
 /** Creates a refund of a completed payment, at most once; what is not refundable is not sent. */
 export async function createRefund(
   amountPaisa: Paisa,
   input: RefundInput,
+  { again }: Repeat,
   world: World,
 ): Promise<Refund> {
-  await checkRefundable(input.transactionId, amountPaisa, world);
-  const amount = amountNumber(amountPaisa);
-  const refund = await once("refund", () => world.client.createRefund({ ...input, amount }), world);
-  compareAmount("refund", refund.refundRequestId, { asked: amountPaisa, got: refund.amount });
-  if (refund.transactionId === input.transactionId) return refund;
-  throw new Failure(
-    "conflict",
-    `The service answered with a refund of another payment, ${refund.transactionId}.`,
+  const paidPaisa = await refundable(input.transactionId, world);
+  const body = { ...input, amount: amountNumber(amountPaisa) };
+  const intent = {
+    kind: "refund" as const,
+    reference: null,
+    target: input.transactionId,
+    fingerprint: fingerprintOf(world, [
+      amountPaisa,
+      input.transactionId,
+      input.accountNumber,
+      input.accountType,
+    ]),
+    amountPaisa,
+    asked: body,
+  };
+  const operation = (await world.ledger()).begin(intent, (before) => {
+    const live = before.filter(isLive);
+    checkLeft(input.transactionId, { paidPaisa, amountPaisa, live });
+    const same = live.find((one) => one.amountPaisa === amountPaisa);
+    if (same && !again) throw sameAgain("refund", same);
+  });
+  return recorded(operation, world, async () => {
+    const refund = await once("refund", () => world.client.createRefund(body), operation, world);
+    const { refundRequestId: remoteId, status, transactionId } = refund;
+    compareAmount("refund", remoteId, { asked: amountPaisa, got: refund.amount });
+    if (transactionId !== input.transactionId) throw otherPayment(refund);
+    return { result: refund, remoteId, status };
+  });
+}
+
+/** Whether a refund counts against what was paid: it was made, or it may have been. */
+function isLive({ state, status }: Operation): boolean {
+  return ["INTENT", "UNCERTAIN", "CONFLICT", "CONFIRMED"].includes(state) && status !== "Cancelled";
+}
+
+function sameAgain(what: "payment" | "refund", { id, state, createdAt }: Operation): Failure {
+  return new Failure(
+    "refused",
+    `The ledger has the same ${what} already, ${state}, since ${createdAt} (${id}).`,
     {
-      hint: `Look at it with 'lenden refund get ${refund.refundRequestId}' before anything else is sent.`,
-      operation: refund.refundRequestId,
+      hint: `Nothing was sent. Look with 'lenden ledger show ${id}'; if a second one is really meant, add --again.`,
+      operation: id,
     },
   );
 }
 
-/** Retrieves the payment: it must be Completed, and at least as large as what is paid back. */
-async function checkRefundable(
-  transactionId: string,
-  amountPaisa: Paisa,
-  world: World,
-): Promise<void> {
+function otherPayment({ refundRequestId, transactionId }: Refund): Failure {
+  return new Failure(
+    "conflict",
+    `The service answered with a refund of another payment, ${transactionId}.`,
+    {
+      hint: `Look at it with 'lenden refund get ${refundRequestId}' before anything else is sent.`,
+      operation: refundRequestId,
+    },
+  );
+}
+
+/** Retrieves the payment, which must be Completed, and gives what was paid. */
+async function refundable(transactionId: string, world: World): Promise<Paisa> {
   const payment = dataOf(await world.client.retrievePayment({ transactionId }), transactionId);
   const paidPaisa = paisaOf(payment.amount);
-  if (payment.status !== "Completed") {
+  if (paidPaisa === undefined || payment.transactionId !== transactionId) {
+    const told = `${payment.transactionId}, ${payment.amount} taka`;
     throw new Failure(
-      "refused",
-      `Payment ${transactionId} is ${payment.status}; only a Completed payment can be paid back.`,
+      "unreachable",
+      `The service's record of payment ${transactionId} makes no sense (${told}).`,
       {
         hint: "Nothing was sent.",
         operation: transactionId,
       },
     );
   }
-  if (paidPaisa === undefined || amountPaisa <= paidPaisa) return;
+  if (payment.status === "Completed") return paidPaisa;
   throw new Failure(
     "refused",
-    `Payment ${transactionId} was ${amountText(paidPaisa)} taka, less than the ${amountText(amountPaisa)} to be paid back.`,
+    `Payment ${transactionId} is ${payment.status}; only a Completed payment can be paid back.`,
     {
       hint: "Nothing was sent.",
+      operation: transactionId,
+    },
+  );
+}
+
+interface Left {
+  paidPaisa: Paisa;
+  amountPaisa: Paisa;
+  /** What this ledger has paid back of it, or may have. */
+  live: Operation[];
+}
+
+function checkLeft(transactionId: string, { paidPaisa, amountPaisa, live }: Left): void {
+  const backPaisa = live.reduce((sum, one) => sum + (one.amountPaisa ?? 0n), 0n);
+  if (backPaisa + amountPaisa <= paidPaisa) return;
+  const before =
+    backPaisa > 0n ? `, and ${amountText(backPaisa)} of it is paid back or may be` : "";
+  throw new Failure(
+    "refused",
+    `Payment ${transactionId} was ${amountText(paidPaisa)} taka${before}: ${amountText(amountPaisa)} is too much.`,
+    {
+      hint: "Nothing was sent. 'lenden refund list' shows what was paid back.",
       operation: transactionId,
     },
   );
@@ -84,32 +165,30 @@ async function checkRefundable(
 async function once<Created>(
   what: "payment" | "refund",
   send: () => Promise<Answer<Created>>,
+  operation: Operation,
   world: World,
 ): Promise<Created> {
   for (let attempt = 1; ; attempt += 1) {
+    checkStop(world);
     const answer = await attempted(send);
     if (answer.kind === "data") return answer.data;
-    if (answer.kind === "refused") throw refused(answer);
-    if (answer.kind === "unclear") throw uncertain(what, describe(answer));
+    if (answer.kind === "refused") throw refusedToMake(answer);
+    if (answer.kind === "unclear") throw uncertain(what, describe(answer), operation);
     const isFinal = ["certificate", "stopped"].includes(answer.fault.reason);
     const pauseMs = firstPauseMs * 2 ** attempt * (0.5 + world.random() / 2);
-    if (
-      isFinal ||
-      attempt >= tries ||
-      world.now() + pauseMs >= world.deadlineMs ||
-      world.isStopping()
-    )
-      throw unsent(answer);
+    const isOver = world.now() + pauseMs >= world.deadlineMs || world.isStopping();
+    if (isFinal || attempt >= tries || isOver) throw unsent(answer);
     await world.sleep(pauseMs);
   }
 }
 
-function uncertain(what: "payment" | "refund", why: string): Failure {
+function uncertain(what: "payment" | "refund", why: string, { id }: Operation): Failure {
   return new Failure(
     "uncertain",
     `The ${what} was sent, but there is no trustworthy answer: ${why}.`,
     {
-      hint: `Look in the merchant dashboard whether it is there before you send it again: the service would make a second ${what}.`,
+      hint: `Do not send it again: the service would make a second ${what}. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve ${id}'.`,
+      operation: id,
     },
   );
 }

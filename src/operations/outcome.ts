@@ -45,7 +45,7 @@ export function unsent({ fault }: Unsent): Failure {
       : "Check the base URL, the network and HTTPS_PROXY, then run it again.";
   return new Failure(
     "unreachable",
-    `No connection to the service (${fault.reason}); nothing was sent.`,
+    `No connection to the service (${reasonOf(fault.reason)}); nothing was sent.`,
     {
       hint,
       code: fault.code,
@@ -54,7 +54,7 @@ export function unsent({ fault }: Unsent): Failure {
 }
 
 /** The failure of a refusal: what the service said, and what usually is behind it. */
-export function refused(answer: Refused, about?: string, clockAheadMs?: number): Failure {
+export function refused(answer: Refused, about?: string): Failure {
   const { status, complaint } = answer;
   const said = complaint.message ? `: ${complaint.message}` : "";
   const details = {
@@ -63,7 +63,6 @@ export function refused(answer: Refused, about?: string, clockAheadMs?: number):
     ...(about ? { operation: about } : {}),
   };
   const kind = refusalKinds[answer.why];
-  const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
   if (kind === "not-found") {
     return new Failure(
       kind,
@@ -76,7 +75,27 @@ export function refused(answer: Refused, about?: string, clockAheadMs?: number):
   }
   return new Failure(kind, `The service refused (${status})${said}`, {
     ...details,
-    hint: clock ?? refusalHints[answer.why],
+    hint: refusalHints[answer.why],
+  });
+}
+
+/**
+ * The same of something that was to be made: an unknown address is not an unknown id then, to come
+ * back later is a refusal too, and a payout may have been refused for the clock (exit 4).
+ */
+export function refusedToMake(answer: Refused, about?: string, clockAheadMs?: number): Failure {
+  const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
+  const plain = refused(
+    answer.why === "unknown id" || answer.why === "busy" ? { ...answer, why: "refused" } : answer,
+    about,
+  );
+  const address =
+    answer.why === "unknown id" ? "Is the base URL right? Nothing was done." : undefined;
+  const later = answer.why === "busy" ? refusalHints.busy : undefined;
+  const hint = clock ?? address ?? later ?? plain.details.hint;
+  return new Failure(clock ? "access" : plain.kind, plain.message, {
+    ...plain.details,
+    ...(hint ? { hint } : {}),
   });
 }
 
@@ -93,23 +112,35 @@ const refusalHints: Record<Refused["why"], string> = {
     "Check the API key and, for payouts, the payout secret and that this machine's IP address is whitelisted (Settings → Development Info).",
   "unknown id": "Check the id.",
   busy: "The service asks to come back later; nothing was done. Try again in a while.",
-  clash: "Nothing was done: the record is not in a state that allows it.",
+  clash: "Nothing was done: what is there already does not allow it.",
   refused: "Nothing was done. Mend what it names, then run it again.",
 };
 
-/** How an unclear answer looked, in a few words. */
-export function describe(answer: Unclear): string {
+/** How an answer looked that brought no data, in a few words. */
+export function describe(answer: Exclude<Answer, { kind: "data" }>): string {
+  if (answer.kind === "unsent") return reasonOf(answer.fault.reason);
   const status = answer.status === undefined ? "" : ` (status ${answer.status})`;
   const said = answer.complaint.message ? `: ${answer.complaint.message}` : "";
-  return `${answer.why}${status}${said}`;
+  return `${reasonOf(answer.why)}${status}${said}`;
+}
+
+function reasonOf(why: string): string {
+  if (why === "stopped") return "the command was stopped, or its time ran out";
+  return why === "clash" ? "refused as a conflict" : why;
 }
 
 function statusOf(answer: Unclear): { status: number } | Record<never, never> {
   return answer.status === undefined ? {} : { status: answer.status };
 }
 
+/** P22: nothing new begins once the run is to stop. */
+export function checkStop(world: World): void {
+  if (!world.isStopping()) return;
+  throw new Failure("interrupted", "Stopped before anything was sent.");
+}
+
 /** A sentence about a clock that makes payouts fail, or undefined when it is good enough. */
-function clockTrouble(aheadMs: number): string | undefined {
+export function clockTrouble(aheadMs: number): string | undefined {
   if (Math.abs(aheadMs) <= tolerableClockMs) return undefined;
   const minutes = Math.round(Math.abs(aheadMs) / 60_000);
   return `This machine's clock is ${minutes} minutes ${aheadMs > 0 ? "behind" : "ahead of"} the service's: set it right, for payouts may be at most 5 minutes off.`;

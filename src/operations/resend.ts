@@ -16,10 +16,10 @@ const policy = {
 /** Milliseconds to wait before the same reference goes out again, or undefined to stop; pure. */
 export function pauseBeforeResending(
   answer: Answer,
-  { attempt, random }: { attempt: number; random: number },
+  { attempt, garbled, random }: { attempt: number; garbled: number; random: number },
 ): number | undefined {
-  const allowed = isGarbled(answer) ? policy.garbledAttempts : policy.attempts;
-  if (attempt >= allowed || isFinal(answer)) return undefined;
+  if (attempt >= policy.attempts || isFinal(answer)) return undefined;
+  if (isGarbled(answer) && garbled >= policy.garbledAttempts) return undefined;
   const askedMs = "times" in answer ? answer.times.retryAfterMs : undefined;
   if (askedMs !== undefined)
     return Math.min(Math.max(askedMs, policy.firstMs), policy.longestAskedMs);
@@ -41,7 +41,7 @@ function isFinal(answer: Answer): boolean {
 }
 
 /** A 2xx whose body cannot be understood: worth one more try for a clean copy (P14). */
-function isGarbled(answer: Answer): boolean {
+export function isGarbled(answer: Answer): boolean {
   return (
     answer.kind === "unclear" &&
     answer.status !== undefined &&

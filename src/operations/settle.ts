@@ -1,15 +1,18 @@
 import type { Data } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
+import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
-import { attempted, dataOf, describe, refused, unsent } from "./outcome.ts";
+import { attempted, checkStop, describe, refused, unsent } from "./outcome.ts";
+import { fingerprintOf, recorded } from "./recorded.ts";
+import { remembered } from "./wait.ts";
 import type { World } from "./world.ts";
 
 /** A move whose effect can be looked at: doubt is settled by retrieving the record. */
 interface Move<Record> {
-  /** What is moved, for people: `refund RF77`. */
-  about: string;
+  resource: Resource;
   id: string;
+  kind: "cancel" | "trigger";
   target: "Completed" | "Cancelled";
   send: () => Promise<Answer>;
   retrieve: () => Promise<Answer<Record>>;
@@ -21,8 +24,9 @@ const pauseMs = 1_000;
 export function cancelRefund(refundRequestId: string, note: string | undefined, world: World) {
   return settle<Data<ServiceContract["retrieveRefund"]>>(
     {
-      about: `refund ${refundRequestId}`,
+      resource: "refund",
       id: refundRequestId,
+      kind: "cancel",
       target: "Cancelled",
       send: () =>
         world.client.cancelRefund({ refundRequestId, ...(note === undefined ? {} : { note }) }),
@@ -35,8 +39,9 @@ export function cancelRefund(refundRequestId: string, note: string | undefined, 
 export function triggerPayment(transactionId: string, world: World) {
   return settle<Data<ServiceContract["retrievePayment"]>>(
     {
-      about: `payment ${transactionId}`,
+      resource: "payment",
       id: transactionId,
+      kind: "trigger",
       target: "Completed",
       send: () => world.client.triggerPayment({ transactionId }),
       retrieve: () => world.client.retrievePayment({ transactionId }),
@@ -48,8 +53,9 @@ export function triggerPayment(transactionId: string, world: World) {
 export function triggerPayout(payoutId: string, world: World) {
   return settle<Data<ServiceContract["retrievePayout"]>>(
     {
-      about: `payout ${payoutId}`,
+      resource: "payout",
       id: payoutId,
+      kind: "trigger",
       target: "Completed",
       send: () => world.client.triggerPayout({ payoutId }),
       retrieve: () => world.client.retrievePayout({ payoutId }),
@@ -58,30 +64,64 @@ export function triggerPayout(payoutId: string, world: World) {
   );
 }
 
-/**
- * Makes the move, then shows the record as the service has it. On doubt it looks: a record that is
- * where it should be is success (money-safety.md §3). Once a try is in doubt, no refusal of a later
- * one ends the doubt: it may be our own first try that is in the way.
- */
+/** Writes the move down, makes it, and keeps what was seen of the record. */
 async function settle<Record extends { status: string }>(
+  move: Move<Record>,
+  world: World,
+): Promise<Record> {
+  const intent = {
+    kind: move.kind,
+    reference: null,
+    target: move.id,
+    fingerprint: fingerprintOf(world, [move.kind, move.id]),
+    amountPaisa: null,
+    asked: { resource: move.resource, target: move.target },
+  };
+  const operation = (await world.ledger()).begin(intent, () => {});
+  const moved = await recorded(operation, world, async () => {
+    const result = await moveRecord(move, world);
+    return { result, status: result.status };
+  });
+  return remembered({ kind: move.resource, id: move.id }, moved, world);
+}
+
+/**
+ * Makes the move, then shows the record as the service has it. Only the record tells: one that is
+ * where it should be is success, whatever the answer was (money-safety.md §3). Once a try is in
+ * doubt, no refusal of a later one ends the doubt: our own first try may be what is in the way.
+ */
+async function moveRecord<Record extends { status: string }>(
   move: Move<Record>,
   world: World,
 ): Promise<Record> {
   let doubt: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
+    if (doubt === undefined) checkStop(world);
     const answer = await attempted(move.send);
-    if (answer.kind === "refused" && answer.why !== "busy" && doubt === undefined) {
-      throw await explained(move, answer);
-    }
     if (answer.kind === "unclear") doubt = describe(answer);
+    if (answer.kind === "data") doubt ??= "the service said that it was";
+    const isNo = answer.kind === "refused" && answer.why !== "busy";
+    if (isNo && doubt === undefined) throw await explained(move, answer);
     const record = await move.retrieve();
-    const isThere = record.kind === "data" && record.data.status === move.target;
-    if (record.kind === "data" && (isThere || answer.kind === "data")) return record.data;
-    if (answer.kind === "data") return dataOf(record, move.id);
+    if (record.kind === "data") {
+      const { status } = record.data;
+      if (status === move.target && doubt !== undefined) return record.data;
+      if (status !== "Processing" && status !== move.target) throw ended(move, status);
+    }
+    const isFinal = answer.kind === "unsent" && answer.fault.reason === "certificate";
     const isOver = world.now() + pauseMs * attempt >= world.deadlineMs || world.isStopping();
-    if (attempt >= tries || isOver) throw undecided(move, { answer, doubt, record });
+    if (attempt >= tries || isNo || isFinal || isOver) {
+      throw undecided(move, { answer, doubt, record });
+    }
     await world.sleep(pauseMs * attempt);
   }
+}
+
+function ended<Record>(move: Move<Record>, status: string): Failure {
+  return new Failure("refused", `The ${move.resource} ${move.id} is already ${status}.`, {
+    hint: "Nothing was changed.",
+    operation: move.id,
+  });
 }
 
 /** A refusal, with the state that is behind it where the record tells. */
@@ -94,7 +134,7 @@ async function explained<Record extends { status: string }>(
   if (record?.kind !== "data" || record.data.status === "Processing") return plain;
   return new Failure(
     "refused",
-    `The ${move.about} is already ${record.data.status}. ${plain.message}`,
+    `The ${move.resource} ${move.id} is already ${record.data.status}. ${plain.message}`,
     {
       ...plain.details,
       hint: "Nothing was changed.",
@@ -103,7 +143,7 @@ async function explained<Record extends { status: string }>(
 }
 
 interface Undecided<Record> {
-  answer: Exclude<Answer, { kind: "data" }>;
+  answer: Answer;
   doubt: string | undefined;
   record: Answer<Record>;
 }
@@ -117,7 +157,7 @@ function undecided<Record extends { status: string }>(
   const now = record.kind === "data" ? `it is ${record.data.status}` : "it could not be retrieved";
   return new Failure(
     "uncertain",
-    `Whether the ${move.about} was moved is not known (${doubt}); ${now}.`,
+    `Whether the ${move.resource} ${move.id} was moved is not known (${doubt}); ${now}.`,
     {
       hint: "Run the same command again: it looks before it does anything.",
       operation: move.id,

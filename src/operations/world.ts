@@ -1,8 +1,13 @@
 import type { Client } from "../http/client.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 
 /** What an operation needs of the world; all of it is handed in. */
 export interface World {
   client: Client;
+  /** Opened when money is about to move; a ledger that cannot be written means that nothing is sent. */
+  ledger(): Promise<Ledger>;
+  /** What belongs to every fingerprint. */
+  account: { baseUrl: string; environment: string };
   /** Milliseconds since 1970. */
   now(): number;
   /** A number in [0, 1). */
@@ -11,6 +16,8 @@ export interface World {
   sleep(ms: number): Promise<void>;
   /** When the whole command must be over, in milliseconds since 1970. */
   deadlineMs: number;
+  /** Moves the deadline, for what waits; an explicit --timeout stays. */
+  waitFor(ms: number): void;
   /** Set by the first Ctrl-C: what is in flight may end, nothing new begins. */
   isStopping(): boolean;
   /** How far the service's clock is ahead of ours, once any answer told. */

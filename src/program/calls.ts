@@ -29,10 +29,14 @@ export interface CallsOptions {
   host: Host;
   globals: Globals;
   version: string;
+  untilStopped: boolean;
+  /** The command's name, for the ledger. */
+  command: string;
   accounts: Accounts;
   stop: Stop;
   notice: (text: string) => void;
   scrub: (text: string) => string;
+  learn: (secret: string) => void;
 }
 
 const defaultTimeoutMs = 60_000;
@@ -42,16 +46,19 @@ export function openCalls({
   host,
   globals,
   version,
+  untilStopped,
+  command,
   accounts,
   stop,
   notice,
   scrub,
+  learn,
 }: CallsOptions): Calls {
   avoidWaitingForWasm(host.nodeVersion);
   const transport = openTransport(proxySettings(host.env));
   const timeoutMs = globals.timeoutMs ?? defaultTimeoutMs;
   const deadlineMs = host.now() + timeoutMs;
-  stop.cutOffAfter(timeoutMs);
+  if (!untilStopped || globals.timeoutMs !== undefined) stop.cutOffAfter(timeoutMs);
   let clockAheadMs: number | undefined;
 
   const wireOf = (own: Account, payoutSecret: () => Promise<string>): Wire => ({
@@ -64,18 +71,33 @@ export function openCalls({
     random: () => randomShare(host),
     sleep: (ms) => host.sleep(ms, AbortSignal.any([stop.stopping, stop.cutOff])),
     signal: stop.cutOff,
+    onSignature: learn,
     onClock: (differenceMs) => {
       clockAheadMs = differenceMs;
     },
     ...(globals.verbose ? { onExchange: tracer(notice, scrub) } : {}),
   });
 
-  const worldOf = (wire: Wire): World => ({
+  const closing: (() => void)[] = [];
+  const ledgerOf = (account: Account, path: () => string) =>
+    once(async () => {
+      const { openAccountLedger } = await import("./ledger.ts");
+      const { ledger, close } = await openAccountLedger(path(), { account, host, command });
+      closing.push(close);
+      return ledger;
+    });
+
+  const worldOf = (account: Account, wire: Wire, path: () => string): World => ({
     client: createClient(contract, wire),
+    ledger: ledgerOf(account, path),
+    account,
     now: host.now,
     random: wire.random,
     sleep: wire.sleep,
     deadlineMs,
+    waitFor: (ms) => {
+      if (globals.timeoutMs === undefined) stop.cutOffAfter(ms + defaultTimeoutMs);
+    },
     isStopping: () => stop.stopping.aborted,
     clockAheadMs: () => clockAheadMs,
     notice,
@@ -83,8 +105,16 @@ export function openCalls({
 
   const wire = once(async () => wireOf(await accounts.account(), accounts.payoutSecret));
   return {
-    world: once(async () => worldOf(await wire())),
-    worldOf: async (own, payoutSecret) => worldOf(wireOf(own, async () => payoutSecret)),
+    world: once(async () => {
+      const { ledgerFile } = await import("./ledger.ts");
+      return worldOf(await accounts.account(), await wire(), () => ledgerFile(host));
+    }),
+    worldOf: async (own, payoutSecret) =>
+      worldOf(
+        own,
+        wireOf(own, async () => payoutSecret),
+        () => ":memory:",
+      ),
     raw: async (call) => {
       const outcome = await rawOutcome(call, await wire());
       if (outcome.answer.kind === "unsent") throw unsent(outcome.answer);
@@ -94,7 +124,10 @@ export function openCalls({
     preview: async (name, input) =>
       new Preview(await requestFor(contract[name], input, await wire())),
     local: async () => createClient(localContract, requireLocal(await wire())),
-    close: () => transport.close(),
+    close: async () => {
+      for (const close of closing) close();
+      await transport.close();
+    },
   };
 }
 

@@ -39,7 +39,8 @@ export const globalFlags = {
 export interface Globals {
   profile: string | undefined;
   baseUrl: string | undefined;
-  format: OutputFormat;
+  /** Undefined where nobody said. */
+  format: OutputFormat | undefined;
   quiet: boolean;
   yes: boolean;
   noInput: boolean;
@@ -84,10 +85,10 @@ export function readGlobals(
   return { globals, problems };
 }
 
-function formatOf(text: string | undefined, problems: string[]): OutputFormat {
-  if (text === undefined) return "table";
+function formatOf(text: string | undefined, problems: string[]): OutputFormat | undefined {
+  if (text === undefined) return undefined;
   const reading = oneOf(outputFormats)(text);
   if (reading.ok) return reading.value;
   problems.push(`LENDEN_OUTPUT: ${reading.problem}`);
-  return "table";
+  return undefined;
 }

@@ -67,14 +67,14 @@ function commandHelp(command: Command): string {
     `${summary}.`,
     details ? wrapped(details) : "",
     `Usage: lenden ${[name, ...args.map(argumentUsage), "[flags]"].join(" ")}`,
+    examples.length > 0 ? `Examples\n${examples.map(exampleText).join("\n")}` : "",
     section(
       "Arguments",
       args.map((one) => [argumentUsage(one), one.about]),
     ),
     section("Flags", Object.values(command.flags).map(flagRow)),
-    globalSection(),
-    examples.length > 0 ? `Examples\n${examples.map(exampleText).join("\n")}` : "",
     section("Exit codes", exitRows(command.exits ?? [])),
+    "Flags that every command takes, such as --profile, --json and --timeout: 'lenden --help'.",
   ]);
 }
 

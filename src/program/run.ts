@@ -62,34 +62,42 @@ async function runCommand(
     host,
     globals,
     version,
+    command: command.name,
     scrubber,
-    finishes: command.writes === true,
+    finishes: command.writes === true || command.finishes === true,
+    untilStopped: command.untilStopped === true,
   });
+  const format = globals.format ?? command.format ?? "table";
   let code = 0;
   let streamed = false;
+  let isForeign = false; // another program's code is passed on, whatever happened
   try {
     const everything = { ...given, problems: [...given.problems, ...problems] };
     for await (const shown of command.start(everything, session.context)) {
       if (shown.view) {
-        const text = await render(
-          shown.result,
-          shown.view,
-          renderOptions(globals, shown.streamed, host),
-        );
-        await write(host.stdout, scrubber.scrub(text));
+        const text = await render(shown.result, shown.view, {
+          ...renderOptions(globals, host),
+          format: shown.streamed && format === "json" ? "ndjson" : format,
+          continues: streamed,
+        });
+        const lost = await write(host.stdout, scrubber.scrub(text));
+        if (lost) throw unwritable(lost, text);
       }
       code = codeOfEnding(shown.ending);
+      isForeign = typeof shown.ending === "number";
       streamed = shown.streamed;
     }
-    if (code === 0 && session.stoppedBy() && !streamed) code = codeOfSignal(session.stoppedBy());
+    if (session.stoppedBy() && !isForeign && !command.untilStopped)
+      code = codeOfSignal(session.stoppedBy());
   } catch (error) {
     const stopped = session.stoppedBy() && isHarmless(error);
+    const codeOfStop = command.untilStopped ? 0 : codeOfSignal(session.stoppedBy());
     code = stopped
-      ? codeOfSignal(session.stoppedBy())
+      ? codeOfStop
       : await report(error, {
           host,
           scrubber,
-          asJson: ["json", "ndjson"].includes(globals.format),
+          asJson: ["json", "ndjson"].includes(format),
         });
   } finally {
     await session.close();
@@ -97,14 +105,24 @@ async function runCommand(
   return code;
 }
 
-function renderOptions(globals: Globals, streamed: boolean, host: Host) {
+function renderOptions(globals: Globals, host: Host) {
   const isTerminal = host.stdout.isTTY === true;
   return {
-    format: streamed && globals.format === "json" ? ("ndjson" as const) : globals.format,
     quiet: globals.quiet,
     color: wantsColor({ mode: globals.color, env: host.env, isTerminal }),
     width: isTerminal ? host.stdout.columns : undefined,
   };
+}
+
+/** The answer is worth more than the stream it could not go to: an id may be in it. */
+function unwritable(code: string, text: string): Failure {
+  return new Failure(
+    "internal",
+    `It was done, but standard output could not be written (${code}).`,
+    {
+      hint: `This was the answer: ${text.trim()}`,
+    },
+  );
 }
 
 /** After a stop, only what may have moved money is still worth a word of its own. */
@@ -119,5 +137,6 @@ function codeOfEnding(ending: FailureKind | number | undefined): number {
 }
 
 function codeOfSignal(signal: Signal | undefined): number {
-  return signal === "SIGTERM" ? 143 : exits.interrupted.code;
+  const codes = { SIGINT: exits.interrupted.code, SIGTERM: 143, SIGHUP: 129 };
+  return codes[signal ?? "SIGINT"];
 }

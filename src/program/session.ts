@@ -1,7 +1,9 @@
 import { masked } from "../contract/keys.ts";
-import { Failure } from "../failure.ts";
+import type { Resource } from "../contract/words.ts";
+import { Failure, usage } from "../failure.ts";
 import type { Confirmation, Context, MethodWanted } from "../frame/context.ts";
 import type { Host, Signal } from "../host.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Scrubber } from "../ui/scrub.ts";
 import { clean } from "../ui/terminal-text.ts";
 import type { Globals } from "./globals.ts";
@@ -20,26 +22,37 @@ export interface SessionOptions {
   host: Host;
   globals: Globals;
   version: string;
+  /** The command's name. */
+  command: string;
   scrubber: Scrubber;
   /** Whether what is in flight may end after the first Ctrl-C: so it is where money moves. */
   finishes: boolean;
+  /** Whether it goes on until somebody stops it, without a deadline. */
+  untilStopped: boolean;
 }
 
 /** Wires the parts of a run together; each of them is loaded when it is first asked for. */
 export function openSession(options: SessionOptions): Session {
   const { host, globals } = options;
-  const { scrub } = options.scrubber;
-  const stop = listenForStop(host, options);
+  const { learn, scrub } = options.scrubber;
   const notice = (text: string): void => {
     host.stderr.write(`${scrub(clean(text))}\n`);
   };
+  const stop = listenForStop(host, { ...options, notice });
   const accounts = once(async () =>
     (await import("./accounts.ts")).openAccounts({ ...options, notice }),
   );
   const closing: (() => Promise<void>)[] = [];
   const calls = once(async () => {
     const { openCalls } = await import("./calls.ts");
-    const opened = openCalls({ ...options, accounts: await accounts(), stop, notice, scrub });
+    const opened = openCalls({
+      ...options,
+      accounts: await accounts(),
+      stop,
+      notice,
+      scrub,
+      learn,
+    });
     closing.push(opened.close);
     return opened;
   });
@@ -55,6 +68,12 @@ export function openSession(options: SessionOptions): Session {
       check: async (candidate) => (await accounts()).profiles.check(candidate),
     },
     world: async () => (await calls()).world(),
+    ledger: async () => (await context.world()).ledger(),
+    idOf: async (kind, typed) => {
+      const place = /^@(last|[1-9]\d{0,5})$/.exec(typed)?.[1];
+      if (place === undefined) return typed;
+      return newestId(kind, place === "last" ? 1 : Number(place), await context.ledger());
+    },
     worldOf: async (account, secret) => (await calls()).worldOf(account, secret),
     local: async () => (await calls()).local(),
     raw: async (call) => (await calls()).raw(call),
@@ -79,6 +98,14 @@ export function openSession(options: SessionOptions): Session {
       await Promise.all(closing.map((close) => close()));
     },
   };
+}
+
+function newestId(kind: Resource, place: number, ledger: Ledger): string {
+  const id = ledger.newest(kind, place)?.remoteId;
+  if (id) return id;
+  throw usage([
+    `The ledger has no ${place === 1 ? "" : `${place} `}${kind}${place === 1 ? "" : "s"} of this account yet.`,
+  ]);
 }
 
 async function methodId({ method = "", methodId: id, dryRun }: MethodWanted, context: Context) {

@@ -8,7 +8,7 @@ export interface Stop {
   cutOff: AbortSignal;
   /** The signal that came first, if one came. */
   signal(): Signal | undefined;
-  /** Cuts off after this time, unless the run is over by then. */
+  /** Cuts off after this time, unless the run is over by then; a later call counts instead. */
   cutOffAfter(ms: number): void;
   /** The run is over: listens to nothing any longer. */
   end(): void;
@@ -20,14 +20,19 @@ export interface Stop {
  *
  * @param finishes whether what is in flight may end after the first: so it is where money moves
  */
-export function listenForStop(host: Host, { finishes }: { finishes: boolean }): Stop {
+export function listenForStop(
+  host: Host,
+  { finishes, notice }: { finishes: boolean; notice: (text: string) => void },
+): Stop {
   const stopping = new AbortController();
   const cutOff = new AbortController();
-  const ended = new AbortController();
+  let timer = new AbortController();
   let first: Signal | undefined;
   const stopListening = host.onSignal((signal) => {
     if (first !== undefined || !finishes) cutOff.abort();
     if (first !== undefined) stopListening();
+    if (first === undefined && finishes)
+      notice("Stopping: what is under way may end; once more leaves it uncertain.");
     first ??= signal;
     stopping.abort();
   });
@@ -36,11 +41,16 @@ export function listenForStop(host: Host, { finishes }: { finishes: boolean }): 
     cutOff: cutOff.signal,
     signal: () => first,
     cutOffAfter: (ms) => {
-      void host.sleep(ms, ended.signal).then(() => cutOff.abort());
+      timer.abort();
+      const own = new AbortController();
+      timer = own;
+      void host.sleep(ms, own.signal).then(() => {
+        if (!own.signal.aborted) cutOff.abort();
+      });
     },
     end: () => {
       stopListening();
-      ended.abort();
+      timer.abort();
     },
   };
 }

@@ -1,6 +1,15 @@
-/** Resolves when the text has left; a reader that went away is no failure of the command. */
-export function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
+/**
+ * Resolves when the text has left, with the code of what went wrong if it did not. A reader that
+ * went away (EPIPE) is no failure of the command.
+ */
+export function write(stream: NodeJS.WritableStream, text: string): Promise<string | undefined> {
   return new Promise((resolve) => {
-    stream.write(text, () => resolve());
+    stream.write(text, (error) => resolve(codeOf(error)));
   });
+}
+
+function codeOf(error: Error | null | undefined): string | undefined {
+  if (!error) return undefined;
+  const code = "code" in error ? String(error.code) : "unknown";
+  return ["EPIPE", "ERR_STREAM_DESTROYED", "ECONNRESET"].includes(code) ? undefined : code;
 }

@@ -2,12 +2,14 @@ import { paisaOf } from "../contract/amount.ts";
 import { clean } from "./terminal-text.ts";
 import type { Cell, Column, View } from "./view.ts";
 
-/** A view as CSV (RFC 4180): a header line, then one line a record. */
-export function toCsv(view: View): string {
+/** A view as CSV (RFC 4180): a header line, unless it stands already, then one line a record. */
+export function toCsv(view: View, { header: withHeader }: { header: boolean }): string {
   const { columns, rows } = tableOf(view);
   const header = columns.map(({ key }) => defused(clean(key)));
   const records = rows.map((cells) => columns.map(({ key }) => cellText(cells[key])));
-  return [header, ...records].map((record) => `${record.map(quoted).join(",")}\r\n`).join("");
+  return [...(withHeader ? [header] : []), ...records]
+    .map((record) => `${record.map(quoted).join(",")}\r\n`)
+    .join("");
 }
 
 function tableOf(view: View): { columns: Column[]; rows: Record<string, Cell>[] } {

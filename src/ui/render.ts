@@ -11,6 +11,8 @@ export interface RenderOptions {
   /** The ids alone, one a line. */
   quiet: boolean;
   color: boolean;
+  /** One of several results, and not the first: a header stands already. */
+  continues: boolean;
   /** Columns of the terminal; undefined means that nothing is cut. */
   width: number | undefined;
 }
@@ -31,7 +33,7 @@ export async function render(
   if (options.format === "ndjson") {
     return lines((Array.isArray(result) ? result : [result]).map((one: unknown) => safeJson(one)));
   }
-  if (options.format === "csv") return toCsv(view());
+  if (options.format === "csv") return toCsv(view(), { header: !options.continues });
   const { toText } = await import("./text.ts");
   return toText(view(), { style: await loadStyle(options.color), width: options.width });
 }

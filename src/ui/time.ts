@@ -10,8 +10,35 @@ export function readDuration(text: string): Reading<number> {
     return rejected("This is not a duration. Write it as 500ms, 30s, 10m or 2h.");
   }
   const ms = Number(digits) * unitMs;
+  if (ms === 0) return rejected("This is no time at all; it must be above zero.");
   // A timer of Node's counts in 32 bits: anything longer would fire at once.
   return ms <= 2 ** 31 - 1 ? accepted(ms) : rejected("This duration is too long; at most 596h.");
+}
+
+/** A moment that may depend on now; gives milliseconds since 1970. */
+export type Moment = (nowMs: number) => number;
+
+/** Reads an ISO 8601 time or date, `today`, `yesterday`, or `2h ago`; dates begin in the local zone. */
+export function readMoment(text: string): Reading<Moment> {
+  if (text === "today" || text === "yesterday") {
+    const days = text === "today" ? 0 : 1;
+    return accepted((nowMs) => {
+      const midnight = new Date(nowMs);
+      midnight.setHours(-24 * days, 0, 0, 0);
+      return midnight.getTime();
+    });
+  }
+  const [, amount, unit] = /^([0-9]{1,6}) ?(m|h|d)(?:in|our|ay)?s? ago$/.exec(text) ?? [];
+  if (amount !== undefined) {
+    const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? "m"] ?? 0;
+    return accepted((nowMs) => nowMs - Number(amount) * unitMs);
+  }
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const ms = Date.parse(isDate ? `${text}T00:00` : text);
+  const isIso = isDate || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text);
+  return isIso && !Number.isNaN(ms)
+    ? accepted(() => ms)
+    : rejected("This is not a time. Write it as 2026-11-20, 2026-11-20T10:30, today, or 2h ago.");
 }
 
 /** `20 Nov 2026, 10:31:12` in the zone of this machine; a text that is no time as it came. */

@@ -100,7 +100,7 @@ describe("the part that differs is named", () => {
     [sign(right, ` ${secret}`), "secret"],
     [sign(right, "another secret"), "secret"],
     [sign("9:X:1", secret), "secret"],
-    ["not a signature at all", "secret"],
+    ["not a signature at all", "encoding"],
   ])("given %j: %s", (given, part) => {
     expect(explain(signed, secret, given).part).toBe(part);
   });

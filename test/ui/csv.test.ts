@@ -7,10 +7,14 @@ import { runs } from "../runs.ts";
 
 test("a card is a header and one record, a table a header and its records", () => {
   const fields = [field("id", "Id", text("TX1")), field("amount", "Amount", money(1250.5))];
-  expect(toCsv(card("Payment", "TX1", fields))).toBe("id,amount\r\nTX1,1250.50\r\n");
-  expect(toCsv(table(["a", "b"]))).toBe("value\r\na\r\nb\r\n");
-  expect(toCsv(table([]))).toBe("value\r\n");
-  expect(toCsv({ kind: "line", text: "done, all", id: "1" })).toBe('message\r\n"done, all"\r\n');
+  expect(toCsv(card("Payment", "TX1", fields), { header: true })).toBe(
+    "id,amount\r\nTX1,1250.50\r\n",
+  );
+  expect(toCsv(table(["a", "b"]), { header: true })).toBe("value\r\na\r\nb\r\n");
+  expect(toCsv(table([]), { header: true })).toBe("value\r\n");
+  expect(toCsv({ kind: "line", text: "done, all", id: "1" }, { header: true })).toBe(
+    'message\r\n"done, all"\r\n',
+  );
 });
 
 test.each([
@@ -30,11 +34,12 @@ test.each([
   ["a\r\nb", "a b"],
   ["", ""],
 ])("the cell %j stands as %s", (value, stands) => {
-  expect(toCsv(table([value]))).toBe(`value\r\n${stands}\r\n`);
+  expect(toCsv(table([value]), { header: true })).toBe(`value\r\n${stands}\r\n`);
 });
 
 test("an amount has two decimals; one that is none is harmless", () => {
-  const cell = (value: number) => toCsv(card("", "", [field("a", "A", money(value))])).slice(3, -2);
+  const cell = (value: number) =>
+    toCsv(card("", "", [field("a", "A", money(value))]), { header: true }).slice(3, -2);
   expect([500, 0.1, 1250.5, 999_999_999_999.99].map(cell)).toEqual([
     "500.00",
     "0.10",
@@ -46,7 +51,7 @@ test("an amount has two decimals; one that is none is harmless", () => {
 
 test("what is absent is an empty cell", () => {
   const fields = [field("a", "A", text(null)), field("b", "B", time(null))];
-  expect(toCsv(card("", "", fields))).toBe("a,b\r\n,\r\n");
+  expect(toCsv(card("", "", fields), { header: true })).toBe("a,b\r\n,\r\n");
 });
 
 test("any cells come back as they are shown, and none of them is a formula", () => {
@@ -66,7 +71,7 @@ test("any cells come back as they are shown, and none of them is a formula", () 
         rows: rows.map(([one, two]) => ({ id: "", cells: { one: text(one), two: text(two) } })),
         empty: "",
       };
-      const [header, ...read] = parsed(toCsv(view));
+      const [header, ...read] = parsed(toCsv(view, { header: true }));
       expect(header).toEqual(["one", "two"]);
       expect(read).toEqual(rows.map((row) => row.map(defused)));
       for (const one of read.flat()) expect(one).not.toMatch(/^[=+\-@\t\r]/);

@@ -25,7 +25,14 @@ const record = card("Payment", "TX1", [
 const result = [{ b: 1, unknown: { kept: true } }, { b: 2 }];
 
 function shown(view: View, format: OutputFormat, more: object = {}): Promise<string> {
-  const options = { format, quiet: false, color: false, width: undefined, ...more };
+  const options = {
+    format,
+    quiet: false,
+    color: false,
+    continues: false,
+    width: undefined,
+    ...more,
+  };
   return render(result, () => view, options);
 }
 
@@ -106,4 +113,4 @@ test("a time is a person's in a table, and the service's own in csv", async () =
   expect(await shown(view, "csv")).toBe(`at\r\n${iso}\r\n`);
 });
 
-const plain = { quiet: false, color: false, width: undefined };
+const plain = { quiet: false, color: false, continues: false, width: undefined };

@@ -3,6 +3,7 @@ import { mobileText, readMobile } from "../../contract/mobile.ts";
 import { readUrl } from "../../contract/url.ts";
 import { defineCommand } from "../../frame/command.ts";
 import {
+  again,
   amount,
   callbackUrl,
   method,
@@ -15,6 +16,7 @@ import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
 import { formatPaisa } from "../../ui/money.ts";
 import { paymentCard } from "../../ui/records.ts";
+import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 
 export const payCreate = defineCommand({
   name: "pay create",
@@ -52,11 +54,13 @@ export const payCreate = defineCommand({
       readWord,
     ),
     note,
+    again,
+    ...waitFlags,
     open: flag.toggle("--open", "Open the page in the browser"),
     qr: flag.toggle("--qr", "Show the page's address as a QR code, on stderr"),
   },
   writes: true,
-  exits: ["refused", "access", "unreachable", "uncertain"],
+  exits: ["refused", "access", "conflict", "unreachable", "uncertain"],
   async run(input, context) {
     if (!input.dryRun) {
       await context.confirm({
@@ -83,12 +87,22 @@ export const payCreate = defineCommand({
       return context.preview("createPayment", { ...request, amount: amountNumber(input.amount) });
     }
     const { createPayment } = await import("../../operations/once.ts");
-    const payment = await createPayment(input.amount, request, await context.world());
+    const payment = await createPayment(input.amount, request, input, await context.world());
     if (input.qr) await showQr(payment.payment_url, context);
     if (input.open) await openPage(payment.payment_url, context);
-    return payment;
+    if (!input.wait) return { record: payment, waited: false };
+    context.notice(`The customer pays at ${payment.payment_url}`);
+    const { waitForPayment } = await import("../../operations/wait.ts");
+    const record = await waitForPayment(
+      payment.transactionId,
+      { ...patienceOf(input), justMade: true },
+      await context.world(),
+    );
+    return { record, waited: true };
   },
-  view: paymentCard,
+  json: ({ record }) => record,
+  view: ({ record }) => paymentCard(record),
+  ending: (done) => endingAfter(done),
 });
 
 async function showQr(url: string, context: Context): Promise<void> {

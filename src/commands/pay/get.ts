@@ -11,12 +11,13 @@ export const payGet = defineCommand({
   arguments: {
     transactionId: argument.required(
       "transactionId",
-      "The id that 'lenden pay create' printed",
+      "The id that 'lenden pay create' printed, or @last",
       readIdentifier,
     ),
   },
   exits: ["access", "not-found", "unreachable"],
-  async run({ transactionId }, context) {
+  async run(input, context) {
+    const transactionId = await context.idOf("payment", input.transactionId);
     const { dataOf } = await import("../../operations/outcome.ts");
     const { client } = await context.world();
     return dataOf(await client.retrievePayment({ transactionId }), transactionId);

@@ -11,12 +11,13 @@ export const payoutGet = defineCommand({
   arguments: {
     payoutId: argument.required(
       "payoutId",
-      "The id that 'lenden payout send' printed",
+      "The id that 'lenden payout send' printed, or @last",
       readIdentifier,
     ),
   },
   exits: ["access", "not-found", "unreachable"],
-  async run({ payoutId }, context) {
+  async run(input, context) {
+    const payoutId = await context.idOf("payout", input.payoutId);
     const { dataOf } = await import("../../operations/outcome.ts");
     const { client } = await context.world();
     return dataOf(await client.retrievePayout({ payoutId }), payoutId);

@@ -6,6 +6,7 @@ import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
 import { formatPaisa } from "../../ui/money.ts";
 import { payoutCard } from "../../ui/records.ts";
+import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 
 export const payoutSend = defineCommand({
   name: "payout send",
@@ -33,9 +34,10 @@ export const payoutSend = defineCommand({
     ),
     name: flag.optional("--name <text>", "The recipient's name", readText),
     description: flag.optional("--description <text>", "What it is for", readText),
+    ...waitFlags,
   },
   writes: true,
-  exits: ["refused", "access", "conflict", "unreachable", "uncertain"],
+  exits: ["refused", "access", "conflict", "cancelled", "unreachable", "uncertain"],
   async run(input, context) {
     const { numberFormat } = await context.settings();
     const reference = input.ref ?? (await newReference(context));
@@ -60,17 +62,30 @@ export const payoutSend = defineCommand({
       description: input.description,
       paymentMethodId: await context.methodId(input),
     };
-    const operation = await import("../../operations/payout.ts");
-    if (input.dryRun) return context.preview("createPayout", operation.payoutBody(order));
-    const sent = await operation.sendPayout(order, await context.world());
+    if (input.dryRun) {
+      const { payoutBody } = await import("../../operations/payout-order.ts");
+      return context.preview("createPayout", payoutBody(order));
+    }
+    const { sendPayout } = await import("../../operations/payout.ts");
+    const sent = await sendPayout(order, await context.world());
     const existing = sent.existing && input.ref !== undefined;
     if (existing)
       context.notice(
         `The service already had reference ${order.reference}; no new payout was made.`,
       );
-    return { ...sent.payout, existing };
+    if (!input.wait) return { record: { ...sent.payout, existing }, waited: false };
+    const { waitForPayout } = await import("../../operations/wait.ts");
+    const payout = await waitForPayout(
+      sent.payout.payoutId,
+      { ...patienceOf(input), justMade: true },
+      await context.world(),
+    );
+    return { record: { ...payout, existing }, waited: true };
   },
-  view: payoutCard,
+  json: ({ record }) => record,
+  view: ({ record }) => payoutCard(record),
+  ending: (done) =>
+    done.record.existing && done.record.status === "Cancelled" ? "cancelled" : endingAfter(done),
 });
 
 /** Made and shown before anything is sent: without it nobody could ask for the same payout again. */

@@ -16,14 +16,15 @@ export const refundCancel = defineCommand({
   arguments: {
     refundRequestId: argument.required(
       "refundRequestId",
-      "The id that 'lenden refund create' printed",
+      "The id that 'lenden refund create' printed, or @last",
       readIdentifier,
     ),
   },
   flags: { note },
   writes: true,
   exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
-  async run({ refundRequestId, note: reason, dryRun }, context) {
+  async run({ note: reason, dryRun, ...input }, context) {
+    const refundRequestId = await context.idOf("refund", input.refundRequestId);
     if (dryRun)
       return context.preview("cancelRefund", {
         refundRequestId,

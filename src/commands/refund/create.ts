@@ -3,10 +3,11 @@ import { readAccountNumber, readIdentifier } from "../../contract/identifier.ts"
 import { accepted, type Reading, rejected } from "../../contract/reading.ts";
 import type { AccountType } from "../../contract/refunds.ts";
 import { defineCommand } from "../../frame/command.ts";
-import { amount, note } from "../../frame/common-flags.ts";
+import { again, amount, note } from "../../frame/common-flags.ts";
 import { flag } from "../../frame/flag.ts";
 import { formatPaisa } from "../../ui/money.ts";
 import { refundCard } from "../../ui/records.ts";
+import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 
 export const refundCreate = defineCommand({
   name: "refund create",
@@ -20,7 +21,11 @@ export const refundCreate = defineCommand({
     },
   ],
   flags: {
-    payment: flag.required("--payment <transactionId>", "The payment to pay back", readIdentifier),
+    payment: flag.required(
+      "--payment <transactionId>",
+      "The payment to pay back, or @last",
+      readIdentifier,
+    ),
     amount,
     accountType: flag.required(
       "--account-type <personal|business>",
@@ -33,12 +38,14 @@ export const refundCreate = defineCommand({
       readAccountNumber,
     ),
     note,
+    again,
+    ...waitFlags,
   },
   writes: true,
-  exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
+  exits: ["refused", "access", "conflict", "not-found", "unreachable", "uncertain"],
   async run(input, context) {
     const request = {
-      transactionId: input.payment,
+      transactionId: await context.idOf("payment", input.payment),
       accountType: input.accountType,
       accountNumber: input.accountNumber,
       ...(input.note === undefined ? {} : { note: input.note }),
@@ -49,15 +56,28 @@ export const refundCreate = defineCommand({
     await context.confirm({
       action: "Create a refund",
       rows: [
-        ["Payment", input.payment],
+        ["Payment", request.transactionId],
         ["Amount", formatPaisa(input.amount)],
         ["Account", `${input.accountNumber} (${input.accountType})`],
       ],
     });
     const { createRefund } = await import("../../operations/once.ts");
-    return createRefund(input.amount, request, await context.world());
+    const world = await context.world();
+    const refund = await createRefund(input.amount, request, input, world);
+    if (!input.wait) return { record: refund, waited: false };
+    const { waitForRefund } = await import("../../operations/wait.ts");
+    return {
+      record: await waitForRefund(
+        refund.refundRequestId,
+        { ...patienceOf(input), justMade: true },
+        world,
+      ),
+      waited: true,
+    };
   },
-  view: refundCard,
+  json: ({ record }) => record,
+  view: ({ record }) => refundCard(record),
+  ending: (done) => endingAfter(done),
 });
 
 /** Reads `personal` and `business`, and the service's own words. */

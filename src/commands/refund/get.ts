@@ -10,12 +10,13 @@ export const refundGet = defineCommand({
   arguments: {
     refundRequestId: argument.required(
       "refundRequestId",
-      "The id that 'lenden refund create' printed",
+      "The id that 'lenden refund create' printed, or @last",
       readIdentifier,
     ),
   },
   exits: ["access", "not-found", "unreachable"],
-  async run({ refundRequestId }, context) {
+  async run(input, context) {
+    const refundRequestId = await context.idOf("refund", input.refundRequestId);
     const { dataOf } = await import("../../operations/outcome.ts");
     const { client } = await context.world();
     return dataOf(await client.retrieveRefund({ id: refundRequestId }), refundRequestId);

@@ -49,7 +49,10 @@ async function runCommand(
       stdio: "inherit",
       env: environmentFor(sandbox, host),
     });
+    let signals = 0;
     const stopListening = host.onSignal((signal) => {
+      signals += 1;
+      if (signals > 2) child.kill("SIGKILL");
       // A terminal sends Ctrl-C to the command as well, and two would mean "leave at once".
       if (signal !== "SIGINT" || host.stdin.isTTY !== true) child.kill(signal);
     });

@@ -22,6 +22,7 @@ export const sandboxRequests = defineCommand({
   ],
   flags: { follow: flag.toggle("--follow", "Go on and show new ones as they come") },
   sandboxOnly: true,
+  untilStopped: true,
   exits: ["access", "unreachable"],
   run({ follow }, context): Promise<Found> | AsyncIterable<Found> {
     return follow ? followExchanges(context) : keptExchanges(context);

@@ -14,14 +14,15 @@ export const sandboxSet = defineCommand({
   ],
   arguments: {
     kind: argument.required("payment|payout|refund", "What it is", oneOf(resources)),
-    id: argument.required("id", "Its id", readIdentifier),
+    id: argument.required("id", "Its id, or @last", readIdentifier),
     status: argument.required("Completed|Cancelled", "Its new status", oneOf(statuses.slice(1))),
   },
   sandboxOnly: true,
   exits: ["refused", "access", "not-found", "unreachable"],
   async run(input, context) {
+    const id = await context.idOf(input.kind, input.id);
     const { dataOf } = await import("../../operations/outcome.ts");
-    return dataOf(await (await context.local()).setStatus(input), input.id);
+    return dataOf(await (await context.local()).setStatus({ ...input, id }), id);
   },
   view: (record) =>
     card("Set", record.id, [

@@ -26,6 +26,7 @@ export const sandboxStart = defineCommand({
     },
   ],
   flags: sandboxFlags,
+  untilStopped: true,
   exits: ["internal"],
   async *run(given, context) {
     const { host, stopping } = context;

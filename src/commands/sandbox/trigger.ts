@@ -8,12 +8,17 @@ export const triggerPayment = defineCommand({
   summary: "Complete a simulated payment, as if the customer had paid",
   examples: [{ line: "lenden sandbox trigger payment TX8F3K2Q", says: "then shows it" }],
   arguments: {
-    transactionId: argument.required("transactionId", "A payment of the sandbox", readIdentifier),
+    transactionId: argument.required(
+      "transactionId",
+      "A payment of the sandbox, or @last",
+      readIdentifier,
+    ),
   },
   writes: true,
   sandboxOnly: true,
   exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
-  async run({ transactionId, dryRun }, context) {
+  async run({ dryRun, ...input }, context) {
+    const transactionId = await context.idOf("payment", input.transactionId);
     if (dryRun) return context.preview("triggerPayment", { transactionId });
     const operation = await import("../../operations/settle.ts");
     return operation.triggerPayment(transactionId, await context.world());
@@ -25,11 +30,14 @@ export const triggerPayout = defineCommand({
   name: "sandbox trigger payout",
   summary: "Complete a simulated payout, as if the recipient had it",
   examples: [{ line: "lenden sandbox trigger payout PO19ZK", says: "then shows it" }],
-  arguments: { payoutId: argument.required("payoutId", "A payout of the sandbox", readIdentifier) },
+  arguments: {
+    payoutId: argument.required("payoutId", "A payout of the sandbox, or @last", readIdentifier),
+  },
   writes: true,
   sandboxOnly: true,
   exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
-  async run({ payoutId, dryRun }, context) {
+  async run({ dryRun, ...input }, context) {
+    const payoutId = await context.idOf("payout", input.payoutId);
     if (dryRun) return context.preview("triggerPayout", { payoutId });
     const operation = await import("../../operations/settle.ts");
     return operation.triggerPayout(payoutId, await context.world());

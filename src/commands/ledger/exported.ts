@@ -1,0 +1,20 @@
+import { amountText } from "../../contract/amount.ts";
+import type { Operation } from "../../frame/context.ts";
+
+/** An operation as scripts get it: amounts as text in taka, nothing that only lenden understands. */
+export function exported(operation: Operation) {
+  const {
+    id,
+    amountPaisa,
+    number: _,
+    holder: __,
+    asked: ___,
+    fingerprint: ____,
+    ...others
+  } = operation;
+  return {
+    operation: id,
+    ...others,
+    amount: amountPaisa === null ? null : amountText(amountPaisa),
+  };
+}

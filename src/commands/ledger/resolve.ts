@@ -1,0 +1,98 @@
+import { readIdentifier } from "../../contract/identifier.ts";
+import { Failure, usage } from "../../failure.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { readWord } from "../../frame/common-flags.ts";
+import type { Context, Operation } from "../../frame/context.ts";
+import { argument, flag } from "../../frame/flag.ts";
+import { status, text, time } from "../../ui/view.ts";
+import { exported } from "./exported.ts";
+import { operationNamed } from "./named.ts";
+
+export const ledgerResolve = defineCommand({
+  name: "ledger resolve",
+  summary: "Settle what is uncertain: one operation, or all of them",
+  details:
+    "A payout goes out again with the same reference, which is safe for a day. A payment or a refund needs your word: --made <id> after you found it in the dashboard (it is retrieved and compared), or --not-made.",
+  examples: [
+    { line: "lenden ledger resolve", says: "everything that can be settled without you" },
+    {
+      line: "lenden ledger resolve OP01JD… --made TX8F3K2Q",
+      says: "it was made, and this is its id",
+    },
+    { line: "lenden ledger resolve OP01JD… --not-made", says: "the dashboard does not have it" },
+  ],
+  arguments: {
+    operation: argument.optional(
+      "operation",
+      "Its id, its reference, or @last (all that are uncertain, if left out)",
+      readWord,
+    ),
+  },
+  flags: {
+    made: flag.optional("--made <id>", "It was made: the service's id of it", readIdentifier),
+    notMade: flag.toggle("--not-made", "It was not made, as the dashboard shows"),
+  },
+  finishes: true,
+  exits: ["access", "conflict", "unreachable", "uncertain"],
+  async run({ operation: name, made, notMade }, context) {
+    if ((made || notMade) && name === undefined)
+      throw usage(["--made and --not-made need the operation that they speak of."]);
+    if (made && notMade) throw usage(["--made and --not-made contradict each other."]);
+    const ledger = await context.ledger();
+    const all = name === undefined ? ledger.unsettled() : [operationNamed(name, ledger)];
+    const finding = made ? { made } : notMade ? ("not made" as const) : undefined;
+    await context.confirm({
+      action: "Settle what is uncertain",
+      rows: all.map((one) => [one.kind, one.reference ?? one.id]),
+    });
+    const settled = await settleEach(all, { finding, isOne: name !== undefined }, context);
+    return settled.map(exported);
+  },
+  view: (rows) => ({
+    kind: "table",
+    columns: [
+      { key: "operation", label: "OPERATION" },
+      { key: "kind", label: "KIND" },
+      { key: "reference", label: "REFERENCE" },
+      { key: "state", label: "STATE" },
+      { key: "message", label: "BECAUSE" },
+      { key: "createdAt", label: "SENT" },
+    ],
+    rows: rows.map((row) => ({
+      id: row.operation,
+      cells: {
+        operation: text(row.operation),
+        kind: text(row.kind),
+        reference: text(row.reference),
+        state: status(row.state),
+        message: text(row.message),
+        createdAt: time(row.createdAt),
+      },
+    })),
+    empty: "Nothing is uncertain.",
+  }),
+  ending: (rows) =>
+    rows.some(({ state }) => state === "INTENT" || state === "UNCERTAIN") ? "uncertain" : undefined,
+});
+
+/** Of several, one that cannot be settled does not keep the others from it. */
+async function settleEach(
+  all: Operation[],
+  { finding, isOne }: { finding: { made: string } | "not made" | undefined; isOne: boolean },
+  context: Context,
+): Promise<Operation[]> {
+  const { resolve } = await import("../../operations/resolve.ts");
+  const world = await context.world();
+  const settled: Operation[] = [];
+  for (const operation of all) {
+    if (context.stopping.aborted) break;
+    try {
+      settled.push(await resolve(operation, finding, world));
+    } catch (error) {
+      if (isOne || !(error instanceof Failure)) throw error;
+      context.notice(`${error.message} ${error.details.hint ?? ""}`);
+      settled.push((await world.ledger()).find(operation.id) ?? operation);
+    }
+  }
+  return settled;
+}

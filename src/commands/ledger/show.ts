@@ -1,0 +1,58 @@
+import { defineCommand } from "../../frame/command.ts";
+import { readWord } from "../../frame/common-flags.ts";
+import { argument } from "../../frame/flag.ts";
+import { card, field, status, text, time } from "../../ui/view.ts";
+import { exported } from "./exported.ts";
+import { operationNamed } from "./named.ts";
+
+export const ledgerShow = defineCommand({
+  name: "ledger show",
+  summary: "Show an operation and everything that happened to it",
+  details:
+    "An operation is named by its own id, by a payout's reference, by the service's id, or by @last.",
+  examples: [
+    { line: "lenden ledger show INV-7", says: "by its reference" },
+    { line: "lenden ledger show @last --json", says: "the newest, with its history" },
+  ],
+  arguments: {
+    operation: argument.required("operation", "Its id, its reference, or @last", readWord),
+  },
+  exits: ["access"],
+  async run({ operation: name }, context) {
+    const ledger = await context.ledger();
+    const operation = operationNamed(name, ledger);
+    return { ...exported(operation), asked: operation.asked, history: ledger.historyOf(operation) };
+  },
+  view: (shown) =>
+    card("Operation", shown.operation, [
+      field("operation", "Operation", text(shown.operation)),
+      field("kind", "Kind", text(shown.kind)),
+      field("reference", "Reference", text(shown.reference)),
+      field("amount", "Amount", text(shown.amount)),
+      field("target", "Of", text(shown.target)),
+      field("state", "State", text(shown.state)),
+      field("remoteId", "Service's id", text(shown.remoteId)),
+      field("status", "Last status", shown.status === null ? text(null) : status(shown.status)),
+      field("message", "Because", text(shown.message)),
+      field(
+        "profile",
+        "Profile",
+        text(`${shown.profile} (${shown.environment}, ${shown.baseUrl})`),
+      ),
+      field("command", "Command", text(`${shown.command}, by ${shown.user}`)),
+      field("createdAt", "Sent", time(shown.createdAt)),
+      ...shown.history.map(({ at, event, data }, index) =>
+        field(
+          `history.${index}`,
+          index === 0 ? "History" : "",
+          text(`${at}  ${event}  ${stateIn(data)}`),
+        ),
+      ),
+    ]),
+});
+
+function stateIn(data: unknown): string {
+  if (typeof data !== "object" || data === null) return "";
+  const { state = "", status: seen = "", message = "" } = { ...data } as Record<string, unknown>;
+  return [state, seen, message].filter(Boolean).join("  ");
+}

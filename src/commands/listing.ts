@@ -1,0 +1,127 @@
+import { amountNumber } from "../contract/amount.ts";
+import { accepted, type Reading, rejected } from "../contract/reading.ts";
+import { statuses } from "../contract/words.ts";
+import { type Command, defineCommand } from "../frame/command.ts";
+import type { Context, Operation } from "../frame/context.ts";
+import { flag, oneOf } from "../frame/flag.ts";
+import { readMoment } from "../ui/time.ts";
+import { money, type Row, status, text, time, type View } from "../ui/view.ts";
+
+/** What differs between the three lists. */
+interface Listed {
+  kind: "payment" | "payout" | "refund";
+  /** The commands' group. */
+  group: "pay" | "payout" | "refund";
+  /** The service's name of the id. */
+  idKey: string;
+}
+
+/** `pay list`, `payout list` and `refund list`: from the ledger, for the service lists nothing. */
+export function listCommand({ kind, group, idKey }: Listed): Command {
+  return defineCommand({
+    name: `${group} list`,
+    summary: `List the ${kind}s that this machine sent, newest first`,
+    details:
+      "The list comes from the ledger of this machine: the service lists nothing. A status is the one that was last seen; --refresh asks the service for each that is still Processing.",
+    examples: [
+      { line: `lenden ${group} list --since today`, says: "those of today" },
+      {
+        line: `lenden ${group} list --status Processing --refresh -q`,
+        says: "the ids of those that still are",
+      },
+    ],
+    flags: {
+      status: flag.optional(
+        `--status <${statuses.join("|")}>`,
+        "Only those last seen with this status",
+        oneOf(statuses),
+      ),
+      since: flag.optional(
+        "--since <time>",
+        "Only those sent at this time or later: 2026-11-20, today, 2h ago",
+        readMoment,
+      ),
+      until: flag.optional("--until <time>", "Only those sent at this time or earlier", readMoment),
+      limit: flag.optional("--limit <n>", "At most this many (default 50)", readLimit),
+      refresh: flag.toggle("--refresh", "Ask the service for each that is still Processing"),
+    },
+    exits: ["access", "unreachable"],
+    async run(input, context) {
+      const ledger = await context.ledger();
+      const nowMs = context.host.now();
+      const iso = (moment: typeof input.since) => moment && new Date(moment(nowMs)).toISOString();
+      const filter = {
+        status: input.status,
+        since: iso(input.since),
+        until: iso(input.until),
+        limit: input.limit ?? 50,
+      };
+      if (input.refresh) await refresh(kind, filter, context);
+      return ledger.list(kind, filter);
+    },
+    json: (operations) => operations.map((one) => listed(one, idKey)),
+    view: (operations) => tableOf(operations, { kind, group }),
+  });
+}
+
+async function refresh(
+  kind: Listed["kind"],
+  filter: { limit: number },
+  context: Context,
+): Promise<void> {
+  const { refreshStatus } = await import("../operations/refresh.ts");
+  const processing = (await context.ledger()).list(kind, { ...filter, status: "Processing" });
+  await refreshStatus(processing, await context.world());
+}
+
+/** An operation as scripts get it: what was asked, and what is known, by the service's names. */
+function listed(
+  { id, remoteId, asked, state, status: seen, createdAt, updatedAt }: Operation,
+  idKey: string,
+) {
+  return { operation: id, [idKey]: remoteId, ...asked, state, status: seen, createdAt, updatedAt };
+}
+
+function tableOf(operations: Operation[], { kind, group }: Pick<Listed, "kind" | "group">): View {
+  const who = { payment: "description", payout: "recipientNumber", refund: "accountNumber" }[kind];
+  const create = { pay: "pay create", payout: "payout send", refund: "refund create" }[group];
+  return {
+    kind: "table",
+    columns: [
+      { key: "id", label: "ID" },
+      ...(kind === "payout" ? [{ key: "merchantRef", label: "REFERENCE" }] : []),
+      { key: "amount", label: "AMOUNT" },
+      { key: who, label: { payment: "DESCRIPTION", payout: "TO", refund: "ACCOUNT" }[kind] },
+      { key: "status", label: "STATUS" },
+      { key: "createdAt", label: "SENT" },
+    ],
+    rows: operations.map((operation) => rowOf(operation, who)),
+    empty: `No ${kind} was sent from here yet. 'lenden ${create} --help' shows how.`,
+  };
+}
+
+/** Where the service never told a status, the state says why. */
+function rowOf(
+  { id, remoteId, reference, amountPaisa, asked, ...operation }: Operation,
+  who: string,
+): Row {
+  const shownId = remoteId ?? id;
+  const named = asked[who];
+  return {
+    id: shownId,
+    cells: {
+      id: text(shownId),
+      merchantRef: text(reference),
+      amount: money(amountNumber(amountPaisa ?? 0n)),
+      [who]: text(typeof named === "string" ? named : null),
+      status: status(operation.status ?? operation.state),
+      createdAt: time(operation.createdAt),
+    },
+  };
+}
+
+function readLimit(typed: string): Reading<number> {
+  return /^[1-9][0-9]{0,6}$/.test(typed)
+    ? accepted(Number(typed))
+    : rejected("This is not a whole number above zero.");
+}

@@ -1,0 +1,54 @@
+import type { FailureKind } from "../failure.ts";
+import { flag } from "../frame/flag.ts";
+import { readDuration } from "../ui/time.ts";
+
+/** The flags of the `wait` commands. */
+export const patienceFlags = {
+  waitTimeout: flag.optional(
+    "--wait-timeout <duration>",
+    "Wait at most this long (default 10m)",
+    readDuration,
+  ),
+  interval: flag.optional(
+    "--interval <duration>",
+    "Look this often (growing from 0.5s to 10s, if left out)",
+    readDuration,
+  ),
+};
+
+/** The same for a command that may wait after what it does. */
+export const waitFlags = {
+  wait: flag.toggle("--wait", "Wait until it is Completed or Cancelled"),
+  ...patienceFlags,
+};
+
+export const waitExits: FailureKind[] = [
+  "access",
+  "pending",
+  "not-found",
+  "cancelled",
+  "unreachable",
+];
+
+const usualTimeoutMs = 10 * 60_000;
+
+export function patienceOf(given: {
+  waitTimeout: number | undefined;
+  interval: number | undefined;
+}) {
+  return { timeoutMs: given.waitTimeout ?? usualTimeoutMs, intervalMs: given.interval };
+}
+
+/** How a wait ended: 0 Completed, 10 Cancelled, 8 anything else. */
+export function endingOf({ status }: { status: string }): FailureKind | undefined {
+  if (status === "Completed") return undefined;
+  return status === "Cancelled" ? "cancelled" : "pending";
+}
+
+/** The same of a command that only may have waited. */
+export function endingAfter(done: {
+  waited: boolean;
+  record: { status: string };
+}): FailureKind | undefined {
+  return done.waited ? endingOf(done.record) : undefined;
+}

@@ -1,0 +1,3 @@
+import { listCommand } from "../listing.ts";
+
+export const payList = listCommand({ kind: "payment", group: "pay", idKey: "transactionId" });

@@ -1,0 +1,30 @@
+import { readIdentifier } from "../../contract/identifier.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { argument } from "../../frame/flag.ts";
+import { paymentCard } from "../../ui/records.ts";
+import { endingOf, patienceFlags, patienceOf, waitExits } from "../patience.ts";
+
+export const payWait = defineCommand({
+  name: "pay wait",
+  summary: "Wait until a payment is Completed or Cancelled",
+  details:
+    "Says every change on stderr and ends with the payment as it was seen last. A status that nobody documented is no end.",
+  examples: [
+    {
+      line: "lenden pay wait @last --wait-timeout 5m",
+      says: "the newest one, for five minutes at most",
+    },
+  ],
+  arguments: {
+    transactionId: argument.required("transactionId", "Its id, or @last", readIdentifier),
+  },
+  flags: patienceFlags,
+  exits: waitExits,
+  async run(input, context) {
+    const id = await context.idOf("payment", input.transactionId);
+    const { waitForPayment } = await import("../../operations/wait.ts");
+    return waitForPayment(id, patienceOf(input), await context.world());
+  },
+  view: paymentCard,
+  ending: endingOf,
+});

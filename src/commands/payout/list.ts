@@ -1,0 +1,3 @@
+import { listCommand } from "../listing.ts";
+
+export const payoutList = listCommand({ kind: "payout", group: "payout", idKey: "payoutId" });

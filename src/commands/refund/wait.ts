@@ -1,0 +1,30 @@
+import { readIdentifier } from "../../contract/identifier.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { argument } from "../../frame/flag.ts";
+import { refundCard } from "../../ui/records.ts";
+import { endingOf, patienceFlags, patienceOf, waitExits } from "../patience.ts";
+
+export const refundWait = defineCommand({
+  name: "refund wait",
+  summary: "Wait until a refund is Completed or Cancelled",
+  details:
+    "Says every change on stderr and ends with the refund as it was seen last. A status that nobody documented is no end.",
+  examples: [
+    {
+      line: "lenden refund wait @last --wait-timeout 5m",
+      says: "the newest one, for five minutes at most",
+    },
+  ],
+  arguments: {
+    refundRequestId: argument.required("refundRequestId", "Its id, or @last", readIdentifier),
+  },
+  flags: patienceFlags,
+  exits: waitExits,
+  async run(input, context) {
+    const id = await context.idOf("refund", input.refundRequestId);
+    const { waitForRefund } = await import("../../operations/wait.ts");
+    return waitForRefund(id, patienceOf(input), await context.world());
+  },
+  view: refundCard,
+  ending: endingOf,
+});

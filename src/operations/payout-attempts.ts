@@ -1,0 +1,78 @@
+import type { Data } from "../contract/endpoint.ts";
+import type { ServiceContract } from "../contract/index.ts";
+import type { Failure } from "../failure.ts";
+import type { Answer } from "../http/answer.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { attempted, checkStop, clockTrouble, describe, refusedToMake, unsent } from "./outcome.ts";
+import { type PayoutOrder, payoutBody, uncertain } from "./payout-order.ts";
+import { isGarbled, isWaiting, pauseBeforeResending } from "./resend.ts";
+import type { World } from "./world.ts";
+
+export type CreatedPayout = Data<ServiceContract["createPayout"]>;
+
+interface Attempts {
+  operation: Operation;
+  /** Why it may already have happened. */
+  doubt: string | undefined;
+}
+
+/** The attempts. Once one of them is in doubt, only an answer with the payout ends the doubt. */
+export async function createPayout(
+  order: PayoutOrder,
+  { operation, doubt: before }: Attempts,
+  world: World,
+): Promise<CreatedPayout> {
+  let doubt = before;
+  let garbled = 0;
+  for (let attempt = 1; ; attempt += 1) {
+    if (doubt === undefined) checkStop(world);
+    else if (world.isStopping()) throw uncertain(order, `no trustworthy answer (${doubt})`);
+    const answer = await attempted(() => world.client.createPayout(payoutBody(order)));
+    if (answer.kind === "data") return answer.data;
+    if (answer.kind === "unclear") doubt = describe(answer);
+    if (answer.kind === "refused" && isWaiting(answer)) doubt ??= describe(answer);
+    if (isGarbled(answer)) garbled += 1;
+    const trouble = clockTrouble(world.clockAheadMs() ?? 0);
+    if (doubt !== undefined && trouble) throw uncertain(order, `${doubt}. ${trouble}`);
+    const pauseMs = pauseBeforeResending(answer, { attempt, garbled, random: world.random() });
+    const outOfTime = pauseMs !== undefined && world.now() + pauseMs >= world.deadlineMs;
+    if (pauseMs === undefined || outOfTime || world.isStopping())
+      throw given(order, answer, doubt, world);
+    await noteAttempt(operation, answer, doubt, world);
+    world.notice(
+      `Attempt ${attempt}: ${doubt ?? "no connection"}. The same reference goes out again in ${Math.ceil(pauseMs / 1000)} s.`,
+    );
+    await world.sleep(pauseMs);
+  }
+}
+
+/** I4: a ledger that fails here stops the sending; nothing catches that. */
+async function noteAttempt(
+  operation: Operation,
+  answer: Answer,
+  doubt: string | undefined,
+  world: World,
+): Promise<void> {
+  const state = doubt === undefined ? "INTENT" : "UNCERTAIN";
+  const answered =
+    answer.kind === "unclear" && answer.text ? { answer: answer.text.slice(0, 4096) } : {};
+  (await world.ledger()).settle(
+    operation,
+    { state, sent: answer.kind !== "unsent", ...(doubt ? { message: doubt } : {}), ...answered },
+    { letGo: false },
+  );
+}
+
+/** What to say when there will be no further attempt. */
+function given(
+  order: PayoutOrder,
+  answer: Exclude<Answer, { kind: "data" }>,
+  doubt: string | undefined,
+  world: World,
+): Failure {
+  if (doubt !== undefined) return uncertain(order, `no trustworthy answer (${doubt})`);
+  if (answer.kind === "unsent") return unsent(answer);
+  if (answer.kind === "refused")
+    return refusedToMake(answer, order.reference, world.clockAheadMs());
+  return uncertain(order, describe(answer));
+}

@@ -1,0 +1,69 @@
+import { Failure } from "../failure.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { type PayoutOrder, payoutBody } from "./payout-order.ts";
+import { fingerprintOf, held } from "./recorded.ts";
+import type { World } from "./world.ts";
+
+/** The reference is ours, or it says why not. */
+export async function claimReference(order: PayoutOrder, world: World) {
+  const { amountPaisa, reference, recipientNumber, paymentMethodId } = order;
+  const fingerprint = fingerprintOf(world, [amountPaisa, recipientNumber, paymentMethodId]);
+  const claim = (await world.ledger()).claim({
+    kind: "payout",
+    reference,
+    fingerprint,
+    amountPaisa,
+    target: null,
+    asked: payoutBody(order),
+  });
+  if (claim.kind === "other") throw otherPayout(order, claim.operation);
+  if (claim.kind === "held") throw held(`Reference ${reference}`, claim.by);
+  return claim;
+}
+
+/** P6: the reference is in the ledger for something else; ours beside that. */
+function otherPayout(order: PayoutOrder, { asked, reference }: Operation): Failure {
+  const ours: Record<string, unknown> = payoutBody(order);
+  const names = { amount: "amount", recipientNumber: "recipient", paymentMethodId: "method" };
+  const problems = Object.entries(names)
+    .filter(([key]) => asked[key] !== ours[key])
+    .map(([key, name]) => `${name}: asked ${ours[key]}, the ledger has ${asked[key]}`);
+  return new Failure("conflict", `Reference ${reference} was used for another payout.`, {
+    problems,
+    hint: "Nothing was sent. If this one is still to be paid, give it a reference of its own.",
+    operation: order.reference,
+  });
+}
+
+const longestDoubtMs = 24 * 60 * 60_000;
+const quietMs = 10_000;
+
+/**
+ * An earlier run ended without an answer: its request may still be in work, so it gets ten seconds
+ * (I3); and after a day nobody knows whether the service still remembers the reference (P25).
+ */
+export async function earlierDoubt(
+  { reference, state, createdAt, updatedAt, holder }: Operation,
+  world: World,
+): Promise<string | undefined> {
+  if (state === "NOT_SENT" || state === "REFUSED") return undefined;
+  if (world.now() - Date.parse(createdAt) > longestDoubtMs) {
+    throw new Failure(
+      "uncertain",
+      `The payout ${reference} is uncertain since ${createdAt}, more than a day.`,
+      {
+        hint: "It is not sent again by itself. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.",
+        operation: reference ?? "",
+      },
+    );
+  }
+  const sinceMs = holder ? 0 : Math.max(0, world.now() - Date.parse(updatedAt));
+  const leftMs = quietMs - sinceMs;
+  if (leftMs > 0) {
+    world.notice(
+      `An earlier run of ${reference} ended without an answer; it goes out again in ${Math.ceil(leftMs / 1000)} s.`,
+    );
+    await world.sleep(leftMs);
+  }
+  return "an earlier run ended without an answer";
+}

@@ -1,0 +1,94 @@
+import { amountNumber, amountText, type Paisa, paisaOf } from "../contract/amount.ts";
+import { sameMobile } from "../contract/mobile.ts";
+import { Failure } from "../failure.ts";
+import type { Operation } from "../ledger/operation.ts";
+
+/** A payout as it was decided; nothing in it changes between attempts. */
+export interface PayoutOrder {
+  amountPaisa: Paisa;
+  reference: string;
+  /** As it goes on the wire. */
+  recipientNumber: string;
+  recipientName?: string | undefined;
+  description?: string | undefined;
+  paymentMethodId: string;
+}
+
+/** The body of the request, but for the timestamp, which each attempt gets anew. */
+export function payoutBody(order: PayoutOrder) {
+  const { amountPaisa, reference, recipientNumber, recipientName, description, paymentMethodId } =
+    order;
+  return {
+    amount: amountNumber(amountPaisa),
+    merchantRef: reference,
+    recipientNumber,
+    ...(recipientName === undefined ? {} : { recipientName }),
+    ...(description === undefined ? {} : { description }),
+    paymentMethodId,
+  };
+}
+
+/** The order of a payout that the ledger has. */
+export function orderOf({ asked, amountPaisa, reference }: Operation): PayoutOrder {
+  const text = (name: string) => (typeof asked[name] === "string" ? asked[name] : undefined);
+  return {
+    amountPaisa: amountPaisa ?? 0n,
+    reference: reference ?? "",
+    recipientNumber: text("recipientNumber") ?? "",
+    recipientName: text("recipientName"),
+    description: text("description"),
+    paymentMethodId: text("paymentMethodId") ?? "",
+  };
+}
+
+interface Theirs {
+  payoutId: string;
+  amount: number;
+  reference: string;
+  recipient?: string;
+}
+
+/** Ours beside theirs (P15, P16). */
+export function compare(what: "answer" | "record", order: PayoutOrder, theirs: Theirs): void {
+  const recipient =
+    theirs.recipient === undefined ? "same" : sameMobile(order.recipientNumber, theirs.recipient);
+  if (recipient === "unclear") {
+    throw uncertain(
+      order,
+      `the service has it, but shows the recipient as ${theirs.recipient}, which cannot be compared`,
+    );
+  }
+  const differences = [
+    ...(paisaOf(theirs.amount) === order.amountPaisa
+      ? []
+      : [`amount: asked ${amountText(order.amountPaisa)}, the service has ${theirs.amount}`]),
+    ...(theirs.reference === order.reference
+      ? []
+      : [`reference: asked ${order.reference}, the service has ${theirs.reference}`]),
+    ...(recipient !== "different"
+      ? []
+      : [`recipient: asked ${order.recipientNumber}, the service has ${theirs.recipient}`]),
+  ];
+  if (differences.length === 0) return;
+  throw new Failure(
+    "conflict",
+    `The service's ${what} for reference ${order.reference} is another payout.`,
+    {
+      problems: differences,
+      hint: `Look at ${theirs.payoutId} in the dashboard first: only if it is an older payout, and this one is still to be paid, give this one a reference of its own.`,
+      operation: order.reference,
+    },
+  );
+}
+
+/** The failure of a payout of which nobody knows whether it was made (exit 75). */
+export function uncertain(order: PayoutOrder, why: string): Failure {
+  return new Failure(
+    "uncertain",
+    `The payout ${order.reference} may or may not have been made: ${why}.`,
+    {
+      hint: `Run the same command again with --ref ${order.reference}: the service makes one payout for a reference, however often it is sent.`,
+      operation: order.reference,
+    },
+  );
+}

@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { Failure, type FailureKind } from "../failure.ts";
+import type { Holder, Operation, State } from "../ledger/operation.ts";
+import type { World } from "./world.ts";
+
+/** What a piece of work came to, as the service told it. */
+export interface Confirmed<Result> {
+  result: Result;
+  /** The service's id of what was made; a move makes nothing. */
+  remoteId?: string;
+  status: string;
+}
+
+/**
+ * Does what was written down as an intent, and writes down how it ended. The kind of a failure says
+ * which state that is; what is no Failure is a fault of our own, and leaves doubt.
+ */
+export async function recorded<Result>(
+  operation: Operation,
+  world: World,
+  work: () => Promise<Confirmed<Result>>,
+): Promise<Result> {
+  let done: Confirmed<Result>;
+  try {
+    done = await work();
+  } catch (error) {
+    const failure = error instanceof Failure ? error : faultOfOurs(operation, error);
+    const { kind: code, message } = failure;
+    await write(operation, { state: endStates[code] ?? "UNCERTAIN", code, message }, world);
+    throw failure;
+  }
+  const { result, ...told } = done;
+  await write(operation, { state: "CONFIRMED", ...told }, world);
+  return result;
+}
+
+const endStates: Partial<Record<FailureKind, State>> = {
+  conflict: "CONFLICT",
+  refused: "REFUSED",
+  access: "REFUSED",
+  "not-found": "REFUSED",
+  unreachable: "NOT_SENT",
+  interrupted: "NOT_SENT",
+  uncertain: "UNCERTAIN",
+};
+
+/** P21: what cannot be written down any longer is said, and the intent stays for the next run. */
+async function write(
+  operation: Operation,
+  outcome: { state: State; remoteId?: string; status?: string; code?: string; message?: string },
+  world: World,
+): Promise<void> {
+  try {
+    (await world.ledger()).settle(
+      operation,
+      { ...outcome, sent: outcome.state !== "NOT_SENT" },
+      { letGo: true },
+    );
+  } catch (cause) {
+    const name = operation.reference ?? operation.id;
+    const id = outcome.remoteId ? `, ${outcome.remoteId}` : "";
+    throw new Failure(
+      "uncertain",
+      `The ledger could not be written at the end of ${name} (${outcome.state}${id}).`,
+      {
+        hint: "Its intent is safe in the ledger. Make room on the disk, then run 'lenden ledger resolve'.",
+        operation: name,
+        cause,
+      },
+    );
+  }
+}
+
+function faultOfOurs(operation: Operation, cause: unknown): Failure {
+  const name = operation.reference ?? operation.id;
+  return new Failure(
+    "uncertain",
+    `Something went wrong inside lenden while ${name} was under way.`,
+    {
+      hint: "Run 'lenden ledger resolve', and report it with LENDEN_DEBUG=1.",
+      operation: name,
+      cause,
+    },
+  );
+}
+
+/** P4: somebody else works on it, and a lock is never stolen for its age. */
+export function held(name: string, by: Holder): Failure {
+  return new Failure(
+    "locked",
+    `${name} is being worked on by process ${by.pid} on ${by.machine}, since ${by.since}.`,
+    {
+      hint: "Nothing was sent. Wait for that process, or stop it.",
+      operation: name,
+    },
+  );
+}
+
+/** What makes two requests the same: the account and everything that decides who gets how much. */
+export function fingerprintOf({ account }: World, parts: (string | bigint)[]): string {
+  const text = [account.baseUrl, account.environment, ...parts.map(String)].join("|");
+  return createHash("sha256").update(text).digest("hex");
+}

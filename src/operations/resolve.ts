@@ -1,0 +1,134 @@
+import { paisaOf } from "../contract/amount.ts";
+import { sameMobile } from "../contract/mobile.ts";
+import { type Resource, resources } from "../contract/words.ts";
+import { Failure } from "../failure.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { dataOf } from "./outcome.ts";
+import { sendPayout } from "./payout.ts";
+import { orderOf } from "./payout-order.ts";
+import { held } from "./recorded.ts";
+import type { World } from "./world.ts";
+
+/** What a person found out about an operation that nobody was sure of. */
+export type Finding = { made: string } | "not made" | undefined;
+
+/**
+ * Settles an operation of which nobody knows whether it happened. A payout goes out again with the
+ * same reference, which is safe for a day; a move is looked at; for a payment or a refund somebody
+ * has to say what the dashboard shows.
+ *
+ * @throws Failure that says what is still missing
+ */
+export async function resolve(
+  operation: Operation,
+  finding: Finding,
+  world: World,
+): Promise<Operation> {
+  const ledger = await world.ledger();
+  if (operation.state !== "INTENT" && operation.state !== "UNCERTAIN") return operation;
+  const by = ledger.holderOf(operation);
+  if (by) throw held(operation.reference ?? operation.id, by);
+  if (finding === "not made") {
+    const message = "declared not made";
+    return ledger.settle(
+      operation,
+      { state: "NOT_SENT", code: "declared", message },
+      { letGo: true },
+    );
+  }
+  const isMove = operation.kind === "cancel" || operation.kind === "trigger";
+  if (finding && !isMove) return adopt(operation, finding.made, world);
+  if (operation.kind === "payout") {
+    await sendPayout(orderOf(operation), world);
+    return afterwards(() => ledger.find(operation.id)) ?? operation;
+  }
+  if (isMove) return look(operation, world);
+  throw new Failure(
+    "uncertain",
+    `Whether the ${operation.kind} ${operation.id} was made, only the merchant dashboard can say.`,
+    {
+      hint: `Look there, then run 'lenden ledger resolve ${operation.id}' with --made <id>, or with --not-made.`,
+      operation: operation.id,
+    },
+  );
+}
+
+/** Takes an id for an operation, once the record behind it is the one that was asked for. */
+async function adopt(operation: Operation, remoteId: string, world: World): Promise<Operation> {
+  const ledger = await world.ledger();
+  const kind =
+    operation.kind === "payment" || operation.kind === "refund" ? operation.kind : "payout";
+  const record = await retrieve(kind, remoteId, world);
+  const differences = [
+    ...(operation.amountPaisa === null || paisaOf(record.amount) === operation.amountPaisa
+      ? []
+      : ["the amount"]),
+    ...(operation.reference === null || record.merchantRef === operation.reference
+      ? []
+      : ["the reference"]),
+    ...(operation.kind !== "payout" ||
+    sameMobile(String(operation.asked.recipientNumber), record.recipientNumber ?? "") === "same"
+      ? []
+      : ["the recipient"]),
+    ...(operation.kind !== "refund" || record.accountNumber === operation.asked.accountNumber
+      ? []
+      : ["the account"]),
+    ...(operation.kind !== "refund" || record.transactionId === operation.target
+      ? []
+      : ["the payment"]),
+  ];
+  const taken = ledger.find(remoteId);
+  if (taken && taken.number !== operation.number)
+    differences.push(`it already belongs to ${taken.id}`);
+  if (differences.length === 0) {
+    return ledger.settle(
+      operation,
+      { state: "CONFIRMED", remoteId, status: record.status },
+      { letGo: true },
+    );
+  }
+  throw new Failure(
+    "conflict",
+    `${remoteId} is not what ${operation.id} asked for: ${differences.join(", ")}.`,
+    {
+      hint: "Nothing was changed. Compare both with 'lenden ledger show'.",
+      operation: operation.id,
+    },
+  );
+}
+
+interface Found {
+  amount: number;
+  status: string;
+  merchantRef?: string;
+  recipientNumber?: string;
+  accountNumber?: string | null | undefined;
+  transactionId?: string;
+}
+
+async function retrieve(resource: Resource, id: string, { client }: World): Promise<Found> {
+  if (resource === "payment")
+    return dataOf(await client.retrievePayment({ transactionId: id }), id);
+  if (resource === "refund") return dataOf(await client.retrieveRefund({ id }), id);
+  return dataOf(await client.retrievePayout({ payoutId: id }), id);
+}
+
+/** A cancel or a trigger: the record itself shows whether it happened. */
+async function look(operation: Operation, world: World): Promise<Operation> {
+  const ledger = await world.ledger();
+  const { resource, target } = operation.asked;
+  const id = operation.target ?? "";
+  const moved = resources.find((one) => one === resource) ?? "payment";
+  const { status } = await retrieve(moved, id, world);
+  const state = status === target ? "CONFIRMED" : "NOT_SENT";
+  return ledger.settle(operation, { state, status }, { letGo: true });
+}
+
+/** What only shows how it ended must not fail it: the money has moved. */
+function afterwards<Result>(look: () => Result): Result | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}

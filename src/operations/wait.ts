@@ -1,0 +1,113 @@
+import type { Resource } from "../contract/words.ts";
+import { Failure } from "../failure.ts";
+import type { Answer } from "../http/answer.ts";
+import { dataOf } from "./outcome.ts";
+import type { World } from "./world.ts";
+
+export interface Patience {
+  timeoutMs: number;
+  /** The pause between two looks; it grows when left out. */
+  intervalMs?: number | undefined;
+  /** It was just made: then a look that fails is no reason to say anything else than "pending". */
+  justMade?: boolean;
+}
+
+const growth = { firstMs: 500, longestMs: 10_000, factor: 1.5 };
+
+/** Waits for the end of a payment; the ledger keeps what was seen last. The others do the same. */
+export async function waitForPayment(transactionId: string, patience: Patience, world: World) {
+  const look = () => world.client.retrievePayment({ transactionId });
+  return remembered(
+    { kind: "payment", id: transactionId },
+    await waitForEnd(`Payment ${transactionId}`, look, patience, world),
+    world,
+  );
+}
+
+export async function waitForPayout(payoutId: string, patience: Patience, world: World) {
+  const look = () => world.client.retrievePayout({ payoutId });
+  return remembered(
+    { kind: "payout", id: payoutId },
+    await waitForEnd(`Payout ${payoutId}`, look, patience, world),
+    world,
+  );
+}
+
+export async function waitForRefund(id: string, patience: Patience, world: World) {
+  const look = () => world.client.retrieveRefund({ id });
+  return remembered(
+    { kind: "refund", id },
+    await waitForEnd(`Refund ${id}`, look, patience, world),
+    world,
+  );
+}
+
+/**
+ * Retrieves a record until it is Completed or Cancelled, the time is up, or somebody stops it. A
+ * status that nobody documented is no end. Says every change of status once.
+ *
+ * @returns the record as it was seen last
+ * @throws Failure `not-found` for an unknown id; the failure of the last look if none ever succeeded
+ */
+async function waitForEnd<Record extends { status: string }>(
+  about: string,
+  retrieve: () => Promise<Answer<Record>>,
+  patience: Patience,
+  world: World,
+): Promise<Record> {
+  world.waitFor(patience.timeoutMs);
+  const endMs = world.now() + patience.timeoutMs;
+  let seen: Record | undefined;
+  for (let look = 0; ; look += 1) {
+    const answer = await retrieve();
+    if (answer.kind === "data") {
+      if (seen?.status !== answer.data.status) world.notice(`${about} is ${answer.data.status}.`);
+      seen = answer.data;
+    } else if (!patience.justMade && (seen === undefined || isFinal(answer))) {
+      dataOf(answer, about);
+    }
+    const pauseMs = Math.min(pauseOf(patience, look, world), endMs - world.now());
+    const isOver = pauseMs <= 0 || world.isStopping();
+    if (seen && (isOver || hasEnded(seen))) return seen;
+    if (isOver) throw unseen(about);
+    await world.sleep(pauseMs);
+  }
+}
+
+function unseen(about: string): Failure {
+  return new Failure("pending", `${about} was made, but could not be looked at since.`, {
+    hint: "Look at it later with the get command of its kind; do not make it again.",
+    operation: about,
+  });
+}
+
+function hasEnded({ status }: { status: string }): boolean {
+  return status === "Completed" || status === "Cancelled";
+}
+
+/** Writes down what was last seen of a record, where the ledger has the operation that made it. */
+export async function remembered<Record extends { status: string }>(
+  { kind, id }: { kind: Resource; id: string },
+  record: Record,
+  world: World,
+): Promise<Record> {
+  try {
+    const ledger = await world.ledger();
+    const operation = ledger.ofRecord(kind, id);
+    if (operation?.state === "CONFIRMED" && operation.status !== record.status) {
+      ledger.settle(operation, { state: "CONFIRMED", status: record.status }, { letGo: true });
+    }
+  } catch {
+    world.notice(`The ledger could not keep that ${id} is ${record.status}; ask for it again.`);
+  }
+  return record;
+}
+
+function isFinal(answer: Answer): boolean {
+  return answer.kind === "refused" && answer.why !== "busy";
+}
+
+function pauseOf({ intervalMs }: Patience, look: number, { random }: World): number {
+  if (intervalMs !== undefined) return intervalMs;
+  return Math.min(growth.firstMs * growth.factor ** look, growth.longestMs) * (0.75 + random() / 2);
+}

@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { chmodSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { ulid } from "ulid";
+import type { Account } from "../config/account.ts";
+import { Failure } from "../failure.ts";
+import type { Host } from "../host.ts";
+import { openDatabase } from "../ledger/database.ts";
+import { type Ledger, openLedger } from "../ledger/ledger.ts";
+
+/** A ledger, and how to close its file. */
+export interface OpenedLedger {
+  ledger: Ledger;
+  close(): void;
+}
+
+/**
+ * Opens the ledger of an account.
+ *
+ * @param path the file, or `:memory:` for what leaves no trace
+ * @throws Failure `internal` when it cannot be used; nothing was sent then (P7)
+ */
+export async function openAccountLedger(
+  path: string,
+  { account, host, command }: { account: Account; host: Host; command: string },
+): Promise<OpenedLedger> {
+  const database = await openDatabase(path);
+  const holder = {
+    pid: host.pid,
+    startedAt: host.processStart(host.pid) ?? "",
+    machine: host.machine,
+  };
+  const ledger = openLedger(database, {
+    owner: {
+      profile: account.name,
+      environment: account.environment,
+      baseUrl: account.baseUrl,
+      keyId: createHash("sha256").update(account.apiKey).digest("hex").slice(0, 16),
+    },
+    user: host.user,
+    command,
+    holder,
+    now: host.now,
+    newId: () => `OP${ulid(host.now(), () => (host.randomBytes(1)[0] ?? 0) / 256)}`,
+    // Of another machine nothing can be told: its lock is respected.
+    isAlive: ({ pid, startedAt, machine }) =>
+      machine !== host.machine || host.processStart(pid) === startedAt,
+  });
+  return { ledger, close: () => database.close() };
+}
+
+/** The one file of all accounts, in a folder that nobody else reads. */
+export function ledgerFile({ folders }: Host): string {
+  try {
+    mkdirSync(folders.data, { recursive: true, mode: 0o700 });
+    if ((statSync(folders.data).mode & 0o077) !== 0) chmodSync(folders.data, 0o700);
+  } catch (cause) {
+    throw new Failure("internal", `The folder ${folders.data} cannot be made; nothing was sent.`, {
+      hint: "Check its permissions, or set LENDEN_DATA_DIR to a folder of your own.",
+      cause,
+    });
+  }
+  return join(folders.data, "ledger.db");
+}

@@ -1,0 +1,237 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ended, type Merchant, openMerchantApart, payoutOf, until } from "../merchant.ts";
+import { built, scratchFolder } from "../run.ts";
+import { faults } from "../sandbox/running.ts";
+
+/** Nothing was sent, one sentence says why and one what to do, and nobody sees a stack. */
+async function expectNothingSent(
+  merchant: Merchant,
+  env: Record<string, string>,
+  says: RegExp,
+): Promise<void> {
+  for (const line of [payoutOf("STORE"), payment]) {
+    const { code, stdout, stderr } = await built(line, { env });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toMatch(/\n +at |node:|\.cjs/);
+    expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(4);
+  }
+  expect(await merchant.moneyRequests()).toEqual([]);
+  expect(await merchant.books("payouts")).toEqual([]);
+}
+
+const payment = ["pay", "create", "--amount", "5", "--description", "x", "--method", "bkash"];
+
+test("P7: the data folder cannot be made: nothing is sent, and it says which and what to do", async () => {
+  const merchant = await openMerchantApart();
+  const file = join(scratchFolder(), "a-file");
+  writeFileSync(file, "");
+  const env = { ...merchant.env, LENDEN_DATA_DIR: join(file, "data") };
+  await expectNothingSent(
+    merchant,
+    env,
+    /folder .* cannot be made; nothing was sent[\s\S]*LENDEN_DATA/,
+  );
+});
+
+test("P7: the ledger's path is a folder, or a symbolic link: nothing is sent", async () => {
+  const merchant = await openMerchantApart();
+  mkdirSync(merchant.ledgerFile, { recursive: true });
+  await expectNothingSent(
+    merchant,
+    merchant.env,
+    /ledger\.db cannot be used for data\.[\s\S]*regular/,
+  );
+  const folder = scratchFolder();
+  const target = join(scratchFolder(), "somebody-elses");
+  writeFileSync(target, "");
+  chmodSync(target, 0o644);
+  symlinkSync(target, join(folder, "ledger.db"));
+  const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
+  await expectNothingSent(
+    merchant,
+    env,
+    /ledger\.db cannot be used for data\.[\s\S]*symbolic link/,
+  );
+  expect(readFileSync(target, "utf8")).toBe("");
+});
+
+test("P7: a file that is no database is left as it is, and nothing is sent", async () => {
+  const merchant = await openMerchantApart();
+  mkdirSync(merchant.dataFolder, { recursive: true });
+  const garbage = "no database at all\n".repeat(1_000);
+  writeFileSync(merchant.ledgerFile, garbage);
+  await expectNothingSent(merchant, merchant.env, /ledger\.db cannot be opened as a database\./);
+  expect(readFileSync(merchant.ledgerFile, "utf8")).toBe(garbage);
+});
+
+test("P7: a ledger that is damaged inside: nothing is sent", async () => {
+  const merchant = await openMerchantApart();
+  expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
+  await merchant.inLedger((ledger) => ledger.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all());
+  const file = openSync(merchant.ledgerFile, "r+");
+  for (let page = 1; page < 12; page += 1)
+    writeSync(file, Buffer.alloc(4096, 0xa5), 0, 4096, page * 4096);
+  closeSync(file);
+  await expectNothingSent(merchant, merchant.env, /./);
+});
+
+const canMount = tryMount();
+
+test.skipIf(!canMount)("P7: a read-only disk: nothing is sent", async () => {
+  const merchant = await openMerchantApart();
+  const folder = mounted("1m");
+  const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
+  execFileSync("mount", ["-o", "remount,ro", folder]);
+  await expectNothingSent(merchant, env, /ledger\.db cannot be used for data\./);
+});
+
+test.skipIf(!canMount)(
+  "P7: a ledger that exists, on a disk that became read-only: nothing is sent",
+  async () => {
+    const merchant = await openMerchantApart();
+    const folder = mounted("1m");
+    const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
+    expect(await built(["ledger", "check"], { env })).toMatchObject({ code: 0 });
+    execFileSync("mount", ["-o", "remount,ro", folder]);
+    await expectNothingSent(merchant, env, /ledger\.db cannot be opened as a database\./);
+  },
+);
+
+test.skipIf(!canMount)("P7: a full disk before there is a ledger: nothing is sent", async () => {
+  const merchant = await openMerchantApart();
+  const folder = mounted("64k");
+  fill(folder);
+  const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
+  await expectNothingSent(merchant, env, /ledger|database/);
+});
+
+test.skipIf(!canMount)(
+  "P7: a disk that is full when the intent is written: nothing is sent",
+  async () => {
+    const { merchant, env, folder } = await onSmallDisk();
+    fill(folder);
+    await expectNothingSent(merchant, env, /./);
+  },
+);
+
+(canMount ? test : test.skip)(
+  "P7: a disk that is full when the intent is written: the sentence names the ledger",
+  async () => {
+    const { env, folder } = await onSmallDisk();
+    fill(folder);
+    const { stderr } = await built(payoutOf("STORE"), { env });
+    expect(stderr).toMatch(/ledger[\s\S]*nothing was sent/i);
+  },
+);
+
+async function onSmallDisk() {
+  const merchant = await openMerchantApart();
+  const folder = mounted("256k");
+  const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
+  expect(await built(["ledger", "check"], { env })).toMatchObject({ code: 0 });
+  return { merchant, env, folder };
+}
+
+test.concurrent("P21: a ledger that is locked when the outcome is written: exit 75 with reference and state, and the next run finishes it", async ({
+  onTestFinished,
+}) => {
+  const merchant = await openMerchantApart(
+    { faults: faults("createPayout:latency-1500:1") },
+    onTestFinished,
+  );
+  expect(await merchant.lenden(["methods"])).toMatchObject({ code: 0 });
+  const sending = ended(merchant.start(payoutOf("LATE")));
+  await until(async () => (await merchant.books("payouts")).length === 1);
+  const unlock = await lock(merchant.ledgerFile);
+  const { code, stdout, stderr } = await sending;
+  unlock();
+  expect({ code, stdout }).toEqual({ code: 75, stdout: "" });
+  const [payout] = await merchant.books("payouts");
+  expect(stderr).toContain("LATE");
+  expect(stderr).toContain(`CONFIRMED, ${payout?.id}`);
+  expect(await merchant.json(["ledger", "show", "LATE"])).toMatchObject({ state: "INTENT" });
+  const next = await merchant.built(payoutOf("LATE", "--json"));
+  expect(next).toMatchObject({ code: 0 });
+  expect(JSON.parse(next.stdout)).toMatchObject({ payoutId: payout?.id, existing: true });
+  expect(await merchant.books("payouts")).toHaveLength(1);
+  expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true });
+}, 40_000);
+
+test.concurrent("P7: a ledger that is locked before the intent: exit 1, and nothing is sent", async ({
+  onTestFinished,
+}) => {
+  const merchant = await openMerchantApart({}, onTestFinished);
+  expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
+  const unlock = await lock(merchant.ledgerFile);
+  const { code, stderr } = await merchant.built(payoutOf("BUSY"));
+  unlock();
+  expect(code).toBe(1);
+  expect(stderr).not.toMatch(/\n +at /);
+  expect(await merchant.moneyRequests()).toEqual([]);
+});
+
+/** Another process holds SQLite's write lock until it is told to let go. */
+async function lock(path: string): Promise<() => void> {
+  const holder = spawn(process.execPath, ["-e", locking, path], {
+    stdio: ["pipe", "pipe", "inherit"],
+    cwd: import.meta.dirname,
+  });
+  await once(holder.stdout, "data");
+  return () => holder.kill();
+}
+
+const locking = `
+  const take = (database) => {
+    database.exec("PRAGMA busy_timeout = 2000; BEGIN IMMEDIATE");
+    console.log("locked");
+    setInterval(() => database, 1000);
+  };
+  import("node:sqlite").then(
+    ({ DatabaseSync }) => take(new DatabaseSync(process.argv[1])),
+    () => take(new (require("libsql"))(process.argv[1])),
+  );`;
+
+/** A disk of its own, so small that it is soon full. */
+function mounted(size: string): string {
+  const folder = scratchFolder();
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size},mode=0700`, "lenden-test", folder]);
+  onTestFinished(() => void execFileSync("umount", ["-l", folder]));
+  return folder;
+}
+
+function fill(folder: string): void {
+  const file = openSync(join(folder, "filler"), "w");
+  try {
+    for (;;) writeSync(file, Buffer.alloc(512));
+  } catch {
+    closeSync(file);
+  }
+}
+
+/** Only root may mount; elsewhere these tests are skipped, and say so. */
+function tryMount(): boolean {
+  const folder = scratchFolder();
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "lenden-test", folder], {
+      stdio: "ignore",
+    });
+    execFileSync("umount", [folder]);
+    return true;
+  } catch {
+    return false;
+  }
+}

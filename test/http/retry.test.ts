@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Answer } from "../../src/http/answer.ts";
+import { pauseBeforeReading } from "../../src/http/retry.ts";
+import { pauseBeforeResending } from "../../src/operations/resend.ts";
+import { data, refused, unclear, unsent } from "../operations/scripted.ts";
+import { runs } from "../runs.ts";
+import { client } from "./answering.ts";
+import { misbehave, success } from "./misbehaving.ts";
+
+const reading = (answer: Answer, tries = 1, random = 0) =>
+  pauseBeforeReading(answer, { tries, random });
+const resending = (answer: Answer, attempt = 1, random = 0) =>
+  pauseBeforeResending(answer, { attempt, garbled: attempt, random });
+
+test.each<[string, Answer, number | undefined, number | undefined]>([
+  ["data", data({}), undefined, undefined],
+  ["no connection", unsent("connection refused"), 250, 500],
+  ["a name not found", unsent("name not found"), 250, 500],
+  ["a certificate", unsent("certificate"), undefined, undefined],
+  ["being stopped, unsent", unsent("stopped"), undefined, undefined],
+  ["being stopped, sent", unclear("stopped"), undefined, undefined],
+  ["a lost connection", unclear("connection lost"), 250, 500],
+  ["a timeout", unclear("no answer in time"), 250, 10_000],
+  ["a server error", unclear("server error", 503), 250, 500],
+  ["a redirect", unclear("redirect", 307), undefined, 500],
+  ["garbage with a 200", unclear("not JSON", 200), 250, 500],
+  ["a wrong shape", unclear("wrong shape", 200), undefined, 500],
+  ["a 401", refused("access", 401), undefined, undefined],
+  ["a 404", refused("unknown id", 404), undefined, undefined],
+  ["a 400", refused("refused", 400), undefined, undefined],
+  ["a 409", refused("clash", 409), undefined, 500],
+  ["a 429", refused("busy", 429), 250, 500],
+  ["a 429 with 2 s", refused("busy", 429, 2_000), 2_000, 2_000],
+  ["a 429 with 0 s", refused("busy", 429, 0), 0, 500],
+  ["a 429 with an hour", refused("busy", 429, 3_600_000), 60_000, 60_000],
+])("after %s: read again, send the same payout again", (_, answer, read, resend) => {
+  expect(reading(answer)).toBe(read);
+  expect(resending(answer)).toBe(resend);
+});
+
+test("a read is tried three times, a payout five times, a garbled one twice", () => {
+  const often = (pause: (answer: Answer, tries: number) => unknown, answer: Answer) =>
+    [1, 2, 3, 4, 5, 6].filter((tries) => pause(answer, tries) !== undefined);
+  const lost = unclear("connection lost");
+  expect(often(reading, lost)).toEqual([1, 2]);
+  expect(often(resending, lost)).toEqual([1, 2, 3, 4]);
+  expect(often(resending, refused("busy", 429, 1))).toEqual([1, 2, 3, 4]);
+  expect(often(resending, unclear("empty", 200))).toEqual([1]);
+});
+
+test("pauses grow, jitter only shortens them by half, and none is longer than its bound", () => {
+  const lost = unclear("connection lost");
+  const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 4 }), share, (attempt, random) => {
+      const read = reading(lost, attempt, random) ?? 0;
+      const resend = resending(lost, attempt, random) ?? 0;
+      return (
+        (attempt > 2 || (read >= 125 * 2 ** attempt && read <= 250 * 2 ** attempt)) &&
+        resend >= Math.min(250 * 2 ** attempt, 7_500) &&
+        resend <= Math.min(500 * 2 ** attempt, 15_000) &&
+        (resending(unclear("no answer in time"), attempt, random) ?? 0) >= 10_000
+      );
+    }),
+    { numRuns: runs(1_000, 50_000) },
+  );
+});
+
+test("a read is asked three times over a real socket, and takes the first sound answer", async () => {
+  const methods = [{ id: "m", providerName: "P", codeName: "c" }];
+  const server = await misbehave(({ times }) => (times < 3 ? { do: "reset" } : success(methods)));
+  expect(await client(server.baseUrl).listMethods({})).toMatchObject({
+    kind: "data",
+    data: methods,
+  });
+  expect(server.count("/payment/methods")).toBe(3);
+});
+
+test("nothing but a read is ever asked twice by the client", async () => {
+  const server = await misbehave(() => ({ do: "answer", status: 503 }));
+  const calls = client(server.baseUrl);
+  const body = { amount: 5, paymentMethodId: "m" };
+  await calls.createPayout({ ...body, merchantRef: "R", recipientNumber: "01712345678" });
+  await calls.createPayment({ ...body, description: "", redirect_url: "", callback_url: "" });
+  const account = { accountType: "PERSONAL_ACCOUNT", accountNumber: "1" } as const;
+  await calls.createRefund({ amount: 5, transactionId: "TX1", ...account });
+  await calls.cancelRefund({ refundRequestId: "RF1" });
+  await calls.triggerPayment({ transactionId: "TX1" });
+  await calls.triggerPayout({ payoutId: "PO1" });
+  expect(server.asked.map(({ times }) => times)).toEqual([1, 1, 1, 1, 1, 1]);
+});
+
+test("a long Retry-After does not outlast the command's own time", async () => {
+  const server = await misbehave(() => ({
+    do: "answer",
+    status: 429,
+    headers: { "retry-after": "3" },
+  }));
+  const startedMs = performance.now();
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  await client(server.baseUrl, { signal: AbortSignal.timeout(200), sleep }).listMethods({});
+  expect(performance.now() - startedMs).toBeLessThan(1_500);
+});

@@ -1,0 +1,489 @@
+import { createServer as createTcpServer } from "node:net";
+import tls from "node:tls";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { proxySettings } from "../../src/http/proxy.ts";
+import type { Exchange, Request, Transport } from "../../src/http/transport.ts";
+import { built, lenden } from "../run.ts";
+import { apiKey, noProxy, payoutSecret, transport } from "./answering.ts";
+import { type Certificates, makeCertificates } from "./certificates.ts";
+import { connectProxy } from "./connect-proxy.ts";
+import {
+  type Behaviour,
+  closedPort,
+  listen,
+  misbehave,
+  misbehaviours,
+  refusal,
+  success,
+} from "./misbehaving.ts";
+
+const methods = [{ id: "665f1c2ab8e4", providerName: "bKash", codeName: "bkash" }];
+const mebibyte = 1024 * 1024;
+
+type Changes = Omit<Partial<Request>, "body"> & { body?: string | undefined };
+
+function send(url: string, changes: Changes = {}, through?: Transport): Promise<Exchange> {
+  const { body = "body" in changes ? undefined : '{"amount":500}', ...others } = changes;
+  return (through ?? transport()).exchange({
+    method: "POST",
+    url: new URL(url),
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    freshConnection: false,
+    signal: AbortSignal.timeout(5_000),
+    ...others,
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+const read = { method: "GET", body: undefined } as const;
+
+describe("redirects", () => {
+  test.each([301, 302, 303, 307, 308])(
+    "a %i is handed back as it is, and neither key nor body reaches the second host",
+    async (status) => {
+      const second = await misbehave(() => success({}));
+      const location = `http://127.0.0.1:${second.port}/elsewhere`;
+      const first = await misbehave(() => ({ do: "answer", status, headers: { location } }));
+      for (const changes of [{}, read]) {
+        const exchange = await send(`${first.baseUrl}/payout`, changes);
+        expect(exchange).toMatchObject({ kind: "answer", status, headers: { location } });
+      }
+      expect(first.asked.map(({ headers }) => headers["x-api-key"])).toEqual([apiKey, apiKey]);
+      expect(second.connections()).toBe(0);
+    },
+  );
+
+  test("the tool names the host that a redirect points to, and does not go there", async () => {
+    const second = await misbehave(() => success(methods));
+    const first = await misbehave(() => ({
+      do: "answer",
+      status: 302,
+      headers: { location: `http://127.0.0.1:${second.port}/` },
+    }));
+    const { code, stderr } = await lenden(["methods"], { env: envOf(first.baseUrl) });
+    expect(code).toBe(69);
+    expect(stderr).toContain(`127.0.0.1:${second.port}`);
+    expect([first.count(), second.connections()]).toEqual([1, 0]);
+  });
+});
+
+describe("was it sent?", () => {
+  test("not to a port where nobody listens", async () => {
+    expect(await send(`http://127.0.0.1:${await closedPort()}/x`)).toMatchObject({
+      kind: "broken",
+      sent: false,
+      fault: { reason: "connection refused", code: "ECONNREFUSED" },
+    });
+  });
+
+  test("not to a name that does not exist", async () => {
+    expect(await send("https://nowhere.invalid/x")).toMatchObject({
+      kind: "broken",
+      sent: false,
+      fault: { reason: "name not found" },
+    });
+  });
+
+  test("not where the TLS handshake is reset", async () => {
+    const server = await misbehave(() => success({}), { onConnect: "reset" });
+    expect(await send(`https://127.0.0.1:${server.port}/x`)).toMatchObject({
+      kind: "broken",
+      sent: false,
+    });
+  });
+
+  test("not where plain HTTP answers a TLS handshake", async () => {
+    const text = createTcpServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+    onTestFinished(() => void text.close());
+    const exchange = await send(`https://127.0.0.1:${await listen(text)}/x`);
+    expect(exchange).toMatchObject({ kind: "broken", sent: false });
+  });
+
+  test("not where the handshake never ends, and the deadline cuts it, of the whole tool too", async () => {
+    const silent = createTcpServer(() => {});
+    onTestFinished(() => void silent.close());
+    const url = `https://127.0.0.1:${await listen(silent)}`;
+    const startedMs = performance.now();
+    const [exchange, outcome] = await Promise.all([
+      send(`${url}/x`, { signal: AbortSignal.timeout(150) }),
+      lenden(["methods", "--timeout", "150ms"], { env: envOf(url) }),
+    ]);
+    expect(exchange).toMatchObject({ kind: "broken", sent: false, fault: { reason: "stopped" } });
+    expect(outcome.code).toBe(69);
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+  });
+
+  test("not when it was stopped before it began", async () => {
+    const server = await misbehave(() => success({}));
+    expect(await send(server.baseUrl, { signal: AbortSignal.abort() })).toMatchObject({
+      kind: "broken",
+      sent: false,
+      fault: { reason: "stopped" },
+    });
+    expect(server.count()).toBe(0);
+  });
+
+  test.each<[string, Behaviour, string]>([
+    ["closed before the answer's head", { do: "close" }, "connection lost"],
+    ["reset before the answer's head", { do: "reset" }, "connection lost"],
+    ["closed in the answer's head", badly("cut head"), "connection lost"],
+    ["closed in the answer's body", badly("cut body"), "answer cut off"],
+    ["reset in the answer's body", badly("reset in the body"), "answer cut off"],
+    ["a chunk without an end", badly("chunk without its end"), "answer cut off"],
+    ["no HTTP at all", badly("no HTTP"), "answer not HTTP"],
+    ["garbage", badly("garbage bytes"), "answer not HTTP"],
+    ["two lengths", badly("two lengths"), "answer not HTTP"],
+    ["headers without end", badly("headers without end"), "answer not HTTP"],
+    ["switching protocols", badly("switching protocols"), "connection lost"],
+  ])("yes: %s", async (_, behaviour, reason) => {
+    const server = await misbehave(() => behaviour);
+    const exchange = await send(server.baseUrl);
+    expect(exchange).toMatchObject({ kind: "broken", sent: true, fault: { reason } });
+    expect(server.count()).toBe(1);
+  });
+
+  test.each<[string, Behaviour]>([
+    ["nothing ever answers", { do: "silence" }],
+    ["the head drips", { do: "drip", bytes: "HTTP/1.1 200 OK\r\n".repeat(50), everyMs: 20 }],
+    [
+      "the body drips",
+      {
+        do: "drip",
+        bytes: `HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n${"x".repeat(99)}`,
+        everyMs: 5,
+      },
+    ],
+  ])("yes, and the deadline cuts it: %s", async (_, behaviour) => {
+    const server = await misbehave(() => behaviour);
+    const startedMs = performance.now();
+    const exchange = await send(server.baseUrl, { signal: AbortSignal.timeout(250) });
+    expect(exchange).toMatchObject({ kind: "broken", sent: true, fault: { reason: "stopped" } });
+    expect(performance.now() - startedMs).toBeLessThan(1_500);
+  });
+
+  test("yes, in the worst case: a connection that is closed as soon as it is open", async () => {
+    const server = await misbehave(() => success({}), { onConnect: "close" });
+    expect(await send(server.baseUrl)).toMatchObject({ kind: "broken", sent: true });
+  });
+
+  test("yes, also for a read, which has no body", async () => {
+    const server = await misbehave(() => ({ do: "reset" }));
+    expect(await send(server.baseUrl, read)).toMatchObject({ kind: "broken", sent: true });
+    expect(server.count()).toBe(1);
+  });
+
+  test("a read whose answer was lost is not said to have been unsent", async () => {
+    const server = await misbehave(() => ({ do: "reset" }));
+    const { code, stderr } = await lenden(["pay", "get", "TX1"], { env: envOf(server.baseUrl) });
+    expect(code).toBe(69);
+    expect(server.count()).toBe(3);
+    expect(stderr).not.toContain("nothing was sent");
+  });
+
+  test("many at once are not taken for each other", async () => {
+    const lost = await misbehave(() => ({ do: "reset" }));
+    const port = await closedPort();
+    const through = transport();
+    const exchanges = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        send(index % 2 ? lost.baseUrl : `http://127.0.0.1:${port}/x`, {}, through),
+      ),
+    );
+    expect(exchanges.map((one) => one.kind === "broken" && one.sent)).toEqual(
+      Array.from({ length: 40 }, (_, index) => index % 2 === 1),
+    );
+    expect(lost.count()).toBe(20);
+  });
+});
+
+describe("connections", () => {
+  test("a fresh one for each request that must not be doubted, and it is not kept", async () => {
+    const server = await misbehave(() => success({}));
+    const through = transport();
+    for (let turn = 0; turn < 3; turn += 1) {
+      await send(server.baseUrl, { freshConnection: true }, through);
+    }
+    expect(server.asked.map(({ connection }) => connection)).toEqual([1, 2, 3]);
+    expect(server.asked.map(({ headers }) => headers.connection)).toEqual([
+      "close",
+      "close",
+      "close",
+    ]);
+  });
+
+  test("the others share what is open", async () => {
+    const server = await misbehave(() => success({}));
+    const through = transport();
+    for (let turn = 0; turn < 9; turn += 1) await send(server.baseUrl, {}, through);
+    // A second one is opened while the first is about to be free.
+    expect(server.connections()).toBeLessThanOrEqual(2);
+  });
+
+  test("a second answer that nobody asked for is not taken for the next one's", async () => {
+    const both = ["first", "second"].map(
+      (text) => `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+    );
+    const server = await misbehave(({ times }) =>
+      times === 1 ? { do: "send", bytes: both.join(""), ending: "stay" } : success({ times }),
+    );
+    const through = transport();
+    await send(server.baseUrl, {}, through);
+    const next = await send(server.baseUrl, {}, through);
+    if (next.kind === "answer") expect(text(next)).toContain('"times":');
+  });
+
+  test("nothing is decompressed: it asks for none, and takes what comes for what it is", async () => {
+    const gzip = badly("gzip announced, and it is");
+    const server = await misbehave(() => gzip);
+    const exchange = await send(server.baseUrl);
+    expect(server.asked[0]?.headers["accept-encoding"]).toBe("identity");
+    expect(
+      gzip.do === "answer" && exchange.kind === "answer" && Buffer.from(exchange.bytes),
+    ).toEqual(gzip.do === "answer" && gzip.body);
+  });
+});
+
+describe("size", () => {
+  const chunked = (size: number): Behaviour => ({
+    do: "send",
+    bytes: `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${size.toString(16)}\r\n${"x".repeat(size)}\r\n0\r\n\r\n`,
+    ending: "stay",
+  });
+
+  test.each<[string, Behaviour]>([
+    ["with a length", { do: "answer", body: "x".repeat(mebibyte) }],
+    ["in chunks", chunked(mebibyte)],
+  ])("1 MiB is taken, %s", async (_, behaviour) => {
+    const server = await misbehave(() => behaviour);
+    const exchange = await send(server.baseUrl);
+    expect(exchange.kind === "answer" && exchange.bytes.byteLength).toBe(mebibyte);
+  });
+
+  test.each<[string, Behaviour]>([
+    ["with a length", { do: "answer", body: "x".repeat(mebibyte + 1) }],
+    ["in chunks", chunked(mebibyte + 1)],
+    [
+      "without an end",
+      { do: "send", bytes: `HTTP/1.1 200 OK\r\n\r\n${"x".repeat(3 * mebibyte)}`, ending: "stay" },
+    ],
+  ])("one byte more is refused, %s; the request was sent", async (_, behaviour) => {
+    const server = await misbehave(() => behaviour);
+    expect(await send(server.baseUrl)).toMatchObject({
+      kind: "broken",
+      sent: true,
+      status: 200,
+      fault: { reason: "answer too large" },
+    });
+  });
+});
+
+describe("TLS and proxies", () => {
+  let certificates: Certificates;
+  beforeAll(() => {
+    certificates = makeCertificates();
+  });
+
+  const trusted = () => ({ NODE_EXTRA_CA_CERTS: certificates.authorityFile });
+  const service = () => misbehave(() => success(methods), { tls: certificates });
+  const payout = [
+    ...["payout", "send", "--amount", "5", "--to", "01712345678", "--method-id", "m1"],
+    ...["--ref", "INV-7"],
+  ];
+
+  test("a certificate of an authority in NODE_EXTRA_CA_CERTS is trusted", async () => {
+    const server = await service();
+    const env = { ...envOf(`https://localhost:${server.port}`), ...trusted() };
+    expect(await built(["methods", "-q"], { env })).toMatchObject({
+      code: 0,
+      stdout: "665f1c2ab8e4\n",
+    });
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ["as it is", {}],
+    ["also with NODE_TLS_REJECT_UNAUTHORIZED=0", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }],
+  ])("an unknown authority is exit 69 and never tried again, %s", async (_, more) => {
+    const server = await service();
+    const env = { ...envOf(`https://localhost:${server.port}`), ...more };
+    for (const line of [["methods"], payout]) {
+      const { code, stderr } = await built(line, { env });
+      expect({ code, stderr }).toMatchObject({ code: 69 });
+      expect(stderr).toContain("certificate");
+    }
+    // A payout asks for nothing but itself here; every further connection would be another try.
+    expect(server.connections()).toBeLessThanOrEqual(2);
+    expect(server.count()).toBe(0);
+  });
+
+  test("a certificate for another name is refused, also by a trusted authority", async () => {
+    const server = await misbehave(() => success(methods), { tls: certificates.otherName });
+    const env = { ...envOf(`https://localhost:${server.port}`), ...trusted() };
+    const { code, stderr } = await built(["methods"], { env });
+    expect({ code, says: /certificate/.test(stderr) }).toEqual({ code: 69, says: true });
+    expect(server.count()).toBe(0);
+  });
+
+  test("TLS 1.1 is refused, also where Node's own default would take it", async () => {
+    const old = {
+      minVersion: "TLSv1.1",
+      maxVersion: "TLSv1.1",
+      ciphers: "ALL:@SECLEVEL=0",
+    } as const;
+    const server = await misbehave(() => success(methods), { tls: { ...certificates, ...old } });
+    const before = { minVersion: tls.DEFAULT_MIN_VERSION, ciphers: tls.DEFAULT_CIPHERS };
+    onTestFinished(() => {
+      tls.DEFAULT_MIN_VERSION = before.minVersion;
+      tls.DEFAULT_CIPHERS = before.ciphers;
+    });
+    tls.DEFAULT_MIN_VERSION = "TLSv1.1";
+    tls.DEFAULT_CIPHERS = "ALL:@SECLEVEL=0";
+    expect(await spokenVersion(server.port)).toBe("TLSv1.1");
+    expect(await send(`https://localhost:${server.port}/x`)).toMatchObject({
+      kind: "broken",
+      sent: false,
+      fault: { reason: "tls" },
+    });
+    expect(server.count()).toBe(0);
+  });
+
+  test.each(["HTTPS_PROXY", "https_proxy", "HTTP_PROXY"])(
+    "through %s, in a tunnel that the proxy cannot look into",
+    async (name) => {
+      const server = await service();
+      const proxy = await connectProxy(server.port);
+      const env = { ...envOf("https://service.test"), ...trusted(), [name]: proxy.url };
+      const { code, stdout, stderr } = await built(["methods", "-q"], { env });
+      expect({ code, stdout, stderr }).toMatchObject({ code: 0, stdout: "665f1c2ab8e4\n" });
+      expect(proxy.asked).toEqual(["CONNECT service.test:443"]);
+      expect(server.asked[0]?.headers["x-api-key"]).toBe(apiKey);
+    },
+  );
+
+  test("an empty lowercase variable hides nothing", async () => {
+    const server = await service();
+    const proxy = await connectProxy(server.port);
+    const variables = { HTTPS_PROXY: proxy.url, https_proxy: "", no_proxy: "" };
+    const env = { ...envOf("https://service.test"), ...trusted(), ...variables };
+    expect(await built(["methods", "-q"], { env })).toMatchObject({ code: 0 });
+    expect(proxy.asked).toHaveLength(1);
+  });
+
+  test("the lowercase variable wins, unless it is empty", () => {
+    const variables = { HTTPS_PROXY: "a", https_proxy: "", HTTP_PROXY: "b", http_proxy: "c" };
+    expect(proxySettings(variables)).toEqual({ https: "a", http: "c", none: undefined });
+  });
+
+  test.each(["service.test", ".test", "*.test", "other.example, service.test", "*"])(
+    "NO_PROXY=%s goes around it",
+    async (none) => {
+      const proxy = await connectProxy(1);
+      const exchange = await send(
+        "https://service.test/x",
+        {},
+        transport({ ...noProxy, https: proxy.url, none }),
+      );
+      expect(exchange).toMatchObject({ kind: "broken", sent: false });
+      expect(proxy.asked).toEqual([]);
+    },
+  );
+
+  test.each(["127.0.0.1", "localhost"])("%s never goes through a proxy", async (host) => {
+    const server = await misbehave(() => success(methods));
+    const proxy = await connectProxy(server.port);
+    const variables = { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url, NO_PROXY: "elsewhere.test" };
+    const env = { ...envOf(`http://${host}:${server.port}`), ...variables };
+    expect(await lenden(["methods", "-q"], { env })).toMatchObject({ code: 0 });
+    expect([server.count(), proxy.asked]).toEqual([1, []]);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ["as it is", {}],
+    ["also with NODE_TLS_REJECT_UNAUTHORIZED=0", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }],
+  ])(
+    "through a proxy, an unknown authority is exit 69 and never tried again, %s",
+    async (_, more) => {
+      const server = await service();
+      const proxy = await connectProxy(server.port);
+      const env = { ...envOf("https://service.test"), HTTPS_PROXY: proxy.url, ...more };
+      const { code, stderr } = await built(payout, { env });
+      expect({ code, stderr }).toMatchObject({ code: 69 });
+      expect(stderr).toContain("certificate");
+      expect(proxy.asked).toEqual(["CONNECT service.test:443"]);
+      expect(server.count()).toBe(0);
+    },
+  );
+
+  test("an https: proxy with an unknown certificate gets no key, also with NODE_TLS_REJECT_UNAUTHORIZED=0", async () => {
+    const proxy = await misbehave(() => success({}), { tls: certificates });
+    const env = {
+      ...envOf("https://service.test"),
+      HTTPS_PROXY: `https://localhost:${proxy.port}`,
+      NODE_TLS_REJECT_UNAUTHORIZED: "0",
+    };
+    const { code, stderr } = await built(payout, { env });
+    expect({ code, says: /certificate/.test(stderr) }).toEqual({ code: 69, says: true });
+    expect(proxy.count()).toBe(0);
+  });
+
+  test.each(["407 Proxy Authentication Required", "502 Bad Gateway"])(
+    "a proxy that says %s is proof that nothing was sent",
+    async (answer) => {
+      const proxy = await connectProxy(1, { answer });
+      const exchange = await send(
+        "https://service.test/x",
+        {},
+        transport({ ...noProxy, https: proxy.url }),
+      );
+      expect(exchange).toMatchObject({ kind: "broken", sent: false });
+    },
+  );
+
+  test("a reset inside the tunnel is doubt", async () => {
+    const server = await misbehave(() => ({ do: "reset" }), { tls: certificates });
+    const proxy = await connectProxy(server.port);
+    const env = { ...envOf("https://service.test"), ...trusted(), HTTPS_PROXY: proxy.url };
+    const { code } = await built(
+      ["pay", "create", "--amount", "5", "--description", "x", "--method-id", "m", ...urls],
+      { env },
+    );
+    expect({ code, sent: server.count() }).toEqual({ code: 75, sent: 1 });
+  });
+
+  test.each(["localhost:8080", "not a url", "ftp://proxy.test:1"])(
+    "HTTPS_PROXY=%s is named as what is wrong, once, and nothing is sent",
+    async (url) => {
+      const env = { ...envOf("https://service.test"), HTTPS_PROXY: url };
+      const { code, stderr } = await lenden(["methods", "--json"], { env });
+      expect(stderr.trim().split("\n")).toHaveLength(1);
+      expect(stderr).toContain("HTTPS_PROXY");
+      expect([2, 4, 69]).toContain(code);
+    },
+  );
+});
+
+const urls = ["--redirect-url", "https://a.example/", "--callback-url", "https://a.example/"];
+
+function envOf(baseUrl: string): Record<string, string> {
+  const url = new URL(baseUrl);
+  if (url.pathname === "/") url.pathname = "/cp/api/v1";
+  return { LENDEN_BASE_URL: url.href, LENDEN_API_KEY: apiKey, LENDEN_PAYOUT_SECRET: payoutSecret };
+}
+
+function badly(name: string): Behaviour {
+  const found = misbehaviours(JSON.stringify({ success: true, data: { id: "PO1" } }))[name];
+  return found ?? refusal(500);
+}
+
+function text(exchange: Extract<Exchange, { kind: "answer" }>): string {
+  return Buffer.from(exchange.bytes).toString("utf8");
+}
+
+function spokenVersion(port: number): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    const socket = tls.connect({ port, host: "127.0.0.1", rejectUnauthorized: false }, () => {
+      resolve(socket.getProtocol());
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
+}

@@ -1,0 +1,93 @@
+// Seeds each money bug of mutants.ts into a copy of src and expects the tests to fail of it.
+import { spawn } from "node:child_process";
+import {
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "../..");
+const wanted = process.argv.slice(2).join(" ");
+const { mutants } = await import("./mutants.js");
+const queue = mutants.filter(({ name }) => name.includes(wanted));
+const sums = { passed: 0, failed: 0 };
+
+await Promise.all([work(), work()]);
+console.log(`${sums.passed} passed, ${sums.failed} failed`);
+process.exitCode = sums.failed > 0 || sums.passed === 0 ? 1 : 0;
+
+async function work() {
+  const folder = copy();
+  const { caught, says } = await tried({ file: "failure.ts", find: "", replace: "" }, folder);
+  if (caught) {
+    console.log(`without any mutant a test fails${says}`);
+    sums.failed += 1;
+    return;
+  }
+  for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
+    const { caught, says } = await tried(mutant, folder);
+    sums[caught ? "passed" : "failed"] += 1;
+    console.log(`${caught ? "caught  " : "SURVIVED"}  ${mutant.name}${says}`);
+  }
+  rmSync(folder, { recursive: true });
+}
+
+/** A folder of its own for each worker; a mutant is put in and taken out again. */
+function copy() {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "lenden-mutant-")));
+  for (const name of ["src", "test", "package.json", "tsconfig.json"])
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  symlinkSync(realpathSync(join(root, "node_modules")), join(folder, "node_modules"));
+  const config = { test: { include: ["test/**/*.test.ts"], testTimeout: 60_000 } };
+  writeFileSync(join(folder, "vitest.config.js"), `export default ${JSON.stringify(config)}`);
+  return folder;
+}
+
+async function tried({ file, find, replace }, folder) {
+  const path = join(folder, "src", file);
+  const whole = readFileSync(path, "utf8");
+  if (find && whole.split(find).length !== 2)
+    return { caught: false, says: `: it no longer fits ${file}` };
+  writeFileSync(
+    path,
+    whole.replace(find, () => replace),
+  );
+  const report = join(folder, "report.json");
+  writeFileSync(report, "{}");
+  const code = await vitest(folder, report);
+  writeFileSync(path, whole);
+  const { testResults = [] } = JSON.parse(readFileSync(report, "utf8"));
+  const failing = testResults
+    .flatMap((one) => one.assertionResults)
+    .find((one) => one.status === "failed");
+  if (code !== 0 && !failing) return { caught: false, says: ": no test failed, the run did" };
+  return { caught: code !== 0, says: failing ? `\n            ${failing.title}` : "" };
+}
+
+function vitest(folder, report) {
+  const args = [
+    "test/simulator",
+    "test/operations",
+    "test/ledger/durable.test.ts",
+    "--exclude=test/simulator/found.test.ts",
+    "--bail=1",
+    "--maxWorkers=1",
+    "--reporter=json",
+    `--outputFile=${report}`,
+  ];
+  const { LENDEN_DEEP: _, ...env } = process.env;
+  return new Promise((done) => {
+    const child = spawn(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...args], {
+      cwd: folder,
+      env,
+      stdio: "ignore",
+    });
+    child.on("close", done);
+  });
+}

@@ -1,0 +1,329 @@
+import { describe, expect, test } from "vitest";
+import { faultKinds } from "../../src/contract/fault.ts";
+import { Failure } from "../../src/failure.ts";
+import type { Answer } from "../../src/http/answer.ts";
+import { createPayment, createRefund } from "../../src/operations/once.ts";
+import { client } from "../http/answering.ts";
+import { closedPort, misbehave, misbehaviours, success } from "../http/misbehaving.ts";
+import { completedPayment, faults, paymentBody, type Sandbox, start } from "../sandbox/running.ts";
+import {
+  data,
+  failure,
+  paisa,
+  refused,
+  type Script,
+  scripted,
+  startMs,
+  unclear,
+  unsent,
+} from "./scripted.ts";
+
+type Bad = Exclude<Answer, { kind: "data" }>;
+
+const paymentMade = {
+  transactionId: "TX1",
+  payment_url: "https://pay.example/TX1",
+  amount: 1250.5,
+  status: "Processing",
+};
+const refundMade = {
+  refundRequestId: "RF1",
+  transactionId: "TX1",
+  amount: 1250.5,
+  status: "Processing",
+};
+const paid = { transactionId: "TX1", amount: 1250.5, status: "Completed" };
+const { amount: _, ...paymentInput } = paymentBody;
+const refundInput = {
+  transactionId: "TX1",
+  accountType: "PERSONAL_ACCOUNT",
+  accountNumber: "01812345678",
+} as const;
+
+type World = ReturnType<typeof scripted>["world"];
+
+const creations = [
+  {
+    what: "payment",
+    name: "createPayment",
+    script: (...answers: unknown[]) => ({ createPayment: answers }) as Script,
+    run: (world: World) => createPayment(paisa("1250.50"), paymentInput, { again: false }, world),
+    made: paymentMade,
+  },
+  {
+    what: "refund",
+    name: "createRefund",
+    script: (...answers: unknown[]) =>
+      ({ createRefund: answers, retrievePayment: [data(paid)] }) as Script,
+    run: (world: World) => createRefund(paisa("1250.50"), refundInput, { again: false }, world),
+    made: refundMade,
+  },
+] as const;
+
+describe.each(creations)("the creation of a $what", ({ what, name, script, run, made }) => {
+  test("is one request, with the amount as its number", async () => {
+    const one = scripted(script(data(made)));
+    expect(await run(one.world)).toEqual(made);
+    expect(one.of(name).map(({ input }) => input)).toMatchObject([{ amount: 1250.5 }]);
+  });
+
+  test.each<[Bad, string]>([
+    [unclear("connection lost"), "uncertain"],
+    [unclear("no answer in time"), "uncertain"],
+    [unclear("stopped"), "uncertain"],
+    [unclear("answer cut off", 200), "uncertain"],
+    [unclear("answer too large", 200), "uncertain"],
+    [unclear("not JSON", 200), "uncertain"],
+    [unclear("empty", 200), "uncertain"],
+    [unclear("wrong shape", 200), "uncertain"],
+    [unclear("server error", 500), "uncertain"],
+    [unclear("server error", 503), "uncertain"],
+    [unclear("redirect", 307), "uncertain"],
+    [unclear("unexpected status", 408), "uncertain"],
+    [unclear("certificate"), "uncertain"],
+    [refused("refused", 400), "refused"],
+    [refused("refused", 200), "refused"],
+    [refused("access", 401), "access"],
+    [refused("unknown id", 404), "refused"],
+    [refused("clash", 409), "refused"],
+    [refused("busy", 429, 10), "refused"],
+  ])("is never sent a second time once it was sent (%#)", async (bad, wanted) => {
+    const one = scripted(script(bad));
+    const { kind, message } = await failure(run(one.world));
+    expect(kind).toBe(wanted);
+    if (wanted === "uncertain") expect(message).toContain(`${what} was sent`);
+    expect(one.of(name)).toHaveLength(1);
+  });
+
+  test("is tried three times where it is proved that it was not sent", async () => {
+    const down = unsent("connection refused");
+    const one = scripted(script(down, down, down));
+    const { kind, message } = await failure(run(one.world));
+    expect([kind, message.includes("nothing was sent")]).toEqual(["unreachable", true]);
+    expect(one.of(name)).toHaveLength(3);
+    const other = scripted(script(down, down, data(made)));
+    expect(await run(other.world)).toEqual(made);
+  });
+
+  test.each(["certificate", "stopped"] as const)("is not tried again after %s", async (reason) => {
+    const one = scripted(script(unsent(reason)));
+    expect((await failure(run(one.world))).kind).toBe("unreachable");
+    expect(one.of(name)).toHaveLength(1);
+  });
+
+  test("in doubt after one that was not sent, is not tried again", async () => {
+    const one = scripted(script(unsent("connection refused"), unclear("connection lost")));
+    expect((await failure(run(one.world))).kind).toBe("uncertain");
+    expect(one.of(name)).toHaveLength(2);
+  });
+
+  test("is not tried beyond the command's time", async () => {
+    const one = scripted(script(unsent("connection refused")), { timeoutMs: 300 });
+    await failure(run(one.world));
+    expect(one.state.nowMs).toBe(startMs);
+  });
+
+  test("P22: does not begin once it is to stop", async () => {
+    const one = scripted(script(data(made)));
+    one.state.stopping = true;
+    expect((await failure(run(one.world))).kind).toBe("interrupted");
+    expect(one.of(name)).toEqual([]);
+  });
+
+  test("P22: is not tried again once it is to stop, also not in the pause", async () => {
+    const one = scripted(script(unsent("connection refused"), data(made)), {
+      onSleep: (state) => {
+        state.stopping = true;
+      },
+    });
+    await failure(run(one.world));
+    expect(one.of(name)).toHaveLength(1);
+  });
+
+  test.each([1250, 1250.51, 125050, -1250.5, 0, 1250.501])(
+    "that answers with %f taka is a conflict",
+    async (amount) => {
+      const one = scripted(script(data({ ...made, amount })));
+      const { kind, message } = await failure(run(one.world));
+      expect([kind, message.includes("1250.5 was asked")]).toEqual(["conflict", true]);
+    },
+  );
+});
+
+describe("before a refund, the payment is looked at", () => {
+  const refunding = (record: Bad | ReturnType<typeof data<typeof paid>>) =>
+    scripted({ retrievePayment: [record], createRefund: [data(refundMade)] });
+
+  test.each(["Processing", "Cancelled", "Held", "completed", ""])(
+    "one that is %j is not paid back: exit 3, and nothing is sent",
+    async (status) => {
+      const run = refunding(data({ ...paid, status }));
+      const { kind, message, details } = await failure(
+        createRefund(paisa("1250.50"), refundInput, { again: false }, run.world),
+      );
+      expect([kind, message.includes(status), details.hint]).toEqual([
+        "refused",
+        true,
+        "Nothing was sent.",
+      ]);
+      expect(run.of("createRefund")).toEqual([]);
+    },
+  );
+
+  test.each(["1250.51", "999999999999.99"])(
+    "%s is more than was paid: exit 3, nothing is sent",
+    async (text) => {
+      const run = refunding(data(paid));
+      const { kind, message } = await failure(
+        createRefund(paisa(text), refundInput, { again: false }, run.world),
+      );
+      expect([kind, message.includes("too much")]).toEqual(["refused", true]);
+      expect(run.of("createRefund")).toEqual([]);
+    },
+  );
+
+  test.each([-5, 0.001, 1250.505, 1e12, 1e21])(
+    "one over %f, which no amount can be held against, is not paid back",
+    async (amount) => {
+      const run = refunding(data({ ...paid, amount }));
+      await expect(
+        createRefund(paisa("1250.50"), refundInput, { again: false }, run.world),
+      ).rejects.toThrow();
+      expect(run.of("createRefund")).toEqual([]);
+    },
+  );
+
+  test("a record of another payment is not taken for this one", async () => {
+    const run = refunding(data({ ...paid, transactionId: "TX2" }));
+    await expect(
+      createRefund(paisa("5"), refundInput, { again: false }, run.world),
+    ).rejects.toThrow();
+    expect(run.of("createRefund")).toEqual([]);
+  });
+
+  test.each<[Bad, string]>([
+    [refused("unknown id", 404), "not-found"],
+    [refused("access", 401), "access"],
+    [unclear("connection lost"), "unreachable"],
+    [unsent("connection refused"), "unreachable"],
+  ])("one that cannot be retrieved is not paid back (%#)", async (bad, wanted) => {
+    const run = refunding(bad);
+    const { kind } = await failure(
+      createRefund(paisa("5"), refundInput, { again: false }, run.world),
+    );
+    expect([kind, run.of("createRefund")]).toEqual([wanted, []]);
+  });
+
+  test("an answer about another payment is a conflict", async () => {
+    const run = scripted({
+      retrievePayment: [data(paid)],
+      createRefund: [data({ ...refundMade, transactionId: "TX2" })],
+    });
+    const { kind } = await failure(
+      createRefund(paisa("1250.50"), refundInput, { again: false }, run.world),
+    );
+    expect(kind).toBe("conflict");
+  });
+});
+
+describe("over real sockets, counted in the sandbox's own books", () => {
+  const kinds = Object.keys(faultKinds).map((kind) => (kind === "status" ? "status-503" : kind));
+
+  /** A world of a real client, whose pauses take no time and whose patience is short. */
+  function world(sandbox: Sandbox): World {
+    const signal = AbortSignal.timeout(2_500);
+    const real = client(sandbox.baseUrl, { apiKey: sandbox.apiKey, signal });
+    return { ...scripted({}).world, client: real };
+  }
+
+  async function books(sandbox: Sandbox, path: string) {
+    const { text } = await sandbox.get("/local/requests/0");
+    const all: { path: string }[] = JSON.parse(text).data;
+    return all.filter((one) => one.path.endsWith(path)).length;
+  }
+
+  /** What each kind of fault leads to, all of them side by side: some take a second and more. */
+  async function throughFaults(
+    run: (kind: string) => Promise<[Sandbox, Promise<unknown>, string]>,
+  ) {
+    const outcomes = kinds.map(async (kind) => {
+      const [sandbox, made, path] = await run(kind);
+      const outcome = await made.then(
+        () => "made",
+        (error: unknown) => (error instanceof Failure ? error.kind : String(error)),
+      );
+      return [kind, { outcome, asked: await books(sandbox, path) }];
+    });
+    return Object.fromEntries(await Promise.all(outcomes));
+  }
+
+  const wanted = Object.fromEntries(
+    kinds.map((kind) => [
+      kind,
+      { outcome: ["latency", "slow"].includes(kind) ? "made" : "uncertain", asked: 1 },
+    ]),
+  );
+
+  test("whatever goes wrong, a payment is asked for once", async () => {
+    const found = await throughFaults(async (kind) => {
+      const sandbox = await start({ faults: faults(`createPayment:${kind}`) });
+      const made = createPayment(paisa("1250.50"), paymentInput, { again: false }, world(sandbox));
+      return [sandbox, made, "/payment/create"];
+    });
+    expect(found).toEqual(wanted);
+  });
+
+  test("whatever goes wrong, a refund is asked for once", async () => {
+    const found = await throughFaults(async (kind) => {
+      const sandbox = await start({ faults: faults(`createRefund:${kind}`) });
+      const transactionId = await completedPayment(sandbox);
+      const made = createRefund(
+        paisa("5"),
+        { ...refundInput, transactionId },
+        { again: false },
+        world(sandbox),
+      );
+      return [sandbox, made, "/refund/create-a-request"];
+    });
+    expect(found).toEqual(wanted);
+  });
+
+  test.each(Object.entries(misbehaviours(JSON.stringify({ success: true, data: paymentMade }))))(
+    "a payment answered with: %s",
+    async (_, behaviour) => {
+      const server = await misbehave(() => behaviour);
+      const real = client(server.baseUrl, { signal: AbortSignal.timeout(300) });
+      const { kind } = await failure(
+        createPayment(
+          paisa("1250.50"),
+          paymentInput,
+          { again: false },
+          { ...scripted({}).world, client: real },
+        ),
+      );
+      expect([kind, server.count()]).toEqual(["uncertain", 1]);
+    },
+  );
+
+  test("a connection that is refused first and taken later is one request", async () => {
+    const port = await closedPort();
+    const server = await misbehave(() => success(paymentMade));
+    const down = client(`http://127.0.0.1:${port}`);
+    const up = client(server.baseUrl);
+    let tries = 0;
+    const first: World["client"] = {
+      ...up,
+      createPayment: (input) => {
+        tries += 1;
+        return (tries === 1 ? down : up).createPayment(input);
+      },
+    };
+    await createPayment(
+      paisa("1250.50"),
+      paymentInput,
+      { again: false },
+      { ...scripted({}).world, client: first },
+    );
+    expect([tries, server.count()]).toEqual([2, 1]);
+  });
+});

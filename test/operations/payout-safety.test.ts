@@ -1,0 +1,212 @@
+import { expect, test } from "vitest";
+import { orderOf, payout } from "../simulator/commands.ts";
+import { fault, stage } from "../simulator/stage.ts";
+
+const order = orderOf({ reference: 0, amount: 1, to: 0 });
+const otherAmount = orderOf({ reference: 0, amount: 0, to: 0 });
+const otherRecipient = orderOf({ reference: 0, amount: 1, to: 1 });
+const foreign = (createdAtMs: number, recipientNumber: string) => ({
+  merchantRef: order.reference,
+  amount: 1250.5,
+  recipientNumber,
+  paymentMethodId: "bkash",
+  status: "Completed",
+  createdAtMs,
+});
+
+test("P3: with a clock that is seven minutes off no payout is made, and that is what is said", async () => {
+  const place = await stage({ skewMs: 420_000 });
+  const { ended } = await payout(order, place);
+  expect(ended.code).toBe(4);
+  expect(place.universe.service.payouts).toEqual([]);
+  expect(place.operations()).toMatchObject([{ state: "REFUSED", code: "access" }]);
+});
+
+test("P4: a second process that gives the same reference is told who has it, and sends nothing", async () => {
+  const place = await stage();
+  const codes: unknown[] = [];
+  place.network.meanwhile = async (tool) => {
+    place.network.meanwhile = async () => {};
+    const second = await payout(order, place);
+    codes.push(second.ended.code, second.ended.says.includes(String(tool.pid)), second.tool.sends);
+  };
+  expect((await payout(order, place)).ended.code).toBe(0);
+  expect(codes).toEqual([7, true, 0]);
+});
+
+test("P4: the reference of a process that died is free at once", async () => {
+  const place = await stage({ crashes: [{ after: 22, power: false }] });
+  const first = await payout(order, place);
+  const second = await payout(order, place);
+  expect([first.ended.code, second.ended.code]).toEqual(["killed", 0]);
+});
+
+test("P5: a payout that is done is shown again, and nothing is sent", async () => {
+  const place = await stage();
+  await payout(order, place);
+  const { ended, tool } = await payout(order, place);
+  expect(ended).toMatchObject({ code: 0, result: { existing: true } });
+  expect(tool.sends).toBe(0);
+});
+
+test("P5: an uncertain payout is settled by the same reference", async () => {
+  const faults = [fault("reset", { acts: true }), ...Array(4).fill(fault("reset"))];
+  const place = await stage({ faults });
+  const first = await payout(order, place);
+  const second = await payout(order, place);
+  expect([first.ended.code, second.ended.code]).toEqual([75, 0]);
+  expect(place.universe.service.payouts).toHaveLength(1);
+});
+
+test.each([
+  ["amount", otherAmount],
+  ["recipient", otherRecipient],
+])("P6: a known reference with another %s is a conflict, and nothing is sent", async (_, other) => {
+  const place = await stage();
+  await payout(order, place);
+  const { ended, tool } = await payout(other, place);
+  expect(ended.code).toBe(5);
+  expect(tool.sends).toBe(0);
+});
+
+test("P7: a disk that is full when the intent is written means that nothing is sent", async () => {
+  for (let statement = 0; statement < 7; statement += 1) {
+    const place = await stage({ diskErrors: [statement] });
+    const { ended, tool } = await payout(order, place);
+    expect([ended.code, tool.sends]).toEqual([1, 0]);
+  }
+});
+
+test("P8: a death before the intent is durable means that nothing was sent", async () => {
+  const place = await stage({ crashes: [{ after: 8, power: true }] });
+  const { tool, ended } = await payout(order, place);
+  place.universe.disk.losePower();
+  expect([ended.code, tool.sends, place.operations().length]).toEqual(["killed", 0, 0]);
+});
+
+test("P9, P13: a death after the payout was made: the next run finds the same one", async () => {
+  const place = await stage({ crashes: [{ after: 22, power: true }] });
+  const first = await payout(order, place);
+  expect([first.ended.code, first.tool.made.length]).toEqual(["killed", 1]);
+  place.universe.disk.losePower();
+  place.universe.timeline.advance(20_000);
+  const second = await payout(order, place);
+  expect(second.ended).toMatchObject({ code: 0, result: { existing: true } });
+  expect(place.universe.service.payouts).toHaveLength(1);
+});
+
+test("P13: an answer that was lost is given again by the next attempt", async () => {
+  const place = await stage({ faults: [fault("reset", { acts: true })] });
+  const { ended } = await payout(order, place);
+  expect(ended.code).toBe(0);
+  expect(place.operations()).toMatchObject([{ state: "CONFIRMED", attempts: 2 }]);
+});
+
+test("P14: a garbled answer is asked for once more, and its text is kept", async () => {
+  const garbage = fault("garbage", { pick: 1 });
+  const place = await stage({ faults: [garbage, garbage] });
+  const { ended, tool } = await payout(order, place);
+  expect([ended.code, tool.sends]).toEqual([75, 2]);
+  expect(place.universe.disk.durableText()).toContain("<html>ok</html>");
+});
+
+test.each(["other amount", "other reference"] as const)(
+  "P15: an answer with %s is a conflict",
+  async (kind) => {
+    const place = await stage({ faults: [fault(kind, { acts: true })] });
+    expect((await payout(order, place)).ended.code).toBe(5);
+    expect(place.operations()).toMatchObject([{ state: "CONFLICT" }]);
+  },
+);
+
+test("P16: a payout of the same reference to somebody else is found by retrieving it", async () => {
+  const place = await stage();
+  place.universe.service.seedPayout(foreign(place.universe.timeline.now(), "01999999999"));
+  expect((await payout(order, place)).ended.code).toBe(5);
+  expect(place.operations()).toMatchObject([{ state: "CONFLICT" }]);
+});
+
+test.each([
+  ["refused", 4],
+  ["success: false", 0],
+] as const)("P17: %s retires the reference", async (kind, pick) => {
+  const place = await stage({ faults: [fault(kind, { pick })] });
+  const first = await payout(order, place);
+  const second = await payout(order, place);
+  expect([first.ended.code, second.ended.code, second.tool.sends]).toEqual([3, 3, 0]);
+});
+
+test("P21: a ledger that fails at the end leaves doubt, and the next run settles it", async () => {
+  const place = await stage({ diskErrors: [10] });
+  const first = await payout(order, place);
+  expect(first.ended).toMatchObject({ code: 75 });
+  expect(first.ended.says).toContain("INV-1 (CONFIRMED, PO1)");
+  const second = await payout(order, place);
+  expect(second.ended.code).toBe(0);
+  expect(place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1" }]);
+});
+
+test("P24: a payout that ended Cancelled is shown again under its reference, and not made anew", async () => {
+  const place = await stage();
+  await payout(order, place);
+  for (const one of place.universe.service.payouts) one.status = "Cancelled";
+  const { ended, tool } = await payout(order, place);
+  expect(ended).toMatchObject({ code: 0, result: { payout: { status: "Cancelled" } } });
+  expect(tool.sends).toBe(0);
+  expect(place.operations()).toMatchObject([{ state: "CONFIRMED", status: "Cancelled" }]);
+});
+
+test("P25: an uncertain payout is not sent again after a day, and a person settles it", async () => {
+  const place = await stage({ faults: Array(5).fill(fault("reset", { acts: true })) });
+  await place.player.pays(order);
+  place.universe.timeline.advance(25 * 3_600_000);
+  const late = await payout(order, place);
+  expect([late.ended.code, late.tool.sends]).toEqual([75, 0]);
+  for (const id of place.player.unsettled()) await place.player.resolves(id);
+  expect(place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1" }]);
+});
+
+test.each([
+  ["an unsent attempt", "not sent"],
+  ["a refusal", "refused"],
+] as const)("P12, P13: %s after a lost answer does not end the doubt", async (_, kind) => {
+  const place = await stage({
+    faults: [fault("reset", { acts: true }), ...Array(4).fill(fault(kind))],
+  });
+  expect((await payout(order, place)).ended.code).toBe(75);
+  expect(place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
+});
+
+test("P9: a refusal does not end the doubt that a dead run left", async () => {
+  const place = await stage({ crashes: [{ after: 22, power: true }], faults: [undefined] });
+  await payout(order, place);
+  place.universe.nextFault = () => fault("refused");
+  expect((await payout(order, place)).ended.code).toBe(75);
+});
+
+test("I3: what another run left in doubt rests for ten seconds", async () => {
+  const place = await stage({ faults: Array(5).fill(fault("server error")) });
+  await payout(order, place);
+  const endedMs = place.universe.timeline.now();
+  let sentMs = 0;
+  place.network.meanwhile = async () => {
+    sentMs ||= place.universe.timeline.now();
+  };
+  expect((await payout(order, place)).ended.code).toBe(0);
+  expect(sentMs - endedMs).toBeGreaterThanOrEqual(9_900);
+});
+
+test("I4: a ledger that fails between two attempts stops the sending", async () => {
+  const place = await stage({ faults: [fault("reset"), fault("reset")], diskErrors: [9] });
+  const { ended, tool } = await payout(order, place);
+  expect([ended.code, tool.sends]).toEqual([75, 1]);
+});
+
+test("I3: after a time-out the same reference rests for ten seconds, in this run and in the next", async () => {
+  const place = await stage({ faults: [fault("timeout"), fault("timeout")] });
+  const startedMs = place.universe.timeline.now();
+  await payout(order, place);
+  expect(place.universe.timeline.now() - startedMs).toBeGreaterThanOrEqual(60_000);
+  await payout(order, place);
+  expect(place.universe.wrong).toEqual([]);
+});

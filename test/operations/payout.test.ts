@@ -1,0 +1,499 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import type { Answer } from "../../src/http/answer.ts";
+import { sendPayout } from "../../src/operations/payout.ts";
+import { apiKey, client, payoutSecret } from "../http/answering.ts";
+import { misbehave, refusal, success } from "../http/misbehaving.ts";
+import {
+  created,
+  data,
+  failure,
+  order,
+  paisa,
+  refused,
+  retrieved,
+  type Script,
+  type Scripted,
+  scripted,
+  startMs,
+  unclear,
+  unsent,
+} from "./scripted.ts";
+
+type Bad = Exclude<Answer, { kind: "data" }>;
+
+const confirmed: Script = { createPayout: [data(created)], retrievePayout: [data(retrieved)] };
+
+/** Bad answers first, then the payout. */
+function after(...bad: Bad[]): Script {
+  return { createPayout: [...bad, data(created)], retrievePayout: [data(retrieved)] };
+}
+
+/** Bad answers, and then the script has no more: a further attempt is an error of its own. */
+function only(...bad: Bad[]): Script {
+  return { createPayout: bad };
+}
+
+const five = (bad: Bad): Bad[] => Array.from({ length: 5 }, () => bad);
+
+function pausesMs({ of }: Scripted): number[] {
+  const times = of("createPayout").map(({ atMs }) => atMs);
+  return times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));
+}
+
+test("a payout that goes well is created once, retrieved once, and is not an old one", async () => {
+  const run = scripted(confirmed);
+  expect(await sendPayout(order, run.world)).toEqual({ payout: retrieved, existing: false });
+  expect(run.calls.map(({ name }) => name)).toEqual(["createPayout", "retrievePayout"]);
+  expect(run.of("retrievePayout")[0]?.input).toEqual({ payoutId: "PO1" });
+  expect(run.notices).toEqual([]);
+});
+
+describe("P3: the clock", () => {
+  const minutes = (count: number) => count * 60_000;
+
+  test.each([minutes(4) + 1, -minutes(4) - 1, minutes(600)])(
+    "P3: off by %i ms, nothing is sent, and both clocks are shown",
+    async (aheadMs) => {
+      const run = scripted({});
+      run.state.clockAheadMs = aheadMs;
+      const { kind, message, details } = await failure(sendPayout(order, run.world));
+      expect(kind).toBe("access");
+      expect(message).toContain(new Date(startMs).toISOString());
+      expect(message).toContain(new Date(startMs + aheadMs).toISOString());
+      expect(details.hint).toContain(aheadMs > 0 ? "behind" : "ahead");
+      expect(run.calls).toEqual([]);
+    },
+  );
+
+  test.each([minutes(4), -minutes(4), 0, undefined])(
+    "P3: off by %s ms it is sent",
+    async (aheadMs) => {
+      const run = scripted(confirmed);
+      run.state.clockAheadMs = aheadMs;
+      await sendPayout(order, run.world);
+      expect(run.of("createPayout")).toHaveLength(1);
+    },
+  );
+
+  test("P3: a clock that a bad answer shows to be wrong stops the attempts, in doubt", async () => {
+    const run = scripted(after(unclear("server error", 503)), {
+      onCall: (_, state) => {
+        state.clockAheadMs = minutes(10);
+      },
+    });
+    const { kind, message, details } = await failure(sendPayout(order, run.world));
+    expect(kind).toBe("uncertain");
+    expect(`${message} ${details.hint}`).toContain("clock");
+    expect(run.of("createPayout")).toHaveLength(1);
+  });
+});
+
+describe("P10, P11: proved that nothing was sent", () => {
+  test.each([
+    "name not found",
+    "connection refused",
+    "tls",
+    "connect timeout",
+    "connection lost",
+  ] as const)(
+    "P10: %s is retried with pauses, five times in all, and then nothing was sent",
+    async (reason) => {
+      const run = scripted(only(...five(unsent(reason))));
+      const { kind, message } = await failure(sendPayout(order, run.world));
+      expect([kind, message.includes("nothing was sent")]).toEqual(["unreachable", true]);
+      expect(run.of("createPayout")).toHaveLength(5);
+      expect(Math.min(...pausesMs(run))).toBeGreaterThanOrEqual(500);
+    },
+  );
+
+  test("P10: a connection that comes back is used", async () => {
+    const run = scripted(after(unsent("connection refused"), unsent("name not found")));
+    expect((await sendPayout(order, run.world)).payout.payoutId).toBe("PO1");
+  });
+
+  test("P11: an invalid certificate is never retried", async () => {
+    const run = scripted(only(unsent("certificate")));
+    const { kind, details } = await failure(sendPayout(order, run.world));
+    expect([kind, details.hint?.includes("no way to skip")]).toEqual(["unreachable", true]);
+    expect(run.of("createPayout")).toHaveLength(1);
+  });
+
+  test("P10: after an attempt in doubt, one that was not sent does not make it certain", async () => {
+    const run = scripted(
+      only(unclear("connection lost"), ...five(unsent("connection refused")).slice(1)),
+    );
+    expect((await failure(sendPayout(order, run.world))).kind).toBe("uncertain");
+    expect(run.of("createPayout")).toHaveLength(5);
+  });
+});
+
+describe("P12, P13: in doubt", () => {
+  test.each<[string, Bad]>([
+    ["a reset", unclear("connection lost")],
+    ["a timeout", unclear("no answer in time")],
+    ["a 500", unclear("server error", 500)],
+    ["a 504", unclear("server error", 504)],
+    ["a redirect", unclear("redirect", 307)],
+    ["a 408", unclear("unexpected status", 408)],
+    ["no HTTP", unclear("answer not HTTP")],
+  ])("P12: %s is sent again, at most five times, then it is uncertain", async (_, bad) => {
+    const run = scripted(only(...five(bad)));
+    const { kind, message, details } = await failure(sendPayout(order, run.world));
+    expect([kind, details.operation]).toEqual(["uncertain", "INV-7"]);
+    expect(message).toContain("may or may not");
+    expect(details.hint).toContain("--ref INV-7");
+    expect(run.of("createPayout")).toHaveLength(5);
+    expect(run.of("retrievePayout")).toEqual([]);
+  });
+
+  test("P12: every attempt has the same reference and the same body", async () => {
+    const run = scripted(after(...five(unclear("connection lost")).slice(1)));
+    await sendPayout(order, run.world);
+    const bodies = run.of("createPayout").map(({ input }) => JSON.stringify(input));
+    expect([bodies.length, new Set(bodies).size]).toEqual([5, 1]);
+    expect(run.of("createPayout")[0]?.input).toEqual({
+      amount: 500,
+      merchantRef: "INV-7",
+      recipientNumber: "01712345678",
+      recipientName: "Rahima",
+      description: "November",
+      paymentMethodId: "665f1c2ab8e4",
+    });
+  });
+
+  test("P12: over the wire, each attempt has its own timestamp and a signature of its own", async () => {
+    const server = await misbehave(({ method, times }) => {
+      if (method === "GET") return success(retrieved);
+      return times < 4 ? refusal(503) : success(created);
+    });
+    const run = scripted({});
+    const real = client(server.baseUrl, { now: run.world.now });
+    await sendPayout(order, { ...run.world, client: real });
+    const sent = server.asked
+      .filter(({ method }) => method === "POST")
+      .map(({ headers, body }) => ({ headers, body: JSON.parse(body) as Record<string, unknown> }));
+    expect(new Set(sent.map(({ body }) => body.timestamp)).size).toBeGreaterThan(2);
+    for (const { headers, body } of sent) {
+      const text = `500:INV-7:${body.timestamp}`;
+      expect(headers["x-payout-signature"]).toBe(
+        createHmac("sha256", payoutSecret).update(text).digest("hex"),
+      );
+      expect(headers["x-api-key"]).toBe(apiKey);
+    }
+    const rest = sent.map(({ body: { timestamp: _, ...others } }) => JSON.stringify(others));
+    expect([rest.length, new Set(rest).size]).toEqual([4, 1]);
+  });
+
+  test("P12: after a timeout, at least ten seconds pass, whatever the jitter", async () => {
+    for (const random of [0, 0.5, 0.999]) {
+      const run = scripted(only(...five(unclear("no answer in time"))), { random });
+      await failure(sendPayout(order, run.world));
+      expect(Math.min(...pausesMs(run))).toBeGreaterThanOrEqual(10_000);
+    }
+  });
+
+  test("P12: the pauses grow from half a second", async () => {
+    const run = scripted(only(...five(unclear("connection lost"))));
+    await failure(sendPayout(order, run.world));
+    expect(pausesMs(run)).toEqual([500, 1_000, 2_000, 4_000]);
+  });
+
+  test("P12: no attempt begins after the command's time", async () => {
+    const run = scripted(only(...five(unclear("connection lost"))), { timeoutMs: 1_501 });
+    expect((await failure(sendPayout(order, run.world))).kind).toBe("uncertain");
+    expect(run.of("createPayout").map(({ atMs }) => atMs - startMs)).toEqual([0, 500, 1_500]);
+  });
+
+  test("P12: each further attempt is announced", async () => {
+    const run = scripted(after(unclear("server error", 503)));
+    await sendPayout(order, run.world);
+    expect(run.notices).toHaveLength(1);
+    expect(run.notices[0]).toContain("503");
+  });
+
+  test("P13: an answer that was lost comes with the next attempt", async () => {
+    const run = scripted(after(unclear("connection lost")));
+    expect(await sendPayout(order, run.world)).toEqual({ payout: retrieved, existing: false });
+  });
+
+  test("P13: a payout that this run made is not called old because it already is Completed", async () => {
+    const done = { ...created, status: "Completed" };
+    const run = scripted({
+      createPayout: [unclear("no answer in time"), data(done)],
+      retrievePayout: [data({ ...retrieved, status: "Completed" })],
+    });
+    expect((await sendPayout(order, run.world)).existing).toBe(false);
+  });
+
+  test.each<[string, Bad]>([
+    ["a 400", refused("refused", 400)],
+    ["a 200 that says no", refused("refused", 200)],
+    ["a 401", refused("access", 401)],
+    ["a 404", refused("unknown id", 404)],
+  ])("P12, P17: %s after doubt does not end the doubt", async (_, no) => {
+    const run = scripted(only(unclear("connection lost"), no));
+    expect((await failure(sendPayout(order, run.world))).kind).toBe("uncertain");
+    expect(run.of("createPayout")).toHaveLength(2);
+  });
+});
+
+describe("P14: an answer that cannot be understood", () => {
+  test.each(["not JSON", "empty", "wrong shape", "answer cut off", "answer too large"] as const)(
+    "P14: a 200 that is %s is asked for once more, after a pause",
+    async (why) => {
+      const again = scripted(after(unclear(why, 200)));
+      expect((await sendPayout(order, again.world)).payout.payoutId).toBe("PO1");
+      const run = scripted(only(unclear(why, 200), unclear(why, 200)));
+      expect((await failure(sendPayout(order, run.world))).kind).toBe("uncertain");
+      expect(pausesMs(run)).toEqual([500]);
+    },
+  );
+
+  test("P14: it is asked for once more also when another attempt went before", async () => {
+    const run = scripted(after(unclear("server error", 503), unclear("not JSON", 200)));
+    expect((await sendPayout(order, run.world)).payout.payoutId).toBe("PO1");
+  });
+});
+
+describe("P15, P16: another payout", () => {
+  test.each<[string, object, string]>([
+    ["amount", { amount: 501 }, "amount: asked 500, the service has 501"],
+    ["a part of a paisa", { amount: 500.001 }, "amount: asked 500, the service has 500.001"],
+    ["a negative amount", { amount: -500 }, "amount: asked 500, the service has -500"],
+    ["reference", { merchantRef: "INV-8" }, "reference: asked INV-7, the service has INV-8"],
+    [
+      "the reference's case",
+      { merchantRef: "inv-7" },
+      "reference: asked INV-7, the service has inv-7",
+    ],
+  ])(
+    "P15: another one in the answer (%s) is a conflict, ours beside theirs",
+    async (_, theirs, line) => {
+      const run = scripted({ createPayout: [data({ ...created, ...theirs })] });
+      const { kind, details } = await failure(sendPayout(order, run.world));
+      expect([kind, details.problems]).toEqual(["conflict", [line]]);
+      expect(run.calls).toHaveLength(1);
+    },
+  );
+
+  test.each<[string, object, string]>([
+    [
+      "recipient",
+      { recipientNumber: "01812345678" },
+      "recipient: asked 01712345678, the service has 01812345678",
+    ],
+    ["amount", { amount: 50 }, "amount: asked 500, the service has 50"],
+    ["reference", { merchantRef: "X" }, "reference: asked INV-7, the service has X"],
+  ])(
+    "P16: another one in the record (%s) is a conflict, ours beside theirs",
+    async (_, theirs, line) => {
+      const run = scripted({ ...confirmed, retrievePayout: [data({ ...retrieved, ...theirs })] });
+      const { kind, details } = await failure(sendPayout(order, run.world));
+      expect([kind, details.problems]).toEqual(["conflict", [line]]);
+    },
+  );
+
+  test.each(["", "hidden", "********678"])(
+    "P16: a record whose recipient (%j) cannot be compared leaves doubt",
+    async (recipientNumber) => {
+      const record = data({ ...retrieved, recipientNumber });
+      const run = scripted({ ...confirmed, retrievePayout: [record] });
+      expect((await failure(sendPayout(order, run.world))).kind).toBe("uncertain");
+    },
+  );
+
+  test("P15: all that differs is named at once", async () => {
+    const other = { amount: 5, merchantRef: "X" };
+    const run = scripted({ createPayout: [data({ ...created, ...other })] });
+    expect((await failure(sendPayout(order, run.world))).details.problems).toHaveLength(2);
+  });
+
+  test("P15: a conflict is one also after an attempt in doubt", async () => {
+    const run = scripted({
+      createPayout: [unclear("connection lost"), data({ ...created, amount: 501 })],
+    });
+    expect((await failure(sendPayout(order, run.world))).kind).toBe("conflict");
+  });
+
+  test.each(["+8801712345678", "8801712345678", "017-12345678", " 01712345678"])(
+    "P16: %s is the same recipient",
+    async (recipientNumber) => {
+      const run = scripted({
+        ...confirmed,
+        retrievePayout: [data({ ...retrieved, recipientNumber })],
+      });
+      expect((await sendPayout(order, run.world)).payout.recipientNumber).toBe(recipientNumber);
+    },
+  );
+
+  test.each<[string, Bad]>([
+    ["not there", refused("unknown id", 404)],
+    ["refused", refused("access", 401)],
+    ["lost", unclear("connection lost")],
+    ["not reachable", unsent("connection refused")],
+  ])("P16: a record that cannot be compared (%s) is uncertain, with its id", async (_, bad) => {
+    const run = scripted({ ...confirmed, retrievePayout: [bad] });
+    const { kind, message } = await failure(sendPayout(order, run.world));
+    expect([kind, message.includes("PO1")]).toEqual(["uncertain", true]);
+  });
+
+  test.each(["", ".", "..", "\ud800"])(
+    "P14: the id %j, which nothing can be retrieved by, is uncertain and no fault of ours",
+    async (payoutId) => {
+      const server = await misbehave(() => success({ ...created, payoutId }));
+      const { world } = scripted({});
+      const real = client(server.baseUrl, { now: world.now });
+      const { kind } = await failure(sendPayout(order, { ...world, client: real }));
+      expect(kind).toBe("uncertain");
+    },
+  );
+});
+
+describe("P17 to P20: refusals", () => {
+  test.each([
+    [refused("refused", 400), "refused"],
+    [refused("refused", 422), "refused"],
+    [refused("refused", 200), "refused"],
+    [refused("unknown id", 404), "refused"],
+  ] as const)("P17: a refusal is final (%#)", async (no, wanted) => {
+    const run = scripted(only(no));
+    const { kind, message, details } = await failure(sendPayout(order, run.world));
+    expect([kind, details.code, details.status]).toEqual([wanted, "NO", no.status]);
+    expect(message).toContain("the service says no");
+    expect(run.of("createPayout")).toHaveLength(1);
+  });
+
+  test.each([401, 403])("P18: %i names key, secret and whitelist, and is final", async (status) => {
+    const run = scripted(only(refused("access", status)));
+    const { kind, details } = await failure(sendPayout(order, run.world));
+    expect(kind).toBe("access");
+    expect(details.hint).toMatch(/key.*secret.*whitelist/);
+    expect(run.of("createPayout")).toHaveLength(1);
+  });
+
+  test("P18: a clock that the very refusal shows to be wrong is named first", async () => {
+    const run = scripted(only(refused("access", 403)), {
+      onCall: (_, state) => {
+        state.clockAheadMs = -6 * 60_000;
+      },
+    });
+    const { kind, details } = await failure(sendPayout(order, run.world));
+    expect([kind, details.hint?.includes("6 minutes ahead")]).toEqual(["access", true]);
+  });
+
+  test.each([
+    ["P19", refused("clash", 409)],
+    ["P19", refused("busy", 423)],
+    ["P19", refused("busy", 425)],
+    ["P20", refused("busy", 429)],
+  ] as const)(
+    "%s: %j waits for the same reference, and is uncertain if unresolved",
+    async (_, wait) => {
+      const run = scripted(only(...five(wait)));
+      expect((await failure(sendPayout(order, run.world))).kind).toBe("uncertain");
+      expect(Math.min(...pausesMs(run))).toBeGreaterThanOrEqual(500);
+      const again = scripted(after(wait, wait));
+      expect((await sendPayout(order, again.world)).existing).toBe(false);
+    },
+  );
+
+  test.each([
+    [7_000, 7_000],
+    [0, 500],
+    [3_600_000, 60_000],
+  ])("P20: Retry-After of %i ms is a pause of %i ms", async (askedMs, pauseMs) => {
+    const run = scripted(after(refused("busy", 429, askedMs)));
+    await sendPayout(order, run.world);
+    expect(pausesMs(run)).toEqual([pauseMs]);
+  });
+
+  test("P20: Retry-After beyond the command's time ends it at once", async () => {
+    const run = scripted(only(refused("busy", 429, 30_000)), { timeoutMs: 20_000 });
+    await failure(sendPayout(order, run.world));
+    expect(run.state.nowMs).toBe(startMs);
+  });
+});
+
+describe("P22: being stopped", () => {
+  test("P22: before the first attempt, nothing is sent", async () => {
+    const run = scripted(confirmed);
+    run.state.stopping = true;
+    const { kind } = await failure(sendPayout(order, run.world));
+    expect([kind, run.of("createPayout").length]).toEqual(["interrupted", 0]);
+  });
+
+  test("P22: what is in flight ends, and is compared", async () => {
+    const run = scripted(confirmed, {
+      onCall: (_, state) => {
+        state.stopping = true;
+      },
+    });
+    expect((await sendPayout(order, run.world)).payout).toEqual(retrieved);
+  });
+
+  test.each<[Bad, string]>([
+    [unclear("connection lost"), "uncertain"],
+    [unsent("connection refused"), "nothing sent"],
+  ])("P22: no further attempt begins, also not in the pause (%#)", async (bad, wanted) => {
+    for (const when of ["onCall", "onSleep"] as const) {
+      const stop = (...[one, other]: [unknown, unknown?]) => {
+        const state = (other ?? one) as Scripted["state"];
+        state.stopping = true;
+      };
+      const run = scripted(only(bad), { [when]: stop });
+      const { kind } = await failure(sendPayout(order, run.world));
+      const isUnsent = kind === "unreachable" || kind === "interrupted";
+      expect(isUnsent ? "nothing sent" : kind).toBe(wanted);
+      expect(run.of("createPayout")).toHaveLength(1);
+    }
+  });
+
+  test.each<[Bad, string]>([
+    [unclear("stopped"), "uncertain"],
+    [unsent("stopped"), "unreachable"],
+  ])("P22: an attempt that was cut off is the last (%#)", async (bad, wanted) => {
+    const run = scripted(only(bad));
+    expect((await failure(sendPayout(order, run.world))).kind).toBe(wanted);
+  });
+});
+
+describe("existing", () => {
+  const at = (ms: number) => new Date(startMs + ms).toISOString();
+
+  test.each<[string, object, number | undefined, boolean]>([
+    ["made just now", { createdAt: at(5) }, 0, false],
+    ["made an hour ago", { createdAt: at(-3_600_000) }, 0, true],
+    ["made an hour ago, no clock known", { createdAt: at(-3_600_000) }, undefined, true],
+    ["made before, Completed since", { createdAt: at(-3_600_000), status: "Completed" }, 0, true],
+    ["Cancelled", { createdAt: at(-60_000), status: "Cancelled" }, 0, true],
+    ["made now by a clock two minutes ahead", { createdAt: at(120_005) }, 120_000, false],
+    ["made now by a clock two minutes behind", { createdAt: at(-119_995) }, -120_000, false],
+    ["made an hour ago by a clock two minutes ahead", { createdAt: at(-3_480_000) }, 120_000, true],
+    ["made now by a clock a second behind", { createdAt: at(-950) }, -1_000, false],
+    ["made now, told in whole seconds", { createdAt: at(-400) }, -400, false],
+    ["no time told", { createdAt: undefined }, 0, false],
+  ])("%s", async (_, changes, clockAheadMs, existing) => {
+    const run = scripted({ ...confirmed, createPayout: [data({ ...created, ...changes })] });
+    run.state.clockAheadMs = clockAheadMs;
+    expect((await sendPayout(order, run.world)).existing).toBe(existing);
+  });
+
+  test("a time that the record alone tells counts too", async () => {
+    const { createdAt: _, ...untold } = created;
+    const run = scripted({
+      createPayout: [data(untold)],
+      retrievePayout: [data({ ...retrieved, createdAt: at(-3_600_000) })],
+    });
+    expect((await sendPayout(order, run.world)).existing).toBe(true);
+  });
+});
+
+test("an amount goes out as the one number that is signed", async () => {
+  const run = scripted({
+    createPayout: [data({ ...created, amount: 1250.5 })],
+    retrievePayout: [data({ ...retrieved, amount: 1250.5 })],
+  });
+  await sendPayout({ ...order, amountPaisa: paisa("1250.50") }, run.world);
+  expect(run.of("createPayout")[0]?.input).toMatchObject({ amount: 1250.5 });
+});

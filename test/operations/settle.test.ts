@@ -1,0 +1,192 @@
+import { describe, expect, test } from "vitest";
+import type { Answer } from "../../src/http/answer.ts";
+import { cancelRefund, triggerPayment, triggerPayout } from "../../src/operations/settle.ts";
+import {
+  data,
+  failure,
+  refused,
+  retrieved,
+  type Script,
+  scripted,
+  startMs,
+  unclear,
+  unsent,
+} from "./scripted.ts";
+
+const refund = { refundRequestId: "RF1", transactionId: "TX1", amount: 5, status: "Processing" };
+const payment = { transactionId: "TX1", amount: 5, status: "Processing" };
+
+/** The three moves behind one face: what is sent, what is looked at, where it should be. */
+const moves = [
+  {
+    name: "refund cancel",
+    target: "Cancelled",
+    other: "Completed",
+    run: (script: Moved) => scripted({ cancelRefund: script.send, retrieveRefund: script.look }),
+    start: (world: World) => cancelRefund("RF1", undefined, world),
+    record: (status: string) => data({ ...refund, status }),
+  },
+  {
+    name: "trigger payment",
+    target: "Completed",
+    other: "Cancelled",
+    run: (script: Moved) => scripted({ triggerPayment: script.send, retrievePayment: script.look }),
+    start: (world: World) => triggerPayment("TX1", world),
+    record: (status: string) => data({ ...payment, status }),
+  },
+  {
+    name: "trigger payout",
+    target: "Completed",
+    other: "Cancelled",
+    run: (script: Moved) => scripted({ triggerPayout: script.send, retrievePayout: script.look }),
+    start: (world: World) => triggerPayout("PO1", world),
+    record: (status: string) => data({ ...retrieved, status }),
+  },
+] as const;
+
+type World = ReturnType<typeof scripted>["world"];
+type Bad = Exclude<Answer, { kind: "data" }>;
+interface Moved {
+  send: NonNullable<Script["cancelRefund"]>;
+  look: (Bad | ReturnType<typeof data<typeof refund & typeof payment & typeof retrieved>>)[];
+}
+
+const lost = unclear("connection lost");
+
+describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, record }) => {
+  const isCancel = name === "refund cancel";
+  const done = data({ ...refund, status: target });
+  const run = (send: (Bad | typeof done)[], look: unknown[]) =>
+    scriptOf({ send, look: look as Moved["look"] });
+
+  test("moves, looks, and shows the record", async () => {
+    const script = run([done], [record(target)]);
+    expect(await start(script.world)).toMatchObject({ status: target });
+    expect(script.calls).toHaveLength(2);
+  });
+
+  test.each<[string, Bad]>([
+    ["a lost answer", lost],
+    ["a timeout", unclear("no answer in time")],
+    ["a server error", unclear("server error", 500)],
+    ["garbage", unclear("not JSON", 200)],
+    ["a redirect", unclear("redirect", 307)],
+  ])("after %s it looks: a record that is where it should be is success", async (_, bad) => {
+    const script = run([bad], [record(target)]);
+    expect(await start(script.world)).toMatchObject({ status: target });
+    expect(script.calls).toHaveLength(2);
+  });
+
+  test("a record that is not there yet is moved again, after a pause", async () => {
+    const script = run([lost, done], [record("Processing"), record(target)]);
+    expect(await start(script.world)).toMatchObject({ status: target });
+    expect(script.state.nowMs).toBeGreaterThan(startMs);
+  });
+
+  test("doubt that no look ends is uncertain, after three tries", async () => {
+    const script = run([lost, lost, lost], [lost, record("Processing"), lost]);
+    const { kind, details } = await failure(start(script.world));
+    expect([kind, details.hint?.includes("again")]).toEqual(["uncertain", true]);
+    expect(script.calls).toHaveLength(6);
+  });
+
+  test("no connection at all is exit 69: nothing was sent", async () => {
+    const down = unsent("connection refused");
+    const script = run([down, down, down], [down, down, down]);
+    expect((await failure(start(script.world))).kind).toBe("unreachable");
+  });
+
+  test("P11: an invalid certificate is never retried", async () => {
+    const bad = unsent("certificate");
+    const script = run([bad, bad, bad], [bad, bad, bad]);
+    expect((await failure(start(script.world))).kind).toBe("unreachable");
+    expect(script.calls.length).toBeLessThanOrEqual(2);
+  });
+
+  test("a connection that is gone after an attempt in doubt does not end the doubt", async () => {
+    const down = unsent("connection refused");
+    const script = run([lost, down, down], [down, down, down]);
+    expect((await failure(start(script.world))).kind).toBe("uncertain");
+  });
+
+  test.each<[string, Bad]>([
+    ["401", refused("access", 401)],
+    ["429", refused("busy", 429)],
+  ])("a %s after an attempt in doubt does not end the doubt", async (_, no) => {
+    const script = run([lost, no, no], [lost, lost, lost]);
+    expect((await failure(start(script.world))).kind).toBe("uncertain");
+  });
+
+  test("a refusal that only our own lost attempt explains is success", async () => {
+    const script = run([lost, refused("clash", 409)], [lost, record(target)]);
+    expect(await start(script.world)).toMatchObject({ status: target });
+  });
+
+  test.each([409, 400])(
+    "a %i on the first attempt is exit 3, and says where the record is",
+    async (status) => {
+      const no = refused(status === 409 ? "clash" : "refused", status);
+      const script = run([no], [record(other)]);
+      const { kind, message } = await failure(start(script.world));
+      expect([kind, message.includes(`already ${other}`)]).toEqual(["refused", true]);
+      expect(script.calls).toHaveLength(2);
+    },
+  );
+
+  test("a record that ended elsewhere meanwhile is exit 3 and says so, also where the answer was lost", async () => {
+    const ended = Array.from({ length: 3 }, () => record(other));
+    const script = run([lost, lost, lost], ended);
+    const { kind, message } = await failure(start(script.world));
+    expect([kind, message.includes(other)]).toEqual(["refused", true]);
+  });
+
+  test.each(["Processing", other])(
+    "a yes is no success while the record says %s",
+    async (status) => {
+      const looks = Array.from({ length: 3 }, () => record(status));
+      const script = run([done, done, done], looks);
+      await expect(start(script.world)).rejects.toThrow();
+    },
+  );
+
+  test("a yes with a record that cannot be looked at is never called unchanged", async () => {
+    const script = run([done, done, done], [lost, lost, lost]);
+    const outcome = await start(script.world).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (outcome !== undefined) {
+      const { kind, details } = await failure(Promise.reject(outcome));
+      expect([kind, details.hint?.includes("Nothing was changed")]).toEqual(["uncertain", false]);
+    }
+  });
+
+  test("P22: nothing is sent once it is to stop", async () => {
+    const script = run([done], [record(target)]);
+    script.state.stopping = true;
+    expect((await failure(start(script.world))).kind).toBe("interrupted");
+    expect(script.calls.filter((call) => /cancel|trigger/.test(call.name))).toEqual([]);
+  });
+
+  test("an unknown id is exit 9", async () => {
+    const script = run([refused("unknown id", 404)], []);
+    const { kind, message } = await failure(start(script.world));
+    expect([
+      kind,
+      message.includes(isCancel ? "RF1" : name === "trigger payout" ? "PO1" : "TX1"),
+    ]).toEqual(["not-found", true]);
+  });
+});
+
+test("the note of a cancellation goes with it, and none where there is none", async () => {
+  const script = () =>
+    scripted({
+      cancelRefund: [data({ ...refund, status: "Cancelled" })],
+      retrieveRefund: [data({ ...refund, status: "Cancelled" })],
+    });
+  const [one, other] = [script(), script()];
+  await cancelRefund("RF1", "kept it", one.world);
+  await cancelRefund("RF1", undefined, other.world);
+  expect(one.of("cancelRefund")[0]?.input).toEqual({ refundRequestId: "RF1", note: "kept it" });
+  expect(other.of("cancelRefund")[0]?.input).toEqual({ refundRequestId: "RF1" });
+});

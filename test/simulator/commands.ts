@@ -1,0 +1,107 @@
+import { amountNumber } from "../../src/contract/amount.ts";
+import { createPayment, createRefund } from "../../src/operations/once.ts";
+import { sendPayout } from "../../src/operations/payout.ts";
+import type { PayoutOrder } from "../../src/operations/payout-order.ts";
+import { type Finding, resolve } from "../../src/operations/resolve.ts";
+import { cancelRefund } from "../../src/operations/settle.ts";
+import type { World } from "../../src/operations/world.ts";
+import { picked } from "./faults.ts";
+import type { Network } from "./network.ts";
+import * as lists from "./scenario.ts";
+import { type Ended, Tool } from "./tool.ts";
+import type { Universe } from "./universe.ts";
+
+/** A process that has ended, and what it was for. */
+export interface Ran<Result = unknown> {
+  tool: Tool;
+  ended: Ended<Result>;
+  /** What the service had of it when the process began. */
+  startedMs: number;
+}
+
+export interface Place {
+  universe: Universe;
+  network: Network;
+}
+
+export function orderOf({
+  reference,
+  amount,
+  to,
+}: {
+  reference: number;
+  amount: number;
+  to: number;
+}) {
+  return {
+    reference: picked(lists.references, reference),
+    amountPaisa: picked(lists.payoutPaisa, amount),
+    recipientNumber: picked(lists.recipients, to),
+    paymentMethodId: "bkash",
+  };
+}
+
+export function payout(order: PayoutOrder, place: Place) {
+  return start(`payout ${order.reference}`, place, (world) => sendPayout(order, world));
+}
+
+type Payment = Extract<lists.Command, { does: "payment" }>;
+
+export function payment({ amount, description, again }: Payment, place: Place) {
+  const amountPaisa = picked(lists.paymentPaisa, amount);
+  const input = {
+    description: picked(lists.descriptions, description),
+    paymentMethodId: "bkash",
+    redirect_url: "https://shop.test/thanks",
+    callback_url: "https://shop.test/callback",
+  };
+  const subject = `payment ${amountNumber(amountPaisa)} ${input.description}`;
+  return start(
+    subject,
+    place,
+    (world) => createPayment(amountPaisa, input, { again }, world),
+    again,
+  );
+}
+
+type Refund = Extract<lists.Command, { does: "refund" }>;
+
+export function refund({ payment: which, amount, again }: Refund, place: Place) {
+  const amountPaisa = picked(lists.refundPaisa, amount);
+  const { transactionId } = picked(lists.paid, which);
+  const accountNumber = "01912345678";
+  const input = { transactionId, accountType: "PERSONAL_ACCOUNT" as const, accountNumber };
+  const subject = `refund ${transactionId} ${amountNumber(amountPaisa)}`;
+  return start(
+    subject,
+    place,
+    (world) => createRefund(amountPaisa, input, { again }, world),
+    again,
+  );
+}
+
+export function cancel(id: string, place: Place) {
+  return start(`cancel ${id}`, place, (world) => cancelRefund(id, undefined, world));
+}
+
+/** `ledger resolve <operation>`, with what the dashboard shows. */
+export function settle(
+  { id, subject, finding }: { id: string; subject: string; finding: Finding },
+  place: Place,
+) {
+  return start(subject, place, async (world) => {
+    const operation = (await world.ledger()).find(id);
+    return operation && resolve(operation, finding, world);
+  });
+}
+
+async function start<Result>(
+  subject: string,
+  { universe, network }: Place,
+  work: (world: World) => Promise<Result>,
+  again = false,
+): Promise<Ran<Result>> {
+  const tool = new Tool(universe, subject, { again });
+  const ended = await tool.run((request, one) => network.exchange(request, one), work);
+  return { tool, ended, startedMs: tool.startedMs };
+}

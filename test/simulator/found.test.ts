@@ -1,0 +1,144 @@
+import { expect, test } from "vitest";
+import { cancel, orderOf, payout, refund, settle } from "./commands.ts";
+import { fault, stage } from "./stage.ts";
+
+/**
+ * Bugs of src that the simulator found, in their smallest form; see known-bugs.ts. `test`
+ * complains as soon as one is mended: then it becomes a plain test, and its line there goes.
+ */
+const order = orderOf({ reference: 0, amount: 1, to: 0 });
+const paysBack = { does: "refund", payment: 0, amount: 0, again: false } as const;
+
+test("a resumed payout that dies in flight is in the ledger as uncertain, not as NOT_SENT", async () => {
+  const unsent = Array(5).fill(fault("not sent"));
+  const place = await stage({ faults: [...unsent, undefined, fault("refused")] });
+  expect((await payout(order, place)).ended.code).toBe(69);
+  let state: string | undefined;
+  place.network.meanwhile = async (tool) => {
+    place.network.meanwhile = async () => {};
+    state = place.operations()[0]?.state;
+    tool.die();
+  };
+  await payout(order, place);
+  expect(state).toBe("INTENT");
+});
+
+test("what a payout that died in flight may have made is not denied by a refusal of the next run", async () => {
+  const unsent = Array(5).fill(fault("not sent"));
+  const acts = fault("reset", { acts: true });
+  const place = await stage({ faults: [...unsent, acts, fault("refused")] });
+  await payout(order, place);
+  place.network.meanwhile = async (tool) => {
+    place.network.meanwhile = async () => {};
+    tool.die();
+  };
+  expect((await payout(order, place)).ended.code).toBe("killed");
+  place.universe.timeline.advance(30_000);
+  expect((await payout(order, place)).ended.code).toBe(75);
+});
+
+test("I3: a reference rests for ten seconds after the death of the process that sent it", async () => {
+  const place = await stage();
+  place.network.meanwhile = async (tool) => {
+    place.network.meanwhile = async () => {};
+    place.universe.timeline.advance(20_000);
+    tool.die();
+  };
+  expect((await payout(order, place)).ended.code).toBe("killed");
+  const diedMs = place.universe.timeline.now();
+  let sentMs = 0;
+  place.network.meanwhile = async () => {
+    sentMs ||= place.universe.timeline.now();
+  };
+  await payout(order, place);
+  expect(sentMs - diedMs).toBeGreaterThanOrEqual(10_000);
+});
+
+test("a refund that ended in CONFLICT was made: the same one again needs --again", async () => {
+  const place = await stage({ faults: [undefined, fault("other amount", { acts: true })] });
+  expect((await refund(paysBack, place)).ended.code).toBe(5);
+  expect((await refund(paysBack, place)).ended.code).toBe(3);
+  expect(place.universe.service.refunds).toHaveLength(1);
+});
+
+test("a cancel whose answer was lost has happened, whatever its second attempt is told", async () => {
+  const place = await stage();
+  await refund(paysBack, place);
+  const unread = Array(3).fill(fault("reset"));
+  const lost = fault("reset", { acts: true });
+  const again = await stage({ faults: [undefined, undefined, lost, ...unread] });
+  await refund(paysBack, again);
+  const id = again.universe.service.refunds[0]?.refundRequestId ?? "";
+  const { ended } = await cancel(id, again);
+  expect(again.universe.service.refunds[0]?.status).toBe("Cancelled");
+  expect(ended.code).toBe(0);
+});
+
+test("a cancel that was answered is not called unsent because the record could not be seen", async () => {
+  const unread = Array(3).fill(fault("reset"));
+  const place = await stage({ faults: [undefined, undefined, undefined, ...unread] });
+  await refund(paysBack, place);
+  const id = place.universe.service.refunds[0]?.refundRequestId ?? "";
+  const { ended } = await cancel(id, place);
+  expect(place.universe.service.refunds[0]?.status).toBe("Cancelled");
+  expect([0, 75]).toContain(ended.code);
+});
+
+test("P4: what another process holds cannot be declared not made", async () => {
+  const place = await stage();
+  let code: unknown;
+  place.network.meanwhile = async (tool) => {
+    if (tool.sends === 0) return;
+    place.network.meanwhile = async () => {};
+    const id = place.operations()[0]?.id ?? "";
+    code = (await settle({ id, subject: "resolve", finding: "not made" }, place)).ended.code;
+  };
+  await refund(paysBack, place);
+  expect(code).toBe(7);
+});
+
+test("P16: a record to somebody else is not adopted", async () => {
+  const place = await stage({ faults: Array(5).fill(fault("reset")) });
+  await payout(order, place);
+  place.universe.service.seedPayout({
+    merchantRef: order.reference,
+    amount: 1250.5,
+    recipientNumber: "01999999999",
+    paymentMethodId: "bkash",
+    status: "Completed",
+    createdAtMs: place.universe.timeline.now(),
+  });
+  const id = place.operations()[0]?.id ?? "";
+  const finding = { made: place.universe.service.payouts[0]?.payoutId ?? "" };
+  const { ended } = await settle({ id, subject: "resolve", finding }, place);
+  expect(ended.code).toBe(5);
+});
+
+test("a ledger that fails after a resolved payout is no fault without sending", async () => {
+  const place = await stage({ faults: Array(5).fill(fault("reset")), diskErrors: [] });
+  await payout(order, place);
+  place.universe.timeline.advance(20_000);
+  const id = place.operations()[0]?.id ?? "";
+  let looks = 0;
+  place.universe.failsDisk = () => {
+    looks += 1;
+    return looks > 13;
+  };
+  const { ended, tool } = await settle({ id, subject: "resolve", finding: undefined }, place);
+  expect(tool.sends).toBe(1);
+  expect(ended.code).not.toBe(1);
+});
+
+test("a clock that was set back does not make a payout wait for hours", async () => {
+  const place = await stage({ faults: Array(5).fill(fault("reset")) });
+  place.universe.timeline.advance(3_600_000);
+  await payout(order, place);
+  const laterMs = place.universe.timeline.now();
+  place.universe.timeline.now = () => laterMs - 3_600_000;
+  let sleptMs = 0;
+  place.universe.timeline.advance = (ms) => {
+    sleptMs += ms;
+  };
+  await payout(order, place);
+  expect(sleptMs).toBeLessThan(60_000);
+});

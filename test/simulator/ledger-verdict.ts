@@ -1,0 +1,94 @@
+import { paisaOf } from "../../src/contract/amount.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import { openLedger } from "../../src/ledger/ledger.ts";
+import type { Operation } from "../../src/ledger/operation.ts";
+import { isKnown } from "./known-bugs.ts";
+import { baseUrl, type Universe } from "./universe.ts";
+import type { Watch } from "./watch.ts";
+
+/** After recovery: every state of the ledger is true, and every record of the service is in it. */
+export function judgeLedger(universe: Universe, watch: Watch): void {
+  const ledger = openedLedger(universe);
+  const operations = [...ledger.all()];
+  for (const operation of operations) judgeOperation(operation, universe, watch);
+  for (const [id, { operation, key }] of watch.made) {
+    if (universe.lookedAway.has(key)) continue;
+    const own = operations.find(({ number }) => number === operation);
+    if (!own) universe.report("lost", `${id} (${key}) is in no ledger`);
+    else if (!["CONFIRMED", "CONFLICT"].includes(own.state))
+      universe.report("lost", `${id} (${key}) was made, and the ledger has it ${own.state}`);
+  }
+  judgeSum(operations, universe);
+  const { brokenAt, astray } = ledger.verify();
+  if (brokenAt !== null || astray.length > 0)
+    universe.report("broken", `the history does not hold at ${brokenAt}, or of ${astray.join()}`);
+}
+
+interface Kept {
+  amount: number;
+  isOther: boolean;
+}
+
+function judgeOperation(operation: Operation, universe: Universe, watch: Watch): void {
+  const { id, kind, state, remoteId, amountPaisa, number } = operation;
+  if (kind === "cancel" || kind === "trigger") return;
+  if (universe.lookedAway.has(`payout ${operation.reference}`)) return;
+  const says = `${id} (${kind}) is ${state}`;
+  if (state === "CONFIRMED") {
+    const kept = keptOf(operation, universe);
+    if (!kept) universe.report("lost", `${says}, but the service has no ${remoteId}`);
+    else if (paisaOf(kept.amount) !== amountPaisa || kept.isOther)
+      universe.report("misreported", `${says}, but ${remoteId} is something else`);
+  }
+  const made = [...watch.made].filter(([, sent]) => sent.operation === number);
+  if ((state === "NOT_SENT" || state === "REFUSED") && made.length > 0)
+    universe.report("misreported", `${says}, but the service made ${made[0]?.[0]}`);
+  if (made.length > 1) universe.report("doubled", `${says}, and was made ${made.length} times`);
+}
+
+function keptOf(operation: Operation, { service }: Universe): Kept | undefined {
+  const { kind, remoteId, reference, target, asked } = operation;
+  if (kind === "payout") {
+    const payout = service.payouts.find(({ payoutId }) => payoutId === remoteId);
+    const looksAway = isKnown("an adopted record is not compared with the recipient");
+    return (
+      payout && {
+        amount: payout.amount,
+        isOther:
+          payout.merchantRef !== reference ||
+          (payout.recipientNumber !== asked.recipientNumber && !looksAway),
+      }
+    );
+  }
+  if (kind === "payment") {
+    const payment = service.payments.find(({ transactionId }) => transactionId === remoteId);
+    return (
+      payment && { amount: payment.amount, isOther: payment.description !== asked.description }
+    );
+  }
+  const refund = service.refunds.find(({ refundRequestId }) => refundRequestId === remoteId);
+  return refund && { amount: refund.amount, isOther: refund.transactionId !== target };
+}
+
+/** I8: the states divide the total, to the paisa, and none is open any more. */
+function judgeSum(operations: Operation[], universe: Universe): void {
+  const ends = ["CONFIRMED", "REFUSED", "CONFLICT", "UNCERTAIN", "NOT_SENT"];
+  const sum = (list: Operation[]) => list.reduce((all, one) => all + (one.amountPaisa ?? 0n), 0n);
+  const ended = operations.filter(({ state }) => ends.includes(state));
+  if (sum(ended) !== sum(operations)) universe.report("lost", "I8: the states do not add up");
+}
+
+export function openedLedger({ disk, timeline }: Universe): Ledger {
+  return openLedger(
+    disk.forProcess(() => {}),
+    {
+      owner: { profile: "test", environment: "sandbox", baseUrl, keyId: "key" },
+      user: "tester",
+      command: "look",
+      holder: { pid: 1, startedAt: "", machine: "here" },
+      now: () => timeline.now(),
+      newId: () => "OP",
+      isAlive: () => false,
+    },
+  );
+}

@@ -1,0 +1,199 @@
+import type { Operation } from "../../src/ledger/operation.ts";
+import type { Finding } from "../../src/operations/resolve.ts";
+import * as commands from "./commands.ts";
+import { isKnown } from "./known-bugs.ts";
+import type { Command, Event, Step } from "./scenario.ts";
+import type { Tool } from "./tool.ts";
+import * as verdict from "./verdict.ts";
+import type { Watch } from "./watch.ts";
+
+/** The exit codes after which a script may run the same command again (product.md §5). */
+const mayRunAgain = {
+  payout: [75, 69, 7, 1, "killed"],
+  /** After 75 and after a death the ledger has to forbid it: a naive loop tries nevertheless. */
+  once: [75, 69, 1, "killed"],
+};
+
+/** A person, or a script that knows the exit codes and nothing else. */
+export class Player {
+  readonly #place: commands.Place;
+  readonly #watch: Watch;
+  #waiting: { call: number; command: Command } | undefined;
+  /** Every order that was ever given, by reference: the first is the one that counts. */
+  readonly orders = new Map<string, ReturnType<typeof commands.orderOf>>();
+
+  constructor(place: commands.Place, watch: Watch) {
+    this.#place = place;
+    this.#watch = watch;
+    place.network.meanwhile = (tool) => this.#meanwhile(tool);
+  }
+
+  async plays({ command, reruns, gapMs, meanwhile }: Step): Promise<void> {
+    const { timeline } = this.#place.universe;
+    if (isEvent(command)) return this.#happens(command);
+    this.#waiting = meanwhile && { ...meanwhile };
+    let code = await this.gives(command);
+    const again = command.does === "payout" ? mayRunAgain.payout : mayRunAgain.once;
+    for (let rerun = 0; rerun < reruns && again.includes(code); rerun += 1) {
+      timeline.advance(gapMs);
+      code = await this.gives(command);
+    }
+    this.#waiting = undefined;
+  }
+
+  async gives(command: Command): Promise<number | "killed"> {
+    switch (command.does) {
+      case "payout":
+        return this.pays(commands.orderOf(command));
+      case "payment": {
+        const ran = await commands.payment(command, this.#place);
+        return this.#judgeOnce(ran, ran.ended.result?.transactionId);
+      }
+      case "refund": {
+        const ran = await commands.refund(command, this.#place);
+        return this.#judgeOnce(ran, ran.ended.result?.refundRequestId);
+      }
+      case "cancel":
+        return this.#cancels();
+      case "resolve":
+        for (const id of this.unsettled()) await this.resolves(id);
+        return 0;
+    }
+  }
+
+  async pays(order: ReturnType<typeof commands.orderOf>): Promise<number | "killed"> {
+    this.orders.set(order.reference, this.orders.get(order.reference) ?? order);
+    const ran = await commands.payout(order, this.#place);
+    verdict.judgePayout(ran, order, this.#place.universe);
+    return ran.ended.code;
+  }
+
+  /** The ids of what the ledger is unsure of. */
+  unsettled(): string[] {
+    return this.#place.universe.disk
+      .durableRows(
+        "SELECT id FROM operations WHERE state IN ('INTENT', 'UNCERTAIN') ORDER BY number",
+      )
+      .map(({ id }) => String(id));
+  }
+
+  /** Looks into the dashboard, which shows the service's books, and tells the ledger. */
+  async resolves(id: string): Promise<number | "killed"> {
+    const { universe } = this.#place;
+    const [row] = universe.disk.durableRows(
+      "SELECT number, kind, reference, created_at, command, holder FROM operations WHERE id = ?",
+      id,
+    );
+    if (!row || typeof row.number !== "bigint") return 0;
+    const isHeld = [...universe.alive].some(({ pid }) =>
+      String(row.holder).includes(`"pid":${pid},`),
+    );
+    if (isHeld && isKnown("what another process holds can be resolved")) return 0;
+    const finding = this.#dashboard(row.number, String(row.kind), row.reference, row.created_at);
+    const settled = await commands.settle(
+      { id, subject: String(row.command), finding },
+      this.#place,
+    );
+    if (finding !== undefined && settled.ended.code === 0) this.#forget(row.number);
+    this.#judgeResolved(settled, String(row.kind));
+    return settled.ended.code;
+  }
+
+  #judgeResolved(settled: commands.Ran<Operation | undefined>, kind: string): void {
+    const looksAway =
+      settled.ended.code === 1 &&
+      isKnown("a failing ledger after the end is called a fault without sending");
+    if (kind === "payout" && !looksAway) verdict.judgeAny(settled, this.#place.universe);
+    const remoteId = settled.ended.result?.remoteId;
+    if (settled.ended.code !== 0 || !remoteId || kind === "cancel") return;
+    const { payouts, payments, refunds } = this.#place.universe.service;
+    const isThere =
+      payouts.some((one) => one.payoutId === remoteId) ||
+      payments.some((one) => one.transactionId === remoteId) ||
+      refunds.some((one) => one.refundRequestId === remoteId);
+    if (!isThere) this.#place.universe.report("lost", `${remoteId} was resolved, and is not there`);
+  }
+
+  #dashboard(number: bigint, kind: string, reference: unknown, createdAt: unknown): Finding {
+    const { timeline, service } = this.#place.universe;
+    if (kind === "cancel") return undefined;
+    if (kind === "payout") {
+      const isOld = timeline.now() - Date.parse(String(createdAt)) > 24 * 3_600_000;
+      const found = service.payouts.find(({ merchantRef }) => merchantRef === reference);
+      if (!isOld) return undefined;
+      const order = this.orders.get(String(reference));
+      return found && order && verdict.isOrdered(found, order)
+        ? { made: found.payoutId }
+        : "not made";
+    }
+    // The dashboard may be a minute behind, and a person knows that.
+    timeline.advance(60_000);
+    const [made] = [...this.#watch.made].find(([, { operation }]) => operation === number) ?? [];
+    return made ? { made } : "not made";
+  }
+
+  #judgeOnce(ran: commands.Ran, id: string | undefined): number | "killed" {
+    verdict.judgeOnce(ran, id, this.#place.universe);
+    const { code } = ran.ended;
+    for (const sent of this.#watch.unsettled.keys()) {
+      const isCertain = code === "killed" ? this.#isSettled(sent.operation) : this.#isSure(code);
+      if (sent.tool === ran.tool && isCertain) this.#watch.unsettled.delete(sent);
+    }
+    return code;
+  }
+
+  #isSure(code: number): boolean {
+    const conflictCounts = !isKnown("a payment or a refund that ended in CONFLICT does not count");
+    return code !== 75 && !(code === 5 && conflictCounts);
+  }
+
+  /** Whether a process that died had written down how it ended. */
+  #isSettled(number: bigint | undefined): boolean {
+    const [row] = this.#place.universe.disk.durableRows(
+      "SELECT state FROM operations WHERE number = ?",
+      number ?? null,
+    );
+    const codes = new Map([
+      ["CONFLICT", 5],
+      ["INTENT", 75],
+      ["UNCERTAIN", 75],
+    ]);
+    return this.#isSure(codes.get(String(row?.state)) ?? 0);
+  }
+
+  #forget(number: bigint): void {
+    for (const [sent, operation] of this.#watch.unsettled)
+      if (operation === number) this.#watch.unsettled.delete(sent);
+  }
+
+  async #cancels(): Promise<number | "killed"> {
+    const { universe } = this.#place;
+    const newest = universe.service.refunds.at(-1);
+    if (!newest) return 0;
+    const ran = await commands.cancel(newest.refundRequestId, this.#place);
+    verdict.judgeCancel(ran, newest.refundRequestId, universe);
+    return ran.ended.code;
+  }
+
+  #happens(event: Event): void {
+    const { timeline, service } = this.#place.universe;
+    if (event.does === "pause") {
+      timeline.advance(event.ms);
+      return;
+    }
+    const list = event.resource === "payout" ? service.payouts : service.refunds;
+    for (const one of list) if (one.status === "Processing") one.status = event.status;
+  }
+
+  async #meanwhile(tool: Tool): Promise<void> {
+    const waiting = this.#waiting;
+    if (!waiting || waiting.call-- > 0) return;
+    this.#waiting = undefined;
+    this.#place.universe.note(`while ${tool.name} waits:`);
+    await this.gives(waiting.command);
+  }
+}
+
+function isEvent(command: Command | Event): command is Event {
+  return command.does === "pause" || command.does === "end";
+}

@@ -1,0 +1,97 @@
+import { amountNumber } from "../../src/contract/amount.ts";
+import { orderOf, type Place } from "./commands.ts";
+import { Disk } from "./disk.ts";
+import { judgeLedger } from "./ledger-verdict.ts";
+import { Network } from "./network.ts";
+import { Player } from "./player.ts";
+import { paid, type Scenario } from "./scenario.ts";
+import { Universe, type Wrong } from "./universe.ts";
+import { Watch } from "./watch.ts";
+
+/** What many runs came to. */
+export interface Sums extends Record<Wrong, number> {
+  runs: number;
+  crashes: number;
+  faults: number;
+  calls: number;
+  payouts: number;
+  refunds: number;
+  payments: number;
+}
+
+export function noSums(): Sums {
+  return {
+    runs: 0,
+    crashes: 0,
+    faults: 0,
+    calls: 0,
+    payouts: 0,
+    refunds: 0,
+    payments: 0,
+    lost: 0,
+    doubled: 0,
+    misreported: 0,
+    broken: 0,
+  };
+}
+
+const disk = await Disk.open();
+
+/** Plays a scenario, then lets everything recover, and holds the ledger against the books. */
+export async function simulate(scenario: Scenario, sums: Sums): Promise<Universe> {
+  disk.clear();
+  const universe = new Universe(disk, scenario);
+  seed(universe, scenario);
+  const watch = new Watch(universe);
+  const place: Place = { universe, network: new Network(universe, watch) };
+  const player = new Player(place, watch);
+  for (const step of scenario.script) await player.plays(step);
+  await recover(universe, player);
+  judgeLedger(universe, watch);
+  watch.looksForSecrets(disk.durableText());
+  add(sums, universe);
+  return universe;
+}
+
+/** Faults off, time for whatever is late, and every command again until it says what happened. */
+async function recover(universe: Universe, player: Player): Promise<void> {
+  universe.calm();
+  universe.disk.losePower();
+  universe.note("recovery");
+  universe.timeline.advance(120_000);
+  for (const id of player.unsettled()) await player.resolves(id);
+  for (const order of player.orders.values()) {
+    const code = await player.pays(order);
+    if (![0, 3, 4, 5, 9].includes(Number(code)))
+      universe.report("broken", `payout ${order.reference} still ends ${code} after recovery`);
+  }
+  for (const id of player.unsettled())
+    universe.report("broken", `${id} is still unsettled after recovery`);
+}
+
+function seed({ service, timeline, skewMs }: Universe, { foreign }: Scenario): void {
+  const yesterdayMs = timeline.now() + skewMs - 24 * 3_600_000;
+  for (const { transactionId, taka } of paid) service.seedPayment(transactionId, taka, yesterdayMs);
+  for (const one of foreign) {
+    const { reference, amountPaisa, recipientNumber, paymentMethodId } = orderOf(one);
+    service.seedPayout({
+      merchantRef: reference,
+      amount: amountNumber(amountPaisa),
+      recipientNumber,
+      paymentMethodId,
+      status: "Completed",
+      createdAtMs: yesterdayMs,
+    });
+  }
+}
+
+function add(sums: Sums, { wrong, counts, service }: Universe): void {
+  sums.runs += 1;
+  sums.crashes += counts.crashes;
+  sums.faults += counts.faults;
+  sums.calls += counts.calls;
+  sums.payouts += service.payouts.length;
+  sums.refunds += service.refunds.length;
+  sums.payments += service.payments.length - paid.length;
+  for (const { what } of wrong) sums[what] += 1;
+}

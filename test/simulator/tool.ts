@@ -1,0 +1,161 @@
+import { contract } from "../../src/contract/index.ts";
+import { exits, Failure } from "../../src/failure.ts";
+import { createClient } from "../../src/http/client.ts";
+import type { Exchange, Request, Transport } from "../../src/http/transport.ts";
+import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
+import type { World } from "../../src/operations/world.ts";
+import { baseUrl, keys, type Universe } from "./universe.ts";
+
+/** How a process ended: a promise of product.md §5, or death. */
+export interface Ended<Result = unknown> {
+  code: number | "killed";
+  result: Result | undefined;
+  says: string;
+}
+
+/** One process of lenden, from its start to its end or its death. */
+export class Tool {
+  readonly name: string;
+  readonly pid: number;
+  /** What it is about, so that doubt can be kept apart: "payout INV-1". */
+  readonly subject: string;
+  readonly again: boolean;
+  /** The requests for money that it put on the wire. */
+  sends = 0;
+  /** The ids of what those requests made or cancelled, as far as the service has acted. */
+  readonly made: string[] = [];
+  /** Requests that reached the service and that it has yet to act on. */
+  pending = 0;
+  isStopping = false;
+  isDead = false;
+  hadDiskError = false;
+  readonly startedMs: number;
+  readonly deadlineMs: number;
+  readonly #universe: Universe;
+  readonly #cutOff = new AbortController();
+  readonly #killed: Promise<"killed">;
+  #die: () => void = () => {};
+  #opsId = 0;
+
+  constructor(universe: Universe, subject: string, { again = false } = {}) {
+    this.#universe = universe;
+    this.pid = universe.nextPid();
+    this.subject = subject;
+    this.again = again;
+    this.name = `${this.pid} (${subject})`;
+    this.startedMs = universe.timeline.now();
+    this.deadlineMs = this.startedMs + 60_000;
+    this.#killed = new Promise((resolve) => {
+      this.#die = () => resolve("killed");
+    });
+    universe.alive.add(this);
+  }
+
+  die(): void {
+    this.isDead = true;
+    this.#universe.alive.delete(this);
+    this.#universe.doubted.add(this.subject);
+    this.#die();
+  }
+
+  /** Runs an operation to the end of the process. */
+  async run<Result>(
+    exchange: (request: Request, tool: Tool) => Promise<Exchange>,
+    work: (world: World) => Promise<Result>,
+  ): Promise<Ended<Result>> {
+    const worked = ended(work(this.#world({ exchange: (one) => exchange(one, this), close })));
+    const end = await Promise.race([worked, this.#killed]);
+    this.#universe.alive.delete(this);
+    const known: Ended<Result> =
+      end === "killed" || this.isDead ? { code: "killed", result: undefined, says: "" } : end;
+    this.#universe.note(`${this.name} ended ${known.code} ${known.says}`);
+    return known;
+  }
+
+  #world(transport: Transport): World {
+    const { timeline } = this.#universe;
+    const now = () => timeline.now();
+    const random = () => this.#universe.random();
+    const sleep = async (ms: number): Promise<void> => {
+      if (this.#universe.crashesNow(this)) return never();
+      if (!this.isStopping) timeline.advance(ms);
+      if (this.#universe.crashesNow(this)) return never();
+    };
+    let clockAheadMs: number | undefined;
+    let ledger: Promise<Ledger> | undefined;
+    const client = createClient(contract, {
+      transport,
+      baseUrl,
+      apiKey: keys.apiKey,
+      payoutSecret: async () => keys.payoutSecret,
+      userAgent: "simulator",
+      now,
+      random,
+      sleep,
+      signal: this.#cutOff.signal,
+      onClock: (differenceMs) => {
+        clockAheadMs = differenceMs;
+      },
+    });
+    return {
+      client,
+      ledger: () => {
+        ledger ??= Promise.resolve().then(() => this.#openLedger());
+        return ledger;
+      },
+      account: { baseUrl, environment: "sandbox" },
+      now,
+      random,
+      sleep,
+      deadlineMs: this.deadlineMs,
+      waitFor: () => {},
+      isStopping: () => this.isStopping,
+      clockAheadMs: () => clockAheadMs,
+      notice: () => {},
+    };
+  }
+
+  /** What the deadline cuts off is aborted too, as `program/stop.ts` does it. */
+  cutOff(): void {
+    this.#cutOff.abort();
+  }
+
+  #openLedger(): Ledger {
+    const universe = this.#universe;
+    const database = universe.disk.forProcess((when, sql) => {
+      if (this.isDead) throw new Error("this process is dead");
+      if (when === "before" && sql !== "ROLLBACK" && universe.failsDisk()) {
+        universe.note(`disk error at ${sql.trim().slice(0, 30)}`);
+        universe.doubted.add(this.subject);
+        this.hadDiskError = true;
+        throw new Error("SQLITE_FULL: database or disk is full");
+      }
+      if (universe.crashesNow(this)) throw new Error("this process is dead");
+    });
+    return openLedger(database, {
+      owner: { profile: "test", environment: "sandbox", baseUrl, keyId: "key" },
+      user: "tester",
+      command: this.subject,
+      holder: { pid: this.pid, startedAt: String(this.startedMs), machine: "here" },
+      now: () => universe.timeline.now(),
+      newId: () => `OP${this.pid}-${++this.#opsId}`,
+      isAlive: ({ pid }) => [...universe.alive].some((tool) => tool.pid === pid),
+    });
+  }
+}
+
+/** For what comes after the death of a process. */
+export function never(): Promise<never> {
+  return new Promise(() => {});
+}
+
+async function close(): Promise<void> {}
+
+async function ended<Result>(work: Promise<Result>): Promise<Ended<Result>> {
+  try {
+    return { code: 0, result: await work, says: "" };
+  } catch (error) {
+    if (!(error instanceof Failure)) return { code: 1, result: undefined, says: String(error) };
+    return { code: exits[error.kind].code, result: undefined, says: error.message };
+  }
+}

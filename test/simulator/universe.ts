@@ -1,0 +1,108 @@
+import type { Disk } from "./disk.ts";
+import type { Fault } from "./faults.ts";
+import type { Scenario } from "./scenario.ts";
+import { Service } from "./service.ts";
+import { Timeline } from "./timeline.ts";
+import type { Tool } from "./tool.ts";
+
+export const baseUrl = "https://pay.test/cp/api/v1";
+export const keys = {
+  apiKey: "sk_sandbox_ABC-DEFGHIJKLMNO-XYZ",
+  payoutSecret: "s3cret-of-payouts",
+};
+
+export type Wrong = "lost" | "doubled" | "misreported" | "broken";
+
+/** Everything of one run that outlives a process. */
+export class Universe {
+  readonly timeline = new Timeline();
+  readonly service = new Service(keys);
+  readonly disk: Disk;
+  /** The service's clock minus ours. */
+  skewMs: number;
+  readonly wasSkewed: boolean;
+  /** Alive now; a process on the stack of another one runs while that one waits. */
+  readonly alive = new Set<Tool>();
+  readonly wrong: { what: Wrong; says: string }[] = [];
+  readonly trace: string[] = [];
+  readonly counts = { crashes: 0, faults: 0, calls: 0 };
+  /** Payouts, payments and refunds that somebody may rightly be unsure of. */
+  readonly doubted = new Set<string>();
+  /** What was answered with a lie: of which a conflict may rightly be reported. */
+  readonly lied = new Set<string>();
+  /** Of which a known bug makes the outcome worthless. */
+  readonly lookedAway = new Set<string>();
+  #faults: (Fault | undefined)[];
+  #crashes: { after: number; power: boolean }[];
+  #diskErrors: number[];
+  #stops: number[];
+  #pids = 100;
+  #random: number;
+
+  constructor(disk: Disk, scenario: Scenario) {
+    this.disk = disk;
+    this.skewMs = scenario.skewMs;
+    this.wasSkewed = scenario.skewMs !== 0;
+    this.#faults = [...scenario.faults];
+    this.#crashes = scenario.crashes.map((crash) => ({ ...crash }));
+    this.#diskErrors = [...scenario.diskErrors];
+    this.#stops = [...scenario.stops];
+    this.#random = scenario.seed % 2_147_483_647;
+  }
+
+  /** From here on nothing goes wrong any more, and the clock is set right. */
+  calm(): void {
+    this.#faults = [];
+    this.#crashes = [];
+    this.#diskErrors = [];
+    this.#stops = [];
+    this.skewMs = 0;
+  }
+
+  nextPid(): number {
+    this.#pids += 1;
+    return this.#pids;
+  }
+
+  random(): number {
+    this.#random = (this.#random * 48_271 + 11) % 2_147_483_647;
+    return this.#random / 2_147_483_647;
+  }
+
+  nextFault(): Fault | undefined {
+    const fault = this.#faults.shift();
+    if (fault) this.counts.faults += 1;
+    return fault;
+  }
+
+  /** Counts a step; true when the crash that was waiting for it has now happened. */
+  crashesNow(tool: Tool): boolean {
+    if (this.#stops[0] !== undefined && this.#stops[0]-- === 0) {
+      this.#stops.shift();
+      tool.isStopping = true;
+    }
+    const next = this.#crashes[0];
+    if (!next || next.after-- > 0) return tool.isDead;
+    this.#crashes.shift();
+    this.counts.crashes += 1;
+    this.note(next.power ? "power lost" : `killed ${tool.name}`);
+    for (const one of next.power ? [...this.alive] : [tool]) one.die();
+    return true;
+  }
+
+  failsDisk(): boolean {
+    if (this.#diskErrors[0] === undefined || this.#diskErrors[0]-- > 0) return false;
+    this.#diskErrors.shift();
+    this.counts.faults += 1;
+    return true;
+  }
+
+  note(text: string): void {
+    this.trace.push(`${new Date(this.timeline.now()).toISOString().slice(11, 23)} ${text}`);
+  }
+
+  report(what: Wrong, says: string): void {
+    this.note(`** ${what}: ${says}`);
+    this.wrong.push({ what, says });
+  }
+}

@@ -1,0 +1,105 @@
+import { amountNumber } from "../../src/contract/amount.ts";
+import type { SentPayout } from "../../src/operations/payout.ts";
+import type { PayoutOrder } from "../../src/operations/payout-order.ts";
+import type { Ran } from "./commands.ts";
+import { isKnown } from "./known-bugs.ts";
+import type { PayoutRecord } from "./service.ts";
+import type { Universe } from "./universe.ts";
+
+/** What each exit code promises (product.md §5), held against the service's own books. */
+export function judgePayout(ran: Ran<SentPayout>, order: PayoutOrder, universe: Universe): void {
+  const { code, result } = ran.ended;
+  const record = bookOf(order.reference, universe);
+  const says = `payout ${order.reference} ended ${code}`;
+  judgeAny(ran, universe);
+  if (code === 0) {
+    if (!record) universe.report("lost", `${says}, but the service has none`);
+    else if (!isOrdered(record, order))
+      universe.report("misreported", `${says}, but it is ${JSON.stringify(record)}`);
+    if (result?.payout.payoutId !== record?.payoutId)
+      universe.report("misreported", `${says} with the id of another payout`);
+    if (result && record && !universe.wasSkewed)
+      judgeExisting({ existing: result.existing, record, ran }, universe);
+  }
+  const looksAway = universe.lookedAway.has(ran.tool.subject);
+  if ([3, 4, 9, 69].includes(Number(code)) && record && !record.isForeign && !looksAway)
+    universe.report("misreported", `${says}, but it was made (${ran.ended.says})`);
+  if (code === 5 && !isConflict(order, record, universe))
+    universe.report("misreported", `${says} without any conflict`);
+}
+
+/** What holds of every command. */
+export function judgeAny({ tool, ended }: Ran, universe: Universe): void {
+  const says = `${tool.name} ended ${ended.code} (${ended.says})`;
+  const saysNothingSent = [1, 2, 7].includes(Number(ended.code));
+  if (saysNothingSent && tool.sends > 0)
+    universe.report("misreported", `${says}, but it sent something`);
+  const saysNothingDone = [3, 4, 9, 69].includes(Number(ended.code));
+  if (saysNothingDone && (tool.made.length > 0 || tool.pending > 0))
+    universe.report("misreported", `${says}, but the service did ${tool.made.join()}`);
+  if (ended.code === 75 && !universe.doubted.has(tool.subject))
+    universe.report("misreported", `${says}, but there was no doubt`);
+}
+
+/** A payment or a refund: 0 means that it was made, and 5 that something is really wrong. */
+export function judgeOnce(ran: Ran, id: string | undefined, universe: Universe): void {
+  const { tool, ended } = ran;
+  judgeAny(ran, universe);
+  if (ended.code === 0 && (id === undefined || !tool.made.includes(id)))
+    universe.report("misreported", `${tool.name} ended 0, but ${id} is not what it made`);
+  if (ended.code === 5 && !universe.lied.has(tool.subject))
+    universe.report("misreported", `${tool.name} ended 5 without any conflict`);
+}
+
+export function judgeCancel(ran: Ran, id: string, universe: Universe): void {
+  const looksAway = isKnown("a cancel in doubt is called refused or not sent");
+  const { code } = ran.ended;
+  const record = universe.service.refunds.find((one) => one.refundRequestId === id);
+  if (code === 0 && record?.status !== "Cancelled")
+    universe.report("misreported", `cancel ${id} ended 0, but it is ${record?.status}`);
+  if (looksAway && universe.doubted.has(ran.tool.subject)) return;
+  judgeAny(ran, universe);
+}
+
+/** Within a second of the start nobody can tell what was there before. */
+function judgeExisting(
+  { existing, record, ran }: { existing: boolean; record: PayoutRecord; ran: Ran },
+  universe: Universe,
+): void {
+  const createdMs = record.createdAtMs;
+  const isOld = createdMs < ran.startedMs - 3_500;
+  const isNew = createdMs > ran.startedMs + 20_000 && record.status === "Processing";
+  if (existing ? isNew && ran.tool.made.includes(record.payoutId) : isOld)
+    universe.report("misreported", `payout ${record.merchantRef}: existing is ${existing}`);
+}
+
+function bookOf(reference: string, { service }: Universe): PayoutRecord | undefined {
+  return service.payouts.find(({ merchantRef }) => merchantRef === reference);
+}
+
+export function isOrdered(record: PayoutRecord, order: PayoutOrder): boolean {
+  return (
+    record.amount === amountNumber(order.amountPaisa) &&
+    record.recipientNumber === order.recipientNumber
+  );
+}
+
+function isConflict(
+  order: PayoutOrder,
+  record: PayoutRecord | undefined,
+  universe: Universe,
+): boolean {
+  const [first] = universe.disk.durableRows(
+    "SELECT amount_paisa, asked FROM operations WHERE kind = 'payout' AND reference = ?",
+    order.reference,
+  );
+  const isOther =
+    first !== undefined &&
+    (first.amount_paisa !== order.amountPaisa ||
+      !String(first.asked).includes(order.recipientNumber));
+  return (
+    isOther ||
+    (record !== undefined && !isOrdered(record, order)) ||
+    universe.lied.has(`payout ${order.reference}`)
+  );
+}

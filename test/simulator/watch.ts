@@ -1,0 +1,194 @@
+import type { Exchange, Request } from "../../src/http/transport.ts";
+import { isKnown } from "./known-bugs.ts";
+import { paid } from "./scenario.ts";
+import type { Reply } from "./service.ts";
+import type { Tool } from "./tool.ts";
+import type { Universe } from "./universe.ts";
+
+/** A request that reached the wire. */
+export interface Sent {
+  tool: Tool;
+  kind: "payout" | "payment" | "refund" | "other";
+  /** What makes it the same as another one. */
+  key: string;
+  /** The number of the operation that it belongs to in the ledger. */
+  operation: bigint | undefined;
+  fields: Record<string, unknown>;
+}
+
+const quietMs = 10_000;
+
+/** Looks at every request as it goes out, and holds it against the invariants of money-safety.md. */
+export class Watch {
+  readonly #universe: Universe;
+  readonly #inFlight = new Set<Sent>();
+  /** Until when a reference must be left alone, after a time-out or a death. */
+  readonly #quiet = new Map<string, { untilMs: number; tool: Tool }>();
+  readonly #fingerprints = new Map<string, string>();
+  readonly #signatures = new Set<string>();
+  /** What the service made, and for which operation of the ledger. */
+  readonly made = new Map<string, Sent>();
+  /** Refunds and payments that were sent and that nobody has spoken of since. */
+  readonly unsettled = new Map<Sent, bigint | undefined>();
+
+  constructor(universe: Universe) {
+    this.#universe = universe;
+  }
+
+  sees(request: Request, tool: Tool): Sent {
+    const sent: Sent = { ...identified(request), tool, operation: undefined };
+    if (sent.kind === "other") return sent;
+    tool.sends += 1;
+    this.#universe.note(`${tool.name} sends ${sent.key}`);
+    sent.operation = this.#intentOf(sent);
+    if (sent.kind === "payout") this.#seesPayout(sent, request);
+    else this.#seesOnce(sent);
+    this.#inFlight.add(sent);
+    return sent;
+  }
+
+  acted(sent: Sent, { made, cancelled }: Reply): void {
+    if (cancelled) sent.tool.made.push(cancelled);
+    if (!made) return;
+    sent.tool.made.push(made);
+    this.made.set(made, sent);
+    this.#universe.note(`the service made ${made} for ${sent.key}`);
+  }
+
+  isOver(sent: Sent, exchange: Exchange): void {
+    this.#inFlight.delete(sent);
+    const timedOut = exchange.kind === "broken" && exchange.fault.reason === "no answer in time";
+    if (timedOut) this.#leaveAlone(sent);
+  }
+
+  diesInFlight(sent: Sent): void {
+    this.#inFlight.delete(sent);
+    this.#leaveAlone(sent);
+  }
+
+  /** Signatures and timestamps are never stored (I7). */
+  looksForSecrets(text: string): void {
+    const found = [...this.#signatures].some((signature) => text.includes(signature));
+    if (found || text.includes('"timestamp"') || text.includes("s3cret-of-payouts"))
+      this.#universe.report("broken", "I7: the ledger holds a signature, a timestamp or a secret");
+  }
+
+  #leaveAlone(sent: Sent): void {
+    const untilMs = this.#universe.timeline.now() + quietMs;
+    this.#quiet.set(sent.key, { untilMs, tool: sent.tool });
+  }
+
+  /** I1: its INTENT is durable at this very moment. */
+  #intentOf({ kind, key, fields, tool }: Sent): bigint | undefined {
+    const rows =
+      kind === "payout"
+        ? this.#universe.disk.durableRows(
+            "SELECT number, state, asked, holder FROM operations WHERE kind = 'payout' AND reference = ?",
+            String(fields.merchantRef),
+          )
+        : this.#universe.disk.durableRows(
+            "SELECT number, state, asked, holder FROM operations WHERE kind = ? ORDER BY number DESC LIMIT 20",
+            kind,
+          );
+    const own = rows.find(({ holder }) => pidOf(holder) === tool.pid);
+    const { timestamp: _, ...body } = fields;
+    const says = `I1: ${key} left without its intent`;
+    if (typeof own?.number !== "bigint" || !sameFields(own.asked, body)) {
+      this.#universe.report("broken", `${says}: ${JSON.stringify(rows, text)}`);
+      return undefined;
+    }
+    const isOpen = own.state === "INTENT" || own.state === "UNCERTAIN";
+    const looksAway =
+      kind === "payout" &&
+      isKnown("a resumed payout is sent while the ledger says NOT_SENT or REFUSED");
+    if (!isOpen && looksAway) this.#universe.lookedAway.add(key);
+    if (!isOpen && !looksAway) this.#universe.report("broken", `${says}: it is ${own.state}`);
+    return own.number;
+  }
+
+  #seesPayout(sent: Sent, request: Request): void {
+    const { key, fields, tool } = sent;
+    const nowMs = this.#universe.timeline.now();
+    const { timestamp, ...rest } = fields;
+    const fingerprint = JSON.stringify(rest);
+    const first = this.#fingerprints.get(key) ?? fingerprint;
+    this.#fingerprints.set(key, first);
+    if (first !== fingerprint) this.#universe.report("broken", `I2: ${key} as ${fingerprint}`);
+    if ([...this.#inFlight].some((one) => one.key === key && !one.tool.isDead))
+      this.#universe.report("broken", `I3: ${key} is in flight twice`);
+    const quiet = this.#quiet.get(key);
+    const diedEarly = quiet?.tool.isDead || quiet?.tool.hadDiskError;
+    const looksAway = diedEarly && isKnown("a killed attempt is not awaited");
+    if (quiet && quiet.untilMs > nowMs && !looksAway)
+      this.#universe.report("broken", `I3: ${key} goes out less than 10 s after a time-out`);
+    if (timestamp !== Math.floor(nowMs / 1000))
+      this.#universe.report("broken", `I7: ${key} has the timestamp of another moment`);
+    this.#signatures.add(request.headers["x-payout-signature"] ?? "none");
+    if (tool.subject !== `payout ${fields.merchantRef}`)
+      this.#universe.report("doubled", `I6: ${tool.subject} was sent as ${key}`);
+  }
+
+  /** A payment or a refund: once at most, and never beside one that it would repeat. */
+  #seesOnce(sent: Sent): void {
+    const { kind, key, tool } = sent;
+    if (tool.sends > 1)
+      this.#universe.report("doubled", `${tool.name} sent ${tool.sends} requests for one ${kind}`);
+    if (
+      !tool.again &&
+      [...this.unsettled.keys()].some((one) => one.key === key && !one.tool.isDead)
+    )
+      this.#universe.report("doubled", `${key} went out again while it was uncertain`);
+    if (kind === "refund") this.#seesRefund(sent);
+    this.unsettled.set(sent, sent.operation);
+  }
+
+  #seesRefund({ key, fields, tool }: Sent): void {
+    const live = this.#universe.service.refunds.filter(
+      (one) =>
+        one.transactionId === fields.transactionId &&
+        one.status !== "Cancelled" &&
+        !(
+          this.#universe.lied.has(this.made.get(one.refundRequestId)?.tool.subject ?? "") &&
+          isKnown("a payment or a refund that ended in CONFLICT does not count")
+        ),
+    );
+    if (!tool.again && live.some((one) => one.amount === fields.amount))
+      this.#universe.report("doubled", `${key} went out although the service has it`);
+    const sum = live.reduce((paisa, one) => paisa + Math.round(one.amount * 100), 0);
+    const payment = paid.find((one) => one.transactionId === fields.transactionId);
+    if (sum + Math.round(Number(fields.amount) * 100) > Math.round((payment?.taka ?? 0) * 100))
+      this.#universe.report("doubled", `${key}: more would be paid back than was paid`);
+  }
+}
+
+function identified(request: Request): Pick<Sent, "kind" | "key" | "fields"> {
+  const read: unknown = request.body === undefined ? {} : JSON.parse(request.body);
+  const fields = typeof read === "object" && read !== null ? { ...read } : {};
+  const { pathname } = request.url;
+  if (pathname.endsWith("/payout/create-by-server"))
+    return { kind: "payout", fields, key: `payout ${textOf(fields, "merchantRef")}` };
+  const parts = (...names: string[]) => names.map((name) => textOf(fields, name)).join(" ");
+  if (pathname.endsWith("/payment/create"))
+    return { kind: "payment", fields, key: `payment ${parts("amount", "description")}` };
+  if (pathname.endsWith("/refund/create-a-request"))
+    return { kind: "refund", fields, key: `refund ${parts("transactionId", "amount")}` };
+  return { kind: "other", fields, key: pathname };
+}
+
+function textOf(fields: object, name: string): string {
+  return String(new Map(Object.entries(fields)).get(name));
+}
+
+function pidOf(holder: unknown): number | undefined {
+  const read: unknown = typeof holder === "string" ? JSON.parse(holder) : undefined;
+  if (typeof read !== "object" || read === null || !("pid" in read)) return undefined;
+  return typeof read.pid === "number" ? read.pid : undefined;
+}
+
+function sameFields(asked: unknown, body: object): boolean {
+  return typeof asked === "string" && asked === JSON.stringify(body);
+}
+
+function text(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value;
+}
