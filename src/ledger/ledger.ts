@@ -16,6 +16,8 @@ export interface Worker {
   newId(): string;
   /** Whether the process that holds an operation still runs. */
   isAlive(holder: Holder): boolean;
+  /** Takes secrets out of what the service said: it may have sent one back. */
+  scrub(text: string): string;
 }
 
 /** What came of asking for an operation. */
@@ -61,7 +63,7 @@ export function openLedger(database: Database, worker: Worker) {
     return operationOf(row);
   };
   const record = (number: bigint, event: string, data: unknown) =>
-    chain.append({ operation: number, at: at(), event, data: JSON.stringify(data) });
+    chain.append({ operation: number, at: at(), event, data: worker.scrub(JSON.stringify(data)) });
   const take = (number: bigint): void => {
     hold.run(JSON.stringify({ ...worker.holder, since: at() }), number);
   };
@@ -148,9 +150,10 @@ export function openLedger(database: Database, worker: Worker) {
       database.transaction(() => {
         const before = one(byNumber.get(number));
         const { state, remoteId = null, status = null, code = null, message = null } = outcome;
+        const said = message === null ? null : worker.scrub(message);
         const isAttempt = outcome.sent === undefined ? 0n : 1n;
         const holder = letGo || !before.holder ? null : JSON.stringify(before.holder);
-        change.run(state, remoteId, status, code, message, isAttempt, holder, at(), number);
+        change.run(state, remoteId, status, code, said, isAttempt, holder, at(), number);
         record(number, isAttempt ? "attempt" : "look", outcome);
         return one(byNumber.get(number));
       }),

@@ -82,7 +82,7 @@ export function openCalls({
   const ledgerOf = (account: Account, path: () => string) =>
     once(async () => {
       const { openAccountLedger } = await import("./ledger.ts");
-      const { ledger, close } = await openAccountLedger(path(), { account, host, command });
+      const { ledger, close } = await openAccountLedger(path(), { account, host, command, scrub });
       closing.push(close);
       return ledger;
     });

@@ -14,6 +14,13 @@ export interface OpenedLedger {
   close(): void;
 }
 
+export interface LedgerOptions {
+  account: Account;
+  host: Host;
+  command: string;
+  scrub: (text: string) => string;
+}
+
 /**
  * Opens the ledger of an account.
  *
@@ -22,7 +29,7 @@ export interface OpenedLedger {
  */
 export async function openAccountLedger(
   path: string,
-  { account, host, command }: { account: Account; host: Host; command: string },
+  { account, host, command, scrub }: LedgerOptions,
 ): Promise<OpenedLedger> {
   const database = await openDatabase(path);
   const holder = {
@@ -41,6 +48,7 @@ export async function openAccountLedger(
     command,
     holder,
     now: host.now,
+    scrub,
     newId: () => `OP${ulid(host.now(), () => (host.randomBytes(1)[0] ?? 0) / 256)}`,
     // Of another machine nothing can be told: its lock is respected.
     isAlive: ({ pid, startedAt, machine }) =>

@@ -1,5 +1,9 @@
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { lenden } from "../run.ts";
+import { lenden, scratchFolder } from "../run.ts";
 
 const nowhere = {
   LENDEN_BASE_URL: "http://127.0.0.1:9",
@@ -22,4 +26,28 @@ test("P2: without a payout secret it says where it looked, and sends nothing", a
   const { code, stdout, stderr } = await lenden(line, { env: nowhere });
   expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
   expect(stderr).toContain("no payout secret (tried: LENDEN_PAYOUT_SECRET, no profile is in use)");
+});
+
+test("a key that the service sends back in an answer does not get into the ledger", async () => {
+  const folder = scratchFolder();
+  const key = "sk_sandbox_abc-CanaryInside-xyz";
+  const server = createServer((_, answer) => answer.end(`garbage with ${key} in it`));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  const env = {
+    LENDEN_BASE_URL: `http://127.0.0.1:${port}`,
+    LENDEN_API_KEY: key,
+    LENDEN_PAYOUT_SECRET: "secret-of-nobody",
+    LENDEN_CONFIG_DIR: folder,
+    LENDEN_DATA_DIR: folder,
+  };
+  const line = ["payout", "send", "--amount", "5", "--to", "01712345678", "--method-id", "m"];
+  const { code } = await lenden([...line, "--ref", "ECHO"], { env });
+  server.close();
+  expect(code).toBe(75);
+  const kept = readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
+  expect(kept.join("")).toContain("garbage with");
+  expect(kept.join("")).not.toContain("CanaryInside");
 });

@@ -240,7 +240,7 @@ test("any JSON error body gives a short message and a plain code, or none", () =
       const judged = judge(answer(code, JSON.stringify(value) ?? ""), created);
       if (judged.kind !== "refused" && judged.kind !== "unclear") return false;
       const { complaint } = judged;
-      const isShort = complaint.message === undefined || complaint.message.length <= 301;
+      const isShort = complaint.message === undefined || complaint.message.length <= 4_096;
       return isShort && (complaint.code === undefined || /^[\w.:+-]{1,64}$/.test(complaint.code));
     }),
     { numRuns: runs(3_000, 200_000) },

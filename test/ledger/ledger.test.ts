@@ -25,6 +25,7 @@ function worker(given: Partial<Worker> = {}, alive: number[] = []): Worker {
     holder: { pid: 1, startedAt: "1", machine: "m" },
     now: () => startMs + 1_000 * ticks++,
     newId: () => `OP${Math.random().toString(36).slice(2)}`,
+    scrub: (text: string) => text,
     isAlive: ({ pid }) => alive.includes(pid),
     ...given,
   };
@@ -496,7 +497,7 @@ async function bundledWriter(): Promise<string> {
       const ledger = openLedger(database, {
         owner: ${JSON.stringify(owner)}, user: "u", command: "c",
         holder: { pid: process.pid, startedAt: "1", machine: "m" },
-        now: Date.now, newId: () => crypto.randomUUID(), isAlive: () => true,
+        now: Date.now, newId: () => crypto.randomUUID(), isAlive: () => true, scrub: (text) => text,
       });
       for (let index = 0; index < Number(count); index += 1) {
         const reference = number + "-" + index;

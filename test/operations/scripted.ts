@@ -171,6 +171,7 @@ function memoryLedger(state: { nowMs: number }): () => Promise<Ledger> {
           return `OP${count}`;
         },
         isAlive: () => false,
+        scrub: (text) => text,
       }),
     );
     return opened;

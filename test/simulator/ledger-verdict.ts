@@ -88,6 +88,7 @@ export function openedLedger({ disk, timeline }: Universe): Ledger {
       holder: { pid: 1, startedAt: "", machine: "here" },
       now: () => timeline.now(),
       newId: () => "OP",
+      scrub: (text: string) => text,
       isAlive: () => false,
     },
   );

@@ -139,6 +139,7 @@ export class Tool {
       holder: { pid: this.pid, startedAt: String(this.startedMs), machine: "here" },
       now: () => universe.timeline.now(),
       newId: () => `OP${this.pid}-${++this.#opsId}`,
+      scrub: (text: string) => text,
       isAlive: ({ pid }) => [...universe.alive].some((tool) => tool.pid === pid),
     });
   }
