@@ -195,10 +195,17 @@ test.each<[Signal, number]>([
 });
 
 test("a second SIGINT leaves a payout in flight: 75, not 130", async () => {
-  const server = await misbehave(() => ({ do: "silence" }));
+  let stop: (name: Signal) => void = () => {};
+  const server = await misbehave(() => {
+    stop("SIGINT");
+    stop("SIGINT");
+    return { do: "silence" };
+  });
   const outcome = await lenden([...payout, "--ref", "R", "--json"], {
     env: envOf(server.baseUrl),
-    onStart: (signal) => void delay(100).then(() => [signal("SIGINT"), signal("SIGINT")]),
+    onStart: (signal) => {
+      stop = signal;
+    },
   });
   expectEnding(outcome, 75, "uncertain");
 });
