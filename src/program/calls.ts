@@ -79,15 +79,20 @@ export function openCalls({
   });
 
   const closing: (() => void)[] = [];
-  const ledgerOf = (account: Account, path: () => string) =>
+  const ledgerOf = (account: Account, path: () => Promise<string>) =>
     once(async () => {
       const { openAccountLedger } = await import("./ledger.ts");
-      const { ledger, close } = await openAccountLedger(path(), { account, host, command, scrub });
+      const { ledger, close } = await openAccountLedger(await path(), {
+        account,
+        host,
+        command,
+        scrub,
+      });
       closing.push(close);
       return ledger;
     });
 
-  const worldOf = (account: Account, wire: Wire, path: () => string): World => ({
+  const worldOf = (account: Account, wire: Wire, path: () => Promise<string>): World => ({
     client: createClient(contract, wire),
     ledger: ledgerOf(account, path),
     account,
@@ -105,15 +110,16 @@ export function openCalls({
 
   const wire = once(async () => wireOf(await accounts.account(), accounts.payoutSecret));
   return {
-    world: once(async () => {
-      const { ledgerFile } = await import("./ledger.ts");
-      return worldOf(await accounts.account(), await wire(), () => ledgerFile(host));
-    }),
+    world: once(async () =>
+      worldOf(await accounts.account(), await wire(), async () =>
+        (await import("./ledger.ts")).ledgerFile(host),
+      ),
+    ),
     worldOf: async (own, payoutSecret) =>
       worldOf(
         own,
         wireOf(own, async () => payoutSecret),
-        () => ":memory:",
+        async () => ":memory:",
       ),
     raw: async (call) => {
       const outcome = await rawOutcome(call, await wire());
