@@ -42,7 +42,17 @@ export interface FailureDetails {
   operation?: string;
   /** Further problems of the same command, each a sentence. */
   problems?: string[];
+  /** What only the ledger keeps of it; it is never shown. */
+  evidence?: Evidence;
   cause?: unknown;
+}
+
+/** What the service said that could not be trusted. */
+export interface Evidence {
+  /** The first 4 KiB of an answer that nobody understood. */
+  answer?: string;
+  /** The id of a record that is not the one that was asked for. */
+  otherId?: string;
 }
 
 /** The one error that reaches a user. Its kind decides the exit code; nobody reads its text. */

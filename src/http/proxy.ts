@@ -1,4 +1,5 @@
-import type { Agent, Dispatcher } from "undici";
+import type { Agent } from "undici";
+import Dispatcher from "undici/lib/dispatcher/dispatcher.js";
 import { Failure } from "../failure.ts";
 
 /** The proxy variables of the environment; the lowercase one wins where it is not empty. */
@@ -34,9 +35,8 @@ export async function proxied(
     "undici/lib/dispatcher/env-http-proxy-agent.js"
   );
   const { default: connect } = await import("undici/lib/api/api-connect.js");
-  const { default: Base } = await import("undici/lib/dispatcher/dispatcher.js");
   // A tunnel is opened with `connect`, which undici's index gives to every dispatcher; it is not loaded here.
-  Base.prototype.connect ??= connect;
+  Dispatcher.prototype.connect ??= connect;
   return new EnvHttpProxyAgent({
     ...options,
     httpProxy: proxy.http ?? "",

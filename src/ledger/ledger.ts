@@ -47,6 +47,10 @@ export function openLedger(database: Database, worker: Worker) {
   const byReference = database.prepare(
     "SELECT * FROM operations WHERE base_url = ? AND key_id = ? AND reference = ?",
   );
+  const cancelled = database.prepare(
+    `SELECT id FROM operations WHERE base_url = ? AND key_id = ? AND kind = ? AND fingerprint = ?
+       AND status = 'Cancelled' ORDER BY number DESC LIMIT 1`,
+  );
   const byNumber = database.prepare("SELECT * FROM operations WHERE number = ?");
   const hold = database.prepare("UPDATE operations SET holder = ? WHERE number = ?");
   const reopen = database.prepare(
@@ -105,6 +109,12 @@ export function openLedger(database: Database, worker: Worker) {
     return operation;
   }
 
+  /** The same payout in place of one that was cancelled is a new decision; both are linked (P24). */
+  function linked(intent: Intent): Intent {
+    const replaced = cancelled.get(baseUrl, keyId, intent.kind, intent.fingerprint);
+    return replaced ? { ...intent, target: String(replaced.id) } : intent;
+  }
+
   const listing = openListing(database, worker.owner);
   return {
     ...listing,
@@ -124,7 +134,7 @@ export function openLedger(database: Database, worker: Worker) {
     claim: (intent: Intent & { reference: string }): Claim =>
       database.transaction(() => {
         const row = byReference.get(baseUrl, keyId, intent.reference);
-        if (!row) return { kind: "new", operation: begin(intent) };
+        if (!row) return { kind: "new", operation: begin(linked(intent)) };
         const operation = operationOf(row);
         if (operation.fingerprint !== intent.fingerprint) return { kind: "other", operation };
         if (operation.holder && worker.isAlive(operation.holder)) {

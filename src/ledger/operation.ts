@@ -26,7 +26,10 @@ export interface Intent {
   /** One reference has one fingerprint for ever (I2). */
   fingerprint: string;
   amountPaisa: Paisa | null;
-  /** The payment that a refund pays back; the record that a cancel or a trigger moves. */
+  /**
+   * The payment that a refund pays back; the record that a cancel or a trigger moves; the cancelled
+   * operation that a payout stands in for.
+   */
   target: string | null;
   /** The request as it was asked for, without secrets, timestamp and signature. */
   asked: Record<string, unknown>;
@@ -80,4 +83,6 @@ export interface Outcome {
   message?: string;
   /** The first 4 KiB of an answer that nobody understood. */
   answer?: string;
+  /** The service's id of a record that is not this operation's (CONFLICT). */
+  otherId?: string;
 }

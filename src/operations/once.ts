@@ -4,7 +4,15 @@ import type { ServiceContract } from "../contract/index.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { attempted, checkStop, dataOf, describe, refusedToMake, unsent } from "./outcome.ts";
+import {
+  attempted,
+  checkStop,
+  dataOf,
+  describe,
+  evidenceOf,
+  refusedToMake,
+  unsent,
+} from "./outcome.ts";
 import { fingerprintOf, recorded } from "./recorded.ts";
 import type { World } from "./world.ts";
 
@@ -110,6 +118,7 @@ function otherPayment({ refundRequestId, transactionId }: Refund): Failure {
     {
       hint: `Look at it with 'lenden refund get ${refundRequestId}' before anything else is sent.`,
       operation: refundRequestId,
+      evidence: { otherId: refundRequestId },
     },
   );
 }
@@ -173,7 +182,7 @@ async function once<Created>(
     const answer = await attempted(send);
     if (answer.kind === "data") return answer.data;
     if (answer.kind === "refused") throw refusedToMake(answer);
-    if (answer.kind === "unclear") throw uncertain(what, describe(answer), operation);
+    if (answer.kind === "unclear") throw uncertain(what, answer, operation);
     const isFinal = ["certificate", "stopped"].includes(answer.fault.reason);
     const pauseMs = firstPauseMs * 2 ** attempt * (0.5 + world.random() / 2);
     const isOver = world.now() + pauseMs >= world.deadlineMs || world.isStopping();
@@ -182,13 +191,18 @@ async function once<Created>(
   }
 }
 
-function uncertain(what: "payment" | "refund", why: string, { id }: Operation): Failure {
+function uncertain(
+  what: "payment" | "refund",
+  answer: Extract<Answer, { kind: "unclear" }>,
+  { id }: Operation,
+): Failure {
   return new Failure(
     "uncertain",
-    `The ${what} was sent, but there is no trustworthy answer: ${why}.`,
+    `The ${what} was sent, but there is no trustworthy answer: ${describe(answer)}.`,
     {
       hint: `Do not send it again: the service would make a second ${what}. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve ${id}'.`,
       operation: id,
+      evidence: evidenceOf(answer),
     },
   );
 }
@@ -205,6 +219,7 @@ function compareAmount(
     {
       hint: `Look at it with 'lenden ${what === "payment" ? "pay" : "refund"} get ${id}' before anything else is sent.`,
       operation: id,
+      evidence: { otherId: id },
     },
   );
 }

@@ -1,4 +1,4 @@
-import { Failure, type FailureKind } from "../failure.ts";
+import { type Evidence, Failure, type FailureKind } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { World } from "./world.ts";
 
@@ -115,6 +115,15 @@ const refusalHints: Record<Refused["why"], string> = {
   clash: "Nothing was done: what is there already does not allow it.",
   refused: "Nothing was done. Mend what it names, then run it again.",
 };
+
+const keptCharacters = 4096;
+
+/** What is left of an answer that nobody understood, for the ledger (P14). */
+export function evidenceOf(answer: Answer): Evidence {
+  return answer.kind === "unclear" && answer.text
+    ? { answer: answer.text.slice(0, keptCharacters) }
+    : {};
+}
 
 /** How an answer looked that brought no data, in a few words. */
 export function describe(answer: Exclude<Answer, { kind: "data" }>): string {

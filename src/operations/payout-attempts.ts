@@ -3,7 +3,15 @@ import type { ServiceContract } from "../contract/index.ts";
 import type { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { attempted, checkStop, clockTrouble, describe, refusedToMake, unsent } from "./outcome.ts";
+import {
+  attempted,
+  checkStop,
+  clockTrouble,
+  describe,
+  evidenceOf,
+  refusedToMake,
+  unsent,
+} from "./outcome.ts";
 import { type PayoutOrder, payoutBody, uncertain } from "./payout-order.ts";
 import { isGarbled, isWaiting, pauseBeforeResending } from "./resend.ts";
 import type { World } from "./world.ts";
@@ -54,11 +62,14 @@ async function noteAttempt(
   world: World,
 ): Promise<void> {
   const state = doubt === undefined ? "INTENT" : "UNCERTAIN";
-  const answered =
-    answer.kind === "unclear" && answer.text ? { answer: answer.text.slice(0, 4096) } : {};
   (await world.ledger()).settle(
     operation,
-    { state, sent: answer.kind !== "unsent", ...(doubt ? { message: doubt } : {}), ...answered },
+    {
+      state,
+      sent: answer.kind !== "unsent",
+      ...(doubt ? { message: doubt } : {}),
+      ...evidenceOf(answer),
+    },
     { letGo: false },
   );
 }
@@ -70,9 +81,10 @@ function given(
   doubt: string | undefined,
   world: World,
 ): Failure {
-  if (doubt !== undefined) return uncertain(order, `no trustworthy answer (${doubt})`);
+  if (doubt !== undefined)
+    return uncertain(order, `no trustworthy answer (${doubt})`, evidenceOf(answer));
   if (answer.kind === "unsent") return unsent(answer);
   if (answer.kind === "refused")
     return refusedToMake(answer, order.reference, world.clockAheadMs());
-  return uncertain(order, describe(answer));
+  return uncertain(order, describe(answer), evidenceOf(answer));
 }

@@ -1,6 +1,6 @@
 import { amountNumber, amountText, type Paisa, paisaOf } from "../contract/amount.ts";
 import { sameMobile } from "../contract/mobile.ts";
-import { Failure } from "../failure.ts";
+import { type Evidence, Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 
 /** A payout as it was decided; nothing in it changes between attempts. */
@@ -77,18 +77,20 @@ export function compare(what: "answer" | "record", order: PayoutOrder, theirs: T
       problems: differences,
       hint: `Look at ${theirs.payoutId} in the dashboard first: only if it is an older payout, and this one is still to be paid, give this one a reference of its own.`,
       operation: order.reference,
+      evidence: { otherId: theirs.payoutId },
     },
   );
 }
 
 /** The failure of a payout of which nobody knows whether it was made (exit 75). */
-export function uncertain(order: PayoutOrder, why: string): Failure {
+export function uncertain(order: PayoutOrder, why: string, evidence: Evidence = {}): Failure {
   return new Failure(
     "uncertain",
     `The payout ${order.reference} may or may not have been made: ${why}.`,
     {
       hint: `Run the same command again with --ref ${order.reference}: the service makes one payout for a reference, however often it is sent.`,
       operation: order.reference,
+      evidence,
     },
   );
 }

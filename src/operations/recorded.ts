@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Failure, type FailureKind } from "../failure.ts";
-import type { Holder, Operation, State } from "../ledger/operation.ts";
+import type { Holder, Operation, Outcome, State } from "../ledger/operation.ts";
 import type { World } from "./world.ts";
 
 /** What a piece of work came to, as the service told it. */
@@ -25,8 +25,9 @@ export async function recorded<Result>(
     done = await work();
   } catch (error) {
     const failure = error instanceof Failure ? error : faultOfOurs(operation, error);
-    const { kind: code, message } = failure;
-    await write(operation, { state: endStates[code] ?? "UNCERTAIN", code, message }, world);
+    const { kind: code, message, details } = failure;
+    const state = endStates[code] ?? "UNCERTAIN";
+    await write(operation, { state, code, message, ...details.evidence }, world);
     throw failure;
   }
   const { result, ...told } = done;
@@ -47,7 +48,7 @@ const endStates: Partial<Record<FailureKind, State>> = {
 /** P21: what cannot be written down any longer is said, and the intent stays for the next run. */
 async function write(
   operation: Operation,
-  outcome: { state: State; remoteId?: string; status?: string; code?: string; message?: string },
+  outcome: Omit<Outcome, "sent">,
   world: World,
 ): Promise<void> {
   try {

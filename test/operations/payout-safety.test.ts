@@ -110,12 +110,20 @@ test("P14: a garbled answer is asked for once more, and its text is kept", async
   expect(place.universe.disk.durableText()).toContain("<html>ok</html>");
 });
 
+test("P14: of five garbled answers the last is kept too, where it is the last word", async () => {
+  const faults = [fault("reset"), fault("garbage", { pick: 1 }), fault("garbage", { pick: 1 })];
+  const place = await stage({ faults });
+  expect((await payout(order, place)).ended.code).toBe(75);
+  expect(place.universe.disk.durableText().split("<html>ok</html>")).toHaveLength(3);
+});
+
 test.each(["other amount", "other reference"] as const)(
   "P15: an answer with %s is a conflict",
   async (kind) => {
     const place = await stage({ faults: [fault(kind, { acts: true })] });
     expect((await payout(order, place)).ended.code).toBe(5);
-    expect(place.operations()).toMatchObject([{ state: "CONFLICT" }]);
+    expect(place.operations()).toMatchObject([{ state: "CONFLICT", remoteId: null }]);
+    expect(place.universe.disk.durableText()).toMatch(/otherId[^0-9a-z]*PO1/i);
   },
 );
 
@@ -154,6 +162,16 @@ test("P24: a payout that ended Cancelled is shown again under its reference, and
   expect(ended).toMatchObject({ code: 0, result: { payout: { status: "Cancelled" } } });
   expect(tool.sends).toBe(0);
   expect(place.operations()).toMatchObject([{ state: "CONFIRMED", status: "Cancelled" }]);
+});
+
+test("P24: a new payout in place of a cancelled one is linked to it in the ledger", async () => {
+  const place = await stage();
+  await payout(order, place);
+  for (const one of place.universe.service.payouts) one.status = "Cancelled";
+  await payout(order, place); // looks, and sees that it was cancelled
+  await payout({ ...order, reference: "ANEW" }, place);
+  const [first, second] = place.operations();
+  expect(second).toMatchObject({ reference: "ANEW", state: "CONFIRMED", target: first?.id });
 });
 
 test("P25: an uncertain payout is not sent again after a day, and a person settles it", async () => {

@@ -29,7 +29,7 @@ export const ledgerShow = defineCommand({
       field("kind", "Kind", text(shown.kind)),
       field("reference", "Reference", text(shown.reference)),
       field("amount", "Amount", text(shown.amount)),
-      field("target", "Of", text(shown.target)),
+      field("target", shown.kind === "payout" ? "In place of" : "Of", text(shown.target)),
       field("state", "State", text(shown.state)),
       field("remoteId", "Service's id", text(shown.remoteId)),
       field("status", "Last status", shown.status === null ? text(null) : status(shown.status)),
