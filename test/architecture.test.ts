@@ -15,6 +15,7 @@ const mayImport: Record<string, string[]> = {
   http: ["contract", "failure.ts", "undici", "types:zod/mini"],
   config: ["contract", "failure.ts", "conf", "zod/mini", "proper-lockfile", "string-argv"],
   ledger: ["types:contract", "failure.ts", "libsql"],
+  batch: ["operations", "ledger", "contract", "failure.ts", "csv-parse"],
   operations: ["contract", "failure.ts", "types:ledger", "types:http"],
   sandbox: [
     "contract",
@@ -24,7 +25,7 @@ const mayImport: Record<string, string[]> = {
     "@hono/node-server",
     "zod/mini",
   ],
-  ui: ["contract", "failure.ts", "chalk", "cli-table3", "string-width", "uqr"],
+  ui: ["contract", "failure.ts", "chalk", "cli-table3", "string-width", "uqr", "@inquirer/prompts"],
   frame: [
     "contract",
     "failure.ts",
@@ -41,6 +42,7 @@ const mayImport: Record<string, string[]> = {
     "contract",
     "failure.ts",
     "operations",
+    "batch",
     "ui",
     "types:host.ts",
     "ulid",

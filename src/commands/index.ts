@@ -10,6 +10,12 @@ import { payCreate } from "./pay/create.ts";
 import { payGet } from "./pay/get.ts";
 import { payList } from "./pay/list.ts";
 import { payWait } from "./pay/wait.ts";
+import { batchCheck } from "./payout/batch/check.ts";
+import { batchExport } from "./payout/batch/export.ts";
+import { batchList } from "./payout/batch/list.ts";
+import { batchSend } from "./payout/batch/send.ts";
+import { batchStatus } from "./payout/batch/status.ts";
+import { batchTemplate } from "./payout/batch/template.ts";
 import { payoutGet } from "./payout/get.ts";
 import { payoutList } from "./payout/list.ts";
 import { payoutSend } from "./payout/send.ts";
@@ -46,6 +52,12 @@ export const commands: Command[] = [
   payoutGet,
   payoutWait,
   payoutList,
+  batchTemplate,
+  batchCheck,
+  batchSend,
+  batchStatus,
+  batchList,
+  batchExport,
   payoutSign,
   payoutVerify,
   refundCreate,

@@ -1,7 +1,7 @@
 import { amountNumber } from "../contract/amount.ts";
-import { accepted, type Reading, rejected } from "../contract/reading.ts";
 import { statuses } from "../contract/words.ts";
 import { type Command, defineCommand } from "../frame/command.ts";
+import { readCount } from "../frame/common-flags.ts";
 import type { Context, Operation } from "../frame/context.ts";
 import { flag, oneOf } from "../frame/flag.ts";
 import { readMoment } from "../ui/time.ts";
@@ -42,7 +42,7 @@ export function listCommand({ kind, group, idKey }: Listed): Command {
         readMoment,
       ),
       until: flag.optional("--until <time>", "Only those sent at this time or earlier", readMoment),
-      limit: flag.optional("--limit <n>", "At most this many (default 50)", readLimit),
+      limit: flag.optional("--limit <n>", "At most this many (default 50)", readCount(9_999_999)),
       refresh: flag.toggle("--refresh", "Ask the service for each that is still Processing"),
     },
     exits: ["access", "unreachable"],
@@ -118,10 +118,4 @@ function rowOf(
       createdAt: time(operation.createdAt),
     },
   };
-}
-
-function readLimit(typed: string): Reading<number> {
-  return /^[1-9][0-9]{0,6}$/.test(typed)
-    ? accepted(Number(typed))
-    : rejected("This is not a whole number above zero.");
 }

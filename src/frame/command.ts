@@ -20,6 +20,8 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   writes?: boolean;
   /** Whether it goes on until somebody stops it: then there is no deadline, and a stop is its good end. */
   untilStopped?: boolean;
+  /** Whether it takes as long as its work does: then only --timeout ends it. */
+  patient?: boolean;
   /** Whether what is in flight may end after the first Ctrl-C; so it is for all that `writes`. */
   finishes?: boolean;
   /** How its result is printed when nobody says; a table, if left out. */

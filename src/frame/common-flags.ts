@@ -57,3 +57,11 @@ export function readWord(text: string): Reading<string> {
   const read = readText(text);
   return read.ok ? accepted(read.value.trim()) : read;
 }
+
+/** A whole number from 1 on. */
+export function readCount(most: number): (text: string) => Reading<number> {
+  return (text) =>
+    /^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= most
+      ? accepted(Number(text))
+      : rejected(`This is not a whole number from 1 to ${most}.`);
+}

@@ -11,10 +11,14 @@ import type { Host } from "../host.ts";
 import type { Answer } from "../http/answer.ts";
 import type { ClientOf } from "../http/client.ts";
 import type { RawCall } from "../http/raw.ts";
+import type { Batch } from "../ledger/batch.ts";
+import type { BatchFile } from "../ledger/batches.ts";
+import type { Draft, ProblemKind } from "../ledger/draft.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { World } from "../operations/world.ts";
 import type { RunningSandbox, SandboxOptions } from "../sandbox/server.ts";
+import type { Progress } from "../ui/progress.ts";
 import type { Preview } from "./preview.ts";
 
 /**
@@ -53,6 +57,8 @@ export interface Context {
   confirm(question: Confirmation): Promise<void>;
   /** One line for the person, on stderr. */
   notice(text: string): void;
+  /** Shows how far something is, on stderr, until it is closed; `line` is asked for whenever it is drawn. */
+  progress(line: () => string): Progress;
   profiles: {
     read(): Promise<Profiles>;
     change(change: (now: Profiles) => Profiles): Promise<void>;
@@ -84,6 +90,17 @@ export interface Confirmation {
   action: string;
   /** Label and value, as they are shown. */
   rows: [string, string][];
+  /** Whether a sandbox account sees the rows too; it is never asked. */
+  alwaysShown?: boolean;
+  /** For what moves a sum worth a second thought: the text that a person types to go on. */
+  typed?: {
+    what: string;
+    matches(text: string): boolean;
+    /** Whether the command line said it already: then --yes is enough. */
+    isGiven: boolean;
+    /** The flags with which it can be said. */
+    flags: string;
+  };
 }
 
 interface ProfileCandidate {
@@ -95,8 +112,12 @@ interface ProfileCandidate {
 }
 
 export type {
+  Batch,
+  BatchFile,
+  Draft,
   Ledger,
   Operation,
+  ProblemKind,
   Profile,
   Profiles,
   RunningSandbox,

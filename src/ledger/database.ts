@@ -16,7 +16,10 @@ export interface Statement {
 export interface Database {
   exec(sql: string): void;
   prepare(sql: string): Statement;
-  /** All of it or nothing; takes the write lock first, so that what it reads stays true. */
+  /**
+   * All of it or nothing; takes the write lock first, so that what it reads stays true. Inside
+   * another one it becomes part of that.
+   */
   transaction<Result>(work: () => Result): Result;
   close(): void;
 }
@@ -33,7 +36,7 @@ export async function openDatabase(path: string): Promise<Database> {
     const engine = open(path);
     engine.exec("PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON");
     if (path !== ":memory:") engine.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-    return { ...engine, transaction: (work) => transaction(engine, work) };
+    return { ...engine, transaction: transactionsOn(engine) };
   } catch (error) {
     throw new Failure("internal", `The file ${path} cannot be opened as a database.`, {
       hint: "Is it a database of lenden, and is there room on the disk? Nothing was sent.",
@@ -107,16 +110,23 @@ function rowOf(found: unknown): Row | undefined {
   return row;
 }
 
-function transaction<Result>(engine: Engine, work: () => Result): Result {
-  engine.exec("BEGIN IMMEDIATE");
-  try {
-    const result = work();
-    engine.exec("COMMIT");
-    return result;
-  } catch (error) {
-    rollBack(engine);
-    throw error;
-  }
+function transactionsOn(engine: Engine): Database["transaction"] {
+  let isOpen = false;
+  return (work) => {
+    if (isOpen) return work();
+    engine.exec("BEGIN IMMEDIATE");
+    isOpen = true;
+    try {
+      const result = work();
+      engine.exec("COMMIT");
+      return result;
+    } catch (error) {
+      rollBack(engine);
+      throw error;
+    } finally {
+      isOpen = false;
+    }
+  };
 }
 
 /** SQLite may have rolled back by itself (disk full); the first error is the one to report. */

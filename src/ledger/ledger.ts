@@ -1,3 +1,4 @@
+import { type Batches, openBatches } from "./batches.ts";
 import { openChain } from "./chain.ts";
 import type { Database, Row, Value } from "./database.ts";
 import { openListing } from "./listing.ts";
@@ -116,9 +117,19 @@ export function openLedger(database: Database, worker: Worker) {
   }
 
   const listing = openListing(database, worker.owner);
+  let batches: Batches | undefined;
   return {
     ...listing,
     verify: () => chain.verify(),
+
+    /** The batches of the account; opened when they are first asked for. */
+    batches: (): Batches => {
+      batches ??= openBatches(database, worker);
+      return batches;
+    },
+
+    /** Several changes as one: all of them durable when it returns, or none. */
+    together: <Result>(changes: () => Result): Result => database.transaction(changes),
 
     /**
      * Writes down an intent that has no reference. `check` sees what there was before (of the same

@@ -1,3 +1,4 @@
+import type { Batch, PlannedRow, RowResult, Tally } from "./batch.ts";
 import type { Row } from "./database.ts";
 import type { Kind, Operation, State } from "./operation.ts";
 
@@ -7,20 +8,18 @@ export function maybeOperation(row: Row | undefined): Operation | undefined {
 
 /** A row of the table `operations`, read back. */
 export function operationOf(row: Row): Operation {
-  const text = (name: string): string => String(row[name] ?? "");
-  const maybe = (name: string): string | null =>
-    row[name] === null || row[name] === undefined ? null : String(row[name]);
+  const { text, maybe } = reader(row);
   const amount = row.amount_paisa;
   return {
     number: BigInt(row.number ?? 0n),
     id: text("id"),
-    kind: kindOf(text("kind")),
+    kind: known(kinds, text("kind")),
     reference: maybe("reference"),
     fingerprint: text("fingerprint"),
     amountPaisa: typeof amount === "bigint" ? amount : null,
     target: maybe("target"),
     asked: JSON.parse(text("asked")),
-    state: stateOf(text("state")),
+    state: known(states, text("state")),
     remoteId: maybe("remote_id"),
     status: maybe("status"),
     code: maybe("code"),
@@ -37,6 +36,83 @@ export function operationOf(row: Row): Operation {
   };
 }
 
+/** A row of the table `batches`. */
+export function batchOf(row: Row): Batch {
+  const { text, maybe } = reader(row);
+  return {
+    number: BigInt(row.number ?? 0n),
+    id: text("id"),
+    name: text("name"),
+    fileHash: text("file_hash"),
+    columns: JSON.parse(text("columns")),
+    method: maybe("method"),
+    user: text("user"),
+    createdAt: text("created_at"),
+    holder: row.holder ? JSON.parse(text("holder")) : null,
+    plan: row.digest
+      ? {
+          rowCount: Number(row.row_count),
+          totalPaisa: BigInt(row.total_paisa ?? 0n),
+          digest: text("digest"),
+        }
+      : null,
+  };
+}
+
+/** A row of the table `batch_rows`, or of a draft that has no problems. */
+export function plannedRowOf(row: Row): PlannedRow {
+  const { text, maybe } = reader(row);
+  return {
+    row: Number(row.row),
+    line: Number(row.line),
+    reference: text("reference"),
+    amountPaisa: BigInt(row.amount_paisa ?? 0n),
+    recipient: text("recipient"),
+    methodId: text("method_id"),
+    method: text("method"),
+    name: maybe("name"),
+    description: maybe("description"),
+    cells: JSON.parse(text("cells")),
+    fingerprint: text("fingerprint"),
+  };
+}
+
+/** The same, beside the operation that was made of it. */
+export function rowResultOf(row: Row): RowResult {
+  const { maybe } = reader(row);
+  return {
+    ...plannedRowOf(row),
+    state: maybeState(row),
+    payoutId: maybe("remote_id"),
+    status: maybe("status"),
+    code: maybe("code"),
+    message: maybe("message"),
+    sentAt: maybe("sent_at"),
+    updatedAt: maybe("updated_at"),
+  };
+}
+
+export function tallyOf(row: Row): Tally {
+  return {
+    state: maybeState(row),
+    status: reader(row).maybe("status"),
+    count: Number(row.count),
+    sumPaisa: BigInt(row.sum ?? 0n),
+  };
+}
+
+function reader(row: Row) {
+  return {
+    text: (name: string): string => String(row[name] ?? ""),
+    maybe: (name: string): string | null =>
+      row[name] === null || row[name] === undefined ? null : String(row[name]),
+  };
+}
+
+function maybeState({ state }: Row): State | null {
+  return state ? known(states, String(state)) : null;
+}
+
 const kinds: readonly Kind[] = ["payment", "payout", "refund", "cancel", "trigger"];
 const states: readonly State[] = [
   "INTENT",
@@ -46,14 +122,6 @@ const states: readonly State[] = [
   "UNCERTAIN",
   "CONFIRMED",
 ];
-
-function kindOf(text: string): Kind {
-  return known(kinds, text);
-}
-
-function stateOf(text: string): State {
-  return known(states, text);
-}
 
 function known<Word extends string>(words: readonly Word[], text: string): Word {
   const found = words.find((word) => word === text);

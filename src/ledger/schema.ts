@@ -48,6 +48,45 @@ const migrations = [
   ) STRICT;
   CREATE INDEX events_by_operation ON events (operation, number);
   `,
+  `
+  CREATE TABLE batches (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    profile TEXT NOT NULL,
+    environment TEXT NOT NULL,
+    base_url TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    file_hash TEXT NOT NULL,
+    columns TEXT NOT NULL,
+    method TEXT,
+    row_count INTEGER,
+    total_paisa INTEGER,
+    digest TEXT,
+    user TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    holder TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX batches_by_file ON batches (base_url, key_id, file_hash);
+  CREATE UNIQUE INDEX batches_by_id ON batches (base_url, key_id, id);
+  CREATE INDEX batches_by_name ON batches (base_url, key_id, name);
+
+  CREATE TABLE batch_rows (
+    batch INTEGER NOT NULL REFERENCES batches (number),
+    row INTEGER NOT NULL,
+    line INTEGER NOT NULL,
+    reference TEXT NOT NULL,
+    amount_paisa INTEGER NOT NULL,
+    recipient TEXT NOT NULL,
+    method_id TEXT NOT NULL,
+    method TEXT NOT NULL,
+    name TEXT,
+    description TEXT,
+    cells TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    PRIMARY KEY (batch, row)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /**

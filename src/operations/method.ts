@@ -1,4 +1,5 @@
 import type { PaymentMethod } from "../contract/methods.ts";
+import { accepted, type Reading, rejected } from "../contract/reading.ts";
 import { usage } from "../failure.ts";
 import { dataOf } from "./outcome.ts";
 import type { World } from "./world.ts";
@@ -37,6 +38,42 @@ export async function findMethod(wanted: string, world: World, kept: Kept): Prom
         : `--method: the account has no method ${JSON.stringify(wanted)}.`,
     ],
     `It has: ${names.join(", ") || "none at all"}.`,
+  );
+}
+
+/**
+ * Finds methods by name for many rows: the service is asked once at most, and a name that was found
+ * is not looked for again.
+ */
+export function openMethodNames(
+  world: World,
+  kept: Kept,
+): (name: string) => Promise<Reading<string>> {
+  const found = new Map<string, Reading<string>>();
+  let methods = kept.read() ?? [];
+  let asked: Promise<PaymentMethod[]> | undefined;
+  return async (name) => {
+    const before = found.get(name);
+    if (before) return before;
+    let reading = methodNamed(name, methods);
+    if (!reading.ok) {
+      asked ??= listMethods(world, kept);
+      methods = await asked;
+      reading = methodNamed(name, methods);
+    }
+    if (reading.ok) found.set(name, reading);
+    return reading;
+  };
+}
+
+function methodNamed(name: string, methods: PaymentMethod[]): Reading<string> {
+  const method = match(name, methods);
+  if (method) return accepted(method.id);
+  const codes = methods.map(({ codeName }) => codeName).join(", ");
+  return rejected(
+    several(name, methods)
+      ? "The account has more than one of this name; write its id."
+      : `The account has no such method. It has: ${codes || "none at all"}.`,
   );
 }
 

@@ -62,7 +62,8 @@ async function noteAttempt(
   world: World,
 ): Promise<void> {
   const state = doubt === undefined ? "INTENT" : "UNCERTAIN";
-  (await world.ledger()).settle(
+  const ledger = await world.ledger();
+  await ledger.settle(
     operation,
     {
       state,

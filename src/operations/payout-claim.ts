@@ -6,12 +6,12 @@ import type { World } from "./world.ts";
 
 /** The reference is ours, or it says why not. */
 export async function claimReference(order: PayoutOrder, world: World) {
-  const { amountPaisa, reference, recipientNumber, paymentMethodId } = order;
-  const fingerprint = fingerprintOf(world, [amountPaisa, recipientNumber, paymentMethodId]);
-  const claim = (await world.ledger()).claim({
+  const { amountPaisa, reference } = order;
+  const ledger = await world.ledger();
+  const claim = await ledger.claim({
     kind: "payout",
     reference,
-    fingerprint,
+    fingerprint: payoutFingerprint(order, world),
     amountPaisa,
     target: null,
     asked: payoutBody(order),
@@ -19,6 +19,14 @@ export async function claimReference(order: PayoutOrder, world: World) {
   if (claim.kind === "other") throw otherPayout(order, claim.operation);
   if (claim.kind === "held") throw held(`Reference ${reference}`, claim.by);
   return claim;
+}
+
+/** What makes two payouts the same: one reference has one fingerprint for ever (I2). */
+export function payoutFingerprint(
+  order: Pick<PayoutOrder, "amountPaisa" | "recipientNumber" | "paymentMethodId">,
+  world: Pick<World, "account">,
+): string {
+  return fingerprintOf(world, [order.amountPaisa, order.recipientNumber, order.paymentMethodId]);
 }
 
 /** P6: the reference is in the ledger for something else; ours beside that. */
@@ -38,6 +46,11 @@ function otherPayout(order: PayoutOrder, { asked, reference }: Operation): Failu
 const longestDoubtMs = 24 * 60 * 60_000;
 const quietMs = 10_000;
 
+/** P25: so long after, nobody knows whether the service still remembers the reference. */
+export function isForgotten(createdAt: string, { now }: Pick<World, "now">): boolean {
+  return now() - Date.parse(createdAt) > longestDoubtMs;
+}
+
 /**
  * An earlier run ended without an answer: its request may still be in work, so it gets ten seconds
  * (I3); and after a day nobody knows whether the service still remembers the reference (P25).
@@ -47,7 +60,7 @@ export async function earlierDoubt(
   world: World,
 ): Promise<string | undefined> {
   if (state === "NOT_SENT" || state === "REFUSED") return undefined;
-  if (world.now() - Date.parse(createdAt) > longestDoubtMs) {
+  if (isForgotten(createdAt, world)) {
     throw new Failure(
       "uncertain",
       `The payout ${reference} is uncertain since ${createdAt}, more than a day.`,

@@ -34,22 +34,52 @@ export async function sendPayout(order: PayoutOrder, world: World): Promise<Sent
   if (claim.kind === "known")
     return { payout: await knownPayout(order, operation, world), existing: true };
   return recorded(operation, world, async () => {
-    const doubt = claim.kind === "resumed" ? await earlierDoubt(operation, world) : undefined;
-    const startedMs = world.now();
-    const created = await createPayout(order, { operation, doubt }, world);
-    compare("answer", order, {
-      payoutId: created.payoutId,
-      amount: created.amount,
-      reference: created.merchantRef,
-    });
+    const { created, startedMs } = await make(order, claim, world);
     const payout = await retrieve(order, created.payoutId, world);
-    const existing = isOlder(
-      { createdAt: created.createdAt ?? payout.createdAt },
-      startedMs,
-      world,
-    );
+    const existing = isOlder(created.createdAt ?? payout.createdAt, startedMs, world);
     return { result: { payout, existing }, remoteId: created.payoutId, status: payout.status };
   });
+}
+
+/**
+ * The same for a row of a batch. What the ledger knows is not looked at again, and the new payout is
+ * retrieved only where the answer looks old: made before our first attempt, or further than
+ * Processing (P16).
+ *
+ * @throws Failure as `sendPayout` does
+ */
+export async function sendPlannedPayout(order: PayoutOrder, world: World): Promise<void> {
+  checkClock(world);
+  const claim = await claimReference(order, world);
+  const { operation } = claim;
+  if (claim.kind === "known") {
+    if (operation.state !== "CONFIRMED") throw usedBefore(order, operation);
+    return;
+  }
+  await recorded(operation, world, async () => {
+    const { created, startedMs, doubt } = await make(order, claim, world);
+    const firstMs = doubt === undefined ? startedMs : Date.parse(operation.createdAt);
+    const looksOld =
+      created.status !== "Processing" ||
+      !created.createdAt ||
+      isOlder(created.createdAt, firstMs, world);
+    const { status } = looksOld ? await retrieve(order, created.payoutId, world) : created;
+    return { result: undefined, remoteId: created.payoutId, status };
+  });
+}
+
+/** Sends what was claimed, and holds the answer beside the order. */
+async function make(
+  order: PayoutOrder,
+  { kind, operation }: { kind: "new" | "resumed"; operation: Operation },
+  world: World,
+) {
+  const doubt = kind === "resumed" ? await earlierDoubt(operation, world) : undefined;
+  const startedMs = world.now();
+  const created = await createPayout(order, { operation, doubt }, world);
+  const { payoutId, amount, merchantRef: reference } = created;
+  compare("answer", order, { payoutId, amount, reference });
+  return { created, startedMs, doubt };
 }
 
 /** P5: no new payout; what it is now, or why it never was. */
@@ -58,21 +88,23 @@ async function knownPayout(
   operation: Operation,
   world: World,
 ): Promise<Retrieved> {
-  const { state, remoteId, message } = operation;
-  if (state !== "CONFIRMED" || remoteId === null) {
-    const kind = state === "CONFLICT" ? "conflict" : "refused";
-    throw new Failure(
-      kind,
-      `Reference ${order.reference} was used before, and ended ${state}: ${message}`,
-      {
-        hint: "Nothing was sent. A reference is used once: give this payout a new one.",
-        operation: order.reference,
-      },
-    );
-  }
+  const { state, remoteId } = operation;
+  if (state !== "CONFIRMED" || remoteId === null) throw usedBefore(order, operation);
   const payout = await retrieve(order, remoteId, world);
-  (await world.ledger()).settle(operation, { state, status: payout.status }, { letGo: true });
+  const ledger = await world.ledger();
+  await ledger.settle(operation, { state, status: payout.status }, { letGo: true });
   return payout;
+}
+
+function usedBefore({ reference }: PayoutOrder, { state, message }: Operation): Failure {
+  return new Failure(
+    state === "CONFLICT" ? "conflict" : "refused",
+    `Reference ${reference} was used before, and ended ${state}: ${message}`,
+    {
+      hint: "Nothing was sent. A reference is used once: give this payout a new one.",
+      operation: reference,
+    },
+  );
 }
 
 /**
@@ -101,12 +133,8 @@ async function retrieve(order: PayoutOrder, payoutId: string, world: World): Pro
  * Whether a payout was there before this run, by the service's clock; its status proves nothing. To
  * be wrong is worse one way than the other: who reads that no new payout was made may pay again.
  */
-function isOlder(
-  told: { createdAt?: string | null | undefined },
-  startedMs: number,
-  world: World,
-): boolean {
-  const createdMs = Date.parse(told.createdAt ?? "");
+function isOlder(createdAt: string | null | undefined, startedMs: number, world: World): boolean {
+  const createdMs = Date.parse(createdAt ?? "");
   // A service may count whole seconds, in `createdAt` as in `Date`: within one, nobody can tell.
   const latestMs = createdMs % 1000 === 0 ? createdMs + 999 : createdMs;
   return (

@@ -52,7 +52,8 @@ async function write(
   world: World,
 ): Promise<void> {
   try {
-    (await world.ledger()).settle(
+    const ledger = await world.ledger();
+    await ledger.settle(
       operation,
       { ...outcome, sent: outcome.state !== "NOT_SENT" },
       { letGo: true },
@@ -98,7 +99,10 @@ export function held(name: string, by: Holder): Failure {
 }
 
 /** What makes two requests the same: the account and everything that decides who gets how much. */
-export function fingerprintOf({ account }: World, parts: (string | bigint)[]): string {
+export function fingerprintOf(
+  { account }: Pick<World, "account">,
+  parts: (string | bigint)[],
+): string {
   const text = [account.baseUrl, account.environment, ...parts.map(String)].join("|");
   return createHash("sha256").update(text).digest("hex");
 }

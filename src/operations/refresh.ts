@@ -11,7 +11,7 @@ export async function refreshStatus(operations: Operation[], world: World): Prom
   const work = async (): Promise<void> => {
     for (let next = left.shift(); next && !world.isStopping(); next = left.shift()) {
       const status = await statusOf(next, world);
-      ledger.settle(next, { state: next.state, status }, { letGo: true });
+      await ledger.settle(next, { state: next.state, status }, { letGo: true });
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));

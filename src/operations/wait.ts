@@ -95,7 +95,11 @@ export async function remembered<Record extends { status: string }>(
     const ledger = await world.ledger();
     const operation = ledger.ofRecord(kind, id);
     if (operation?.state === "CONFIRMED" && operation.status !== record.status) {
-      ledger.settle(operation, { state: "CONFIRMED", status: record.status }, { letGo: true });
+      await ledger.settle(
+        operation,
+        { state: "CONFIRMED", status: record.status },
+        { letGo: true },
+      );
     }
   } catch {
     world.notice(`The ledger could not keep that ${id} is ${record.status}; ask for it again.`);

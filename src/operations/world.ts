@@ -1,11 +1,11 @@
 import type { Client } from "../http/client.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { SharedLedger } from "../ledger/grouped.ts";
 
 /** What an operation needs of the world; all of it is handed in. */
 export interface World {
   client: Client;
   /** Opened when money is about to move; a ledger that cannot be written means that nothing is sent. */
-  ledger(): Promise<Ledger>;
+  ledger(): Promise<SharedLedger>;
   /** What belongs to every fingerprint. */
   account: { baseUrl: string; environment: string };
   /** Milliseconds since 1970. */
@@ -14,6 +14,8 @@ export interface World {
   random(): number;
   /** Returns early when the run is stopped. */
   sleep(ms: number): Promise<void>;
+  /** Runs something once everything that can go on at this moment did. */
+  soon(work: () => void): void;
   /** When the whole command must be over, in milliseconds since 1970. */
   deadlineMs: number;
   /** Moves the deadline, for what waits; an explicit --timeout stays. */

@@ -11,6 +11,7 @@ import { createClient, requestFor, type Wire } from "../http/client.ts";
 import { proxySettings } from "../http/proxy.ts";
 import { rawOutcome, rawRequest } from "../http/raw.ts";
 import { avoidWaitingForWasm, openTransport } from "../http/transport.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { unsent } from "../operations/outcome.ts";
 import type { World } from "../operations/world.ts";
 import type { Accounts } from "./accounts.ts";
@@ -22,21 +23,22 @@ import { tracer } from "./trace.ts";
 /** The ways to the service. */
 export type Calls = Pick<
   Context,
-  "world" | "worldOf" | "raw" | "previewRaw" | "preview" | "local"
+  "world" | "worldOf" | "ledger" | "raw" | "previewRaw" | "preview" | "local"
 > & { close(): Promise<void> };
 
 export interface CallsOptions {
   host: Host;
   globals: Globals;
   version: string;
-  untilStopped: boolean;
+  /** Whether it takes as long as it takes: then only --timeout ends it. */
+  patient: boolean;
   /** The command's name, for the ledger. */
   command: string;
   accounts: Accounts;
   stop: Stop;
   notice: (text: string) => void;
   scrub: (text: string) => string;
-  learn: (secret: string) => void;
+  learnSignature: (signature: string) => void;
 }
 
 const defaultTimeoutMs = 60_000;
@@ -46,19 +48,19 @@ export function openCalls({
   host,
   globals,
   version,
-  untilStopped,
+  patient,
   command,
   accounts,
   stop,
   notice,
   scrub,
-  learn,
+  learnSignature,
 }: CallsOptions): Calls {
   avoidWaitingForWasm(host.nodeVersion);
   const transport = openTransport(proxySettings(host.env));
-  const timeoutMs = globals.timeoutMs ?? defaultTimeoutMs;
+  const timeoutMs = globals.timeoutMs ?? (patient ? Number.POSITIVE_INFINITY : defaultTimeoutMs);
   const deadlineMs = host.now() + timeoutMs;
-  if (!untilStopped || globals.timeoutMs !== undefined) stop.cutOffAfter(timeoutMs);
+  if (Number.isFinite(timeoutMs)) stop.cutOffAfter(timeoutMs);
   let clockAheadMs: number | undefined;
 
   const wireOf = (own: Account, payoutSecret: () => Promise<string>): Wire => ({
@@ -71,7 +73,7 @@ export function openCalls({
     random: () => randomShare(host),
     sleep: (ms) => host.sleep(ms, AbortSignal.any([stop.stopping, stop.cutOff])),
     signal: stop.cutOff,
-    onSignature: learn,
+    onSignature: learnSignature,
     onClock: (differenceMs) => {
       clockAheadMs = differenceMs;
     },
@@ -92,13 +94,14 @@ export function openCalls({
       return ledger;
     });
 
-  const worldOf = (account: Account, wire: Wire, path: () => Promise<string>): World => ({
+  const worldOf = (account: Account, wire: Wire, ledger: () => Promise<Ledger>): World => ({
     client: createClient(contract, wire),
-    ledger: ledgerOf(account, path),
+    ledger,
     account,
     now: host.now,
     random: wire.random,
     sleep: wire.sleep,
+    soon: (work) => void setImmediate(work),
     deadlineMs,
     waitFor: (ms) => {
       if (globals.timeoutMs === undefined) stop.cutOffAfter(ms + defaultTimeoutMs);
@@ -109,17 +112,18 @@ export function openCalls({
   });
 
   const wire = once(async () => wireOf(await accounts.account(), accounts.payoutSecret));
+  const ownLedger = once(async () => {
+    const path = async () => (await import("./ledger.ts")).ledgerFile(host);
+    return ledgerOf(await accounts.account(), path)();
+  });
   return {
-    world: once(async () =>
-      worldOf(await accounts.account(), await wire(), async () =>
-        (await import("./ledger.ts")).ledgerFile(host),
-      ),
-    ),
+    ledger: ownLedger,
+    world: once(async () => worldOf(await accounts.account(), await wire(), ownLedger)),
     worldOf: async (own, payoutSecret) =>
       worldOf(
         own,
         wireOf(own, async () => payoutSecret),
-        async () => ":memory:",
+        ledgerOf(own, async () => ":memory:"),
       ),
     raw: async (call) => {
       const outcome = await rawOutcome(call, await wire());

@@ -65,7 +65,7 @@ async function runCommand(
     command: command.name,
     scrubber,
     finishes: command.writes === true || command.finishes === true,
-    untilStopped: command.untilStopped === true,
+    patient: command.untilStopped === true || command.patient === true,
   });
   const format = globals.format ?? command.format ?? "table";
   let code = 0;
@@ -87,8 +87,8 @@ async function runCommand(
       isForeign = typeof shown.ending === "number";
       streamed = shown.streamed;
     }
-    if (session.stoppedBy() && !isForeign && !command.untilStopped)
-      code = codeOfSignal(session.stoppedBy());
+    const isStopped = session.stoppedBy() && !isForeign && !command.untilStopped;
+    if (isStopped && !isGrave(code)) code = codeOfSignal(session.stoppedBy());
   } catch (error) {
     const stopped = session.stoppedBy() && isHarmless(error);
     const codeOfStop = command.untilStopped ? 0 : codeOfSignal(session.stoppedBy());
@@ -129,6 +129,11 @@ function unwritable(code: string, text: string): Failure {
 function isHarmless(error: unknown): boolean {
   const kinds: FailureKind[] = ["unreachable", "interrupted", "pending"];
   return error instanceof Failure && kinds.includes(error.kind);
+}
+
+/** What a person has to know more urgently than that they stopped it. */
+function isGrave(code: number): boolean {
+  return code === exits.uncertain.code || code === exits.conflict.code;
 }
 
 function codeOfEnding(ending: FailureKind | number | undefined): number {

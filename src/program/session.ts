@@ -1,9 +1,9 @@
-import { masked } from "../contract/keys.ts";
 import type { Resource } from "../contract/words.ts";
-import { Failure, usage } from "../failure.ts";
-import type { Confirmation, Context, MethodWanted } from "../frame/context.ts";
+import { usage } from "../failure.ts";
+import type { Context, MethodWanted } from "../frame/context.ts";
 import type { Host, Signal } from "../host.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { openProgress } from "../ui/progress.ts";
 import type { Scrubber } from "../ui/scrub.ts";
 import { clean } from "../ui/terminal-text.ts";
 import type { Globals } from "./globals.ts";
@@ -27,14 +27,14 @@ export interface SessionOptions {
   scrubber: Scrubber;
   /** Whether what is in flight may end after the first Ctrl-C: so it is where money moves. */
   finishes: boolean;
-  /** Whether it goes on until somebody stops it, without a deadline. */
-  untilStopped: boolean;
+  /** Whether it takes as long as it takes: then only --timeout ends it. */
+  patient: boolean;
 }
 
 /** Wires the parts of a run together; each of them is loaded when it is first asked for. */
 export function openSession(options: SessionOptions): Session {
   const { host, globals } = options;
-  const { learn, scrub } = options.scrubber;
+  const { learnSignature, scrub } = options.scrubber;
   const notice = (text: string): void => {
     host.stderr.write(`${scrub(clean(text))}\n`);
   };
@@ -51,7 +51,7 @@ export function openSession(options: SessionOptions): Session {
       stop,
       notice,
       scrub,
-      learn,
+      learnSignature,
     });
     closing.push(opened.close);
     return opened;
@@ -68,7 +68,7 @@ export function openSession(options: SessionOptions): Session {
       check: async (candidate) => (await accounts()).profiles.check(candidate),
     },
     world: async () => (await calls()).world(),
-    ledger: async () => (await context.world()).ledger(),
+    ledger: async () => (await calls()).ledger(),
     idOf: async (kind, typed) => {
       const place = /^@(last|[1-9]\d{0,5})$/.exec(typed)?.[1];
       if (place === undefined) return typed;
@@ -84,9 +84,11 @@ export function openSession(options: SessionOptions): Session {
       return openMethodCache(host.folders.data, await context.account(), host.now);
     },
     methodId: (wanted) => methodId(wanted, context),
-    confirm: (question) => confirm(question, { context, isConfirmed: globals.yes }),
+    confirm: async (question) =>
+      (await import("./confirm.ts")).confirm(question, { context, globals }),
     startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),
     notice,
+    progress: (line) => openProgress(line, { ...host, scrub }),
     stopping: stop.stopping,
   };
 
@@ -114,20 +116,4 @@ async function methodId({ method = "", methodId: id, dryRun }: MethodWanted, con
   const cache = await context.methodCache();
   if (!dryRun) return (await findMethod(method, await context.world(), cache)).id;
   return findKeptMethod(method, cache)?.id ?? `(the id of ${method}, looked up when it is sent)`;
-}
-
-async function confirm(
-  { action, rows }: Confirmation,
-  { context, isConfirmed }: { context: Context; isConfirmed: boolean },
-): Promise<void> {
-  const { environment, name, apiKey } = await context.account();
-  if (environment !== "production") return;
-  context.notice(`${action} — production, real money:`);
-  for (const [label, value] of [["Profile", name], ["Key", masked(apiKey)], ...rows]) {
-    context.notice(`  ${label}: ${value}`);
-  }
-  if (isConfirmed) return;
-  throw new Failure("access", "This is a production account, and nobody confirmed.", {
-    hint: "Look at the lines above, then add --yes; nothing was sent.",
-  });
 }

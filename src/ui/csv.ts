@@ -1,20 +1,31 @@
 import { paisaOf } from "../contract/amount.ts";
 import { clean } from "./terminal-text.ts";
-import type { Cell, Column, View } from "./view.ts";
+import type { Cell, Column, Table, View } from "./view.ts";
 
 /** A view as CSV (RFC 4180): a header line, unless it stands already, then one line a record. */
 export function toCsv(view: View, { header: withHeader }: { header: boolean }): string {
-  const { columns, rows } = tableOf(view);
-  const header = columns.map(({ key }) => defused(clean(key)));
-  const records = rows.map((cells) => columns.map(({ key }) => cellText(cells[key])));
-  return [...(withHeader ? [header] : []), ...records]
-    .map((record) => `${record.map(quoted).join(",")}\r\n`)
-    .join("");
+  const { columns, rows, style } = tableOf(view);
+  const safe = (text: string): string => (style === "exact" ? clean(text) : defused(clean(text)));
+  const header = columns.map(({ key }) => safe(key));
+  const records = rows.map((cells) => columns.map(({ key }) => cellText(cells[key], safe)));
+  const mark = style === "excel" && withHeader ? "\ufeff" : "";
+  return [...(withHeader ? [header] : []), ...records].reduce(
+    (text, record) => `${text}${record.map(quoted).join(",")}\r\n`,
+    mark,
+  );
 }
 
-function tableOf(view: View): { columns: Column[]; rows: Record<string, Cell>[] } {
-  if (view.kind === "table")
-    return { columns: view.columns, rows: view.rows.map(({ cells }) => cells) };
+interface CsvTable {
+  columns: Column[];
+  rows: Record<string, Cell>[];
+  style?: Table["csv"];
+}
+
+function tableOf(view: View): CsvTable {
+  if (view.kind === "table") {
+    const { columns, rows, csv: style = "safe" } = view;
+    return { columns, rows: rows.map(({ cells }) => cells), style };
+  }
   if (view.kind !== "card") {
     return {
       columns: [{ key: "message", label: "" }],
@@ -27,9 +38,9 @@ function tableOf(view: View): { columns: Column[]; rows: Record<string, Cell>[] 
   };
 }
 
-function cellText(cell: Cell | undefined): string {
+function cellText(cell: Cell | undefined, safe: (text: string) => string): string {
   if (!cell || cell.value === null) return "";
-  return typeof cell.value === "number" ? amountCell(cell.value) : defused(clean(cell.value));
+  return typeof cell.value === "number" ? amountCell(cell.value) : safe(cell.value);
 }
 
 /** An exact amount with two decimals; anything else as it came. */

@@ -1,12 +1,19 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
+import { scratchFolder } from "../run.ts";
 import { testAccount } from "./account.ts";
 
 const account = testAccount();
 
+const payroll = join(scratchFolder(), "payroll.csv");
+writeFileSync(payroll, "ref,amount,to\nINV-7,500,01712345678\n");
+
 const writes: Record<string, string[]> = {
   "pay create": ["--amount", "1250.50", "--description", "Order 42", "--method", "bkash"],
   "payout send": ["--amount", "500", "--to", "01712345678", "--method", "bkash", "--ref", "INV-7"],
+  "payout batch send": [payroll, "--method-id", "METHOD"],
   "refund create": [
     ...["--payment", "TX1", "--amount", "5", "--account-type", "personal"],
     ...["--account-number", "01812345678"],

@@ -64,6 +64,7 @@ export function scripted(
       state.nowMs += ms;
       onSleep?.(state);
     },
+    soon: queueMicrotask,
     deadlineMs: startMs + timeoutMs,
     isStopping: () => state.stopping,
     clockAheadMs: () => state.clockAheadMs,

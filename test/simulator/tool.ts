@@ -107,6 +107,7 @@ export class Tool {
       now,
       random,
       sleep,
+      soon: queueMicrotask,
       deadlineMs: this.deadlineMs,
       waitFor: () => {},
       isStopping: () => this.isStopping,

@@ -1,0 +1,63 @@
+import { Failure, usage } from "../failure.ts";
+import type { Batch } from "../ledger/batch.ts";
+import type { BatchFile } from "../ledger/batches.ts";
+import type { Draft } from "../ledger/draft.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { held } from "../operations/recorded.ts";
+
+const differencesShown = 20;
+
+/**
+ * Takes the batch of a file for this process; a lock that dies with it (P4).
+ *
+ * @throws Failure `locked` when another process works on it, `conflict` when the name belongs to
+ * another file, with the rows that differ
+ */
+export function claimBatch(file: BatchFile, draft: Draft | undefined, ledger: Ledger): Batch {
+  const claim = ledger.batches().claim(file);
+  if (claim.kind === "ours") return claim.batch;
+  if (claim.kind === "held") throw held(`Batch ${claim.batch.id}`, claim.by);
+  throw otherFile(claim.batch, draft);
+}
+
+/**
+ * A changed file of a name that was planned is no new batch by itself.
+ *
+ * @throws Failure `conflict` with the rows that differ
+ */
+export function checkName({ name, hash }: BatchFile, draft: Draft, ledger: Ledger): void {
+  const before = ledger.batches().named(name);
+  if (before && before.fileHash !== hash) throw otherFile(before, draft);
+}
+
+function otherFile({ id, name, createdAt, ...batch }: Batch, draft: Draft | undefined) {
+  return new Failure(
+    "conflict",
+    `Another file of the name ${name} was planned on ${createdAt.slice(0, 10)}, as batch ${id}.`,
+    {
+      problems: draft?.differencesTo(batch.number, differencesShown) ?? [],
+      hint: `Nothing was sent. If this is a new batch, give it a name of its own with --name; to go on with ${id}, use the file as it was.`,
+      operation: id,
+    },
+  );
+}
+
+/**
+ * Takes a batch that was planned before; from then on the plan alone counts.
+ *
+ * @param method what this run was told, which must be what the plan was made with
+ * @throws Failure as `claimBatch` does; `internal` when the plan was altered
+ */
+export function resumeBatch(planned: Batch, method: string | undefined, ledger: Ledger): Batch {
+  if (method !== undefined && method !== planned.method) {
+    throw usage([
+      `--method: this file was planned with ${planned.method ?? "a method in every row"}, and that is what counts.`,
+    ]);
+  }
+  const batch = claimBatch({ ...planned, hash: planned.fileHash }, undefined, ledger);
+  if (ledger.batches().isUnaltered(batch)) return batch;
+  ledger.batches().letGo(batch);
+  throw new Failure("internal", `The plan of batch ${planned.id} was altered since it was made.`, {
+    hint: "Nothing was sent. 'lenden ledger check' shows what does not fit.",
+  });
+}

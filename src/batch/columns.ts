@@ -1,0 +1,65 @@
+import type { Problem } from "../ledger/draft.ts";
+
+/** What a column can hold. */
+const fields = ["ref", "amount", "to", "method", "name", "description"] as const;
+export type Field = (typeof fields)[number];
+
+/** Our names, and the service's own (service.md §4). */
+const names: Record<string, Field> = {
+  ...Object.fromEntries(fields.map((field) => [field, field])),
+  merchantRef: "ref",
+  recipientNumber: "to",
+  paymentMethodId: "method",
+  recipientName: "name",
+};
+
+export interface Header {
+  /** What each column of the file holds. */
+  fields: Field[];
+  problems: Problem[];
+}
+
+/** Reads the header. Parsers disagree about a column that stands twice, so it is refused. */
+export function readHeader(cells: string[], delimiter: string): Header {
+  const found = cells.map((cell) => names[cell]);
+  const problems = cells.flatMap((cell, index) => {
+    const field = found[index];
+    if (field === undefined) return [problemAt(index, cell, whatWasMeant(cell))];
+    const before = found.indexOf(field);
+    if (before === index) return [];
+    return [problemAt(index, cell, `Column ${before + 1} holds the ${field} already.`)];
+  });
+  const isOtherDelimiter = cells.length === 1 && /[;\t,|]/.test(cells[0] ?? "");
+  if (isOtherDelimiter)
+    return { fields: [], problems: [otherDelimiter(cells[0] ?? "", delimiter)] };
+  const missing = (["amount", "to"] as const).filter((field) => !found.includes(field));
+  return {
+    fields: found.filter((field) => field !== undefined),
+    problems: [
+      ...missing.map((field) => problemAt(-1, "", `The column ${field} is missing.`)),
+      ...problems,
+    ],
+  };
+}
+
+function otherDelimiter(line: string, delimiter: string): Problem {
+  const [name = ""] = Object.entries({ semicolon: ";", tab: "\t", comma: ",", pipe: "|" })
+    .filter(([, character]) => character !== delimiter && line.includes(character))
+    .map(([one]) => one);
+  const hint =
+    name === "pipe"
+      ? "Save it with commas."
+      : `Add --delimiter ${name} if that is how it was saved.`;
+  return problemAt(-1, "", `The header is one column, with a ${name} in it. ${hint}`);
+}
+
+function whatWasMeant(cell: string): string {
+  const folded = cell.trim().toLowerCase();
+  const meant = Object.keys(names).find((name) => name.toLowerCase() === folded);
+  if (meant) return `Write the column as ${meant}, exactly.`;
+  return `There is no such column. The columns are ${fields.join(", ")}.`;
+}
+
+function problemAt(index: number, value: string, problem: string): Problem {
+  return { kind: "cell", line: 1, place: index + 1, column: value, value, problem };
+}

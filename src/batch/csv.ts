@@ -1,0 +1,53 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { CsvError, parse } from "csv-parse";
+import { Unreadable } from "./unreadable.ts";
+
+/** One record of a table: its cells as texts, whatever they look like. */
+export interface CsvRecord {
+  /** The line on which it begins, from 1. */
+  line: number;
+  cells: string[];
+}
+
+/** A row of payouts is some hundred characters; what is longer is a quote that nobody closed. */
+const longestRecord = 64 * 1024;
+
+/**
+ * The records of a CSV text (RFC 4180), one after the other. Records that are blank altogether, as
+ * spreadsheets leave them at the end, are left out.
+ *
+ * @throws Unreadable where the quotes make no sense
+ */
+export async function* recordsOf(
+  text: AsyncIterable<string>,
+  delimiter: string,
+): AsyncIterable<CsvRecord> {
+  const parser = parse({
+    delimiter,
+    info: true,
+    record_delimiter: ["\r\n", "\n", "\r"],
+    relax_column_count: true,
+    max_record_size: longestRecord,
+  });
+  const feeding = pipeline(Readable.from(text), parser).catch(() => {}); // the loop sees it too
+  let line = 1;
+  try {
+    for await (const { record, info } of parser) {
+      const cells: string[] = record;
+      if (cells.some((cell) => cell.trim() !== "")) yield { line, cells };
+      line = info.lines + 1;
+    }
+  } catch (error) {
+    throw error instanceof CsvError ? new Unreadable(line, whatIsWrong(error.code)) : error;
+  }
+  await feeding;
+}
+
+function whatIsWrong(code: string): string {
+  if (code === "CSV_QUOTE_NOT_CLOSED" || code === "CSV_MAX_RECORD_SIZE")
+    return "A quote is opened here and never closed.";
+  if (code === "INVALID_OPENING_QUOTE" || code === "CSV_INVALID_CLOSING_QUOTE")
+    return 'There is a quote inside a cell. Put the cell in quotes and double those within: "a ""b"" c".';
+  return `This is not a line of CSV (${code}).`;
+}

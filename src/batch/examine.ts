@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import type { Draft, DraftRow, Problem } from "../ledger/draft.ts";
+import { readHeader } from "./columns.ts";
+import { recordsOf } from "./csv.ts";
+import { textOf } from "./file.ts";
+import { type RowRules, readRow } from "./row.ts";
+import { Unreadable } from "./unreadable.ts";
+
+/** A file to pay from. */
+export interface Source {
+  path: string;
+  /** SHA-256 of its bytes. */
+  hash: string;
+  delimiter: string;
+}
+
+/** Payouts so recent are looked at for having paid the same person the same amount already. */
+const recentMs = 24 * 60 * 60_000;
+
+/**
+ * Reads a whole file into a draft, row by row, with everything that is wrong with it.
+ *
+ * @returns the columns, as the header names them
+ * @throws Failure `usage` when the file cannot be read at all, or is changed meanwhile
+ */
+export async function examine(
+  source: Source,
+  draft: Draft,
+  rules: Omit<RowRules, "makeReference">,
+  { now }: { now(): number },
+): Promise<string[]> {
+  const own = { ...rules, makeReference: referencesFor(source.hash) };
+  let columns: string[] = [];
+  try {
+    columns = await readAll(source, draft, own);
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    draft.complain(problemOf(error.line, error.message));
+  }
+  draft.finish({ since: new Date(now() - recentMs).toISOString() });
+  return columns;
+}
+
+async function readAll(
+  { path, hash, delimiter }: Source,
+  draft: Draft,
+  rules: RowRules,
+): Promise<string[]> {
+  let columns: string[] | undefined;
+  let fields: ReturnType<typeof readHeader>["fields"] = [];
+  let rows = 0;
+  for await (const record of recordsOf(textOf(path, hash), delimiter)) {
+    if (columns === undefined) {
+      const header = readHeader(record.cells, delimiter);
+      for (const problem of header.problems) draft.complain({ ...problem, line: record.line });
+      // Under a header that is not understood, no cell means anything.
+      if (header.problems.length > 0) return record.cells;
+      columns = record.cells;
+      fields = header.fields;
+      continue;
+    }
+    rows += 1;
+    keep(draft, await readRow(rows, record, fields, rules));
+  }
+  if (rows === 0) draft.complain(problemOf(1, whyEmpty(columns)));
+  return columns ?? [];
+}
+
+function keep(draft: Draft, { row, problems }: { row: DraftRow; problems: Problem[] }): void {
+  draft.add(row);
+  for (const problem of problems) draft.complain(problem);
+}
+
+function whyEmpty(columns: string[] | undefined): string {
+  return columns
+    ? "There is a header, and no row below it."
+    : "The file is empty. 'lenden payout batch template' shows how one looks.";
+}
+
+function problemOf(line: number, problem: string): Problem {
+  return { kind: "cell", line, place: 0, column: "", value: "", problem };
+}
+
+/** From the file and the row, so that the same file gives the same references on every machine. */
+function referencesFor(fileHash: string): RowRules["makeReference"] {
+  return (row, cells) =>
+    `LD-${createHash("sha256")
+      .update(JSON.stringify([fileHash, row, cells]))
+      .digest("base64url")
+      .slice(0, 32)}`;
+}

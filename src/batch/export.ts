@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import type { Batch, RowResult } from "../ledger/batch.ts";
+import type { Batches } from "../ledger/batches.ts";
+import { readHeader } from "./columns.ts";
+import { type Standing, standingOf, standings } from "./standing.ts";
+
+/** Which rows: all that stand somewhere, or those that can be sent again after mending. */
+export const selections = ["failed", ...standings] as const;
+export type Selection = (typeof selections)[number];
+
+/** A row of the export: its cells by column. */
+export type ExportedRow = Record<string, string>;
+
+const resultColumns = ["payoutId", "state", "status", "code", "message", "sentAt", "updatedAt"];
+const rowsPerPage = 500;
+const longestReference = 64;
+
+/** The columns of an export: the file's own, then what came of each row. */
+export function columnsOf(batch: Batch, only: Selection | undefined): string[] {
+  if (only !== "failed") return [...batch.columns, ...resultColumns];
+  return hasReferences(batch) ? batch.columns : ["ref", ...batch.columns];
+}
+
+/** The rows of a batch, page by page. */
+export function* exportedRows(
+  batch: Batch,
+  only: Selection | undefined,
+  batches: Batches,
+): Iterable<ExportedRow[]> {
+  let page: ExportedRow[] = [];
+  for (const row of batches.results(batch)) {
+    const standing = standingOf(row.state, row.status);
+    if (only === "failed") {
+      if (canBeSentAgain(standing)) page.push(anew(row, standing, batch));
+    } else if (only === undefined || only === standing) page.push(exported(row, batch));
+    if (page.length < rowsPerPage) continue;
+    yield page;
+    page = [];
+  }
+  yield page;
+}
+
+function exported(row: RowResult, { columns }: Batch): ExportedRow {
+  const { payoutId, status, code, message, sentAt, updatedAt } = row;
+  const state = row.state === "INTENT" ? "UNCERTAIN" : (row.state ?? "NOT_SENT");
+  const results = { payoutId, state, status, code, message, sentAt, updatedAt };
+  return {
+    ...Object.fromEntries(columns.map((column, index) => [column, row.cells[index] ?? ""])),
+    ...Object.fromEntries(Object.entries(results).map(([name, value]) => [name, value ?? ""])),
+  };
+}
+
+/** What a conflict is about, a person has to find out first. */
+function canBeSentAgain(standing: Standing): boolean {
+  return ["refused", "cancelled", "uncertain", "unsent"].includes(standing);
+}
+
+/** A row as it can be sent again: a used reference gives way to a new one, any other stays (I6). */
+function anew(row: RowResult, standing: Standing, batch: Batch): ExportedRow {
+  const isUsed = standing === "refused" || standing === "cancelled";
+  const reference = isUsed ? nextReference(row.reference) : row.reference;
+  const own = batch.columns.map((column, index) => [column, row.cells[index] ?? ""]);
+  return { ...Object.fromEntries(own), [referenceColumn(batch)]: reference };
+}
+
+/** `INV-7` → `INV-7-r2` → `INV-7-r3`; the same each time, so that two exports cannot pay twice. */
+function nextReference(reference: string): string {
+  const [, stem = reference, number = "1"] = /^(.*)-r([1-9]\d{0,3})$/.exec(reference) ?? [];
+  const next = `${stem}-r${Number(number) + 1}`;
+  if (next.length <= longestReference) return next;
+  return `LD-${createHash("sha256").update(next).digest("base64url").slice(0, 32)}`;
+}
+
+function hasReferences(batch: Batch): boolean {
+  return readHeader(batch.columns, ",").fields.includes("ref");
+}
+
+function referenceColumn({ columns }: Batch): string {
+  return columns.find((column) => column === "ref" || column === "merchantRef") ?? "ref";
+}

@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { createReadStream, statSync } from "node:fs";
+import { Failure, usage } from "../failure.ts";
+import { Unreadable } from "./unreadable.ts";
+
+/**
+ * The SHA-256 of a file's bytes, in hexadecimal.
+ *
+ * @throws Failure `usage` when there is no such file, or it is none that can be read twice
+ */
+export async function hashOf(path: string): Promise<string> {
+  checkRegular(path);
+  const hash = createHash("sha256");
+  for await (const chunk of bytesOf(path)) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+/**
+ * The text of a file, piece by piece. It must be UTF-8: a wrong character in a name is a wrong
+ * name, and another encoding may hide a digit.
+ *
+ * @param expectedHash what `hashOf` gave; a file that somebody changed since is no longer that file
+ * @throws Unreadable with the line; Failure `usage` when the file changed
+ */
+export async function* textOf(path: string, expectedHash: string): AsyncIterable<string> {
+  const hash = createHash("sha256");
+  const decoder = new TextDecoder("utf-8");
+  let line = 1;
+  let isFirst = true;
+  for await (const chunk of bytesOf(path)) {
+    if (isFirst) refuseUtf16(chunk);
+    isFirst = false;
+    hash.update(chunk);
+    const text = decoder.decode(chunk, { stream: true });
+    checkCharacters(text, line);
+    line += linesIn(text);
+    yield text;
+  }
+  checkCharacters(decoder.decode(), line);
+  if (hash.digest("hex") === expectedHash) return;
+  throw usage([`${path} was changed while it was read.`], "Nothing was sent. Run it again.");
+}
+
+function checkRegular(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw usage([`There is no file ${path}.`]);
+  if (!found.isFile())
+    throw usage([`${path} is no file.`], "A batch is read twice, so it cannot come from a pipe.");
+}
+
+async function* bytesOf(path: string): AsyncIterable<Uint8Array> {
+  try {
+    yield* createReadStream(path, { highWaterMark: 256 * 1024 });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    throw new Failure("usage", `${path} cannot be read (${String(error.code)}).`, { cause: error });
+  }
+}
+
+/** By its mark, or by the zero bytes that every second character of a table in it has. */
+function refuseUtf16(start: Uint8Array): void {
+  const [first = 0, second = 0] = start;
+  const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  const hasZeros = start.subarray(0, 64).includes(0);
+  if (isMarked || hasZeros) {
+    throw new Unreadable(
+      1,
+      "The file is UTF-16, not UTF-8. In Excel save it as 'CSV UTF-8 (Comma delimited)'.",
+    );
+  }
+}
+
+/** A character that is not UTF-8, or that an earlier program could not read, comes out as U+FFFD. */
+function checkCharacters(text: string, line: number): void {
+  const fault = text.indexOf("\ufffd");
+  if (fault < 0) return;
+  throw new Unreadable(
+    line + linesIn(text.slice(0, fault)),
+    "There is a character here that is not UTF-8. In Excel save the file as 'CSV UTF-8 (Comma delimited)'.",
+  );
+}
+
+function linesIn(text: string): number {
+  return text.split("\n").length - 1;
+}

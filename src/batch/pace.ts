@@ -1,0 +1,64 @@
+/** How many rows are under way at once, and how often something goes out. */
+export interface Pace {
+  /** Waits until one more row may begin. */
+  enter(): Promise<void>;
+  leave(): void;
+  /** Waits until one more request may go out. */
+  turn(): Promise<void>;
+  /** The service asked to be left alone (P20): one row at a time, after a pause. */
+  slowDown(pauseMs: number): void;
+  /** Something went well: after a while of that, one row more at a time. */
+  speedUp(): void;
+}
+
+interface PaceOptions {
+  concurrency: number;
+  /** Requests a second; as fast as it goes, if left out. */
+  perSecond: number | undefined;
+  now(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+/** So many rows must go well before one more is tried at a time. */
+const patience = 10;
+
+export function openPace({ concurrency, perSecond, now, sleep }: PaceOptions): Pace {
+  const waiting: (() => void)[] = [];
+  let limit = concurrency;
+  let active = 0;
+  let well = 0;
+  let nextMs = 0;
+  const admit = (): void => {
+    while (active < limit && waiting.length > 0) {
+      active += 1;
+      waiting.shift()?.();
+    }
+  };
+  return {
+    enter: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        admit();
+      }),
+    leave: () => {
+      active -= 1;
+      admit();
+    },
+    turn: async () => {
+      const atMs = Math.max(now(), nextMs);
+      nextMs = atMs + (perSecond === undefined ? 0 : 1_000 / perSecond);
+      if (atMs > now()) await sleep(atMs - now());
+    },
+    slowDown: (pauseMs) => {
+      limit = 1;
+      well = 0;
+      nextMs = Math.max(nextMs, now() + pauseMs);
+    },
+    speedUp: () => {
+      well += 1;
+      if (limit === concurrency || well % patience !== 0) return;
+      limit += 1;
+      admit();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import { Failure } from "../failure.ts";
+import type { Batch, PlannedRow } from "../ledger/batch.ts";
+import { grouped } from "../ledger/grouped.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { sendPlannedPayout } from "../operations/payout.ts";
+import { isForgotten } from "../operations/payout-claim.ts";
+import type { PayoutOrder } from "../operations/payout-order.ts";
+import type { World } from "../operations/world.ts";
+import { openPace, type Pace } from "./pace.ts";
+import { openStopRules, type RowEnd, type StopRules } from "./stop-rules.ts";
+
+export interface Sending {
+  batch: Batch;
+  ledger: Ledger;
+  concurrency: number;
+  /** Requests a second; as fast as it goes, if left out. */
+  perSecond: number | undefined;
+  /** Told when a row begins, and how it ended. */
+  onRow(row: PlannedRow, end: RowEnd | "begun", failure?: Failure): void;
+}
+
+/** How long one row may take with all its attempts. */
+const rowMs = 60_000;
+
+/**
+ * Sends the rows of a batch that are not sent yet: those in doubt first, then the others in the
+ * order of the file. Each goes the way of a single payout. What the rows write down at the same
+ * moment shares a commit.
+ *
+ * @returns why it stopped before the end, if it did
+ */
+export async function sendBatch(sending: Sending, world: World): Promise<Failure | undefined> {
+  const pace = openPace({ ...sending, now: world.now, sleep: world.sleep });
+  const rules = openStopRules();
+  const ledger = grouped(sending.ledger, world.soon);
+  const shared: World = { ...world, ledger: async () => ledger, notice: () => {} };
+  const rows = rowsOf(sending, world);
+
+  const work = async (): Promise<void> => {
+    for (;;) {
+      await pace.enter();
+      try {
+        const next = rules.reason() || world.isStopping() ? undefined : rows.next();
+        if (!next || next.done) return;
+        await sendRow(next.value, { sending, rules, pace }, shared);
+      } catch (error) {
+        // I4: whatever the ledger itself says is the end of sending.
+        rules.ledgerFailed(error);
+      } finally {
+        pace.leave();
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: sending.concurrency }, work));
+  return rules.reason();
+}
+
+function* rowsOf({ batch, ledger, onRow }: Sending, world: World): Generator<PlannedRow> {
+  const batches = ledger.batches();
+  for (const row of batches.doubtful(batch)) {
+    if (isForgotten(row.sentAt ?? "", world)) onRow(row, "uncertain");
+    else yield row;
+  }
+  yield* batches.unsent(batch);
+}
+
+async function sendRow(
+  row: PlannedRow,
+  { sending, rules, pace }: { sending: Sending; rules: StopRules; pace: Pace },
+  world: World,
+): Promise<void> {
+  await pace.turn();
+  if (world.isStopping() || rules.reason()) return;
+  sending.onRow(row, "begun");
+  try {
+    await sendPlannedPayout(orderOf(row), {
+      ...world,
+      client: paced(world.client, pace),
+      deadlineMs: Math.min(world.deadlineMs, world.now() + rowMs),
+    });
+    pace.speedUp();
+    rules.saw("sent");
+    sending.onRow(row, "sent");
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    rules.saw(error.kind, error);
+    sending.onRow(row, error.kind, error);
+  }
+}
+
+/** The first attempt had its turn before the row began; each further one waits for its own. */
+function paced(client: World["client"], pace: Pace): World["client"] {
+  let attempts = 0;
+  return {
+    ...client,
+    createPayout: async (input) => {
+      attempts += 1;
+      if (attempts > 1) await pace.turn();
+      const answer = await client.createPayout(input);
+      if (answer.kind === "refused" && answer.why === "busy")
+        pace.slowDown(answer.times.retryAfterMs ?? 0);
+      return answer;
+    },
+  };
+}
+
+/** A row as the payout that it is. */
+export function orderOf(planned: PlannedRow): PayoutOrder {
+  const { amountPaisa, reference, recipient, methodId, ...row } = planned;
+  return {
+    amountPaisa,
+    reference,
+    recipientNumber: recipient,
+    recipientName: row.name ?? undefined,
+    description: row.description ?? undefined,
+    paymentMethodId: methodId,
+  };
+}

@@ -1,0 +1,89 @@
+import type { Paisa } from "../contract/amount.ts";
+import { Failure, type FailureKind } from "../failure.ts";
+import type { Batch, Tally } from "../ledger/batch.ts";
+import type { State } from "../ledger/operation.ts";
+
+/** Where a row stands, in the words that people are told. */
+export const standings = [
+  "completed",
+  "processing",
+  "cancelled",
+  "refused",
+  "conflict",
+  "uncertain",
+  "unsent",
+] as const;
+export type Standing = (typeof standings)[number];
+
+interface Sum {
+  count: number;
+  sumPaisa: Paisa;
+}
+
+/** How many rows of a batch stand where, and what they come to. */
+export type Standings = Record<Standing, Sum>;
+
+/** Where a row stands by its operation; a status that nobody documented is no end. */
+export function standingOf(state: State | null, status: string | null): Standing {
+  if (state === null || state === "NOT_SENT") return "unsent";
+  if (state === "REFUSED") return "refused";
+  if (state === "CONFLICT") return "conflict";
+  if (state === "INTENT" || state === "UNCERTAIN") return "uncertain";
+  if (status === "Completed") return "completed";
+  return status === "Cancelled" ? "cancelled" : "processing";
+}
+
+/**
+ * Adds up a batch, and proves that nothing is missing: the parts are the plan, in rows and in
+ * exact paisa (I8).
+ *
+ * @throws Failure `internal` when they are not
+ */
+export function addUp({ id, plan }: Batch, tallies: Tally[]): Standings {
+  const sums = emptyStandings();
+  for (const { state, status, count, sumPaisa } of tallies) {
+    const sum = sums[standingOf(state, status)];
+    sum.count += count;
+    sum.sumPaisa += sumPaisa;
+  }
+  const all = Object.values(sums);
+  const count = all.reduce((total, one) => total + one.count, 0);
+  const sumPaisa = all.reduce((total, one) => total + one.sumPaisa, 0n);
+  if (count === (plan?.rowCount ?? 0) && sumPaisa === (plan?.totalPaisa ?? 0n)) return sums;
+  throw new Failure("internal", `The rows of batch ${id} do not add up to its plan.`, {
+    hint: "Nothing is sent from it. 'lenden ledger check' looks for what was altered.",
+  });
+}
+
+interface HowEnded {
+  /** Whether rows that are still Processing were waited for. */
+  waited?: boolean;
+  /** Why it stopped before the end, if it did. */
+  stoppedBy?: FailureKind | undefined;
+}
+
+/** How a batch ended, by the row that matters most. */
+export function endingOf(
+  sums: Standings,
+  { waited = false, stoppedBy }: HowEnded,
+): FailureKind | undefined {
+  if (sums.conflict.count > 0) return "conflict";
+  if (sums.uncertain.count > 0) return "uncertain";
+  if (stoppedBy) return stoppedBy;
+  if (sums.unsent.count > 0) return "unreachable";
+  if (waited && sums.processing.count > 0) return "pending";
+  return sums.refused.count > 0 || sums.cancelled.count > 0 ? "mixed" : undefined;
+}
+
+function emptyStandings(): Standings {
+  const none = (): Sum => ({ count: 0, sumPaisa: 0n });
+  return {
+    completed: none(),
+    processing: none(),
+    cancelled: none(),
+    refused: none(),
+    conflict: none(),
+    uncertain: none(),
+    unsent: none(),
+  };
+}

@@ -1,0 +1,48 @@
+import { Failure, type FailureKind } from "../failure.ts";
+
+/** How a row ended. */
+export type RowEnd = "sent" | FailureKind;
+
+/** When a batch stops before its end (money-safety.md §4). */
+export interface StopRules {
+  saw(end: RowEnd, failure?: Failure): void;
+  ledgerFailed(error: unknown): void;
+  /** Why it stops, once it does. */
+  reason(): Failure | undefined;
+}
+
+/** So many rows without an answer, one after the other: more of them would tell nothing new. */
+const mostInARow = 5;
+
+export function openStopRules(): StopRules {
+  let reason: Failure | undefined;
+  let inARow = 0;
+  return {
+    saw: (end, failure) => {
+      const isLost = end === "uncertain" || end === "unreachable";
+      inARow = isLost ? inARow + 1 : 0;
+      if (end === "conflict" || end === "access") reason ??= failure;
+      if (end === "internal") reason ??= ledgerTrouble(failure);
+      if (inARow >= mostInARow) reason ??= silence(failure);
+    },
+    ledgerFailed: (error) => {
+      reason ??= error instanceof Failure ? error : ledgerTrouble(error);
+    },
+    reason: () => reason,
+  };
+}
+
+function ledgerTrouble(cause: unknown): Failure {
+  return new Failure("internal", "The ledger could not be read or written, so the batch stopped.", {
+    hint: "Make room on the disk and check its permissions, then run the same command again.",
+    cause,
+  });
+}
+
+function silence(failure: Failure | undefined): Failure {
+  return new Failure(
+    failure?.kind ?? "uncertain",
+    `${mostInARow} rows in a row had no answer, so the batch stopped. The last one: ${failure?.message}`,
+    { hint: "When the service answers again, run the same command again." },
+  );
+}

@@ -1,0 +1,10 @@
+/** A file that cannot be read any further; what came before is still worth its problems. */
+export class Unreadable extends Error {
+  readonly line: number;
+
+  /** @param message one sentence that says what is wrong, and what would be right */
+  constructor(line: number, message: string) {
+    super(message);
+    this.line = line;
+  }
+}

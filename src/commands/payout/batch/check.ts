@@ -1,0 +1,77 @@
+import { readAmount } from "../../../contract/amount.ts";
+import { defineCommand } from "../../../frame/command.ts";
+import { formatPaisa } from "../../../ui/money.ts";
+import { card, field, text, type View } from "../../../ui/view.ts";
+import { type Checked, examineFile, sourceFlags, sourceInput } from "./source.ts";
+
+export const batchCheck = defineCommand({
+  name: "payout batch check",
+  summary: "Look for everything that is wrong with a file of payouts",
+  details:
+    "Nothing is sent and nothing is kept; the service is only asked for its methods. Every problem has its line and its column, and says what would be right. Exit 2 when there is one.",
+  examples: [
+    { line: "lenden payout batch check payroll.csv", says: "before sending it" },
+    {
+      line: "lenden payout batch check payroll.csv --delimiter semicolon --json",
+      says: "for a script",
+    },
+  ],
+  arguments: sourceInput,
+  flags: sourceFlags,
+  patient: true,
+  exits: ["access", "unreachable"],
+  async run(input, context): Promise<Checked> {
+    const { hashOf } = await import("../../../batch/file.ts");
+    const hash = await hashOf(input.file);
+    const { draft, checked } = await examineFile(input, hash, await context.ledger(), context);
+    draft.close();
+    return checked;
+  },
+  view: (checked) => (checked.problemCount > 0 ? problemTable(checked) : totalsCard(checked)),
+  ending: ({ problemCount }) => (problemCount > 0 ? "usage" : undefined),
+});
+
+function problemTable({ problems }: Checked): View {
+  return {
+    kind: "table",
+    columns: [
+      { key: "line", label: "LINE" },
+      { key: "column", label: "COLUMN" },
+      { key: "value", label: "IS" },
+      { key: "problem", label: "PROBLEM" },
+    ],
+    rows: problems.map(({ line, column, value, problem }) => ({
+      id: String(line),
+      cells: {
+        line: text(line),
+        column: text(column || null),
+        value: text(value.length > 40 ? `${value.slice(0, 40)}…` : value || null),
+        problem: text(problem),
+      },
+    })),
+    empty: "",
+  };
+}
+
+function totalsCard({ file, rows, total, methods, allowedDuplicates }: Checked): View {
+  return card("The file can be sent", file, [
+    field("file", "File", text(file)),
+    field("rows", "Rows", text(rows)),
+    field("total", "Total", text(shown(total))),
+    ...methods.map((one, index) =>
+      field(
+        `methods.${index}`,
+        index === 0 ? "By method" : "",
+        text(`${one.method}: ${one.rows} rows, ${shown(one.total)}`),
+      ),
+    ),
+    ...(allowedDuplicates > 0
+      ? [field("allowedDuplicates", "Paid twice", text(`${allowedDuplicates} rows, as allowed`))]
+      : []),
+  ]);
+}
+
+function shown(total: string): string {
+  const read = readAmount(total);
+  return read.ok ? formatPaisa(read.value) : `BDT ${total}`;
+}

@@ -1,0 +1,53 @@
+import { columnsOf, exportedRows, selections } from "../../../batch/export.ts";
+import { defineCommand } from "../../../frame/command.ts";
+import { flag, oneOf } from "../../../frame/flag.ts";
+import { text } from "../../../ui/view.ts";
+import { batchArgument, batchNamed } from "./named.ts";
+
+export const batchExport = defineCommand({
+  name: "payout batch export",
+  summary: "Write out a batch: the file's columns, and what came of each row",
+  details:
+    "As CSV, unless --output says json or ndjson (one row a line). With --only failed it is a file to send again after mending: a refused or cancelled row gets a new reference, always the same one; a row in doubt keeps its own; a row in conflict is left out, for somebody has to look at it first.",
+  examples: [
+    { line: "lenden payout batch export payroll.csv", says: "all rows" },
+    { line: "lenden payout batch export payroll.csv --for-excel", says: "safe to open in Excel" },
+    {
+      line: "lenden payout batch export payroll.csv --only failed",
+      says: "what can be sent again, as a file of payouts",
+    },
+  ],
+  arguments: { batch: batchArgument },
+  flags: {
+    only: flag.optional(
+      `--only <${selections.join("|")}>`,
+      "Only the rows that stand there",
+      oneOf(selections),
+    ),
+    forExcel: flag.toggle(
+      "--for-excel",
+      "With a byte order mark, and cells that begin like a formula made harmless",
+    ),
+  },
+  format: "csv",
+  patient: true,
+  exits: ["access"],
+  async *run({ batch: name, only, forExcel }, context) {
+    const ledger = await context.ledger();
+    const batch = await batchNamed(name, ledger);
+    const columns = columnsOf(batch, only);
+    for (const rows of exportedRows(batch, only, ledger.batches()))
+      yield { columns, rows, forExcel };
+  },
+  json: ({ rows }) => rows,
+  view: ({ columns, rows, forExcel }) => ({
+    kind: "table",
+    columns: columns.map((key) => ({ key, label: key.toUpperCase() })),
+    rows: rows.map((row) => ({
+      id: row.payoutId ?? "",
+      cells: Object.fromEntries(columns.map((key) => [key, text(row[key])])),
+    })),
+    empty: "",
+    csv: forExcel ? "excel" : "exact",
+  }),
+});

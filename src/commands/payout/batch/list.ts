@@ -1,0 +1,51 @@
+import { defineCommand } from "../../../frame/command.ts";
+import { readCount } from "../../../frame/common-flags.ts";
+import { flag } from "../../../frame/flag.ts";
+import { formatPaisa } from "../../../ui/money.ts";
+import { text, time } from "../../../ui/view.ts";
+import { standingJson, standingOf } from "./standing-card.ts";
+
+export const batchList = defineCommand({
+  name: "payout batch list",
+  summary: "List the batches that were sent from this machine, newest first",
+  details: "From the ledger of this machine.",
+  examples: [{ line: "lenden payout batch list", says: "with how far each of them is" }],
+  flags: {
+    limit: flag.optional("--limit <n>", "At most this many (default 50)", readCount(9_999_999)),
+  },
+  exits: ["access"],
+  async run({ limit = 50 }, context) {
+    const ledger = await context.ledger();
+    return ledger
+      .batches()
+      .list(limit)
+      .map((batch) => standingOf(batch, ledger));
+  },
+  json: (standings) => standings.map(standingJson),
+  view: (standings) => ({
+    kind: "table",
+    columns: [
+      { key: "batch", label: "BATCH" },
+      { key: "name", label: "NAME" },
+      { key: "rows", label: "ROWS" },
+      { key: "total", label: "TOTAL" },
+      { key: "sent", label: "SENT" },
+      { key: "open", label: "OPEN" },
+      { key: "createdAt", label: "PLANNED" },
+    ],
+    rows: standings.map(({ batch, sums }) => ({
+      id: batch.id,
+      cells: {
+        batch: text(batch.id),
+        name: text(batch.name),
+        rows: text(batch.plan?.rowCount ?? 0),
+        total: text(formatPaisa(batch.plan?.totalPaisa ?? 0n)),
+        sent: text(sums.completed.count + sums.processing.count + sums.cancelled.count),
+        open: text(sums.unsent.count + sums.uncertain.count),
+        createdAt: time(batch.createdAt),
+      },
+    })),
+    empty:
+      "No batch was sent from here yet. 'lenden payout batch template' writes a file to start from.",
+  }),
+});

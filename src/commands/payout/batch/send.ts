@@ -1,0 +1,102 @@
+import { endingOf } from "../../../batch/standing.ts";
+import { readAmount } from "../../../contract/amount.ts";
+import type { FailureKind } from "../../../failure.ts";
+import { defineCommand } from "../../../frame/command.ts";
+import { readCount, readWord } from "../../../frame/common-flags.ts";
+import type { Batch, Context, Ledger } from "../../../frame/context.ts";
+import { flag } from "../../../frame/flag.ts";
+import type { Preview } from "../../../frame/preview.ts";
+import { patienceOf, waitFlags } from "../../patience.ts";
+import { newBatch, previewOf, resumedBatch } from "./planned.ts";
+import { sendWithProgress } from "./sending.ts";
+import { sourceFlags, sourceInput } from "./source.ts";
+import { type Standing, standingCard, standingJson, standingOf } from "./standing-card.ts";
+
+export const batchSend = defineCommand({
+  name: "payout batch send",
+  summary: "Pay everybody in a file, each row once",
+  details:
+    "The whole file is read and checked first: one bad row means that nothing is sent. Then its rows are written into the ledger as a plan, and the file is not read again. The same command again goes on where the first one ended, rows in doubt first; no row is paid twice. A refused row does not stop the others; a conflict, a refused key, a failing ledger, or five rows in a row without an answer do. --dry-run shows the request of the first row.",
+  examples: [
+    {
+      line: "lenden payout batch send payroll.csv",
+      says: "after 'lenden payout batch check payroll.csv'",
+    },
+    {
+      line: "lenden payout batch send payroll.csv --yes --expect-total 152000.50 --expect-count 12",
+      says: "from a script, in production",
+    },
+    {
+      line: "lenden payout batch send payroll.csv --concurrency 16 --wait",
+      says: "sixteen rows at a time, until all are Completed or Cancelled",
+    },
+  ],
+  arguments: sourceInput,
+  flags: {
+    ...sourceFlags,
+    name: flag.optional("--name <text>", "The batch's name (the file's, if left out)", readWord),
+    concurrency: flag.optional(
+      "--concurrency <n>",
+      "Rows at a time (default 4, at most 64)",
+      readCount(64),
+    ),
+    rate: flag.optional("--rate <n>", "At most so many requests a second", readCount(10_000)),
+    expectTotal: flag.optional(
+      "--expect-total <bdt>",
+      "Send only if this is the file's total",
+      readAmount,
+    ),
+    expectCount: flag.optional(
+      "--expect-count <n>",
+      "Send only if the file has so many rows",
+      readCount(1_000_000_000),
+    ),
+    ...waitFlags,
+  },
+  writes: true,
+  patient: true,
+  exits: [
+    "internal",
+    "access",
+    "conflict",
+    "mixed",
+    "locked",
+    "pending",
+    "unreachable",
+    "uncertain",
+    "interrupted",
+  ],
+  async run(input, context): Promise<Sent | Preview> {
+    const { hashOf } = await import("../../../batch/file.ts");
+    const hash = await hashOf(input.file);
+    const ledger = await context.ledger();
+    await context.payoutSecret();
+    if (input.dryRun) return previewOf(input, hash, ledger, context);
+    const known = ledger.batches().ofFile(hash);
+    const batch = known?.plan
+      ? await resumedBatch(known, input, ledger, context)
+      : await newBatch(input, hash, ledger, context);
+    const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
+    const stopped = await sendWithProgress(batch, pacing, ledger, context);
+    if (input.wait && !stopped) await wait(batch, patienceOf(input), ledger, context);
+    return { ...standingOf(batch, ledger), waited: input.wait, stoppedBy: stopped?.kind };
+  },
+  json: (done) => standingJson(done),
+  view: (done) => standingCard(done),
+  ending: ({ sums, waited, stoppedBy }) => endingOf(sums, { waited, stoppedBy }),
+});
+
+interface Sent extends Standing {
+  waited: boolean;
+  stoppedBy: FailureKind | undefined;
+}
+
+async function wait(
+  batch: Batch,
+  patience: ReturnType<typeof patienceOf>,
+  ledger: Ledger,
+  context: Context,
+): Promise<void> {
+  const { waitForBatch } = await import("../../../batch/wait.ts");
+  await waitForBatch({ batch, ledger, ...patience }, await context.world());
+}

@@ -1,0 +1,94 @@
+import type { Standings } from "../../../batch/standing.ts";
+import type { Failure } from "../../../failure.ts";
+import type { Batch, Context, Ledger } from "../../../frame/context.ts";
+import { formatPaisa } from "../../../ui/money.ts";
+import { standingOf } from "./standing-card.ts";
+
+interface Pacing {
+  concurrency: number;
+  perSecond: number | undefined;
+}
+
+/** Sends what is open of a batch, with its progress on stderr; then lets it go. */
+export async function sendWithProgress(
+  batch: Batch,
+  pacing: Pacing,
+  ledger: Ledger,
+  context: Context,
+): Promise<Failure | undefined> {
+  const { sendBatch } = await import("../../../batch/send.ts");
+  const seen = openCounter(batch, standingOf(batch, ledger).sums, context.host);
+  if (seen.isDone()) {
+    ledger.batches().letGo(batch);
+    context.notice("Every row of this file was sent before; nothing was sent now.");
+    return undefined;
+  }
+  const progress = context.progress(seen.line);
+  let reason: Failure | undefined;
+  try {
+    const sending = {
+      ...pacing,
+      batch,
+      ledger,
+      onRow: (
+        row: Parameters<typeof seen.saw>[0] & { line: number; reference: string },
+        end: Parameters<typeof seen.saw>[1],
+        failure?: Failure,
+      ) => {
+        seen.saw(row, end);
+        if (end === "refused")
+          progress.note(`line ${row.line}, ${row.reference}: ${failure?.message}`);
+      },
+    };
+    reason = await sendBatch(sending, await context.world());
+  } finally {
+    progress.close();
+  }
+  ledger.batches().letGo(batch);
+  if (reason)
+    context.notice(
+      [reason.message, ...(reason.details.problems ?? []), reason.details.hint].join(" "),
+    );
+  return reason;
+}
+
+/** Counts along, so that the ledger need not be added up for every line. */
+function openCounter(batch: Batch, before: Standings, { now }: { now(): number }) {
+  const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
+  const startMs = now();
+  const open = before.unsent.count + before.uncertain.count;
+  let done = rowCount - open;
+  let donePaisa = totalPaisa - before.unsent.sumPaisa - before.uncertain.sumPaisa;
+  const counts = { refused: before.refused.count, uncertain: 0 };
+  const doneBefore = done;
+  return {
+    isDone: () => open === 0,
+    saw: ({ amountPaisa }: { amountPaisa: bigint }, end: string): void => {
+      if (end === "sent" || end === "refused") {
+        done += 1;
+        donePaisa += amountPaisa;
+      }
+      if (end === "refused" || end === "uncertain") counts[end] += 1;
+    },
+    line: (): string => {
+      const seconds = Math.max(0.001, (now() - startMs) / 1_000);
+      const rate = (done - doneBefore) / seconds;
+      const left =
+        rate > 0 && done < rowCount ? `, ${duration((rowCount - done) / rate)} left` : "";
+      const parts = [
+        `${done} of ${rowCount} rows`,
+        `${formatPaisa(donePaisa)} of ${formatPaisa(totalPaisa)}`,
+        `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} rows/s${left}`,
+        ...(counts.refused > 0 ? [`${counts.refused} refused`] : []),
+        ...(counts.uncertain > 0 ? [`${counts.uncertain} uncertain`] : []),
+      ];
+      return parts.join(" · ");
+    },
+  };
+}
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
+}

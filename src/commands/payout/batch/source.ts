@@ -1,0 +1,128 @@
+import { amountText } from "../../../contract/amount.ts";
+import { accepted, type Reading, rejected } from "../../../contract/reading.ts";
+import { method, readWord } from "../../../frame/common-flags.ts";
+import type { BatchFile, Context, Draft, Ledger, ProblemKind } from "../../../frame/context.ts";
+import { argument, flag } from "../../../frame/flag.ts";
+
+/** What `check` and `send` are told about the file. */
+export const sourceInput = {
+  file: argument.required("file", "A CSV file, as 'payout batch template' shows it", accepted),
+};
+
+export const sourceFlags = {
+  delimiter: flag.optional(
+    "--delimiter <comma|semicolon|tab>",
+    "What stands between the cells (comma, if left out)",
+    readDelimiter,
+  ),
+  method: flag.optional(
+    "--method <id|code|name>",
+    "The method of rows that name none; a profile can hold it",
+    readWord,
+  ),
+  methodId: method.methodId,
+  allowDuplicates: flag.toggle(
+    "--allow-duplicates",
+    "Let rows pass that pay somebody the same amount twice, or again within 24 hours",
+  ),
+};
+
+interface SourceInput {
+  file: string;
+  delimiter: string | undefined;
+  method: string | undefined;
+  methodId: string | undefined;
+  allowDuplicates: boolean;
+}
+
+/** A file that was read and looked at; `draft` must be closed. */
+export interface Examined {
+  file: BatchFile;
+  draft: Draft;
+  checked: Checked;
+}
+
+/** What is to be said about a file, as scripts get it. */
+export interface Checked {
+  file: string;
+  rows: number;
+  /** In taka, as text. */
+  total: string;
+  methods: { method: string; rows: number; total: string }[];
+  problemCount: number;
+  /** At most the first thousand, in the order of the file. */
+  problems: { kind: ProblemKind; line: number; column: string; value: string; problem: string }[];
+  /** Rows that --allow-duplicates let pass. */
+  allowedDuplicates: number;
+}
+
+const mostShown = 1_000;
+
+/** Reads a file and everything that is wrong with it. The service is asked for its methods alone. */
+export async function examineFile(
+  input: SourceInput,
+  hash: string,
+  ledger: Ledger,
+  context: Context,
+): Promise<Examined> {
+  const { examine } = await import("../../../batch/examine.ts");
+  const draft = ledger.batches().draft();
+  try {
+    const rules = await rulesOf(input, context);
+    const source = { path: input.file, hash, delimiter: input.delimiter ?? "," };
+    const columns = await examine(source, draft, rules, context.host);
+    const file = { name: nameOf(input.file), hash, columns, method: rules.method ?? null };
+    return { file, draft, checked: checkedOf(input, draft) };
+  } catch (error) {
+    draft.close();
+    throw error;
+  }
+}
+
+async function rulesOf(input: SourceInput, context: Context) {
+  const { payoutFingerprint } = await import("../../../operations/payout-claim.ts");
+  const { openMethodNames } = await import("../../../operations/method.ts");
+  const { numberFormat, method: usual } = await context.settings();
+  const world = await context.world();
+  const methodOf = openMethodNames(world, await context.methodCache());
+  const fixed = input.methodId;
+  return {
+    numberFormat: numberFormat.value,
+    method: fixed ?? input.method ?? usual?.value,
+    methodOf: (text: string) => (text === fixed ? accepted(fixed) : methodOf(text)),
+    fingerprint: (order: Parameters<typeof payoutFingerprint>[0]) =>
+      payoutFingerprint(order, world),
+  };
+}
+
+function checkedOf({ file, allowDuplicates }: SourceInput, draft: Draft): Checked {
+  const kinds: ProblemKind[] = allowDuplicates ? ["cell", "taken"] : ["cell", "taken", "repeated"];
+  const { rowCount, totalPaisa, methods } = draft.totals();
+  return {
+    file,
+    rows: rowCount,
+    total: amountText(totalPaisa),
+    methods: methods.map(({ method: name, count, sumPaisa }) => ({
+      method: name,
+      rows: count,
+      total: amountText(sumPaisa),
+    })),
+    problemCount: draft.problemCount(kinds),
+    problems: draft
+      .problems(kinds, mostShown)
+      .map(({ kind, line, column, value, problem }) => ({ kind, line, column, value, problem })),
+    allowedDuplicates: allowDuplicates ? draft.problemCount(["repeated"]) : 0,
+  };
+}
+
+function nameOf(path: string): string {
+  return path.split(/[\\/]/).at(-1) ?? path;
+}
+
+function readDelimiter(text: string): Reading<string> {
+  const known: Record<string, string> = { comma: ",", semicolon: ";", tab: "\t" };
+  const character = known[text] ?? (Object.values(known).includes(text) ? text : undefined);
+  return character === undefined
+    ? rejected("This is not one of: comma, semicolon, tab.")
+    : accepted(character);
+}

@@ -1,0 +1,67 @@
+import { addUp, type Standings, standings } from "../../../batch/standing.ts";
+import { amountText } from "../../../contract/amount.ts";
+import type { Batch, Ledger } from "../../../frame/context.ts";
+import { formatPaisa } from "../../../ui/money.ts";
+import { type Card, card, field, text, time } from "../../../ui/view.ts";
+
+/** A batch with where its rows stand, proved to add up to its plan. */
+export interface Standing {
+  batch: Batch;
+  sums: Standings;
+}
+
+export function standingOf(batch: Batch, ledger: Ledger): Standing {
+  return { batch, sums: addUp(batch, ledger.batches().tally(batch)) };
+}
+
+/** As scripts get it: amounts in taka, as text. */
+export function standingJson({ batch, sums }: Standing) {
+  const { id, name, createdAt, plan } = batch;
+  return {
+    batch: id,
+    name,
+    createdAt,
+    rows: plan?.rowCount ?? 0,
+    total: amountText(plan?.totalPaisa ?? 0n),
+    states: Object.fromEntries(
+      standings.map((standing) => [
+        standing,
+        { rows: sums[standing].count, total: amountText(sums[standing].sumPaisa) },
+      ]),
+    ),
+  };
+}
+
+const labels: Record<(typeof standings)[number], string> = {
+  completed: "Completed",
+  processing: "Processing",
+  cancelled: "Cancelled",
+  refused: "Refused",
+  conflict: "Conflict",
+  uncertain: "Uncertain",
+  unsent: "Not sent",
+};
+
+export function standingCard({ batch, sums }: Standing): Card {
+  const { id, name, createdAt, plan } = batch;
+  return card("Batch", id, [
+    field("batch", "Batch", text(id)),
+    field("name", "Name", text(name)),
+    field("createdAt", "Planned", time(createdAt)),
+    field("total", "In all", text(rowsAnd(plan?.rowCount ?? 0, plan?.totalPaisa ?? 0n))),
+    ...standings
+      .filter((standing) => sums[standing].count > 0)
+      .map((standing) =>
+        field(
+          standing,
+          labels[standing],
+          text(rowsAnd(sums[standing].count, sums[standing].sumPaisa)),
+        ),
+      ),
+  ]);
+}
+
+/** `3 rows, BDT 1,250.50`. */
+export function rowsAnd(count: number, sumPaisa: bigint): string {
+  return `${count} ${count === 1 ? "row" : "rows"}, ${formatPaisa(sumPaisa)}`;
+}

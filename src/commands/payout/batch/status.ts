@@ -1,0 +1,72 @@
+import { endingOf } from "../../../batch/standing.ts";
+import { defineCommand } from "../../../frame/command.ts";
+import type { Batch, Context, Ledger } from "../../../frame/context.ts";
+import { flag } from "../../../frame/flag.ts";
+import { patienceOf, waitFlags } from "../../patience.ts";
+import { batchArgument, batchNamed } from "./named.ts";
+import { rowsAnd, type Standing, standingCard, standingJson, standingOf } from "./standing-card.ts";
+
+export const batchStatus = defineCommand({
+  name: "payout batch status",
+  summary: "Show where the rows of a batch stand, and what they come to",
+  details:
+    "The parts always add up to the plan, in rows and to the paisa. A status is the one that was last seen; --refresh asks the service for every row that has not ended.",
+  examples: [
+    { line: "lenden payout batch status payroll.csv", says: "by its file" },
+    {
+      line: "lenden payout batch status payroll.csv --wait",
+      says: "until all are Completed or Cancelled",
+    },
+    {
+      line: "lenden payout batch status payroll.csv --watch",
+      says: "while another terminal sends it",
+    },
+  ],
+  arguments: { batch: batchArgument },
+  flags: {
+    refresh: flag.toggle("--refresh", "Ask the service for every row that has not ended"),
+    watch: flag.toggle("--watch", "Follow the process that sends it, until it ends"),
+    ...waitFlags,
+  },
+  patient: true,
+  exits: ["access", "conflict", "mixed", "pending", "unreachable", "uncertain"],
+  async run(input, context): Promise<Standing & { waited: boolean }> {
+    const ledger = await context.ledger();
+    const batch = await batchNamed(input.batch, ledger);
+    if (input.watch) await watch(batch, ledger, context);
+    if (input.refresh || input.wait) {
+      const { refreshBatch, waitForBatch } = await import("../../../batch/wait.ts");
+      const world = await context.world();
+      if (input.wait) await waitForBatch({ batch, ledger, ...patienceOf(input) }, world);
+      else await refreshBatch({ batch, ledger }, world);
+    }
+    return { ...standingOf(batch, ledger), waited: input.wait };
+  },
+  json: (done) => standingJson(done),
+  view: (done) => standingCard(done),
+  ending: ({ sums, waited }) => endingOf(sums, { waited }),
+});
+
+const everyMs = 1_000;
+
+/** Looks into the ledger every second while a process holds the batch. */
+async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<void> {
+  const { host, stopping } = context;
+  const batches = ledger.batches();
+  let line = "";
+  const look = (): boolean => {
+    const { sums } = standingOf(batch, ledger);
+    const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
+    const { unsent, refused, uncertain } = sums;
+    line = `${rowCount - unsent.count} of ${rowsAnd(rowCount, totalPaisa)} · ${refused.count} refused · ${uncertain.count} in doubt or under way`;
+    const now = batches.find(batch.id);
+    return now !== undefined && batches.holderOf(now) !== undefined;
+  };
+  if (!look()) return;
+  const progress = context.progress(() => line);
+  try {
+    while (!stopping.aborted && look()) await host.sleep(everyMs, stopping);
+  } finally {
+    progress.close();
+  }
+}

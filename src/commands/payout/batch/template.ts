@@ -1,0 +1,64 @@
+import { writeFileSync } from "node:fs";
+import { accepted } from "../../../contract/reading.ts";
+import { Failure } from "../../../failure.ts";
+import { defineCommand } from "../../../frame/command.ts";
+import { readWord } from "../../../frame/common-flags.ts";
+import { argument, flag } from "../../../frame/flag.ts";
+
+export const batchTemplate = defineCommand({
+  name: "payout batch template",
+  summary: "Write a file of payouts to start from",
+  details:
+    "A header and three examples. The columns amount and to are needed; ref may be left out, and is made from the file then; method may be left out where --method names it for all rows.",
+  examples: [
+    { line: "lenden payout batch template payroll.csv", says: "a new file" },
+    {
+      line: "lenden payout batch template payroll.csv --method bkash",
+      says: "with the method filled in",
+    },
+    { line: "lenden payout batch template", says: "on standard output" },
+  ],
+  arguments: {
+    file: argument.optional("file", "Where to write it; an existing file is left alone", accepted),
+  },
+  flags: {
+    method: flag.optional("--method <id|code|name>", "The method of the examples", readWord),
+  },
+  async run({ file, method = "bkash" }) {
+    const text = examples(method);
+    if (file === undefined) return { file: null, text };
+    write(file, text);
+    return {
+      file,
+      text: `${file} is written. Fill it, then run 'lenden payout batch check ${file}'.`,
+    };
+  },
+  json: ({ file, text }) => ({ file, text }),
+  view: ({ text }) => ({ kind: "raw", text: text.trimEnd() }),
+});
+
+function examples(method: string): string {
+  const cell = /[",\r\n]/.test(method) ? `"${method.replaceAll('"', '""')}"` : method;
+  return [
+    "ref,amount,to,method,name,description",
+    `SAL-2026-11-001,18500,01712345678,${cell},Rahima Begum,Salary November`,
+    `SAL-2026-11-002,21250.50,01812345678,${cell},Karim Uddin,Salary November`,
+    `SAL-2026-11-003,950,01912345678,${cell},"Das, Mina",Travel`,
+    "",
+  ].join("\n");
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: "wx" });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    throw new Failure(
+      "usage",
+      code === "EEXIST"
+        ? `There is a file ${file} already.`
+        : `${file} cannot be written (${code}).`,
+      { hint: "Give another name; nothing was changed.", cause: error },
+    );
+  }
+}

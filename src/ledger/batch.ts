@@ -1,0 +1,69 @@
+import type { Paisa } from "../contract/amount.ts";
+import type { Holder, State } from "./operation.ts";
+
+/** A file of payouts, as it was planned; the file itself is never read again. */
+export interface Batch {
+  number: bigint;
+  /** Short, and the same on every machine: it comes from the file's bytes. */
+  id: string;
+  name: string;
+  /** SHA-256 of the file's bytes. */
+  fileHash: string;
+  /** The file's columns, as its header names them. */
+  columns: string[];
+  /** The method of rows that name none, as it was typed. */
+  method: string | null;
+  user: string;
+  /** ISO 8601. */
+  createdAt: string;
+  holder: Holder | null;
+  /** Null while it is being planned: nothing of it was sent then. */
+  plan: Plan | null;
+}
+
+export interface Plan {
+  rowCount: number;
+  totalPaisa: Paisa;
+  /** Covers every row, so that a plan that was altered is noticed. */
+  digest: string;
+}
+
+/** One payout of a batch. */
+export interface PlannedRow {
+  /** From 1, in the order of the file. */
+  row: number;
+  /** The line of the file on which it begins. */
+  line: number;
+  reference: string;
+  amountPaisa: Paisa;
+  /** As it goes on the wire. */
+  recipient: string;
+  methodId: string;
+  /** The method as it was typed. */
+  method: string;
+  name: string | null;
+  description: string | null;
+  /** The cells as they stood in the file, in the order of its columns. */
+  cells: string[];
+  fingerprint: string;
+}
+
+/** A row, and what came of it; everything is null that has not happened. */
+export interface RowResult extends PlannedRow {
+  state: State | null;
+  payoutId: string | null;
+  status: string | null;
+  code: string | null;
+  message: string | null;
+  sentAt: string | null;
+  updatedAt: string | null;
+}
+
+/** How many rows stand in one state, and their sum. */
+export interface Tally {
+  /** Null: not begun. */
+  state: State | null;
+  status: string | null;
+  count: number;
+  sumPaisa: Paisa;
+}

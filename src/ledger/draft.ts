@@ -1,0 +1,218 @@
+import type { Paisa } from "../contract/amount.ts";
+import type { PlannedRow } from "./batch.ts";
+import type { Database, Row } from "./database.ts";
+import type { Owner } from "./operation.ts";
+import { plannedRowOf } from "./rows.ts";
+
+/** A row as far as it could be read: a cell that could not is null, and a problem says why. */
+export type DraftRow = {
+  [Name in keyof PlannedRow]: Name extends "row" | "line" | "cells"
+    ? PlannedRow[Name]
+    : PlannedRow[Name] | null;
+};
+
+/**
+ * `cell`: it cannot be read. `repeated`: somebody would get the same amount twice, which may be
+ * meant. `taken`: the ledger has the reference for another payout.
+ */
+const problemKinds = ["cell", "repeated", "taken"] as const;
+export type ProblemKind = (typeof problemKinds)[number];
+
+/** What is wrong with one cell, or with a line as a whole. */
+export interface Problem {
+  kind: ProblemKind;
+  line: number;
+  /** The column's name, and its place from 1; empty and 0 for the line as a whole. */
+  column: string;
+  place: number;
+  value: string;
+  problem: string;
+}
+
+export interface DraftTotals {
+  rowCount: number;
+  totalPaisa: Paisa;
+  methods: { method: string; count: number; sumPaisa: Paisa }[];
+  /** The first three, the last, and the one with the largest amount. */
+  first: PlannedRow[];
+  last: PlannedRow | undefined;
+  largest: PlannedRow | undefined;
+}
+
+export type Draft = ReturnType<typeof openDraft>;
+
+const rowsPerCommit = 5_000;
+/** More than this would not fit the whole numbers that SQLite adds up with. */
+const largestTotalPaisa = 2n ** 63n - 1n;
+
+/**
+ * A file while it is read and looked at: in SQLite's own temporary storage, which no other process
+ * sees and which does not grow the memory. Closing it forgets everything.
+ */
+export function openDraft(database: Database, { baseUrl, keyId }: Owner) {
+  database.exec(`
+    DROP TABLE IF EXISTS temp.draft_rows;
+    DROP TABLE IF EXISTS temp.draft_problems;
+    CREATE TEMP TABLE draft_rows (
+      row INTEGER PRIMARY KEY, line INTEGER, reference TEXT, amount_paisa INTEGER, recipient TEXT,
+      method_id TEXT, method TEXT, name TEXT, description TEXT, cells TEXT, fingerprint TEXT
+    );
+    CREATE TEMP TABLE draft_problems (kind TEXT, line INTEGER, place INTEGER, name TEXT, value TEXT, problem TEXT);
+  `);
+  const add = database.prepare("INSERT INTO draft_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const complain = database.prepare("INSERT INTO draft_problems VALUES (?, ?, ?, ?, ?, ?)");
+  const rowsOf = (sql: string): PlannedRow[] => database.prepare(sql).all().map(plannedRowOf);
+  let written = 0;
+  let totalPaisa = 0n;
+  // Only temporary tables are written, so this locks nothing that another process needs.
+  database.exec("BEGIN");
+
+  return {
+    add(row: DraftRow): void {
+      add.run(
+        BigInt(row.row),
+        BigInt(row.line),
+        row.reference,
+        row.amountPaisa,
+        row.recipient,
+        row.methodId,
+        row.method,
+        row.name,
+        row.description,
+        JSON.stringify(row.cells),
+        row.fingerprint,
+      );
+      totalPaisa += row.amountPaisa ?? 0n;
+      written += 1;
+      if (written % rowsPerCommit === 0) database.exec("COMMIT; BEGIN");
+    },
+
+    complain({ kind, line, place, column, value, problem }: Problem): void {
+      complain.run(kind, BigInt(line), BigInt(place), column, value, problem);
+    },
+
+    /**
+     * No further rows: looks at all of them together.
+     *
+     * @param since payouts of the ledger since then count as repeated, ISO 8601
+     */
+    finish({ since }: { since: string }): void {
+      database.exec("COMMIT");
+      database.exec(findings.repeatedReferences);
+      database.exec(findings.repeatedPayees);
+      database.prepare(findings.takenReferences).run(baseUrl, keyId);
+      database.prepare(findings.paidBefore).run(baseUrl, keyId, since);
+      if (totalPaisa > largestTotalPaisa)
+        complain.run("cell", 0n, 0n, "", "", "The total of the file is too large to be added up.");
+    },
+
+    problemCount: (kinds: readonly ProblemKind[]): number =>
+      Number(
+        database
+          .prepare(`SELECT count(*) AS count FROM draft_problems WHERE ${among(kinds)}`)
+          .get(...kinds)?.count ?? 0n,
+      ),
+
+    /** In the order of the file. */
+    problems: (kinds: readonly ProblemKind[], limit: number): Problem[] =>
+      database
+        .prepare(`SELECT * FROM draft_problems WHERE ${among(kinds)} ORDER BY line, place LIMIT ?`)
+        .all(...kinds, BigInt(limit))
+        .map(problemOf),
+
+    totals: (): DraftTotals => ({
+      rowCount: written,
+      totalPaisa,
+      methods: database
+        .prepare(
+          "SELECT method, count(*) AS count, sum(amount_paisa) AS sum FROM draft_rows GROUP BY method ORDER BY min(row)",
+        )
+        .all()
+        .map((row) => ({
+          method: String(row.method),
+          count: Number(row.count),
+          sumPaisa: BigInt(row.sum ?? 0n),
+        })),
+      first: rowsOf("SELECT * FROM draft_rows ORDER BY row LIMIT 3"),
+      last: rowsOf("SELECT * FROM draft_rows ORDER BY row DESC LIMIT 1")[0],
+      largest: rowsOf("SELECT * FROM draft_rows ORDER BY amount_paisa DESC, row LIMIT 1")[0],
+    }),
+
+    /** How it differs from a batch that was planned: the first few rows that do. */
+    differencesTo: (batch: bigint, limit: number): string[] =>
+      database
+        .prepare(findings.differences)
+        .all(batch, batch, BigInt(limit))
+        .map(({ text }) => String(text)),
+
+    /** Gives the temporary storage back. */
+    close(): void {
+      try {
+        database.exec("COMMIT"); // a reading that was given up half way left one open
+      } catch {}
+      database.exec("DROP TABLE temp.draft_rows; DROP TABLE temp.draft_problems");
+    },
+  };
+}
+
+/** What only shows when all rows, or the rows and the ledger, are looked at together. */
+const findings = {
+  repeatedReferences: `
+    INSERT INTO draft_problems
+    SELECT 'cell', line, 0, 'ref', reference, 'This reference stands on line ' || first || ' already.'
+    FROM (SELECT line, reference, min(line) OVER (PARTITION BY reference) AS first
+          FROM draft_rows WHERE reference IS NOT NULL)
+    WHERE line > first`,
+
+  repeatedPayees: `
+    INSERT INTO draft_problems
+    SELECT 'repeated', line, 0, 'to', recipient, 'The same person and amount as on line ' || first || '.'
+    FROM (SELECT line, recipient, min(line) OVER (PARTITION BY recipient, amount_paisa) AS first
+          FROM draft_rows WHERE recipient IS NOT NULL AND amount_paisa IS NOT NULL)
+    WHERE line > first`,
+
+  takenReferences: `
+    INSERT INTO draft_problems
+    SELECT 'taken', r.line, 0, 'ref', r.reference, 'The ledger has this reference for another payout, ' || o.id || '.'
+    FROM draft_rows r JOIN operations o
+      ON o.base_url = ? AND o.key_id = ? AND o.reference = r.reference
+    WHERE r.fingerprint IS NOT NULL AND o.fingerprint != r.fingerprint`,
+
+  paidBefore: `
+    INSERT INTO draft_problems
+    SELECT 'repeated', r.line, 0, 'to', r.recipient,
+      'The same person was sent the same amount at ' || max(o.created_at) || ', as ' || o.reference || '.'
+    FROM operations o JOIN draft_rows r
+      ON r.amount_paisa = o.amount_paisa
+      AND r.recipient = json_extract(o.asked, '$.recipientNumber')
+    WHERE o.base_url = ? AND o.key_id = ? AND o.kind = 'payout' AND o.created_at >= ?
+      AND o.state IN ('INTENT', 'UNCERTAIN', 'CONFLICT', 'CONFIRMED')
+      AND o.status IS NOT 'Cancelled' AND o.reference IS NOT r.reference
+    GROUP BY r.row`,
+
+  differences: `
+    SELECT 'line ' || d.line || ': ' || CASE WHEN r.row IS NULL
+        THEN 'this row is not in the plan'
+        ELSE 'another amount, recipient or method than row ' || r.row || ' of the plan' END AS text
+      FROM draft_rows d LEFT JOIN batch_rows r ON r.batch = ? AND r.row = d.row
+      WHERE r.fingerprint IS NOT d.fingerprint
+    UNION ALL
+    SELECT 'row ' || row || ' of the plan is not in the file'
+      FROM batch_rows WHERE batch = ? AND row > (SELECT count(*) FROM draft_rows)
+    LIMIT ?`,
+};
+
+function among(kinds: readonly ProblemKind[]): string {
+  return `kind IN (${kinds.map(() => "?").join(", ")})`;
+}
+
+function problemOf(row: Row): Problem {
+  return {
+    kind: problemKinds.find((kind) => kind === row.kind) ?? "cell",
+    line: Number(row.line),
+    place: Number(row.place),
+    column: String(row.name),
+    value: String(row.value),
+    problem: String(row.problem),
+  };
+}
