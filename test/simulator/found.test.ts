@@ -2,10 +2,7 @@ import { expect, test } from "vitest";
 import { cancel, orderOf, payout, refund, settle } from "./commands.ts";
 import { fault, stage } from "./stage.ts";
 
-/**
- * Bugs of src that the simulator found, in their smallest form; see known-bugs.ts. `test`
- * complains as soon as one is mended: then it becomes a plain test, and its line there goes.
- */
+/** What the simulator found, in its smallest form: bugs of src. */
 const order = orderOf({ reference: 0, amount: 1, to: 0 });
 const paysBack = { does: "refund", payment: 0, amount: 0, again: false } as const;
 

@@ -2,7 +2,6 @@ import { paisaOf } from "../../src/contract/amount.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
-import { isKnown } from "./known-bugs.ts";
 import { baseUrl, type Universe } from "./universe.ts";
 import type { Watch } from "./watch.ts";
 
@@ -12,7 +11,6 @@ export function judgeLedger(universe: Universe, watch: Watch): void {
   const operations = [...ledger.all()];
   for (const operation of operations) judgeOperation(operation, universe, watch);
   for (const [id, { operation, key }] of watch.made) {
-    if (universe.lookedAway.has(key)) continue;
     const own = operations.find(({ number }) => number === operation);
     if (!own) universe.report("lost", `${id} (${key}) is in no ledger`);
     else if (!["CONFIRMED", "CONFLICT"].includes(own.state))
@@ -32,7 +30,6 @@ interface Kept {
 function judgeOperation(operation: Operation, universe: Universe, watch: Watch): void {
   const { id, kind, state, remoteId, amountPaisa, number } = operation;
   if (kind === "cancel" || kind === "trigger") return;
-  if (universe.lookedAway.has(`payout ${operation.reference}`)) return;
   const says = `${id} (${kind}) is ${state}`;
   if (state === "CONFIRMED") {
     const kept = keptOf(operation, universe);
@@ -50,13 +47,11 @@ function keptOf(operation: Operation, { service }: Universe): Kept | undefined {
   const { kind, remoteId, reference, target, asked } = operation;
   if (kind === "payout") {
     const payout = service.payouts.find(({ payoutId }) => payoutId === remoteId);
-    const looksAway = isKnown("an adopted record is not compared with the recipient");
     return (
       payout && {
         amount: payout.amount,
         isOther:
-          payout.merchantRef !== reference ||
-          (payout.recipientNumber !== asked.recipientNumber && !looksAway),
+          payout.merchantRef !== reference || payout.recipientNumber !== asked.recipientNumber,
       }
     );
   }

@@ -1,7 +1,6 @@
 import type { Operation } from "../../src/ledger/operation.ts";
 import type { Finding } from "../../src/operations/resolve.ts";
 import * as commands from "./commands.ts";
-import { isKnown } from "./known-bugs.ts";
 import type { Command, Event, Step } from "./scenario.ts";
 import type { Tool } from "./tool.ts";
 import * as verdict from "./verdict.ts";
@@ -81,14 +80,10 @@ export class Player {
   async resolves(id: string): Promise<number | "killed"> {
     const { universe } = this.#place;
     const [row] = universe.disk.durableRows(
-      "SELECT number, kind, reference, created_at, command, holder FROM operations WHERE id = ?",
+      "SELECT number, kind, reference, created_at, command FROM operations WHERE id = ?",
       id,
     );
     if (!row || typeof row.number !== "bigint") return 0;
-    const isHeld = [...universe.alive].some(({ pid }) =>
-      String(row.holder).includes(`"pid":${pid},`),
-    );
-    if (isHeld && isKnown("what another process holds can be resolved")) return 0;
     const finding = this.#dashboard(row.number, String(row.kind), row.reference, row.created_at);
     const settled = await commands.settle(
       { id, subject: String(row.command), finding },
@@ -100,10 +95,7 @@ export class Player {
   }
 
   #judgeResolved(settled: commands.Ran<Operation | undefined>, kind: string): void {
-    const looksAway =
-      settled.ended.code === 1 &&
-      isKnown("a failing ledger after the end is called a fault without sending");
-    if (kind === "payout" && !looksAway) verdict.judgeAny(settled, this.#place.universe);
+    if (kind === "payout") verdict.judgeAny(settled, this.#place.universe);
     const remoteId = settled.ended.result?.remoteId;
     if (settled.ended.code !== 0 || !remoteId || kind === "cancel") return;
     const { payouts, payments, refunds } = this.#place.universe.service;
@@ -143,8 +135,7 @@ export class Player {
   }
 
   #isSure(code: number): boolean {
-    const conflictCounts = !isKnown("a payment or a refund that ended in CONFLICT does not count");
-    return code !== 75 && !(code === 5 && conflictCounts);
+    return code !== 75 && code !== 5;
   }
 
   /** Whether a process that died had written down how it ended. */

@@ -28,7 +28,6 @@ export class Tool {
   pending = 0;
   isStopping = false;
   isDead = false;
-  hadDiskError = false;
   readonly startedMs: number;
   readonly deadlineMs: number;
   readonly #universe: Universe;
@@ -128,7 +127,6 @@ export class Tool {
       if (when === "before" && sql !== "ROLLBACK" && universe.failsDisk()) {
         universe.note(`disk error at ${sql.trim().slice(0, 30)}`);
         universe.doubted.add(this.subject);
-        this.hadDiskError = true;
         throw new Error("SQLITE_FULL: database or disk is full");
       }
       if (universe.crashesNow(this)) throw new Error("this process is dead");

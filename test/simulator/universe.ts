@@ -30,8 +30,6 @@ export class Universe {
   readonly doubted = new Set<string>();
   /** What was answered with a lie: of which a conflict may rightly be reported. */
   readonly lied = new Set<string>();
-  /** Of which a known bug makes the outcome worthless. */
-  readonly lookedAway = new Set<string>();
   #faults: (Fault | undefined)[];
   #crashes: { after: number; power: boolean }[];
   #diskErrors: number[];

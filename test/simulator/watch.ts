@@ -1,5 +1,4 @@
 import type { Exchange, Request } from "../../src/http/transport.ts";
-import { isKnown } from "./known-bugs.ts";
 import { paid } from "./scenario.ts";
 import type { Reply } from "./service.ts";
 import type { Tool } from "./tool.ts";
@@ -23,7 +22,7 @@ export class Watch {
   readonly #universe: Universe;
   readonly #inFlight = new Set<Sent>();
   /** Until when a reference must be left alone, after a time-out or a death. */
-  readonly #quiet = new Map<string, { untilMs: number; tool: Tool }>();
+  readonly #quiet = new Map<string, number>();
   readonly #fingerprints = new Map<string, string>();
   readonly #signatures = new Set<string>();
   /** What the service made, and for which operation of the ledger. */
@@ -74,8 +73,7 @@ export class Watch {
   }
 
   #leaveAlone(sent: Sent): void {
-    const untilMs = this.#universe.timeline.now() + quietMs;
-    this.#quiet.set(sent.key, { untilMs, tool: sent.tool });
+    this.#quiet.set(sent.key, this.#universe.timeline.now() + quietMs);
   }
 
   /** I1: its INTENT is durable at this very moment. */
@@ -98,11 +96,7 @@ export class Watch {
       return undefined;
     }
     const isOpen = own.state === "INTENT" || own.state === "UNCERTAIN";
-    const looksAway =
-      kind === "payout" &&
-      isKnown("a resumed payout is sent while the ledger says NOT_SENT or REFUSED");
-    if (!isOpen && looksAway) this.#universe.lookedAway.add(key);
-    if (!isOpen && !looksAway) this.#universe.report("broken", `${says}: it is ${own.state}`);
+    if (!isOpen) this.#universe.report("broken", `${says}: it is ${own.state}`);
     return own.number;
   }
 
@@ -117,9 +111,7 @@ export class Watch {
     if ([...this.#inFlight].some((one) => one.key === key && !one.tool.isDead))
       this.#universe.report("broken", `I3: ${key} is in flight twice`);
     const quiet = this.#quiet.get(key);
-    const diedEarly = quiet?.tool.isDead || quiet?.tool.hadDiskError;
-    const looksAway = diedEarly && isKnown("a killed attempt is not awaited");
-    if (quiet && quiet.untilMs > nowMs && !looksAway)
+    if (quiet !== undefined && quiet > nowMs)
       this.#universe.report("broken", `I3: ${key} goes out less than 10 s after a time-out`);
     if (timestamp !== Math.floor(nowMs / 1000))
       this.#universe.report("broken", `I7: ${key} has the timestamp of another moment`);
@@ -144,13 +136,7 @@ export class Watch {
 
   #seesRefund({ key, fields, tool }: Sent): void {
     const live = this.#universe.service.refunds.filter(
-      (one) =>
-        one.transactionId === fields.transactionId &&
-        one.status !== "Cancelled" &&
-        !(
-          this.#universe.lied.has(this.made.get(one.refundRequestId)?.tool.subject ?? "") &&
-          isKnown("a payment or a refund that ended in CONFLICT does not count")
-        ),
+      (one) => one.transactionId === fields.transactionId && one.status !== "Cancelled",
     );
     if (!tool.again && live.some((one) => one.amount === fields.amount))
       this.#universe.report("doubled", `${key} went out although the service has it`);
