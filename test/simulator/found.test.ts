@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { cancel, orderOf, payout, refund, settle } from "./commands.ts";
-import { fault, stage } from "./stage.ts";
+import type { Command } from "./scenario.ts";
+import { noSums, simulate } from "./simulate.ts";
+import { fault, nothing, stage } from "./stage.ts";
 
-/** What the simulator found, in its smallest form: bugs of src. */
+/** What the simulator found, in its smallest form: bugs of src, and wrong verdicts of its own. */
 const order = orderOf({ reference: 0, amount: 1, to: 0 });
 const paysBack = { does: "refund", payment: 0, amount: 0, again: false } as const;
 
@@ -139,3 +141,25 @@ test("a clock that was set back does not make a payout wait for hours", async ()
   await payout(order, place);
   expect(sleptMs).toBeLessThan(60_000);
 });
+
+const pays = { does: "payment", amount: 0, description: 0, again: false } as const;
+test.each<[Command, string, boolean]>([
+  [paysBack, "not made", false],
+  [paysBack, "made", true],
+  [pays, "not made", false],
+  [pays, "made", true],
+])(
+  "%j, %s says a person: it is no repeat to send the next one, wherever resolve was killed",
+  async (command, _, acts) => {
+    const step = { command, reruns: 0, gapMs: 0, meanwhile: undefined };
+    const resolves = { ...step, command: { does: "resolve" } } as const;
+    const doubt = fault("truncated", { acts });
+    const faults = command.does === "refund" ? [undefined, doubt] : [doubt];
+    for (let after = 0; after < 90; after += 1) {
+      const script = [step, resolves, step];
+      const crashes = [{ after, power: false }];
+      const { wrong } = await simulate({ ...nothing, script, faults, crashes }, noSums());
+      expect({ after, wrong }).toEqual({ after, wrong: [] });
+    }
+  },
+);

@@ -89,7 +89,9 @@ export class Player {
       { id, subject: String(row.command), finding },
       this.#place,
     );
-    if (finding !== undefined && settled.ended.code === 0) this.#forget(row.number);
+    const isOver = settled.ended.code === 0 || settled.ended.code === "killed";
+    if (finding !== undefined && isOver && this.#isWritten(row.number, finding))
+      this.#forget(row.number);
     this.#judgeResolved(settled, String(row.kind));
     return settled.ended.code;
   }
@@ -150,6 +152,20 @@ export class Player {
       ["UNCERTAIN", 75],
     ]);
     return this.#isSure(codes.get(String(row?.state)) ?? 0);
+  }
+
+  /**
+   * Whether the ledger holds what this person found out, and nothing else: a process may die after
+   * its commit, and what the tool came to by itself ends no doubt.
+   */
+  #isWritten(number: bigint, finding: Exclude<Finding, undefined>): boolean {
+    const [row] = this.#place.universe.disk.durableRows(
+      "SELECT state, code, remote_id FROM operations WHERE number = ?",
+      number,
+    );
+    return finding === "not made"
+      ? row?.state === "NOT_SENT" && row.code === "declared"
+      : row?.state === "CONFIRMED" && row.remote_id === finding.made;
   }
 
   #forget(number: bigint): void {

@@ -15,7 +15,8 @@ export interface Stage extends Place {
   operations(): Operation[];
 }
 
-const nothing: Scenario = {
+/** A scenario in which nothing happens and nothing goes wrong. */
+export const nothing: Scenario = {
   seed: 1,
   skewMs: 0,
   foreign: [],
