@@ -174,10 +174,16 @@ test.each<[Signal, number]>([
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ])("%s in a read is %i", async (name, code) => {
-  const server = await misbehave(() => ({ do: "silence" }));
+  let stop: (name: Signal) => void = () => {};
+  const server = await misbehave(() => {
+    stop(name);
+    return { do: "silence" };
+  });
   const outcome = await lenden(["methods"], {
     env: envOf(server.baseUrl),
-    onStart: (signal) => void delay(100).then(() => signal(name)),
+    onStart: (signal) => {
+      stop = signal;
+    },
   });
   expect(outcome).toEqual({ code, stdout: "", stderr: "" });
 });
