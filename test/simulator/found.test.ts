@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { cancel, orderOf, payout, refund, settle } from "./commands.ts";
-import type { Command } from "./scenario.ts";
+import type { Command, Step } from "./scenario.ts";
 import { noSums, simulate } from "./simulate.ts";
 import { fault, nothing, stage } from "./stage.ts";
 
@@ -163,3 +163,21 @@ test.each<[Command, string, boolean]>([
     }
   },
 );
+
+test("I7: nobody goes on resolving beside the next step after the power was lost", async () => {
+  const pay = (reference: number, meanwhile?: Step["meanwhile"]): Step => ({
+    command: { does: "payout", reference, amount: 0, to: 0 },
+    reruns: 0,
+    gapMs: 0,
+    meanwhile,
+  });
+  const script = [pay(1), pay(0, { call: 0, command: { does: "resolve" } }), pay(2)];
+  for (let after = 0; after < 40; after += 1) {
+    const crashes = [
+      { after: 12, power: false },
+      { after, power: true },
+    ];
+    const { wrong } = await simulate({ ...nothing, script, crashes }, noSums());
+    expect({ after, wrong }).toEqual({ after, wrong: [] });
+  }
+});

@@ -55,8 +55,7 @@ export class Player {
       case "cancel":
         return this.#cancels();
       case "resolve":
-        for (const id of this.unsettled()) await this.resolves(id);
-        return 0;
+        return this.#resolvesAll();
     }
   }
 
@@ -74,6 +73,17 @@ export class Player {
         "SELECT id FROM operations WHERE state IN ('INTENT', 'UNCERTAIN') ORDER BY number",
       )
       .map(({ id }) => String(id));
+  }
+
+  /**
+   * A person stops when something died: without power there is nobody to go on, and what would go on
+   * beside the next step of the script would move the one clock under its hands.
+   */
+  async #resolvesAll(): Promise<number | "killed"> {
+    for (const id of this.unsettled()) {
+      if ((await this.resolves(id)) === "killed") return "killed";
+    }
+    return 0;
   }
 
   /** Looks into the dashboard, which shows the service's books, and tells the ledger. */
