@@ -181,3 +181,17 @@ test("I7: nobody goes on resolving beside the next step after the power was lost
     expect({ after, wrong }).toEqual({ after, wrong: [] });
   }
 });
+
+test("P25: what the dashboard shows is held beside what the ledger asked for, not beside an order that died before", async () => {
+  const step = { reruns: 0, gapMs: 0, meanwhile: undefined };
+  const pay = (to: number): Step => ({
+    ...step,
+    command: { does: "payout", reference: 0, amount: 0, to },
+  });
+  const script: Step[] = [pay(0), pay(1), { ...step, command: { does: "pause", ms: 90_000_000 } }];
+  const faults = Array(5).fill(fault("truncated", { acts: true }));
+  const crashes = [{ after: 0, power: false }];
+  const { wrong, service } = await simulate({ ...nothing, script, faults, crashes }, noSums());
+  expect(wrong).toEqual([]);
+  expect(service.payouts).toHaveLength(1);
+});
