@@ -1,6 +1,6 @@
 import type { Data } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
-import type { Failure } from "../failure.ts";
+import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import {
@@ -35,7 +35,9 @@ export async function createPayout(
   for (let attempt = 1; ; attempt += 1) {
     if (doubt === undefined) checkStop(world);
     else if (world.isStopping()) throw uncertain(order, `no trustworthy answer (${doubt})`);
-    const answer = await attempted(() => world.client.createPayout(payoutBody(order)));
+    const answer = await attempted(() => world.client.createPayout(payoutBody(order))).catch(
+      (error) => rethrow(error, order, doubt),
+    );
     if (answer.kind === "data") return answer.data;
     if (answer.kind === "unclear") doubt = describe(answer);
     if (answer.kind === "refused" && isWaiting(answer)) doubt ??= describe(answer);
@@ -52,6 +54,12 @@ export async function createPayout(
     );
     await world.sleep(pauseMs);
   }
+}
+
+/** That this attempt never left (there is no secret, say) proves nothing about the ones before it. */
+function rethrow(error: unknown, order: PayoutOrder, doubt: string | undefined): never {
+  if (doubt === undefined || !(error instanceof Failure)) throw error;
+  throw uncertain(order, `${doubt}, and now it could not be sent: ${error.message}`);
 }
 
 /** I4: a ledger that fails here stops the sending; nothing catches that. */

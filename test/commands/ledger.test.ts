@@ -210,6 +210,24 @@ test("P5, P13: an uncertain payout is resolved by the same reference, and is pai
   expect(await merchant.json(["ledger", "resolve"])).toEqual([]);
 });
 
+test.each([
+  ["that one", ["ledger", "resolve", "DOUBT"], 4],
+  ["everything", ["ledger", "resolve"], 75],
+])(
+  "P2: without a payout secret, to resolve %s leaves the doubt about a payout as it was",
+  async (_, line, code) => {
+    const merchant = await openMerchant({ faults: faults("createPayout:garbage") });
+    await merchant.lenden(payoutOf("DOUBT"), { host: jumpingHost() });
+    const env = { ...merchant.env, LENDEN_PAYOUT_SECRET: undefined };
+    const outcome = await lenden(line, { env, host: jumpingHost() });
+    expect(await merchant.json(["ledger", "show", "DOUBT"])).toMatchObject({ state: "UNCERTAIN" });
+    expect(outcome).toMatchObject({
+      code,
+      stderr: expect.stringContaining("LENDEN_PAYOUT_SECRET"),
+    });
+  },
+);
+
 test("P14: the bytes that nobody understood are kept in the ledger", async () => {
   const merchant = await openMerchant({ faults: faults("createPayout:garbage") });
   await merchant.lenden(payoutOf("BYTES"), { host: jumpingHost() });

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { Failure } from "../../src/failure.ts";
 import type { Answer } from "../../src/http/answer.ts";
 import { sendPayout } from "../../src/operations/payout.ts";
 import { apiKey, client, payoutSecret } from "../http/answering.ts";
@@ -160,6 +161,20 @@ describe("P12, P13: in doubt", () => {
       description: "November",
       paymentMethodId: "665f1c2ab8e4",
     });
+  });
+
+  test("P12: what keeps the second attempt from leaving says nothing about the first", async () => {
+    const run = scripted(only(unclear("connection lost")), {
+      onCall: () => {
+        if (run.calls.length > 1) throw new Failure("access", "There is no secret any longer.");
+      },
+    });
+    const { kind, message } = await failure(sendPayout(order, run.world));
+    expect({ kind, message }).toEqual({
+      kind: "uncertain",
+      message: expect.stringMatching(/connection lost.*There is no secret any longer/),
+    });
+    expect((await run.world.ledger()).unsettled()).toMatchObject([{ state: "UNCERTAIN" }]);
   });
 
   test("P12: over the wire, each attempt has its own timestamp and a signature of its own", async () => {

@@ -87,6 +87,7 @@ async function settleEach(
   for (const operation of all) {
     if (context.stopping.aborted) break;
     try {
+      if (finding === undefined && goesOutAgain(operation)) await context.payoutSecret();
       settled.push(await resolve(operation, finding, world));
     } catch (error) {
       if (isOne || !(error instanceof Failure)) throw error;
@@ -95,4 +96,9 @@ async function settleEach(
     }
   }
   return settled;
+}
+
+/** It will be signed: without the secret it is not even begun (P2). */
+function goesOutAgain({ kind, state }: Operation): boolean {
+  return kind === "payout" && (state === "INTENT" || state === "UNCERTAIN");
 }
