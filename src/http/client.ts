@@ -90,6 +90,8 @@ export async function send(request: Request, wire: Wire): Promise<Exchange> {
 export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Request> {
   const { path, rest } = filledPath(endpoint.path, input);
   const signed = endpoint.access === "signature";
+  // Whoever is asked for the secret may take minutes, and the timestamp must not be older (I7).
+  if (signed) await wire.payoutSecret();
   const body = endpoint.body && {
     ...rest,
     ...(signed ? { timestamp: Math.floor(wire.now() / 1000) } : {}),

@@ -24,10 +24,11 @@ export async function rawRequest({ method, path, body }: RawCall, wire: Wire): P
     throw new Failure("usage", "The path leads out of the base URL; nothing was sent.");
   }
   const signed = endpointOf(method, path)?.access === "signature";
-  const now = signed ? { timestamp: Math.floor(wire.now() / 1000) } : {};
-  const sent = body && { ...now, ...body };
   const reference = signed ? readReference(String(body?.merchantRef ?? "")) : undefined;
   if (reference?.ok === false) throw usage([`merchantRef: ${reference.problem}`]);
+  if (signed) await wire.payoutSecret();
+  const now = signed ? { timestamp: Math.floor(wire.now() / 1000) } : {};
+  const sent = body && { ...now, ...body };
   return {
     method,
     url,

@@ -5,7 +5,7 @@ import { pauseBeforeReading } from "../../src/http/retry.ts";
 import { pauseBeforeResending } from "../../src/operations/resend.ts";
 import { data, refused, unclear, unsent } from "../operations/scripted.ts";
 import { runs } from "../runs.ts";
-import { client } from "./answering.ts";
+import { client, payoutSecret } from "./answering.ts";
 import { misbehave, success } from "./misbehaving.ts";
 
 const reading = (answer: Answer, tries = 1, random = 0) =>
@@ -101,4 +101,23 @@ test("a long Retry-After does not outlast the command's own time", async () => {
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   await client(server.baseUrl, { signal: AbortSignal.timeout(200), sleep }).listMethods({});
   expect(performance.now() - startedMs).toBeLessThan(1_500);
+});
+
+test("I7: the timestamp is not of the time before the secret was found", async () => {
+  const server = await misbehave(() => success({}));
+  const startedMs = Date.now();
+  let now = startedMs;
+  const slow = async () => {
+    now = startedMs + 400_000;
+    return payoutSecret;
+  };
+  await client(server.baseUrl, { now: () => now, payoutSecret: slow }).createPayout({
+    amount: 5,
+    merchantRef: "R",
+    recipientNumber: "01712345678",
+    paymentMethodId: "m",
+  });
+  expect(JSON.parse(server.asked[0]?.body ?? "{}")).toMatchObject({
+    timestamp: Math.floor(now / 1000),
+  });
 });
