@@ -261,7 +261,10 @@ function caseOf(operation: Case["operation"]): fc.Arbitrary<Case> {
 
 const anyCase = fc.oneof(caseOf("payout"), caseOf("payment"), caseOf("refund"));
 
-test("whatever is answered, nothing crashes, hangs, or is called done that was not", async () => {
+/** No second chance where one is given: other seeds would hide what this one found. */
+const seeded = { timeout: 600_000, retry: 0 };
+
+test("whatever is answered, nothing crashes, hangs or is wrongly called done", seeded, async () => {
   const cases = new Map<string, Case & { creates: Made[]; looks: Made[] }>();
   const server = await openMisbehaving((asked) => {
     const [, name = ""] = asked.path.split("/");
@@ -307,7 +310,7 @@ test("whatever is answered, nothing crashes, hangs, or is called done that was n
   // Without any success and any doubt, nothing would have been tried.
   expect(endings.get("done")).toBeGreaterThan(counter / 50);
   expect(endings.get("uncertain")).toBeGreaterThan(counter / 10);
-}, 300_000);
+});
 
 async function ended(
   { operation }: Case,
