@@ -69,6 +69,18 @@ test.each([
   expect(tool.sends).toBe(0);
 });
 
+test.each([
+  ["amount", otherAmount],
+  ["recipient", otherRecipient],
+  ["method", { ...order, paymentMethodId: "nagad" }],
+])("I2, P6: a reference in doubt does not go out with another %s", async (_, other) => {
+  const place = await stage({ faults: Array(5).fill(fault("reset")) });
+  await payout(order, place);
+  const { ended, tool } = await payout(other, place);
+  expect([ended.code, tool.sends]).toEqual([5, 0]);
+  expect(place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
+});
+
 test("P7: a disk that is full when the intent is written means that nothing is sent", async () => {
   for (let statement = 0; statement < 7; statement += 1) {
     const place = await stage({ diskErrors: [statement] });
