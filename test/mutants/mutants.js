@@ -9,7 +9,7 @@ export const mutants = [
   {
     name: "no intent: the reference is not written down before it is sent",
     file: "ledger/ledger.ts",
-    find: 'if (!row) return { kind: "new", operation: begin(intent) };',
+    find: 'if (!row) return { kind: "new", operation: begin(linked(intent)) };',
     replace:
       'if (!row) return { kind: "new", operation: { ...intent, number: 0n, id: "", state: "INTENT", remoteId: null, status: null, code: null, message: null, attempts: 0, createdAt: at(), updatedAt: at(), holder: null, user: "", command: "", profile: "", environment: "", baseUrl } };',
   },
@@ -28,8 +28,8 @@ export const mutants = [
   {
     name: "a transaction is no transaction",
     file: "ledger/database.ts",
-    find: "transaction: (work) => transaction(engine, work)",
-    replace: "transaction: (work) => (work.length > 9 ? transaction(engine, work) : work())",
+    find: "if (isOpen) return work();",
+    replace: "if (work.length < 9) return work();",
   },
   {
     name: "new reference on retry",
@@ -47,7 +47,7 @@ export const mutants = [
   {
     name: "timeout called refused",
     file: "operations/once.ts",
-    find: 'if (answer.kind === "unclear") throw uncertain(what, describe(answer), operation);',
+    find: 'if (answer.kind === "unclear") throw uncertain(what, answer, operation);',
     replace:
       'if (answer.kind === "unclear") throw new Failure("refused", `${what} ${describe(answer)} ${uncertain.name} ${operation.id}`);',
   },
@@ -128,16 +128,22 @@ export const mutants = [
   {
     name: "a refusal ends the doubt",
     file: "operations/payout-attempts.ts",
-    find: '  if (doubt !== undefined) return uncertain(order, `no trustworthy answer (${doubt})`);\n  if (answer.kind === "unsent")',
+    find: "  if (doubt !== undefined)\n    return uncertain(order, `no trustworthy answer (${doubt})`, evidenceOf(answer));",
     replace:
-      '  if (doubt !== undefined && answer.kind !== "refused") return uncertain(order, `no trustworthy answer (${doubt})`);\n  if (answer.kind === "unsent")',
+      '  if (doubt !== undefined && answer.kind !== "refused")\n    return uncertain(order, `no trustworthy answer (${doubt})`, evidenceOf(answer));',
   },
   {
     name: "an unsent attempt ends the doubt",
     file: "operations/payout-attempts.ts",
-    find: '  if (doubt !== undefined) return uncertain(order, `no trustworthy answer (${doubt})`);\n  if (answer.kind === "unsent")',
+    find: "  if (doubt !== undefined)\n    return uncertain(order, `no trustworthy answer (${doubt})`, evidenceOf(answer));",
     replace:
-      '  if (doubt !== undefined && answer.kind !== "unsent") return uncertain(order, `no trustworthy answer (${doubt})`);\n  if (answer.kind === "unsent")',
+      '  if (doubt !== undefined && answer.kind !== "unsent")\n    return uncertain(order, `no trustworthy answer (${doubt})`, evidenceOf(answer));',
+  },
+  {
+    name: "an attempt that could not be signed ends the doubt",
+    file: "operations/payout-attempts.ts",
+    find: "if (doubt === undefined || !(error instanceof Failure)) throw error;",
+    replace: "if (error) throw error;",
   },
   {
     name: "the doubt of an earlier run is forgotten",
