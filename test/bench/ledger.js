@@ -123,8 +123,9 @@ async function makeLedger(size) {
         };
     const filled = { ...row, ...own, number, created_at: at, updated_at: at };
     addOperation.run(...columns.map((name) => filled[name]));
-    append(number, at, "intent", { ...intent, id: filled.id, reference: filled.reference });
-    append(number, at, "attempt", { ...attempt, remoteId: filled.remote_id });
+    const { id, reference, fingerprint, remote_id: remoteId, status } = filled;
+    append(number, at, "intent", { ...intent, id, reference, fingerprint });
+    append(number, at, "attempt", { ...attempt, remoteId, status });
   }
   database.exec("COMMIT; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
