@@ -19,9 +19,10 @@ export function openListing(database: Database, { baseUrl, keyId }: Owner) {
   const nthOfAll = database.prepare(
     `SELECT * FROM operations WHERE ${own} ORDER BY number DESC LIMIT 1 OFFSET ?`,
   );
+  // The plus keeps SQLite from walking through all of them by their number, to be spared the sorting.
   const byName = ["id", "reference", "remote_id"].map((column) =>
     database.prepare(
-      `SELECT * FROM operations WHERE ${own} AND ${column} = ? ORDER BY number DESC LIMIT 1`,
+      `SELECT * FROM operations WHERE ${own} AND ${column} = ? ORDER BY +number DESC LIMIT 1`,
     ),
   );
   const byRemoteId = database.prepare(
