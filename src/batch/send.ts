@@ -15,8 +15,8 @@ export interface Sending {
   concurrency: number;
   /** Requests a second; as fast as it goes, if left out. */
   perSecond: number | undefined;
-  /** Told when a row begins, and how it ended. */
-  onRow(row: PlannedRow, end: RowEnd | "begun", failure?: Failure): void;
+  /** Told how a row ended. */
+  onRow(row: PlannedRow, end: RowEnd, failure?: Failure): void;
 }
 
 /** How long one row may take with all its attempts. */
@@ -38,7 +38,6 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
 
   const work = async (): Promise<void> => {
     for (;;) {
-      await pace.enter();
       try {
         const next = rules.reason() || world.isStopping() ? undefined : rows.next();
         if (!next || next.done) return;
@@ -46,12 +45,11 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
       } catch (error) {
         // I4: whatever the ledger itself says is the end of sending.
         rules.ledgerFailed(error);
-      } finally {
-        pace.leave();
       }
     }
   };
-  await Promise.all(Array.from({ length: sending.concurrency }, work));
+  // While some rows are on the wire, others are written down.
+  await Promise.all(Array.from({ length: sending.concurrency * 2 }, work));
   return rules.reason();
 }
 
@@ -69,13 +67,10 @@ async function sendRow(
   { sending, rules, pace }: { sending: Sending; rules: StopRules; pace: Pace },
   world: World,
 ): Promise<void> {
-  await pace.turn();
-  if (world.isStopping() || rules.reason()) return;
-  sending.onRow(row, "begun");
   try {
     await sendPlannedPayout(orderOf(row), {
       ...world,
-      client: paced(world.client, pace),
+      client: paced(world, pace, rules),
       deadlineMs: Math.min(world.deadlineMs, world.now() + rowMs),
     });
     pace.speedUp();
@@ -88,21 +83,30 @@ async function sendRow(
   }
 }
 
-/** The first attempt had its turn before the row began; each further one waits for its own. */
-function paced(client: World["client"], pace: Pace): World["client"] {
-  let attempts = 0;
+/**
+ * Only so many requests are on the wire at once; a row that waits before its next attempt takes
+ * nobody's place. What comes to its turn after the end was decided does not go out (P22).
+ */
+function paced({ client, isStopping }: World, pace: Pace, rules: StopRules): World["client"] {
   return {
     ...client,
     createPayout: async (input) => {
-      attempts += 1;
-      if (attempts > 1) await pace.turn();
-      const answer = await client.createPayout(input);
-      if (answer.kind === "refused" && answer.why === "busy")
-        pace.slowDown(answer.times.retryAfterMs ?? 0);
-      return answer;
+      await pace.enter();
+      try {
+        await pace.turn();
+        if (isStopping() || rules.reason()) return neverSent;
+        const answer = await client.createPayout(input);
+        if (answer.kind === "refused" && answer.why === "busy")
+          pace.slowDown(answer.times.retryAfterMs ?? 0);
+        return answer;
+      } finally {
+        pace.leave();
+      }
     },
   };
 }
+
+const neverSent = { kind: "unsent", fault: { reason: "stopped", code: "STOPPED" } } as const;
 
 /** A row as the payout that it is. */
 export function orderOf(planned: PlannedRow): PayoutOrder {

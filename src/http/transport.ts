@@ -1,7 +1,6 @@
 import { subscribe } from "node:diagnostics_channel";
 import { setFlagsFromString } from "node:v8";
 import type { Dispatcher } from "undici";
-import request from "undici/lib/api/api-request.js";
 import Agent from "undici/lib/dispatcher/agent.js";
 import { isLoopback } from "../contract/url.ts";
 import { type Fault, faultOf, TooLarge } from "./fault.ts";
@@ -78,67 +77,107 @@ async function openAgent(proxy: ProxySettings | undefined, options: Agent.Option
 }
 
 async function exchange(asked: Request, dispatcher: Dispatcher): Promise<Exchange> {
-  const deadline = deadlineFor(asked.signal);
-  const tracked = track(() =>
-    request.call(dispatcher, {
-      origin: asked.url.origin,
-      path: asked.url.pathname + asked.url.search,
-      method: asked.method,
-      headers: { ...asked.headers, "accept-encoding": "identity" },
-      body: asked.body ?? null,
-      signal: deadline.signal,
-    }),
-  );
-  let status: number | undefined;
+  const limit = limitOf(asked.signal);
+  const received: Received = { status: undefined, headers: {}, chunks: [], bytes: 0 };
+  let wasSent = () => true;
   try {
-    // undici notices only once the connection is made; what was cut off before is then not sent.
-    const answer = await Promise.race([tracked.result, deadline.passed]);
-    status = answer.statusCode;
-    const bytes = await readWhole(answer.body);
-    return { kind: "answer", status, headers: answer.headers, bytes };
+    await new Promise<void>((resolve, reject) => {
+      const handler = receiver(received, limit, { resolve, reject });
+      wasSent = track(() => dispatcher.dispatch(optionsOf(asked), handler));
+    });
+    const { status = 0, headers, chunks } = received;
+    return { kind: "answer", status, headers, bytes: Buffer.concat(chunks) };
   } catch (error) {
-    const sent = status !== undefined || tracked.wasSent();
+    const { status } = received;
     const fault = faultOf(error, {
       stopped: asked.signal.aborted,
-      timedOut: deadline.signal.aborted,
+      timedOut: limit.isPassed(),
       answering: status !== undefined,
     });
+    const sent = status !== undefined || wasSent();
     return { kind: "broken", sent, fault, ...(status === undefined ? {} : { status }) };
   } finally {
-    deadline.end();
+    limit.end();
   }
 }
 
-interface Deadline {
-  signal: AbortSignal;
-  /** Rejects when the signal fires. */
-  passed: Promise<never>;
-  end: () => void;
+function optionsOf({ url, method, headers, body }: Request): Dispatcher.DispatchOptions {
+  return {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method,
+    headers: { ...headers, "accept-encoding": "identity" },
+    body: body ?? null,
+  };
 }
 
-/**
- * Fires when the caller's signal does, or when the answer takes too long. Made by hand:
- * AbortSignal.any over AbortSignal.timeout never fires on Node 20.
- */
-function deadlineFor(stop: AbortSignal): Deadline {
-  const own = new AbortController();
-  const abort = () => own.abort();
-  const timer = setTimeout(abort, limits.answerMs);
-  if (stop.aborted) abort();
-  stop.addEventListener("abort", abort);
-  const passed = new Promise<never>((_, reject) => {
-    // A moment later, so that undici has said by then whether the head had left.
-    const fail = () => setImmediate(() => reject(own.signal.reason));
-    if (own.signal.aborted) fail();
-    own.signal.addEventListener("abort", fail, { once: true });
+/** What has come of an answer so far. */
+interface Received {
+  status: number | undefined;
+  headers: Headers;
+  chunks: Uint8Array[];
+  bytes: number;
+}
+
+/** Takes an answer in as undici's lowest layer tells it: its streams cost a batch as much as sending. */
+function receiver(
+  received: Received,
+  limit: Limit,
+  { resolve, reject }: { resolve: () => void; reject: (error: Error) => void },
+): Dispatcher.DispatchHandler {
+  let abort = (_: Error): void => {};
+  limit.whenPassed(() => {
+    const error = new Error("cut off");
+    abort(error);
+    // undici notices only once the connection is made. A moment later it has said whether the head left.
+    setImmediate(() => reject(error));
   });
-  passed.catch(() => {});
   return {
-    signal: own.signal,
-    passed,
+    onRequestStart: (controller) => {
+      abort = (error) => controller.abort(error);
+      if (limit.isPassed()) abort(new Error("cut off"));
+    },
+    onResponseStart: (_, status, headers) => {
+      if (status < 200) return; // only informs that an answer will come
+      received.status = status;
+      received.headers = headers;
+    },
+    onResponseData: (_, chunk) => {
+      received.chunks.push(chunk);
+      received.bytes += chunk.byteLength;
+      if (received.bytes > limits.answerBytes) abort(new TooLarge());
+    },
+    onResponseEnd: resolve,
+    onResponseError: (_, error) => reject(error),
+  };
+}
+
+/** When an exchange has taken long enough: the caller says so, or the answer takes too long. */
+interface Limit {
+  isPassed(): boolean;
+  whenPassed(work: () => void): void;
+  end(): void;
+}
+
+/** Made by hand: AbortSignal.any over AbortSignal.timeout never fires on Node 20. */
+function limitOf(stop: AbortSignal): Limit {
+  let isPassed = stop.aborted;
+  let onPassed = (): void => {};
+  const pass = (): void => {
+    isPassed = true;
+    onPassed();
+  };
+  const timer = setTimeout(pass, limits.answerMs);
+  stop.addEventListener("abort", pass);
+  return {
+    isPassed: () => isPassed,
+    whenPassed: (work) => {
+      onPassed = work;
+      if (isPassed) work();
+    },
     end: () => {
       clearTimeout(timer);
-      stop.removeEventListener("abort", abort);
+      stop.removeEventListener("abort", pass);
     },
   };
 }
@@ -162,28 +201,17 @@ subscribe("undici:client:sendHeaders", (event) => {
  * undici's channels can: it makes its request while it is called, and announces that very object
  * when the head goes out. A request that was never seen made counts as sent.
  */
-function track<Result>(start: () => Result): { result: Result; wasSent: () => boolean } {
+function track(start: () => void): () => boolean {
   let own: object | undefined;
   onCreate = (made) => {
     own ??= made; // a tunnel through a proxy makes another one, after ours
   };
-  const result = start();
+  start();
   onCreate = undefined;
-  return { result, wasSent: () => own === undefined || headsSent.has(own) };
+  return () => own === undefined || headsSent.has(own);
 }
 
 function requestOf(event: unknown): object | undefined {
   if (typeof event !== "object" || event === null || !("request" in event)) return undefined;
   return typeof event.request === "object" && event.request !== null ? event.request : undefined;
-}
-
-async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > limits.answerBytes) throw new TooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

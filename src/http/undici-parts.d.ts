@@ -1,14 +1,5 @@
-// The three parts of undici that lenden uses, imported by file: all of it costs some 35 ms more at
+// The parts of undici that lenden uses, imported by file: all of it costs some 35 ms more at
 // every start that makes a request. The types are undici's own.
-declare module "undici/lib/api/api-request.js" {
-  import type { Dispatcher } from "undici";
-
-  const request: (
-    this: Dispatcher,
-    options: Dispatcher.RequestOptions,
-  ) => Promise<Dispatcher.ResponseData>;
-  export default request;
-}
 declare module "undici/lib/dispatcher/agent.js" {
   export { Agent as default } from "undici";
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Database } from "./database.ts";
 
 /** What happened to an operation; never changed, never deleted. */
@@ -39,11 +39,17 @@ export function openChain(database: Database) {
     UNION ALL
     SELECT 'event ' || number FROM events WHERE operation NOT IN (SELECT number FROM operations)
     LIMIT 100`);
+  /** Inside one transaction nobody else can have added an event. */
+  let tip = { transaction: -1, hash: beginning };
   return {
     /** Inside a transaction, or two processes could both follow the same event. */
     append(event: Event): void {
-      const before = last.get()?.hash ?? beginning;
-      add.run(event.operation, event.at, event.event, event.data, hashOf(event, String(before)));
+      const transaction = database.transactionCount();
+      const isOwn = tip.transaction === transaction;
+      const before = isOwn ? tip.hash : String(last.get()?.hash ?? beginning);
+      const own = hashOf(event, before);
+      add.run(event.operation, event.at, event.event, event.data, own);
+      tip = { transaction, hash: own };
     },
 
     /** How many events hold, the first that does not follow from the one before it, and the operations that stand elsewhere than their last event left them. */
@@ -77,7 +83,5 @@ export function openChain(database: Database) {
 }
 
 function hashOf({ operation, at, event, data }: Event, before: string): string {
-  return createHash("sha256")
-    .update(JSON.stringify([before, String(operation), at, event, data]))
-    .digest("hex");
+  return hash("sha256", JSON.stringify([before, String(operation), at, event, data]));
 }

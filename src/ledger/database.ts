@@ -21,6 +21,8 @@ export interface Database {
    * another one it becomes part of that.
    */
   transaction<Result>(work: () => Result): Result;
+  /** How many there were: what was read in one of them stays true until the number changes. */
+  transactionCount(): number;
   close(): void;
 }
 
@@ -34,9 +36,11 @@ export async function openDatabase(path: string): Promise<Database> {
   if (path !== ":memory:") makePrivateFile(path);
   try {
     const engine = open(path);
-    engine.exec("PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON");
+    engine.exec(
+      "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8000",
+    );
     if (path !== ":memory:") engine.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-    return { ...engine, transaction: transactionsOn(engine) };
+    return { ...engine, ...transactionsOn(engine) };
   } catch (error) {
     throw new Failure("internal", `The file ${path} cannot be opened as a database.`, {
       hint: "Is it a database of lenden, and is there room on the disk? Nothing was sent.",
@@ -45,7 +49,8 @@ export async function openDatabase(path: string): Promise<Database> {
   }
 }
 
-type Engine = Omit<Database, "transaction">;
+type Transactions = Pick<Database, "transaction" | "transactionCount">;
+type Engine = Omit<Database, keyof Transactions>;
 type OpenEngine = (path: string) => Engine;
 
 /** Imported only here, when a database is first needed: both cost start-up time. */
@@ -110,22 +115,27 @@ function rowOf(found: unknown): Row | undefined {
   return row;
 }
 
-function transactionsOn(engine: Engine): Database["transaction"] {
+function transactionsOn(engine: Engine): Transactions {
   let isOpen = false;
-  return (work) => {
-    if (isOpen) return work();
-    engine.exec("BEGIN IMMEDIATE");
-    isOpen = true;
-    try {
-      const result = work();
-      engine.exec("COMMIT");
-      return result;
-    } catch (error) {
-      rollBack(engine);
-      throw error;
-    } finally {
-      isOpen = false;
-    }
+  let count = 0;
+  return {
+    transactionCount: () => count,
+    transaction: (work) => {
+      if (isOpen) return work();
+      engine.exec("BEGIN IMMEDIATE");
+      isOpen = true;
+      count += 1;
+      try {
+        const result = work();
+        engine.exec("COMMIT");
+        return result;
+      } catch (error) {
+        rollBack(engine);
+        throw error;
+      } finally {
+        isOpen = false;
+      }
+    },
   };
 }
 

@@ -1,12 +1,11 @@
 import type { Claim, Ledger } from "./ledger.ts";
-import type { Operation } from "./operation.ts";
 
 type Maybe<Value> = Value | Promise<Value>;
 
 /** A ledger whose changes may take a moment, because they share a commit with others. */
 export interface SharedLedger extends Omit<Ledger, "claim" | "settle"> {
   claim(...asked: Parameters<Ledger["claim"]>): Maybe<Claim>;
-  settle(...asked: Parameters<Ledger["settle"]>): Maybe<Operation>;
+  settle(...asked: Parameters<Ledger["settle"]>): Maybe<void>;
 }
 
 /**

@@ -40,17 +40,18 @@ export function openLedger(database: Database, worker: Worker) {
   migrate(database);
   const chain = openChain(database);
   const { baseUrl, keyId } = worker.owner;
+  // The same payout in place of one that was cancelled is a new decision; both are linked (P24).
   const insert = database.prepare(
     `INSERT INTO operations (id, kind, profile, environment, base_url, key_id, reference, fingerprint,
        amount_paisa, target, asked, state, attempts, user, command, created_at, updated_at, holder)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'INTENT', 0, ?, ?, ?, ?, ?) RETURNING *`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?,
+       coalesce(?, (SELECT id FROM operations WHERE base_url = ? AND key_id = ? AND kind = 'payout'
+         AND fingerprint = ? AND status = 'Cancelled' AND ? = 'payout' ORDER BY number DESC LIMIT 1)),
+       ?, 'INTENT', 0, ?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING RETURNING number, target`,
   );
   const byReference = database.prepare(
     "SELECT * FROM operations WHERE base_url = ? AND key_id = ? AND reference = ?",
-  );
-  const cancelled = database.prepare(
-    `SELECT id FROM operations WHERE base_url = ? AND key_id = ? AND kind = ? AND fingerprint = ?
-       AND status = 'Cancelled' ORDER BY number DESC LIMIT 1`,
   );
   const byNumber = database.prepare("SELECT * FROM operations WHERE number = ?");
   const hold = database.prepare("UPDATE operations SET holder = ? WHERE number = ?");
@@ -59,7 +60,9 @@ export function openLedger(database: Database, worker: Worker) {
   );
   const change = database.prepare(
     `UPDATE operations SET state = ?, remote_id = coalesce(?, remote_id), status = coalesce(?, status),
-       code = ?, message = ?, attempts = attempts + ?, holder = ?, updated_at = ? WHERE number = ?`,
+       code = ?, message = ?, attempts = attempts + ?, updated_at = ?,
+       holder = CASE ? WHEN 'held' THEN holder END
+     WHERE number = ?`,
   );
 
   const at = () => new Date(worker.now()).toISOString();
@@ -73,30 +76,24 @@ export function openLedger(database: Database, worker: Worker) {
     hold.run(JSON.stringify({ ...worker.holder, since: at() }), number);
   };
 
-  function begin(intent: Intent): Operation {
+  /** Undefined where there is an operation of this reference already. */
+  function begin(intent: Intent): Operation | undefined {
     const { profile, environment } = worker.owner;
+    const { user, command } = worker;
+    const { kind, reference, fingerprint, amountPaisa, asked } = intent;
+    const id = worker.newId();
+    const now = at();
+    const holder = { ...worker.holder, since: now };
     const values: Value[] = [
-      worker.newId(),
-      intent.kind,
-      profile,
-      environment,
-      baseUrl,
-      keyId,
-      intent.reference,
-      intent.fingerprint,
-      intent.amountPaisa,
-      intent.target,
-      JSON.stringify(intent.asked),
-      worker.user,
-      worker.command,
-      at(),
-      at(),
-      JSON.stringify({ ...worker.holder, since: at() }),
+      ...[id, kind, profile, environment, baseUrl, keyId, reference, fingerprint, amountPaisa],
+      ...[intent.target, baseUrl, keyId, fingerprint, kind],
+      ...[JSON.stringify(asked), user, command, now, now, JSON.stringify(holder)],
     ];
-    const operation = one(insert.get(...values));
-    const { id, kind, reference, fingerprint, amountPaisa, target, asked, user, command } =
-      operation;
-    record(operation.number, "intent", {
+    const row = insert.get(...values);
+    if (!row) return undefined;
+    const number = BigInt(row.number ?? 0n);
+    const target = row.target === null ? null : String(row.target);
+    record(number, "intent", {
       id,
       kind,
       reference,
@@ -107,13 +104,11 @@ export function openLedger(database: Database, worker: Worker) {
       user,
       command,
     });
-    return operation;
-  }
-
-  /** The same payout in place of one that was cancelled is a new decision; both are linked (P24). */
-  function linked(intent: Intent): Intent {
-    const replaced = cancelled.get(baseUrl, keyId, intent.kind, intent.fingerprint);
-    return replaced ? { ...intent, target: String(replaced.id) } : intent;
+    return {
+      ...{ ...intent, id, number, target, user, command, profile, environment, baseUrl, holder },
+      ...{ state: "INTENT", remoteId: null, status: null, code: null, message: null, attempts: 0 },
+      ...{ createdAt: now, updatedAt: now },
+    };
   }
 
   const listing = openListing(database, worker.owner);
@@ -138,15 +133,17 @@ export function openLedger(database: Database, worker: Worker) {
     begin: (intent: Intent, check: (before: Operation[]) => void): Operation =>
       database.transaction(() => {
         check(listing.similarTo(intent));
-        return begin(intent);
+        const operation = begin(intent);
+        if (!operation) throw new Error("the ledger made an id that it has already");
+        return operation;
       }),
 
     /** Asks for a reference: one process at a time, one fingerprint for ever (I2, I3). */
     claim: (intent: Intent & { reference: string }): Claim =>
       database.transaction(() => {
-        const row = byReference.get(baseUrl, keyId, intent.reference);
-        if (!row) return { kind: "new", operation: begin(linked(intent)) };
-        const operation = operationOf(row);
+        const begun = begin(intent);
+        if (begun) return { kind: "new", operation: begun };
+        const operation = one(byReference.get(baseUrl, keyId, intent.reference));
         if (operation.fingerprint !== intent.fingerprint) return { kind: "other", operation };
         if (operation.holder && worker.isAlive(operation.holder)) {
           return { kind: "held", operation, by: operation.holder };
@@ -167,16 +164,14 @@ export function openLedger(database: Database, worker: Worker) {
     },
 
     /** Writes down what came of an attempt. `letGo`: nobody works on it any longer. */
-    settle: ({ number }: Operation, outcome: Outcome, { letGo }: { letGo: boolean }): Operation =>
+    settle: ({ number }: Operation, outcome: Outcome, { letGo }: { letGo: boolean }): void =>
       database.transaction(() => {
-        const before = one(byNumber.get(number));
         const { state, remoteId = null, status = null, code = null, message = null } = outcome;
         const said = message === null ? null : worker.scrub(message);
         const isAttempt = outcome.sent === undefined ? 0n : 1n;
-        const holder = letGo || !before.holder ? null : JSON.stringify(before.holder);
-        change.run(state, remoteId, status, code, said, isAttempt, holder, at(), number);
+        const held = letGo ? "free" : "held";
+        change.run(state, remoteId, status, code, said, isAttempt, at(), held, number);
         record(number, isAttempt ? "attempt" : "look", outcome);
-        return one(byNumber.get(number));
       }),
   };
 }

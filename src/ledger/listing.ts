@@ -32,7 +32,7 @@ export function openListing(database: Database, { baseUrl, keyId }: Owner) {
     `SELECT * FROM operations WHERE ${own} AND kind = ? AND target = ? ORDER BY number`,
   );
   const byFingerprint = database.prepare(
-    `SELECT * FROM operations WHERE ${own} AND kind = ? AND fingerprint = ? ORDER BY number`,
+    `SELECT * FROM operations WHERE ${own} AND kind = 'payment' AND fingerprint = ? ORDER BY number`,
   );
   const unsettled = database.prepare(
     `SELECT * FROM operations WHERE ${own} AND state IN ('INTENT', 'UNCERTAIN') ORDER BY number`,
@@ -62,10 +62,10 @@ export function openListing(database: Database, { baseUrl, keyId }: Owner) {
     ofRecord: (kind: Kind, remoteId: string): Operation | undefined =>
       maybeOperation(byRemoteId.get(baseUrl, keyId, kind, remoteId)),
 
-    /** Those of the same target; where there is none, those of the very same request. */
+    /** Those of the same target; payments, which have none: those of the very same request. */
     similarTo: ({ kind, target, fingerprint }: Intent): Operation[] =>
       (target === null
-        ? byFingerprint.all(baseUrl, keyId, kind, fingerprint)
+        ? byFingerprint.all(baseUrl, keyId, fingerprint)
         : byTarget.all(baseUrl, keyId, kind, target)
       ).map(operationOf),
 

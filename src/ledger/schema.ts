@@ -49,6 +49,12 @@ const migrations = [
   CREATE INDEX events_by_operation ON events (operation, number);
   `,
   `
+  -- Hashes scatter: for payouts, of which there are many, only those are indexed that are looked for.
+  DROP INDEX by_fingerprint;
+  CREATE INDEX same_payment ON operations (base_url, key_id, fingerprint) WHERE kind = 'payment';
+  CREATE INDEX cancelled_payout ON operations (base_url, key_id, fingerprint)
+    WHERE kind = 'payout' AND status = 'Cancelled';
+
   CREATE TABLE batches (
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL,

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Failure, type FailureKind } from "../failure.ts";
 import type { Holder, Operation, Outcome, State } from "../ledger/operation.ts";
 import type { World } from "./world.ts";
@@ -104,5 +104,5 @@ export function fingerprintOf(
   parts: (string | bigint)[],
 ): string {
   const text = [account.baseUrl, account.environment, ...parts.map(String)].join("|");
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text);
 }

@@ -2,6 +2,7 @@ import { paisaOf } from "../contract/amount.ts";
 import { sameMobile } from "../contract/mobile.ts";
 import { type Resource, resources } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
+import type { SharedLedger } from "../ledger/grouped.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { dataOf } from "./outcome.ts";
 import { sendPayout } from "./payout.ts";
@@ -30,17 +31,15 @@ export async function resolve(
   if (by) throw held(operation.reference ?? operation.id, by);
   if (finding === "not made") {
     const message = "declared not made";
-    return ledger.settle(
-      operation,
-      { state: "NOT_SENT", code: "declared", message },
-      { letGo: true },
-    );
+    const outcome = { state: "NOT_SENT", code: "declared", message } as const;
+    await ledger.settle(operation, outcome, { letGo: true });
+    return asItIsNow(operation, ledger);
   }
   const isMove = operation.kind === "cancel" || operation.kind === "trigger";
   if (finding && !isMove) return adopt(operation, finding.made, world);
   if (operation.kind === "payout") {
     await sendPayout(orderOf(operation), world);
-    return afterwards(() => ledger.find(operation.id)) ?? operation;
+    return asItIsNow(operation, ledger);
   }
   if (isMove) return look(operation, world);
   throw new Failure(
@@ -81,11 +80,9 @@ async function adopt(operation: Operation, remoteId: string, world: World): Prom
   if (taken && taken.number !== operation.number)
     differences.push(`it already belongs to ${taken.id}`);
   if (differences.length === 0) {
-    return ledger.settle(
-      operation,
-      { state: "CONFIRMED", remoteId, status: record.status },
-      { letGo: true },
-    );
+    const outcome = { state: "CONFIRMED", remoteId, status: record.status } as const;
+    await ledger.settle(operation, outcome, { letGo: true });
+    return asItIsNow(operation, ledger);
   }
   throw new Failure(
     "conflict",
@@ -121,14 +118,15 @@ async function look(operation: Operation, world: World): Promise<Operation> {
   const moved = resources.find((one) => one === resource) ?? "payment";
   const { status } = await retrieve(moved, id, world);
   const state = status === target ? "CONFIRMED" : "NOT_SENT";
-  return ledger.settle(operation, { state, status }, { letGo: true });
+  await ledger.settle(operation, { state, status }, { letGo: true });
+  return asItIsNow(operation, ledger);
 }
 
-/** What only shows how it ended must not fail it: the money has moved. */
-function afterwards<Result>(look: () => Result): Result | undefined {
+/** What only shows how it ended must not fail it: the money has moved, or the word is written. */
+function asItIsNow(operation: Operation, ledger: SharedLedger): Operation {
   try {
-    return look();
+    return ledger.find(operation.id) ?? operation;
   } catch {
-    return undefined;
+    return operation;
   }
 }

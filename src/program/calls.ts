@@ -101,7 +101,7 @@ export function openCalls({
     now: host.now,
     random: wire.random,
     sleep: wire.sleep,
-    soon: (work) => void setImmediate(work),
+    soon: (work) => void setTimeout(work, 1),
     deadlineMs,
     waitFor: (ms) => {
       if (globals.timeoutMs === undefined) stop.cutOffAfter(ms + defaultTimeoutMs);

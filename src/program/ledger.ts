@@ -49,12 +49,26 @@ export async function openAccountLedger(
     holder,
     now: host.now,
     scrub,
-    newId: () => `OP${ulid(host.now(), () => (host.randomBytes(1)[0] ?? 0) / 256)}`,
+    newId: openIds(host),
     // Of another machine nothing can be told: its lock is respected.
     isAlive: ({ pid, startedAt, machine }) =>
       machine !== host.machine || host.processStart(pid) === startedAt,
   });
   return { ledger, close: () => database.close() };
+}
+
+/** Random bytes are dear one by one, and a batch makes an id for every row. */
+function openIds({ now, randomBytes }: Host): () => string {
+  let bytes = new Uint8Array().values();
+  const share = (): number => {
+    let next = bytes.next();
+    if (next.done) {
+      bytes = randomBytes(4096).values();
+      next = bytes.next();
+    }
+    return (next.value ?? 0) / 256;
+  };
+  return () => `OP${ulid(now(), share)}`;
 }
 
 /** The one file of all accounts, in a folder that nobody else reads. */

@@ -10,29 +10,38 @@ export interface Scrubber {
 
 /** More than are ever under way at once, so that memory and time do not grow with a batch. */
 const rememberedSignatures = 128;
+const signatureLength = 64;
+/** Where a signature can be, in whichever way it is written. */
+const longRun = new RegExp(`(?<![\\w+/-])[\\w+/-]{${signatureLength},}`, "g");
 
 /** Makes a scrubber. It finds a secret also where it was quoted for JSON, a URL, base64 or hex. */
 export function createScrubber(): Scrubber {
   const secrets = new Map<string, string>();
-  const signatures = new Map<string, string[]>();
+  const signatures = new Set<string>();
+  const withoutSignatures = (run: string): string => {
+    // What is no longer than a signature is one, or holds none: ledgers are full of hashes.
+    if (run.length === signatureLength) return signatures.has(run) ? masked(run) : run;
+    let clean = run;
+    for (const signature of signatures) {
+      for (const variant of variantsOf(signature))
+        clean = clean.replaceAll(variant, () => masked(signature));
+    }
+    return clean;
+  };
   return {
     learn: (secret) => {
       if (secret.length < 4) return;
       for (const variant of variantsOf(secret)) secrets.set(variant, masked(secret));
     },
     learnSignature: (signature) => {
-      signatures.set(signature, variantsOf(signature));
-      const [oldest] = signatures.keys();
+      signatures.add(signature);
+      const [oldest] = signatures;
       if (signatures.size > rememberedSignatures && oldest) signatures.delete(oldest);
     },
     scrub: (text) => {
       let clean = text;
       for (const [variant, mask] of secrets) clean = clean.replaceAll(variant, () => mask);
-      if (!/[\w+/-]{64}/.test(clean)) return clean; // shorter than any signature
-      for (const [signature, variants] of signatures) {
-        for (const variant of variants) clean = clean.replaceAll(variant, () => masked(signature));
-      }
-      return clean;
+      return clean.replace(longRun, withoutSignatures);
     },
   };
 }

@@ -91,7 +91,8 @@ export class Disk {
             this.#statement("all", sql).all(...parameters),
           ),
       }),
-      transaction: (work) => this.#transaction(work, step),
+      transaction: (work) => (this.#open ? work() : this.#transaction(work, step)),
+      transactionCount: () => this.#database.transactionCount(),
       close: () => {},
     };
   }
