@@ -14,6 +14,8 @@ const names: Record<string, Field> = {
 };
 
 export interface Header {
+  /** As the file names them. */
+  columns: string[];
   /** What each column of the file holds. */
   fields: Field[];
   problems: Problem[];
@@ -31,9 +33,10 @@ export function readHeader(cells: string[], delimiter: string): Header {
   });
   const isOtherDelimiter = cells.length === 1 && /[;\t,|]/.test(cells[0] ?? "");
   if (isOtherDelimiter)
-    return { fields: [], problems: [otherDelimiter(cells[0] ?? "", delimiter)] };
+    return { columns: cells, fields: [], problems: [otherDelimiter(cells[0] ?? "", delimiter)] };
   const missing = (["amount", "to"] as const).filter((field) => !found.includes(field));
   return {
+    columns: cells,
     fields: found.filter((field) => field !== undefined),
     problems: [
       ...missing.map((field) => problemAt(-1, "", `The column ${field} is missing.`)),

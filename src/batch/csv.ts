@@ -1,5 +1,3 @@
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
 import { Unreadable } from "./unreadable.ts";
 
@@ -14,15 +12,16 @@ export interface CsvRecord {
 const longestRecord = 64 * 1024;
 
 /**
- * The records of a CSV text (RFC 4180), one after the other. Records that are blank altogether, as
- * spreadsheets leave them at the end, are left out.
+ * The records of a CSV text (RFC 4180), some thousands at a time: to wait for each one would cost
+ * more than reading it. Records that are blank altogether, as spreadsheets leave them at the end,
+ * are left out.
  *
  * @throws Unreadable where the quotes make no sense
  */
 export async function* recordsOf(
   text: AsyncIterable<string>,
   delimiter: string,
-): AsyncIterable<CsvRecord> {
+): AsyncIterable<CsvRecord[]> {
   const parser = parse({
     delimiter,
     info: true,
@@ -30,18 +29,35 @@ export async function* recordsOf(
     relax_column_count: true,
     max_record_size: longestRecord,
   });
-  const feeding = pipeline(Readable.from(text), parser).catch(() => {}); // the loop sees it too
+  let failure: unknown;
+  parser.on("error", (error) => {
+    failure = error;
+  });
   let line = 1;
-  try {
-    for await (const { record, info } of parser) {
-      const cells: string[] = record;
-      if (cells.some((cell) => cell.trim() !== "")) yield { line, cells };
+  const parsed = (): CsvRecord[] => {
+    const records: CsvRecord[] = [];
+    for (let read = parser.read(); read !== null; read = parser.read()) {
+      const { record, info }: { record: string[]; info: { lines: number } } = read;
+      if (record.some((cell) => cell.trim() !== "")) records.push({ line, cells: record });
       line = info.lines + 1;
     }
-  } catch (error) {
-    throw error instanceof CsvError ? new Unreadable(line, whatIsWrong(error.code)) : error;
+    return records;
+  };
+  for await (const piece of text) {
+    parser.write(piece);
+    yield parsed();
+    if (failure) throw unreadable(failure, line);
   }
-  await feeding;
+  await new Promise((resolve) => {
+    parser.on("error", resolve);
+    parser.end(resolve);
+  });
+  yield parsed();
+  if (failure) throw unreadable(failure, line);
+}
+
+function unreadable(error: unknown, line: number): unknown {
+  return error instanceof CsvError ? new Unreadable(line, whatIsWrong(error.code)) : error;
 }
 
 function whatIsWrong(code: string): string {

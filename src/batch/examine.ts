@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Draft, DraftRow, Problem } from "../ledger/draft.ts";
-import { readHeader } from "./columns.ts";
+import { type Header, readHeader } from "./columns.ts";
 import { recordsOf } from "./csv.ts";
 import { textOf } from "./file.ts";
 import { type RowRules, readRow } from "./row.ts";
@@ -46,24 +46,23 @@ async function readAll(
   draft: Draft,
   rules: RowRules,
 ): Promise<string[]> {
-  let columns: string[] | undefined;
-  let fields: ReturnType<typeof readHeader>["fields"] = [];
+  let header: Header | undefined;
   let rows = 0;
-  for await (const record of recordsOf(textOf(path, hash), delimiter)) {
-    if (columns === undefined) {
-      const header = readHeader(record.cells, delimiter);
+  for await (const records of recordsOf(textOf(path, hash), delimiter)) {
+    for (const record of records) {
+      if (header) {
+        rows += 1;
+        keep(draft, await readRow(rows, record, header.fields, rules));
+        continue;
+      }
+      header = readHeader(record.cells, delimiter);
       for (const problem of header.problems) draft.complain({ ...problem, line: record.line });
       // Under a header that is not understood, no cell means anything.
       if (header.problems.length > 0) return record.cells;
-      columns = record.cells;
-      fields = header.fields;
-      continue;
     }
-    rows += 1;
-    keep(draft, await readRow(rows, record, fields, rules));
   }
-  if (rows === 0) draft.complain(problemOf(1, whyEmpty(columns)));
-  return columns ?? [];
+  if (rows === 0) draft.complain(problemOf(1, whyEmpty(header)));
+  return header?.columns ?? [];
 }
 
 function keep(draft: Draft, { row, problems }: { row: DraftRow; problems: Problem[] }): void {
@@ -71,8 +70,8 @@ function keep(draft: Draft, { row, problems }: { row: DraftRow; problems: Proble
   for (const problem of problems) draft.complain(problem);
 }
 
-function whyEmpty(columns: string[] | undefined): string {
-  return columns
+function whyEmpty(header: Header | undefined): string {
+  return header
     ? "There is a header, and no row below it."
     : "The file is empty. 'lenden payout batch template' shows how one looks.";
 }

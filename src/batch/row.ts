@@ -56,7 +56,8 @@ export async function readRow(
   const recipient = mobile && mobileText(mobile, rules.numberFormat);
   const method = cellOf("method") || rules.method;
   if (method === undefined) complain(fields.indexOf("method") + 1, "method", "", noMethod);
-  const methodId = method === undefined ? null : value("method", await rules.methodOf(method));
+  const named = method === undefined ? undefined : rules.methodOf(method);
+  const methodId = value("method", named instanceof Promise ? await named : named);
   const reference = fields.includes("ref")
     ? required("ref", readReference)
     : rules.makeReference(row, cells);

@@ -33,15 +33,17 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   const pace = openPace({ ...sending, now: world.now, sleep: world.sleep });
   const rules = openStopRules();
   const ledger = grouped(sending.ledger, world.soon);
-  const shared: World = { ...world, ledger: async () => ledger, notice: () => {} };
+  const client = paced(world, pace, rules);
   const rows = rowsOf(sending, world);
 
   const work = async (): Promise<void> => {
+    const own: World = { ...world, client, ledger: async () => ledger, notice: () => {} };
     for (;;) {
       try {
         const next = rules.reason() || world.isStopping() ? undefined : rows.next();
         if (!next || next.done) return;
-        await sendRow(next.value, { sending, rules, pace }, shared);
+        own.deadlineMs = Math.min(world.deadlineMs, world.now() + rowMs);
+        await sendRow(next.value, { sending, rules, pace }, own);
       } catch (error) {
         // I4: whatever the ledger itself says is the end of sending.
         rules.ledgerFailed(error);
@@ -68,11 +70,7 @@ async function sendRow(
   world: World,
 ): Promise<void> {
   try {
-    await sendPlannedPayout(orderOf(row), {
-      ...world,
-      client: paced(world, pace, rules),
-      deadlineMs: Math.min(world.deadlineMs, world.now() + rowMs),
-    });
+    await sendPlannedPayout(orderOf(row), world);
     pace.speedUp();
     rules.saw("sent");
     sending.onRow(row, "sent");

@@ -98,21 +98,25 @@ function libsqlEngine(database: import("libsql").Database): Engine {
 }
 
 function rowsOf(rows: unknown[]): Row[] {
-  return rows.map((row) => rowOf(row) ?? {});
+  if (rows.every(isRow)) return rows;
+  throw new TypeError(notRow);
 }
 
 /** Keeps the columns alone: libsql adds a `_metadata` object to what `get` returns. */
 function rowOf(found: unknown): Row | undefined {
   if (typeof found !== "object" || found === null) return undefined;
-  const row: Row = {};
-  for (const [column, value] of Object.entries(found)) {
-    if (typeof value === "string" || typeof value === "bigint" || value === null) {
-      row[column] = value;
-    } else if (column !== "_metadata") {
-      throw new TypeError(`the column ${column} holds neither text nor a whole number`);
-    }
-  }
-  return row;
+  const { _metadata, ...row } = { _metadata: undefined, ...found };
+  if (isRow(row)) return row;
+  throw new TypeError(notRow);
+}
+
+const notRow = "a column holds neither text nor a whole number";
+
+function isRow(found: unknown): found is Row {
+  if (typeof found !== "object" || found === null) return false;
+  return Object.values(found).every(
+    (value) => typeof value === "string" || typeof value === "bigint" || value === null,
+  );
 }
 
 function transactionsOn(engine: Engine): Transactions {

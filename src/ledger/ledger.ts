@@ -84,6 +84,7 @@ export function openLedger(database: Database, worker: Worker) {
     const id = worker.newId();
     const now = at();
     const holder = { ...worker.holder, since: now };
+    const times = { createdAt: now, updatedAt: now, holder };
     const values: Value[] = [
       ...[id, kind, profile, environment, baseUrl, keyId, reference, fingerprint, amountPaisa],
       ...[intent.target, baseUrl, keyId, fingerprint, kind],
@@ -104,11 +105,7 @@ export function openLedger(database: Database, worker: Worker) {
       user,
       command,
     });
-    return {
-      ...{ ...intent, id, number, target, user, command, profile, environment, baseUrl, holder },
-      ...{ state: "INTENT", remoteId: null, status: null, code: null, message: null, attempts: 0 },
-      ...{ createdAt: now, updatedAt: now },
-    };
+    return { ...intent, ...untried, id, number, target, user, command, ...worker.owner, ...times };
   }
 
   const listing = openListing(database, worker.owner);
@@ -175,6 +172,16 @@ export function openLedger(database: Database, worker: Worker) {
       }),
   };
 }
+
+/** What an operation is before anything came of it. */
+const untried = {
+  state: "INTENT",
+  remoteId: null,
+  status: null,
+  code: null,
+  message: null,
+  attempts: 0,
+} as const;
 
 /**
  * Whether it may be sent again with the same reference. A refusal for want of access said nothing

@@ -48,13 +48,11 @@ export async function findMethod(wanted: string, world: World, kept: Kept): Prom
 export function openMethodNames(
   world: World,
   kept: Kept,
-): (name: string) => Promise<Reading<string>> {
+): (name: string) => Reading<string> | Promise<Reading<string>> {
   const found = new Map<string, Reading<string>>();
   let methods = kept.read() ?? [];
   let asked: Promise<PaymentMethod[]> | undefined;
-  return async (name) => {
-    const before = found.get(name);
-    if (before) return before;
+  const look = async (name: string): Promise<Reading<string>> => {
     let reading = methodNamed(name, methods);
     if (!reading.ok) {
       asked ??= listMethods(world, kept);
@@ -64,6 +62,7 @@ export function openMethodNames(
     if (reading.ok) found.set(name, reading);
     return reading;
   };
+  return (name) => found.get(name) ?? look(name);
 }
 
 function methodNamed(name: string, methods: PaymentMethod[]): Reading<string> {
