@@ -26,6 +26,8 @@ export interface Host {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   randomBytes(size: number): Uint8Array;
   folders: Folders;
+  /** The built program of the thread that writes the ledger; run from its source, there is none. */
+  ledgerWriter?: string;
   /** Calls back on every SIGINT, SIGTERM and SIGHUP, instead of dying; returns how to stop listening. */
   onSignal(listener: (signal: Signal) => void): () => void;
 }
@@ -66,6 +68,7 @@ export function processHost(): Host {
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => {}),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     folders: foldersOf(env, { platform: process.platform, home: homedir() }),
+    ledgerWriter: join(import.meta.dirname, "ledger-writer.cjs"),
     onSignal: listen,
   };
 }

@@ -31,9 +31,11 @@ export function readHeader(cells: string[], delimiter: string): Header {
     if (before === index) return [];
     return [problemAt(index, cell, `Column ${before + 1} holds the ${field} already.`)];
   });
+  const nothing = { columns: cells, fields: [] };
   const isOtherDelimiter = cells.length === 1 && /[;\t,|]/.test(cells[0] ?? "");
   if (isOtherDelimiter)
-    return { columns: cells, fields: [], problems: [otherDelimiter(cells[0] ?? "", delimiter)] };
+    return { ...nothing, problems: [otherDelimiter(cells[0] ?? "", delimiter)] };
+  if (found.every((field) => field === undefined)) return { ...nothing, problems: [noHeader] };
   const missing = (["amount", "to"] as const).filter((field) => !found.includes(field));
   return {
     columns: cells,
@@ -44,6 +46,12 @@ export function readHeader(cells: string[], delimiter: string): Header {
     ],
   };
 }
+
+const noHeader = problemAt(
+  -1,
+  "",
+  `The first line is no header. It has to name the columns: ${fields.join(", ")}.`,
+);
 
 function otherDelimiter(line: string, delimiter: string): Problem {
   const [name = ""] = Object.entries({ semicolon: ";", tab: "\t", comma: ",", pipe: "|" })

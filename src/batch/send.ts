@@ -1,6 +1,6 @@
 import { Failure } from "../failure.ts";
 import type { Batch, PlannedRow } from "../ledger/batch.ts";
-import { grouped } from "../ledger/grouped.ts";
+import { type Commit, grouped } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { sendPlannedPayout } from "../operations/payout.ts";
 import { isForgotten } from "../operations/payout-claim.ts";
@@ -12,6 +12,7 @@ import { openStopRules, type RowEnd, type StopRules } from "./stop-rules.ts";
 export interface Sending {
   batch: Batch;
   ledger: Ledger;
+  commit: Commit;
   concurrency: number;
   /** Requests a second; as fast as it goes, if left out. */
   perSecond: number | undefined;
@@ -32,7 +33,7 @@ const rowMs = 60_000;
 export async function sendBatch(sending: Sending, world: World): Promise<Failure | undefined> {
   const pace = openPace({ ...sending, now: world.now, sleep: world.sleep });
   const rules = openStopRules();
-  const ledger = grouped(sending.ledger, world.soon);
+  const ledger = grouped(sending.ledger, sending.commit, world.soon);
   const client = paced(world, pace, rules);
   const rows = rowsOf(sending, world);
 

@@ -1,11 +1,12 @@
 import type { Batch, RowResult } from "../ledger/batch.ts";
-import { grouped } from "../ledger/grouped.ts";
+import { type Commit, grouped } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { World } from "../operations/world.ts";
 
 export interface Waiting {
   batch: Batch;
   ledger: Ledger;
+  commit: Commit;
   timeoutMs: number;
   /** The pause between two rounds; it grows when left out. */
   intervalMs: number | undefined;
@@ -31,11 +32,11 @@ export async function waitForBatch(waiting: Waiting, world: World): Promise<void
  * @returns how many have still not ended
  */
 export async function refreshBatch(
-  { batch, ledger }: Pick<Waiting, "batch" | "ledger">,
+  { batch, ledger, commit }: Pick<Waiting, "batch" | "ledger" | "commit">,
   world: World,
 ): Promise<number> {
   const rows = ledger.batches().unfinished(batch)[Symbol.iterator]();
-  const shared = grouped(ledger, world.soon);
+  const shared = grouped(ledger, commit, world.soon);
   let left = 0;
   const work = async (): Promise<void> => {
     for (let next = rows.next(); !next.done && !world.isStopping(); next = rows.next()) {

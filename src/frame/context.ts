@@ -14,6 +14,7 @@ import type { RawCall } from "../http/raw.ts";
 import type { Batch } from "../ledger/batch.ts";
 import type { BatchFile } from "../ledger/batches.ts";
 import type { Draft, ProblemKind } from "../ledger/draft.ts";
+import type { Commit } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { World } from "../operations/world.ts";
@@ -36,6 +37,8 @@ export interface Context {
   world(): Promise<World>;
   /** The ledger of the account. */
   ledger(): Promise<Ledger>;
+  /** Brings many changes to the ledger in one commit. */
+  committer(): Promise<Commit>;
   /** An id as it was typed, or the newest one of its kind in the ledger: `@last`, `@2`, … */
   idOf(kind: Resource, typed: string): Promise<string>;
   /** The world of another account than the chosen one: the demo's own sandbox. */

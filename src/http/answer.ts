@@ -126,8 +126,10 @@ function hostOf(location: string | string[] | undefined): string {
   }
 }
 
+const decoder = new TextDecoder("utf-8");
+
 function decoded(bytes: Uint8Array): string {
-  return new TextDecoder("utf-8").decode(bytes);
+  return decoder.decode(bytes);
 }
 
 function parsed(text: string): unknown {
@@ -138,8 +140,12 @@ function parsed(text: string): unknown {
   }
 }
 
+const deepestAnswer = 100;
+
 /** What nests without end cannot be printed, compared or searched: no honest answer does. */
 function isTooDeep(text: string): boolean {
+  const brackets = text.split("{").length + text.split("[").length;
+  if (brackets <= deepestAnswer) return false;
   let depth = 0;
   let deepest = 0;
   for (const [found] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
@@ -147,7 +153,7 @@ function isTooDeep(text: string): boolean {
     if (found === "}" || found === "]") depth -= 1;
     deepest = Math.max(deepest, depth);
   }
-  return deepest > 100;
+  return deepest > deepestAnswer;
 }
 
 function first(header: string | string[] | undefined): string | undefined {

@@ -168,7 +168,8 @@ function limitOf(stop: AbortSignal): Limit {
     onPassed();
   };
   const timer = setTimeout(pass, limits.answerMs);
-  stop.addEventListener("abort", pass);
+  const waiting = waitingFor(stop);
+  waiting.add(pass);
   return {
     isPassed: () => isPassed,
     whenPassed: (work) => {
@@ -177,9 +178,23 @@ function limitOf(stop: AbortSignal): Limit {
     },
     end: () => {
       clearTimeout(timer);
-      stop.removeEventListener("abort", pass);
+      waiting.delete(pass);
     },
   };
+}
+
+const waitingBySignal = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** One listener for all exchanges of a run: a signal with many of them is slow to let one go. */
+function waitingFor(stop: AbortSignal): Set<() => void> {
+  const known = waitingBySignal.get(stop);
+  if (known) return known;
+  const waiting = new Set<() => void>();
+  waitingBySignal.set(stop, waiting);
+  stop.addEventListener("abort", () => {
+    for (const pass of [...waiting]) pass();
+  });
+  return waiting;
 }
 
 /** The requests whose head reached a socket. */

@@ -1,4 +1,4 @@
-import type { Claim, Ledger } from "./ledger.ts";
+import type { Change, Changed, Claim, Ledger } from "./ledger.ts";
 
 type Maybe<Value> = Value | Promise<Value>;
 
@@ -8,49 +8,62 @@ export interface SharedLedger extends Omit<Ledger, "claim" | "settle"> {
   settle(...asked: Parameters<Ledger["settle"]>): Maybe<void>;
 }
 
+/** Makes changes in one commit; durable when it resolves, and none of them made when it rejects. */
+export type Commit = (changes: Change[]) => Promise<Changed[]>;
+
+interface Waiting {
+  change: Change;
+  done: (changed: Changed) => void;
+  fail: (error: unknown) => void;
+}
+
 /**
- * The same ledger for many at once: what they change in the same turn is one commit, durable
- * before any of them goes on. Bringing a commit to the disk costs more than all the changes in it.
- * After a failed commit it takes nothing any longer (I4).
+ * The same ledger for many at once: what they change at the same moment, or while a commit is under
+ * way, is one commit, durable before any of them goes on. To bring a commit to the disk costs more
+ * than all the changes in it. After a failed commit it takes nothing any longer (I4).
  *
  * @param soon runs something once everything that can go on at this moment did
  */
-export function grouped(ledger: Ledger, soon: (flush: () => void) => void): SharedLedger {
-  interface Change {
-    /** Makes the change, and gives what to do once it is durable. */
-    make: () => () => void;
-    fail: (error: unknown) => void;
-  }
-  let waiting: Change[] = [];
+export function grouped(
+  ledger: Ledger,
+  commit: Commit,
+  soon: (flush: () => void) => void,
+): SharedLedger {
+  const waiting: Waiting[] = [];
+  let isBusy = false;
   let broken: { error: unknown } | undefined;
 
-  const flush = (): void => {
-    const changes = waiting;
-    waiting = [];
+  const commitAll = async (group: Waiting[]): Promise<void> => {
     try {
-      for (const done of ledger.together(() => changes.map(({ make }) => make()))) done();
+      const results = await commit(group.map(({ change }) => change));
+      for (const [index, { done }] of group.entries()) done(results[index]);
     } catch (error) {
       broken = { error };
-      for (const { fail } of changes) fail(error);
+      for (const { fail } of [...group, ...waiting.splice(0)]) fail(error);
     }
   };
-
-  const shared = <Result>(change: () => Result): Promise<Result> =>
-    new Promise((resolve, reject) => {
-      if (broken) return reject(broken.error);
-      if (waiting.length === 0) soon(flush);
-      waiting.push({
-        make: () => {
-          const result = change();
-          return () => resolve(result);
-        },
-        fail: reject,
-      });
+  const flush = async (): Promise<void> => {
+    while (waiting.length > 0) await commitAll(waiting.splice(0));
+    isBusy = false;
+  };
+  const shared = (change: Change): Promise<Changed> =>
+    new Promise((done, fail) => {
+      if (broken) return fail(broken.error);
+      waiting.push({ change, done, fail });
+      if (isBusy) return;
+      isBusy = true;
+      soon(() => void flush());
     });
 
   return {
     ...ledger,
-    claim: (intent) => shared(() => ledger.claim(intent)),
-    settle: (operation, outcome, how) => shared(() => ledger.settle(operation, outcome, how)),
+    claim: async (intent) => {
+      const claim = await shared({ kind: "claim", intent });
+      if (claim) return claim;
+      throw new Error("the ledger gave no answer to a claim");
+    },
+    settle: async ({ number }, outcome, { letGo }) => {
+      await shared({ kind: "settle", number, outcome, letGo });
+    },
   };
 }

@@ -32,6 +32,13 @@ export type Claim =
   | { kind: "other"; operation: Operation }
   | { kind: "held"; operation: Operation; by: Holder };
 
+/** A change that can share a commit with others. */
+export type Change =
+  | { kind: "claim"; intent: Intent & { reference: string } }
+  | { kind: "settle"; number: bigint; outcome: Outcome; letGo: boolean };
+/** What came of it: a claim has an answer. */
+export type Changed = Claim | undefined;
+
 /** The durable record of everything this machine sent; the only list there is. */
 export type Ledger = ReturnType<typeof openLedger>;
 
@@ -108,6 +115,32 @@ export function openLedger(database: Database, worker: Worker) {
     return { ...intent, ...untried, id, number, target, user, command, ...worker.owner, ...times };
   }
 
+  function claim(intent: Intent & { reference: string }): Claim {
+    const begun = begin(intent);
+    if (begun) return { kind: "new", operation: begun };
+    const operation = one(byReference.get(baseUrl, keyId, intent.reference));
+    if (operation.fingerprint !== intent.fingerprint) return { kind: "other", operation };
+    if (operation.holder && worker.isAlive(operation.holder)) {
+      return { kind: "held", operation, by: operation.holder };
+    }
+    if (!isOpen(operation)) return { kind: "known", operation };
+    take(operation.number);
+    if (operation.state !== "UNCERTAIN" && operation.state !== "INTENT") {
+      reopen.run(at(), operation.number);
+      record(operation.number, "reopened", { state: "INTENT" });
+    }
+    return { kind: "resumed", operation };
+  }
+
+  function settle(number: bigint, outcome: Outcome, letGo: boolean): undefined {
+    const { state, remoteId = null, status = null, code = null, message = null } = outcome;
+    const said = message === null ? null : worker.scrub(message);
+    const isAttempt = outcome.sent === undefined ? 0n : 1n;
+    const held = letGo ? "free" : "held";
+    change.run(state, remoteId, status, code, said, isAttempt, at(), held, number);
+    record(number, isAttempt ? "attempt" : "look", outcome);
+  }
+
   const listing = openListing(database, worker.owner);
   let batches: Batches | undefined;
   return {
@@ -119,9 +152,6 @@ export function openLedger(database: Database, worker: Worker) {
       batches ??= openBatches(database, worker);
       return batches;
     },
-
-    /** Several changes as one: all of them durable when it returns, or none. */
-    together: <Result>(changes: () => Result): Result => database.transaction(changes),
 
     /**
      * Writes down an intent that has no reference. `check` sees what there was before (of the same
@@ -137,22 +167,7 @@ export function openLedger(database: Database, worker: Worker) {
 
     /** Asks for a reference: one process at a time, one fingerprint for ever (I2, I3). */
     claim: (intent: Intent & { reference: string }): Claim =>
-      database.transaction(() => {
-        const begun = begin(intent);
-        if (begun) return { kind: "new", operation: begun };
-        const operation = one(byReference.get(baseUrl, keyId, intent.reference));
-        if (operation.fingerprint !== intent.fingerprint) return { kind: "other", operation };
-        if (operation.holder && worker.isAlive(operation.holder)) {
-          return { kind: "held", operation, by: operation.holder };
-        }
-        if (!isOpen(operation)) return { kind: "known", operation };
-        take(operation.number);
-        if (operation.state !== "UNCERTAIN" && operation.state !== "INTENT") {
-          reopen.run(at(), operation.number);
-          record(operation.number, "reopened", { state: "INTENT" });
-        }
-        return { kind: "resumed", operation };
-      }),
+      database.transaction(() => claim(intent)),
 
     /** The process that works on an operation, where one still does. */
     holderOf: ({ number }: Operation): Holder | undefined => {
@@ -162,14 +177,17 @@ export function openLedger(database: Database, worker: Worker) {
 
     /** Writes down what came of an attempt. `letGo`: nobody works on it any longer. */
     settle: ({ number }: Operation, outcome: Outcome, { letGo }: { letGo: boolean }): void =>
-      database.transaction(() => {
-        const { state, remoteId = null, status = null, code = null, message = null } = outcome;
-        const said = message === null ? null : worker.scrub(message);
-        const isAttempt = outcome.sent === undefined ? 0n : 1n;
-        const held = letGo ? "free" : "held";
-        change.run(state, remoteId, status, code, said, isAttempt, at(), held, number);
-        record(number, isAttempt ? "attempt" : "look", outcome);
-      }),
+      database.transaction(() => settle(number, outcome, letGo)),
+
+    /** Several changes as one: all of them durable when it returns, or none. */
+    apply: (changes: Change[]): Changed[] =>
+      database.transaction(() =>
+        changes.map((change) =>
+          change.kind === "claim"
+            ? claim(change.intent)
+            : settle(change.number, change.outcome, change.letGo),
+        ),
+      ),
   };
 }
 

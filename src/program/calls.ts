@@ -11,6 +11,7 @@ import { createClient, requestFor, type Wire } from "../http/client.ts";
 import { proxySettings } from "../http/proxy.ts";
 import { rawOutcome, rawRequest } from "../http/raw.ts";
 import { avoidWaitingForWasm, openTransport } from "../http/transport.ts";
+import type { Commit } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { unsent } from "../operations/outcome.ts";
 import type { World } from "../operations/world.ts";
@@ -23,7 +24,7 @@ import { tracer } from "./trace.ts";
 /** The ways to the service. */
 export type Calls = Pick<
   Context,
-  "world" | "worldOf" | "ledger" | "raw" | "previewRaw" | "preview" | "local"
+  "world" | "worldOf" | "ledger" | "committer" | "raw" | "previewRaw" | "preview" | "local"
 > & { close(): Promise<void> };
 
 export interface CallsOptions {
@@ -80,12 +81,13 @@ export function openCalls({
     ...(globals.verbose ? { onExchange: tracer(notice, scrub) } : {}),
   });
 
-  const closing: (() => void)[] = [];
+  const closing: (() => void | Promise<void>)[] = [];
   const ledgerOf = (account: Account, path: () => Promise<string>) =>
     once(async () => {
-      const { openAccountLedger } = await import("./ledger.ts");
+      const { openAccountLedger, ownerOf } = await import("./ledger.ts");
+      const owner = ownerOf(account);
       const { ledger, close } = await openAccountLedger(await path(), {
-        account,
+        owner,
         host,
         command,
         scrub,
@@ -101,7 +103,7 @@ export function openCalls({
     now: host.now,
     random: wire.random,
     sleep: wire.sleep,
-    soon: (work) => void setTimeout(work, 1),
+    soon: (work) => void setImmediate(work),
     deadlineMs,
     waitFor: (ms) => {
       if (globals.timeoutMs === undefined) stop.cutOffAfter(ms + defaultTimeoutMs);
@@ -112,12 +114,22 @@ export function openCalls({
   });
 
   const wire = once(async () => wireOf(await accounts.account(), accounts.payoutSecret));
-  const ownLedger = once(async () => {
-    const path = async () => (await import("./ledger.ts")).ledgerFile(host);
-    return ledgerOf(await accounts.account(), path)();
+  const ownFile = async () => (await import("./ledger.ts")).ledgerFile(host);
+  const ownLedger = once(async () => ledgerOf(await accounts.account(), ownFile)());
+  const committer = once(async (): Promise<Commit> => {
+    const ledger = await ownLedger();
+    if (!host.ledgerWriter) return async (changes) => ledger.apply(changes);
+    const { ownerOf } = await import("./ledger.ts");
+    const { openWriter } = await import("./writer.ts");
+    const owner = ownerOf(await accounts.account());
+    const start = { path: await ownFile(), owner, command };
+    const writer = openWriter(host.ledgerWriter, start, scrub);
+    closing.push(writer.close);
+    return writer.commit;
   });
   return {
     ledger: ownLedger,
+    committer,
     world: once(async () => worldOf(await accounts.account(), await wire(), ownLedger)),
     worldOf: async (own, payoutSecret) =>
       worldOf(
@@ -135,7 +147,7 @@ export function openCalls({
       new Preview(await requestFor(contract[name], input, await wire())),
     local: async () => createClient(localContract, requireLocal(await wire())),
     close: async () => {
-      for (const close of closing) close();
+      await Promise.all(closing.map((close) => close()));
       await transport.close();
     },
   };

@@ -7,6 +7,7 @@ import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import { openDatabase } from "../ledger/database.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
+import type { Owner } from "../ledger/operation.ts";
 
 /** A ledger, and how to close its file. */
 export interface OpenedLedger {
@@ -15,7 +16,7 @@ export interface OpenedLedger {
 }
 
 export interface LedgerOptions {
-  account: Account;
+  owner: Owner;
   host: Host;
   command: string;
   scrub: (text: string) => string;
@@ -29,7 +30,7 @@ export interface LedgerOptions {
  */
 export async function openAccountLedger(
   path: string,
-  { account, host, command, scrub }: LedgerOptions,
+  { owner, host, command, scrub }: LedgerOptions,
 ): Promise<OpenedLedger> {
   const database = await openDatabase(path);
   const holder = {
@@ -38,12 +39,7 @@ export async function openAccountLedger(
     machine: host.machine,
   };
   const ledger = openLedger(database, {
-    owner: {
-      profile: account.name,
-      environment: account.environment,
-      baseUrl: account.baseUrl,
-      keyId: createHash("sha256").update(account.apiKey).digest("hex").slice(0, 16),
-    },
+    owner,
     user: host.user,
     command,
     holder,
@@ -69,6 +65,12 @@ function openIds({ now, randomBytes }: Host): () => string {
     return (next.value ?? 0) / 256;
   };
   return () => `OP${ulid(now(), share)}`;
+}
+
+/** Whose operations they are; the key itself is not part of it. */
+export function ownerOf({ name, environment, baseUrl, apiKey }: Account): Owner {
+  const keyId = createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
+  return { profile: name, environment, baseUrl, keyId };
 }
 
 /** The one file of all accounts, in a folder that nobody else reads. */

@@ -69,6 +69,7 @@ export function openSession(options: SessionOptions): Session {
     },
     world: async () => (await calls()).world(),
     ledger: async () => (await calls()).ledger(),
+    committer: async () => (await calls()).committer(),
     idOf: async (kind, typed) => {
       const place = /^@(last|[1-9]\d{0,5})$/.exec(typed)?.[1];
       if (place === undefined) return typed;

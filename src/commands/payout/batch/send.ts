@@ -98,5 +98,6 @@ async function wait(
   context: Context,
 ): Promise<void> {
   const { waitForBatch } = await import("../../../batch/wait.ts");
-  await waitForBatch({ batch, ledger, ...patience }, await context.world());
+  const waiting = { batch, ledger, commit: await context.committer(), ...patience };
+  await waitForBatch(waiting, await context.world());
 }

@@ -30,6 +30,7 @@ export async function sendWithProgress(
       ...pacing,
       batch,
       ledger,
+      commit: await context.committer(),
       onRow: (
         row: Parameters<typeof seen.saw>[0] & { line: number; reference: string },
         end: Parameters<typeof seen.saw>[1],

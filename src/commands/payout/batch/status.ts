@@ -37,8 +37,9 @@ export const batchStatus = defineCommand({
     if (input.refresh || input.wait) {
       const { refreshBatch, waitForBatch } = await import("../../../batch/wait.ts");
       const world = await context.world();
-      if (input.wait) await waitForBatch({ batch, ledger, ...patienceOf(input) }, world);
-      else await refreshBatch({ batch, ledger }, world);
+      const whole = { batch, ledger, commit: await context.committer() };
+      if (input.wait) await waitForBatch({ ...whole, ...patienceOf(input) }, world);
+      else await refreshBatch(whole, world);
     }
     return { ...standingOf(batch, ledger), waited: input.wait };
   },

@@ -1,0 +1,79 @@
+import { Worker } from "node:worker_threads";
+import { Failure } from "../failure.ts";
+import type { Commit } from "../ledger/grouped.ts";
+import type { Change, Changed } from "../ledger/ledger.ts";
+import type { Owner } from "../ledger/operation.ts";
+
+/** What the thread is started with. */
+export interface WriterStart {
+  path: string;
+  owner: Owner;
+  command: string;
+}
+
+export type Asked = Change[] | "close";
+export type Answered =
+  | { changed: Changed[] }
+  | { failed: { message: string; code: string | undefined } };
+
+/** Commits changes to the ledger, and is closed at the end. */
+export interface Writer {
+  commit: Commit;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a thread that commits: while one group is brought to the disk, the rows of others are on
+ * the wire. It takes one group at a time.
+ *
+ * @param program the file of the thread
+ * @param scrub takes secrets out, before anything is handed over
+ */
+export function openWriter(
+  program: string,
+  start: WriterStart,
+  scrub: (text: string) => string,
+): Writer {
+  const thread = new Worker(program, { workerData: start });
+  let pending:
+    | { resolve: (changed: Changed[]) => void; reject: (error: unknown) => void }
+    | undefined;
+  let fault: Failure | undefined;
+  const fail = (error: { message: string; code?: unknown }): void => {
+    fault = new Failure("internal", "The ledger could not be written.", {
+      hint: "Make room on the disk and check its permissions, then run the same command again.",
+      cause: error,
+    });
+    pending?.reject(fault);
+  };
+  thread.on("message", (answered: Answered) => {
+    if ("failed" in answered) fail(answered.failed);
+    else pending?.resolve(answered.changed);
+  });
+  thread.on("error", fail);
+  const ended = new Promise<void>((resolve) => thread.on("exit", () => resolve()));
+  void ended.then(() => fail({ message: "the thread has ended" }));
+  return {
+    commit: (changes) =>
+      new Promise((resolve, reject) => {
+        pending = { resolve, reject };
+        if (fault) reject(fault);
+        else thread.postMessage(changes.map((change) => withoutSecrets(change, scrub)));
+      }),
+    close: async () => {
+      thread.postMessage("close" satisfies Asked);
+      await ended;
+    },
+  };
+}
+
+/** The texts of a change that came from outside: what a person typed, and what the service said. */
+function withoutSecrets(change: Change, scrub: (text: string) => string): Change {
+  const clean = <Value>(value: Value): Value => {
+    const text = JSON.stringify(value);
+    const scrubbed = scrub(text);
+    return scrubbed === text ? value : JSON.parse(scrubbed);
+  };
+  if (change.kind === "settle") return { ...change, outcome: clean(change.outcome) };
+  return { ...change, intent: { ...change.intent, asked: clean(change.intent.asked) } };
+}
