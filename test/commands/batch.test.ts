@@ -1,0 +1,175 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { scratchFolder } from "../run.ts";
+import { testAccount } from "./account.ts";
+
+const account = testAccount();
+const header = "ref,amount,to,method,name";
+const people = ["01712345678", "01812345678", "01912345678"];
+
+/** A file of its own, whose references begin with its name. */
+function payroll(name: string, amounts = ["500", "1250.50", "0.01"]): string {
+  const file = join(scratchFolder(), `${name}.csv`);
+  const rows = amounts.map(
+    (amount, index) => `${name}-${index},${amount},${people[index % 3]},bkash,Person ${index}`,
+  );
+  writeFileSync(file, [header, ...rows, ""].join("\n"));
+  return file;
+}
+
+/** Each test has its own ledger, so that nobody was paid before. */
+function batch(line: string[], data: string = scratchFolder()) {
+  return account.run(["payout", "batch", ...line], { env: { LENDEN_DATA_DIR: data } });
+}
+
+const sent = async () => (await account.asked()).filter((one) => one.includes("create-by-server"));
+
+test("a file is sent: the summary first, then each row once, and the sums at the end", async () => {
+  const before = (await sent()).length;
+  const { code, stdout, stderr } = await batch(["send", payroll("FIRST"), "--json"]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    name: "FIRST.csv",
+    rows: 3,
+    total: "1750.51",
+    states: { processing: { rows: 3, total: "1750.51" }, unsent: { rows: 0, total: "0" } },
+  });
+  expect(stderr).toContain("Send a batch of payouts — sandbox:");
+  expect(stderr).toContain("In all: 3 rows, BDT 1,750.51");
+  expect(stderr).toContain("Largest: line 3: BDT 1,250.50 to 01812345678 (Person 1)");
+  expect(stderr).toContain("3 of 3 rows · BDT 1,750.51 of BDT 1,750.51");
+  expect((await sent()).length - before).toBe(3);
+});
+
+test("the same file again sends nothing and shows the same batch", async () => {
+  const [file, data] = [payroll("AGAIN"), scratchFolder()];
+  const first = await batch(["send", file, "--json"], data);
+  const before = (await sent()).length;
+  const second = await batch(["send", file, "--json"], data);
+  expect([second.code, second.stdout]).toEqual([0, first.stdout]);
+  expect(second.stderr).toContain("Every row of this file was sent before");
+  expect(await sent()).toHaveLength(before);
+});
+
+test("a changed file of the same name is refused with the rows that differ, and goes with another name", async () => {
+  const data = scratchFolder();
+  await batch(["send", payroll("SAME")], data);
+  const other = payroll("SAME", ["500", "1250.50", "7", "8"]);
+  writeFileSync(other, readFileSync(other, "utf8").replaceAll("SAME-", "OTHER-"));
+  const refused = await batch(["send", other, "--allow-duplicates"], data);
+  expect(refused.code).toBe(5);
+  expect(refused.stderr).toContain("Another file of the name SAME.csv was planned");
+  expect(refused.stderr).toContain("line 4: another amount, recipient or method than row 3");
+  expect(refused.stderr).toContain("line 5: this row is not in the plan");
+  const named = await batch(["send", other, "--name", "second", "--allow-duplicates"], data);
+  expect(named.code).toBe(0);
+});
+
+test("somebody who got the same amount within a day is paid again only if that is meant", async () => {
+  const data = scratchFolder();
+  await batch(["send", payroll("DAY")], data);
+  const again = payroll("DAY2", ["500"]);
+  const refused = await batch(["send", again], data);
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringMatching(/line 2, to .*same person was sent the same amount at .*DAY-0/),
+  ]);
+  expect((await batch(["send", again, "--allow-duplicates"], data)).code).toBe(0);
+});
+
+test.each([
+  [["--expect-total", "1750.50"], "--expect-total: the total is 1750.51."],
+  [["--expect-count", "4"], "--expect-count: there are 3 rows."],
+])("%j that is not what the file has stops it before anything is sent", async (flags, says) => {
+  const before = (await sent()).length;
+  const { code, stderr } = await batch(["send", payroll("EXPECT"), ...flags]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+  expect(await sent()).toHaveLength(before);
+});
+
+test("a plan is made with one method: another one at the second run is refused", async () => {
+  const data = scratchFolder();
+  const file = join(scratchFolder(), "plain.csv");
+  writeFileSync(file, "amount,to\n5,01712345678\n");
+  expect((await batch(["send", file, "--method", "bkash"], data)).code).toBe(0);
+  const { code, stderr } = await batch(["send", file, "--method", "nagad"], data);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("planned with bkash")]);
+});
+
+test("a batch is found by its file, its id and its name; an unknown one is an error", async () => {
+  const [file, data] = [payroll("FIND"), scratchFolder()];
+  const id = (await batch(["send", file, "-q"], data)).stdout.trim();
+  expect(id).toMatch(/^B[0-9A-Z]{6}$/);
+  for (const name of [file, id, id.toLowerCase(), "FIND.csv"]) {
+    const { code, stdout } = await batch(["status", name, "-q"], data);
+    expect([code, stdout.trim()]).toEqual([0, id]);
+  }
+  expect((await batch(["list", "-q"], data)).stdout.trim()).toBe(id);
+  expect(await batch(["status", "B000000"], data)).toMatchObject({ code: 2 });
+});
+
+test("waiting goes on until each row is Completed or Cancelled, and a cancelled one is told", async () => {
+  const [file, data] = [payroll("WAIT"), scratchFolder()];
+  expect((await batch(["send", file], data)).code).toBe(0);
+  const ids = (await batch(["export", file, "-o", "ndjson"], data)).stdout
+    .trim()
+    .split("\n")
+    .map((line) => String(JSON.parse(line).payoutId));
+  const end = (id: string | undefined, status: string) =>
+    account.run(["sandbox", "set", "payout", id ?? "", status]);
+  await end(ids[0], "Completed");
+  await end(ids[1], "Cancelled");
+  const short = ["--wait", "--wait-timeout", "100ms", "--interval", "20ms"];
+  expect((await batch(["status", file, ...short], data)).code).toBe(8);
+  await end(ids[2], "Completed");
+  const { code, stdout } = await batch(["status", file, "--wait", "--json"], data);
+  expect(code).toBe(6);
+  expect(JSON.parse(stdout).states).toMatchObject({
+    completed: { rows: 2, total: "500.01" },
+    cancelled: { rows: 1, total: "1250.5" },
+    processing: { rows: 0, total: "0" },
+  });
+});
+
+test("a template can be checked and sent as it is, and an existing file is left alone", async () => {
+  const file = join(scratchFolder(), "new.csv");
+  const data = scratchFolder();
+  expect((await batch(["template", file, "--method", "nagad"], data)).code).toBe(0);
+  expect(readFileSync(file, "utf8")).toMatch(/^ref,amount,to,method,name,description\n.*,nagad,/);
+  expect((await batch(["check", file], data)).code).toBe(0);
+  expect((await batch(["template", file], data)).code).toBe(2);
+  const onScreen = await batch(["template"], data);
+  expect(onScreen.stdout.split("\n")).toHaveLength(5);
+});
+
+test("on a production account a script says the total and the count, with --yes", async () => {
+  const file = payroll("REAL", ["5"]);
+  const env = {
+    LENDEN_DATA_DIR: scratchFolder(),
+    LENDEN_BASE_URL: "https://127.0.0.1:9",
+    LENDEN_API_KEY: "public-ABC-ABCDEFGHIJKL-XYZ",
+  };
+  const noMethod = join(scratchFolder(), "real.csv");
+  writeFileSync(noMethod, readFileSync(file, "utf8").replace(",bkash,", ",,"));
+  const run = (...flags: string[]) => {
+    const line = ["payout", "batch", "send", noMethod, "--method-id", "M", ...flags];
+    return account.run(line, { env });
+  };
+  const given = ["--expect-total", "5", "--expect-count", "1"];
+  expect(await run()).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(/real money[\s\S]*--yes and --expect-total and --expect-count/),
+  });
+  expect(await run("--yes")).toMatchObject({ code: 4 });
+  expect(await run(...given)).toMatchObject({ code: 4 });
+  expect(existsSync(join(env.LENDEN_DATA_DIR, "ledger.db"))).toBe(true);
+  expect(await batchesIn(env)).toEqual([]);
+  // Nothing listens there: it was confirmed, planned, and nothing could be sent.
+  expect(await run("--yes", ...given, "--timeout", "1s")).toMatchObject({ code: 69 });
+  expect(await batchesIn(env)).toHaveLength(1);
+});
+
+async function batchesIn(env: Record<string, string>): Promise<unknown> {
+  return JSON.parse((await account.run(["payout", "batch", "list", "--json"], { env })).stdout);
+}
