@@ -6,7 +6,7 @@ import { defineConfig } from "rolldown";
  * for it. The bundle is CommonJS because Node starts it some 6 ms sooner than an ES module.
  */
 const chunks = {
-  start: ["program/run.ts"],
+  start: ["host.ts", "program/run.ts"],
   account: ["program/accounts.ts"],
   call: ["program/calls.ts"],
 };
@@ -40,7 +40,7 @@ const withoutHttp2 = {
 };
 
 export default defineConfig({
-  input: "src/main.ts",
+  input: { main: "src/main.ts", "ledger-writer": "src/program/ledger-writer.ts" },
   platform: "node",
   external: ["libsql", "@napi-rs/keyring"],
   plugins: [withoutHttp2, assignChunks],

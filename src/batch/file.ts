@@ -50,7 +50,7 @@ function checkRegular(path: string): void {
 
 async function* bytesOf(path: string): AsyncIterable<Uint8Array> {
   try {
-    yield* createReadStream(path, { highWaterMark: 256 * 1024 });
+    yield* createReadStream(path, { highWaterMark: 32 * 1024 });
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
     throw new Failure("usage", `${path} cannot be read (${String(error.code)}).`, { cause: error });

@@ -26,7 +26,8 @@ export function openStopRules(): StopRules {
       if (inARow >= mostInARow) reason ??= silence(failure);
     },
     ledgerFailed: (error) => {
-      reason ??= error instanceof Failure ? error : ledgerTrouble(error);
+      reason ??=
+        error instanceof Failure && error.kind === "internal" ? error : ledgerTrouble(error);
     },
     reason: () => reason,
   };

@@ -22,6 +22,9 @@ export interface Writer {
   close(): Promise<void>;
 }
 
+/** It holds one group of changes at a time; left alone, Node would give it tens of megabytes. */
+const littleMemory = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
+
 /**
  * Opens a thread that commits: while one group is brought to the disk, the rows of others are on
  * the wire. It takes one group at a time.
@@ -34,13 +37,14 @@ export function openWriter(
   start: WriterStart,
   scrub: (text: string) => string,
 ): Writer {
-  const thread = new Worker(program, { workerData: start });
+  const thread = new Worker(program, { workerData: start, resourceLimits: littleMemory });
   let pending:
     | { resolve: (changed: Changed[]) => void; reject: (error: unknown) => void }
     | undefined;
   let fault: Failure | undefined;
   const fail = (error: { message: string; code?: unknown }): void => {
-    fault = new Failure("internal", "The ledger could not be written.", {
+    const code = error.code ? ` (${String(error.code)})` : "";
+    fault ??= new Failure("internal", `The ledger could not be written${code}.`, {
       hint: "Make room on the disk and check its permissions, then run the same command again.",
       cause: error,
     });
