@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openDatabase } from "../../src/ledger/database.ts";
 import { scratchFolder } from "../run.ts";
 import { testAccount } from "./account.ts";
 
@@ -173,3 +174,26 @@ test("on a production account a script says the total and the count, with --yes"
 async function batchesIn(env: Record<string, string>): Promise<unknown> {
   return JSON.parse((await account.run(["payout", "batch", "list", "--json"], { env })).stdout);
 }
+
+test("a plan that was altered behind lenden's back is not sent, and ledger check says which", async () => {
+  const [file, data] = [payroll("ALTERED"), scratchFolder()];
+  const id = (await batch(["send", file, "-q"], data)).stdout.trim();
+  const database = await openDatabase(join(data, "ledger.db"));
+  database.exec("UPDATE batch_rows SET recipient = '01999999999' WHERE row = 2");
+  database.close();
+  const env = { LENDEN_DATA_DIR: data };
+  const checked = await account.run(["ledger", "check", "--json"], { env });
+  expect([checked.code, JSON.parse(checked.stdout)]).toMatchObject([1, { altered: [id] }]);
+  const again = await batch(["send", file], data);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("was altered")]);
+});
+
+test("rows that do not add up to the plan are never shown as if they did", async () => {
+  const [file, data] = [payroll("SUMS"), scratchFolder()];
+  await batch(["send", file], data);
+  const database = await openDatabase(join(data, "ledger.db"));
+  database.exec("UPDATE batch_rows SET amount_paisa = amount_paisa + 1 WHERE row = 3");
+  database.close();
+  const { code, stdout, stderr } = await batch(["status", file], data);
+  expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("do not add up")]);
+});
