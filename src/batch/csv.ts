@@ -1,5 +1,6 @@
+import { finished } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
-import { Unreadable } from "./unreadable.ts";
+import { lineBreaksIn, Unreadable } from "./unreadable.ts";
 
 /** One record of a table: its cells as texts, whatever they look like. */
 export interface CsvRecord {
@@ -16,53 +17,52 @@ const longestRecord = 64 * 1024;
  * more than reading it. Records that are blank altogether, as spreadsheets leave them at the end,
  * are left out.
  *
- * @throws Unreadable where the quotes make no sense
+ * @throws Unreadable where the quotes make no sense, after the records that come before
  */
 export async function* recordsOf(
   text: AsyncIterable<string>,
   delimiter: string,
 ): AsyncIterable<CsvRecord[]> {
+  const found: string[][] = [];
   const parser = parse({
     delimiter,
-    info: true,
     record_delimiter: ["\r\n", "\n", "\r"],
     relax_column_count: true,
     max_record_size: longestRecord,
+    // A stream that fails drops what it still holds; what stands here is safe from that.
+    on_record: (cells: string[]) => void found.push(cells),
   });
-  let failure: unknown;
-  parser.on("error", (error) => {
-    failure = error;
-  });
+  parser.on("error", () => {}); // it is looked at below, once what came before is told
   let line = 1;
-  const parsed = (): CsvRecord[] => {
+  const newRecords = (): CsvRecord[] => {
     const records: CsvRecord[] = [];
-    for (let read = parser.read(); read !== null; read = parser.read()) {
-      const { record, info }: { record: string[]; info: { lines: number } } = read;
-      if (record.some((cell) => cell.trim() !== "")) records.push({ line, cells: record });
-      line = info.lines + 1;
+    for (const cells of found.splice(0)) {
+      if (cells.some((cell) => cell.trim() !== "")) records.push({ line, cells });
+      line += 1 + cells.reduce((breaks, cell) => breaks + lineBreaksIn(cell), 0);
     }
     return records;
   };
   for await (const piece of text) {
     parser.write(piece);
-    yield parsed();
-    if (failure) throw unreadable(failure, line);
+    yield newRecords();
+    if (parser.errored) throw unreadable(parser.errored, line);
   }
-  await new Promise((resolve) => {
-    parser.on("error", resolve);
-    parser.end(resolve);
-  });
-  yield parsed();
-  if (failure) throw unreadable(failure, line);
+  parser.end();
+  await finished(parser.resume()).catch(() => {});
+  yield newRecords();
+  if (parser.errored) throw unreadable(parser.errored, line);
 }
 
-function unreadable(error: unknown, line: number): unknown {
-  return error instanceof CsvError ? new Unreadable(line, whatIsWrong(error.code)) : error;
+function unreadable(error: Error, line: number): Error {
+  if (!(error instanceof CsvError)) return error;
+  const hint = line === 1 ? " If its cells are not parted by commas, say so with --delimiter." : "";
+  return new Unreadable(line, whatIsWrong(error.code) + hint);
 }
 
 function whatIsWrong(code: string): string {
-  if (code === "CSV_QUOTE_NOT_CLOSED" || code === "CSV_MAX_RECORD_SIZE")
-    return "A quote is opened here and never closed.";
+  if (code === "CSV_QUOTE_NOT_CLOSED") return "A quote is opened here and never closed.";
+  if (code === "CSV_MAX_RECORD_SIZE")
+    return `This row is longer than ${longestRecord} bytes. Is a quote opened here and never closed?`;
   if (code === "INVALID_OPENING_QUOTE" || code === "CSV_INVALID_CLOSING_QUOTE")
     return 'There is a quote inside a cell. Put the cell in quotes and double those within: "a ""b"" c".';
   return `This is not a line of CSV (${code}).`;

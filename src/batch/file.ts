@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, statSync } from "node:fs";
 import { Failure, usage } from "../failure.ts";
-import { Unreadable } from "./unreadable.ts";
+import { lineBreaksIn, Unreadable } from "./unreadable.ts";
 
 /**
  * The SHA-256 of a file's bytes, in hexadecimal.
@@ -26,35 +26,51 @@ export async function* textOf(path: string, expectedHash: string): AsyncIterable
   const hash = createHash("sha256");
   const decoder = new TextDecoder("utf-8");
   let line = 1;
+  let before = "";
   let isFirst = true;
   for await (const chunk of bytesOf(path)) {
     if (isFirst) refuseUtf16(chunk);
     isFirst = false;
     hash.update(chunk);
     const text = decoder.decode(chunk, { stream: true });
-    checkCharacters(text, line);
-    line += linesIn(text);
-    yield text;
+    if (before.endsWith("\r") && text.startsWith("\n")) line -= 1; // a CRLF that was cut in two
+    const sound = soundPart(text);
+    yield sound;
+    line += lineBreaksIn(sound);
+    if (sound !== text) throw notUtf8(line);
+    before = text;
   }
-  checkCharacters(decoder.decode(), line);
+  if (decoder.decode() !== "") throw notUtf8(line);
   if (hash.digest("hex") === expectedHash) return;
   throw usage([`${path} was changed while it was read.`], "Nothing was sent. Run it again.");
 }
 
 function checkRegular(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = lookAt(path);
   if (!found) throw usage([`There is no file ${path}.`]);
   if (!found.isFile())
     throw usage([`${path} is no file.`], "A batch is read twice, so it cannot come from a pipe.");
+}
+
+function lookAt(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw unreadablePath(path, error);
+  }
 }
 
 async function* bytesOf(path: string): AsyncIterable<Uint8Array> {
   try {
     yield* createReadStream(path, { highWaterMark: 32 * 1024 });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error;
-    throw new Failure("usage", `${path} cannot be read (${String(error.code)}).`, { cause: error });
+    throw unreadablePath(path, error);
   }
+}
+
+function unreadablePath(path: string, error: unknown): unknown {
+  if (!(error instanceof Error && "code" in error)) return error;
+  return new Failure("usage", `${path} cannot be read (${String(error.code)}).`, { cause: error });
 }
 
 /** By its mark, or by the zero bytes that every second character of a table in it has. */
@@ -71,15 +87,14 @@ function refuseUtf16(start: Uint8Array): void {
 }
 
 /** A character that is not UTF-8, or that an earlier program could not read, comes out as U+FFFD. */
-function checkCharacters(text: string, line: number): void {
+function soundPart(text: string): string {
   const fault = text.indexOf("\ufffd");
-  if (fault < 0) return;
-  throw new Unreadable(
-    line + linesIn(text.slice(0, fault)),
-    "There is a character here that is not UTF-8. In Excel save the file as 'CSV UTF-8 (Comma delimited)'.",
-  );
+  return fault < 0 ? text : text.slice(0, fault);
 }
 
-function linesIn(text: string): number {
-  return text.split("\n").length - 1;
+function notUtf8(line: number): Unreadable {
+  return new Unreadable(
+    line,
+    "There is a character here that is not UTF-8. In Excel save the file as 'CSV UTF-8 (Comma delimited)'.",
+  );
 }

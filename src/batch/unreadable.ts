@@ -8,3 +8,9 @@ export class Unreadable extends Error {
     this.line = line;
   }
 }
+
+/** As editors count them: CRLF, LF and CR each end a line. */
+export function lineBreaksIn(text: string): number {
+  if (!text.includes("\n") && !text.includes("\r")) return 0;
+  return text.match(/\r\n|[\r\n]/g)?.length ?? 0;
+}

@@ -120,8 +120,12 @@ function nameOf(path: string): string {
 }
 
 function readDelimiter(text: string): Reading<string> {
-  const known: Record<string, string> = { comma: ",", semicolon: ";", tab: "\t" };
-  const character = known[text] ?? (Object.values(known).includes(text) ? text : undefined);
+  const known = new Map([
+    ["comma", ","],
+    ["semicolon", ";"],
+    ["tab", "\t"],
+  ]);
+  const character = known.get(text) ?? [...known.values()].find((one) => one === text);
   return character === undefined
     ? rejected("This is not one of: comma, semicolon, tab.")
     : accepted(character);

@@ -1,0 +1,88 @@
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { testAccount } from "../commands/account.ts";
+import { openMerchant } from "../merchant.ts";
+import { built, scratchFolder } from "../run.ts";
+import { checkPath, fileOf } from "./files.ts";
+
+const account = testAccount();
+
+const good = "amount,to,method\n5,01712345678,bkash\n";
+const folder = scratchFolder();
+const at = (name: string) => join(folder, name);
+
+mkdirSync(at("folder.csv"));
+execFileSync("mkfifo", [at("pipe.csv")]);
+symlinkSync("loop.csv", at("loop.csv"));
+symlinkSync("nowhere.csv", at("broken.csv"));
+writeFileSync(at("good.csv"), good);
+
+test.each([
+  ["a missing file", at("missing.csv"), "There is no file"],
+  ["no name", "", "There is no file"],
+  ["a folder", at("folder.csv"), "is no file"],
+  ["a pipe", at("pipe.csv"), "it cannot come from a pipe"],
+  ["a device", "/dev/null", "it cannot come from a pipe"],
+  ["a link to nothing", at("broken.csv"), "There is no file"],
+  ["a link to itself", at("loop.csv"), "cannot be read (ELOOP)"],
+  ["something below a file", at("good.csv/payroll.csv"), "cannot be read (ENOTDIR)"],
+  ["a name that is too long", at("x".repeat(300)), "cannot be read (ENAMETOOLONG)"],
+  ["a file that gives no bytes", "/proc/self/mem", "cannot be read (EIO)"],
+])("%s is refused in a sentence", async (_, path, says) => {
+  for (const command of ["check", "send"]) {
+    const { code, stdout, stderr } = await account.run(["payout", "batch", command, path]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(says);
+  }
+});
+
+test("the built tool does not wait for a pipe", async () => {
+  const { code } = await built(["payout", "batch", "send", at("pipe.csv")], { env: account.env() });
+  expect(code).toBe(2);
+});
+
+test.skipIf(process.getuid?.() === 0)("a file that we may not read is refused", async () => {
+  const path = fileOf(good);
+  chmodSync(path, 0o000);
+  expect(await checkPath(account, path)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("cannot be read (EACCES)"),
+  });
+});
+
+test("a link to a file is that file", async () => {
+  symlinkSync("good.csv", at("symbolic.csv"));
+  linkSync(at("good.csv"), at("hard.csv"));
+  for (const name of ["symbolic.csv", "hard.csv"])
+    expect(await checkPath(account, at(name))).toMatchObject({ code: 0, rows: 1 });
+});
+
+test.each([
+  ["with another row", (path: string) => appendFileSync(path, "6,01812345678,bkash\n")],
+  ["with another amount", (path: string) => writeFileSync(path, good.replace("5", "6"))],
+  ["to nothing", (path: string) => writeFileSync(path, "")],
+])("a file that changes %s while it is read is not sent", async (_, change) => {
+  const merchant = await openMerchant();
+  const path = fileOf(good);
+  let isChanged = false;
+  const now = () => {
+    // The clock is asked for when the methods are fetched, in the middle of the reading.
+    if (!isChanged) change(path);
+    isChanged = true;
+    return Date.now();
+  };
+  const line = ["payout", "batch", "send", path, "--json"];
+  const { code, stdout, stderr } = await merchant.lenden(line, { host: { now } });
+  expect(stderr).toContain("was changed while it was read");
+  expect({ code, stdout, isChanged }).toEqual({ code: 2, stdout: "", isChanged: true });
+  expect(await merchant.moneyRequests()).toEqual([]);
+});
