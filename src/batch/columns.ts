@@ -5,13 +5,13 @@ const fields = ["ref", "amount", "to", "method", "name", "description"] as const
 export type Field = (typeof fields)[number];
 
 /** Our names, and the service's own (service.md §4). */
-const names: Record<string, Field> = {
-  ...Object.fromEntries(fields.map((field) => [field, field])),
-  merchantRef: "ref",
-  recipientNumber: "to",
-  paymentMethodId: "method",
-  recipientName: "name",
-};
+const names = new Map<string, Field>([
+  ...fields.map((field): [string, Field] => [field, field]),
+  ["merchantRef", "ref"],
+  ["recipientNumber", "to"],
+  ["paymentMethodId", "method"],
+  ["recipientName", "name"],
+]);
 
 export interface Header {
   /** As the file names them. */
@@ -23,10 +23,10 @@ export interface Header {
 
 /** Reads the header. Parsers disagree about a column that stands twice, so it is refused. */
 export function readHeader(cells: string[], delimiter: string): Header {
-  const found = cells.map((cell) => names[cell]);
+  const found = cells.map((cell) => names.get(cell));
   const problems = cells.flatMap((cell, index) => {
     const field = found[index];
-    if (field === undefined) return [problemAt(index, cell, whatWasMeant(cell))];
+    if (field === undefined) return [problemAt(index, cell, whatWasMeant(cell, index))];
     const before = found.indexOf(field);
     if (before === index) return [];
     return [problemAt(index, cell, `Column ${before + 1} holds the ${field} already.`)];
@@ -35,7 +35,7 @@ export function readHeader(cells: string[], delimiter: string): Header {
   const isOtherDelimiter = cells.length === 1 && /[;\t,|]/.test(cells[0] ?? "");
   if (isOtherDelimiter)
     return { ...nothing, problems: [otherDelimiter(cells[0] ?? "", delimiter)] };
-  if (found.every((field) => field === undefined)) return { ...nothing, problems: [noHeader] };
+  if (!cells.some(meantBy)) return { ...nothing, problems: [noHeader] };
   const missing = (["amount", "to"] as const).filter((field) => !found.includes(field));
   return {
     columns: cells,
@@ -64,11 +64,17 @@ function otherDelimiter(line: string, delimiter: string): Problem {
   return problemAt(-1, "", `The header is one column, with a ${name} in it. ${hint}`);
 }
 
-function whatWasMeant(cell: string): string {
-  const folded = cell.trim().toLowerCase();
-  const meant = Object.keys(names).find((name) => name.toLowerCase() === folded);
+function whatWasMeant(cell: string, index: number): string {
+  if (cell === "") return `Column ${index + 1} has no name. Remove it, or name it.`;
+  const meant = meantBy(cell);
   if (meant) return `Write the column as ${meant}, exactly.`;
   return `There is no such column. The columns are ${fields.join(", ")}.`;
+}
+
+/** The column that somebody wrote in capitals, or with a space. */
+function meantBy(cell: string): string | undefined {
+  const folded = cell.trim().toLowerCase();
+  return [...names.keys()].find((name) => name.toLowerCase() === folded);
 }
 
 function problemAt(index: number, value: string, problem: string): Problem {
