@@ -35,11 +35,10 @@ export async function readRow(
     complain(0, "", "", `This line has ${cells.length} cells, the header has ${fields.length}.`);
 
   const cellOf = (field: Field): string | undefined => cells[fields.indexOf(field)];
-  const value = <Value>(field: Field, reading: Reading<Value> | undefined): Value | null => {
-    if (reading?.ok) return reading.value;
+  const value = <Value>(field: Field, reading: Reading<Value>): Value | null => {
+    if (reading.ok) return reading.value;
     const cell = cellOf(field);
-    if (reading && cell !== undefined)
-      complain(fields.indexOf(field) + 1, field, cell, reading.problem);
+    if (cell !== undefined) complain(fields.indexOf(field) + 1, field, cell, reading.problem);
     return null;
   };
   const required = <Value>(field: Field, read: (text: string) => Reading<Value>): Value | null => {
@@ -50,6 +49,12 @@ export async function readRow(
     const cell = cellOf(field);
     return cell ? value(field, readPlain(cell)) : null;
   };
+  // The row need not have the cell: then the method is that of all rows, and must be right as well.
+  const methodIdOf = (typed = "", reading?: Reading<string>): string | null => {
+    if (reading?.ok) return reading.value;
+    if (reading) complain(fields.indexOf("method") + 1, "method", typed, reading.problem);
+    return null;
+  };
 
   const amountPaisa = required("amount", readAmount);
   const mobile = required("to", readMobile);
@@ -57,7 +62,7 @@ export async function readRow(
   const method = cellOf("method") || rules.method;
   if (method === undefined) complain(fields.indexOf("method") + 1, "method", "", noMethod);
   const named = method === undefined ? undefined : rules.methodOf(method);
-  const methodId = value("method", named instanceof Promise ? await named : named);
+  const methodId = methodIdOf(method, named instanceof Promise ? await named : named);
   const reference = fields.includes("ref")
     ? required("ref", readReference)
     : rules.makeReference(row, cells);
