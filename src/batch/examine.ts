@@ -37,7 +37,11 @@ export async function examine(
     if (!(error instanceof Unreadable)) throw error;
     draft.complain(problemOf(error.line, error.message));
   }
-  draft.finish({ since: new Date(now() - recentMs).toISOString() });
+  const { fields } = readHeader(columns, source.delimiter);
+  draft.finish({
+    since: new Date(now() - recentMs).toISOString(),
+    places: { ref: fields.indexOf("ref") + 1, to: fields.indexOf("to") + 1 },
+  });
   return columns;
 }
 

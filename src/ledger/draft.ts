@@ -44,6 +44,8 @@ export type Draft = ReturnType<typeof openDraft>;
 const rowsPerCommit = 5_000;
 /** More than this would not fit the whole numbers that SQLite adds up with. */
 const largestTotalPaisa = 2n ** 63n - 1n;
+/** So a sum of such a file is made of two that fit. */
+const sumBase = 1_000_000n;
 
 /**
  * A file while it is read and looked at: in SQLite's own temporary storage, which no other process
@@ -55,11 +57,14 @@ export function openDraft(database: Database, { baseUrl, keyId }: Owner) {
     DROP TABLE IF EXISTS temp.draft_problems;
     CREATE TEMP TABLE draft_rows (
       row INTEGER PRIMARY KEY, line INTEGER, reference TEXT, amount_paisa INTEGER, recipient TEXT,
-      method_id TEXT, method TEXT, name TEXT, description TEXT, cells TEXT, fingerprint TEXT
+      method_id TEXT, method TEXT, name TEXT, description TEXT, cells TEXT, fingerprint TEXT,
+      payee TEXT
     );
     CREATE TEMP TABLE draft_problems (kind TEXT, line INTEGER, place INTEGER, name TEXT, value TEXT, problem TEXT);
   `);
-  const add = database.prepare("INSERT INTO draft_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const add = database.prepare(
+    "INSERT INTO draft_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  );
   const complain = database.prepare("INSERT INTO draft_problems VALUES (?, ?, ?, ?, ?, ?)");
   const rowsOf = (sql: string): PlannedRow[] => database.prepare(sql).all().map(plannedRowOf);
   let written = 0;
@@ -81,6 +86,7 @@ export function openDraft(database: Database, { baseUrl, keyId }: Owner) {
         row.description,
         JSON.stringify(row.cells),
         row.fingerprint,
+        row.recipient && payeeOf(row.recipient),
       );
       totalPaisa += row.amountPaisa ?? 0n;
       written += 1;
@@ -95,13 +101,15 @@ export function openDraft(database: Database, { baseUrl, keyId }: Owner) {
      * No further rows: looks at all of them together.
      *
      * @param since payouts of the ledger since then count as repeated, ISO 8601
+     * @param places of the columns `ref` and `to`, from 1
      */
-    finish({ since }: { since: string }): void {
+    finish({ since, places }: { since: string; places: { ref: number; to: number } }): void {
+      const [ref, to] = [BigInt(places.ref), BigInt(places.to)];
       database.exec("COMMIT");
-      database.exec(findings.repeatedReferences);
-      database.exec(findings.repeatedPayees);
-      database.prepare(findings.takenReferences).run(baseUrl, keyId);
-      database.prepare(findings.paidBefore).run(baseUrl, keyId, since);
+      database.prepare(findings.repeatedReferences).run(ref);
+      database.prepare(findings.repeatedPayees).run(to);
+      database.prepare(findings.takenReferences).run(ref, baseUrl, keyId);
+      database.prepare(findings.paidBefore).run(to, baseUrl, keyId, since);
       if (totalPaisa > largestTotalPaisa)
         complain.run("cell", 0n, 0n, "", "", "The total of the file is too large to be added up.");
     },
@@ -116,7 +124,9 @@ export function openDraft(database: Database, { baseUrl, keyId }: Owner) {
     /** In the order of the file. */
     problems: (kinds: readonly ProblemKind[], limit: number): Problem[] =>
       database
-        .prepare(`SELECT * FROM draft_problems WHERE ${among(kinds)} ORDER BY line, place LIMIT ?`)
+        .prepare(
+          `SELECT * FROM draft_problems WHERE ${among(kinds)} ORDER BY line, place, rowid LIMIT ?`,
+        )
         .all(...kinds, BigInt(limit))
         .map(problemOf),
 
@@ -125,13 +135,15 @@ export function openDraft(database: Database, { baseUrl, keyId }: Owner) {
       totalPaisa,
       methods: database
         .prepare(
-          "SELECT method, count(*) AS count, sum(amount_paisa) AS sum FROM draft_rows GROUP BY method ORDER BY min(row)",
+          `SELECT method, count(*) AS count, sum(amount_paisa / ${sumBase}) AS high,
+             sum(amount_paisa % ${sumBase}) AS low
+           FROM draft_rows GROUP BY method ORDER BY min(row)`,
         )
         .all()
         .map((row) => ({
           method: String(row.method),
           count: Number(row.count),
-          sumPaisa: BigInt(row.sum ?? 0n),
+          sumPaisa: BigInt(row.high ?? 0n) * sumBase + BigInt(row.low ?? 0n),
         })),
       first: rowsOf("SELECT * FROM draft_rows ORDER BY row LIMIT 3"),
       last: rowsOf("SELECT * FROM draft_rows ORDER BY row DESC LIMIT 1")[0],
@@ -159,32 +171,32 @@ export function openDraft(database: Database, { baseUrl, keyId }: Owner) {
 const findings = {
   repeatedReferences: `
     INSERT INTO draft_problems
-    SELECT 'cell', line, 0, 'ref', reference, 'This reference stands on line ' || first || ' already.'
+    SELECT 'cell', line, ?, 'ref', reference, 'This reference stands on line ' || first || ' already.'
     FROM (SELECT line, reference, min(line) OVER (PARTITION BY reference) AS first
           FROM draft_rows WHERE reference IS NOT NULL)
     WHERE line > first`,
 
   repeatedPayees: `
     INSERT INTO draft_problems
-    SELECT 'repeated', line, 0, 'to', recipient, 'The same person and amount as on line ' || first || '.'
-    FROM (SELECT line, recipient, min(line) OVER (PARTITION BY recipient, amount_paisa) AS first
+    SELECT 'repeated', line, ?, 'to', recipient, 'The same person and amount as on line ' || first || '.'
+    FROM (SELECT line, recipient, min(line) OVER (PARTITION BY payee, amount_paisa) AS first
           FROM draft_rows WHERE recipient IS NOT NULL AND amount_paisa IS NOT NULL)
     WHERE line > first`,
 
   takenReferences: `
     INSERT INTO draft_problems
-    SELECT 'taken', r.line, 0, 'ref', r.reference, 'The ledger has this reference for another payout, ' || o.id || '.'
+    SELECT 'taken', r.line, ?, 'ref', r.reference, 'The ledger has this reference for another payout, ' || o.id || '.'
     FROM draft_rows r JOIN operations o
       ON o.base_url = ? AND o.key_id = ? AND o.reference = r.reference
     WHERE r.fingerprint IS NOT NULL AND o.fingerprint != r.fingerprint`,
 
   paidBefore: `
     INSERT INTO draft_problems
-    SELECT 'repeated', r.line, 0, 'to', r.recipient,
+    SELECT 'repeated', r.line, ?, 'to', r.recipient,
       'The same person was sent the same amount at ' || max(o.created_at) || ', as ' || o.reference || '.'
     FROM operations o JOIN draft_rows r
       ON r.amount_paisa = o.amount_paisa
-      AND r.recipient = json_extract(o.asked, '$.recipientNumber')
+      AND r.payee = ${payee("json_extract(o.asked, '$.recipientNumber')")}
     WHERE o.base_url = ? AND o.key_id = ? AND o.kind = 'payout' AND o.created_at >= ?
       AND o.state IN ('INTENT', 'UNCERTAIN', 'CONFLICT', 'CONFIRMED')
       AND o.status IS NOT 'Cancelled' AND o.reference IS NOT r.reference
@@ -201,6 +213,16 @@ const findings = {
       FROM batch_rows WHERE batch = ? AND row > (SELECT count(*) FROM draft_rows)
     LIMIT ?`,
 };
+
+/** One person, however the number is written on the wire: its last eleven digits. */
+function payeeOf(recipient: string): string {
+  return recipient.replace(/[^0-9]/g, "").slice(-11);
+}
+
+/** The same of a value in SQL. */
+function payee(recipient: string): string {
+  return `substr(replace(replace(${recipient}, ' ', ''), '-', ''), -11)`;
+}
 
 function among(kinds: readonly ProblemKind[]): string {
   return `kind IN (${kinds.map(() => "?").join(", ")})`;

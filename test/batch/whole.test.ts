@@ -1,0 +1,190 @@
+import { expect, test } from "vitest";
+import { testAccount } from "../commands/account.ts";
+import { type Merchant, openMerchant, payoutOf } from "../merchant.ts";
+import { lenden, scratchFolder } from "../run.ts";
+import { openTestDraft } from "./draft.ts";
+import { check, checkPath, fileOf, places } from "./files.ts";
+
+const account = testAccount();
+
+const header = "ref,amount,to,method";
+const lines = (...rows: string[]) => `${[header, ...rows].join("\n")}\n`;
+const send = (merchant: Merchant, path: string, ...flags: string[]) =>
+  merchant.lenden(["payout", "batch", "send", path, ...flags, "--json"]);
+
+test("the same person and amount twice needs a word", async () => {
+  const text = lines(
+    "A1,5,01712345678,bkash",
+    "A2,5.00,+8801712-345678,nagad",
+    "A3,6,01712345678,bkash",
+    "A4,5,8801712345678,bkash",
+  );
+  const seen = await check(account, text);
+  expect(seen).toMatchObject({ code: 2, problemCount: 2 });
+  expect(seen.problems).toMatchObject([
+    {
+      kind: "repeated",
+      line: 3,
+      column: "to",
+      problem: "The same person and amount as on line 2.",
+    },
+    {
+      kind: "repeated",
+      line: 5,
+      column: "to",
+      problem: "The same person and amount as on line 2.",
+    },
+  ]);
+  expect(await check(account, text, ["--allow-duplicates"])).toMatchObject({
+    code: 0,
+    rows: 4,
+    allowedDuplicates: 2,
+  });
+});
+
+test.each(["local", "e164", "as-is"])(
+  "a person is one person, however the number is written: --number-format %s",
+  async (format) => {
+    const own = { ...account.env(), LENDEN_CONFIG_DIR: scratchFolder() };
+    const profile = ["profile", "add", "shop", "--key-stdin", "--number-format", format];
+    const added = await lenden(profile, { env: own, stdin: account.sandbox().apiKey });
+    expect(added).toMatchObject({ code: 0 });
+    const run = (line: string[]) => lenden([...line, "--profile", "shop"], { env: own });
+    const path = fileOf(lines("A1,5,01712345678,bkash", "A2,5,+880 1712-345678,bkash"));
+    expect(places(await checkPath({ run }, path))).toEqual(["3 to"]);
+    const earlier = ["--amount", "5", "--to", "8801712-345 678", "--method", "bkash"];
+    expect(await run(["payout", "send", ...earlier])).toMatchObject({ code: 0 });
+    expect(places(await checkPath({ run }, path, []))).toEqual(["2 to", "3 to", "3 to"]);
+  },
+);
+
+test("the same reference twice is refused, whatever is allowed", async () => {
+  const text = lines("A1,5,01712345678,bkash", "A2,5,01812345678,bkash", "A1,7,01912345678,bkash");
+  const seen = await check(account, text, ["--allow-duplicates"]);
+  expect(seen).toMatchObject({ code: 2, problemCount: 1 });
+  expect(seen.problems[0]).toMatchObject({
+    kind: "cell",
+    line: 4,
+    column: "ref",
+    value: "A1",
+    problem: "This reference stands on line 2 already.",
+  });
+});
+
+test("references that differ in case are two", async () => {
+  const text = lines("a1,5,01712345678,bkash", "A1,6,01712345678,bkash");
+  expect(await check(account, text)).toMatchObject({ code: 0 });
+});
+
+test("who was sent the same in the last 24 hours is shown, and nobody else", async () => {
+  const merchant = await openMerchant();
+  await merchant.json(payoutOf("EARLIER"));
+  const text = lines(
+    "A1,5,01712345678,bkash",
+    "A2,5.01,01712345678,bkash",
+    "A3,5,01812345678,bkash",
+    "EARLIER,5,+8801712345678,bkash",
+  );
+  const path = fileOf(text);
+  const seen = await checkPath({ run: merchant.lenden }, path);
+  expect(seen.problems).toMatchObject([
+    { kind: "repeated", line: 2, column: "to", problem: expect.stringContaining("as EARLIER") },
+    { kind: "repeated", line: 5 },
+  ]);
+  const later = Date.now() + 24 * 60 * 60_000 + 60_000;
+  const next = await checkPath({ run: merchant.lenden }, path, [], { host: { now: () => later } });
+  expect(places(next)).toEqual(["5 to"]);
+});
+
+test("a reference that the ledger has for another payout is a conflict", async () => {
+  const merchant = await openMerchant();
+  await merchant.json(payoutOf("A1"));
+  const path = fileOf(lines("A0,1,01712345678,bkash", "A1,6,01712345678,bkash"));
+  const seen = await checkPath({ run: merchant.lenden }, path, ["--allow-duplicates"]);
+  expect(seen.problems).toMatchObject([{ kind: "taken", line: 3, column: "ref", value: "A1" }]);
+  expect(await send(merchant, path, "--allow-duplicates")).toMatchObject({ code: 5, stdout: "" });
+  expect(await merchant.books("payouts")).toHaveLength(1);
+});
+
+test("one bad row means that nothing is sent, and nothing is planned", async () => {
+  const merchant = await openMerchant();
+  const good = Array.from({ length: 30 }, (_, index) => `A${index},${index + 1},01712345678,bkash`);
+  const path = fileOf(lines(...good, "B1,1000,1712345678,bkash"));
+  const { code, stdout, stderr } = await send(merchant, path);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain("line 32, to");
+  expect(await merchant.books("payouts")).toEqual([]);
+  expect(await merchant.moneyRequests()).toEqual([]);
+  expect(
+    await merchant.inLedger((ledger) => ledger.prepare("SELECT * FROM batches").all()),
+  ).toEqual([]);
+});
+
+test("problems are in the order of lines and columns, the first thousand, and all are counted", async () => {
+  const rows = Array.from({ length: 5_000 }, (_, index) => `A${index % 4_000},5,0171,bkash`);
+  const seen = await check(account, `amount,ref,to,method\n${rows.join("\n")}`);
+  const swapped = rows.map((row) => row.replace(/^(\w+),(\w+)/, "x,$1"));
+  expect(seen).toMatchObject({ code: 2, rows: 5_000 });
+  const inOrder = await check(account, `amount,ref,to,method\n${swapped.join("\n")}`);
+  expect(inOrder).toMatchObject({ code: 2, rows: 5_000, problemCount: 5_000 + 5_000 + 1_000 });
+  expect(inOrder.problems).toHaveLength(1_000);
+  expect(places(inOrder).slice(0, 4)).toEqual(["2 amount", "2 to", "3 amount", "3 to"]);
+});
+
+test("findings over the whole file stand among the others, in the order of the columns", async () => {
+  const text = "to,amount,ref,method,name\n01712345678,5,A1,bkash,\n01712345678,5,A1,x,\u200b\n";
+  expect(places(await check(account, text))).toEqual(["3 to", "3 ref", "3 method", "3 name"]);
+});
+
+test("a total that no 64 bits hold is a problem of the file", async () => {
+  const draft = await openTestDraft();
+  const amountPaisa = 99_999_999_999_999n;
+  const empty = { reference: null, methodId: null, name: null, description: null };
+  for (let row = 1; row <= 92_300; row += 1) {
+    const own = { row, line: row + 1, amountPaisa, recipient: `017${row}`, method: "bkash" };
+    draft.add({ ...empty, ...own, cells: [], fingerprint: null });
+  }
+  draft.finish({ since: "", places: { ref: 0, to: 1 } });
+  const totalPaisa = amountPaisa * 92_300n;
+  expect(draft.problems(["cell"], 10)).toMatchObject([
+    { problem: "The total of the file is too large to be added up." },
+  ]);
+  expect(draft.totals()).toMatchObject({
+    totalPaisa,
+    methods: [{ method: "bkash", count: 92_300, sumPaisa: totalPaisa }],
+  });
+});
+
+test("a file without references gives the same ones on every machine", async () => {
+  const path = fileOf("amount,to,method\n5,01712345678,bkash\n6,01712345678,bkash\n");
+  const references = async () => {
+    const merchant = await openMerchant();
+    expect(await send(merchant, path)).toMatchObject({ code: 0 });
+    return (await merchant.books("payouts")).map(({ merchantRef }) => merchantRef).toSorted();
+  };
+  const [here, there] = [await references(), await references()];
+  expect(here).toEqual([expect.stringMatching(/^LD-/), expect.stringMatching(/^LD-/)]);
+  expect(there).toEqual(here);
+});
+
+test("check keeps nothing and sends nothing", async () => {
+  const merchant = await openMerchant();
+  const path = fileOf(lines("A1,5,01712345678,bkash"));
+  expect(await checkPath({ run: merchant.lenden }, path)).toMatchObject({ code: 0 });
+  expect(await merchant.moneyRequests()).toEqual([]);
+  const kept = await merchant.inLedger((ledger) => [
+    ledger.prepare("SELECT * FROM batches").all(),
+    ledger.prepare("SELECT * FROM operations").all(),
+  ]);
+  expect(kept).toEqual([[], []]);
+});
+
+test("without a service a file that names methods cannot be checked", async () => {
+  const path = fileOf(lines("A1,5,01712345678,bkash"));
+  const env = { ...account.env(), LENDEN_BASE_URL: "http://127.0.0.1:9/cp/api/v1" };
+  const alone = { ...env, LENDEN_CONFIG_DIR: scratchFolder() };
+  const { code } = await lenden(["payout", "batch", "check", path, "--timeout", "2s"], {
+    env: alone,
+  });
+  expect(code).toBe(69);
+});
