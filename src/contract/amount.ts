@@ -47,6 +47,7 @@ export function paisaOf(number: number): Paisa | undefined {
 function whatWasMeant(text: string): string {
   const plain = asciiDigits(text)
     .replace(/^(?:৳|BDT|Tk\.?|\$)\s*|\s*(?:৳|BDT|Tk\.?|taka)$/giu, "")
+    .replace(/^([0-9]+),(?=[0-9]{1,2}$)/, "$1.") // 1250,50 is no 125050
     .replace(/[,\s\u00a0_']/gu, "")
     .replace(/^\+/, "");
   if (shape.test(plain) && plain !== text) return `Did you mean ${plain}?`;

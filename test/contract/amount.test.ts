@@ -31,6 +31,8 @@ test.each([
   [" 500", "Did you mean 500?"],
   ["1\u00a0250", "Did you mean 1250?"],
   ["+500", "Did you mean 500?"],
+  ["1250,50", "Did you mean 1250.50?"],
+  ["১২৫০,৫", "Did you mean 1250.5?"],
 ])("%j is refused with what was probably meant", (typed, meant) => {
   const reading = readAmount(typed);
   expect(reading).toMatchObject({ ok: false });
