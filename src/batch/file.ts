@@ -77,7 +77,8 @@ function unreadablePath(path: string, error: unknown): unknown {
 function refuseUtf16(start: Uint8Array): void {
   const [first = 0, second = 0] = start;
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  const hasZeros = start.subarray(0, 64).includes(0);
+  const beginning = start.subarray(0, 64);
+  const hasZeros = beginning.filter((byte) => byte === 0).length > beginning.length / 3;
   if (isMarked || hasZeros) {
     throw new Unreadable(
       1,

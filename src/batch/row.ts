@@ -60,7 +60,9 @@ export async function readRow(
   const mobile = required("to", readMobile);
   const recipient = mobile && mobileText(mobile, rules.numberFormat);
   const method = cellOf("method") || rules.method;
-  if (method === undefined) complain(fields.indexOf("method") + 1, "method", "", noMethod);
+  const hasNoCell = fields.includes("method") && cellOf("method") === undefined; // told above
+  if (method === undefined && !hasNoCell)
+    complain(fields.indexOf("method") + 1, "method", "", noMethod);
   const named = method === undefined ? undefined : rules.methodOf(method);
   const methodId = methodIdOf(method, named instanceof Promise ? await named : named);
   const reference = fields.includes("ref")

@@ -157,3 +157,8 @@ test("without a method anywhere each row says so", async () => {
   const seen = await check(account, "amount,to\n5,01712345678\n6,01712345678");
   expect(places(seen)).toEqual(["2 method", "3 method"]);
 });
+
+test("a line that ends before its method is short, and that is all", async () => {
+  const seen = await check(account, `${header}\nA1,5,01712345678`);
+  expect(places(seen)).toEqual(["2"]);
+});

@@ -103,3 +103,8 @@ test("the built tool says the same", async () => {
   expect(seen[0]?.stdout).toContain("BDT 39,750.50");
   expect(seen[1]?.stdout).toContain("UTF-16");
 });
+
+test("a stray zero byte is no UTF-16: it is told where it stands", async () => {
+  const seen = await check(account, good.replace("18500", "18\x00500"));
+  expect(places(seen)).toEqual(["2 amount"]);
+});
