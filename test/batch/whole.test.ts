@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { testAccount } from "../commands/account.ts";
 import { type Merchant, openMerchant, payoutOf } from "../merchant.ts";
 import { lenden, scratchFolder } from "../run.ts";
-import { openTestDraft } from "./draft.ts";
+import { openTestDrafts } from "./draft.ts";
 import { check, checkPath, fileOf, places } from "./files.ts";
 
 const account = testAccount();
@@ -137,7 +137,7 @@ test("findings over the whole file stand among the others, in the order of the c
 });
 
 test("a total that no 64 bits hold is a problem of the file", async () => {
-  const draft = await openTestDraft();
+  const draft = (await openTestDrafts())();
   const amountPaisa = 99_999_999_999_999n;
   const empty = { reference: null, methodId: null, name: null, description: null };
   for (let row = 1; row <= 92_300; row += 1) {

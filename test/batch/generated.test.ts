@@ -1,0 +1,153 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { recordsOf } from "../../src/batch/csv.ts";
+import { scratchFolder } from "../run.ts";
+import { runs } from "../runs.ts";
+import { examined, examiner } from "./examined.ts";
+import { strictlyRead, strictMobile, strictPaisa, writtenCsv } from "./independent-csv.ts";
+import { anyStyle, anyTable, mutated, payoutTable } from "./tables.ts";
+
+const longest = 600_000;
+const delimiters = [",", ";", "\t"];
+
+test(
+  "any table that was written is read back, cell by cell and line by line",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(anyTable, anyStyle(delimiters), fc.nat(40), async (table, style, piece) => {
+        const { text, lines } = writtenCsv(table, style);
+        const read = [];
+        for await (const records of recordsOf(inPieces(text, piece + 1), style.delimiter))
+          read.push(...records);
+        expect(read).toEqual(
+          table
+            .map((cells, index) => ({ line: lines[index], cells }))
+            .filter(({ cells }) => cells.some((cell) => cell.trim() !== "")),
+        );
+        expect(strictlyRead(text, style.delimiter)).toEqual({ records: read, isWhole: true });
+      }),
+      { numRuns: runs(300, 40_000) },
+    );
+  },
+  longest,
+);
+
+test(
+  "any file of payouts is read as it was meant, to the paisa",
+  async () => {
+    const examine = await examiner({ method: "bkash" });
+    await fc.assert(
+      fc.asyncProperty(
+        payoutTable,
+        anyStyle(delimiters),
+        fc.boolean(),
+        async (meant, style, mark) => {
+          const { text, lines } = writtenCsv(meant.table, style);
+          const { draft, rows, problems } = await examine(
+            (mark ? "\ufeff" : "") + text,
+            style.delimiter,
+          );
+          expect(problems).toEqual([]);
+          expect(rows.map(({ line, cells }) => ({ line, cells }))).toEqual(
+            meant.payouts.map(({ cells }, index) => ({ line: lines[index + 1], cells })),
+          );
+          expect(rows.map(({ amountPaisa, recipient }) => ({ amountPaisa, recipient }))).toEqual(
+            meant.payouts.map(({ paisa, mobile }) => ({ amountPaisa: paisa, recipient: mobile })),
+          );
+          const total = meant.payouts.reduce((sum, { paisa }) => sum + paisa, 0n);
+          const { rowCount, totalPaisa, methods } = draft.totals();
+          expect({ rowCount, totalPaisa }).toEqual({ rowCount: rows.length, totalPaisa: total });
+          expect(methods.reduce((sum, { sumPaisa }) => sum + sumPaisa, 0n)).toBe(total);
+          draft.close();
+        },
+      ),
+      { numRuns: runs(120, 15_000) },
+    );
+  },
+  longest,
+);
+
+test(
+  "a damaged file is read as a strict reader reads it, or refused",
+  async () => {
+    const examine = await examiner({ method: "bkash" });
+    let refused = 0;
+    const numRuns = runs(250, 45_000);
+    await fc.assert(
+      fc.asyncProperty(payoutTable, anyStyle(delimiters), mutated, async (meant, style, mutate) => {
+        const bytes = mutate(Buffer.from(writtenCsv(meant.table, style).text));
+        const { draft, rows, problems, columns } = await examine(bytes, style.delimiter);
+        draft.close();
+        refused += problems.length > 0 ? 1 : 0;
+        const strict = strictlyRead(soundText(bytes), style.delimiter);
+        // No cell with a zero byte is ever accepted; how such a line is parted is of no interest.
+        if (!bytes.includes(0)) {
+          const read = strict.records.slice(1, rows.length + 1);
+          expect(rows.map(({ line, cells }) => ({ line, cells }))).toEqual(read);
+        }
+        if (problems.length > 0) return;
+        expect(strict.isWhole && rows.length === strict.records.length - 1).toBe(true);
+        const at = (names: string[]) => columns.findIndex((column) => names.includes(column));
+        for (const [index, { amountPaisa, recipient }] of rows.entries()) {
+          const cells = strict.records[index + 1]?.cells ?? [];
+          expect(amountPaisa).toBe(strictPaisa(cells[at(["amount"])] ?? ""));
+          expect(recipient).toBe(strictMobile(cells[at(["to", "recipientNumber"])] ?? ""));
+          expect(cells).toHaveLength(columns.length);
+        }
+      }),
+      { numRuns },
+    );
+    expect(refused).toBeGreaterThan(numRuns / 3);
+    expect(refused).toBeLessThan(numRuns);
+  },
+  longest,
+);
+
+test(
+  "a big file does not grow the memory",
+  async () => {
+    const count = runs(10_000, 400_000);
+    const path = join(scratchFolder(), "big.csv");
+    await writeFile(path, bigFile(count));
+    const used: number[] = [];
+    const draft = await examined(path, ",", (added) => {
+      if (added % (count / 5) !== 0) return;
+      collectGarbage();
+      used.push(process.memoryUsage().heapUsed);
+    });
+    expect(draft.totals()).toMatchObject({ rowCount: count });
+    draft.close();
+    const [before = 0] = used;
+    expect(Math.max(...used) - before).toBeLessThan(8 * 1024 * 1024);
+  },
+  longest,
+);
+
+function* bigFile(count: number): Iterable<string> {
+  yield "ref,amount,to,method\n";
+  for (let row = 1; row <= count; row += 1)
+    yield `R${row},${row}.25,017${String(row).padStart(8, "0")},bkash\n`;
+}
+
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+}
+
+async function* inPieces(text: string, length: number): AsyncIterable<string> {
+  const characters = [...text];
+  for (let start = 0; start < characters.length; start += length)
+    yield characters.slice(start, start + length).join("");
+}
+
+/** The text of the bytes up to the first that is no UTF-8, without the byte order mark. */
+function soundText(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes)
+    .toString("utf8")
+    .replace(/^\ufeff/, "");
+  return text.split("\ufffd")[0] ?? "";
+}

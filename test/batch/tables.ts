@@ -1,0 +1,126 @@
+import fc from "fast-check";
+import type { Style } from "./independent-csv.ts";
+
+/** Any texts at all, with many of the characters that mean something to CSV. */
+export const anyTable = fc.array(
+  fc.array(
+    fc.string({
+      unit: fc.oneof(fc.constantFrom('"', ",", ";", "\t", "\r", "\n", " ", "0"), binaryUnit()),
+      maxLength: 8,
+    }),
+    { minLength: 1, maxLength: 5 },
+  ),
+  { maxLength: 8 },
+);
+
+function binaryUnit() {
+  return fc.string({ unit: "binary", minLength: 1, maxLength: 1 });
+}
+
+export function anyStyle(delimiters: string[]): fc.Arbitrary<Style> {
+  return fc.record({
+    delimiter: fc.constantFrom(...delimiters),
+    ends: fc.array(fc.constantFrom("\n", "\r\n", "\r"), { minLength: 1, maxLength: 3 }),
+    quotes: fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
+    isEnded: fc.boolean(),
+  });
+}
+
+/** A payout as somebody means it, and the cells in which it is written down. */
+interface Meant {
+  paisa: bigint;
+  mobile: string;
+  cells: string[];
+}
+
+const written = fc.record({
+  taka: fc.bigInt({ min: 0n, max: 999_999_999_999n }),
+  paisa: fc.constantFrom("", ".5", ".05", ".50", ".99"),
+  subscriber: fc.nat(99_999_999),
+  mobile: fc.constantFrom("01R", "+8801R", "8801R", "+880 1R", " 01R ", "0-1R"),
+  operator: fc.constantFrom("7", "8", "9", "3"),
+  method: fc.constantFrom("bkash", "nagad"),
+  name: fc.string({
+    unit: fc.constantFrom("a", "Z", " ", '"', ",", ";", "=", "'", "রহ", "é", "🎉", "\u200d"),
+    maxLength: 12,
+  }),
+});
+
+const columnSets = [
+  ["amount", "to"],
+  ["ref", "amount", "to", "method", "name", "description"],
+  ["description", "to", "amount", "merchantRef"],
+  ["recipientName", "recipientNumber", "paymentMethodId", "amount"],
+];
+
+/** Files without any fault: the table with its header, and what it says. */
+export const payoutTable = fc
+  .tuple(fc.constantFrom(...columnSets), fc.array(written, { minLength: 1, maxLength: 6 }))
+  .map(([columns, rows]) => {
+    const payouts = rows.map((row, index): Meant => {
+      const paisaText = row.taka === 0n && row.paisa === "" ? ".01" : row.paisa;
+      const amount = `${row.taka}${paisaText}`;
+      const rest = `${row.operator}${String(row.subscriber).padStart(8, "0")}`;
+      const to = row.mobile.replace("R", rest);
+      const cells = columns.map((column) => {
+        if (column === "amount") return amount;
+        if (column === "to" || column === "recipientNumber") return to;
+        if (column === "ref" || column === "merchantRef") return `R-${index}_${row.subscriber}`;
+        return column === "method" || column === "paymentMethodId" ? row.method : row.name;
+      });
+      const paisa = row.taka * 100n + BigInt(`${paisaText.slice(1)}00`.slice(0, 2));
+      return { paisa, mobile: `01${rest}`, cells };
+    });
+    return { table: [columns, ...payouts.map(({ cells }) => cells)], payouts };
+  });
+
+const insertions = [
+  ...[
+    '"',
+    '""',
+    ",",
+    ";",
+    "\t",
+    "\r",
+    "\n",
+    "\ufeff",
+    "\u00a0",
+    "\0",
+    "'",
+    "-",
+    "0",
+    "1",
+    ".",
+    "e",
+  ],
+  ...["১", "１", "٣", "E+11", "\u202e", "é", "\ufffd", ",,", '"\n"', " "],
+].map((text) => Buffer.from(text));
+
+const mutation = fc.record({
+  kind: fc.constantFrom("flip", "byte", "insert", "remove", "cut", "swap", "repeat"),
+  at: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+  byte: fc.nat(255),
+  insertion: fc.constantFrom(...insertions),
+});
+
+/** One to three damages to the bytes of a file. */
+export const mutated = fc
+  .array(mutation, { minLength: 1, maxLength: 3 })
+  .map((mutations) => (bytes: Buffer) => mutations.reduce(damaged, bytes));
+
+type Mutation = typeof mutation extends fc.Arbitrary<infer One> ? One : never;
+
+function damaged(bytes: Buffer, { kind, at, byte, insertion }: Mutation): Buffer {
+  const position = Math.floor(at * bytes.length);
+  const [before, after] = [bytes.subarray(0, position), bytes.subarray(position)];
+  const [here = 0] = after;
+  const rest = after.subarray(1);
+  const joined = (...parts: Uint8Array[]) => Buffer.concat(parts);
+  if (kind === "flip") return joined(before, Buffer.of(here ^ (1 << (byte % 8))), rest);
+  if (kind === "byte") return joined(before, Buffer.of(byte), rest);
+  if (kind === "insert") return joined(before, insertion, after);
+  if (kind === "remove") return joined(before, rest);
+  if (kind === "cut") return before;
+  if (kind === "repeat") return joined(before, after.subarray(0, 20), after);
+  return Buffer.from(bytes.map((one) => (one === 0x2c ? 0x3b : one === 0x3b ? 0x2c : one)));
+}
