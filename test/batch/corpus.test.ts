@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { amountText } from "../../src/contract/amount.ts";
+import { openMerchant } from "../merchant.ts";
+import { runs } from "../runs.ts";
+import { type Case, corpus } from "./corpus.ts";
+import { examiner } from "./examined.ts";
+import { checkPath, fileOf, places } from "./files.ts";
+
+const longest = 300_000;
+
+test("the corpus has at least 500 files, and no two are the same", () => {
+  const hash = ({ bytes, delimiter }: Case) =>
+    createHash("sha256").update(delimiter).update(bytes).digest("hex");
+  expect(new Set(corpus.map(hash)).size).toBeGreaterThanOrEqual(500);
+  expect(new Set(corpus.map(hash)).size).toBe(corpus.length);
+  expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length);
+});
+
+test(
+  "every file is read as it is, or every problem of it is found where it stands",
+  async () => {
+    const examine = await examiner();
+    const cases = everyNth(runs(3, 1));
+    const found: Found[] = [];
+    for (const { name, bytes, delimiter } of cases) {
+      const { draft, problems } = await examine(bytes, delimiter);
+      const { rowCount, totalPaisa } = draft.totals();
+      draft.close();
+      found.push(foundOf(name, places({ problems }), rowCount, amountText(totalPaisa)));
+    }
+    expect(wrongOf(found, cases)).toEqual(wrongOf(cases.map(expected), found));
+  },
+  longest,
+);
+
+test(
+  "the real command says the same, and sends nothing of a file with a problem",
+  async () => {
+    const merchant = await openMerchant();
+    const cases = everyNth(runs(41, 1));
+    const found: Found[] = [];
+    for (const { name, bytes, delimiter, finds } of cases) {
+      const path = fileOf(bytes);
+      const flags = ["--delimiter", delimiter];
+      const seen = await checkPath({ run: merchant.lenden }, path, flags);
+      found.push(foundOf(name, places(seen), seen.rows, seen.total));
+      expect({ name, code: seen.code }).toEqual({ name, code: finds.length > 0 ? 2 : 0 });
+      if (finds.length === 0) continue;
+      const sent = await merchant.lenden(["payout", "batch", "send", path, ...flags, "--yes"]);
+      expect({ name, ...sent }).toMatchObject({ name, code: 2, stdout: "" });
+      expect(sent.stderr).not.toMatch(/^\s+at /m);
+    }
+    expect(wrongOf(found, cases)).toEqual(wrongOf(cases.map(expected), found));
+    expect(await merchant.books("payouts")).toEqual([]);
+    expect(await merchant.moneyRequests()).toEqual([]);
+  },
+  longest,
+);
+
+interface Found {
+  name: string;
+  finds: string[];
+  rows?: number;
+  total?: string;
+}
+
+/** What a file with a problem adds up to is of no interest. */
+function foundOf(name: string, finds: string[], rows: number, total: string): Found {
+  return finds.length > 0 ? { name, finds } : { name, finds, rows, total };
+}
+
+function expected({ name, finds, rows, total }: Case): Found {
+  return foundOf(name, finds, rows, total);
+}
+
+/** Those that differ, so that a failure shows them alone. */
+function wrongOf(all: Found[], others: (Found | Case)[]): Found[] {
+  const texts = others.map((one) => JSON.stringify("bytes" in one ? expected(one) : one));
+  return all.filter((one, index) => JSON.stringify(one) !== texts[index]);
+}
+
+function everyNth(step: number): Case[] {
+  return corpus.filter((_, index) => index % step === 0);
+}

@@ -1,0 +1,283 @@
+import { gzipSync } from "node:zlib";
+import { type Damage, damages, sound, soundTotal } from "./damages.ts";
+import {
+  type Export,
+  exportedBytes,
+  exportedText,
+  isForeign,
+  narrowExports,
+  utf8Exports,
+} from "./exports.ts";
+
+/** A file that is peculiar or wrong, and what is to be said about it. */
+export interface Case {
+  name: string;
+  bytes: Buffer;
+  delimiter: string;
+  /** Each problem as `line column`, in their order; none: the file is good. */
+  finds: string[];
+  /** Of a good file. */
+  rows: number;
+  total: string;
+}
+
+const asItShouldBe = { delimiter: ",", rows: sound.length - 1, total: soundTotal };
+
+function exported({ name, table, finds }: Damage, how: Export): Case {
+  const bytes = exportedBytes(exportedText(table, how), how);
+  return {
+    ...asItShouldBe,
+    name: `${name} (${how.program})`,
+    bytes,
+    delimiter: how.delimiter,
+    finds,
+  };
+}
+
+function named(name: string): string[][] {
+  return sound.with(3, (sound[3] ?? []).with(4, name));
+}
+
+/** What only an encoding of one byte a character spoils. */
+const accented: Damage[] = [
+  { name: "an accent", table: named("José"), finds: [] },
+  { name: "curly quotes", table: named("Mina “Moon” Das"), finds: [] },
+  { name: "a currency", table: named("from 5 €"), finds: [] },
+  {
+    name: "a bad amount before an accent",
+    table: named("José").with(1, (sound[1] ?? []).with(1, "x")),
+    finds: ["2 amount"],
+  },
+];
+
+/** Bytes that are no UTF-8 end the reading on their line; what became `?` is a name all the same. */
+function narrowly(damage: Damage, how: Export): Case {
+  const text = exportedText(damage.table, how);
+  const foreign = [...text].findIndex((character) => isForeign(character, how));
+  const line = [...text]
+    .slice(0, foreign)
+    .join("")
+    .split(/\r\n|[\r\n]/).length;
+  const finds =
+    foreign < 0
+      ? damage.finds.filter((one) => !one.endsWith(" name"))
+      : [...damage.finds.filter((one) => Number.parseInt(one, 10) < line), String(line)];
+  return exported({ ...damage, finds }, how);
+}
+
+const isWide = ({ name, table }: Damage) =>
+  /[^\0-\x7f]/.test(String(table)) && name !== "a header in Bangla";
+
+const excel: Export = {
+  program: "Excel",
+  delimiter: ",",
+  end: "\r\n",
+  isEnded: true,
+  quotes: "needed",
+  encoding: "utf8",
+};
+
+/** What happens to a file after it was exported: on the way, on a disk, in an editor. */
+const accidents: [string, (text: string) => string | Buffer, string[]][] = [
+  ["cut off within a row", (text) => text.slice(0, text.indexOf("01912345678")), ["4", "4 to"]],
+  ["cut off within quotes", (text) => text.slice(0, text.indexOf("Raj")), ["4"]],
+  [
+    "cut off within a recipient",
+    (text) => text.slice(0, text.indexOf("345678,rocket")),
+    ["4", "4 to"],
+  ],
+  ["cut off after a row", (text) => text.slice(0, text.indexOf("SAL-004") + 7), ["5"]],
+  ["cut off within the header", (text) => text.slice(0, 12), ["1", "1 t"]],
+  ["twice in a row", (text) => text + text, ["6 amount", "6 to", "6 method", ...twice()]],
+  ["a second mark in the middle", (text) => text.replace("SAL-003", "\ufeffSAL-003"), ["4 ref"]],
+  ["two marks", (text) => `\ufeff\ufeff${text}`, ["1 \ufeffref"]],
+  ["every line end doubled", (text) => text.replaceAll("\r\n", "\r\r\n"), []],
+  [
+    "every line end doubled, and a bad amount",
+    (text) => text.replaceAll("\r\n", "\r\r\n").replace("950", "x"),
+    ["7 amount"],
+  ],
+  ["line ends the wrong way round", (text) => text.replaceAll("\r\n", "\n\r"), []],
+  ["line ends mixed", (text) => text.replace("\r\n", "\n").replace(/\r\n$/, "\r"), []],
+  ["line ends of old Macs", (text) => text.replaceAll("\r\n", "\r"), []],
+  ["no line ends at all", (text) => text.replaceAll("\r\n", ""), oneLine("")],
+  ["line ends of other scripts", (text) => text.replaceAll("\r\n", "\u2028"), oneLine("\u2028")],
+  ["a form feed at the end", (text) => `${text}\f`, []],
+  ["the end mark of DOS", (text) => `${text}\u001a`, ["6", "6 ref"]],
+  ["zeros at the end, as after a crash", (text) => text + "\0".repeat(4_096), ["6", "6 ref"]],
+  ["zeros instead of it, as after a crash", (text) => "\0".repeat(text.length), ["1"]],
+  ["a zero in an amount", (text) => text.replace("18500", "18\x00500"), ["2 amount"]],
+  ["spaces after the commas", (text) => text.replaceAll(",", ", "), headerFinds()],
+  ["spaces after the commas of the header", spacedHeader, headerFinds()],
+  ["the line of Excel that names the delimiter", (text) => `sep=,\r\n${text}`, ["1"]],
+  ["the line of PowerShell that names a type", (text) => `#TYPE Object\r\n${text}`, ["1"]],
+  [
+    "a comment below the header",
+    (text) => text.replace("SAL-001", "# November\r\nSAL-001"),
+    ["2", "2 ref"],
+  ],
+  [
+    "the marks of a merge",
+    (text) => text.replace("SAL-002", "<<<<<<< HEAD\r\nSAL-002"),
+    ["3", "3 ref"],
+  ],
+  ["a fence around it", (text) => `\`\`\`\r\n${text}\`\`\``, ["1"]],
+  ["lines quoted as in a mail", (text) => text.replaceAll(/^/gm, "> "), ["1 > ref"]],
+  ["quotes made curly", (text) => text.replaceAll('"', "”"), ["3"]],
+  ["quotes of the shell", (text) => text.replaceAll('"', "'"), ["3"]],
+  ["quotes escaped by a backslash", (text) => text.replaceAll('""', '\\"'), ["4"]],
+  ["quotes lost", (text) => text.replaceAll('"', ""), ["3"]],
+  ["a quote lost", (text) => text.replace('Mina"', "Mina"), ["3"]],
+  ["a quote too many", (text) => text.replace("Anwar", 'An"war'), ["5"]],
+  ["a quote before a cell", (text) => text.replace("Anwar", '"Anwar'), ["5"]],
+  ["every line in quotes", (text) => text.replace(/"/g, '""').replace(/^.*$/gm, '"$&"'), ["1"]],
+  [
+    "thousands without quotes",
+    (text) => text.replace("18500", "18,500"),
+    ["2", "2 to", "2 method"],
+  ],
+  [
+    "a tab for one comma",
+    (text) => text.replace("18500,", "18500\t"),
+    ["2", "2 amount", "2 to", "2 method"],
+  ],
+  ["semicolons instead", (text) => text.replaceAll(",", ";"), ["1"]],
+  ["tabs instead", (text) => text.replaceAll(",", "\t"), ["1"]],
+  ["pipes instead", (text) => text.replaceAll(",", "|"), ["1"]],
+  ["no delimiter", (text) => text.replaceAll(",", " "), ["1"]],
+  [
+    "a comma at the end of every row",
+    (text) => text.replace(/(?<=SAL.*)\r\n/g, ",\r\n"),
+    ["2", "3", "4", "5"],
+  ],
+  ["a digit whose bit fell over", (text) => text.replace("18500", "1x500"), ["2 amount"]],
+  ["a byte that fell over", (text) => spoiled(text, "Anwar", 0xff), ["5"]],
+  ["half a character", (text) => spoiled(text, "Anwar", 0xe0), ["5"]],
+  [
+    "UTF-8 read as Windows-1252 and saved again",
+    (text) => `${misread(`\ufeff${text}`)}`,
+    ["1 ï»¿ref"],
+  ],
+  ["HTML entities", (text) => text.replace("Raj", "&quot;Raj&quot;"), []],
+  ["letters that look like others", (text) => text.replace("SAL-003", "SАL-003"), ["4 ref"]],
+  ["a letter O for a zero", (text) => text.replace("01912345678", "O1912345678"), ["4 to"]],
+  ["a letter l for a one", (text) => text.replace("18500", "l8500"), ["2 amount"]],
+  ["a minus that is none", (text) => text.replace("18500", "−18500"), ["2 amount"]],
+  ["a point that is none", (text) => text.replace("21250.50", "21250․50"), ["3 amount"]],
+  ["Arabic-Indic digits", (text) => text.replace("950", "٩٥٠"), ["4 amount"]],
+  ["digits of mathematicians", (text) => text.replace("950", "𝟗𝟓𝟎"), ["4 amount"]],
+  [
+    "a hyphen that is none in a number",
+    (text) => text.replace("01712345678", "01712‑345678"),
+    ["2 to"],
+  ],
+];
+
+/** The rows of a file that stands in it twice are all repeated. */
+function twice(): string[] {
+  return [7, 8, 9, 10].flatMap((line) => [`${line} ref`, `${line} to`]);
+}
+
+function spacedHeader(text: string): string {
+  const [first = "", ...rows] = text.split("\r\n");
+  return [first.replaceAll(",", ", "), ...rows].join("\r\n");
+}
+
+/** What the header is when all lines are one. */
+function oneLine(end: string): string[] {
+  const cells = sound.map((row) => row.join("\0")).join(`${end}\0`.slice(0, -1));
+  return (cells + end)
+    .split("\0")
+    .slice(5)
+    .map((cell) => `1 ${cell}`.trim());
+}
+
+function headerFinds(): string[] {
+  const [, ...others] = sound[0] ?? [];
+  return ["1", "1", ...others.map((name) => `1  ${name}`)];
+}
+
+function spoiled(text: string, where: string, byte: number): Buffer {
+  const bytes = Buffer.from(text);
+  bytes[bytes.indexOf(where)] = byte;
+  return bytes;
+}
+
+/** As an editor saves it that takes UTF-8 for Windows-1252. */
+function misread(text: string): string {
+  return Buffer.from(text).toString("latin1");
+}
+
+const soundText = exportedText(sound, excel);
+const utf16 = (text: string) => Buffer.from(text, "utf16le");
+const zip = Buffer.from("504b03041400060008000000210062ee9d68", "hex");
+
+/** Files that are no UTF-8 table at all. */
+const strangers: [string, Buffer | string, string[]][] = [
+  ["Excel, Unicode Text", utf16(`\ufeff${soundText.replaceAll(",", "\t")}`), ["1"]],
+  ["LibreOffice, UTF-16", utf16(soundText), ["1"]],
+  ["UTF-16 of big machines", utf16(`\ufeff${soundText}`).swap16(), ["1"]],
+  ["UTF-16 of big machines without a mark", utf16(soundText).swap16(), ["1"]],
+  ["UTF-16 with a byte too many", Buffer.concat([utf16(soundText), Buffer.of(0)]), ["1"]],
+  ["UTF-16, its mark alone", Buffer.of(0xff, 0xfe), ["1"]],
+  ["UTF-32", Buffer.from([0xff, 0xfe, 0, 0, 0x72, 0, 0, 0]), ["1"]],
+  ["UTF-32 of big machines", Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x72]), ["1"]],
+  ["half a UTF-8 mark", Buffer.from([0xef, 0xbb]), ["1"]],
+  ["a workbook of Excel", Buffer.concat([zip, Buffer.from("[Content_Types].xml")]), ["1"]],
+  ["an old workbook of Excel", Buffer.from("d0cf11e0a1b11ae10000000000000000", "hex"), ["1"]],
+  ["a compressed table", gzipSync(soundText), ["1"]],
+  ["a PDF", "%PDF-1.7\n%âãÏÓ\n", ["1"]],
+  ["a web page", "<html><body><table><tr><td>ref</td></tr></table></body></html>", ["1"]],
+  ["a page to sign in", "<!DOCTYPE html>\n<title>Sign in</title>\n", ["1"]],
+  ["a spreadsheet of XML", '<?xml version="1.0"?>\n<Workbook/>\n', ["1"]],
+  ["a document of JSON", '{"ref":"A1","amount":5}\n', ["1"]],
+  ["a list of JSON", '[\n {"ref": "A1"}\n]\n', ["1"]],
+  ["a table of Markdown", "| ref | amount | to |\n|---|---|---|\n", ["1"]],
+  ["a table of fixed width", "ref     amount  to\nA1      5       01712345678\n", ["1"]],
+  ["numbers alone", "5\n6\n", ["1"]],
+  ["nothing", "", ["1"]],
+  ["a mark and nothing", "\ufeff", ["1"]],
+  ["a line end", "\r\n", ["1"]],
+  ["blank lines", "\n \n\t\n", ["1"]],
+  ["commas", ",,,,\n,,,,\n", ["1"]],
+  ["a quote", '"', ["1"]],
+  ["quotes", '""""""""', ["1"]],
+  ["a zero byte", "\0", ["1"]],
+  ["a long line", "x".repeat(100_000), ["1"]],
+  ["very many columns", ",".repeat(100_000), ["1"]],
+  ["very many lines of nothing", "\n".repeat(100_000), ["1"]],
+  [
+    "a long name in quotes",
+    `${soundText}SAL-005,5,01712345678,bkash,"${"x".repeat(70_000)}",\r\n`,
+    ["6"],
+  ],
+];
+
+const key = ({ bytes, delimiter }: Case) => `${delimiter}${bytes.toString("latin1")}`;
+
+/** The same damage can come out as the same bytes: one of them is enough. */
+function distinct(cases: Case[]): Case[] {
+  return [...new Map(cases.toReversed().map((one) => [key(one), one])).values()].toReversed();
+}
+
+/** All of it: more than 500 files, each of which is told apart by its name and by its bytes. */
+export const corpus: Case[] = [
+  ...distinct([
+    ...utf8Exports.flatMap((how) => damages.map((damage) => exported(damage, how))),
+    ...narrowExports.flatMap((how) =>
+      [...damages.filter(isWide), ...accented].map((damage) => narrowly(damage, how)),
+    ),
+  ]),
+  ...accidents.map(([name, spoil, finds]) => ({
+    ...asItShouldBe,
+    name,
+    bytes: Buffer.from(spoil(soundText)),
+    finds,
+  })),
+  ...strangers.map(([name, bytes, finds]) => ({
+    ...asItShouldBe,
+    name,
+    bytes: Buffer.from(bytes),
+    finds,
+  })),
+];
