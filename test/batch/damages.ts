@@ -9,7 +9,7 @@ export interface Damage {
   rows?: number;
 }
 
-export const header = ["ref", "amount", "to", "method", "name", "description"];
+const header = ["ref", "amount", "to", "method", "name", "description"];
 const rahima = ["SAL-001", "18500", "01712345678", "bkash", "Rahima Begum", "Salary"];
 const mina = ["SAL-002", "21250.50", "01812345678", "nagad", "Das, Mina", "Salary; part 1"];
 const karim = ["SAL-003", "950", "01912345678", "rocket", 'Karim "Raj" Uddin', "Travel"];
