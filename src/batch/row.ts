@@ -63,7 +63,7 @@ export async function readRow(
   const hasNoCell = fields.includes("method") && cellOf("method") === undefined; // told above
   if (method === undefined && !hasNoCell)
     complain(fields.indexOf("method") + 1, "method", "", noMethod);
-  const named = method === undefined ? undefined : rules.methodOf(method);
+  const named = method === undefined ? undefined : readMethod(method, rules);
   const methodId = methodIdOf(method, named instanceof Promise ? await named : named);
   const reference = fields.includes("ref")
     ? required("ref", readReference)
@@ -96,6 +96,12 @@ export async function readRow(
 const empty = "This cell is empty.";
 const noMethod =
   "No method is named here. Fill the column method, or give --method for all rows without one.";
+
+/** A name is found with space around it; a line break there would be lost in an export. */
+function readMethod(text: string, { methodOf }: RowRules): ReturnType<RowRules["methodOf"]> {
+  const plain = readPlain(text);
+  return plain.ok ? methodOf(text) : plain;
+}
 
 function readPlain(text: string): Reading<string> {
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text))

@@ -89,6 +89,8 @@ test.each([
   ["ref", "", "This cell is empty."],
   // Methods.
   ["method", "bikash", "It has: bkash, nagad, rocket."],
+  ["method", "bkash\n", "line break"],
+  ["method", "\ufeffbkash", "invisible character"],
   ["method", "", "give --method for all rows without one"],
   // Texts.
   ["name", "Mina\tDas", "control character"],
