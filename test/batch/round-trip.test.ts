@@ -1,0 +1,155 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readFault } from "../../src/contract/fault.ts";
+import { type Merchant, openMerchant } from "../merchant.ts";
+import { runs } from "../runs.ts";
+import { fileOf } from "./files.ts";
+import { strictlyRead, writtenCsv } from "./independent-csv.ts";
+import { anyStyle, payoutTable } from "./tables.ts";
+
+const results = ["payoutId", "state", "status", "code", "message", "sentAt", "updatedAt"];
+
+const peculiar = [
+  ["ref", "amount", "to", "method", "name", "description"],
+  ["000123", "5.50", "01712345678", "bkash", 'Mina "Moon" Das', "one, two; three"],
+  ["-A-1", "6", "+8801712345678", "bKash ", "=HYPERLINK(1)", "+1 @ 2"],
+  ["A2", "7", " 01812-345 678 ", "Nagad", "@Mina", "-"],
+  ["A3", "8.00", "8801912345678", "rocket", " রহি\u200dমা 🎉 ", "'"],
+  ["A4", "9", "01312345678", "bkash", "", "0123"],
+];
+
+const csv = (table: string[][]) =>
+  writtenCsv(table, { delimiter: ",", ends: ["\n"], quotes: [false], isEnded: true }).text;
+
+async function send(merchant: Merchant, path: string, ...flags: string[]): Promise<number> {
+  const line = ["payout", "batch", "send", path, "--allow-duplicates", "--json", ...flags];
+  return (await merchant.lenden(line)).code;
+}
+
+async function exported(merchant: Merchant, path: string, ...flags: string[]): Promise<string> {
+  const { code, stdout } = await merchant.lenden(["payout", "batch", "export", path, ...flags]);
+  expect(code).toBe(0);
+  return stdout;
+}
+
+function cellsOf(text: string): string[][] {
+  const { records, isWhole } = strictlyRead(text, ",");
+  expect(isWhole).toBe(true);
+  return records.map(({ cells }) => cells);
+}
+
+test("an export gives the file's cells back exactly, and what came of each row", async () => {
+  const merchant = await openMerchant();
+  const path = fileOf(csv(peculiar));
+  expect(await send(merchant, path)).toBe(0);
+  const [header, ...rows] = cellsOf(await exported(merchant, path));
+  expect(header).toEqual([...(peculiar[0] ?? []), ...results]);
+  expect(rows.map((cells) => cells.slice(0, 6))).toEqual(peculiar.slice(1));
+  for (const row of rows)
+    expect(row.slice(6, 11)).toEqual([
+      expect.stringMatching(/./),
+      "CONFIRMED",
+      "Processing",
+      "",
+      "",
+    ]);
+});
+
+test("any file that was sent comes back as it was, whatever it was written with", async () => {
+  const property = fc.asyncProperty(
+    payoutTable,
+    anyStyle([",", ";", "\t"]),
+    async ({ table }, style) => {
+      let close = async () => {};
+      const merchant = await openMerchant({}, (ending) => {
+        close = ending;
+      });
+      const path = fileOf(writtenCsv(table, style).text);
+      expect(await send(merchant, path, "--delimiter", style.delimiter, "--method", "nagad")).toBe(
+        0,
+      );
+      const width = table[0]?.length ?? 0;
+      const back = cellsOf(await exported(merchant, path)).map((cells) => cells.slice(0, width));
+      expect(back).toEqual(table);
+      await close();
+    },
+  );
+  await fc.assert(property, { numRuns: runs(8, 300) });
+}, 300_000);
+
+test("--for-excel has a byte order mark, and runs nothing", async () => {
+  const merchant = await openMerchant();
+  const path = fileOf(csv(peculiar));
+  await send(merchant, path);
+  const text = await exported(merchant, path, "--for-excel");
+  expect(text.startsWith("\ufeffref,")).toBe(true);
+  expect(text).toContain('\r\n"000123",');
+  const rows = cellsOf(text.slice(1)).map((cells) => cells.slice(0, 6));
+  expect(rows).toEqual(
+    peculiar.map((cells) => cells.map((cell) => (/^[=+\-@]/.test(cell) ? `'${cell}` : cell))),
+  );
+});
+
+test.each([
+  ["with references", ["ref", "amount", "to", "method", "name"]],
+  ["with the service's names", ["amount", "recipientNumber", "paymentMethodId", "merchantRef"]],
+  ["without references", ["to", "amount", "method", "name"]],
+])("what failed can be sent again, until everybody is paid once: %s", async (_, columns) => {
+  const merchant = await openMerchant(unlucky);
+  const rows = everybody.map((_, row) => columns.map((column) => cellOf(column, row)));
+  const own = columns.filter(isNoReference);
+  const ownOf = (cells: string[], header: string[]) =>
+    own.map((column) => cells[header.indexOf(column)]);
+  let path = fileOf(csv([columns, ...rows]), "round-0.csv");
+  let round = 0;
+  while ((await send(merchant, path)) !== 0) {
+    round += 1;
+    expect(round).toBeLessThan(20);
+    const [header = [], ...failed] = cellsOf(await exported(merchant, path, "--only", "failed"));
+    expect(header).toEqual(own.length < columns.length ? columns : ["ref", ...columns]);
+    const before = rows.map((cells) => ownOf(cells, columns));
+    expect(before).toEqual(expect.arrayContaining(failed.map((cells) => ownOf(cells, header))));
+    path = fileOf(csv([header, ...failed]), `round-${round}.csv`);
+  }
+  expect(round).toBeGreaterThan(0);
+  expect(await paid(merchant)).toEqual(everybody);
+});
+
+test("what failed is exported the same again, and sending that twice pays nobody twice", async () => {
+  const merchant = await openMerchant(unlucky);
+  const columns = ["amount", "to", "method"];
+  const rows = everybody.map((_, row) => columns.map((column) => cellOf(column, row)));
+  const path = fileOf(csv([columns, ...rows]));
+  await send(merchant, path);
+  const failed = await exported(merchant, path, "--only", "failed");
+  await send(merchant, fileOf(failed), "--name", "first");
+  expect(await exported(merchant, path, "--only", "failed")).toBe(failed);
+  const before = await paid(merchant);
+  await send(merchant, fileOf(failed), "--name", "second");
+  expect(await paid(merchant)).toEqual(before);
+});
+
+const unlucky = { faults: [faultOf("createPayout:status-400:0.3")], seed: 7 };
+const everybody = Array.from({ length: 40 }, (_, row) => `017123456${row + 10}`);
+
+async function paid(merchant: Merchant): Promise<unknown[]> {
+  const books = await merchant.books("payouts");
+  return books.map(({ recipientNumber }) => recipientNumber).toSorted();
+}
+
+function isNoReference(column: string): boolean {
+  return column !== "ref" && column !== "merchantRef";
+}
+
+function cellOf(column: string, row: number): string {
+  if (column === "amount") return `${row + 1}.5`;
+  if (column === "to" || column === "recipientNumber") return everybody[row] ?? "";
+  if (column === "ref" || column === "merchantRef") return `INV-${row}`;
+  return column === "name" ? 'Mina "Moon", Das' : "bkash";
+}
+
+function faultOf(rule: string) {
+  const read = readFault(rule);
+  if (!read.ok) throw new Error(read.problem);
+  return read.value;
+}
