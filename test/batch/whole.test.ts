@@ -138,20 +138,20 @@ test("findings over the whole file stand among the others, in the order of the c
 
 test("a total that no 64 bits hold is a problem of the file", async () => {
   const draft = (await openTestDrafts())();
-  const amountPaisa = 99_999_999_999_999n;
+  const amountPaisa = 2n ** 62n;
   const empty = { reference: null, methodId: null, name: null, description: null };
-  for (let row = 1; row <= 92_300; row += 1) {
+  for (let row = 1; row <= 3; row += 1) {
     const own = { row, line: row + 1, amountPaisa, recipient: `017${row}`, method: "bkash" };
     draft.add({ ...empty, ...own, cells: [], fingerprint: null });
   }
   draft.finish({ since: "", places: { ref: 0, to: 1 } });
-  const totalPaisa = amountPaisa * 92_300n;
+  const totalPaisa = amountPaisa * 3n;
   expect(draft.problems(["cell"], 10)).toMatchObject([
     { problem: "The total of the file is too large to be added up." },
   ]);
   expect(draft.totals()).toMatchObject({
     totalPaisa,
-    methods: [{ method: "bkash", count: 92_300, sumPaisa: totalPaisa }],
+    methods: [{ method: "bkash", count: 3, sumPaisa: totalPaisa }],
   });
 });
 
@@ -183,7 +183,7 @@ test("without a service a file that names methods cannot be checked", async () =
   const path = fileOf(lines("A1,5,01712345678,bkash"));
   const env = { ...account.env(), LENDEN_BASE_URL: "http://127.0.0.1:9/cp/api/v1" };
   const alone = { ...env, LENDEN_CONFIG_DIR: scratchFolder() };
-  const { code } = await lenden(["payout", "batch", "check", path, "--timeout", "2s"], {
+  const { code } = await lenden(["payout", "batch", "check", path, "--timeout", "500ms"], {
     env: alone,
   });
   expect(code).toBe(69);
