@@ -23,6 +23,8 @@ export interface Merchant {
   env: Record<string, string>;
   dataFolder: string;
   ledgerFile: string;
+  /** The service's own data. */
+  booksFile: string;
   /** Runs lenden in this process, which is fast, or apart. */
   lenden(args: string[], options?: Omit<RunOptions, "env">): Promise<Outcome>;
   /** The same, and it must end with exit 0: what it printed as JSON. */
@@ -70,7 +72,8 @@ export async function openMerchantApart(
   return merchantWith(built, options, atEnd);
 }
 
-type AtEnd = (close: () => Promise<void>) => void;
+/** Runs something once a test is over. */
+export type AtEnd = (close: () => Promise<void>) => void;
 
 async function merchantWith(
   runs: typeof lenden,
@@ -120,6 +123,7 @@ async function merchantWith(
     env,
     dataFolder,
     ledgerFile,
+    booksFile: dataFile,
     lenden: run,
     json: async (args) => JSON.parse(await done([...args, "--json"])),
     id: async (args) => (await done([...args, "-q"])).trim(),

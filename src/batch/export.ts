@@ -57,7 +57,9 @@ function canBeSentAgain(standing: Standing): boolean {
 
 /** A row as it can be sent again: a used reference gives way to a new one, any other stays (I6). */
 function anew(row: RowResult, standing: Standing, batch: Batch): ExportedRow {
-  const isUsed = standing === "refused" || standing === "cancelled";
+  // A refusal for want of access uses nothing up: the batch itself may still send that reference.
+  const isRefused = standing === "refused" && row.code !== "access";
+  const isUsed = isRefused || standing === "cancelled";
   const reference = isUsed ? nextReference(row.reference) : row.reference;
   const own = batch.columns.map((column, index) => [column, row.cells[index] ?? ""]);
   return { ...Object.fromEntries(own), [referenceColumn(batch)]: reference };

@@ -39,8 +39,14 @@ export function openBatches(database: Database, worker: Worker) {
   };
   const joined = `FROM batch_rows r LEFT JOIN operations o
     ON o.base_url = ? AND o.key_id = ? AND o.reference = r.reference WHERE r.batch = ?`;
-  const result = `r.*, o.state, o.remote_id, o.status, o.code, o.message,
-    o.created_at AS sent_at, o.updated_at`;
+  // A reference that was used for another payout says nothing of this one, but that it cannot be sent.
+  const isOwn = "o.fingerprint = r.fingerprint";
+  const state =
+    "CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT' ELSE o.state END AS state";
+  const ofRow = (column: string) => `CASE WHEN ${isOwn} THEN o.${column} END`;
+  const result = `r.*, ${state}, ${ofRow("remote_id")} AS remote_id, ${ofRow("status")} AS status,
+    ${ofRow("code")} AS code, ${ofRow("message")} AS message, ${ofRow("created_at")} AS sent_at,
+    ${ofRow("updated_at")} AS updated_at`;
   const take = (batch: Batch): Batch => {
     const holder = { ...worker.holder, since: new Date(worker.now()).toISOString() };
     database
@@ -163,14 +169,18 @@ export function openBatches(database: Database, worker: Worker) {
     tally: ({ number }: Batch): Tally[] =>
       database
         .prepare(
-          `SELECT o.state, o.status, count(*) AS count, sum(r.amount_paisa) AS sum ${joined} GROUP BY 1, 2`,
+          `SELECT ${state}, ${ofRow("status")} AS status, count(*) AS count,
+             sum(r.amount_paisa) AS sum ${joined} GROUP BY 1, 2`,
         )
         .all(baseUrl, keyId, number)
         .map(tallyOf),
 
     /** Rows of which nobody knows whether they were paid. */
     doubtful: (batch: Batch): Iterable<RowResult> =>
-      flat(pages(result, batch, "AND o.state IN ('INTENT', 'UNCERTAIN')"), rowResultOf),
+      flat(
+        pages(result, batch, `AND ${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN')`),
+        rowResultOf,
+      ),
 
     /** Rows that were not sent, as far as is proved, and that may be. */
     unsent: (batch: Batch): Iterable<PlannedRow> =>
@@ -178,7 +188,8 @@ export function openBatches(database: Database, worker: Worker) {
         pages(
           "r.*",
           batch,
-          "AND (o.state IS NULL OR o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access'))",
+          `AND (o.state IS NULL OR (${isOwn} AND
+            (o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access'))))`,
         ),
         plannedRowOf,
       ),
@@ -192,7 +203,7 @@ export function openBatches(database: Database, worker: Worker) {
         pages(
           result,
           batch,
-          "AND o.state = 'CONFIRMED' AND o.status NOT IN ('Completed', 'Cancelled')",
+          `AND ${isOwn} AND o.state = 'CONFIRMED' AND o.status NOT IN ('Completed', 'Cancelled')`,
         ),
         rowResultOf,
       ),

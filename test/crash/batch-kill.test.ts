@@ -1,0 +1,149 @@
+import { existsSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { amountText } from "../../src/contract/amount.ts";
+import { openDatabase } from "../../src/ledger/database.ts";
+import { createRandom } from "../../src/sandbox/random.ts";
+import { type AtEnd, ended, type Merchant, openMerchantApart, until } from "../merchant.ts";
+import { expectPaidOnce, type Payees, payeesOf, sendOf } from "../payees.ts";
+import { runs } from "../runs.ts";
+import { faults } from "../sandbox/running.ts";
+
+const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
+const batches = runs(3, 20);
+const rowsEach = runs(60, 1_010);
+const killsEach = runs(2, 10);
+const atOnce = runs(3, 12);
+const planKills = runs(2, 20);
+/** More than fits one commit of a plan. */
+const largeRows = runs(21_000, 60_000);
+const badService = ["createPayout:lost-reply:0.05", "createPayout:status-503:0.05"];
+
+/** Where a run was when it was killed, by what it left in the ledger. */
+const phases = ["reading", "planning", "sending", "at its end", "ended before"] as const;
+type Phase = (typeof phases)[number];
+
+test.concurrent(
+  `P8, P9, P12, P13: ${batches * killsEach} times kill -9 at random moments of batches, and each of ${batches * rowsEach} rows is paid once`,
+  async ({ onTestFailed, onTestFinished }) => {
+    onTestFailed(() => void process.stderr.write(`LENDEN_SEED=${seed}\n`));
+    const counts = new Map<Phase, number>(phases.map((phase) => [phase, 0]));
+    const queue = Array.from({ length: batches }, (_, number) => number);
+    const work = async () => {
+      for (let number = queue.shift(); number !== undefined; number = queue.shift())
+        await killAndResume(number, counts, onTestFinished);
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+    process.stdout.write(
+      `kill -9 of a batch: ${[...counts].map(([phase, count]) => `${count} ${phase}`).join(", ")}\n`,
+    );
+    const hits = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    expect(hits).toBe(batches * killsEach);
+  },
+  runs(60_000, 900_000),
+);
+
+async function killAndResume(
+  number: number,
+  counts: Map<Phase, number>,
+  atEnd: AtEnd,
+): Promise<void> {
+  const random = createRandom(`batch ${number}`, seed);
+  const payees = payeesOf(`KILL${number}`, rowsEach);
+  const options = { faults: faults(...badService), seed: seed + number };
+  const merchant = await openMerchantApart(options, atEnd);
+  const books = await openDatabase(merchant.booksFile);
+  const counting = books.prepare("SELECT count(*) AS count FROM payouts");
+  const paid = () => Number(counting.all()[0]?.count);
+  const concurrency = String(1 + Math.floor(random.share() * 32));
+  for (let kill = 0; kill < killsEach; kill += 1) {
+    const line = sendOf(payees, "--concurrency", concurrency);
+    const phase = await killed(merchant, line, momentOf(kill, random.share(), paid));
+    const hit = phase === "sending" && paid() === rowsEach ? "at its end" : phase;
+    counts.set(hit, (counts.get(hit) ?? 0) + 1);
+  }
+  books.close();
+  await sendUntilDone(merchant, payees);
+  await expectPaidOnce(merchant, payees);
+  await merchant.close();
+}
+
+/** Some come while it starts, some at the end, most after some more rows are paid. */
+function momentOf(kill: number, share: number, paid: () => number): Moment {
+  if (kill % 4 === 0) return () => delay(share * 1_200);
+  const isLast = kill === killsEach - 1;
+  const before = ((isLast ? kill : kill - 1) / killsEach) * rowsEach;
+  const after = Math.ceil(before + (share * 2 * rowsEach) / killsEach);
+  const isThere = () => paid() >= Math.min(rowsEach, after);
+  return (end) => Promise.race([until(isThere).then(() => delay(share * 60)), end]);
+}
+
+type Moment = (end: Promise<unknown>) => Promise<unknown>;
+
+/** Kills a run at a moment; where it was by then, as the ledger shows. */
+async function killed(merchant: Merchant, line: string[], moment: Moment): Promise<Phase> {
+  const child = merchant.start(line);
+  const end = ended(child);
+  await moment(end);
+  child.kill("SIGKILL");
+  const { signal } = await end;
+  return signal === null ? "ended before" : phaseOf(merchant);
+}
+
+async function phaseOf(merchant: Merchant): Promise<Phase> {
+  if (!existsSync(merchant.ledgerFile)) return "reading";
+  const lenden = ["ledger", "check"]; // brings a ledger that was never finished to its schema
+  expect(await merchant.lenden(lenden)).toMatchObject({ code: 0 });
+  return merchant.inLedger((ledger) => {
+    const { rows } = ledger.prepare("SELECT count(*) AS rows FROM batch_rows").get() ?? {};
+    const { digest } = ledger.prepare("SELECT digest FROM batches").get() ?? {};
+    if (digest) return "sending";
+    return rows === 0n ? "reading" : "planning";
+  });
+}
+
+/** The same command again, until it says that every row is sent. */
+async function sendUntilDone(merchant: Merchant, payees: Payees): Promise<void> {
+  const codes: (number | null)[] = [];
+  for (let tries = 0; tries < 6 && codes.at(-1) !== 0; tries += 1) {
+    const { code } = await merchant.built(sendOf(payees, "--concurrency", "32"));
+    codes.push(code);
+  }
+  expect([payees.file, ...codes]).toEqual([payees.file, ...codes.slice(0, -1), 0]);
+  for (const code of codes) expect([0, 69, 75]).toContain(code);
+}
+
+test.concurrent(`P8: ${planKills} times kill -9 while a large file is read and planned: nothing is sent, and the next run plans it anew`, async ({
+  onTestFailed,
+  onTestFinished,
+}) => {
+  onTestFailed(() => void process.stderr.write(`LENDEN_SEED=${seed}\n`));
+  const random = createRandom("plans", seed);
+  const payees = payeesOf("PLAN", largeRows);
+  const open = () => openMerchantApart({ faults: faults("createPayout:hang") }, onTestFinished);
+  let merchant = await open();
+  const startedMs = Date.now();
+  const check = ["payout", "batch", "check", payees.file];
+  expect(await merchant.built(check)).toMatchObject({ code: 0 });
+  const longestMs = (Date.now() - startedMs) * 1.2;
+  const counts = new Map<Phase, number>();
+  for (let kill = 0; kill < planKills; kill += 1) {
+    const ms = longestMs * (0.3 + 0.7 * random.share());
+    const phase = await killed(merchant, sendOf(payees), () => delay(ms));
+    counts.set(phase, (counts.get(phase) ?? 0) + 1);
+    if (phase === "sending") merchant = await open();
+    else expect(await merchant.moneyRequests()).toEqual([]);
+  }
+  process.stdout.write(`kill -9 of a plan: ${JSON.stringify(Object.fromEntries(counts))}\n`);
+  const child = merchant.start(sendOf(payees));
+  const end = ended(child);
+  await until(async () => (await merchant.moneyRequests()).length > 0);
+  child.kill("SIGKILL");
+  await end;
+  const status = await merchant.built(["payout", "batch", "status", payees.file, "--json"]);
+  expect(JSON.parse(status.stdout)).toMatchObject({
+    rows: largeRows,
+    total: amountText(payees.totalPaisa),
+  });
+  expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true });
+}, 300_000);

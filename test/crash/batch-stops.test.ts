@@ -1,0 +1,176 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { Fault } from "../../src/contract/fault.ts";
+import { type Merchant, openMerchant, payoutOf, until } from "../merchant.ts";
+import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../payees.ts";
+import { built, lenden, type Outcome } from "../run.ts";
+import { faults } from "../sandbox/running.ts";
+
+/** In this process, with pauses that cost no time; only the line of progress keeps its own. */
+function send(merchant: Merchant, payees: Payees, ...more: string[]): Promise<Outcome> {
+  return merchant.lenden(sendOf(payees, ...more), { host: { sleep: soon } });
+}
+
+function soon(ms: number, signal?: AbortSignal): Promise<void> {
+  const isProgress = ms === 5_000;
+  return delay(isProgress ? ms : 1, undefined, signal ? { signal } : {}).catch(() => {});
+}
+
+async function states(merchant: Merchant, { file }: Payees): Promise<Record<string, number>> {
+  const { stdout } = await merchant.lenden(["payout", "batch", "status", file, "--json"]);
+  const { states: told }: { states: Record<string, { rows: number }> } = JSON.parse(stdout);
+  const open = Object.entries(told).filter(([, { rows }]) => rows > 0);
+  return Object.fromEntries(open.map(([name, { rows }]) => [name, rows]));
+}
+
+async function moneyReferences(merchant: Merchant): Promise<unknown[]> {
+  return (await merchant.moneyRequests()).map(({ request }) => referenceIn(request));
+}
+
+function referenceIn(request: unknown): unknown {
+  return /"merchantRef":"([^"]+)"/.exec(JSON.stringify(request).replaceAll("\\", ""))?.[1];
+}
+
+test("P16: a reference that another machine used for somebody else is a conflict: the batch stops, and says both", async () => {
+  const merchant = await openMerchant();
+  const payees = payeesOf("OLD", 30);
+  const what = ["--amount", "1.28", "--to", "01810000004", "--method", "bkash"];
+  const elsewhere = { ...merchant.env, LENDEN_DATA_DIR: `${merchant.dataFolder}-elsewhere` };
+  const other = await built(["payout", "send", ...what, "--ref", "OLD-5", "-q"], {
+    env: elsewhere,
+  });
+  await merchant.set("payout", other.stdout.trim(), "Completed");
+  const first = await send(merchant, payees, "--concurrency", "1");
+  expect([first.code, await states(merchant, payees)]).toEqual([
+    5,
+    { processing: 4, conflict: 1, unsent: 25 },
+  ]);
+  expect(first.stderr).toMatch(/OLD-5[\s\S]*asked 01710000004, the service has 01810000004/);
+  expect(await send(merchant, payees, "--concurrency", "1")).toMatchObject({ code: 5 });
+  expect(await states(merchant, payees)).toEqual({ processing: 29, conflict: 1 });
+  const references = (await moneyReferences(merchant)).filter((one) => one === "OLD-5");
+  expect(references).toHaveLength(2);
+});
+
+test("I5, I8: a reference that this machine used for another payout meanwhile is a conflict in every run, and not sent", async () => {
+  const merchant = await openMerchant();
+  const payees = payeesOf("TAKEN", 10);
+  await merchant.id(["methods"]);
+  await merchant.close();
+  expect(await send(merchant, payees, "--concurrency", "1")).toMatchObject({ code: 69 });
+  expect(await states(merchant, payees)).toEqual({ unsent: 10 });
+  await merchant.comeBack();
+  expect(await merchant.lenden(payoutOf("TAKEN-9"))).toMatchObject({ code: 0 });
+  for (let run = 0; run < 2; run += 1) {
+    const { code } = await send(merchant, payees, "--concurrency", "1");
+    expect([run, code, await states(merchant, payees)]).toEqual([
+      run,
+      5,
+      { processing: 9, conflict: 1 },
+    ]);
+  }
+  const line = ["payout", "batch", "export", payees.file, "-o", "ndjson"];
+  const { stdout } = await merchant.lenden(line);
+  const [ninth] = stdout.split("\n").filter((text) => text.includes("TAKEN-9"));
+  expect(JSON.parse(ninth ?? "")).toMatchObject({ state: "CONFLICT", payoutId: "", status: "" });
+});
+
+test("P18: a refused key stops the batch (4); once it is mended the same command sends the rest, each row once", async () => {
+  const ill: Fault[] = [];
+  const merchant = await openMerchant({ faults: ill });
+  const payees = payeesOf("KEY", 40);
+  const wrong = { ...merchant, env: { ...merchant.env, LENDEN_PAYOUT_SECRET: "not-the-secret" } };
+  await merchant.id(["methods"]);
+  const refused = await lenden(sendOf(payees), { env: wrong.env, host: { sleep: soon } });
+  expect(refused.code).toBe(4);
+  expect(refused.stderr).toMatch(/secret/);
+  expect((await merchant.moneyRequests()).length).toBeLessThanOrEqual(4);
+  expect(await merchant.books("payouts")).toEqual([]);
+  expect(await send(merchant, payees)).toMatchObject({ code: 0 });
+  await expectPaidOnce(merchant, payees);
+});
+
+test("P18: a row that was refused for want of access keeps its reference in the export, for the batch may still send it", async () => {
+  const ill = faults("createPayout:status-403");
+  const merchant = await openMerchant({ faults: ill });
+  const payees = payeesOf("EXPORTED", 3);
+  expect(await send(merchant, payees, "--concurrency", "1")).toMatchObject({ code: 4 });
+  const line = ["payout", "batch", "export", payees.file, "--only", "failed", "-o", "ndjson"];
+  const { stdout } = await merchant.lenden(line);
+  const references = stdout
+    .trim()
+    .split("\n")
+    .map((text) => JSON.parse(text).ref);
+  expect(references).toEqual(payees.rows.map(({ reference }) => reference));
+});
+
+test("P17: a refused row does not stop the others (6), and is not sent again", async () => {
+  const ill = faults("createPayout:status-422:0.3");
+  const merchant = await openMerchant({ faults: ill, seed: 7 });
+  const payees = payeesOf("REFUSED", 40);
+  expect(await send(merchant, payees)).toMatchObject({ code: 6 });
+  const { refused = 0, processing } = await states(merchant, payees);
+  expect(refused).toBeGreaterThan(0);
+  expect(processing).toBe(40 - refused);
+  expect(await moneyReferences(merchant)).toHaveLength(40);
+  ill.splice(0);
+  expect(await send(merchant, payees)).toMatchObject({ code: 6 });
+  expect(await moneyReferences(merchant)).toHaveLength(40);
+});
+
+test("P12: five rows in doubt one after the other stop it (75); the next run settles these first, and every row is paid once", async () => {
+  const ill = faults("createPayout:lost-reply");
+  const merchant = await openMerchant({ faults: ill });
+  const payees = payeesOf("LOST", 30);
+  expect(await send(merchant, payees, "--concurrency", "1")).toMatchObject({ code: 75 });
+  expect(await states(merchant, payees)).toEqual({ uncertain: 5, unsent: 25 });
+  const before = (await moneyReferences(merchant)).length;
+  ill.splice(0);
+  expect(await send(merchant, payees, "--concurrency", "1")).toMatchObject({ code: 0 });
+  const sent = (await moneyReferences(merchant)).slice(before);
+  expect(sent).toEqual(payees.rows.map(({ reference }) => reference));
+  await expectPaidOnce(merchant, payees);
+});
+
+test("P10: five rows without a connection stop it (69): nothing was sent, and the same command goes on", async () => {
+  const merchant = await openMerchant();
+  const payees = payeesOf("AWAY", 30);
+  await merchant.id(["methods"]);
+  await merchant.close();
+  const { code, stderr } = await send(merchant, payees, "--concurrency", "1");
+  expect([code, await states(merchant, payees)]).toEqual([69, { unsent: 30 }]);
+  expect(stderr).toMatch(/5 rows in a row had no answer/);
+  await merchant.comeBack();
+  expect(await send(merchant, payees)).toMatchObject({ code: 0 });
+  await expectPaidOnce(merchant, payees);
+  expect(await moneyReferences(merchant)).toHaveLength(30);
+});
+
+test("P5: what was sent is not sent again: a second run puts nothing on the wire", async () => {
+  const merchant = await openMerchant();
+  const payees = payeesOf("AGAIN", 25);
+  expect(
+    await merchant.lenden(payoutOf("AGAIN-1", "--amount", "1", "--to", "01710000000")),
+  ).toMatchObject({ code: 2 });
+  expect(await send(merchant, payees)).toMatchObject({ code: 0 });
+  const second = await send(merchant, payees);
+  expect(second.code).toBe(0);
+  expect(second.stderr).toContain("Every row of this file was sent before; nothing was sent now.");
+  expect(await moneyReferences(merchant)).toHaveLength(25);
+});
+
+test("P4: a reference that a single payout is sending is left to it, and is paid once", async () => {
+  const ill = faults("createPayout:latency-600");
+  const merchant = await openMerchant({ faults: ill });
+  const payees = payeesOf("BESIDE", 12);
+  const [first] = payees.rows;
+  await merchant.id(["methods"]);
+  const what = ["--amount", "1", "--to", first?.to ?? "", "--method", "bkash"];
+  const single = built(["payout", "send", ...what, "--ref", "BESIDE-1"], { env: merchant.env });
+  await until(async () => (await ownBooks(merchant, payees)).length === 1);
+  const batch = await merchant.built(sendOf(payees));
+  expect([(await single).code, [0, 75].includes(batch.code)]).toEqual([0, true]);
+  expect(await merchant.built(sendOf(payees))).toMatchObject({ code: 0 });
+  await expectPaidOnce(merchant, payees);
+  expect(await moneyReferences(merchant)).toHaveLength(12);
+});

@@ -1,0 +1,99 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { amountText } from "../src/contract/amount.ts";
+import type { Row } from "../src/ledger/database.ts";
+import type { Merchant } from "./merchant.ts";
+import { scratchFolder } from "./run.ts";
+
+export interface Payee {
+  reference: string;
+  amountPaisa: bigint;
+  to: string;
+}
+
+/** A file of payouts: nobody in it gets what somebody else gets, so that nothing can be mixed up. */
+export interface Payees {
+  file: string;
+  rows: Payee[];
+  totalPaisa: bigint;
+}
+
+export function payeesOf(name: string, count: number): Payees {
+  const rows = Array.from({ length: count }, (_, index) => ({
+    reference: `${name}-${index + 1}`,
+    amountPaisa: BigInt(100 + index * 7),
+    to: `017${String(10_000_000 + index)}`,
+  }));
+  const file = join(scratchFolder(), `${name}.csv`);
+  writeFileSync(file, csvOf(rows));
+  return { file, rows, totalPaisa: rows.reduce((sum, one) => sum + one.amountPaisa, 0n) };
+}
+
+function csvOf(rows: Payee[]): string {
+  const lines = rows.map(
+    ({ reference, amountPaisa, to }) => `${reference},${amountText(amountPaisa)},${to},bkash`,
+  );
+  return `ref,amount,to,method\n${lines.join("\n")}\n`;
+}
+
+export function sendOf({ file }: Payees, ...more: string[]): string[] {
+  return ["payout", "batch", "send", file, ...more];
+}
+
+/** Each row is in the service's books once, for the right person, and for no other amount. */
+export async function expectPaidOnce(merchant: Merchant, payees: Payees): Promise<void> {
+  const books = await ownBooks(merchant, payees);
+  const paid = books.map(({ merchantRef, amountPaisa, recipientNumber }) => ({
+    reference: merchantRef,
+    amountPaisa,
+    to: recipientNumber,
+  }));
+  const inOrder = new Map(paid.map((one) => [one.reference, one]));
+  expect([paid.length, ...payees.rows.map(({ reference }) => inOrder.get(reference))]).toEqual([
+    payees.rows.length,
+    ...payees.rows,
+  ]);
+  await expectExport(merchant, payees, books);
+  await expectStatus(merchant, payees);
+  expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true });
+}
+
+/** What the books have of the references of a file. */
+export async function ownBooks(merchant: Merchant, { rows }: Payees): Promise<Row[]> {
+  const references = new Set<unknown>(rows.map(({ reference }) => reference));
+  return (await merchant.books("payouts")).filter((row) => references.has(row.merchantRef));
+}
+
+/** The export says of each row what the books say, and adds up to the paisa. */
+async function expectExport(merchant: Merchant, { file, rows }: Payees, books: Row[]) {
+  const ids = new Map(books.map(({ merchantRef, id }) => [merchantRef, id]));
+  const line = ["payout", "batch", "export", file, "-o", "ndjson"];
+  const { code, stdout } = await merchant.built(line);
+  const told = stdout
+    .trim()
+    .split("\n")
+    .map((text) => JSON.parse(text));
+  expect([code, told.length]).toEqual([0, rows.length]);
+  expect(told).toMatchObject(
+    rows.map(({ reference, amountPaisa, to }) => ({
+      ref: reference,
+      amount: amountText(amountPaisa),
+      to,
+      payoutId: ids.get(reference),
+      state: "CONFIRMED",
+    })),
+  );
+}
+
+/** I8: the states of the batch are its total. */
+async function expectStatus(merchant: Merchant, { file, rows, totalPaisa }: Payees) {
+  const total = { rows: rows.length, total: amountText(totalPaisa) };
+  const { states, ...status } = await merchant.json(["payout", "batch", "status", file]);
+  expect(status).toMatchObject(total);
+  expect(states).toMatchObject({
+    processing: total,
+    uncertain: { rows: 0, total: "0" },
+    unsent: { rows: 0, total: "0" },
+  });
+}
