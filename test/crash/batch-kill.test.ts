@@ -93,7 +93,7 @@ async function killed(merchant: Merchant, line: string[], moment: Moment): Promi
 async function phaseOf(merchant: Merchant): Promise<Phase> {
   if (!existsSync(merchant.ledgerFile)) return "reading";
   const lenden = ["ledger", "check"]; // brings a ledger that was never finished to its schema
-  expect(await merchant.lenden(lenden)).toMatchObject({ code: 0 });
+  expect(await merchant.lenden(lenden)).toMatchObject({ code: 0, stderr: "" });
   return merchant.inLedger((ledger) => {
     const { rows } = ledger.prepare("SELECT count(*) AS rows FROM batch_rows").get() ?? {};
     const { digest } = ledger.prepare("SELECT digest FROM batches").get() ?? {};
