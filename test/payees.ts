@@ -20,10 +20,11 @@ export interface Payees {
 }
 
 export function payeesOf(name: string, count: number): Payees {
+  const first = [...name].reduce((sum, one) => (sum * 31 + one.charCodeAt(0)) % 9_000, 0);
   const rows = Array.from({ length: count }, (_, index) => ({
     reference: `${name}-${index + 1}`,
     amountPaisa: BigInt(100 + index * 7),
-    to: `017${String(10_000_000 + index)}`,
+    to: `017${String(10_000_000 + first * 10_000 + index)}`,
   }));
   const file = join(scratchFolder(), `${name}.csv`);
   writeFileSync(file, csvOf(rows));

@@ -5,8 +5,8 @@ export interface Pace {
   leave(): void;
   /** Waits until one more request may go out. */
   turn(): Promise<void>;
-  /** The service asked to be left alone (P20): one row at a time, after a pause. */
-  slowDown(pauseMs: number): void;
+  /** The service asked to be left alone (P20): one row at a time, after a pause; how long that is. */
+  slowDown(askedMs: number): number;
   /** Something went well: after a while of that, one row more at a time. */
   speedUp(): void;
 }
@@ -19,6 +19,8 @@ interface PaceOptions {
   sleep(ms: number): Promise<void>;
 }
 
+/** However long it asks for: after a minute it is asked again. */
+const longestPauseMs = 60_000;
 /** So many rows must go well before one more is tried at a time. */
 const patience = 10;
 
@@ -49,10 +51,12 @@ export function openPace({ concurrency, perSecond, now, sleep }: PaceOptions): P
       nextMs = atMs + (perSecond === undefined ? 0 : 1_000 / perSecond);
       if (atMs > now()) await sleep(atMs - now());
     },
-    slowDown: (pauseMs) => {
+    slowDown: (askedMs) => {
+      const pauseMs = Math.min(askedMs, longestPauseMs);
       limit = 1;
       well = 0;
       nextMs = Math.max(nextMs, now() + pauseMs);
+      return pauseMs;
     },
     speedUp: () => {
       well += 1;

@@ -20,8 +20,16 @@ export interface Sending {
   onRow(row: PlannedRow, end: RowEnd, failure?: Failure): void;
 }
 
-/** How long one row may take with all its attempts. */
+/** How long one row may take with all its attempts, beside what it waits for others. */
 const rowMs = 60_000;
+
+interface Under {
+  sending: Sending;
+  rules: StopRules;
+  pace: Pace;
+  /** Since when nobody works on what an earlier run left in doubt. */
+  restsSinceMs(row: PlannedRow): number | undefined;
+}
 
 /**
  * Sends the rows of a batch that are not sent yet: those in doubt first, then the others in the
@@ -34,17 +42,18 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   const pace = openPace({ ...sending, now: world.now, sleep: world.sleep });
   const rules = openStopRules();
   const ledger = grouped(sending.ledger, sending.commit, world.soon);
-  const client = paced(world, pace, rules);
   const rows = rowsOf(sending, world);
+  const under = { sending, rules, pace, restsSinceMs: atRest(sending, world) };
 
   const work = async (): Promise<void> => {
-    const own: World = { ...world, client, ledger: async () => ledger, notice: () => {} };
+    const own: World = { ...world, ledger: async () => ledger, notice: () => {} };
+    own.client = paced(own, world, under);
     for (;;) {
       try {
         const next = rules.reason() || world.isStopping() ? undefined : rows.next();
         if (!next || next.done) return;
         own.deadlineMs = Math.min(world.deadlineMs, world.now() + rowMs);
-        await sendRow(next.value, { sending, rules, pace }, own);
+        await sendRow(next.value, under, own);
       } catch (error) {
         // I4: whatever the ledger itself says is the end of sending.
         rules.ledgerFailed(error);
@@ -65,43 +74,74 @@ function* rowsOf({ batch, ledger, onRow }: Sending, world: World): Generator<Pla
   yield* batches.unsent(batch);
 }
 
+/**
+ * What an earlier run left in flight rests from the moment on at which its process is known to be
+ * dead: now, for all of it together, so that it is not waited for ten seconds one row after the other.
+ */
+function atRest({ ledger }: Sending, { now }: World): Under["restsSinceMs"] {
+  const nowMs = now();
+  const held = new Set(
+    ledger
+      .unsettled()
+      .filter((operation) => ledger.holderOf(operation))
+      .map(({ reference }) => reference),
+  );
+  return ({ reference }) => (held.has(reference) ? undefined : nowMs);
+}
+
 async function sendRow(
   row: PlannedRow,
-  { sending, rules, pace }: { sending: Sending; rules: StopRules; pace: Pace },
+  { sending, rules, pace, restsSinceMs }: Under,
   world: World,
 ): Promise<void> {
   try {
-    await sendPlannedPayout(orderOf(row), world);
+    await sendPlannedPayout(orderOf(row), world, restsSinceMs(row));
     pace.speedUp();
     rules.saw("sent");
     sending.onRow(row, "sent");
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    rules.saw(error.kind, error);
+    // What a stop cut short says nothing about the service.
+    const isSilence = error.kind === "unreachable" || error.kind === "uncertain";
+    rules.saw(world.isStopping() && isSilence ? "interrupted" : error.kind, error);
     sending.onRow(row, error.kind, error);
   }
 }
 
 /**
  * Only so many requests are on the wire at once; a row that waits before its next attempt takes
- * nobody's place. What comes to its turn after the end was decided does not go out (P22).
+ * nobody's place, and what it waits for others is not taken off its own time. What comes to its
+ * turn after the end was decided does not go out (P22).
+ *
+ * @param own the world of one row after the other, whose deadline moves
  */
-function paced({ client, isStopping }: World, pace: Pace, rules: StopRules): World["client"] {
+function paced(own: World, { client, isStopping, ...world }: World, { pace, rules }: Under) {
+  const later = (ms: number): void => {
+    own.deadlineMs = Math.min(world.deadlineMs, own.deadlineMs + ms);
+  };
+  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const sinceMs = world.now();
+    await pace.enter();
+    try {
+      await pace.turn();
+      later(world.now() - sinceMs);
+      return await work();
+    } finally {
+      pace.leave();
+    }
+  };
+  const created: World["client"]["createPayout"] = async (input) => {
+    if (isStopping() || rules.reason()) return neverSent;
+    const answer = await client.createPayout(input);
+    if (answer.kind === "refused" && answer.why === "busy")
+      later(pace.slowDown(answer.times.retryAfterMs ?? 0));
+    return answer;
+  };
   return {
     ...client,
-    createPayout: async (input) => {
-      await pace.enter();
-      try {
-        await pace.turn();
-        if (isStopping() || rules.reason()) return neverSent;
-        const answer = await client.createPayout(input);
-        if (answer.kind === "refused" && answer.why === "busy")
-          pace.slowDown(answer.times.retryAfterMs ?? 0);
-        return answer;
-      } finally {
-        pace.leave();
-      }
-    },
+    createPayout: (input: Parameters<typeof created>[0]) => inTurn(() => created(input)),
+    retrievePayout: (input: Parameters<typeof client.retrievePayout>[0]) =>
+      inTurn(() => client.retrievePayout(input)),
   };
 }
 

@@ -54,10 +54,13 @@ export function isForgotten(createdAt: string, { now }: Pick<World, "now">): boo
 /**
  * An earlier run ended without an answer: its request may still be in work, so it gets ten seconds
  * (I3); and after a day nobody knows whether the service still remembers the reference (P25).
+ *
+ * @param restsSinceMs since when its process is known to be dead, if it held the operation before
  */
 export async function earlierDoubt(
   { reference, state, createdAt, updatedAt, holder }: Operation,
   world: World,
+  restsSinceMs = world.now(),
 ): Promise<string | undefined> {
   if (state === "NOT_SENT" || state === "REFUSED") return undefined;
   if (isForgotten(createdAt, world)) {
@@ -70,7 +73,9 @@ export async function earlierDoubt(
       },
     );
   }
-  const sinceMs = holder ? 0 : Math.max(0, world.now() - Date.parse(updatedAt));
+  const heldMs = Date.parse(holder?.since ?? updatedAt);
+  const deadMs = heldMs < restsSinceMs ? restsSinceMs : world.now();
+  const sinceMs = Math.max(0, world.now() - (holder ? deadMs : heldMs));
   const leftMs = quietMs - sinceMs;
   if (leftMs > 0) {
     world.notice(

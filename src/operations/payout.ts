@@ -46,9 +46,14 @@ export async function sendPayout(order: PayoutOrder, world: World): Promise<Sent
  * retrieved only where the answer looks old: made before our first attempt, or further than
  * Processing (P16).
  *
+ * @param restsSinceMs since when nobody works on what an earlier run left, where that is known
  * @throws Failure as `sendPayout` does
  */
-export async function sendPlannedPayout(order: PayoutOrder, world: World): Promise<void> {
+export async function sendPlannedPayout(
+  order: PayoutOrder,
+  world: World,
+  restsSinceMs?: number,
+): Promise<void> {
   checkClock(world);
   const claim = await claimReference(order, world);
   const { operation } = claim;
@@ -57,7 +62,7 @@ export async function sendPlannedPayout(order: PayoutOrder, world: World): Promi
     return;
   }
   await recorded(operation, world, async () => {
-    const { created, startedMs, doubt } = await make(order, claim, world);
+    const { created, startedMs, doubt } = await make(order, { ...claim, restsSinceMs }, world);
     const firstMs = doubt === undefined ? startedMs : Date.parse(operation.createdAt);
     const looksOld =
       created.status !== "Processing" ||
@@ -68,13 +73,15 @@ export async function sendPlannedPayout(order: PayoutOrder, world: World): Promi
   });
 }
 
+interface Claimed {
+  kind: "new" | "resumed";
+  operation: Operation;
+  restsSinceMs?: number | undefined;
+}
+
 /** Sends what was claimed, and holds the answer beside the order. */
-async function make(
-  order: PayoutOrder,
-  { kind, operation }: { kind: "new" | "resumed"; operation: Operation },
-  world: World,
-) {
-  const doubt = kind === "resumed" ? await earlierDoubt(operation, world) : undefined;
+async function make(order: PayoutOrder, { kind, operation, restsSinceMs }: Claimed, world: World) {
+  const doubt = kind === "resumed" ? await earlierDoubt(operation, world, restsSinceMs) : undefined;
   const startedMs = world.now();
   const created = await createPayout(order, { operation, doubt }, world);
   const { payoutId, amount, merchantRef: reference } = created;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Host, Signal } from "../host.ts";
 
 /** How a run is stopped from outside. */
@@ -26,6 +27,8 @@ export function listenForStop(
 ): Stop {
   const stopping = new AbortController();
   const cutOff = new AbortController();
+  // Every request that is under way listens: of a batch that is more than Node finds usual.
+  setMaxListeners(0, stopping.signal, cutOff.signal);
   let timer = new AbortController();
   let first: Signal | undefined;
   const stopListening = host.onSignal((signal) => {

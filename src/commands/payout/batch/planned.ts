@@ -59,6 +59,11 @@ export async function newBatch(
     const totals = draft.totals();
     checkExpected(input, totals);
     const batch = claimBatch(file, draft, ledger);
+    // Another process planned it while this one read: its plan is what counts, and is never made anew.
+    if (batch.plan) {
+      ledger.batches().letGo(batch);
+      return await resumedBatch(batch, input, ledger, context);
+    }
     return await unlessRefused(batch, ledger, async () => {
       const rows = summaryOf(batch, checked, totals);
       const { totalPaisa } = totals;

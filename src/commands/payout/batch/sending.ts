@@ -37,7 +37,8 @@ export async function sendWithProgress(
         failure?: Failure,
       ) => {
         seen.saw(row, end);
-        if (end === "refused")
+        // Of what could not be written down (P21), this line is all that is left.
+        if (end === "refused" || failure?.details.cause !== undefined)
           progress.note(`line ${row.line}, ${row.reference}: ${failure?.message}`);
       },
     };
@@ -45,12 +46,20 @@ export async function sendWithProgress(
   } finally {
     progress.close();
   }
-  ledger.batches().letGo(batch);
+  letGo(batch, ledger);
   if (reason)
     context.notice(
       [reason.message, ...(reason.details.problems ?? []), reason.details.hint].join(" "),
     );
+  else if (context.stopping.aborted) context.notice(seen.goOn());
   return reason;
+}
+
+/** A ledger that fails cannot be told any more; the lock dies with this process. */
+function letGo(batch: Batch, ledger: Ledger): void {
+  try {
+    ledger.batches().letGo(batch);
+  } catch {}
 }
 
 /** Counts along, so that the ledger need not be added up for every line. */
@@ -64,6 +73,8 @@ function openCounter(batch: Batch, before: Standings, { now }: { now(): number }
   const doneBefore = done;
   return {
     isDone: () => open === 0,
+    goOn: (): string =>
+      `Stopped; ${rowCount - done} rows are still open. The same command again goes on with them.`,
     saw: ({ amountPaisa }: { amountPaisa: bigint }, end: string): void => {
       if (end === "sent" || end === "refused") {
         done += 1;

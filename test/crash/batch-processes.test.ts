@@ -1,0 +1,84 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { ended, openMerchant, openMerchantApart, until } from "../merchant.ts";
+import { expectPaidOnce, payeesOf, sendOf } from "../payees.ts";
+import { runs } from "../runs.ts";
+import { faults } from "../sandbox/running.ts";
+
+const rounds = runs(2, 50);
+const processes = runs(6, 20);
+
+test(
+  `P4: of ${processes} processes on one batch one works at a time, and each row is paid once (${rounds} rounds)`,
+  async () => {
+    const merchant = await openMerchantApart({ latencyMs: 20 });
+    await merchant.id(["methods"]);
+    for (let round = 0; round < rounds; round += 1) {
+      const payees = payeesOf(`RACE${round}`, 40);
+      const before = (await merchant.moneyRequests()).length;
+      const all = await Promise.all(
+        Array.from({ length: processes }, () => ended(merchant.start(sendOf(payees, "--json")))),
+      );
+      const wrong = all.filter(({ code }) => code !== 0 && code !== 7);
+      const late = all.filter(({ stderr }) => stderr.includes("Every row of this file was sent"));
+      const winners = all.filter(({ code }) => code === 0).length - late.length;
+      expect([round, wrong, winners]).toEqual([round, [], 1]);
+      for (const { code, stderr } of all)
+        if (code === 7)
+          expect(stderr).toMatch(/Batch B\w+ is being worked on by process [0-9]+ on/);
+      expect((await merchant.moneyRequests()).length - before).toBe(payees.rows.length);
+      await expectPaidOnce(merchant, payees);
+    }
+  },
+  rounds * 15_000,
+);
+
+test("P4: two batches side by side do not disturb each other, in one ledger", async () => {
+  const merchant = await openMerchantApart({ latencyMs: 10 });
+  const both = [payeesOf("LEFT", 150), payeesOf("RIGHT", 150)];
+  const lines = both.map((payees) => sendOf(payees, "--concurrency", "16"));
+  const all = await Promise.all(lines.map((line) => ended(merchant.start(line))));
+  expect(all.map(({ code, stderr }) => [code, code === 0 ? "" : stderr])).toEqual([
+    [0, ""],
+    [0, ""],
+  ]);
+  for (const payees of both) await expectPaidOnce(merchant, payees);
+  expect(await merchant.moneyRequests()).toHaveLength(300);
+});
+
+test("P4: a batch whose process died is free at once; while it lives, nobody gets it", async () => {
+  const ill = faults("createPayout:hang-after");
+  const merchant = await openMerchantApart({ faults: ill });
+  const payees = payeesOf("DIED", 8);
+  const holder = merchant.start(sendOf(payees));
+  const end = ended(holder);
+  await until(async () => (await merchant.books("payouts")).length === 4);
+  const second = await merchant.built(sendOf(payees));
+  expect(second).toMatchObject({ code: 7, stdout: "" });
+  expect(second.stderr).toContain(`process ${holder.pid}`);
+  holder.kill("SIGKILL");
+  await end;
+  ill.splice(0);
+  expect(await merchant.built(sendOf(payees))).toMatchObject({ code: 0 });
+  await expectPaidOnce(merchant, payees);
+}, 40_000);
+
+test("P4: who read the file while another process planned and sent it goes on with that plan, and makes none anew", async () => {
+  const other = await openMerchant(); // everything is loaded once it is through
+  expect(await other.lenden(sendOf(payeesOf("LOADED", 2)))).toMatchObject({ code: 0 });
+  const slow = faults("listMethods:latency-3000");
+  const merchant = await openMerchant({ faults: slow });
+  const payees = payeesOf("PLANNED", 12);
+  const reading = merchant.lenden(sendOf(payees));
+  await delay(800); // by now it asks for the methods; were it later, both would do the same
+  slow.splice(0);
+  expect(await merchant.lenden(sendOf(payees))).toMatchObject({ code: 0 });
+  await merchant.inLedger((ledger) =>
+    ledger.exec(
+      "CREATE TRIGGER anew BEFORE DELETE ON batch_rows BEGIN SELECT RAISE(ABORT, 'planned anew'); END",
+    ),
+  );
+  expect(await reading).toMatchObject({ code: 0 });
+  await expectPaidOnce(merchant, payees);
+  expect(await merchant.moneyRequests()).toHaveLength(12);
+});

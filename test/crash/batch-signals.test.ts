@@ -1,0 +1,111 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createRandom } from "../../src/sandbox/random.ts";
+import { ended, type Merchant, openMerchantApart, until } from "../merchant.ts";
+import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../payees.ts";
+import { runs } from "../runs.ts";
+import { faults } from "../sandbox/running.ts";
+
+const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
+const moments = runs(6, 60);
+
+/** How many rows stand where, but those that stand nowhere. */
+async function states(merchant: Merchant, { file }: Payees): Promise<Record<string, number>> {
+  const { stdout } = await merchant.built(["payout", "batch", "status", file, "--json"]);
+  const { states: told }: { states: Record<string, { rows: number }> } = JSON.parse(stdout);
+  const found = Object.entries(told).filter(([, { rows }]) => rows > 0);
+  return Object.fromEntries(found.map(([name, { rows }]) => [name, rows]));
+}
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)(
+  "P22: one %s lets the rows in flight end, begins no other, says how to go on, and ends %i",
+  async (name, expected) => {
+    const merchant = await openMerchantApart({ faults: faults("createPayout:latency-500") });
+    const payees = payeesOf(name, 60);
+    const child = merchant.start(sendOf(payees, "--concurrency", "6"));
+    const end = ended(child);
+    await until(async () => (await merchant.books("payouts")).length === 6);
+    child.kill(name);
+    const { code, stderr } = await end;
+    expect([code, await states(merchant, payees)]).toEqual([
+      expected,
+      { processing: 6, unsent: 54 },
+    ]);
+    expect(stderr).toMatch(/54 rows[\s\S]*same command/);
+    expect(stderr).not.toMatch(/Warning|node:/);
+    expect(await merchant.built(sendOf(payees, "--concurrency", "60"))).toMatchObject({ code: 0 });
+    await expectPaidOnce(merchant, payees);
+    expect(await merchant.moneyRequests()).toHaveLength(60);
+  },
+);
+
+test("P22: the second signal leaves at once (75): the rows in flight are in doubt, and the next run settles them", async () => {
+  const ill = faults("createPayout:hang-after");
+  const merchant = await openMerchantApart({ faults: ill });
+  const payees = payeesOf("TWICE", 20);
+  const child = merchant.start(sendOf(payees));
+  const end = ended(child);
+  await until(async () => (await merchant.books("payouts")).length === 4);
+  child.kill("SIGINT");
+  await delay(100);
+  child.kill("SIGINT");
+  const leftMs = Date.now();
+  const { code } = await end;
+  expect([code, await states(merchant, payees)]).toEqual([75, { uncertain: 4, unsent: 16 }]);
+  expect(Date.now() - leftMs).toBeLessThan(5_000);
+  ill.splice(0);
+  expect(await merchant.built(sendOf(payees))).toMatchObject({ code: 0 });
+  await expectPaidOnce(merchant, payees);
+}, 40_000);
+
+test(
+  `P22: signals at ${moments} random moments of batches: the exit code, the ledger and the books agree`,
+  async ({ onTestFailed }) => {
+    onTestFailed(() => void process.stderr.write(`LENDEN_SEED=${seed}\n`));
+    const random = createRandom("batch signals", seed);
+    const merchant = await openMerchantApart({ faults: faults("createPayout:latency-150") });
+    await merchant.id(["methods"]);
+    for (let moment = 0; moment < moments; moment += 3) {
+      const three = [0, 1, 2].map((one) => payeesOf(`SIG${moment + one}`, 25));
+      const ms = three.map(() => random.share() * 2_000);
+      await Promise.all(three.map((payees, one) => signalled(merchant, payees, ms[one] ?? 0)));
+    }
+  },
+  runs(60_000, 400_000),
+);
+
+async function signalled(merchant: Merchant, payees: Payees, ms: number): Promise<void> {
+  const child = merchant.start(sendOf(payees));
+  const end = ended(child);
+  await delay(ms);
+  child.kill("SIGTERM");
+  const { code, signal, stderr } = await end;
+  const paid = (await ownBooks(merchant, payees)).length;
+  // Before lenden listens, and when all is done, the signal itself ends it.
+  if (signal !== null) return expect([0, payees.rows.length]).toContain(paid);
+  expect([[0, 143].includes(code ?? -1), stderr]).toEqual([true, stderr]);
+  if (paid > 0) {
+    const { processing, unsent } = await states(merchant, payees);
+    expect([processing, unsent ?? 0]).toEqual([paid, payees.rows.length - paid]);
+  }
+  if (code === 0) expect(paid).toBe(payees.rows.length);
+}
+
+test("P23: with stdout and stderr closed a batch goes on to its end", async () => {
+  const merchant = await openMerchantApart({
+    faults: faults("createPayout:latency-50", "createPayout:status-422:0.2"),
+  });
+  const payees = payeesOf("CLOSED", 60);
+  const child = merchant.start(sendOf(payees));
+  const end = new Promise((resolve) => child.on("exit", (code) => resolve(code)));
+  await until(async () => (await merchant.books("payouts")).length > 3);
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  const code = await end;
+  const { processing = 0, refused = 0, unsent } = await states(merchant, payees);
+  expect([code, processing + refused, unsent]).toEqual([refused > 0 ? 6 : 0, 60, undefined]);
+  expect(await ownBooks(merchant, payees)).toHaveLength(processing);
+});
