@@ -20,6 +20,8 @@ export interface Call {
 
 export interface Scripted {
   world: World;
+  /** The ledger of that world. */
+  ledger(): Promise<Ledger>;
   calls: Call[];
   /** The calls of one endpoint. */
   of(name: keyof Client): Call[];
@@ -55,6 +57,7 @@ export function scripted(
       return answer;
     },
   ]);
+  const ledger = memoryLedger(state);
   const world: World = {
     // Each of them answers by the script's own types, name by name.
     client: Object.fromEntries(entries) as Client,
@@ -69,11 +72,18 @@ export function scripted(
     isStopping: () => state.stopping,
     clockAheadMs: () => state.clockAheadMs,
     account: { baseUrl: "https://service.example/cp/api/v1", environment: "sandbox" },
-    ledger: memoryLedger(state),
+    ledger,
     waitFor: () => {},
     notice: (text) => notices.push(text),
   };
-  return { world, calls, of: (name) => calls.filter((one) => one.name === name), notices, state };
+  return {
+    world,
+    ledger,
+    calls,
+    of: (name) => calls.filter((one) => one.name === name),
+    notices,
+    state,
+  };
 }
 
 type Unclear = Extract<Answer, { kind: "unclear" }>;

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { refused, unclear } from "../operations/scripted.ts";
+import { timed } from "./timed.ts";
+
+const seconds = ({ atMs }: { atMs: number }) => Math.floor(atMs / 1_000);
+
+test("P20: after a 429 rows go out one at a time, nothing before its pause is over, and all are sent", async () => {
+  let busy = 6;
+  const place = await timed(40, () => {
+    busy -= 1;
+    return busy >= 0 ? refused("busy", 429, 5_000) : undefined;
+  });
+  expect(await place.send(6)).toBeUndefined();
+  expect(place.ledger.batches().tally(place.batch)).toMatchObject([
+    { state: "CONFIRMED", count: 40 },
+  ]);
+  const after = place.asked.slice(6, 16).map(({ atMs }) => atMs);
+  expect(after[0]).toBeGreaterThanOrEqual(5_000);
+  for (const [index, atMs] of after.entries())
+    if (index > 0) expect(atMs - (after[index - 1] ?? 0)).toBeGreaterThanOrEqual(20);
+  expect(new Set(place.asked.map(({ reference }) => reference)).size).toBe(40);
+});
+
+test.each([86_400_000, 60_000, 3_000_000_000])(
+  "P20: a Retry-After of %i ms is a minute at most, and does not put the row in doubt",
+  async (retryAfterMs) => {
+    const place = await timed(20, (_, count) =>
+      count <= 4 ? refused("busy", 429, retryAfterMs) : undefined,
+    );
+    expect(await place.send(4)).toBeUndefined();
+    expect(place.ledger.batches().tally(place.batch)).toMatchObject([{ count: 20 }]);
+    const firstAfterMs = place.asked[4]?.atMs ?? 0;
+    expect([firstAfterMs >= 60_000, firstAfterMs < 70_000]).toEqual([true, true]);
+  },
+);
+
+test("--rate is kept in every second, over all attempts of all rows", async () => {
+  const place = await timed(60, (_, count) =>
+    count % 5 === 0 ? unclear("server error", 503) : undefined,
+  );
+  expect(await place.send(16, 10)).toBeUndefined();
+  const counts = new Map<number, number>();
+  for (const one of place.asked) counts.set(seconds(one), (counts.get(seconds(one)) ?? 0) + 1);
+  expect(Math.max(...counts.values())).toBeLessThanOrEqual(11);
+  expect(place.asked.length).toBeGreaterThan(70);
+  expect(place.ledger.batches().tally(place.batch)).toMatchObject([{ state: "CONFIRMED" }]);
+});
+
+test("a row that waits long for its turn still has its attempts", async () => {
+  const place = await timed(300, ({ atMs }) =>
+    atMs > 100_000 && atMs < 100_600 ? unclear("server error", 503) : undefined,
+  );
+  expect(await place.send(64, 2)).toBeUndefined();
+  expect(place.ledger.batches().tally(place.batch)).toMatchObject([
+    { state: "CONFIRMED", count: 300 },
+  ]);
+});
+
+test("P9, I3: what a dead run left in flight rests for ten seconds once, not row after row", async () => {
+  const place = await timed(40, () => undefined);
+  const { ledger, world, state } = place;
+  for (let row = 1; row <= 30; row += 1) {
+    const [planned] = [...ledger.batches().unsent(place.batch)];
+    ledger.claim({
+      ...{ kind: "payout", reference: planned?.reference ?? "", target: null },
+      ...{ amountPaisa: planned?.amountPaisa ?? 0n, fingerprint: planned?.fingerprint ?? "" },
+      asked: {},
+    });
+  }
+  state.nowMs += 5_000;
+  expect(world.now()).toBe(state.nowMs);
+  expect(await place.send(2)).toBeUndefined();
+  const [first, ...others] = place.asked.map(({ atMs }) => atMs);
+  expect(first).toBeGreaterThanOrEqual(15_000);
+  expect(Math.max(...others)).toBeLessThan(18_000);
+  expect(place.asked.slice(0, 30).map(({ reference }) => reference)).toContain("R-30");
+});
+
+test("P22: a stop lets nothing new out, not even a further attempt, and is not called silence", async () => {
+  const place = await timed(50, (_, count) => {
+    place.state.stopping = count >= 8;
+    return unclear("server error", 503);
+  });
+  expect(await place.send(4)).toBeUndefined();
+  expect(place.asked.length).toBeLessThanOrEqual(11);
+});

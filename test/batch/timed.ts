@@ -1,0 +1,93 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { sendBatch } from "../../src/batch/send.ts";
+import type { Failure } from "../../src/failure.ts";
+import type { Client } from "../../src/http/client.ts";
+import type { Batch } from "../../src/ledger/batch.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import { payoutFingerprint } from "../../src/operations/payout-claim.ts";
+import type { World } from "../../src/operations/world.ts";
+import { created, data, scripted, startMs } from "../operations/scripted.ts";
+
+type Create = Client["createPayout"];
+
+/** A request for a payout, and when it went out by the world's clock. */
+export interface Asked {
+  reference: string;
+  /** Since the beginning. */
+  atMs: number;
+}
+
+/** A batch of rows R-1, R-2, … in a world whose clock jumps to whatever is waited for next. */
+export interface Timed {
+  world: World;
+  state: ReturnType<typeof scripted>["state"];
+  ledger: Ledger;
+  batch: Batch;
+  asked: Asked[];
+  send(concurrency: number, perSecond?: number): Promise<Failure | undefined>;
+}
+
+export async function timed(
+  rows: number,
+  answer: (asked: Asked, count: number) => Awaited<ReturnType<Create>> | undefined,
+): Promise<Timed> {
+  const own = scripted({}, { timeoutMs: Number.POSITIVE_INFINITY });
+  const { state } = own;
+  const asked: Asked[] = [];
+  const timers: { atMs: number; wake: () => void }[] = [];
+  const sleep = (ms: number) =>
+    new Promise<void>((wake) => timers.push({ atMs: state.nowMs + ms, wake }));
+  const createPayout: Create = async ({ merchantRef: reference, amount }) => {
+    const one = { reference, atMs: state.nowMs - startMs };
+    asked.push(one);
+    const given = answer(one, asked.length);
+    await sleep(20);
+    const createdAt = new Date(state.nowMs).toISOString();
+    return given ?? data({ ...created, merchantRef: reference, amount, createdAt });
+  };
+  const client = { ...own.world.client, createPayout };
+  const world: World = { ...own.world, client, sleep, now: () => state.nowMs };
+  const ledger = await own.ledger();
+  const batch = planned(rows, ledger, world);
+  return {
+    world,
+    state,
+    ledger,
+    batch,
+    asked,
+    send: async (concurrency, perSecond) => {
+      let isOver = false;
+      const sending = { batch, ledger, concurrency, perSecond, onRow: () => {} };
+      const sent = sendBatch(sending, world).finally(() => {
+        isOver = true;
+      });
+      while (!isOver) {
+        for (let turns = 0; turns < 10; turns += 1) await turn();
+        timers.sort((one, other) => one.atMs - other.atMs);
+        const next = timers.shift();
+        state.nowMs = Math.max(state.nowMs, next?.atMs ?? 0);
+        next?.wake();
+      }
+      return sent;
+    },
+  };
+}
+
+function planned(rows: number, ledger: Ledger, world: World): Batch {
+  const draft = ledger.batches().draft();
+  for (let row = 1; row <= rows; row += 1) {
+    const order = { amountPaisa: BigInt(row * 100), recipientNumber: "01712345678" };
+    const [reference, methodId] = [`R-${row}`, "bkash"];
+    draft.add({
+      ...{ row, line: row + 1, reference, methodId, method: methodId, cells: [], name: null },
+      ...{ description: null, amountPaisa: order.amountPaisa, recipient: order.recipientNumber },
+      fingerprint: payoutFingerprint({ ...order, paymentMethodId: methodId }, world),
+    });
+  }
+  draft.finish({ since: "" });
+  const file = { name: "file", hash: "0".repeat(64), columns: [], method: null };
+  const claim = ledger.batches().claim(file);
+  const batch = ledger.batches().plan(claim.batch, draft.totals());
+  draft.close();
+  return batch;
+}
