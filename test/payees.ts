@@ -6,7 +6,7 @@ import type { Row } from "../src/ledger/database.ts";
 import type { Merchant } from "./merchant.ts";
 import { scratchFolder } from "./run.ts";
 
-export interface Payee {
+interface Payee {
   reference: string;
   amountPaisa: bigint;
   to: string;

@@ -11,10 +11,11 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { ended, type Merchant, openMerchantApart, payoutOf, until } from "../merchant.ts";
 import { built, scratchFolder } from "../run.ts";
 import { faults } from "../sandbox/running.ts";
+import { canMount, fill, mounted } from "./small-disk.ts";
 
 /** Nothing was sent, one sentence says why and one what to do, and nobody sees a stack. */
 async function expectNothingSent(
@@ -88,8 +89,6 @@ test("P7: a ledger that is damaged inside: nothing is sent", async () => {
   closeSync(file);
   await expectNothingSent(merchant, merchant.env, /./);
 });
-
-const canMount = tryMount();
 
 test.skipIf(!canMount)("P7: a read-only disk: nothing is sent", async () => {
   const merchant = await openMerchantApart();
@@ -204,34 +203,3 @@ const locking = `
     ({ DatabaseSync }) => take(new DatabaseSync(process.argv[1])),
     () => take(new (require("libsql"))(process.argv[1])),
   );`;
-
-/** A disk of its own, so small that it is soon full. */
-function mounted(size: string): string {
-  const folder = scratchFolder();
-  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size},mode=0700`, "lenden-test", folder]);
-  onTestFinished(() => void execFileSync("umount", ["-l", folder]));
-  return folder;
-}
-
-function fill(folder: string): void {
-  const file = openSync(join(folder, "filler"), "w");
-  try {
-    for (;;) writeSync(file, Buffer.alloc(512));
-  } catch {
-    closeSync(file);
-  }
-}
-
-/** Only root may mount; elsewhere these tests are skipped, and say so. */
-function tryMount(): boolean {
-  const folder = scratchFolder();
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "lenden-test", folder], {
-      stdio: "ignore",
-    });
-    execFileSync("umount", [folder]);
-    return true;
-  } catch {
-    return false;
-  }
-}

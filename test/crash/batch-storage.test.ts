@@ -1,0 +1,105 @@
+import { spawn } from "node:child_process";
+import { expect, test } from "vitest";
+import { ended, type Merchant, openMerchantApart, until } from "../merchant.ts";
+import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../payees.ts";
+import { built, launcher, startBuilt } from "../run.ts";
+import { runs } from "../runs.ts";
+import { faults } from "../sandbox/running.ts";
+import { canMount, fill, mounted } from "./small-disk.ts";
+
+/** The same, in a process whose files cannot grow beyond a size: writing more is an I/O error. */
+function startLimited(merchant: Merchant, line: string[], kibibytes: number) {
+  const limited = `ulimit -f ${kibibytes}; exec "$@"`;
+  return spawn("bash", ["-c", limited, "bash", process.execPath, launcher, ...line], {
+    env: { PATH: process.env.PATH, HOME: merchant.dataFolder, ...merchant.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+/** I1: what the service has, the ledger has written down before. */
+async function expectIntents(merchant: Merchant, payees: Payees): Promise<void> {
+  const references = await merchant.inLedger((ledger) =>
+    ledger.prepare("SELECT reference FROM operations").all(),
+  );
+  const known = new Set(references.map(({ reference }) => reference));
+  for (const { merchantRef } of await ownBooks(merchant, payees))
+    expect([merchantRef, known.has(merchantRef)]).toEqual([merchantRef, true]);
+}
+
+test.concurrent.for(Array.from({ length: runs(1, 5) }, (_, moment) => moment))(
+  "P7, P21, I1: an I/O error in the middle stops the batch (75), every payout has its intent, and the next run sends the rest (%i)",
+  async (moment, { onTestFinished }) => {
+    const ill = faults("createPayout:latency-20");
+    const merchant = await openMerchantApart({ faults: ill }, onTestFinished);
+    const payees = payeesOf(`IO${moment}`, 400);
+    await merchant.id(["methods"]);
+    const first = await ended(startLimited(merchant, sendOf(payees), 500 + moment * 200));
+    const sent = (await ownBooks(merchant, payees)).length;
+    expect([sent > 0, sent < 400]).toEqual([true, true]);
+    await expectIntents(merchant, payees);
+    expect(first).toMatchObject({ code: 75 });
+    expect(first.stderr).toMatch(/ledger could not be/);
+    expect(first.stderr).not.toMatch(/\n +at |nothing was sent/);
+    expect(await merchant.built(sendOf(payees, "--concurrency", "32"))).toMatchObject({ code: 0 });
+    await expectPaidOnce(merchant, payees);
+  },
+  60_000,
+);
+
+test.concurrent("P21: of what could not be written down, reference, id and state are said", async ({
+  onTestFinished,
+}) => {
+  const ill = faults("createPayout:latency-40");
+  const merchant = await openMerchantApart({ faults: ill }, onTestFinished);
+  const payees = payeesOf("SAID", 400);
+  await merchant.id(["methods"]);
+  const { stderr } = await ended(startLimited(merchant, sendOf(payees), 900));
+  const books = await ownBooks(merchant, payees);
+  const open = await merchant.inLedger((ledger) =>
+    ledger.prepare("SELECT reference FROM operations WHERE state = 'INTENT'").all(),
+  );
+  const unrecorded = books.filter(({ merchantRef }) =>
+    open.some(({ reference }) => reference === merchantRef),
+  );
+  for (const { merchantRef, id } of unrecorded)
+    expect(stderr).toContain(`${merchantRef} (CONFIRMED, ${id})`);
+});
+
+test("P7: a ledger that cannot be written: nothing is sent (1), and the file is sent once it can be", async () => {
+  const merchant = await openMerchantApart();
+  const payees = payeesOf("READONLY", 10);
+  await merchant.id(["methods"]);
+  expect(await merchant.built(["ledger", "check"])).toMatchObject({ code: 0 });
+  const first = await ended(startLimited(merchant, sendOf(payees), 8));
+  expect([first.code, first.stdout]).toEqual([1, ""]);
+  expect(first.stderr).toMatch(/ledger[\s\S]*[Nn]othing was sent/);
+  expect(await merchant.moneyRequests()).toEqual([]);
+  expect(await merchant.built(sendOf(payees))).toMatchObject({ code: 0 });
+  await expectPaidOnce(merchant, payees);
+});
+
+test.skipIf(!canMount)(
+  "P7, P21: a disk that is full in the middle stops the batch, and once there is room the rest is sent",
+  async () => {
+    const opened = await openMerchantApart({ faults: faults("createPayout:latency-30") });
+    const folder = mounted("40m");
+    const merchant = { ...opened, env: { ...opened.env, LENDEN_DATA_DIR: folder } };
+    const payees = payeesOf("FULL", 300);
+    const child = startBuilt(sendOf(payees), merchant.env);
+    const end = ended(child);
+    await until(async () => (await ownBooks(merchant, payees)).length > 20);
+    const room = fill(folder);
+    const { code, stderr } = await end;
+    const sent = (await ownBooks(merchant, payees)).length;
+    expect([sent < 300, [1, 75].includes(code ?? -1), stderr]).toEqual([true, true, stderr]);
+    room();
+    expect(await built(sendOf(payees, "--concurrency", "32"), { env: merchant.env })).toMatchObject(
+      { code: 0 },
+    );
+    expect(await ownBooks(merchant, payees)).toHaveLength(300);
+    expect(new Set((await ownBooks(merchant, payees)).map((row) => row.merchantRef)).size).toBe(
+      300,
+    );
+  },
+  60_000,
+);
