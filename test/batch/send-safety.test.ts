@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { refused, unclear } from "../operations/scripted.ts";
+import { exportedRows } from "../../src/batch/export.ts";
+import { created, data, refused, unclear } from "../operations/scripted.ts";
 import { timed } from "./timed.ts";
 
 const seconds = ({ atMs }: { atMs: number }) => Math.floor(atMs / 1_000);
@@ -83,4 +84,52 @@ test("P22: a stop lets nothing new out, not even a further attempt, and is not c
   });
   expect(await place.send(4)).toBeUndefined();
   expect(place.asked.length).toBeLessThanOrEqual(11);
+});
+
+test("I4: after a commit that failed nothing goes out any more, and that is why it stops", async () => {
+  const place = await timed(40, () => undefined);
+  const { together } = place.ledger;
+  let commits = 0;
+  place.ledger.together = (changes) => {
+    commits += 1;
+    if (commits === 6) throw new Error("disk I/O error");
+    return together(changes);
+  };
+  const reason = await place.send(2);
+  expect(reason).toMatchObject({ kind: "internal" });
+  const sent = place.asked.length;
+  expect([sent > 0, sent < 10, commits]).toEqual([true, true, 6]);
+});
+
+test("I1: what is answered while its commit fails was not sent", async () => {
+  const place = await timed(4, () => undefined);
+  place.ledger.together = (changes) => {
+    changes();
+    throw new Error("disk I/O error");
+  };
+  expect(await place.send(4)).toMatchObject({ kind: "internal" });
+  expect(place.asked).toEqual([]);
+});
+
+test("P15: a conflict stops the batch at once", async () => {
+  const place = await timed(40, (_, count) =>
+    count === 3 ? data({ ...created, merchantRef: "another", amount: 1 }) : undefined,
+  );
+  expect(await place.send(1)).toMatchObject({ kind: "conflict" });
+  expect(place.asked.length).toBeLessThanOrEqual(5);
+});
+
+test("P18: what was refused for want of access keeps its reference when it is exported", async () => {
+  const place = await timed(3, () => refused("access", 403));
+  expect(await place.send(1)).toMatchObject({ kind: "access" });
+  const pages = [...exportedRows(place.batch, "failed", place.ledger.batches())];
+  expect(pages.flat().map(({ ref }) => ref)).toEqual(["R-1", "R-2", "R-3"]);
+});
+
+test("P4: a batch is held from its claim until it is let go", async () => {
+  const place = await timed(1, () => undefined);
+  const { batch, ledger } = place;
+  expect(ledger.batches().find(batch.id)?.holder).toMatchObject({ pid: 1 });
+  ledger.batches().letGo(batch);
+  expect(ledger.batches().find(batch.id)?.holder).toBeNull();
 });

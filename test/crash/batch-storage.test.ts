@@ -28,6 +28,7 @@ async function expectIntents(merchant: Merchant, payees: Payees): Promise<void> 
 
 test.concurrent.for(Array.from({ length: runs(1, 5) }, (_, moment) => moment))(
   "P7, P21, I1: an I/O error in the middle stops the batch (75), every payout has its intent, and the next run sends the rest (%i)",
+  { timeout: 60_000 },
   async (moment, { onTestFinished }) => {
     const ill = faults("createPayout:latency-20");
     const merchant = await openMerchantApart({ faults: ill }, onTestFinished);
@@ -43,7 +44,6 @@ test.concurrent.for(Array.from({ length: runs(1, 5) }, (_, moment) => moment))(
     expect(await merchant.built(sendOf(payees, "--concurrency", "32"))).toMatchObject({ code: 0 });
     await expectPaidOnce(merchant, payees);
   },
-  60_000,
 );
 
 test.concurrent("P21: of what could not be written down, reference, id and state are said", async ({

@@ -48,7 +48,9 @@ export class Disk {
     try {
       this.#database.exec("ROLLBACK");
     } catch {}
-    this.#database.exec("DELETE FROM events; DELETE FROM operations");
+    this.#database.exec(
+      "DELETE FROM events; DELETE FROM operations; DELETE FROM batch_rows; DELETE FROM batches",
+    );
     for (const { how, sql, parameters } of this.#durable) {
       if (how === "exec") this.#database.exec(sql);
       else this.#statement(how, sql)[how](...parameters);
@@ -71,7 +73,7 @@ export class Disk {
     const around = <Result>(write: Write, work: () => Result): Result => {
       step("before", write.sql);
       const result = work();
-      if (isWrite(write.sql)) (this.#open ?? this.#durable).push(write);
+      if (isWrite(write.sql)) (this.#open ?? this.#durable).push(...this.#lasting(write));
       step("after", write.sql);
       return result;
     };
@@ -95,6 +97,25 @@ export class Disk {
       transactionCount: () => this.#database.transactionCount(),
       close: () => {},
     };
+  }
+
+  /** A draft dies with its process, and so does what it has open. */
+  forgetDraft(): void {
+    try {
+      this.#database.exec("ROLLBACK");
+    } catch {}
+    this.#database.exec(
+      "DROP TABLE IF EXISTS temp.draft_rows; DROP TABLE IF EXISTS temp.draft_problems",
+    );
+  }
+
+  /** What a draft was copied to, without the draft: that is gone when it is to be made anew. */
+  #lasting(write: Write): Write[] {
+    if (!/^INSERT INTO batch_rows SELECT/.test(write.sql)) return [write];
+    const copied = "SELECT * FROM batch_rows WHERE batch = ? AND row > ? AND row <= ?";
+    return this.#statement("all", copied)
+      .all(...write.parameters)
+      .map((row) => ({ how: "run", sql: insertRow, parameters: Object.values(row) }));
   }
 
   #transaction<Result>(work: () => Result, step: DiskStep): Result {
@@ -130,6 +151,11 @@ export class Disk {
   }
 }
 
+const insertRow = `INSERT INTO batch_rows VALUES (${Array(12).fill("?").join(", ")})`;
+
+/** Temporary tables are no part of the disk. */
 function isWrite(sql: string): boolean {
+  if (/^INSERT INTO batch_rows/.test(sql)) return true;
+  if (/draft_|^(?:BEGIN|COMMIT)/.test(sql)) return false;
   return !/^\s*(?:SELECT|PRAGMA user_version$)/i.test(sql);
 }

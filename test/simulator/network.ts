@@ -40,8 +40,7 @@ export class Network {
     }
     const sent = this.#watch.sees(request, tool);
     await this.meanwhile(tool);
-    if (tool.isDead) return never();
-    if (this.#universe.crashesNow(tool)) {
+    if (tool.isDead || this.#universe.crashesNow(tool)) {
       this.#watch.diesInFlight(sent);
       if (fault?.acts) this.#actLater(fault.lateMs, request, sent);
       return never();
@@ -95,7 +94,9 @@ export class Network {
   #actLater(delayMs: number, request: Request, sent: Sent): void {
     if (request.method === "GET") return;
     sent.tool.pending += 1;
-    this.#universe.timeline.later(delayMs, () => {
+    const { timeline } = this.#universe;
+    const agoMs = timeline.now() - (sent.tool.diedMs ?? timeline.now());
+    timeline.later(Math.max(0, delayMs - agoMs), () => {
       sent.tool.pending -= 1;
       this.#act(request, sent);
     });

@@ -28,6 +28,8 @@ export class Tool {
   pending = 0;
   isStopping = false;
   isDead = false;
+  /** When it died; what it has in flight may be noticed later. */
+  diedMs: number | undefined;
   readonly startedMs: number;
   readonly deadlineMs: number;
   readonly #universe: Universe;
@@ -36,14 +38,19 @@ export class Tool {
   #die: () => void = () => {};
   #opsId = 0;
 
-  constructor(universe: Universe, subject: string, { again = false } = {}) {
+  /** Sends the rows of a batch: as long as that takes, and each under its own reference. */
+  readonly isBatch: boolean;
+  #ledger: Promise<Ledger> | undefined;
+
+  constructor(universe: Universe, subject: string, { again = false, isBatch = false } = {}) {
     this.#universe = universe;
     this.pid = universe.nextPid();
     this.subject = subject;
     this.again = again;
     this.name = `${this.pid} (${subject})`;
     this.startedMs = universe.timeline.now();
-    this.deadlineMs = this.startedMs + 60_000;
+    this.isBatch = isBatch;
+    this.deadlineMs = isBatch ? Number.POSITIVE_INFINITY : this.startedMs + 60_000;
     this.#killed = new Promise((resolve) => {
       this.#die = () => resolve("killed");
     });
@@ -52,6 +59,7 @@ export class Tool {
 
   die(): void {
     this.isDead = true;
+    this.diedMs ??= this.#universe.timeline.now();
     this.#universe.alive.delete(this);
     this.#universe.doubted.add(this.subject);
     this.#die();
@@ -81,7 +89,6 @@ export class Tool {
       if (this.#universe.crashesNow(this)) return never();
     };
     let clockAheadMs: number | undefined;
-    let ledger: Promise<Ledger> | undefined;
     const client = createClient(contract, {
       transport,
       baseUrl,
@@ -98,10 +105,7 @@ export class Tool {
     });
     return {
       client,
-      ledger: () => {
-        ledger ??= Promise.resolve().then(() => this.#openLedger());
-        return ledger;
-      },
+      ledger: () => this.ledger(),
       account: { baseUrl, environment: "sandbox" },
       now,
       random,
@@ -113,6 +117,11 @@ export class Tool {
       clockAheadMs: () => clockAheadMs,
       notice: () => {},
     };
+  }
+
+  ledger(): Promise<Ledger> {
+    this.#ledger ??= Promise.resolve().then(() => this.#openLedger());
+    return this.#ledger;
   }
 
   /** What the deadline cuts off is aborted too, as `program/stop.ts` does it. */

@@ -75,6 +75,7 @@ export class Universe {
 
   /** Counts a step; true when the crash that was waiting for it has now happened. */
   crashesNow(tool: Tool): boolean {
+    if (tool.isDead) return true;
     if (this.#stops[0] !== undefined && this.#stops[0]-- === 0) {
       this.#stops.shift();
       tool.isStopping = true;

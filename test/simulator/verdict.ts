@@ -73,7 +73,7 @@ function bookOf(reference: string, { service }: Universe): PayoutRecord | undefi
   return service.payouts.find(({ merchantRef }) => merchantRef === reference);
 }
 
-function isOrdered(record: PayoutRecord, order: PayoutOrder): boolean {
+export function isOrdered(record: PayoutRecord, order: PayoutOrder): boolean {
   return (
     record.amount === amountNumber(order.amountPaisa) &&
     record.recipientNumber === order.recipientNumber
