@@ -1,9 +1,17 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are pieces of source code
+const batch = [
+  "test/batch/send-safety.test.ts",
+  "test/simulator/batch.test.ts",
+  "-t",
+  "^(?!.*whatever)",
+];
+
 /**
  * Seeded money bugs: some test must fail of each. `file` is below src, and `find` occurs exactly
- * once in it. Plain JavaScript, because Node 20 runs it without a build.
+ * once in it; `tests` are those that have to fail, where it is not the usual ones. Plain JavaScript,
+ * because Node 20 runs it without a build.
  *
- * @type {{ name: string, file: string, find: string, replace: string }[]}
+ * @type {{ name: string, file: string, find: string, replace: string, tests?: string[] }[]}
  */
 export const mutants = [
   {
@@ -246,5 +254,120 @@ export const mutants = [
     file: "operations/once.ts",
     find: 'if (payment.status === "Completed")',
     replace: 'if (payment.status !== "Cancelled")',
+  },
+  {
+    name: "batch: rows go on before their commit",
+    file: "ledger/grouped.ts",
+    find: "for (const done of ledger.together(() => changes.map(({ make }) => make()))) done();",
+    replace:
+      "ledger.together(() => {\n        for (const done of changes.map(({ make }) => make())) done();\n      });",
+    tests: batch,
+  },
+  {
+    name: "batch: after a failed commit it goes on",
+    file: "ledger/grouped.ts",
+    find: "if (broken) return reject(broken.error);",
+    replace: "",
+    tests: batch,
+  },
+  {
+    name: "batch: a ledger error is swallowed",
+    file: "batch/send.ts",
+    find: "rules.ledgerFailed(error);",
+    replace: "if (error === undefined) rules.ledgerFailed(error);",
+    tests: batch,
+  },
+  {
+    name: "batch: its lock is not taken",
+    file: "ledger/batches.ts",
+    find: 'if (known) return { kind: "ours", batch: take(known) };',
+    replace: 'if (known) return { kind: "ours", batch: known };',
+    tests: batch,
+  },
+  {
+    name: "batch: its lock is stolen although the holder lives",
+    file: "ledger/batches.ts",
+    find: "if (known && by) return",
+    replace: "if (known && by && by.pid === 0) return",
+    tests: batch,
+  },
+  {
+    name: "batch: what an interrupted plan left is not thrown away",
+    file: "ledger/batches.ts",
+    find: "while (database.transaction(() => clear.run(number, number)) > 0);",
+    replace: "",
+    tests: batch,
+  },
+  {
+    name: "batch: a plan counts before its rows are durable",
+    file: "ledger/batches.ts",
+    find: "const digest = digestOf(number);",
+    replace:
+      "const digest = digestOf(number);\n      database.prepare('DELETE FROM batch_rows WHERE batch = ? AND row > 3').run(number);",
+    tests: batch,
+  },
+  {
+    name: "batch: new reference on resume",
+    file: "batch/send.ts",
+    find: "await sendPlannedPayout(orderOf(row),",
+    replace:
+      'await sendPlannedPayout(orderOf("state" in row ? { ...row, reference: `${row.reference}-2` } : row),',
+    tests: batch,
+  },
+  {
+    name: "batch: rows in doubt are left out",
+    file: "batch/send.ts",
+    find: "else yield row;",
+    replace: 'else onRow(row, "uncertain");',
+    tests: batch,
+  },
+  {
+    name: "batch: what was killed in flight is no doubt",
+    file: "ledger/batches.ts",
+    find: "AND ${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN')",
+    replace: "AND ${isOwn} AND o.state IN ('UNCERTAIN')",
+    tests: batch,
+  },
+  {
+    name: "batch: rows in flight do not rest after a death",
+    file: "batch/send.ts",
+    find: "held.has(reference) ? undefined : nowMs",
+    replace: "held.has(reference) ? undefined : nowMs - 10_000",
+    tests: batch,
+  },
+  {
+    name: "batch: a conflict does not stop it",
+    file: "batch/stop-rules.ts",
+    find: 'if (end === "conflict" || end === "access")',
+    replace: 'if (end === "access")',
+    tests: batch,
+  },
+  {
+    name: "batch: no answer ever looks old",
+    file: "operations/payout.ts",
+    find: "const { status } = looksOld ?",
+    replace: "const { status } = looksOld && firstMs === 0 ?",
+    tests: batch,
+  },
+  {
+    name: "batch: the sums drop a state",
+    file: "ledger/batches.ts",
+    find: "GROUP BY 1, 2",
+    replace: "GROUP BY 1, 2 HAVING o.state IS NOT 'REFUSED'",
+    tests: batch,
+  },
+  {
+    name: "batch: what its reference was used for counts as the row",
+    file: "ledger/batches.ts",
+    find: "CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT' ELSE o.state END AS state",
+    replace: "o.state AS state",
+    tests: batch,
+  },
+  {
+    name: "batch: a row without access gets a new reference when it is exported",
+    file: "batch/export.ts",
+    find: ' && row.code !== "access"',
+    replace: "",
+    tests: batch,
   },
 ];

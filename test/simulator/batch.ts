@@ -77,7 +77,13 @@ function interleave(
     if (!next || tool.isDead || next.call-- > 0) return;
     waiting.shift();
     universe.note(`while ${tool.name} waits:`);
-    if (next.does === "batch") return void (await runs(sendsBatch(orders, concurrency, place)));
+    if (next.does === "batch") {
+      const { ended } = await runs(sendsBatch(orders, concurrency, place));
+      const wasHeld = [7, 1, "killed"].includes(ended.code);
+      if (tool.isBatch && !tool.isDead && !wasHeld)
+        universe.report("broken", `P4: two processes had the batch, and one ended ${ended.code}`);
+      return;
+    }
     const single = { ...picked(orders, next.row), amountPaisa: picked(payoutPaisa, next.amount) };
     others.singles.push(single);
     await runs(payout(single, place));
