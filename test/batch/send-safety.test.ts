@@ -88,12 +88,12 @@ test("P22: a stop lets nothing new out, not even a further attempt, and is not c
 
 test("I4: after a commit that failed nothing goes out any more, and that is why it stops", async () => {
   const place = await timed(40, () => undefined);
-  const { together } = place.ledger;
+  const { apply } = place.ledger;
   let commits = 0;
-  place.ledger.together = (changes) => {
+  place.ledger.apply = (changes) => {
     commits += 1;
     if (commits === 6) throw new Error("disk I/O error");
-    return together(changes);
+    return apply(changes);
   };
   const reason = await place.send(2);
   expect(reason).toMatchObject({ kind: "internal" });
@@ -103,8 +103,7 @@ test("I4: after a commit that failed nothing goes out any more, and that is why 
 
 test("I1: what is answered while its commit fails was not sent", async () => {
   const place = await timed(4, () => undefined);
-  place.ledger.together = (changes) => {
-    changes();
+  place.ledger.apply = () => {
     throw new Error("disk I/O error");
   };
   expect(await place.send(4)).toMatchObject({ kind: "internal" });

@@ -3,7 +3,7 @@ import { sendBatch } from "../../src/batch/send.ts";
 import type { Failure } from "../../src/failure.ts";
 import type { Client } from "../../src/http/client.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
-import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { Change, Ledger } from "../../src/ledger/ledger.ts";
 import { payoutFingerprint } from "../../src/operations/payout-claim.ts";
 import type { World } from "../../src/operations/world.ts";
 import { created, data, scripted, startMs } from "../operations/scripted.ts";
@@ -57,7 +57,8 @@ export async function timed(
     asked,
     send: async (concurrency, perSecond) => {
       let isOver = false;
-      const sending = { batch, ledger, concurrency, perSecond, onRow: () => {} };
+      const commit = async (changes: Change[]) => ledger.apply(changes);
+      const sending = { batch, ledger, commit, concurrency, perSecond, onRow: () => {} };
       const sent = sendBatch(sending, world).finally(() => {
         isOver = true;
       });

@@ -258,15 +258,15 @@ export const mutants = [
   {
     name: "batch: rows go on before their commit",
     file: "ledger/grouped.ts",
-    find: "for (const done of ledger.together(() => changes.map(({ make }) => make()))) done();",
+    find: "const results = await commit(group.map(({ change }) => change));",
     replace:
-      "ledger.together(() => {\n        for (const done of changes.map(({ make }) => make())) done();\n      });",
+      "const committed = commit(group.map(({ change }) => change));\n      const results = group.map(({ change }) => change.kind === 'claim' ? { kind: 'new', operation: { ...change.intent, number: 1n, id: '', state: 'INTENT', holder: null, createdAt: '', updatedAt: '' } } : undefined);\n      void committed.catch(() => {});",
     tests: batch,
   },
   {
     name: "batch: after a failed commit it goes on",
     file: "ledger/grouped.ts",
-    find: "if (broken) return reject(broken.error);",
+    find: "if (broken) return fail(broken.error);",
     replace: "",
     tests: batch,
   },
