@@ -38,7 +38,8 @@ export async function sendWithProgress(
       ) => {
         seen.saw(row, end);
         // Of what could not be written down (P21), this line is all that is left.
-        if (end === "refused" || failure?.details.cause !== undefined)
+        const isUnrecorded = end === "uncertain" && failure?.details.cause !== undefined;
+        if (end === "refused" || isUnrecorded)
           progress.note(`line ${row.line}, ${row.reference}: ${failure?.message}`);
       },
     };
