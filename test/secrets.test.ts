@@ -3,7 +3,9 @@ import { basename, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { answering } from "./answering.ts";
 import { testAccount } from "./commands/account.ts";
-import { built, lenden, type Outcome, scratchFolder } from "./run.ts";
+import { ended } from "./merchant.ts";
+import { payeesOf } from "./payees.ts";
+import { built, lenden, type Outcome, scratchFolder, startBuilt } from "./run.ts";
 
 const account = testAccount();
 const formats = ["table", "json", "ndjson", "csv"];
@@ -312,6 +314,67 @@ describe("a secret of odd characters", () => {
     expect(found(outputs, [key, secret])).toEqual([]);
   });
 });
+
+test("a batch leaves no trace of key and secret: outputs, ledger, other files, process list, whatever the service sends back", async () => {
+  const folder = scratchFolder();
+  const echo = [key, secret].flatMap((text) => [
+    text,
+    encodeURIComponent(text),
+    Buffer.from(text).toString("base64"),
+    Buffer.from(text).toString("hex"),
+  ]);
+  let count = 0;
+  const { baseUrl } = await answering((request, body) => {
+    if (request.method === "GET")
+      return [{ id: "M1", codeName: "bkash", providerName: "bKash", status: "ACTIVE" }];
+    count += 1;
+    const { merchantRef, amount } = JSON.parse(body);
+    const said = JSON.stringify({ success: false, message: `${echo}`, code: key });
+    if (count % 3 === 0) return { status: 422, body: said };
+    if (count % 3 === 1) return { status: 503, body: said };
+    const createdAt = new Date().toISOString();
+    return { payoutId: `PO${count}`, merchantRef, amount, status: "Processing", createdAt };
+  });
+  const env = {
+    LENDEN_BASE_URL: baseUrl,
+    LENDEN_API_KEY: key,
+    LENDEN_PAYOUT_SECRET: secret,
+    LENDEN_CONFIG_DIR: folder,
+    TMPDIR: folder,
+    LENDEN_DEBUG: "1",
+  };
+  const file = payeesOf("CANARY", 6).file;
+  const batch = (...line: string[]) => ["payout", "batch", ...line];
+  const sending = startBuilt([...batch("send", file), "-v", "--method-id", "M1"], env);
+  const seen: string[] = [];
+  const looking = setInterval(() => {
+    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
+      seen.push(readOrNothing(`/proc/${pid}/cmdline`));
+    for (const { name, text } of filesIn(folder)) seen.push(name, text);
+  }, 150);
+  const outputs = [JSON.stringify(await ended(sending))];
+  clearInterval(looking);
+  for (const line of [batch("send", file), batch("check", file), batch("list")])
+    outputs.push(JSON.stringify(await built([...line, "-v"], { env })));
+  for (const format of formats)
+    for (const line of [batch("status", file), batch("export", file), batch("list")])
+      outputs.push(JSON.stringify(await built([...line, "-o", format], { env })));
+  expect(outputs[0]).toContain("CANARY");
+  expect(count).toBeGreaterThan(6);
+  for (const output of outputs)
+    expect([found(output, [key, secret]), output]).toEqual([[], output]);
+  for (const { name, text } of filesIn(folder)) seen.push(name, text);
+  expect(found(seen.join("\n"), [key, secret])).toEqual([]);
+}, 60_000);
+
+/** A process may be gone before it is looked at. */
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
 
 /** Pauses between tries are short; a deadline stays. */
 async function soon(ms: number, signal?: AbortSignal): Promise<void> {

@@ -48,7 +48,9 @@ export function createScrubber(): Scrubber {
 
 function variantsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  const quoted = [JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
+  // An answer that is JSON is kept as a text of the ledger's own JSON: quoted twice.
+  const once = JSON.stringify(secret).slice(1, -1);
+  const quoted = [once, JSON.stringify(once).slice(1, -1), encodeURIComponent(secret)];
   const encoded = (["base64", "base64url", "hex"] as const).map((encoding) =>
     bytes.toString(encoding),
   );
