@@ -17,9 +17,9 @@ export const mutants = [
   {
     name: "no intent: the reference is not written down before it is sent",
     file: "ledger/ledger.ts",
-    find: 'if (!row) return { kind: "new", operation: begin(linked(intent)) };',
+    find: "const begun = begin(intent);",
     replace:
-      'if (!row) return { kind: "new", operation: { ...intent, number: 0n, id: "", state: "INTENT", remoteId: null, status: null, code: null, message: null, attempts: 0, createdAt: at(), updatedAt: at(), holder: null, user: "", command: "", profile: "", environment: "", baseUrl } };',
+      'const begun = byReference.get(baseUrl, keyId, intent.reference) ? undefined : { ...intent, ...untried, number: 0n, id: "", user: "", command: "", ...worker.owner, createdAt: at(), updatedAt: at(), holder: null };',
   },
   {
     name: "intent not durable: synchronous=OFF",
