@@ -85,7 +85,7 @@ function planned(rows: number, ledger: Ledger, world: World): Batch {
       fingerprint: payoutFingerprint({ ...order, paymentMethodId: methodId }, world),
     });
   }
-  draft.finish({ since: "" });
+  draft.finish({ since: "", places: { ref: 1, to: 2 } });
   const file = { name: "file", hash: "0".repeat(64), columns: [], method: null };
   const claim = ledger.batches().claim(file);
   const batch = ledger.batches().plan(claim.batch, draft.totals());

@@ -42,7 +42,7 @@ function planOf(orders: PayoutOrder[], ledger: Ledger, world: World, forget: () 
   try {
     const draft = ledger.batches().draft();
     for (const [index, order] of orders.entries()) draft.add(rowOf(index, order, world));
-    draft.finish({ since: "9999" });
+    draft.finish({ since: "9999", places: { ref: 1, to: 2 } });
     const batch = claimBatch(file, draft, ledger);
     return ledger.batches().plan(batch, draft.totals());
   } finally {
