@@ -40,6 +40,7 @@ export interface CallsOptions {
   notice: (text: string) => void;
   scrub: (text: string) => string;
   learnSignature: (signature: string) => void;
+  secrets: () => string[];
 }
 
 const defaultTimeoutMs = 60_000;
@@ -56,6 +57,7 @@ export function openCalls({
   notice,
   scrub,
   learnSignature,
+  secrets,
 }: CallsOptions): Calls {
   avoidWaitingForWasm(host.nodeVersion);
   const transport = openTransport(proxySettings(host.env));
@@ -122,7 +124,7 @@ export function openCalls({
     const { ownerOf } = await import("./ledger.ts");
     const { openWriter } = await import("./writer.ts");
     const owner = ownerOf(await accounts.account());
-    const start = { path: await ownFile(), owner, command };
+    const start = { path: await ownFile(), owner, command, secrets: secrets() };
     const writer = openWriter(host.ledgerWriter, start, scrub);
     closing.push(writer.close);
     return writer.commit;

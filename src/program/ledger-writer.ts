@@ -1,39 +1,36 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { processHost } from "../host.ts";
-import type { Changed } from "../ledger/ledger.ts";
+import { createScrubber } from "../ui/scrub.ts";
 import { openAccountLedger } from "./ledger.ts";
-import type { Answered, Asked, WriterStart } from "./writer.ts";
+import type { Answered, WriterStart } from "./writer.ts";
+import { changesOf, textOfChanged } from "./writer-text.ts";
 
 /** The thread that brings a batch's changes to the disk, while the others are on the wire. */
 
-const { path, owner, command }: WriterStart = workerData;
+const { path, owner, command, secrets }: WriterStart = workerData;
+const { learn, scrub } = createScrubber();
+for (const secret of secrets) learn(secret);
 const answer = (answered: Answered): void => parentPort?.postMessage(answered);
 
-// What comes here was scrubbed before: this thread knows no secret.
-openAccountLedger(path, { owner, command, host: processHost(), scrub: (text) => text }).then(
+openAccountLedger(path, { owner, command, host: processHost(), scrub }).then(
   ({ ledger, close }) => {
-    parentPort?.on("message", (asked: Asked) => {
+    parentPort?.on("message", (asked: string) => {
       if (asked === "close") {
         close();
         parentPort?.close();
         return;
       }
-      answer(attempt(() => ledger.apply(asked)));
+      try {
+        answer({ changed: textOfChanged(ledger.apply(changesOf(asked))) });
+      } catch (error) {
+        answer(failed(error));
+      }
     });
   },
-  (error) =>
-    answer(
-      attempt(() => {
-        throw error;
-      }),
-    ),
+  (error) => answer(failed(error)),
 );
 
-function attempt(work: () => Changed[]): Answered {
-  try {
-    return { changed: work() };
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
-    return { failed: { message: error instanceof Error ? error.message : String(error), code } };
-  }
+function failed(error: unknown): Answered {
+  const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
+  return { failed: { message: error instanceof Error ? error.message : String(error), code } };
 }

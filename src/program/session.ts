@@ -34,7 +34,7 @@ export interface SessionOptions {
 /** Wires the parts of a run together; each of them is loaded when it is first asked for. */
 export function openSession(options: SessionOptions): Session {
   const { host, globals } = options;
-  const { learnSignature, scrub } = options.scrubber;
+  const { learnSignature, scrub, secrets } = options.scrubber;
   const notice = (text: string): void => {
     host.stderr.write(`${scrub(clean(text))}\n`);
   };
@@ -52,6 +52,7 @@ export function openSession(options: SessionOptions): Session {
       notice,
       scrub,
       learnSignature,
+      secrets,
     });
     closing.push(opened.close);
     return opened;

@@ -1,19 +1,22 @@
 import { Worker } from "node:worker_threads";
 import { Failure } from "../failure.ts";
 import type { Commit } from "../ledger/grouped.ts";
-import type { Change, Changed } from "../ledger/ledger.ts";
+import type { Changed } from "../ledger/ledger.ts";
 import type { Owner } from "../ledger/operation.ts";
+import { changedOf, textOfChanges } from "./writer-text.ts";
 
 /** What the thread is started with. */
 export interface WriterStart {
   path: string;
   owner: Owner;
   command: string;
+  /** What must not stand in the ledger; it stays inside this process. */
+  secrets: string[];
 }
 
-export type Asked = Change[] | "close";
+/** What it answers to changes, which it gets as text; to "close" it answers nothing. */
 export type Answered =
-  | { changed: Changed[] }
+  | { changed: string }
   | { failed: { message: string; code: string | undefined } };
 
 /** Commits changes to the ledger, and is closed at the end. */
@@ -30,7 +33,7 @@ const littleMemory = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 }
  * the wire. It takes one group at a time.
  *
  * @param program the file of the thread
- * @param scrub takes secrets out, before anything is handed over
+ * @param scrub takes signatures out of what the service said, before it is handed over
  */
 export function openWriter(
   program: string,
@@ -52,7 +55,7 @@ export function openWriter(
   };
   thread.on("message", (answered: Answered) => {
     if ("failed" in answered) fail(answered.failed);
-    else pending?.resolve(answered.changed);
+    else pending?.resolve(changedOf(answered.changed));
   });
   thread.on("error", fail);
   const ended = new Promise<void>((resolve) => thread.on("exit", () => resolve()));
@@ -62,22 +65,11 @@ export function openWriter(
       new Promise((resolve, reject) => {
         pending = { resolve, reject };
         if (fault) reject(fault);
-        else thread.postMessage(changes.map((change) => withoutSecrets(change, scrub)));
+        else thread.postMessage(textOfChanges(changes, scrub));
       }),
     close: async () => {
-      thread.postMessage("close" satisfies Asked);
+      thread.postMessage("close");
       await ended;
     },
   };
-}
-
-/** The texts of a change that came from outside: what a person typed, and what the service said. */
-function withoutSecrets(change: Change, scrub: (text: string) => string): Change {
-  const clean = <Value>(value: Value): Value => {
-    const text = JSON.stringify(value);
-    const scrubbed = scrub(text);
-    return scrubbed === text ? value : JSON.parse(scrubbed);
-  };
-  if (change.kind === "settle") return { ...change, outcome: clean(change.outcome) };
-  return { ...change, intent: { ...change.intent, asked: clean(change.intent.asked) } };
 }

@@ -6,6 +6,8 @@ export interface Scrubber {
   /** The same for a signature, which is only good for a moment: the latest ones are remembered. */
   learnSignature(signature: string): void;
   scrub(text: string): string;
+  /** What it learned, for another thread that has to take it out too. */
+  secrets(): string[];
 }
 
 /** More than are ever under way at once, so that memory and time do not grow with a batch. */
@@ -16,6 +18,7 @@ const longRun = new RegExp(`(?<![\\w+/-])[\\w+/-]{${signatureLength},}`, "g");
 
 /** Makes a scrubber. It finds a secret also where it was quoted for JSON, a URL, base64 or hex. */
 export function createScrubber(): Scrubber {
+  const learned = new Set<string>();
   const secrets = new Map<string, string>();
   const signatures = new Set<string>();
   const withoutSignatures = (run: string): string => {
@@ -29,8 +32,10 @@ export function createScrubber(): Scrubber {
     return clean;
   };
   return {
+    secrets: () => [...learned],
     learn: (secret) => {
       if (secret.length < 4) return;
+      learned.add(secret);
       for (const variant of variantsOf(secret)) secrets.set(variant, masked(secret));
     },
     learnSignature: (signature) => {
