@@ -60,8 +60,8 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
       }
     }
   };
-  // While some rows are on the wire, others are written down.
-  await Promise.all(Array.from({ length: sending.concurrency * 2 }, work));
+  // While some rows are on the wire, others are written down: before they go out, and after.
+  await Promise.all(Array.from({ length: sending.concurrency * 3 }, work));
   return rules.reason();
 }
 
