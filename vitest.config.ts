@@ -3,7 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    maxWorkers: 2,
+    // Twice the cores of a small machine: many tests wait for real processes and real rests.
+    maxWorkers: 4,
     testTimeout: 20_000,
     hookTimeout: 60_000,
     globalSetup: ["test/build.ts"],

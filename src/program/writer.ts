@@ -26,7 +26,7 @@ export interface Writer {
 }
 
 /** It holds one group of changes at a time; left alone, Node would give it tens of megabytes. */
-const littleMemory = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
+const littleMemory = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };
 
 /**
  * Opens a thread that commits: while one group is brought to the disk, the rows of others are on
