@@ -30,6 +30,17 @@ export function checkName({ name, hash }: BatchFile, draft: Draft, ledger: Ledge
   if (before && before.fileHash !== hash) throw otherFile(before, draft);
 }
 
+/**
+ * Makes the draft the plan of a batch.
+ *
+ * @throws Failure `conflict` when another file of the name was planned meanwhile
+ */
+export function planBatch(batch: Batch, draft: Draft, ledger: Ledger): Batch {
+  const planned = ledger.batches().plan(batch, draft.totals());
+  if (planned) return planned;
+  throw otherFile(ledger.batches().named(batch.name) ?? batch, draft);
+}
+
 function otherFile({ id, name, createdAt, ...batch }: Batch, draft: Draft | undefined) {
   return new Failure(
     "conflict",

@@ -69,6 +69,9 @@ export function endingOf(
 ): FailureKind | undefined {
   if (sums.conflict.count > 0) return "conflict";
   if (sums.uncertain.count > 0) return "uncertain";
+  const isUnderWay = sums.completed.count + sums.processing.count > 0;
+  // "Nothing was sent" is what the code of a fault says, and it would not be true.
+  if (stoppedBy === "internal" && isUnderWay) return "uncertain";
   if (stoppedBy) return stoppedBy;
   if (sums.unsent.count > 0) return "unreachable";
   if (waited && sums.processing.count > 0) return "pending";

@@ -135,8 +135,10 @@ export function openBatches(database: Database, worker: Worker) {
     /**
      * Makes the draft the plan of a batch. It is one only when the last row is durable: a plan that
      * was interrupted is thrown away by the next, for nothing of it was sent.
+     *
+     * @returns undefined where another file got the name meanwhile
      */
-    plan: (batch: Batch, { rowCount, totalPaisa }: Omit<Plan, "digest">): Batch => {
+    plan: (batch: Batch, { rowCount, totalPaisa }: Omit<Plan, "digest">): Batch | undefined => {
       const { number } = batch;
       const clear = database.prepare(
         `DELETE FROM batch_rows WHERE batch = ? AND row IN
@@ -152,10 +154,12 @@ export function openBatches(database: Database, worker: Worker) {
         database.transaction(() => copy.run(number, BigInt(after), BigInt(after + rowsPerCommit)));
       }
       const digest = digestOf(number);
-      database
-        .prepare("UPDATE batches SET row_count = ?, total_paisa = ?, digest = ? WHERE number = ?")
+      const changed = database
+        .prepare(
+          "UPDATE OR IGNORE batches SET row_count = ?, total_paisa = ?, digest = ? WHERE number = ?",
+        )
         .run(BigInt(rowCount), totalPaisa, digest, number);
-      return { ...batch, plan: { rowCount, totalPaisa, digest } };
+      return changed === 0 ? undefined : { ...batch, plan: { rowCount, totalPaisa, digest } };
     },
 
     /** Whether its rows are still those that were planned. */

@@ -75,7 +75,7 @@ const migrations = [
   ) STRICT;
   CREATE UNIQUE INDEX batches_by_file ON batches (base_url, key_id, file_hash);
   CREATE UNIQUE INDEX batches_by_id ON batches (base_url, key_id, id);
-  CREATE INDEX batches_by_name ON batches (base_url, key_id, name);
+  CREATE UNIQUE INDEX batches_by_name ON batches (base_url, key_id, name) WHERE digest IS NOT NULL;
 
   CREATE TABLE batch_rows (
     batch INTEGER NOT NULL REFERENCES batches (number),

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { planBatch } from "../../src/batch/claim.ts";
 import { sendBatch } from "../../src/batch/send.ts";
 import type { Failure } from "../../src/failure.ts";
 import type { Client } from "../../src/http/client.ts";
@@ -88,7 +89,7 @@ function planned(rows: number, ledger: Ledger, world: World): Batch {
   draft.finish({ since: "", places: { ref: 1, to: 2 } });
   const file = { name: "file", hash: "0".repeat(64), columns: [], method: null };
   const claim = ledger.batches().claim(file);
-  const batch = ledger.batches().plan(claim.batch, draft.totals());
+  const batch = planBatch(claim.batch, draft, ledger);
   draft.close();
   return batch;
 }

@@ -67,6 +67,16 @@ test("a changed file of the same name is refused with the rows that differ, and 
   expect(named.code).toBe(0);
 });
 
+test("of two files of one name that are planned at the same moment one is a batch", async () => {
+  const data = scratchFolder();
+  const [one, other] = [payroll("TWINS"), payroll("TWINS", ["7", "8"])];
+  const ends = await Promise.all(
+    [one, other].map((file) => batch(["send", file, "--allow-duplicates"], data)),
+  );
+  expect(ends.map(({ code }) => code).sort()).toEqual([0, expect.not.stringMatching("0")]);
+  expect(JSON.parse((await batch(["list", "--json"], data)).stdout)).toHaveLength(1);
+});
+
 test("somebody who got the same amount within a day is paid again only if that is meant", async () => {
   const data = scratchFolder();
   await batch(["send", payroll("DAY")], data);

@@ -1,4 +1,4 @@
-import { claimBatch, resumeBatch } from "../../src/batch/claim.ts";
+import { claimBatch, planBatch, resumeBatch } from "../../src/batch/claim.ts";
 import { sendBatch } from "../../src/batch/send.ts";
 import { addUp, endingOf, type Standings } from "../../src/batch/standing.ts";
 import { Failure } from "../../src/failure.ts";
@@ -44,7 +44,7 @@ function planOf(orders: PayoutOrder[], ledger: Ledger, world: World, forget: () 
     for (const [index, order] of orders.entries()) draft.add(rowOf(index, order, world));
     draft.finish({ since: "9999", places: { ref: 1, to: 2 } });
     const batch = claimBatch(file, draft, ledger);
-    return ledger.batches().plan(batch, draft.totals());
+    return planBatch(batch, draft, ledger);
   } finally {
     forget();
   }

@@ -50,7 +50,7 @@ export async function newBatch(
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
-  const { checkName, claimBatch } = await import("../../../batch/claim.ts");
+  const { checkName, claimBatch, planBatch } = await import("../../../batch/claim.ts");
   const { draft, checked, ...examined } = await examineFile(input, hash, ledger, context);
   const file = { ...examined.file, name: input.name ?? examined.file.name };
   try {
@@ -68,7 +68,7 @@ export async function newBatch(
       const rows = summaryOf(batch, checked, totals);
       const { totalPaisa } = totals;
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
-      return ledger.batches().plan(batch, totals);
+      return planBatch(batch, draft, ledger);
     });
   } finally {
     draft.close();
