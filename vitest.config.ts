@@ -3,8 +3,9 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // Twice the cores of a small machine: many tests wait for real processes and real rests.
-    maxWorkers: 4,
+    // Twice the cores of a small machine: many tests wait for real processes
+    // and real rests. The long ones run some twenty processes each by themselves.
+    maxWorkers: process.env.LENDEN_DEEP ? 2 : 4,
     testTimeout: 20_000,
     hookTimeout: 60_000,
     globalSetup: ["test/build.ts"],

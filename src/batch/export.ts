@@ -17,8 +17,10 @@ const longestReference = 64;
 
 /** The columns of an export: the file's own, then what came of each row. */
 export function columnsOf(batch: Batch, only: Selection | undefined): string[] {
-  if (only !== "failed") return [...batch.columns, ...resultColumns];
-  return hasReferences(batch) ? batch.columns : ["ref", ...batch.columns];
+  // A file without references still needs them: the dashboard knows a payout by nothing else.
+  const made = hasReferences(batch) ? [] : ["ref"];
+  if (only === "failed") return [...made, ...batch.columns];
+  return [...batch.columns, ...made, ...resultColumns];
 }
 
 /** The rows of a batch, page by page. */
@@ -40,11 +42,13 @@ export function* exportedRows(
   yield page;
 }
 
-function exported(row: RowResult, { columns }: Batch): ExportedRow {
+function exported(row: RowResult, batch: Batch): ExportedRow {
+  const { columns } = batch;
   const { payoutId, status, code, message, sentAt, updatedAt } = row;
   const state = row.state === "INTENT" ? "UNCERTAIN" : (row.state ?? "NOT_SENT");
   const results = { payoutId, state, status, code, message, sentAt, updatedAt };
   return {
+    [referenceColumn(batch)]: row.reference,
     ...Object.fromEntries(columns.map((column, index) => [column, row.cells[index] ?? ""])),
     ...Object.fromEntries(Object.entries(results).map(([name, value]) => [name, value ?? ""])),
   };
@@ -57,9 +61,7 @@ function canBeSentAgain(standing: Standing): boolean {
 
 /** A row as it can be sent again: a used reference gives way to a new one, any other stays (I6). */
 function anew(row: RowResult, standing: Standing, batch: Batch): ExportedRow {
-  // A refusal for want of access uses nothing up: the batch itself may still send that reference.
-  const isRefused = standing === "refused" && row.code !== "access";
-  const isUsed = isRefused || standing === "cancelled";
+  const isUsed = standing === "refused" || standing === "cancelled";
   const reference = isUsed ? nextReference(row.reference) : row.reference;
   const own = batch.columns.map((column, index) => [column, row.cells[index] ?? ""]);
   return { ...Object.fromEntries(own), [referenceColumn(batch)]: reference };

@@ -24,6 +24,8 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   patient?: boolean;
   /** Whether what is in flight may end after the first Ctrl-C; so it is for all that `writes`. */
   finishes?: boolean;
+  /** Whether the results that come one after the other are one list: JSON is then one array. */
+  list?: boolean;
   /** How its result is printed when nobody says; a table, if left out. */
   format?: OutputFormat;
   /** Whether it refuses a production account before anything is sent. */

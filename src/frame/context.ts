@@ -61,7 +61,7 @@ export interface Context {
   /** One line for the person, on stderr. */
   notice(text: string): void;
   /** Shows how far something is, on stderr, until it is closed; `line` is asked for whenever it is drawn. */
-  progress(line: () => string): Progress;
+  progress(line: () => string[]): Progress;
   profiles: {
     read(): Promise<Profiles>;
     change(change: (now: Profiles) => Profiles): Promise<void>;

@@ -41,8 +41,9 @@ export function openBatches(database: Database, worker: Worker) {
     ON o.base_url = ? AND o.key_id = ? AND o.reference = r.reference WHERE r.batch = ?`;
   // A reference that was used for another payout says nothing of this one, but that it cannot be sent.
   const isOwn = "o.fingerprint = r.fingerprint";
-  const state =
-    "CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT' ELSE o.state END AS state";
+  // A refusal for want of access said nothing of the payout itself: it is still to be sent.
+  const state = `CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT'
+    WHEN o.state = 'REFUSED' AND o.code = 'access' THEN 'NOT_SENT' ELSE o.state END AS state`;
   const ofRow = (column: string) => `CASE WHEN ${isOwn} THEN o.${column} END`;
   const result = `r.*, ${state}, ${ofRow("remote_id")} AS remote_id, ${ofRow("status")} AS status,
     ${ofRow("code")} AS code, ${ofRow("message")} AS message, ${ofRow("created_at")} AS sent_at,
@@ -178,6 +179,17 @@ export function openBatches(database: Database, worker: Worker) {
         )
         .all(baseUrl, keyId, number)
         .map(tallyOf),
+
+    /** Rows whose payout was made before the batch was: by another one, or by itself. */
+    sentBefore: ({ number, createdAt }: Batch): { count: number; sumPaisa: bigint } => {
+      const row = database
+        .prepare(
+          `SELECT count(*) AS count, sum(r.amount_paisa) AS sum ${joined}
+             AND ${isOwn} AND o.state = 'CONFIRMED' AND o.created_at < ?`,
+        )
+        .get(baseUrl, keyId, number, createdAt);
+      return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
+    },
 
     /** Rows of which nobody knows whether they were paid. */
     doubtful: (batch: Batch): Iterable<RowResult> =>

@@ -33,6 +33,8 @@ export interface DraftTotals {
   rowCount: number;
   totalPaisa: Paisa;
   methods: { method: string; count: number; sumPaisa: Paisa }[];
+  /** Rows whose very payout the ledger has already: they will not be sent again. */
+  sentBefore: { count: number; sumPaisa: Paisa };
   /** The first three, the last, and the one with the largest amount. */
   first: PlannedRow[];
   last: PlannedRow | undefined;
@@ -145,6 +147,7 @@ export function openDraft(database: Database, { baseUrl, keyId }: Owner) {
           count: Number(row.count),
           sumPaisa: BigInt(row.high ?? 0n) * sumBase + BigInt(row.low ?? 0n),
         })),
+      sentBefore: sentBefore(database.prepare(findings.sentBefore).get(baseUrl, keyId)),
       first: rowsOf("SELECT * FROM draft_rows ORDER BY row LIMIT 3"),
       last: rowsOf("SELECT * FROM draft_rows ORDER BY row DESC LIMIT 1")[0],
       largest: rowsOf("SELECT * FROM draft_rows ORDER BY amount_paisa DESC, row LIMIT 1")[0],
@@ -202,6 +205,12 @@ const findings = {
       AND o.status IS NOT 'Cancelled' AND o.reference IS NOT r.reference
     GROUP BY r.row`,
 
+  sentBefore: `
+    SELECT count(*) AS count, sum(r.amount_paisa) AS sum
+    FROM draft_rows r JOIN operations o
+      ON o.base_url = ? AND o.key_id = ? AND o.reference = r.reference
+    WHERE o.fingerprint = r.fingerprint AND o.state = 'CONFIRMED'`,
+
   differences: `
     SELECT 'line ' || d.line || ': ' || CASE WHEN r.row IS NULL
         THEN 'this row is not in the plan'
@@ -222,6 +231,10 @@ function payeeOf(recipient: string): string {
 /** The same of a value in SQL. */
 function payee(recipient: string): string {
   return `substr(replace(replace(${recipient}, ' ', ''), '-', ''), -11)`;
+}
+
+function sentBefore(row: Row | undefined): DraftTotals["sentBefore"] {
+  return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
 }
 
 function among(kinds: readonly ProblemKind[]): string {

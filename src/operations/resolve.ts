@@ -26,7 +26,10 @@ export async function resolve(
   world: World,
 ): Promise<Operation> {
   const ledger = await world.ledger();
-  if (operation.state !== "INTENT" && operation.state !== "UNCERTAIN") return operation;
+  if (operation.state !== "INTENT" && operation.state !== "UNCERTAIN") {
+    if (finding) throw notUncertain(operation);
+    return operation;
+  }
   const by = ledger.holderOf(operation);
   if (by) throw held(operation.reference ?? operation.id, by);
   if (finding === "not made") {
@@ -50,6 +53,14 @@ export async function resolve(
       operation: operation.id,
     },
   );
+}
+
+/** What is known needs nobody's word, and takes none. */
+function notUncertain({ id, state }: Operation): Failure {
+  return new Failure("usage", `${id} is ${state}, and not uncertain.`, {
+    hint: `Nothing was changed. 'lenden ledger show ${id}' says how it came to that.`,
+    operation: id,
+  });
 }
 
 /** Takes an id for an operation, once the record behind it is the one that was asked for. */

@@ -68,6 +68,11 @@ async function runCommand(
     patient: command.untilStopped === true || command.patient === true,
   });
   const format = globals.format ?? command.format ?? "table";
+  const array = command.list && format === "json" && !globals.quiet ? openArray() : undefined;
+  const print = async (text: string): Promise<void> => {
+    const lost = await write(host.stdout, scrubber.scrub(text));
+    if (lost) throw unwritable(lost, text);
+  };
   let code = 0;
   let streamed = false;
   let isForeign = false; // another program's code is passed on, whatever happened
@@ -80,13 +85,13 @@ async function runCommand(
           format: shown.streamed && format === "json" ? "ndjson" : format,
           continues: streamed,
         });
-        const lost = await write(host.stdout, scrubber.scrub(text));
-        if (lost) throw unwritable(lost, text);
+        await print(array ? array.add(text) : text);
       }
       code = codeOfEnding(shown.ending);
       isForeign = typeof shown.ending === "number";
       streamed = shown.streamed;
     }
+    if (array) await print(array.end());
     const isStopped = session.stoppedBy() && !isForeign && !command.untilStopped;
     if (isStopped && !isGrave(code)) code = codeOfSignal(session.stoppedBy());
   } catch (error) {
@@ -103,6 +108,21 @@ async function runCommand(
     await session.close();
   }
   return code;
+}
+
+/** Makes one JSON array of lines that come one after the other. */
+function openArray(): { add(lines: string): string; end(): string } {
+  let before = "[\n";
+  return {
+    add: (lines) => {
+      const items = lines.trimEnd();
+      if (items === "") return "";
+      const text = before + items.replaceAll("\n", ",\n");
+      before = ",\n";
+      return text;
+    },
+    end: () => (before === ",\n" ? "\n]\n" : "[]\n"),
+  };
 }
 
 function renderOptions(globals: Globals, host: Host) {

@@ -3,7 +3,7 @@ import { usage } from "../failure.ts";
 import type { Context, MethodWanted } from "../frame/context.ts";
 import type { Host, Signal } from "../host.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { openProgress } from "../ui/progress.ts";
+import { openProgress, type Progress } from "../ui/progress.ts";
 import type { Scrubber } from "../ui/scrub.ts";
 import { clean } from "../ui/terminal-text.ts";
 import type { Globals } from "./globals.ts";
@@ -35,8 +35,10 @@ export interface SessionOptions {
 export function openSession(options: SessionOptions): Session {
   const { host, globals } = options;
   const { learnSignature, scrub, secrets } = options.scrubber;
+  let progress: Progress | undefined;
   const notice = (text: string): void => {
-    host.stderr.write(`${scrub(clean(text))}\n`);
+    if (progress) progress.note(text);
+    else host.stderr.write(`${scrub(clean(text))}\n`);
   };
   const stop = listenForStop(host, { ...options, notice });
   const accounts = once(async () =>
@@ -90,7 +92,17 @@ export function openSession(options: SessionOptions): Session {
       (await import("./confirm.ts")).confirm(question, { context, globals }),
     startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),
     notice,
-    progress: (line) => openProgress(line, { ...host, scrub }),
+    progress: (line) => {
+      const opened = openProgress(line, { ...host, scrub });
+      progress = opened;
+      return {
+        ...opened,
+        close: () => {
+          progress = undefined;
+          opened.close();
+        },
+      };
+    },
     stopping: stop.stopping,
   };
 

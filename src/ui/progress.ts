@@ -18,17 +18,31 @@ interface ProgressOptions {
 const everyMs = { terminal: 200, elsewhere: 5_000 };
 const toStartAndErase = "\r\u001b[K";
 
-/** On a terminal one line is drawn over and over; elsewhere one is printed every few seconds. */
+const between = " · ";
+
+/** As many parts as fit: half a figure would be another figure. */
+function fitting(parts: string[], columns: number): string {
+  const longest = parts.findLastIndex(
+    (_, index) => parts.slice(0, index + 1).join(between).length <= columns,
+  );
+  return parts.slice(0, longest + 1).join(between);
+}
+
+/**
+ * On a terminal one line is drawn over and over; elsewhere one is printed every few seconds.
+ *
+ * @param line its parts, the most important first
+ */
 export function openProgress(
-  line: () => string,
+  line: () => string[],
   { stderr, env, sleep, scrub }: ProgressOptions,
 ): Progress {
   const isTerminal = stderr.isTTY === true && env.TERM !== "dumb";
   const over = new AbortController();
-  const text = (): string => scrub(clean(line()));
   const draw = (): void => {
-    if (!isTerminal) stderr.write(`${text()}\n`);
-    else stderr.write(toStartAndErase + text().slice(0, (stderr.columns ?? 80) - 1));
+    const parts = line().map((part) => scrub(clean(part)));
+    if (!isTerminal) stderr.write(`${parts.join(between)}\n`);
+    else stderr.write(toStartAndErase + fitting(parts, (stderr.columns ?? 80) - 1));
   };
   void (async () => {
     while (!over.signal.aborted) {

@@ -49,7 +49,7 @@ test("the same file again sends nothing and shows the same batch", async () => {
   const before = (await sent()).length;
   const second = await batch(["send", file, "--json"], data);
   expect([second.code, second.stdout]).toEqual([0, first.stdout]);
-  expect(second.stderr).toContain("Every row of this file was sent before");
+  expect(second.stderr).toContain("No row of this file is left to be sent");
   expect(await sent()).toHaveLength(before);
 });
 
@@ -206,4 +206,39 @@ test("rows that do not add up to the plan are never shown as if they did", async
   database.close();
   const { code, stdout, stderr } = await batch(["status", file], data);
   expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("do not add up")]);
+});
+
+test("rows whose very payout was sent before are told, and not counted as sent now", async () => {
+  const data = scratchFolder();
+  await batch(["send", payroll("NOVEMBER")], data);
+  const copy = join(scratchFolder(), "december.csv");
+  const rows = readFileSync(payroll("NOVEMBER"), "utf8").replaceAll("Person", "Somebody");
+  writeFileSync(copy, `${rows}DEC-1,100,01612345678,bkash,New\n`);
+  const sentBefore = { rows: 3, total: "1750.51" };
+  const checked = await batch(["check", copy, "--json"], data);
+  expect(JSON.parse(checked.stdout)).toMatchObject({ rows: 4, sentBefore });
+  const before = (await sent()).length;
+  const { stdout, stderr } = await batch(["send", copy, "--json"], data);
+  expect(stderr).toContain("Sent before: 3 rows, BDT 1,750.51");
+  expect(stderr).toContain("To be sent now: 1 row, BDT 100.00");
+  expect(JSON.parse(stdout)).toMatchObject({ rows: 4, sentBefore });
+  expect((await sent()).length - before).toBe(1);
+});
+
+test("an export is one JSON document, also of no row at all", async () => {
+  const [file, data] = [payroll("ARRAY"), scratchFolder()];
+  await batch(["send", file], data);
+  const all = JSON.parse((await batch(["export", file, "--json"], data)).stdout);
+  expect(all).toHaveLength(3);
+  const none = await batch(["export", file, "--only", "refused", "--json"], data);
+  expect(JSON.parse(none.stdout)).toEqual([]);
+});
+
+test("a file without references gets them back in its export", async () => {
+  const data = scratchFolder();
+  const file = join(scratchFolder(), "plain.csv");
+  writeFileSync(file, "amount,to,method\n5,01712345678,bkash\n");
+  await batch(["send", file], data);
+  const [row] = JSON.parse((await batch(["export", file, "--json"], data)).stdout);
+  expect(row).toMatchObject({ amount: "5", ref: expect.stringMatching(/^LD-[\w-]{32}$/) });
 });

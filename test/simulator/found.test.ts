@@ -195,3 +195,15 @@ test("P25: what the dashboard shows is held beside what the ledger asked for, no
   expect(wrong).toEqual([]);
   expect(service.payouts).toHaveLength(1);
 });
+
+test("a request whose process died takes effect at its own time, and not after a person looked", async () => {
+  const meanwhile = {
+    call: 1,
+    command: { does: "payout", reference: 0, amount: 0, to: 0 },
+  } as const;
+  const script: Step[] = [{ command: paysBack, reruns: 0, gapMs: 0, meanwhile }];
+  const faults = [undefined, fault("empty", { acts: true })];
+  const crashes = [{ after: 17, power: true }];
+  const { wrong } = await simulate({ ...nothing, script, faults, crashes }, noSums());
+  expect(wrong).toEqual([]);
+});

@@ -14,6 +14,7 @@ import { baseUrl, type Universe } from "./universe.ts";
 import type { Sent, Watch } from "./watch.ts";
 
 const givesUpAfterMs = 30_000;
+const soonMs = 20;
 
 /** The wire between a process and the service, with everything that can go wrong on it. */
 export class Network {
@@ -39,12 +40,14 @@ export class Network {
       return broken(false, picked(unsentReasons, fault.pick));
     }
     const sent = this.#watch.sees(request, tool);
+    const underWay = fault?.acts ? this.#underWay(fault.lateMs, request, sent) : undefined;
     await this.meanwhile(tool);
     if (tool.isDead || this.#universe.crashesNow(tool)) {
       this.#watch.diesInFlight(sent);
-      if (fault?.acts) this.#actLater(fault.lateMs, request, sent);
+      underWay?.outlives();
       return never();
     }
+    underWay?.isOver();
     const exchange = this.#exchangeOf(request, sent, fault);
     if (this.#universe.crashesNow(tool)) {
       this.#watch.diesInFlight(sent);
@@ -94,12 +97,38 @@ export class Network {
   #actLater(delayMs: number, request: Request, sent: Sent): void {
     if (request.method === "GET") return;
     sent.tool.pending += 1;
-    const { timeline } = this.#universe;
-    const agoMs = timeline.now() - (sent.tool.diedMs ?? timeline.now());
-    timeline.later(Math.max(0, delayMs - agoMs), () => {
+    this.#universe.timeline.later(delayMs, () => {
       sent.tool.pending -= 1;
       this.#act(request, sent);
     });
+  }
+
+  /**
+   * A request outlives the process that sent it: the service acts so long after it was sent, also
+   * while others work, and not when the dead one's turn comes again.
+   */
+  #underWay(delayMs: number, request: Request, sent: Sent) {
+    const { tool } = sent;
+    let isOver = request.method === "GET";
+    const due = (): void => {
+      if (isOver) return;
+      if (!tool.isDead) {
+        this.#universe.timeline.later(soonMs, due);
+        return;
+      }
+      isOver = true;
+      tool.pending = Math.max(0, tool.pending - 1);
+      this.#act(request, sent);
+    };
+    this.#universe.timeline.later(delayMs, due);
+    return {
+      isOver: () => {
+        isOver = true;
+      },
+      outlives: () => {
+        if (!isOver) tool.pending += 1;
+      },
+    };
   }
 
   #spoilt(reply: Reply | undefined, fault: Fault, sent: Sent): Exchange {

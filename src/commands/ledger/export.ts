@@ -29,6 +29,7 @@ export const ledgerExport = defineCommand({
   details: "As CSV, unless --output says json or ndjson.",
   examples: [{ line: "lenden ledger export", says: "as CSV, for a spreadsheet" }],
   format: "csv",
+  list: true,
   exits: ["access"],
   async *run(_, context) {
     for (const operation of (await context.ledger()).all()) yield exported(operation);

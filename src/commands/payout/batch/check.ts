@@ -53,11 +53,20 @@ function problemTable({ problems }: Checked): View {
   };
 }
 
-function totalsCard({ file, rows, total, methods, allowedDuplicates }: Checked): View {
+function totalsCard({ file, rows, total, methods, sentBefore, allowedDuplicates }: Checked): View {
   return card("The file can be sent", file, [
     field("file", "File", text(file)),
     field("rows", "Rows", text(rows)),
     field("total", "Total", text(shown(total))),
+    ...(sentBefore.rows > 0
+      ? [
+          field(
+            "sentBefore",
+            "Sent before",
+            text(`${sentBefore.rows} rows, ${shown(sentBefore.total)}: not sent again`),
+          ),
+        ]
+      : []),
     ...methods.map((one, index) =>
       field(
         `methods.${index}`,
@@ -66,7 +75,13 @@ function totalsCard({ file, rows, total, methods, allowedDuplicates }: Checked):
       ),
     ),
     ...(allowedDuplicates > 0
-      ? [field("allowedDuplicates", "Paid twice", text(`${allowedDuplicates} rows, as allowed`))]
+      ? [
+          field(
+            "allowedDuplicates",
+            "Repeated",
+            text(`${allowedDuplicates} rows pay somebody the same again, as allowed`),
+          ),
+        ]
       : []),
   ]);
 }

@@ -8,7 +8,7 @@ export const batchExport = defineCommand({
   name: "payout batch export",
   summary: "Write out a batch: the file's columns, and what came of each row",
   details:
-    "As CSV, unless --output says json or ndjson (one row a line). With --only failed it is a file to send again after mending: a refused or cancelled row gets a new reference, always the same one; a row in doubt keeps its own; a row in conflict is left out, for somebody has to look at it first.",
+    "As CSV, unless --output says json or ndjson. With --only failed it is a file to send again after mending: a refused or cancelled row gets a new reference, always the same one; a row in doubt keeps its own; a row in conflict is left out, for somebody has to look at it first.",
   examples: [
     { line: "lenden payout batch export payroll.csv", says: "all rows" },
     { line: "lenden payout batch export payroll.csv --for-excel", says: "safe to open in Excel" },
@@ -30,6 +30,7 @@ export const batchExport = defineCommand({
     ),
   },
   format: "csv",
+  list: true,
   patient: true,
   exits: ["access"],
   async *run({ batch: name, only, forExcel }, context) {

@@ -164,8 +164,9 @@ async function confirmTotal(
 function summaryOf(
   batch: Batch,
   { allowedDuplicates }: Checked,
-  { rowCount, totalPaisa, methods, first, last, largest }: ReturnType<Draft["totals"]>,
+  totals: ReturnType<Draft["totals"]>,
 ): [string, string][] {
+  const { rowCount, totalPaisa, methods, sentBefore, first, last, largest } = totals;
   const shown = (row: typeof last): string =>
     row
       ? `line ${row.line}: ${formatPaisa(row.amountPaisa)} to ${row.recipient}${row.name ? ` (${row.name})` : ""}`
@@ -173,6 +174,15 @@ function summaryOf(
   return [
     ["Batch", `${batch.id}, ${batch.name}`],
     ["In all", rowsAnd(rowCount, totalPaisa)],
+    ...(sentBefore.count > 0
+      ? ([
+          ["Sent before", rowsAnd(sentBefore.count, sentBefore.sumPaisa)],
+          [
+            "To be sent now",
+            rowsAnd(rowCount - sentBefore.count, totalPaisa - sentBefore.sumPaisa),
+          ],
+        ] satisfies [string, string][])
+      : []),
     ...methods.map(({ method, count, sumPaisa }): [string, string] => [
       method,
       rowsAnd(count, sumPaisa),
@@ -181,7 +191,12 @@ function summaryOf(
     ...first.map((row, index): [string, string] => [index === 0 ? "First" : "", shown(row)]),
     ...(rowCount > first.length ? [["Last", shown(last)] satisfies [string, string]] : []),
     ...(allowedDuplicates > 0
-      ? [["Paid twice", `${allowedDuplicates} rows, as allowed`] satisfies [string, string]]
+      ? [
+          [
+            "Repeated",
+            `${allowedDuplicates} rows pay somebody the same again, as allowed`,
+          ] satisfies [string, string],
+        ]
       : []),
   ];
 }

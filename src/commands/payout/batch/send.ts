@@ -10,7 +10,13 @@ import { patienceOf, waitFlags } from "../../patience.ts";
 import { newBatch, previewOf, resumedBatch } from "./planned.ts";
 import { sendWithProgress } from "./sending.ts";
 import { sourceFlags, sourceInput } from "./source.ts";
-import { type Standing, standingCard, standingJson, standingOf } from "./standing-card.ts";
+import {
+  adviceOn,
+  type Standing,
+  standingCard,
+  standingJson,
+  standingOf,
+} from "./standing-card.ts";
 
 export const batchSend = defineCommand({
   name: "payout batch send",
@@ -79,7 +85,10 @@ export const batchSend = defineCommand({
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
     const stopped = await sendWithProgress(batch, pacing, ledger, context);
     if (input.wait && !stopped) await wait(batch, patienceOf(input), ledger, context);
-    return { ...standingOf(batch, ledger), waited: input.wait, stoppedBy: stopped?.kind };
+    const standing = standingOf(batch, ledger);
+    const advice = adviceOn(standing);
+    if (advice) context.notice(advice);
+    return { ...standing, waited: input.wait, stoppedBy: stopped?.kind };
   },
   json: (done) => standingJson(done),
   view: (done) => standingCard(done),

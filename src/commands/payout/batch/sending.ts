@@ -20,7 +20,7 @@ export async function sendWithProgress(
   const seen = openCounter(batch, standingOf(batch, ledger).sums, context.host);
   if (seen.isDone()) {
     ledger.batches().letGo(batch);
-    context.notice("Every row of this file was sent before; nothing was sent now.");
+    context.notice("No row of this file is left to be sent; nothing was sent now.");
     return undefined;
   }
   const progress = context.progress(seen.line);
@@ -69,7 +69,8 @@ function openCounter(batch: Batch, before: Standings, { now }: { now(): number }
   const startMs = now();
   const open = before.unsent.count + before.uncertain.count;
   let done = rowCount - open;
-  let donePaisa = totalPaisa - before.unsent.sumPaisa - before.uncertain.sumPaisa;
+  let sentPaisa =
+    before.completed.sumPaisa + before.processing.sumPaisa + before.cancelled.sumPaisa;
   const counts = { refused: before.refused.count, uncertain: 0 };
   const doneBefore = done;
   return {
@@ -77,25 +78,22 @@ function openCounter(batch: Batch, before: Standings, { now }: { now(): number }
     goOn: (): string =>
       `Stopped; ${rowCount - done} rows are still open. The same command again goes on with them.`,
     saw: ({ amountPaisa }: { amountPaisa: bigint }, end: string): void => {
-      if (end === "sent" || end === "refused") {
-        done += 1;
-        donePaisa += amountPaisa;
-      }
+      if (end === "sent" || end === "refused") done += 1;
+      if (end === "sent") sentPaisa += amountPaisa;
       if (end === "refused" || end === "uncertain") counts[end] += 1;
     },
-    line: (): string => {
+    /** The most important first: what does not fit is left out from the end. */
+    line: (): string[] => {
       const seconds = Math.max(0.001, (now() - startMs) / 1_000);
       const rate = (done - doneBefore) / seconds;
-      const left =
-        rate > 0 && done < rowCount ? `, ${duration((rowCount - done) / rate)} left` : "";
-      const parts = [
+      return [
         `${done} of ${rowCount} rows`,
-        `${formatPaisa(donePaisa)} of ${formatPaisa(totalPaisa)}`,
-        `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} rows/s${left}`,
         ...(counts.refused > 0 ? [`${counts.refused} refused`] : []),
         ...(counts.uncertain > 0 ? [`${counts.uncertain} uncertain`] : []),
+        `${formatPaisa(sentPaisa)} of ${formatPaisa(totalPaisa)}`,
+        `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} rows/s`,
+        ...(rate > 0 && done < rowCount ? [`${duration((rowCount - done) / rate)} left`] : []),
       ];
-      return parts.join(" · ");
     },
   };
 }

@@ -52,6 +52,8 @@ export interface Checked {
   problemCount: number;
   /** At most the first thousand, in the order of the file. */
   problems: { kind: ProblemKind; line: number; column: string; value: string; problem: string }[];
+  /** Rows whose very payout the ledger has already: they will not be sent again. */
+  sentBefore: { rows: number; total: string };
   /** Rows that --allow-duplicates let pass. */
   allowedDuplicates: number;
 }
@@ -97,7 +99,7 @@ async function rulesOf(input: SourceInput, context: Context) {
 
 function checkedOf({ file, allowDuplicates }: SourceInput, draft: Draft): Checked {
   const kinds: ProblemKind[] = allowDuplicates ? ["cell", "taken"] : ["cell", "taken", "repeated"];
-  const { rowCount, totalPaisa, methods } = draft.totals();
+  const { rowCount, totalPaisa, methods, sentBefore } = draft.totals();
   return {
     file,
     rows: rowCount,
@@ -107,6 +109,7 @@ function checkedOf({ file, allowDuplicates }: SourceInput, draft: Draft): Checke
       rows: count,
       total: amountText(sumPaisa),
     })),
+    sentBefore: { rows: sentBefore.count, total: amountText(sentBefore.sumPaisa) },
     problemCount: draft.problemCount(kinds),
     problems: draft
       .problems(kinds, mostShown)

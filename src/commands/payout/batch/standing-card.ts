@@ -8,14 +8,18 @@ import { type Card, card, field, text, time } from "../../../ui/view.ts";
 export interface Standing {
   batch: Batch;
   sums: Standings;
+  /** What another batch, or a single payout, had sent before this one was planned. */
+  sentBefore: { count: number; sumPaisa: bigint };
 }
 
 export function standingOf(batch: Batch, ledger: Ledger): Standing {
-  return { batch, sums: addUp(batch, ledger.batches().tally(batch)) };
+  const batches = ledger.batches();
+  const sums = addUp(batch, batches.tally(batch));
+  return { batch, sums, sentBefore: batches.sentBefore(batch) };
 }
 
 /** As scripts get it: amounts in taka, as text. */
-export function standingJson({ batch, sums }: Standing) {
+export function standingJson({ batch, sums, sentBefore }: Standing) {
   const { id, name, createdAt, plan } = batch;
   return {
     batch: id,
@@ -23,6 +27,7 @@ export function standingJson({ batch, sums }: Standing) {
     createdAt,
     rows: plan?.rowCount ?? 0,
     total: amountText(plan?.totalPaisa ?? 0n),
+    sentBefore: { rows: sentBefore.count, total: amountText(sentBefore.sumPaisa) },
     states: Object.fromEntries(
       standings.map((standing) => [
         standing,
@@ -42,7 +47,7 @@ const labels: Record<(typeof standings)[number], string> = {
   unsent: "Not sent",
 };
 
-export function standingCard({ batch, sums }: Standing): Card {
+export function standingCard({ batch, sums, sentBefore }: Standing): Card {
   const { id, name, createdAt, plan } = batch;
   return card("Batch", id, [
     field("batch", "Batch", text(id)),
@@ -58,7 +63,27 @@ export function standingCard({ batch, sums }: Standing): Card {
           text(rowsAnd(sums[standing].count, sums[standing].sumPaisa)),
         ),
       ),
+    ...(sentBefore.count > 0
+      ? [
+          field(
+            "sentBefore",
+            "Of these",
+            text(`${rowsAnd(sentBefore.count, sentBefore.sumPaisa)}, were sent before`),
+          ),
+        ]
+      : []),
   ]);
+}
+
+/** What to do about rows that ended without the money arriving; undefined where there are none. */
+export function adviceOn({ batch, sums }: Standing): string | undefined {
+  const ended = sums.refused.count + sums.cancelled.count;
+  if (ended === 0) return undefined;
+  return `${rowsOf(ended)} refused or cancelled. 'lenden payout batch export ${batch.id} --only failed' writes a file to mend and send again.`;
+}
+
+function rowsOf(count: number): string {
+  return count === 1 ? "1 row was" : `${count} rows were`;
 }
 
 /** `3 rows, BDT 1,250.50`. */

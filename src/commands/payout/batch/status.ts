@@ -2,9 +2,16 @@ import { endingOf } from "../../../batch/standing.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import { flag } from "../../../frame/flag.ts";
+import { formatPaisa } from "../../../ui/money.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
 import { batchArgument, batchNamed } from "./named.ts";
-import { rowsAnd, type Standing, standingCard, standingJson, standingOf } from "./standing-card.ts";
+import {
+  adviceOn,
+  type Standing,
+  standingCard,
+  standingJson,
+  standingOf,
+} from "./standing-card.ts";
 
 export const batchStatus = defineCommand({
   name: "payout batch status",
@@ -41,7 +48,10 @@ export const batchStatus = defineCommand({
       if (input.wait) await waitForBatch({ ...whole, ...patienceOf(input) }, world);
       else await refreshBatch(whole, world);
     }
-    return { ...standingOf(batch, ledger), waited: input.wait };
+    const standing = standingOf(batch, ledger);
+    const advice = adviceOn(standing);
+    if (advice) context.notice(advice);
+    return { ...standing, waited: input.wait };
   },
   json: (done) => standingJson(done),
   view: (done) => standingCard(done),
@@ -54,12 +64,17 @@ const everyMs = 1_000;
 async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<void> {
   const { host, stopping } = context;
   const batches = ledger.batches();
-  let line = "";
+  let line: string[] = [];
   const look = (): boolean => {
     const { sums } = standingOf(batch, ledger);
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
     const { unsent, refused, uncertain } = sums;
-    line = `${rowCount - unsent.count} of ${rowsAnd(rowCount, totalPaisa)} · ${refused.count} refused · ${uncertain.count} in doubt or under way`;
+    line = [
+      `${rowCount - unsent.count} of ${rowCount} rows`,
+      `${refused.count} refused`,
+      `${uncertain.count} in doubt or under way`,
+      formatPaisa(totalPaisa),
+    ];
     const now = batches.find(batch.id);
     return now !== undefined && batches.holderOf(now) !== undefined;
   };
