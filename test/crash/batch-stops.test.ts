@@ -74,20 +74,23 @@ test("I5, I8: a reference that this machine used for another payout meanwhile is
   expect(JSON.parse(ninth ?? "")).toMatchObject({ state: "CONFLICT", payoutId: "", status: "" });
 });
 
-test("P18: a refused key stops the batch (4); once it is mended the same command sends the rest, each row once", async () => {
-  const ill: Fault[] = [];
-  const merchant = await openMerchant({ faults: ill });
-  const payees = payeesOf("KEY", 40);
-  const wrong = { ...merchant, env: { ...merchant.env, LENDEN_PAYOUT_SECRET: "not-the-secret" } };
-  await merchant.id(["methods"]);
-  const refused = await lenden(sendOf(payees), { env: wrong.env, host: { sleep: soon } });
-  expect(refused.code).toBe(4);
-  expect(refused.stderr).toMatch(/secret/);
-  expect((await merchant.moneyRequests()).length).toBeLessThanOrEqual(8);
-  expect(await merchant.books("payouts")).toEqual([]);
-  expect(await send(merchant, payees)).toMatchObject({ code: 0 });
-  await expectPaidOnce(merchant, payees);
-});
+test.each([3, 40])(
+  "P18: a refused key stops a batch of %i rows (4); once it is mended the same command sends the rest, each row once",
+  async (count) => {
+    const ill: Fault[] = [];
+    const merchant = await openMerchant({ faults: ill });
+    const payees = payeesOf("KEY", count);
+    const wrong = { ...merchant, env: { ...merchant.env, LENDEN_PAYOUT_SECRET: "not-the-secret" } };
+    await merchant.id(["methods"]);
+    const refused = await lenden(sendOf(payees), { env: wrong.env, host: { sleep: soon } });
+    expect(refused.code).toBe(4);
+    expect(refused.stderr).toMatch(/secret/);
+    expect((await merchant.moneyRequests()).length).toBeLessThanOrEqual(8);
+    expect(await merchant.books("payouts")).toEqual([]);
+    expect(await send(merchant, payees)).toMatchObject({ code: 0 });
+    await expectPaidOnce(merchant, payees);
+  },
+);
 
 test("P18: a row that was refused for want of access keeps its reference in the export, for the batch may still send it", async () => {
   const ill = faults("createPayout:status-403");
