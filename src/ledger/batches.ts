@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
-import type { Batch, Plan, PlannedRow, RowResult, Tally } from "./batch.ts";
-import type { Database, Row } from "./database.ts";
+import type { Batch, Plan } from "./batch.ts";
+import { openBatchRows } from "./batch-rows.ts";
+import type { Database } from "./database.ts";
 import { openDraft } from "./draft.ts";
 import type { Worker } from "./ledger.ts";
 import type { Holder } from "./operation.ts";
-import { batchOf, plannedRowOf, rowResultOf, tallyOf } from "./rows.ts";
+import { batchOf } from "./rows.ts";
 
 /** A file that is to become a batch. */
 export interface BatchFile {
@@ -22,7 +22,6 @@ export type BatchClaim =
   /** Another file of the same name was planned before. */
   | { kind: "other file"; batch: Batch };
 
-const pageSize = 500;
 const rowsPerCommit = 20_000;
 /** Letters and digits that nobody mixes up when reading them aloud. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -37,17 +36,6 @@ export function openBatches(database: Database, worker: Worker) {
     const row = database.prepare(sql).get(baseUrl, keyId, ...values);
     return row && batchOf(row);
   };
-  const joined = `FROM batch_rows r LEFT JOIN operations o
-    ON o.base_url = ? AND o.key_id = ? AND o.reference = r.reference WHERE r.batch = ?`;
-  // A reference that was used for another payout says nothing of this one, but that it cannot be sent.
-  const isOwn = "o.fingerprint = r.fingerprint";
-  // A refusal for want of access said nothing of the payout itself: it is still to be sent.
-  const state = `CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT'
-    WHEN o.state = 'REFUSED' AND o.code = 'access' THEN 'NOT_SENT' ELSE o.state END AS state`;
-  const ofRow = (column: string) => `CASE WHEN ${isOwn} THEN o.${column} END`;
-  const result = `r.*, ${state}, ${ofRow("remote_id")} AS remote_id, ${ofRow("status")} AS status,
-    ${ofRow("code")} AS code, ${ofRow("message")} AS message, ${ofRow("created_at")} AS sent_at,
-    ${ofRow("updated_at")} AS updated_at`;
   const take = (batch: Batch): Batch => {
     const holder = { ...worker.holder, since: new Date(worker.now()).toISOString() };
     database
@@ -65,20 +53,10 @@ export function openBatches(database: Database, worker: Worker) {
     );
   const holderOf = ({ holder }: Batch) => (holder && worker.isAlive(holder) ? holder : undefined);
 
-  /** Page by page, so that memory does not grow with the batch. */
-  function* pages(select: string, { number }: Batch, more: string): Iterable<Row[]> {
-    const page = database.prepare(
-      `SELECT ${select} ${joined} AND r.row > ? ${more} ORDER BY r.row LIMIT ${pageSize}`,
-    );
-    for (let after = 0n; ; ) {
-      const rows = page.all(baseUrl, keyId, number, after);
-      if (rows.length > 0) yield rows;
-      if (rows.length < pageSize) return;
-      after = BigInt(rows.at(-1)?.row ?? 0n);
-    }
-  }
-
+  const { digestOf, ...rows } = openBatchRows(database, worker.owner);
   return {
+    ...rows,
+
     /** Where a file is read and looked at before anything of it is kept. */
     draft: () => openDraft(database, worker.owner),
 
@@ -171,59 +149,6 @@ export function openBatches(database: Database, worker: Worker) {
       database.prepare("UPDATE batches SET holder = NULL WHERE number = ?").run(number);
     },
 
-    tally: ({ number }: Batch): Tally[] =>
-      database
-        .prepare(
-          `SELECT ${state}, ${ofRow("status")} AS status, count(*) AS count,
-             sum(r.amount_paisa) AS sum ${joined} GROUP BY 1, 2`,
-        )
-        .all(baseUrl, keyId, number)
-        .map(tallyOf),
-
-    /** Rows whose payout was made before the batch was: by another one, or by itself. */
-    sentBefore: ({ number, createdAt }: Batch): { count: number; sumPaisa: bigint } => {
-      const row = database
-        .prepare(
-          `SELECT count(*) AS count, sum(r.amount_paisa) AS sum ${joined}
-             AND ${isOwn} AND o.state = 'CONFIRMED' AND o.created_at < ?`,
-        )
-        .get(baseUrl, keyId, number, createdAt);
-      return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
-    },
-
-    /** Rows of which nobody knows whether they were paid. */
-    doubtful: (batch: Batch): Iterable<RowResult> =>
-      flat(
-        pages(result, batch, `AND ${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN')`),
-        rowResultOf,
-      ),
-
-    /** Rows that were not sent, as far as is proved, and that may be. */
-    unsent: (batch: Batch): Iterable<PlannedRow> =>
-      flat(
-        pages(
-          "r.*",
-          batch,
-          `AND (o.state IS NULL OR (${isOwn} AND
-            (o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access'))))`,
-        ),
-        plannedRowOf,
-      ),
-
-    /** All rows with what came of them. */
-    results: (batch: Batch): Iterable<RowResult> => flat(pages(result, batch, ""), rowResultOf),
-
-    /** Confirmed rows that had not ended when they were last looked at. */
-    unfinished: (batch: Batch): Iterable<RowResult> =>
-      flat(
-        pages(
-          result,
-          batch,
-          `AND ${isOwn} AND o.state = 'CONFIRMED' AND o.status NOT IN ('Completed', 'Cancelled')`,
-        ),
-        rowResultOf,
-      ),
-
     /** The ids of batches whose rows are not those that were planned. */
     altered: (): string[] =>
       database
@@ -234,20 +159,6 @@ export function openBatches(database: Database, worker: Worker) {
         .map(({ id }) => id),
   };
 
-  function digestOf(number: bigint): string {
-    const hash = createHash("sha256");
-    const page = database.prepare(
-      `SELECT row, reference, amount_paisa, recipient, method_id, name, description, fingerprint
-       FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row LIMIT ${pageSize}`,
-    );
-    for (let after = 0n; ; ) {
-      const rows = page.all(number, after);
-      for (const row of rows) hash.update(JSON.stringify(Object.values(row).map(String)));
-      if (rows.length < pageSize) return hash.digest("hex");
-      after = BigInt(rows.at(-1)?.row ?? 0n);
-    }
-  }
-
   /** Longer only where two files would share it. */
   function shortId(hash: string): string {
     const letters = [...Buffer.from(hash, "hex")].map((byte) => alphabet[byte % 32]).join("");
@@ -256,8 +167,4 @@ export function openBatches(database: Database, worker: Worker) {
       if (!one(`SELECT * FROM batches WHERE ${own} AND id = ?`, id)) return id;
     }
   }
-}
-
-function* flat<Item>(pages: Iterable<Row[]>, read: (row: Row) => Item): Iterable<Item> {
-  for (const page of pages) for (const row of page) yield read(row);
 }

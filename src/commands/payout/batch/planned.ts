@@ -1,16 +1,15 @@
-import { amountText, type Paisa, readAmount } from "../../../contract/amount.ts";
-import { Failure, usage } from "../../../failure.ts";
-import type { Batch, Context, Draft, Ledger } from "../../../frame/context.ts";
+import { usage } from "../../../failure.ts";
+import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import type { Preview } from "../../../frame/preview.ts";
-import { formatPaisa } from "../../../ui/money.ts";
-import { type Checked, examineFile } from "./source.ts";
+import {
+  checkExpected,
+  confirmTotal,
+  type PlanInput,
+  refuseProblems,
+  summaryOf,
+} from "./confirming.ts";
+import { examineFile } from "./source.ts";
 import { rowsAnd, standingOf } from "./standing-card.ts";
-
-export type PlanInput = Parameters<typeof examineFile>[0] & {
-  name: string | undefined;
-  expectTotal: Paisa | undefined;
-  expectCount: number | undefined;
-};
 
 /** Goes on with a file that was planned before, once somebody confirmed. */
 export async function resumedBatch(
@@ -95,110 +94,6 @@ export async function previewOf(
   } finally {
     draft.close();
   }
-}
-
-/** Bad input gets all its problems named at once (at most a thousand of them). */
-function refuseProblems({ file, problemCount, problems }: Checked): void {
-  if (problemCount === 0) return;
-  const lines = problems.map(({ line, column, value, problem }) => {
-    const place = column ? `, ${column}` : "";
-    return `line ${line}${place}${value ? ` ${JSON.stringify(value.slice(0, 40))}` : ""}: ${problem}`;
-  });
-  const onlyTaken = problems.every(({ kind }) => kind === "taken");
-  const mayBeMeant = problems.some(({ kind }) => kind === "repeated");
-  throw new Failure(
-    onlyTaken ? "conflict" : "usage",
-    `${file} has ${problemCount} ${problemCount === 1 ? "problem" : "problems"}; nothing was sent.`,
-    {
-      problems: lines,
-      hint: mayBeMeant
-        ? "Mend the file. If the repeated payouts are meant, add --allow-duplicates."
-        : "Mend the file; 'lenden payout batch check' shows the same as a table.",
-    },
-  );
-}
-
-/** What a script expects of the file must be what is in it. */
-function checkExpected(
-  { expectTotal, expectCount }: PlanInput,
-  { rowCount, totalPaisa }: { rowCount: number; totalPaisa: Paisa },
-): void {
-  const problems = [
-    ...(expectTotal === undefined || expectTotal === totalPaisa
-      ? []
-      : [`--expect-total: the total is ${amountText(totalPaisa)}.`]),
-    ...(expectCount === undefined || expectCount === rowCount
-      ? []
-      : [`--expect-count: there are ${rowCount} rows.`]),
-  ];
-  if (problems.length > 0) throw usage(problems, "Nothing was sent.");
-}
-
-interface Question {
-  action: string;
-  rows: [string, string][];
-  totalPaisa: Paisa;
-}
-
-async function confirmTotal(
-  { expectTotal, expectCount }: PlanInput,
-  { action, rows, totalPaisa }: Question,
-  context: Context,
-): Promise<void> {
-  await context.confirm({
-    action,
-    rows,
-    alwaysShown: true,
-    typed: {
-      what: `the total, ${amountText(totalPaisa)}`,
-      matches: (text) => {
-        const read = readAmount(text);
-        return read.ok && read.value === totalPaisa;
-      },
-      isGiven: expectTotal !== undefined && expectCount !== undefined,
-      flags: "--expect-total and --expect-count",
-    },
-  });
-}
-
-function summaryOf(
-  batch: Batch,
-  { allowedDuplicates }: Checked,
-  totals: ReturnType<Draft["totals"]>,
-): [string, string][] {
-  const { rowCount, totalPaisa, methods, sentBefore, first, last, largest } = totals;
-  const shown = (row: typeof last): string =>
-    row
-      ? `line ${row.line}: ${formatPaisa(row.amountPaisa)} to ${row.recipient}${row.name ? ` (${row.name})` : ""}`
-      : "";
-  return [
-    ["Batch", `${batch.id}, ${batch.name}`],
-    ["In all", rowsAnd(rowCount, totalPaisa)],
-    ...(sentBefore.count > 0
-      ? ([
-          ["Sent before", rowsAnd(sentBefore.count, sentBefore.sumPaisa)],
-          [
-            "To be sent now",
-            rowsAnd(rowCount - sentBefore.count, totalPaisa - sentBefore.sumPaisa),
-          ],
-        ] satisfies [string, string][])
-      : []),
-    ...methods.map(({ method, count, sumPaisa }): [string, string] => [
-      method,
-      rowsAnd(count, sumPaisa),
-    ]),
-    ["Largest", shown(largest)],
-    ...first.map((row, index): [string, string] => [index === 0 ? "First" : "", shown(row)]),
-    ...(rowCount > first.length ? [["Last", shown(last)] satisfies [string, string]] : []),
-    ...(allowedDuplicates > 0
-      ? [
-          [
-            "Repeated",
-            `${allowedDuplicates} rows pay somebody the same again, as allowed`,
-          ] satisfies [string, string],
-        ]
-      : []),
-  ];
 }
 
 /** Who is not asked, or says no, leaves the batch to others. */
