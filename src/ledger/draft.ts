@@ -56,6 +56,7 @@ const sumBase = 1_000_000n;
  */
 export function openDraft(database: Database, { baseUrl, keyId }: Owner) {
   database.exec(`
+    PRAGMA temp_store = FILE;
     DROP TABLE IF EXISTS temp.draft_rows;
     DROP TABLE IF EXISTS temp.draft_problems;
     CREATE TEMP TABLE draft_rows (
