@@ -71,7 +71,7 @@ async function refresh(
 ): Promise<void> {
   const { refreshStatus } = await import("../operations/refresh.ts");
   const processing = (await context.ledger()).list(kind, { ...filter, status: "Processing" });
-  await refreshStatus(processing, await context.world());
+  await refreshStatus(processing, { looksAgain: false }, await context.world());
 }
 
 /** An operation as scripts get it: what was asked, and what is known, by the service's names. */

@@ -1,26 +1,63 @@
+import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { dataOf } from "./outcome.ts";
+import { hasEnded, isFinal } from "./wait.ts";
 import type { World } from "./world.ts";
 
-const atOnce = 4;
+const atOnce = 8;
 
-/** Asks the service for the status of each, a few at a time, and writes down what it says. */
-export async function refreshStatus(operations: Operation[], world: World): Promise<void> {
+/**
+ * Asks the service for the status of each, a few at a time, and writes down what changed.
+ *
+ * @param looksAgain whether somebody comes back later: then no answer is no failure
+ * @returns how many have not ended
+ * @throws Failure of the first look that failed; those that are under way are not waited for
+ */
+export async function refreshStatus(
+  operations: Iterable<Operation>,
+  { looksAgain }: { looksAgain: boolean },
+  world: World,
+): Promise<number> {
   const ledger = await world.ledger();
-  const left = [...operations];
+  const left = operations[Symbol.iterator]();
+  let open = 0;
+  let isBroken = false;
   const work = async (): Promise<void> => {
-    for (let next = left.shift(); next && !world.isStopping(); next = left.shift()) {
-      const status = await statusOf(next, world);
-      await ledger.settle(next, { state: next.state, status }, { letGo: true });
+    for (let next = left.next(); !next.done; next = left.next()) {
+      if (isBroken || world.isStopping()) return;
+      const operation = next.value;
+      const status = await statusOf(operation, looksAgain, world);
+      if (status === undefined || !hasEnded({ status })) open += 1;
+      if (status === undefined || status === operation.status) continue;
+      await ledger.settle(operation, { state: operation.state, status }, { letGo: true });
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  const workers = Array.from({ length: atOnce }, () =>
+    work().catch((error) => {
+      isBroken = true;
+      throw error;
+    }),
+  );
+  await Promise.all(workers);
+  return open;
 }
 
-async function statusOf({ kind, remoteId }: Operation, { client }: World): Promise<string> {
+async function statusOf(
+  operation: Operation,
+  looksAgain: boolean,
+  world: World,
+): Promise<string | undefined> {
+  const answer = await retrieve(operation, world);
+  if (looksAgain && answer.kind !== "data" && !isFinal(answer)) return undefined;
+  return dataOf(answer, operation.remoteId ?? "").status;
+}
+
+function retrieve(
+  { kind, remoteId }: Operation,
+  { client }: World,
+): Promise<Answer<{ status: string }>> {
   const id = remoteId ?? "";
-  if (kind === "payment")
-    return dataOf(await client.retrievePayment({ transactionId: id }), id).status;
-  if (kind === "refund") return dataOf(await client.retrieveRefund({ id }), id).status;
-  return dataOf(await client.retrievePayout({ payoutId: id }), id).status;
+  if (kind === "payment") return client.retrievePayment({ transactionId: id });
+  if (kind === "refund") return client.retrieveRefund({ id });
+  return client.retrievePayout({ payoutId: id });
 }

@@ -81,7 +81,7 @@ function unseen(about: string): Failure {
   });
 }
 
-function hasEnded({ status }: { status: string }): boolean {
+export function hasEnded({ status }: { status: string }): boolean {
   return status === "Completed" || status === "Cancelled";
 }
 
@@ -107,11 +107,13 @@ export async function remembered<Record extends { status: string }>(
   return record;
 }
 
-function isFinal(answer: Answer): boolean {
+/** An answer that will not be another one later. */
+export function isFinal(answer: Answer): boolean {
   return answer.kind === "refused" && answer.why !== "busy";
 }
 
-function pauseOf({ intervalMs }: Patience, look: number, { random }: World): number {
+/** Milliseconds between one look and the next. */
+export function pauseOf({ intervalMs }: Patience, look: number, { random }: World): number {
   if (intervalMs !== undefined) return intervalMs;
   return Math.min(growth.firstMs * growth.factor ** look, growth.longestMs) * (0.75 + random() / 2);
 }

@@ -177,3 +177,29 @@ test("P4: a reference that a single payout is sending is left to it, and is paid
   await expectPaidOnce(merchant, payees);
   expect(await moneyReferences(merchant)).toHaveLength(12);
 });
+
+test.each(["--refresh", "--wait"])(
+  "a key that is refused ends status %s (4) at once, and is not waited for",
+  async (flag) => {
+    const ill: Fault[] = [];
+    const merchant = await openMerchant({ faults: ill });
+    const payees = payeesOf("LOOK", 20);
+    expect(await send(merchant, payees)).toMatchObject({ code: 0 });
+    ill.push(...faults("retrievePayout:status-401"));
+    const line = ["payout", "batch", "status", payees.file, flag];
+    expect(await merchant.lenden(line, { host: { sleep: soon } })).toMatchObject({ code: 4 });
+  },
+);
+
+test("a look that gets no answer is a failure of --refresh (69), and no news for --wait (8)", async () => {
+  const ill: Fault[] = [];
+  const merchant = await openMerchant({ faults: ill });
+  const payees = payeesOf("SILENT", 6);
+  expect(await send(merchant, payees)).toMatchObject({ code: 0 });
+  ill.push(...faults("retrievePayout:status-503"));
+  const line = ["payout", "batch", "status", payees.file];
+  const host = { sleep: soon };
+  expect(await merchant.lenden([...line, "--refresh"], { host })).toMatchObject({ code: 69 });
+  const wait = ["--wait", "--wait-timeout", "300ms"];
+  expect(await merchant.lenden([...line, ...wait], { host })).toMatchObject({ code: 8 });
+});

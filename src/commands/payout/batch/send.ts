@@ -107,6 +107,6 @@ async function wait(
   context: Context,
 ): Promise<void> {
   const { waitForBatch } = await import("../../../batch/wait.ts");
-  const waiting = { batch, ledger, commit: await context.committer(), ...patience };
-  await waitForBatch(waiting, await context.world());
+  const watched = { batch, ledger, commit: await context.committer() };
+  await waitForBatch(watched, patience, await context.world());
 }

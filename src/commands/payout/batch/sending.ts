@@ -1,3 +1,4 @@
+import type { Sending } from "../../../batch/send.ts";
 import type { Standings } from "../../../batch/standing.ts";
 import type { Failure } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
@@ -25,18 +26,17 @@ export async function sendWithProgress(
   }
   const progress = context.progress(seen.line);
   let reason: Failure | undefined;
+  let silence: Failure | undefined;
   try {
-    const sending = {
+    const sending: Sending = {
       ...pacing,
       batch,
       ledger,
       commit: await context.committer(),
-      onRow: (
-        row: Parameters<typeof seen.saw>[0] & { line: number; reference: string },
-        end: Parameters<typeof seen.saw>[1],
-        failure?: Failure,
-      ) => {
+      onRow: (row, end, failure) => {
         seen.saw(row, end);
+        const isSilence = end === "unreachable" || end === "uncertain";
+        if (isSilence) silence = failure ?? silence;
         // Of what could not be written down (P21), this line is all that is left.
         const isUnrecorded = end === "uncertain" && failure?.details.cause !== undefined;
         if (end === "refused" || isUnrecorded)
@@ -53,6 +53,7 @@ export async function sendWithProgress(
       [reason.message, ...(reason.details.problems ?? []), reason.details.hint].join(" "),
     );
   else if (context.stopping.aborted) context.notice(seen.goOn());
+  else if (silence) context.notice(`${silence.message} The same command again goes on.`);
   return reason;
 }
 

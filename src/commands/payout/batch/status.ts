@@ -45,7 +45,7 @@ export const batchStatus = defineCommand({
       const { refreshBatch, waitForBatch } = await import("../../../batch/wait.ts");
       const world = await context.world();
       const whole = { batch, ledger, commit: await context.committer() };
-      if (input.wait) await waitForBatch({ ...whole, ...patienceOf(input) }, world);
+      if (input.wait) await waitForBatch(whole, patienceOf(input), world);
       else await refreshBatch(whole, world);
     }
     const standing = standingOf(batch, ledger);
