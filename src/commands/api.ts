@@ -5,7 +5,7 @@ import { type FailureKind, usage } from "../failure.ts";
 import { defineCommand } from "../frame/command.ts";
 import { readWord } from "../frame/common-flags.ts";
 import type { Context, RawOutcome } from "../frame/context.ts";
-import { argument, flag, oneOf } from "../frame/flag.ts";
+import { argument, flag, oneOf, takes } from "../frame/flag.ts";
 import { readSmallText } from "../frame/small-text.ts";
 import { safeJson } from "../ui/terminal-text.ts";
 
@@ -30,8 +30,10 @@ export const api = defineCommand({
     },
   ],
   arguments: {
-    verb: argument.required("METHOD", `One of ${verbs.join(", ")}`, (text) =>
-      oneOf(verbs)(text.toUpperCase()),
+    verb: argument.required(
+      "METHOD",
+      `One of ${verbs.join(", ")}`,
+      takes(verbs, (text) => oneOf(verbs)(text.toUpperCase())),
     ),
     path: argument.required("path", "The path, for example /payment/methods", readPath),
   },
@@ -41,6 +43,7 @@ export const api = defineCommand({
       "--input <file>",
       "A JSON body from a file, or from standard input with -",
       readWord,
+      "file",
     ),
     include: flag.toggle("--include", "Show the answer's status and headers too"),
   },

@@ -16,7 +16,7 @@ export const method = {
     "--method <id|code|name>",
     "The payment method, as 'lenden methods' shows it",
     readWord,
-    { fallback: (settings) => settings.method?.value, unless: "methodId" },
+    { fallback: (settings) => settings.method?.value, unless: "methodId", names: "method" },
   ),
   methodId: flag.optional(
     "--method-id <id>",

@@ -1,5 +1,6 @@
 import type { Settings } from "../config/settings.ts";
 import { accepted, type Reading, rejected } from "../contract/reading.ts";
+import type { Resource } from "../contract/words.ts";
 
 /**
  * A flag: one line in a command, and from it come the option, its check, its row in the help and
@@ -10,7 +11,9 @@ export interface Flag<Value = unknown, Presence extends FlagPresence = FlagPrese
   usage: string;
   about: string;
   presence: Presence;
-  read: (text: string) => Reading<Value>;
+  read: Read<Value>;
+  /** What it names: a prompt lists those that there are, and a Tab completes them. */
+  names?: Named;
   /** Where a `setting` comes from when it is not typed. */
   fallback?: (settings: Settings) => string | undefined;
   /** The flag that makes this one superfluous. */
@@ -23,14 +26,21 @@ export interface Flag<Value = unknown, Presence extends FlagPresence = FlagPrese
  */
 type FlagPresence = "required" | "optional" | "many" | "switch" | "setting" | "either";
 
-export type Read<Value> = (text: string) => Reading<Value>;
+/** Text → value; `words` are all that it takes, where they are few. */
+export interface Read<Value> {
+  (text: string): Reading<Value>;
+  words?: readonly string[];
+}
+
+/** What a flag or an argument can name, and of which this machine knows some. */
+export type Named = "profile" | "method" | Resource | "batch" | "operation" | "file";
 
 /** The kinds of flags. */
 export const flag = {
-  required: <Value>(usage: string, about: string, read: Read<Value>) =>
-    ({ usage, about, read, presence: "required" }) satisfies Flag,
-  optional: <Value>(usage: string, about: string, read: Read<Value>) =>
-    ({ usage, about, read, presence: "optional" }) satisfies Flag,
+  required: <Value>(usage: string, about: string, read: Read<Value>, names?: Named) =>
+    ({ usage, about, read, ...named(names), presence: "required" }) satisfies Flag,
+  optional: <Value>(usage: string, about: string, read: Read<Value>, names?: Named) =>
+    ({ usage, about, read, ...named(names), presence: "optional" }) satisfies Flag,
   many: <Value>(usage: string, about: string, read: Read<Value>) =>
     ({ usage, about, read, presence: "many" }) satisfies Flag,
   setting: <Value>(
@@ -43,8 +53,25 @@ export const flag = {
     usage: string,
     about: string,
     read: Read<Value>,
-    { fallback, unless }: { fallback: (settings: Settings) => string | undefined; unless: string },
-  ) => ({ usage, about, read, fallback, unless, presence: "either" }) satisfies Flag,
+    {
+      fallback,
+      unless,
+      names,
+    }: {
+      fallback: (settings: Settings) => string | undefined;
+      unless: string;
+      names?: Named;
+    },
+  ) =>
+    ({
+      usage,
+      about,
+      read,
+      ...named(names),
+      fallback,
+      unless,
+      presence: "either",
+    }) satisfies Flag,
   toggle: (usage: string, about: string) =>
     ({ usage, about, read: () => rejected("takes no value"), presence: "switch" }) satisfies Flag,
 };
@@ -55,17 +82,31 @@ export interface Argument<Value = unknown, Presence extends ArgumentPresence = A
   about: string;
   presence: Presence;
   read: Read<Value>;
+  names?: Named;
 }
 type ArgumentPresence = "required" | "optional" | "rest";
 
 export const argument = {
-  required: <Value>(name: string, about: string, read: Read<Value>) =>
-    ({ name, about, read, presence: "required" }) satisfies Argument,
-  optional: <Value>(name: string, about: string, read: Read<Value>) =>
-    ({ name, about, read, presence: "optional" }) satisfies Argument,
+  required: <Value>(name: string, about: string, read: Read<Value>, names?: Named) =>
+    ({ name, about, read, ...named(names), presence: "required" }) satisfies Argument,
+  optional: <Value>(name: string, about: string, read: Read<Value>, names?: Named) =>
+    ({ name, about, read, ...named(names), presence: "optional" }) satisfies Argument,
   rest: <Value>(name: string, about: string, read: Read<Value>) =>
     ({ name, about, read, presence: "rest" }) satisfies Argument,
 };
+
+/** Says of a reader that these are the words to offer to somebody. */
+export function takes<Value>(
+  words: readonly string[],
+  read: (text: string) => Reading<Value>,
+): Read<Value> {
+  return Object.assign((text: string) => read(text), { words });
+}
+
+/** An absent property is not one that holds undefined. */
+function named(names: Named | undefined): { names?: Named } {
+  return names ? { names } : {};
+}
 
 type Shape = Record<string, { presence: string; read: (text: string) => Reading<unknown> }>;
 
@@ -89,10 +130,10 @@ export function flagName({ usage: written }: Pick<Flag, "usage">): string {
 
 /** Reads one of a few words. */
 export function oneOf<Word extends string>(words: readonly Word[]): Read<Word> {
-  return (text) => {
+  return takes(words, (text) => {
     const found = words.find((word) => word === text);
     return found === undefined
       ? rejected(`This is not one of: ${words.join(", ")}.`)
       : accepted(found);
-  };
+  });
 }

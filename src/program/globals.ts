@@ -10,6 +10,7 @@ export const globalFlags = {
     "--profile <name>",
     "The account to use, of those that 'lenden profile list' shows",
     accepted,
+    "profile",
   ),
   baseUrl: flag.optional(
     "--base-url <url>",

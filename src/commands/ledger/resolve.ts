@@ -26,6 +26,7 @@ export const ledgerResolve = defineCommand({
       "operation",
       "Its id, its reference, or @last (all that are uncertain, if left out)",
       readWord,
+      "operation",
     ),
   },
   flags: {

@@ -15,7 +15,12 @@ export const ledgerShow = defineCommand({
     { line: "lenden ledger show @last --json", says: "the newest, with its history" },
   ],
   arguments: {
-    operation: argument.required("operation", "Its id, its reference, or @last", readWord),
+    operation: argument.required(
+      "operation",
+      "Its id, its reference, or @last",
+      readWord,
+      "operation",
+    ),
   },
   exits: ["access"],
   async run({ operation: name }, context) {

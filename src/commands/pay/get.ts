@@ -13,6 +13,7 @@ export const payGet = defineCommand({
       "transactionId",
       "The id that 'lenden pay create' printed, or @last",
       readIdentifier,
+      "payment",
     ),
   },
   exits: ["access", "not-found", "unreachable"],

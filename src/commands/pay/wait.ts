@@ -16,7 +16,12 @@ export const payWait = defineCommand({
     },
   ],
   arguments: {
-    transactionId: argument.required("transactionId", "Its id, or @last", readIdentifier),
+    transactionId: argument.required(
+      "transactionId",
+      "Its id, or @last",
+      readIdentifier,
+      "payment",
+    ),
   },
   flags: patienceFlags,
   exits: waitExits,

@@ -13,6 +13,7 @@ export const payoutGet = defineCommand({
       "payoutId",
       "The id that 'lenden payout send' printed, or @last",
       readIdentifier,
+      "payout",
     ),
   },
   exits: ["access", "not-found", "unreachable"],

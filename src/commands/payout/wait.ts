@@ -15,7 +15,9 @@ export const payoutWait = defineCommand({
       says: "the newest one, for five minutes at most",
     },
   ],
-  arguments: { payoutId: argument.required("payoutId", "Its id, or @last", readIdentifier) },
+  arguments: {
+    payoutId: argument.required("payoutId", "Its id, or @last", readIdentifier, "payout"),
+  },
   flags: patienceFlags,
   exits: waitExits,
   async run(input, context) {

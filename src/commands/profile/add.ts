@@ -30,11 +30,12 @@ export const profileAdd = defineCommand({
   flags: {
     keyStdin: flag.toggle("--key-stdin", "Read the API key from standard input"),
     secretStdin: flag.toggle("--secret-stdin", "Read the payout secret from standard input"),
-    keyFile: flag.optional("--key-file <file>", "Read the API key from a file", readWord),
+    keyFile: flag.optional("--key-file <file>", "Read the API key from a file", readWord, "file"),
     secretFile: flag.optional(
       "--secret-file <file>",
       "Read the payout secret from a file",
       readWord,
+      "file",
     ),
     keyCommand: flag.optional(
       "--key-command <command>",

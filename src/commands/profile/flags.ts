@@ -25,7 +25,7 @@ export const profileFlags = {
     "Where the service reports changes of status",
     readUrl,
   ),
-  method: flag.optional("--method <code>", "The usual payment method", readWord),
+  method: flag.optional("--method <code>", "The usual payment method", readWord, "method"),
   numberFormat: flag.optional(
     `--number-format <${numberFormats.join("|")}>`,
     "How mobile numbers are sent",

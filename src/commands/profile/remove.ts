@@ -9,7 +9,7 @@ export const profileRemove = defineCommand({
   details:
     "What was sent with it is not undone, and the key stays valid: revoke it in the dashboard if somebody else may have it.",
   examples: [{ line: "lenden profile remove old-shop", says: "takes it out of the file" }],
-  arguments: { name: argument.required("name", "The profile", readProfileName) },
+  arguments: { name: argument.required("name", "The profile", readProfileName, "profile") },
   exits: ["locked"],
   async run({ name }, context) {
     await context.profiles.change((now) => {

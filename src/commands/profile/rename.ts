@@ -9,7 +9,7 @@ export const profileRename = defineCommand({
   summary: "Give a profile another name",
   examples: [{ line: "lenden profile rename shop old-shop", says: "its settings stay" }],
   arguments: {
-    old: argument.required("old", "Its name now", readProfileName),
+    old: argument.required("old", "Its name now", readProfileName, "profile"),
     name: argument.required("new", "Its new name", readProfileName),
   },
   exits: ["locked"],

@@ -15,7 +15,12 @@ export const profileShow = defineCommand({
     { line: "lenden profile show shop --json", says: "another one" },
   ],
   arguments: {
-    name: argument.optional("name", "The profile (the one in use, if left out)", readProfileName),
+    name: argument.optional(
+      "name",
+      "The profile (the one in use, if left out)",
+      readProfileName,
+      "profile",
+    ),
   },
   exits: ["access"],
   async run({ name }, context) {

@@ -7,7 +7,7 @@ export const profileUse = defineCommand({
   name: "profile use",
   summary: "Choose the profile that commands use from now on",
   examples: [{ line: "lenden profile use shop", says: "until another one is chosen" }],
-  arguments: { name: argument.required("name", "The profile", readProfileName) },
+  arguments: { name: argument.required("name", "The profile", readProfileName, "profile") },
   exits: ["locked"],
   async run({ name }, context) {
     await context.profiles.change((now) => {

@@ -18,6 +18,7 @@ export const refundCancel = defineCommand({
       "refundRequestId",
       "The id that 'lenden refund create' printed, or @last",
       readIdentifier,
+      "refund",
     ),
   },
   flags: { note },

@@ -4,7 +4,7 @@ import { accepted, type Reading, rejected } from "../../contract/reading.ts";
 import type { AccountType } from "../../contract/refunds.ts";
 import { defineCommand } from "../../frame/command.ts";
 import { again, amount, note } from "../../frame/common-flags.ts";
-import { flag } from "../../frame/flag.ts";
+import { flag, takes } from "../../frame/flag.ts";
 import { formatPaisa } from "../../ui/money.ts";
 import { refundCard } from "../../ui/records.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
@@ -25,12 +25,13 @@ export const refundCreate = defineCommand({
       "--payment <transactionId>",
       "The payment to pay back, or @last",
       readIdentifier,
+      "payment",
     ),
     amount,
     accountType: flag.required(
       "--account-type <personal|business>",
       "The kind of account that receives it",
-      readAccountType,
+      takes(["personal", "business"], readAccountType),
     ),
     accountNumber: flag.required(
       "--account-number <number>",

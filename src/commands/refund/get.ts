@@ -12,6 +12,7 @@ export const refundGet = defineCommand({
       "refundRequestId",
       "The id that 'lenden refund create' printed, or @last",
       readIdentifier,
+      "refund",
     ),
   },
   exits: ["access", "not-found", "unreachable"],

@@ -16,7 +16,12 @@ export const refundWait = defineCommand({
     },
   ],
   arguments: {
-    refundRequestId: argument.required("refundRequestId", "Its id, or @last", readIdentifier),
+    refundRequestId: argument.required(
+      "refundRequestId",
+      "Its id, or @last",
+      readIdentifier,
+      "refund",
+    ),
   },
   flags: patienceFlags,
   exits: waitExits,

@@ -17,6 +17,7 @@ export const sandboxFlags = {
     "--data <file>",
     "Keep payments, payouts and keys in this file (in memory, if left out)",
     readWord,
+    "file",
   ),
   autoComplete: flag.optional(
     "--auto-complete <duration>",

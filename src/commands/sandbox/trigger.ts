@@ -12,6 +12,7 @@ export const triggerPayment = defineCommand({
       "transactionId",
       "A payment of the sandbox, or @last",
       readIdentifier,
+      "payment",
     ),
   },
   writes: true,
@@ -31,7 +32,12 @@ export const triggerPayout = defineCommand({
   summary: "Complete a simulated payout, as if the recipient had it",
   examples: [{ line: "lenden sandbox trigger payout PO19ZK", says: "then shows it" }],
   arguments: {
-    payoutId: argument.required("payoutId", "A payout of the sandbox, or @last", readIdentifier),
+    payoutId: argument.required(
+      "payoutId",
+      "A payout of the sandbox, or @last",
+      readIdentifier,
+      "payout",
+    ),
   },
   writes: true,
   sandboxOnly: true,

@@ -8,6 +8,7 @@ export const batchArgument = argument.required(
   "batch",
   "The file, or the batch's id or name",
   readWord,
+  "batch",
 );
 
 /** The batch that a file was planned as, or that has this id or name. */

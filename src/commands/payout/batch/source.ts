@@ -2,23 +2,29 @@ import { amountText } from "../../../contract/amount.ts";
 import { accepted, type Reading, rejected } from "../../../contract/reading.ts";
 import { method, readWord } from "../../../frame/common-flags.ts";
 import type { BatchFile, Context, Draft, Ledger, ProblemKind } from "../../../frame/context.ts";
-import { argument, flag } from "../../../frame/flag.ts";
+import { argument, flag, takes } from "../../../frame/flag.ts";
 
 /** What `check` and `send` are told about the file. */
 export const sourceInput = {
-  file: argument.required("file", "A CSV file, as 'payout batch template' shows it", accepted),
+  file: argument.required(
+    "file",
+    "A CSV file, as 'payout batch template' shows it",
+    accepted<string>,
+    "file",
+  ),
 };
 
 export const sourceFlags = {
   delimiter: flag.optional(
     "--delimiter <comma|semicolon|tab>",
     "What stands between the cells (comma, if left out)",
-    readDelimiter,
+    takes(["comma", "semicolon", "tab"], readDelimiter),
   ),
   method: flag.optional(
     "--method <id|code|name>",
     "The method of rows that name none; a profile can hold it",
     readWord,
+    "method",
   ),
   methodId: method.methodId,
   allowDuplicates: flag.toggle(

@@ -19,10 +19,20 @@ export const batchTemplate = defineCommand({
     { line: "lenden payout batch template", says: "on standard output" },
   ],
   arguments: {
-    file: argument.optional("file", "Where to write it; an existing file is left alone", accepted),
+    file: argument.optional(
+      "file",
+      "Where to write it; an existing file is left alone",
+      accepted<string>,
+      "file",
+    ),
   },
   flags: {
-    method: flag.optional("--method <id|code|name>", "The method of the examples", readWord),
+    method: flag.optional(
+      "--method <id|code|name>",
+      "The method of the examples",
+      readWord,
+      "method",
+    ),
   },
   async run({ file, method = "bkash" }) {
     const text = examples(method);
