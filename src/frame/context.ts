@@ -19,6 +19,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { World } from "../operations/world.ts";
 import type { RunningSandbox, SandboxOptions } from "../sandbox/server.ts";
+import type { Ask } from "../ui/ask.ts";
 import type { Progress } from "../ui/progress.ts";
 import type { Preview } from "./preview.ts";
 
@@ -58,6 +59,8 @@ export interface Context {
   ): Promise<Preview>;
   /** On a production account: shows what is about to happen, and lets nobody pass without a yes. */
   confirm(question: Confirmation): Promise<void>;
+  /** The way to the person; undefined where there is none to be asked: off a terminal, in CI. */
+  ask(): Promise<Ask | undefined>;
   /** One line for the person, on stderr. */
   notice(text: string): void;
   /** Shows how far something is, on stderr, until it is closed; `line` is asked for whenever it is drawn. */

@@ -1,7 +1,6 @@
 import { masked } from "../contract/keys.ts";
 import { Failure } from "../failure.ts";
 import type { Confirmation, Context } from "../frame/context.ts";
-import type { Host } from "../host.ts";
 import type { Globals } from "./globals.ts";
 
 /**
@@ -24,10 +23,9 @@ export async function confirm(
   if (!isReal) return;
   if (globals.yes && (!typed || typed.isGiven)) return;
   if (globals.yes && typed) throw unconfirmed(`with --yes, ${typed.flags} have to be given too`);
-  if (!typed || !canAsk(context.host, globals))
-    throw unconfirmed(`add --yes${typed ? ` and ${typed.flags}` : ""}`);
-  const { askText } = await import("../ui/ask.ts");
-  const answer = await askText(`Type ${typed.what} to go on:`, context.host);
+  const ask = typed && (await context.ask());
+  if (!ask) throw unconfirmed(`add --yes${typed ? ` and ${typed.flags}` : ""}`);
+  const answer = await ask.text(`Type ${typed.what} to go on:`);
   if (typed.matches(answer.trim())) return;
   throw new Failure("access", `What was typed is not ${typed.what}.`, {
     hint: "Nothing was sent.",
@@ -38,9 +36,4 @@ function unconfirmed(what: string): Failure {
   return new Failure("access", "This is a production account, and nobody confirmed.", {
     hint: `Look at the lines above, then ${what}; nothing was sent.`,
   });
-}
-
-/** Only a person at a terminal can be asked. */
-function canAsk({ stdin, stderr }: Host, { noInput }: Globals): boolean {
-  return stdin.isTTY === true && stderr.isTTY === true && !noInput;
 }

@@ -90,6 +90,14 @@ export function openSession(options: SessionOptions): Session {
     methodId: (wanted) => methodId(wanted, context),
     confirm: async (question) =>
       (await import("./confirm.ts")).confirm(question, { context, globals }),
+    ask: async () => {
+      if (!host.stdin.isTTY || !host.stderr.isTTY || globals.noInput) return undefined;
+      return (await import("../ui/ask.ts")).openAsk({
+        stdin: host.stdin,
+        stderr: host.stderr,
+        stopping: stop.stopping,
+      });
+    },
     startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),
     notice,
     progress: (line) => {
