@@ -92,10 +92,8 @@ export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire):
   const signed = endpoint.access === "signature";
   // Whoever is asked for the secret may take minutes, and the timestamp must not be older (I7).
   if (signed) await wire.payoutSecret();
-  const body = endpoint.body && {
-    ...rest,
-    ...(signed ? { timestamp: Math.floor(wire.now() / 1000) } : {}),
-  };
+  const body = endpoint.body && rest;
+  if (body && signed) body.timestamp = Math.floor(wire.now() / 1000);
   if (body && !endpoint.body?.safeParse(body).success) {
     throw new Failure(
       "internal",
@@ -105,15 +103,22 @@ export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire):
   return {
     method: endpoint.method,
     url: new URL(wire.baseUrl + path),
-    headers: {
-      ...baseHeaders(wire),
-      ...(body ? { "content-type": "application/json" } : {}),
-      ...(body && signed ? { "x-payout-signature": await signatureOf(body, wire) } : {}),
-    },
+    headers: await headersOf(body, signed, wire),
     ...(body ? { body: JSON.stringify(body) } : {}),
     freshConnection: endpoint.repeat === "never",
     signal: wire.signal,
   };
+}
+
+async function headersOf(
+  body: Fields | undefined,
+  signed: boolean,
+  wire: Wire,
+): Promise<Record<string, string>> {
+  const headers = baseHeaders(wire);
+  if (body) headers["content-type"] = "application/json";
+  if (body && signed) headers["x-payout-signature"] = await signatureOf(body, wire);
+  return headers;
 }
 
 /** The headers that every request carries. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { accountNumber } from "./account.ts";
 import type { Batch, PlannedRow, RowResult, Tally } from "./batch.ts";
 import type { Database, Row } from "./database.ts";
 import type { Owner } from "./operation.ts";
@@ -12,7 +13,7 @@ const pageSize = 500;
  */
 export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
   const joined = `FROM batch_rows r LEFT JOIN operations o
-    ON o.base_url = ? AND o.key_id = ? AND o.reference = r.reference WHERE r.batch = ?`;
+    ON o.account = ${accountNumber} AND o.reference = r.reference WHERE r.batch = ?`;
   // A reference that was used for another payout says nothing of this one, but that it cannot be sent.
   const isOwn = "o.fingerprint = r.fingerprint";
   // A refusal for want of access said nothing of the payout itself: it is still to be sent.

@@ -1,3 +1,4 @@
+import { accountNumber, makeAccount } from "./account.ts";
 import type { Batch, Plan } from "./batch.ts";
 import { openBatchRows } from "./batch-rows.ts";
 import type { Database } from "./database.ts";
@@ -31,7 +32,7 @@ export type Batches = ReturnType<typeof openBatches>;
 /** The batches of one account: plans, and what came of their rows. */
 export function openBatches(database: Database, worker: Worker) {
   const { profile, environment, baseUrl, keyId } = worker.owner;
-  const own = "base_url = ? AND key_id = ?";
+  const own = `account = ${accountNumber}`;
   const one = (sql: string, ...values: string[]): Batch | undefined => {
     const row = database.prepare(sql).get(baseUrl, keyId, ...values);
     return row && batchOf(row);
@@ -90,10 +91,12 @@ export function openBatches(database: Database, worker: Worker) {
         if (known) return { kind: "ours", batch: take(known) };
         const other = named(name);
         if (other) return { kind: "other file", batch: other };
+        makeAccount(database, worker.owner);
         const row = database
           .prepare(
-            `INSERT INTO batches (id, profile, environment, base_url, key_id, name, file_hash, columns,
-               method, user, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+            `INSERT INTO batches (id, profile, environment, account, name, file_hash, columns,
+               method, user, created_at)
+             VALUES (?, ?, ?, ${accountNumber}, ?, ?, ?, ?, ?, ?) RETURNING *`,
           )
           .get(
             shortId(hash),

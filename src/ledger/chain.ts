@@ -17,7 +17,9 @@ const beginning = "0".repeat(64);
 export function openChain(database: Database) {
   const last = database.prepare("SELECT hash FROM events ORDER BY number DESC LIMIT 1");
   const add = database.prepare(
-    "INSERT INTO events (operation, at, event, data, hash) VALUES (?, ?, ?, ?, ?)",
+    `INSERT INTO events (operation, at, event, data, hash)
+     SELECT CAST(value ->> 0 AS INTEGER), value ->> 1, value ->> 2, value ->> 3, value ->> 4
+     FROM json_each(?) ORDER BY key`,
   );
   const from = database.prepare(
     "SELECT number, operation, at, event, data, hash FROM events WHERE number > ? ORDER BY number LIMIT 1000",
@@ -43,13 +45,16 @@ export function openChain(database: Database) {
   let tip = { transaction: -1, hash: beginning };
   return {
     /** Inside a transaction, or two processes could both follow the same event. */
-    append(event: Event): void {
+    append(events: Event[]): void {
       const transaction = database.transactionCount();
       const isOwn = tip.transaction === transaction;
-      const before = isOwn ? tip.hash : String(last.get()?.hash ?? beginning);
-      const own = hashOf(event, before);
-      add.run(event.operation, event.at, event.event, event.data, own);
-      tip = { transaction, hash: own };
+      let before = isOwn ? tip.hash : String(last.get()?.hash ?? beginning);
+      const linked = events.map((event) => {
+        before = hashOf(event, before);
+        return [String(event.operation), event.at, event.event, event.data, before];
+      });
+      add.run(JSON.stringify(linked));
+      tip = { transaction, hash: before };
     },
 
     /** How many events hold, the first that does not follow from the one before it, and the operations that stand elsewhere than their last event left them. */

@@ -1,6 +1,7 @@
-import type { Database } from "./database.ts";
+import { accountNumber } from "./account.ts";
+import type { Database, Row } from "./database.ts";
 import type { Intent, Kind, Operation, Owner } from "./operation.ts";
-import { maybeOperation, operationOf } from "./rows.ts";
+import { operationOf } from "./rows.ts";
 
 export interface Filter {
   status?: string | undefined;
@@ -11,8 +12,11 @@ export interface Filter {
 }
 
 /** What can be read: of one account alone, newest first. */
-export function openListing(database: Database, { baseUrl, keyId }: Owner) {
-  const own = "base_url = ? AND key_id = ?";
+export function openListing(database: Database, owner: Owner) {
+  const { baseUrl, keyId } = owner;
+  const read = (row: Row): Operation => operationOf(row, owner);
+  const maybe = (row: Row | undefined): Operation | undefined => row && read(row);
+  const own = `account = ${accountNumber}`;
   const nth = database.prepare(
     `SELECT * FROM operations WHERE ${own} AND kind = ? AND remote_id IS NOT NULL ORDER BY number DESC LIMIT 1 OFFSET ?`,
   );
@@ -46,31 +50,31 @@ export function openListing(database: Database, { baseUrl, keyId }: Owner) {
   return {
     /** The newest of a kind that the service confirmed is 1, the one before it 2. */
     newest: (kind: Kind, place: number): Operation | undefined =>
-      maybeOperation(nth.get(baseUrl, keyId, kind, BigInt(place - 1))),
+      maybe(nth.get(baseUrl, keyId, kind, BigInt(place - 1))),
 
     /** The same of any kind, confirmed or not. */
     latest: (place: number): Operation | undefined =>
-      maybeOperation(nthOfAll.get(baseUrl, keyId, BigInt(place - 1))),
+      maybe(nthOfAll.get(baseUrl, keyId, BigInt(place - 1))),
 
     /** By its own id, by a payout's reference, or by the service's id. */
     find: (name: string): Operation | undefined => {
       const rows = byName.map((statement) => statement.get(baseUrl, keyId, name));
-      return maybeOperation(rows.find((row) => row !== undefined));
+      return maybe(rows.find((row) => row !== undefined));
     },
 
     /** The operation that made a record of the service. */
     ofRecord: (kind: Kind, remoteId: string): Operation | undefined =>
-      maybeOperation(byRemoteId.get(baseUrl, keyId, kind, remoteId)),
+      maybe(byRemoteId.get(baseUrl, keyId, kind, remoteId)),
 
     /** Those of the same target; payments, which have none: those of the very same request. */
     similarTo: ({ kind, target, fingerprint }: Intent): Operation[] =>
       (target === null
         ? byFingerprint.all(baseUrl, keyId, fingerprint)
         : byTarget.all(baseUrl, keyId, kind, target)
-      ).map(operationOf),
+      ).map(read),
 
     /** Those of which nobody knows whether they happened. */
-    unsettled: (): Operation[] => unsettled.all(baseUrl, keyId).map(operationOf),
+    unsettled: (): Operation[] => unsettled.all(baseUrl, keyId).map(read),
 
     list: (kind: Kind, filter: Filter): Operation[] => {
       const { sql, values } = conditions(filter);
@@ -79,13 +83,13 @@ export function openListing(database: Database, { baseUrl, keyId }: Owner) {
           `SELECT * FROM operations WHERE ${own} AND kind = ?${sql} ORDER BY number DESC LIMIT ?`,
         )
         .all(baseUrl, keyId, kind, ...values, BigInt(filter.limit))
-        .map(operationOf);
+        .map(read);
     },
 
     /** All of them, oldest first, a page at a time: memory does not grow with the ledger. */
     *all(): Iterable<Operation> {
       for (let after = 0n; ; ) {
-        const rows = page.all(baseUrl, keyId, after).map(operationOf);
+        const rows = page.all(baseUrl, keyId, after).map(read);
         yield* rows;
         const last = rows.at(-1);
         if (!last) return;

@@ -1,13 +1,9 @@
 import type { Batch, PlannedRow, RowResult, Tally } from "./batch.ts";
 import type { Row } from "./database.ts";
-import type { Kind, Operation, State } from "./operation.ts";
+import type { Kind, Operation, Owner, State } from "./operation.ts";
 
-export function maybeOperation(row: Row | undefined): Operation | undefined {
-  return row && operationOf(row);
-}
-
-/** A row of the table `operations`, read back. */
-export function operationOf(row: Row): Operation {
+/** A row of the table `operations`, read back; only those of one account are ever read. */
+export function operationOf(row: Row, { baseUrl }: Pick<Owner, "baseUrl">): Operation {
   const { text, maybe } = reader(row);
   const amount = row.amount_paisa;
   return {
@@ -32,7 +28,7 @@ export function operationOf(row: Row): Operation {
     command: text("command"),
     profile: text("profile"),
     environment: text("environment"),
-    baseUrl: text("base_url"),
+    baseUrl,
   };
 }
 

@@ -93,6 +93,54 @@ const migrations = [
     PRIMARY KEY (batch, row)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- An account is a number: its URL and key in six indexes were half of what an operation weighed.
+  CREATE TABLE accounts (
+    number INTEGER PRIMARY KEY,
+    base_url TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    UNIQUE (base_url, key_id)
+  ) STRICT;
+  INSERT INTO accounts (base_url, key_id)
+    SELECT base_url, key_id FROM operations UNION SELECT base_url, key_id FROM batches;
+
+  DROP INDEX by_reference;
+  DROP INDEX by_owner;
+  DROP INDEX by_age;
+  DROP INDEX by_remote_id;
+  DROP INDEX by_status;
+  DROP INDEX by_target;
+  DROP INDEX unsettled;
+  DROP INDEX same_payment;
+  DROP INDEX cancelled_payout;
+  ALTER TABLE operations ADD COLUMN account INTEGER REFERENCES accounts (number);
+  UPDATE operations SET account = (SELECT number FROM accounts a
+    WHERE a.base_url = operations.base_url AND a.key_id = operations.key_id);
+  ALTER TABLE operations DROP COLUMN base_url;
+  ALTER TABLE operations DROP COLUMN key_id;
+  CREATE UNIQUE INDEX by_reference ON operations (account, reference) WHERE reference IS NOT NULL;
+  CREATE INDEX by_owner ON operations (account, kind, number);
+  CREATE INDEX by_age ON operations (account, number);
+  CREATE INDEX by_remote_id ON operations (account, remote_id, kind) WHERE remote_id IS NOT NULL;
+  CREATE INDEX by_status ON operations (account, kind, status, number) WHERE status IS NOT NULL;
+  CREATE INDEX by_target ON operations (account, kind, target) WHERE target IS NOT NULL;
+  CREATE INDEX unsettled ON operations (account, number) WHERE state IN ('INTENT', 'UNCERTAIN');
+  CREATE INDEX same_payment ON operations (account, fingerprint) WHERE kind = 'payment';
+  CREATE INDEX cancelled_payout ON operations (account, fingerprint)
+    WHERE kind = 'payout' AND status = 'Cancelled';
+
+  DROP INDEX batches_by_file;
+  DROP INDEX batches_by_id;
+  DROP INDEX batches_by_name;
+  ALTER TABLE batches ADD COLUMN account INTEGER REFERENCES accounts (number);
+  UPDATE batches SET account = (SELECT number FROM accounts a
+    WHERE a.base_url = batches.base_url AND a.key_id = batches.key_id);
+  ALTER TABLE batches DROP COLUMN base_url;
+  ALTER TABLE batches DROP COLUMN key_id;
+  CREATE UNIQUE INDEX batches_by_file ON batches (account, file_hash);
+  CREATE UNIQUE INDEX batches_by_id ON batches (account, id);
+  CREATE UNIQUE INDEX batches_by_name ON batches (account, name) WHERE digest IS NOT NULL;
+  `,
 ];
 
 /**

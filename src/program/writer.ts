@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import { Failure } from "../failure.ts";
 import type { Commit } from "../ledger/grouped.ts";
@@ -40,6 +41,8 @@ export function openWriter(
   start: WriterStart,
   scrub: (text: string) => string,
 ): Writer {
+  // Two threads keep two cores busy: V8's own helpers would only take turns with them.
+  setFlagsFromString("--no-parallel-scavenge");
   const thread = new Worker(program, { workerData: start, resourceLimits: littleMemory });
   let pending:
     | { resolve: (changed: Changed[]) => void; reject: (error: unknown) => void }

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
@@ -265,6 +265,35 @@ describe("migrations", () => {
     expect(code).toBe(1);
     expect(stderr).toContain("newer lenden");
     expect(await merchant.moneyRequests()).toEqual([]);
+  });
+
+  test("a ledger that an earlier lenden wrote keeps all that it had, and goes on", async () => {
+    const database = await openDatabase(":memory:");
+    // Written by the schema before the accounts had a table: two payouts, a payment, a batch of two.
+    database.exec(readFileSync(resolve(import.meta.dirname, "version-2.sql"), "utf8"));
+    const baseUrl = "http://127.0.0.1:41999/cp/api/v1";
+    const ledger = openLedger(
+      database,
+      worker({ owner: { ...owner, baseUrl, keyId: "c82ae6a2afdf270c" } }),
+    );
+    expect(ledger.verify()).toEqual({ events: 8, brokenAt: null, astray: [] });
+    expect([...ledger.all()].map(({ reference, amountPaisa }) => [reference, amountPaisa])).toEqual(
+      [
+        ["OLD-1", 50_025n],
+        [null, 10_000n],
+        ["ROW-1", 1_000n],
+        ["ROW-2", 2_050n],
+      ],
+    );
+    expect(ledger.find("OLD-1")).toMatchObject({ state: "CONFIRMED", baseUrl });
+    expect(ledger.claim(payout("OLD-1")).kind).toBe("other");
+    expect(ledger.claim(payout("NEW")).kind).toBe("new");
+    const batch = ledger.batches().find("BGR9XY8");
+    expect(batch?.plan).toMatchObject({ rowCount: 2, totalPaisa: 3_050n });
+    expect(batch && ledger.batches().tally(batch)).toEqual([
+      { state: "CONFIRMED", status: "Processing", count: 2, sumPaisa: 3_050n },
+    ]);
+    expect(openLedger(database, worker()).find("OLD-1")).toBeUndefined();
   });
 
   test("an old empty file, and one that SQLite made without tables, are brought to the newest", async () => {

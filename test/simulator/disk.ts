@@ -49,7 +49,8 @@ export class Disk {
       this.#database.exec("ROLLBACK");
     } catch {}
     this.#database.exec(
-      "DELETE FROM events; DELETE FROM operations; DELETE FROM batch_rows; DELETE FROM batches",
+      `DELETE FROM events; DELETE FROM operations; DELETE FROM batch_rows; DELETE FROM batches;
+       DELETE FROM accounts`,
     );
     for (const { how, sql, parameters } of this.#durable) {
       if (how === "exec") this.#database.exec(sql);
