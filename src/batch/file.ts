@@ -29,7 +29,7 @@ export async function* textOf(path: string, expectedHash: string): AsyncIterable
   let before = "";
   let isFirst = true;
   for await (const chunk of bytesOf(path)) {
-    if (isFirst) refuseUtf16(chunk);
+    if (isFirst) refuseOtherFormats(chunk);
     isFirst = false;
     hash.update(chunk);
     const text = decoder.decode(chunk, { stream: true });
@@ -71,6 +71,19 @@ async function* bytesOf(path: string): AsyncIterable<Uint8Array> {
 function unreadablePath(path: string, error: unknown): unknown {
   if (!(error instanceof Error && "code" in error)) return error;
   return new Failure("usage", `${path} cannot be read (${String(error.code)}).`, { cause: error });
+}
+
+/** What a spreadsheet keeps as its own: an archive (.xlsx, .ods), or the older compound file (.xls). */
+const workbooks = ["504b0304", "d0cf11e0"];
+
+function refuseOtherFormats(start: Uint8Array): void {
+  if (workbooks.includes(Buffer.from(start.subarray(0, 4)).toString("hex"))) {
+    throw new Unreadable(
+      1,
+      "This is a workbook, not a CSV file. In Excel save it as 'CSV UTF-8 (Comma delimited)'.",
+    );
+  }
+  refuseUtf16(start);
 }
 
 /** By its mark, or by the zero bytes that every second character of a table in it has. */

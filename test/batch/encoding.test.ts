@@ -41,6 +41,16 @@ test.each([
   expect(seen.problems[0]?.problem).toContain("CSV UTF-8");
 });
 
+test.each([
+  ["xlsx or ods", "504b030414000600080000002100"],
+  ["xls", "d0cf11e0a1b11ae1000000000000"],
+])("a workbook is refused by name: %s", async (_, start) => {
+  const seen = await check(account, Buffer.from(`${start}fffe00c8`, "hex"));
+  expect(seen).toMatchObject({ code: 2, rows: 0, problemCount: 1, problems: [{ line: 1 }] });
+  expect(seen.problems[0]?.problem).toContain("workbook");
+  expect(seen.problems[0]?.problem).toContain("CSV UTF-8");
+});
+
 const lineEnds: [string, string][] = [
   ["LF", "\n"],
   ["CRLF", "\r\n"],
