@@ -15,7 +15,7 @@ export const exits = {
     code: 5,
     means: "the service has something else under this reference or id than what was asked",
   },
-  mixed: { code: 6, means: "a batch ended with some rows refused, none uncertain" },
+  mixed: { code: 6, means: "a batch ended with some rows refused or cancelled, none uncertain" },
   locked: { code: 7, means: "another lenden is working on the same thing; nothing was sent" },
   pending: { code: 8, means: "still Processing when the wait ran out" },
   "not-found": { code: 9, means: "the service does not know this id" },

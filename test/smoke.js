@@ -21,7 +21,7 @@ const run = (...args) =>
   });
 
 assert.match(run("--version"), /^\d+\.\d+\.\d+\n$/);
-assert.match(run("--help"), /payout send/);
+assert.match(run("--help"), /Send payouts +payout/);
 
 const steps = run("demo", "--json")
   .trim()

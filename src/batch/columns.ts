@@ -1,7 +1,7 @@
 import type { Problem } from "../ledger/draft.ts";
 
 /** What a column can hold. */
-const fields = ["ref", "amount", "to", "method", "name", "description"] as const;
+export const fields = ["ref", "amount", "to", "method", "name", "description"] as const;
 export type Field = (typeof fields)[number];
 
 /** Our names, and the service's own (service.md §4). */

@@ -14,9 +14,9 @@ interface Step {
 
 export const demo = defineCommand({
   name: "demo",
-  summary: "Tell the whole story on a local sandbox of its own: pay, pay out, pay back, cancel",
+  summary: "Tell the whole story, on a sandbox of its own",
   details:
-    "Nothing leaves this machine and nothing stays. Every step shows the command line that does the same.",
+    "A payment, a payout, a refund, and its cancelling. Nothing leaves this machine and nothing stays. Every step shows the command line that does the same.",
   examples: [{ line: "lenden demo", says: "takes about a second" }],
   async *run(_, context) {
     const sandbox = await context.startSandbox({ port: 0, now: context.host.now });

@@ -1,7 +1,8 @@
-import type { Environment } from "../contract/keys.ts";
+import { type Environment, repeatable } from "../contract/keys.ts";
 import type { NumberFormat } from "../contract/mobile.ts";
 import { isLoopback, parseUrl } from "../contract/url.ts";
 import { Failure } from "../failure.ts";
+import { didYouMean } from "../nearest.ts";
 import type { Profile, Profiles, SecretSource } from "./profile.ts";
 
 /** A value, and where it came from: a flag, an environment variable, a profile, a default. */
@@ -97,11 +98,11 @@ function ownProfile(profile: Sourced<string>, stored: Profiles): Profile {
   const names = Object.keys(stored.profiles);
   throw new Failure(
     "access",
-    `There is no profile named ${profile.value} (from ${profile.source}).`,
+    `There is no profile ${repeatable(profile.value)} (from ${profile.source}).`,
     {
       hint:
         names.length > 0
-          ? `There are: ${names.join(", ")}.`
+          ? `There are: ${names.join(", ")}.${didYouMean(profile.value, names)}`
           : "Make one with 'lenden profile add'.",
     },
   );

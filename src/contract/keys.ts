@@ -42,6 +42,11 @@ export function masked(secret: string): string {
   return `${prefix}…${tail}`;
 }
 
+/** A profile's name as it may be repeated: nobody knows what was pasted in its place. */
+export function repeatable(name: string): string {
+  return /^[\w-]{1,24}$/.test(name) && !readApiKey(name).ok ? name : "of that name";
+}
+
 function isHeaderText(text: string): boolean {
   return /^[\x21-\x7e]{1,512}$/.test(text);
 }

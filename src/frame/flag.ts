@@ -1,6 +1,7 @@
 import type { Settings } from "../config/settings.ts";
 import { accepted, type Reading, rejected } from "../contract/reading.ts";
 import type { Resource } from "../contract/words.ts";
+import { didYouMean } from "../nearest.ts";
 
 /**
  * A flag: one line in a command, and from it come the option, its check, its row in the help and
@@ -133,7 +134,7 @@ export function oneOf<Word extends string>(words: readonly Word[]): Read<Word> {
   return takes(words, (text) => {
     const found = words.find((word) => word === text);
     return found === undefined
-      ? rejected(`This is not one of: ${words.join(", ")}.`)
+      ? rejected(`This is not one of: ${words.join(", ")}.${didYouMean(text, words)}`)
       : accepted(found);
   });
 }

@@ -1,6 +1,7 @@
 import type { PaymentMethod } from "../contract/methods.ts";
 import { accepted, type Reading, rejected } from "../contract/reading.ts";
 import { usage } from "../failure.ts";
+import { didYouMean } from "../nearest.ts";
 import { dataOf } from "./outcome.ts";
 import type { World } from "./world.ts";
 
@@ -35,7 +36,7 @@ export async function findMethod(wanted: string, world: World, kept: Kept): Prom
     [
       several(wanted, methods)
         ? `--method: the account has more than one ${JSON.stringify(wanted)}; name it by its id.`
-        : `--method: the account has no method ${JSON.stringify(wanted)}.`,
+        : `--method: the account has no method ${JSON.stringify(wanted)}.${meantBy(wanted, methods)}`,
     ],
     `It has: ${names.join(", ") || "none at all"}.`,
   );
@@ -72,7 +73,7 @@ function methodNamed(name: string, methods: PaymentMethod[]): Reading<string> {
   return rejected(
     several(name, methods)
       ? "The account has more than one of this name; write its id."
-      : `The account has no such method. It has: ${codes || "none at all"}.`,
+      : `The account has no such method. It has: ${codes || "none at all"}.${meantBy(name, methods)}`,
   );
 }
 
@@ -102,6 +103,13 @@ function match(wanted: string, methods: PaymentMethod[]): PaymentMethod | undefi
     [method.codeName, method.providerName, method.id].some((name) => fold(name) === folded),
   );
   return found.length === 1 ? found[0] : undefined;
+}
+
+function meantBy(wanted: string, methods: PaymentMethod[]): string {
+  return didYouMean(
+    wanted,
+    methods.flatMap(({ codeName, providerName }) => [codeName, providerName]),
+  );
 }
 
 function fold(name: string): string {

@@ -31,7 +31,7 @@ export async function readArgv(argv: string[], commands: Command[]): Promise<Inv
   if (chosen.command) return invocation(chosen.command, chosen, operands, problems);
   if (first === undefined) return { kind: "help", path: chosen.path, globals };
   const { unknownCommand } = await import("./suggest.ts");
-  throw unknownCommand(chosen.path, first, commands);
+  throw unknownCommand(chosen.path, chosen.args, commands);
 }
 
 interface Chosen {

@@ -20,7 +20,7 @@ export async function run(argv: string[], host: Host, version: string): Promise<
     if (invocation.kind === "run") return await runCommand(invocation, { host, scrubber, version });
     await write(
       host.stdout,
-      invocation.kind === "version" ? `${version}\n` : await helpText(invocation.path),
+      invocation.kind === "version" ? `${version}\n` : await helpOf(invocation, host),
     );
     return 0;
   } catch (error) {
@@ -49,8 +49,14 @@ async function understand(argv: string[]): Promise<Invocation> {
   return (await import("./argv.ts")).readArgv(argv, commands);
 }
 
-async function helpText(path: string): Promise<string> {
-  return (await import("./help.ts")).helpOf(path, commands);
+async function helpOf(
+  { path, globals: typed }: Extract<Invocation, { kind: "help" }>,
+  { env, stdout }: Host,
+): Promise<string> {
+  const { helpText } = await import("./help.ts");
+  const mode = readGlobals(typed, env).globals.color;
+  const isTerminal = stdout.isTTY === true;
+  return helpText(path, commands, { color: wantsColor({ mode, env, isTerminal }) });
 }
 
 async function runCommand(

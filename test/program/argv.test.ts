@@ -1,9 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import { readArgv } from "../../src/program/argv.ts";
+import { otherWords } from "../../src/program/other-words.ts";
+import { type Merchant, openMerchant } from "../merchant.ts";
 import { lenden } from "../run.ts";
 
 const get = ["pay", "get", "TX1"];
+
+/** Keeps the merchant's account under the name shop. */
+async function writeProfile({ apiKey, baseUrl, lenden: run }: Merchant): Promise<void> {
+  const argv = ["profile", "add", "shop", "--key-stdin", "--base-url", baseUrl];
+  expect(await run(argv, { stdin: apiKey })).toMatchObject({ code: 0 });
+}
 
 async function read(argv: string[]) {
   const invocation = await readArgv(argv, commands);
@@ -168,7 +176,7 @@ describe("what there is not", () => {
     [["methods", key], "There is an argument too many"],
     [[key], "lenden has no command of that name"],
     [["pay", key], "lenden pay has no command of that name"],
-    [["help", key], "lenden has no command of that name"],
+    [["help", key], "lenden has no command or topic of that name"],
   ])("is not repeated where it may be a secret: %j", async (argv, says) => {
     for (const more of [[], ["--json"]]) {
       const { code, stdout, stderr } = await lenden([...argv, ...more]);
@@ -177,6 +185,16 @@ describe("what there is not", () => {
       expect(stderr).not.toContain("ABCDEFGH");
       expect(stderr).not.toContain("sk_sandbox_ABC");
     }
+  });
+
+  test.each([
+    [["methods", "--profile", key], "There is no profile of that name"],
+    [["profile", "use", key.toLowerCase()], "There is no profile of that name"],
+    [["profile", "set", "method", "bkash", "--profile", key], "There is no profile of that name"],
+  ])("is not repeated as a profile either: %j", async (argv, says) => {
+    const { stderr } = await lenden(argv);
+    expect(stderr).toContain(says);
+    expect(stderr.toLowerCase()).not.toContain("abcdefgh");
   });
 
   test.each([
@@ -191,7 +209,7 @@ describe("what there is not", () => {
   });
 
   test.each([
-    [["pya", "get"], "lenden has no command 'pya'", "Did you mean 'lenden pay'?"],
+    [["pya", "get"], "lenden has no command 'pya'", "Did you mean 'lenden pay get'?"],
     [["pay", "craete"], "lenden pay has no command 'craete'", "Did you mean 'lenden pay create'?"],
     [["sandbox", "triger"], "lenden sandbox has no command", "'lenden sandbox trigger'?"],
     [
@@ -201,7 +219,24 @@ describe("what there is not", () => {
     ],
     [["completely-other"], "lenden has no command 'completely-other'", "See 'lenden --help'"],
     [["pay", "completely-other"], "lenden pay has no command", "See 'lenden pay --help'"],
-    [["help", "payot"], "lenden has no command 'payot'", "Did you mean 'lenden payout'?"],
+    [["help", "payot"], "no command or topic 'payot'", "Did you mean 'lenden help payout'?"],
+    [["help", "pay", "craete"], "lenden pay has no command", "'lenden help pay create'?"],
+    [["help", "exit-code"], "no command or topic", "Did you mean 'lenden help exit-codes'?"],
+    [["help", "exit", "codes"], "no command or topic", "Did you mean 'lenden help exit-codes'?"],
+    [["exit-codes"], "lenden has no command", "Did you mean 'lenden help exit-codes'?"],
+    [["version"], "lenden has no command", "Did you mean 'lenden --version'?"],
+    [["create"], "no command 'create'", "'lenden pay create' or 'lenden refund create'?"],
+    [["get", "TX1"], "no command", "'lenden pay get' or 'lenden payout get' or 'lenden refund"],
+    [["payout", "create"], "lenden payout has no command", "Did you mean 'lenden payout send'?"],
+    [["transfers", "create"], "no command", "Did you mean 'lenden payout send'?"],
+    [["charges", "create"], "no command", "Did you mean 'lenden pay create'?"],
+    [["refunds", "list"], "no command 'refunds'", "Did you mean 'lenden refund list'?"],
+    [["refunds"], "no command 'refunds'", "Did you mean 'lenden refund'?"],
+    [["payments", "retrieve", "TX1"], "no command", "Did you mean 'lenden pay get'?"],
+    [["batch", "send"], "no command 'batch'", "Did you mean 'lenden payout batch send'?"],
+    [["login"], "lenden has no command", "Did you mean 'lenden profile add'?"],
+    [["profile", "ls"], "lenden profile has no command", "Did you mean 'lenden profile list'?"],
+    [["profile", "delete"], "lenden profile has no", "Did you mean 'lenden profile remove'?"],
   ])("%j gets a suggestion", async (argv, says, hint) => {
     const { code, stdout, stderr } = await lenden(argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -215,10 +250,54 @@ describe("what there is not", () => {
     [["methods", "--jsno"], "'--jsno'; did you mean --json?"],
     [["methods", "--prfile", "shop"], "'--prfile'; did you mean --profile?"],
     [["methods", "--Json"], "'--Json'; did you mean --json?"],
+    [["payout", "send", "--reference", "INV-7"], "'--reference'; did you mean --ref?"],
+    [["payout", "send", "--recipient=01712345678"], "'--recipient'; did you mean --to?"],
+    [["payout", "send", "--phone", "01712345678"], "'--phone'; did you mean --to?"],
+    [["pay", "create", "--phone", "01712345678"], "'--phone'; did you mean --payer?"],
+    [["pay", "list", "--from", "today"], "'--from'; did you mean --since?"],
+    [["methods", "--format", "json"], "'--format'; did you mean --output?"],
+    [["methods", "-n"], "'-n'."],
+    [["methods", "--secret", "x"], "'--secret': no flag takes a key or a secret."],
+    [["profile", "add", "--api-key", "x"], "'--api-key'; did you mean --key-file?"],
   ])("%j: the flag gets one too", async (argv, says) => {
     const { code, stderr } = await lenden(argv);
     expect(code).toBe(2);
     expect(stderr).toContain(`There is no flag ${says}`);
+  });
+
+  test("none of the other words is a command that runs", async () => {
+    const taken = new Set(commands.flatMap(({ name }) => name.split(" ")));
+    for (const word of Object.values(otherWords)
+      .flat()
+      .filter((one) => !taken.has(one))) {
+      const { code, stdout } = await lenden([word]);
+      expect({ word, code, stdout }).toEqual({ word, code: 2, stdout: "" });
+    }
+  });
+
+  test.each([
+    [["pay", "list", "--status", "completed"], "Completed, Cancelled. Did you mean Completed?"],
+    [["pay", "list", "--status", "canceled"], "Did you mean Cancelled?"],
+    [["methods", "-o", "JSON"], "Did you mean json?"],
+    [["api", "GTE", "/x"], "Did you mean GET?"],
+    [["refund", "create", "--account-type", "busines"], "Did you mean business?"],
+    [["payout", "batch", "check", "a.csv", "--delimiter", "semi-colon"], "mean semicolon?"],
+    [["sandbox", "set", "payouts", "PO1", "Cancelled"], "Did you mean payout?"],
+  ])("%j: one of a few words gets one as well", async (argv, says) => {
+    expect((await lenden(argv)).stderr).toContain(says);
+  });
+
+  test("a method and a profile that there are not get one", async () => {
+    const merchant = await openMerchant();
+    const payout = ["payout", "send", "--amount", "5", "--to", "01712345678"];
+    const method = await merchant.lenden([...payout, "--method", "bksh"]);
+    expect(method.stderr).toContain('no method "bksh". Did you mean bkash?');
+    expect(method.stderr).toContain("It has: bkash");
+    await writeProfile(merchant);
+    const profile = await merchant.lenden(["methods", "--profile", "shpo"]);
+    expect(profile.stderr).toContain("There are: shop. Did you mean shop?");
+    const used = await merchant.lenden(["profile", "use", "shpo"]);
+    expect(used.stderr).toContain("There is no profile shpo. Did you mean shop?");
   });
 
   test.each(["\u001b[2J", "\u202eyap", "pay\nget", "constructor", "__proto__", "toString"])(

@@ -1,14 +1,18 @@
-import { parseArgsStringToArgv } from "string-argv";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { PassThrough } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { groups } from "../../src/commands/groups.ts";
 import { commands } from "../../src/commands/index.ts";
-import type { Context } from "../../src/frame/context.ts";
-import { readInput } from "../../src/frame/input.ts";
-import { readArgv } from "../../src/program/argv.ts";
-import { readGlobals } from "../../src/program/globals.ts";
+import { exits } from "../../src/failure.ts";
+import { commandLines } from "../../src/program/help/text.ts";
+import { topics } from "../../src/program/help/topics.ts";
 import { lenden } from "../run.ts";
 
 const names = commands.map(({ name }) => name);
-const groups = [
+const groupNames = [
   ...new Set(
     names.flatMap((name) => {
       const words = name.split(" ");
@@ -16,8 +20,9 @@ const groups = [
     }),
   ),
 ];
+const topicNames = topics.map(({ name }) => name);
 
-describe.each(["", ...groups, ...names])("the help of 'lenden %s'", (path) => {
+describe.each(["", ...groupNames, ...names])("the help of 'lenden %s'", (path) => {
   const words = path === "" ? [] : path.split(" ");
 
   test("is what it was", async () => {
@@ -39,54 +44,122 @@ describe.each(["", ...groups, ...names])("the help of 'lenden %s'", (path) => {
   });
 });
 
+describe.each(topicNames)("the help on %s", (name) => {
+  test("is what it was", async () => {
+    const { code, stdout, stderr } = await lenden(["help", name]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    await expect(stdout).toMatchFileSnapshot(`__snapshots__/help-${name}.txt`);
+  });
+
+  test("hides no command", () => {
+    expect([...names, ...groupNames]).not.toContain(name);
+  });
+});
+
+test.each(["", ...groupNames, ...names, ...topicNames])(
+  "the help of '%s' has a sentence, an example, and no line wider than 80 columns",
+  async (path) => {
+    const { stdout } = await lenden(["help", ...path.split(" ").filter(Boolean)]);
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    expect(stdout).toMatch(/^[A-Z][^.]*\.\s|^lenden [^.]*\.\n/);
+    expect(stdout).toMatch(/^Examples?$/m);
+  },
+);
+
+test("the first page fits a screen of 30 lines, and leads to everything", async () => {
+  const { stdout } = await lenden([]);
+  expect(stdout.split("\n").length).toBeLessThanOrEqual(30);
+  for (const name of [...names, ...topicNames]) {
+    expect(stdout).toMatch(new RegExp(`\\b${name.split(" ").at(-1)}\\b`));
+  }
+});
+
+test("every group says what it is for", () => {
+  expect([...groups.keys()].sort()).toEqual(groupNames.sort());
+});
+
+test("every word of a table in a topic is explained", async () => {
+  const codes = (await lenden(["help", "exit-codes"])).stdout;
+  for (const { code } of Object.values(exits))
+    expect(codes).toMatch(new RegExp(`^  ${code} `, "m"));
+  const variables = (await lenden(["help", "environment"])).stdout;
+  for (const name of variablesRead()) expect(variables).toMatch(new RegExp(`\\b${name}\\b`));
+});
+
+/** The environment variables that the source looks at. */
+function variablesRead(): string[] {
+  const root = resolve(import.meta.dirname, "../../src");
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !name.startsWith("program/help"))
+    .map((name) => readFileSync(join(root, name), "utf8"));
+  const found = files.flatMap((text) => [
+    ...text.matchAll(/\benv\.([A-Z_]+)\b|\b(LENDEN_[A-Z_]*[A-Z])\b/g),
+  ]);
+  return [...new Set(found.map(([, one, other]) => one ?? other ?? ""))];
+}
+
+describe("headings", () => {
+  const terminal = (env: Record<string, string>) => {
+    const stdout = Object.assign(new PassThrough(), { isTTY: true });
+    return { options: { env, host: { stdout } }, read: () => String(stdout.read()) };
+  };
+
+  test("stand out on a terminal", async () => {
+    const { options, read } = terminal({ TERM: "xterm" });
+    await lenden(["pay", "get", "--help"], options);
+    const shown = read();
+    expect(shown).toContain("\u001b[1mUsage:\u001b[22m lenden pay get");
+    const plain = stripVTControlCharacters(shown);
+    expect(plain).toBe((await lenden(["pay", "get", "--help"])).stdout);
+  });
+
+  test.each([
+    [{ TERM: "dumb" }, []],
+    [{ TERM: "xterm", NO_COLOR: "1" }, []],
+    [{ TERM: "xterm" }, ["--color", "never"]],
+  ])("stay plain where no colour is wanted: %j %j", async (env, more) => {
+    const { options, read } = terminal(env);
+    await lenden(["pay", "get", "--help", ...more], options);
+    expect(read()).not.toContain("\u001b");
+  });
+});
+
 test("a group without a command shows its help", async () => {
-  for (const group of groups) {
+  for (const group of groupNames) {
     const words = group.split(" ");
     expect(await lenden(words)).toEqual(await lenden([...words, "--help"]));
   }
 });
 
-const examples = commands.flatMap(({ name, examples: own }) =>
-  own.map(({ line }) => [name, line] as const),
-);
-
 test("every command has an example, and shows it", async () => {
-  for (const { name, examples: own } of commands) {
-    const { stdout } = await lenden([...name.split(" "), "--help"]);
-    expect([name, own.length > 0]).toEqual([name, true]);
-    for (const { line, says } of own) {
-      expect(stdout).toContain(line);
-      expect(stdout).toContain(says);
+  for (const { name, examples } of commands) {
+    const shown = unbroken((await lenden([...name.split(" "), "--help"])).stdout);
+    expect([name, examples.length > 0]).toEqual([name, true]);
+    for (const { line, says } of examples) {
+      expect(shown).toContain(unbroken(line));
+      expect(shown).toContain(unbroken(says));
     }
   }
 });
 
-test.each(examples)("%s: the example %s is one that works", async (name, line) => {
-  const argv = parseArgsStringToArgv(line.replace(/^\w+=\$\((.*)\)$/, "$1"));
-  expect(argv.shift()).toBe("lenden");
-  const invocation = await readArgv(argv, commands);
-  if (invocation.kind !== "run") throw new Error(`this is ${invocation.kind}`);
-  expect(invocation.command.name).toBe(name);
-  expect(readGlobals(invocation.globals, {}).problems).toEqual([]);
-  const { command, given } = invocation;
-  await readInput(command, given, settled);
+test("a command line that is too long is one line to a shell", () => {
+  const word = fc.stringMatching(/^[a-z0-9]{1,30}$/);
+  const flag = fc
+    .tuple(word, word)
+    .map(([name, value]) => `--${name.replace(/^\d+/, "x")} ${value}`);
+  fc.assert(
+    fc.property(fc.array(flag, { maxLength: 12 }), (flags) => {
+      const line = ["lenden pay", ...flags].join(" ");
+      expect(
+        commandLines(line, 78)
+          .join("\n    ")
+          .replace(/ \\\n +/g, " "),
+      ).toBe(line);
+    }),
+  );
 });
 
-/** Settings in which every value that a profile can hold is there. */
-const settled: Pick<Context, "settings"> = {
-  settings: async () => {
-    const of = (value: string) => ({ value, source: "test" });
-    return {
-      profile: undefined,
-      environment: undefined,
-      baseUrl: undefined,
-      apiKey: undefined,
-      payoutSecret: undefined,
-      redirectUrl: of("https://shop.example/thanks"),
-      callbackUrl: of("https://shop.example/callback"),
-      method: undefined,
-      numberFormat: { value: "local", source: "default" },
-      shadows: [],
-    };
-  },
-};
+/** Text whose lines were put together again. */
+function unbroken(text: string): string {
+  return text.replace(/ \\\n/g, " ").replace(/\s+/g, " ");
+}

@@ -36,16 +36,26 @@ test("--version loads the entry and nothing else", () => {
 test.each([[[]], [["--help"]], [["help"]], [["-h"]]])(
   "lenden %j loads the help, and no parser",
   (argv) => {
-    expect(loaded(argv)).toEqual(["help.cjs", "main.cjs", "start.cjs", "suggest.cjs"]);
+    expect(loaded(argv)).toEqual(["help.cjs", "main.cjs", "start.cjs"]);
   },
 );
 
 test.each([[["pay", "create", "--help"]], [["help", "payout"]]])(
   "lenden %j loads the parser too, and nothing of what the command needs",
   (argv) => {
-    expect(loaded(argv)).toEqual(["argv.cjs", "help.cjs", "main.cjs", "start.cjs", "suggest.cjs"]);
+    expect(loaded(argv)).toEqual(["argv.cjs", "help.cjs", "main.cjs", "start.cjs"]);
   },
 );
+
+test("a topic loads itself, and no other topic", () => {
+  expect(loaded(["help", "money-safety"])).toEqual([
+    "argv.cjs",
+    "help.cjs",
+    "main.cjs",
+    "money-safety.cjs",
+    "start.cjs",
+  ]);
+});
 
 test("a wrong line loads nothing of what a right one would need", () => {
   expect(loaded(["payout", "get"])).toEqual([

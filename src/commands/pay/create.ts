@@ -60,7 +60,7 @@ export const payCreate = defineCommand({
     qr: flag.toggle("--qr", "Show the page's address as a QR code, on stderr"),
   },
   writes: true,
-  exits: ["refused", "access", "conflict", "unreachable", "uncertain"],
+  exits: ["refused", "access", "conflict", "pending", "cancelled", "unreachable", "uncertain"],
   async run(input, context) {
     if (!input.dryRun) {
       await context.confirm({

@@ -37,7 +37,16 @@ export const payoutSend = defineCommand({
     ...waitFlags,
   },
   writes: true,
-  exits: ["refused", "access", "conflict", "cancelled", "unreachable", "uncertain"],
+  exits: [
+    "refused",
+    "access",
+    "conflict",
+    "locked",
+    "pending",
+    "cancelled",
+    "unreachable",
+    "uncertain",
+  ],
   async run(input, context) {
     const { numberFormat } = await context.settings();
     const reference = input.ref ?? (await newReference(context));

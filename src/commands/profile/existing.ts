@@ -1,9 +1,15 @@
+import { repeatable } from "../../contract/keys.ts";
 import { usage } from "../../failure.ts";
 import type { Profile, Profiles } from "../../frame/context.ts";
+import { didYouMean } from "../../nearest.ts";
 
 /** The profile of a name, or the failure that says that there is none. */
 export function existing(name: string, { profiles }: Profiles): Profile {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (found) return found;
-  throw usage([`There is no profile ${name}.`], "'lenden profile list' shows what there is.");
+  const meant = didYouMean(name, Object.keys(profiles));
+  throw usage(
+    [`There is no profile ${repeatable(name)}.${meant}`],
+    "'lenden profile list' shows what there is.",
+  );
 }

@@ -31,8 +31,8 @@ export const profileSet = defineCommand({
   ],
   arguments: {
     key: argument.required(
-      Object.keys(settable).join("|"),
-      "The setting",
+      "setting",
+      `One of ${Object.keys(settable).join(", ")}`,
       oneOf(Object.keys(settable)),
     ),
     value: argument.required("value", "Its new value", accepted<string>),

@@ -5,9 +5,12 @@ import type { AccountType } from "../../contract/refunds.ts";
 import { defineCommand } from "../../frame/command.ts";
 import { again, amount, note } from "../../frame/common-flags.ts";
 import { flag, takes } from "../../frame/flag.ts";
+import { didYouMean } from "../../nearest.ts";
 import { formatPaisa } from "../../ui/money.ts";
 import { refundCard } from "../../ui/records.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
+
+const accountTypes = ["personal", "business"];
 
 export const refundCreate = defineCommand({
   name: "refund create",
@@ -31,7 +34,7 @@ export const refundCreate = defineCommand({
     accountType: flag.required(
       "--account-type <personal|business>",
       "The kind of account that receives it",
-      takes(["personal", "business"], readAccountType),
+      takes(accountTypes, readAccountType),
     ),
     accountNumber: flag.required(
       "--account-number <number>",
@@ -43,7 +46,16 @@ export const refundCreate = defineCommand({
     ...waitFlags,
   },
   writes: true,
-  exits: ["refused", "access", "conflict", "not-found", "unreachable", "uncertain"],
+  exits: [
+    "refused",
+    "access",
+    "conflict",
+    "pending",
+    "not-found",
+    "cancelled",
+    "unreachable",
+    "uncertain",
+  ],
   async run(input, context) {
     const request = {
       transactionId: await context.idOf("payment", input.payment),
@@ -87,5 +99,5 @@ function readAccountType(text: string): Reading<AccountType> {
   if (word === "personal") return accepted("PERSONAL_ACCOUNT");
   return word === "business"
     ? accepted("BUSINESS_ACCOUNT")
-    : rejected("This is not one of: personal, business.");
+    : rejected(`This is not one of: ${accountTypes.join(", ")}.${didYouMean(word, accountTypes)}`);
 }

@@ -5,12 +5,13 @@ import { defineCommand } from "../../frame/command.ts";
 import type { RunningSandbox } from "../../frame/context.ts";
 import { argument } from "../../frame/flag.ts";
 import type { Host } from "../../host.ts";
-import { faultHelp, sandboxFlags, sandboxOptions } from "./options.ts";
+import { sandboxFlags, sandboxOptions } from "./options.ts";
 
 export const sandboxExec = defineCommand({
   name: "sandbox exec",
   summary: "Run a command against a local sandbox of its own",
-  details: `It starts one on a free port, sets LENDEN_BASE_URL, LENDEN_API_KEY and LENDEN_PAYOUT_SECRET for the command, stops it afterwards, and exits with the command's own code. Nothing of it stays, unless --data keeps it. ${faultHelp}`,
+  details:
+    "It starts one on a free port, sets LENDEN_BASE_URL, LENDEN_API_KEY and LENDEN_PAYOUT_SECRET for the command, stops it afterwards, and exits with the command's own code. Nothing of it stays, unless --data keeps it. 'lenden help faults' has the kinds of faults.",
   examples: [
     { line: "lenden sandbox exec -- lenden methods", says: "one command" },
     { line: "lenden sandbox exec --auto-complete 1s -- npm test", says: "your own tests, in CI" },

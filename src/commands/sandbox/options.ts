@@ -1,6 +1,5 @@
-import { type Fault, faultKinds, readFault } from "../../contract/fault.ts";
+import { type Fault, readFault } from "../../contract/fault.ts";
 import { accepted, type Reading, rejected } from "../../contract/reading.ts";
-import { endpointNames } from "../../contract/words.ts";
 import { readWord } from "../../frame/common-flags.ts";
 import type { SandboxOptions } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
@@ -64,11 +63,6 @@ export function sandboxOptions(
     ...(given.seed === undefined ? {} : { seed: given.seed }),
   };
 }
-
-/** What a fault rule is made of, for help. */
-export const faultHelp = `Kinds of faults: ${Object.entries(faultKinds)
-  .map(([kind, { says }]) => `${kind} ${says}`)
-  .join("; ")}. An endpoint is one of ${endpointNames.join(", ")}, or * for all.`;
 
 function readWhole(most: number): (text: string) => Reading<number> {
   return (text) =>

@@ -2,7 +2,7 @@ import { isLoopback, parseUrl } from "../../contract/url.ts";
 import { defineCommand } from "../../frame/command.ts";
 import type { Context, RunningSandbox } from "../../frame/context.ts";
 import { card, field, text } from "../../ui/view.ts";
-import { faultHelp, sandboxFlags, sandboxOptions } from "./options.ts";
+import { sandboxFlags, sandboxOptions } from "./options.ts";
 
 const usualPort = 4242;
 const profileName = "local";
@@ -10,7 +10,7 @@ const profileName = "local";
 export const sandboxStart = defineCommand({
   name: "sandbox start",
   summary: "Run the service's local sandbox on this machine until Ctrl-C",
-  details: `It behaves as the service's interface says; where that is silent it makes a choice of its own, and /openapi.json says which. It writes the profile '${profileName}'. ${faultHelp}`,
+  details: `It behaves as the service's interface says; where that is silent it makes a choice of its own, and /openapi.json says which. It writes the profile '${profileName}'. 'lenden help faults' has the kinds of faults.`,
   examples: [
     {
       line: "lenden sandbox start",

@@ -20,8 +20,8 @@ export const batchExport = defineCommand({
   arguments: { batch: batchArgument },
   flags: {
     only: flag.optional(
-      `--only <${selections.join("|")}>`,
-      "Only the rows that stand there",
+      "--only <standing>",
+      `Only the rows that stand there: ${selections.join(", ")}`,
       oneOf(selections),
     ),
     forExcel: flag.toggle(

@@ -3,6 +3,7 @@ import { accepted, type Reading, rejected } from "../../../contract/reading.ts";
 import { method, readWord } from "../../../frame/common-flags.ts";
 import type { BatchFile, Context, Draft, Ledger, ProblemKind } from "../../../frame/context.ts";
 import { argument, flag, takes } from "../../../frame/flag.ts";
+import { didYouMean } from "../../../nearest.ts";
 
 /** What `check` and `send` are told about the file. */
 export const sourceInput = {
@@ -135,7 +136,7 @@ function readDelimiter(text: string): Reading<string> {
     ["tab", "\t"],
   ]);
   const character = known.get(text) ?? [...known.values()].find((one) => one === text);
-  return character === undefined
-    ? rejected("This is not one of: comma, semicolon, tab.")
-    : accepted(character);
+  if (character !== undefined) return accepted(character);
+  const words = [...known.keys()];
+  return rejected(`This is not one of: ${words.join(", ")}.${didYouMean(text, words)}`);
 }

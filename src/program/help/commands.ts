@@ -1,0 +1,63 @@
+import { groups } from "../../commands/groups.ts";
+import { exits, type FailureKind } from "../../failure.ts";
+import type { Command } from "../../frame/command.ts";
+import type { Flag } from "../../frame/flag.ts";
+import { type Page, type Row, rows, text } from "./page.ts";
+import { childrenOf, sayingOf } from "./tree.ts";
+
+/** The help of one command. */
+export function commandPage(command: Command): Page {
+  const { name, summary, details, examples } = command;
+  const args = Object.values(command.arguments);
+  return [
+    text(`${summary}.`),
+    ...(details ? [text(details)] : []),
+    { kind: "usage", line: `lenden ${[name, ...args.map(argumentUsage), "[flags]"].join(" ")}` },
+    { kind: "examples", examples },
+    rows(
+      "Arguments",
+      args.map((one) => [argumentUsage(one), one.about]),
+    ),
+    rows("Flags", Object.values(command.flags).map(flagRow)),
+    rows("Exit codes", exitRows(command.exits ?? [])),
+    text("Flags that every command takes, such as --profile and --json: 'lenden help flags'."),
+  ];
+}
+
+/** The help of a group of commands; its example is the first one of its first command. */
+export function groupPage(path: string, commands: Command[]): Page {
+  const group = groups.get(path);
+  const members = commands.filter(({ name }) => name.startsWith(`${path} `));
+  return [
+    ...(group ? [text(`${group.summary}.`)] : []),
+    ...(group?.details ? [text(group.details)] : []),
+    { kind: "usage", line: `lenden ${path} <command> [flags]` },
+    rows(
+      "Commands",
+      childrenOf(path, commands).map((name) => [name, sayingOf(name, commands)]),
+    ),
+    { kind: "examples", examples: members.flatMap(({ examples }) => examples).slice(0, 1) },
+    text(`'lenden ${path} <command> --help' has examples, flags and exit codes of each.`),
+  ];
+}
+
+/** A flag and what it is for, with what it asks of who gives it. */
+export function flagRow({ usage, about, presence }: Flag): Row {
+  const more: Partial<Record<Flag["presence"], string>> = {
+    required: " (required)",
+    many: " (may be repeated)",
+  };
+  return [usage, about + (more[presence] ?? "")];
+}
+
+function argumentUsage({ name, presence }: { name: string; presence: string }): string {
+  if (presence === "required") return `<${name}>`;
+  return presence === "rest" ? `<${name}>…` : `[${name}]`;
+}
+
+function exitRows(kinds: FailureKind[]): Row[] {
+  const ends = [...new Set<FailureKind>(["usage", ...kinds])].map((kind) => exits[kind]);
+  return [{ code: 0, means: "done" }, ...ends]
+    .sort((one, other) => one.code - other.code)
+    .map(({ code, means }) => [String(code), means]);
+}

@@ -1,0 +1,53 @@
+import { type Page, type Row, rows, text } from "../page.ts";
+
+const account: Row[] = [
+  ["LENDEN_PROFILE", "The profile to use, where --profile names none"],
+  ["LENDEN_API_KEY", "The API key, instead of the profile's"],
+  ["LENDEN_PAYOUT_SECRET", "The payout secret, instead of the profile's"],
+  ["LENDEN_BASE_URL", "The service's address, instead of the profile's"],
+];
+
+const behaviour: Row[] = [
+  ["LENDEN_OUTPUT", "How results are printed, as with --output"],
+  ["LENDEN_NO_INPUT", "Set to anything: never ask for anything, as with --no-input"],
+  ["CI", "The same; most CI services set it"],
+  ["LENDEN_DEBUG", "Set to 1: errors come with where in the program they happened"],
+  ["NO_COLOR", "Set to anything: no colours"],
+  ["FORCE_COLOR", "Set to anything but 0 or false: colours, even off a terminal"],
+  ["TERM", "Where it is dumb: no colours, and progress is not redrawn"],
+];
+
+const places: Row[] = [
+  ["LENDEN_CONFIG_DIR", "The folder of the profiles (~/.config/lenden, if not set)"],
+  ["LENDEN_DATA_DIR", "The folder of the ledger (~/.local/share/lenden, if not set)"],
+  ["XDG_CONFIG_HOME", "What stands for ~/.config in the first"],
+  ["XDG_DATA_HOME", "What stands for ~/.local/share in the second"],
+  ["APPDATA", "On Windows: what holds the folder of the profiles"],
+  ["LOCALAPPDATA", "On Windows: what holds the folder of the ledger"],
+];
+
+const network: Row[] = [
+  ["HTTPS_PROXY, HTTP_PROXY", "The proxy to go through; never for this machine itself"],
+  ["NO_PROXY", "Hosts that are reached without the proxy"],
+  ["NODE_EXTRA_CA_CERTS", "A file of certificates to trust beside the usual ones"],
+];
+
+export const page: Page = [
+  text(
+    "The environment variables that count. A flag goes before a variable, a variable before the profile. An empty variable is one that is not set.",
+  ),
+  {
+    kind: "examples",
+    examples: [
+      { line: "LENDEN_OUTPUT=json lenden methods", says: "the same as 'lenden methods --json'" },
+      { line: "lenden profile show", says: "which value comes from where" },
+    ],
+  },
+  rows("The account", account),
+  text(
+    "LENDEN_API_KEY and LENDEN_BASE_URL together need no profile, and take nothing from one: the key of one account never meets the secret of another.",
+  ),
+  rows("Behaviour", behaviour),
+  rows("Folders", places),
+  rows("Network", network),
+];

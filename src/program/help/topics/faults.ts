@@ -1,0 +1,28 @@
+import { faultKinds } from "../../../contract/fault.ts";
+import { endpointNames } from "../../../contract/words.ts";
+import { type Page, type Row, rows, text } from "../page.ts";
+
+export const page: Page = [
+  text("What the local sandbox can get wrong on purpose, to see what your own code does then."),
+  {
+    kind: "examples",
+    examples: [
+      {
+        line: "lenden sandbox exec --fault listMethods:latency-200 -- lenden methods",
+        says: "every list of methods comes 200 milliseconds late",
+      },
+      {
+        line: "lenden sandbox exec --fault createPayout:lost-reply:0.3 --seed 1 -- npm test",
+        says: "three answers in ten to payouts get lost, the same three every time",
+      },
+    ],
+  },
+  text(
+    "A rule is <endpoint>:<kind>, or <endpoint>:<kind>:<share>; the share is how much of the requests it hits, from 0 to 1 (1, if left out). --fault may be repeated.",
+  ),
+  rows(
+    "Kinds",
+    Object.entries(faultKinds).map(([kind, { says }]): Row => [kind, says]),
+  ),
+  text(`${endpointNames.join(", ")}, or * for all of them.`, "Endpoints"),
+];

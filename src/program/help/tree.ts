@@ -1,0 +1,37 @@
+import { purposes } from "../../commands/groups.ts";
+import type { Command } from "../../frame/command.ts";
+
+/** The commands and groups right below a path, whole names; an empty path is lenden itself. */
+export function childrenOf(path: string, commands: Command[]): string[] {
+  const start = path === "" ? "" : `${path} `;
+  const depth = path === "" ? 1 : path.split(" ").length + 1;
+  const below = commands.map(({ name }) => name).filter((name) => name.startsWith(start));
+  return [...new Set(below.map((name) => name.split(" ").slice(0, depth).join(" ")))];
+}
+
+/** What one line says of a command: its sentence; of a group: the words that may follow. */
+export function sayingOf(name: string, commands: Command[]): string {
+  const command = commands.find((one) => one.name === name);
+  if (command) return command.summary;
+  return childrenOf(name, commands)
+    .filter((child) => !hasOwnLine(child))
+    .map((child) => child.split(" ").at(-1))
+    .join(", ");
+}
+
+/** Everything that has a line on the first page of help, by what one wants to do with it. */
+export function indexOf(commands: Command[]): { title: string; names: string[] }[] {
+  const roots = childrenOf("", commands);
+  const exists = (name: string) => commands.some((one) => `${one.name} `.startsWith(`${name} `));
+  const homeless = roots.filter((name) => !hasOwnLine(name));
+  return purposes
+    .map(({ title, names }, index) => ({
+      title,
+      names: [...names.filter(exists), ...(index === purposes.length - 1 ? homeless : [])],
+    }))
+    .filter(({ names }) => names.length > 0);
+}
+
+function hasOwnLine(name: string): boolean {
+  return purposes.some(({ names }) => names.includes(name));
+}
