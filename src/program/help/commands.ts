@@ -3,7 +3,7 @@ import { exits, type FailureKind } from "../../failure.ts";
 import type { Command } from "../../frame/command.ts";
 import type { Flag } from "../../frame/flag.ts";
 import { type Page, type Row, rows, text } from "./page.ts";
-import { childrenOf, sayingOf } from "./tree.ts";
+import { childrenOf, summaryOf } from "./tree.ts";
 
 /** The help of one command. */
 export function commandPage(command: Command): Page {
@@ -20,7 +20,7 @@ export function commandPage(command: Command): Page {
     ),
     rows("Flags", Object.values(command.flags).map(flagRow)),
     rows("Exit codes", exitRows(command.exits ?? [])),
-    text("Flags that every command takes, such as --profile and --json: 'lenden help flags'."),
+    text("Flags that work everywhere, such as --profile and --json: 'lenden help flags'."),
   ];
 }
 
@@ -34,7 +34,7 @@ export function groupPage(path: string, commands: Command[]): Page {
     { kind: "usage", line: `lenden ${path} <command> [flags]` },
     rows(
       "Commands",
-      childrenOf(path, commands).map((name) => [name, sayingOf(name, commands)]),
+      childrenOf(path, commands).map((name) => [name, summaryOf(name, commands)]),
     ),
     { kind: "examples", examples: members.flatMap(({ examples }) => examples).slice(0, 1) },
     text(`'lenden ${path} <command> --help' has examples, flags and exit codes of each.`),

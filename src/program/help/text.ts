@@ -2,7 +2,7 @@ import type { Example } from "../../frame/command.ts";
 import type { Block, IndexRow, Page, Row } from "./page.ts";
 
 /** No line of help is wider than this. */
-export const helpWidth = 80;
+const helpWidth = 80;
 
 /** Makes a heading stand out, or leaves it as it is. */
 export type Emphasis = (heading: string) => string;
@@ -63,7 +63,7 @@ const widestTerm = 27;
 /** Terms on the left, what is said of them beside; a term that is too wide has a line of its own. */
 function rowsText(all: Row[]): string {
   const fitting = all.map(([term]) => term.length).filter((width) => width <= widestTerm);
-  const width = Math.max(4, ...fitting);
+  const width = Math.max(0, ...fitting);
   const lines = all.map(([term, says]) => {
     const said = indented(wrapped(says, helpWidth - width - 4), width + 4);
     return term.length > width

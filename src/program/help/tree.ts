@@ -1,4 +1,4 @@
-import { purposes } from "../../commands/groups.ts";
+import { groups, purposes } from "../../commands/groups.ts";
 import type { Command } from "../../frame/command.ts";
 
 /** The commands and groups right below a path, whole names; an empty path is lenden itself. */
@@ -9,10 +9,14 @@ export function childrenOf(path: string, commands: Command[]): string[] {
   return [...new Set(below.map((name) => name.split(" ").slice(0, depth).join(" ")))];
 }
 
-/** What one line says of a command: its sentence; of a group: the words that may follow. */
+/** The sentence of a command or of a group, without a full stop. */
+export function summaryOf(name: string, commands: Command[]): string {
+  return (commands.find((one) => one.name === name) ?? groups.get(name))?.summary ?? "";
+}
+
+/** What one short line says of a command: its sentence; of a group: the words that may follow. */
 export function sayingOf(name: string, commands: Command[]): string {
-  const command = commands.find((one) => one.name === name);
-  if (command) return command.summary;
+  if (commands.some((one) => one.name === name)) return summaryOf(name, commands);
   return childrenOf(name, commands)
     .filter((child) => !hasOwnLine(child))
     .map((child) => child.split(" ").at(-1))
