@@ -7,8 +7,8 @@ export const methods = defineCommand({
   details:
     "The ids, code names and names that --method takes. The list is kept for a day, so that other commands need not ask for it.",
   examples: [
-    { line: "lenden methods", says: "as a table" },
-    { line: "lenden methods --json", says: "as the service gave it" },
+    { line: "lenden methods", says: "what the account can pay and be paid with" },
+    { line: "lenden methods --json", says: "the same as JSON, for a script" },
   ],
   exits: ["access", "unreachable"],
   async run(_, context) {

@@ -14,7 +14,7 @@ export const amount = flag.required(
 export const method = {
   method: flag.either(
     "--method <id|code|name>",
-    "The payment method, as 'lenden methods' shows it",
+    "The payment method, as 'lenden methods' shows it; a profile can hold it",
     readWord,
     { fallback: (settings) => settings.method?.value, unless: "methodId", names: "method" },
   ),

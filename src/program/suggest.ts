@@ -4,8 +4,8 @@ import { flagName } from "../frame/flag.ts";
 import { nearest } from "../nearest.ts";
 import { globalFlags } from "./globals.ts";
 import { topics } from "./help/topics.ts";
-import { childrenOf } from "./help/tree.ts";
-import { otherFlags, otherWords, secretFlags } from "./other-words.ts";
+import { meantPaths } from "./meant.ts";
+import { otherFlags, secretFlags } from "./other-words.ts";
 
 /**
  * The failure of a command that there is not, `words` being what follows the group. What was typed
@@ -23,12 +23,10 @@ export function unknownCommand(path: string, words: string[], commands: Command[
 
 /** The failure of help on something that there is not: neither a command nor a topic. */
 export function unknownHelp(words: string[], commands: Command[]): Failure {
-  const [group, rest] = split(words, commands);
-  const where = group === "" ? "lenden" : `lenden ${group}`;
-  const topic = group === "" && nearestTopic(words.join("-"));
-  const meant = topic ? [topic] : meantPaths(group, rest, commands);
+  const topic = nearestTopic(words.join("-"));
+  const meant = topic ? [topic] : meantPaths("", words, commands);
   return usage(
-    [`${where} has no command ${group === "" ? "or topic " : ""}${shown(rest[0] ?? "")}.`],
+    [`There is no command or topic ${shown(...words)}.`],
     meant.length > 0
       ? question(meant.map((one) => `lenden help ${one}`))
       : "See 'lenden --help' for what there is.",
@@ -67,64 +65,6 @@ function meantLines(path: string, words: string[], commands: Command[]): string[
   return topic ? [`lenden help ${topic}`] : [];
 }
 
-const mostShown = 3;
-
-/** Commands and groups that were probably meant: one below the path, else some that are elsewhere. */
-function meantPaths(path: string, words: string[], commands: Command[]): string[] {
-  const here = below(path, words, commands);
-  if (here !== path) return [here];
-  const [typed = "", ...rest] = words;
-  const names = allNames(commands);
-  const same = names.filter((name) => last(name) === typed.toLowerCase());
-  const others = names.filter((name) => isOtherWord(typed, last(name)));
-  return (same.length > 0 ? same : others)
-    .slice(0, mostShown)
-    .map((name) => below(name, rest, commands));
-}
-
-/** Follows what was typed down the tree of commands, as far as it can be understood. */
-function below(path: string, [typed, ...rest]: string[], commands: Command[]): string {
-  if (typed === undefined) return path;
-  const children = childrenOf(path, commands);
-  const near = nearest(typed, children.map(last));
-  const child =
-    children.find((name) => last(name) === typed) ??
-    children.find((name) => isOtherWord(typed, last(name))) ??
-    children.find((name) => last(name) === near);
-  if (child === undefined) return path;
-  if (rest.length > 0) return below(child, rest, commands);
-  // A word such as `login` says both what it is about and what to do with it.
-  return childrenOf(child, commands).find((name) => isOtherWord(typed, last(name))) ?? child;
-}
-
-/** Every command and every group, those with few words first. */
-function allNames(commands: Command[]): string[] {
-  const names = commands.flatMap(({ name }) => {
-    const words = name.split(" ");
-    return words.map((_, index) => words.slice(0, index + 1).join(" "));
-  });
-  const depth = (name: string) => name.split(" ").length;
-  return [...new Set(names)].sort((one, other) => depth(one) - depth(other));
-}
-
-function last(name: string): string {
-  return name.split(" ").at(-1) ?? "";
-}
-
-function isOtherWord(typed: string, word: string): boolean {
-  return (
-    Object.hasOwn(otherWords, word) && otherWords[word]?.includes(typed.toLowerCase()) === true
-  );
-}
-
-/** The group that the first words name, and what follows it. */
-function split(words: string[], commands: Command[]): [group: string, rest: string[]] {
-  const lengths = words.map((_, index) => index).reverse();
-  const length =
-    lengths.find((count) => childrenOf(words.slice(0, count).join(" "), commands).length > 0) ?? 0;
-  return [words.slice(0, length).join(" "), words.slice(length)];
-}
-
 function nearestTopic(typed: string): string | undefined {
   return nearest(
     typed,
@@ -137,7 +77,8 @@ function question(lines: string[]): string {
 }
 
 /** Letters and hyphens, and not many: what a mistyped word looks like, and a secret does not. */
-function shown(text: string): string {
-  const isWord = /^(?:--)?[a-z]+(?:-[a-z]+)*$/i.test(text) && text.length <= 20;
-  return isWord || /^-[a-z]$/i.test(text) ? `'${text}'` : "of that name";
+function shown(...words: string[]): string {
+  const isWord = (text: string) => /^(?:--)?[a-z]+(?:-[a-z]+)*$|^-[a-z]$/i.test(text);
+  const text = words.join(" ");
+  return words.every(isWord) && text.length <= 20 ? `'${text}'` : "of that name";
 }

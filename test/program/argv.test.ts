@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
+import { flagName } from "../../src/frame/flag.ts";
 import { readArgv } from "../../src/program/argv.ts";
-import { otherWords } from "../../src/program/other-words.ts";
+import { globalFlags } from "../../src/program/globals.ts";
+import { otherFlags, otherWords } from "../../src/program/other-words.ts";
 import { type Merchant, openMerchant } from "../merchant.ts";
 import { lenden } from "../run.ts";
 
@@ -176,7 +178,7 @@ describe("what there is not", () => {
     [["methods", key], "There is an argument too many"],
     [[key], "lenden has no command of that name"],
     [["pay", key], "lenden pay has no command of that name"],
-    [["help", key], "lenden has no command or topic of that name"],
+    [["help", key], "There is no command or topic of that name"],
   ])("is not repeated where it may be a secret: %j", async (argv, says) => {
     for (const more of [[], ["--json"]]) {
       const { code, stdout, stderr } = await lenden([...argv, ...more]);
@@ -220,9 +222,10 @@ describe("what there is not", () => {
     [["completely-other"], "lenden has no command 'completely-other'", "See 'lenden --help'"],
     [["pay", "completely-other"], "lenden pay has no command", "See 'lenden pay --help'"],
     [["help", "payot"], "no command or topic 'payot'", "Did you mean 'lenden help payout'?"],
-    [["help", "pay", "craete"], "lenden pay has no command", "'lenden help pay create'?"],
+    [["help", "pay", "craete"], "no command or topic 'pay craete'", "'lenden help pay create'?"],
     [["help", "exit-code"], "no command or topic", "Did you mean 'lenden help exit-codes'?"],
     [["help", "exit", "codes"], "no command or topic", "Did you mean 'lenden help exit-codes'?"],
+    [["help", "pay", "create", "now"], "'pay create now'", "'lenden help pay create'?"],
     [["exit-codes"], "lenden has no command", "Did you mean 'lenden help exit-codes'?"],
     [["version"], "lenden has no command", "Did you mean 'lenden --version'?"],
     [["create"], "no command 'create'", "'lenden pay create' or 'lenden refund create'?"],
@@ -263,6 +266,12 @@ describe("what there is not", () => {
     const { code, stderr } = await lenden(argv);
     expect(code).toBe(2);
     expect(stderr).toContain(`There is no flag ${says}`);
+  });
+
+  test("the other names of flags are of flags that there are", () => {
+    const flags = commands.flatMap((command) => Object.values(command.flags));
+    const names = new Set([...flags, ...Object.values(globalFlags)].map(flagName));
+    for (const name of Object.keys(otherFlags)) expect(names).toContain(`--${name}`);
   });
 
   test("none of the other words is a command that runs", async () => {

@@ -5,7 +5,7 @@ export const ledgerCheck = defineCommand({
   name: "ledger check",
   summary: "Check that nobody altered the ledger's history",
   details:
-    "Every event's hash covers the one before it, every operation must stand where its last event left it, and every batch must have the rows that were planned. Exit 1 when something does not fit, and where.",
+    "Every event's hash covers the one before it, every operation must stand where its last event left it, and every batch must have the rows that were planned. Where something does not fit, it is named, and the exit is 1.",
   examples: [{ line: "lenden ledger check", says: "exit 0 when all of it holds" }],
   exits: ["internal"],
   async run(_, context) {

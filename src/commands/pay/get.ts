@@ -6,8 +6,10 @@ import { paymentCard } from "../../ui/records.ts";
 export const payGet = defineCommand({
   name: "pay get",
   summary: "Show a payment and its status, as the service has it now",
-  details: "This is the one word on a payment's status. Redirects and callbacks can be forged.",
-  examples: [{ line: "lenden pay get TX8F3K2Q", says: "as a card" }],
+  details: "Only this tells whether a payment has happened: redirects and callbacks can be forged.",
+  examples: [
+    { line: "lenden pay get TX8F3K2Q", says: "its amount, what it is for, and its status" },
+  ],
   arguments: {
     transactionId: argument.required(
       "transactionId",

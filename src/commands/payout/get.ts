@@ -7,7 +7,7 @@ export const payoutGet = defineCommand({
   name: "payout get",
   summary: "Show a payout and its status, as the service has it now",
   details: "The recipient has the money when it is Completed, and not before.",
-  examples: [{ line: "lenden payout get PO19ZK", says: "as a card" }],
+  examples: [{ line: "lenden payout get PO19ZK", says: "its amount, who gets it, and its status" }],
   arguments: {
     payoutId: argument.required(
       "payoutId",

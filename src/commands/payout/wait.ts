@@ -8,7 +8,7 @@ export const payoutWait = defineCommand({
   name: "payout wait",
   summary: "Wait until a payout is Completed or Cancelled",
   details:
-    "Says every change on stderr and ends with the payout as it was seen last. A status that nobody documented is no end.",
+    "Every change is shown on stderr, and at the end the payout as it was seen last. Only Completed and Cancelled end the wait: exit 0 and exit 10. When the time runs out it is exit 8.",
   examples: [
     {
       line: "lenden payout wait @last --wait-timeout 5m",

@@ -6,7 +6,7 @@ import { refundCard } from "../../ui/records.ts";
 export const refundGet = defineCommand({
   name: "refund get",
   summary: "Show a refund and its status, as the service has it now",
-  examples: [{ line: "lenden refund get RF77", says: "as a card" }],
+  examples: [{ line: "lenden refund get RF77", says: "its amount, who gets it, and its status" }],
   arguments: {
     refundRequestId: argument.required(
       "refundRequestId",

@@ -8,7 +8,7 @@ export const refundWait = defineCommand({
   name: "refund wait",
   summary: "Wait until a refund is Completed or Cancelled",
   details:
-    "Says every change on stderr and ends with the refund as it was seen last. A status that nobody documented is no end.",
+    "Every change is shown on stderr, and at the end the refund as it was seen last. Only Completed and Cancelled end the wait: exit 0 and exit 10. When the time runs out it is exit 8.",
   examples: [
     {
       line: "lenden refund wait @last --wait-timeout 5m",

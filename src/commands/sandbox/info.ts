@@ -5,7 +5,7 @@ export const sandboxInfo = defineCommand({
   name: "sandbox info",
   summary: "Show what the service says of the sandbox account",
   details: "Which fields there are is the service's affair; all of them are shown.",
-  examples: [{ line: "lenden sandbox info", says: "as a card" }],
+  examples: [{ line: "lenden sandbox info", says: "all that the service says of it" }],
   sandboxOnly: true,
   exits: ["access", "unreachable"],
   async run(_, context) {

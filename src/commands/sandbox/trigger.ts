@@ -6,7 +6,12 @@ import { paymentCard, payoutCard } from "../../ui/records.ts";
 export const triggerPayment = defineCommand({
   name: "sandbox trigger payment",
   summary: "Complete a simulated payment, as if the customer had paid",
-  examples: [{ line: "lenden sandbox trigger payment TX8F3K2Q", says: "then shows it" }],
+  examples: [
+    {
+      line: "lenden sandbox trigger payment TX8F3K2Q",
+      says: "the payment is Completed then, and shown",
+    },
+  ],
   arguments: {
     transactionId: argument.required(
       "transactionId",
@@ -30,7 +35,12 @@ export const triggerPayment = defineCommand({
 export const triggerPayout = defineCommand({
   name: "sandbox trigger payout",
   summary: "Complete a simulated payout, as if the recipient had it",
-  examples: [{ line: "lenden sandbox trigger payout PO19ZK", says: "then shows it" }],
+  examples: [
+    {
+      line: "lenden sandbox trigger payout PO19ZK",
+      says: "the payout is Completed then, and shown",
+    },
+  ],
   arguments: {
     payoutId: argument.required(
       "payoutId",

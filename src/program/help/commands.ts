@@ -45,6 +45,8 @@ export function groupPage(path: string, commands: Command[]): Page {
 export function flagRow({ usage, about, presence }: Flag): Row {
   const more: Partial<Record<Flag["presence"], string>> = {
     required: " (required)",
+    setting: " (required)",
+    either: " (required)",
     many: " (may be repeated)",
   };
   return [usage, about + (more[presence] ?? "")];
