@@ -1,7 +1,7 @@
 import type { Command } from "../frame/command.ts";
 import { commandPage, groupPage } from "./help/commands.ts";
 import type { Page } from "./help/page.ts";
-import { rootPage } from "./help/root.ts";
+import { rootPage, topicsPage } from "./help/root.ts";
 import { pageText } from "./help/text.ts";
 import { topics } from "./help/topics.ts";
 
@@ -24,6 +24,7 @@ async function pageOf(path: string, commands: Command[]): Promise<Page> {
   const command = commands.find(({ name }) => name === path);
   if (command) return commandPage(command);
   if (commands.some(({ name }) => name.startsWith(`${path} `))) return groupPage(path, commands);
+  if (path === "topics") return topicsPage();
   const topic = topics.find(({ name }) => name === path);
   if (topic) return (await topic.load()).page;
   const { unknownHelp } = await import("./suggest.ts");

@@ -29,7 +29,7 @@ export function unknownHelp(words: string[], commands: Command[]): Failure {
     [`There is no command or topic ${shown(...words)}.`],
     meant.length > 0
       ? question(meant.map((one) => `lenden help ${one}`))
-      : "See 'lenden --help' for what there is.",
+      : "See 'lenden --help' and 'lenden help topics' for what there is.",
   );
 }
 

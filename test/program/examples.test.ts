@@ -2,13 +2,14 @@ import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import type { Page } from "../../src/program/help/page.ts";
-import { rootPage } from "../../src/program/help/root.ts";
+import { rootPage, topicsPage } from "../../src/program/help/root.ts";
 import { topics } from "../../src/program/help/topics.ts";
 import { ended } from "../merchant.ts";
 import { type Stage, stageFor } from "./staging.ts";
 
 const pages = [
   rootPage(commands),
+  topicsPage(),
   ...(await Promise.all(topics.map(async ({ load }) => (await load()).page))),
 ];
 

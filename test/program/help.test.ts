@@ -20,7 +20,7 @@ const groupNames = [
     }),
   ),
 ];
-const topicNames = topics.map(({ name }) => name);
+const topicNames = ["topics", ...topics.map(({ name }) => name)];
 
 describe.each(["", ...groupNames, ...names])("the help of 'lenden %s'", (path) => {
   const words = path === "" ? [] : path.split(" ");

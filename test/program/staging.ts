@@ -49,7 +49,7 @@ const needs: Need[] = [
   },
   { when: isDoubtful, prepare: uncertainPayment },
   {
-    when: new RegExp(`${payment}|pay (?:get|wait) @`),
+    when: new RegExp(`${payment}|pay (?:get|wait) @|ledger show @`),
     prepare: async (merchant) => ({ [payment]: await newPayment(merchant) }),
   },
   {

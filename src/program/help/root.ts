@@ -1,5 +1,5 @@
 import type { Command } from "../../frame/command.ts";
-import { type Page, text } from "./page.ts";
+import { type Page, rows, text } from "./page.ts";
 import { topics } from "./topics.ts";
 import { indexOf, sayingOf } from "./tree.ts";
 
@@ -26,7 +26,22 @@ export function rootPage(commands: Command[]): Page {
     },
     { kind: "examples", examples: [start] },
     text(
-      "'lenden <command> --help' has examples, flags and exit codes; 'lenden help flags' has the flags that work everywhere.",
+      "'lenden <command> --help' has the examples, flags and exit codes of a command, 'lenden help flags' the flags that work everywhere, 'lenden help topics' all topics.",
+    ),
+  ];
+}
+
+/** What there is to read beside the commands. */
+export function topicsPage(): Page {
+  return [
+    text("What there is to read beside the help of the commands."),
+    {
+      kind: "examples",
+      examples: [{ line: "lenden help exit-codes", says: "one of the topics" }],
+    },
+    rows(
+      "Topics",
+      topics.map(({ name, summary }) => [name, summary]),
     ),
   ];
 }

@@ -51,6 +51,11 @@ export const topics: Topic[] = [
     load: () => import("./topics/times.ts"),
   },
   {
+    name: "statuses",
+    summary: "What Processing, UNCERTAIN and the other words mean",
+    load: () => import("./topics/statuses.ts"),
+  },
+  {
     name: "ids",
     summary: "Which id names what, and @last",
     load: () => import("./topics/ids.ts"),
