@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { PassThrough } from "node:stream";
@@ -9,7 +10,7 @@ import { commands } from "../../src/commands/index.ts";
 import { exits } from "../../src/failure.ts";
 import { commandLines } from "../../src/program/help/text.ts";
 import { topics } from "../../src/program/help/topics.ts";
-import { lenden } from "../run.ts";
+import { launcher, lenden } from "../run.ts";
 
 const names = commands.map(({ name }) => name);
 const groupNames = [
@@ -99,30 +100,43 @@ function variablesRead(): string[] {
 }
 
 describe("headings", () => {
-  const terminal = (env: Record<string, string>) => {
-    const stdout = Object.assign(new PassThrough(), { isTTY: true });
-    return { options: { env, host: { stdout } }, read: () => String(stdout.read()) };
+  const shownOn = async (isTTY: boolean, env: Record<string, string>, more: string[] = []) => {
+    const stdout = Object.assign(new PassThrough(), { isTTY });
+    await lenden(["pay", "get", "--help", ...more], { env, host: { stdout } });
+    return String(stdout.read());
   };
 
-  test("stand out on a terminal", async () => {
-    const { options, read } = terminal({ TERM: "xterm" });
-    await lenden(["pay", "get", "--help"], options);
-    const shown = read();
+  test.skipIf(!process.env.CI && !hasScript())("stand out on a real terminal", async () => {
+    const line = `'${process.execPath}' '${launcher}' pay get --help`;
+    const env = { PATH: process.env.PATH, TERM: "xterm" };
+    const shown = execFileSync("script", ["-qec", line, "/dev/null"], { encoding: "utf8", env });
     expect(shown).toContain("\u001b[1mUsage:\u001b[22m lenden pay get");
-    const plain = stripVTControlCharacters(shown);
+    const plain = stripVTControlCharacters(shown).replaceAll("\r\n", "\n");
     expect(plain).toBe((await lenden(["pay", "get", "--help"])).stdout);
   });
 
-  test.each([
-    [{ TERM: "dumb" }, []],
-    [{ TERM: "xterm", NO_COLOR: "1" }, []],
-    [{ TERM: "xterm" }, ["--color", "never"]],
-  ])("stay plain where no colour is wanted: %j %j", async (env, more) => {
-    const { options, read } = terminal(env);
-    await lenden(["pay", "get", "--help", ...more], options);
-    expect(read()).not.toContain("\u001b");
+  test.each<[boolean, Record<string, string>, string[]]>([
+    [true, { TERM: "xterm" }, []],
+    [false, { FORCE_COLOR: "1" }, []],
+    [false, {}, ["--color", "always"]],
+  ])("stand out where colour is wanted: %j %j %j", async (isTTY, env, more) => {
+    expect(await shownOn(isTTY, env, more)).toContain("\u001b[1mUsage:");
+  });
+
+  test.each<[boolean, Record<string, string>, string[]]>([
+    [false, { TERM: "xterm" }, []],
+    [true, { TERM: "dumb" }, []],
+    [true, { TERM: "xterm", NO_COLOR: "1" }, []],
+    [true, { TERM: "xterm" }, ["--color", "never"]],
+  ])("stay plain where it is not: %j %j %j", async (isTTY, env, more) => {
+    expect(await shownOn(isTTY, env, more)).not.toContain("\u001b");
   });
 });
+
+/** Whether there is a program that runs another one in a terminal of its own. */
+function hasScript(): boolean {
+  return spawnSync("script", ["-qec", "true", "/dev/null"], { stdio: "ignore" }).status === 0;
+}
 
 test("a group without a command shows its help", async () => {
   for (const group of groupNames) {
