@@ -45,7 +45,9 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
 }
 
 export interface Example {
+  /** Tests give it to a shell, with everything in place that it names. */
   line: string;
+  /** What it does. It ends with 0, unless this begins with `exit <code>` or with `asks`. */
   says: string;
 }
 

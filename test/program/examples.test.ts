@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
+import { exits } from "../../src/failure.ts";
+import type { Example } from "../../src/frame/command.ts";
 import type { Page } from "../../src/program/help/page.ts";
 import { rootPage, topicsPage } from "../../src/program/help/root.ts";
 import { topics } from "../../src/program/help/topics.ts";
@@ -14,23 +16,29 @@ const pages = [
 ];
 
 /** Every example of the commands; those of the topics, which are of the same kinds, are more. */
-const lines = new Set([
-  ...commands.flatMap(({ examples }) => examples.map(({ line }) => line)),
+const examples = [
+  ...commands.flatMap((command) => command.examples),
   ...(process.env.LENDEN_DEEP ? pages.flatMap(examplesOf) : []),
-]);
+];
 
 // Each is given to a shell, as a reader would; what it names is there (staging.ts).
-for (const line of lines) {
-  test.concurrent(`'${line}' works`, async ({ onTestFinished }) => {
+for (const [line, says] of new Map(examples.map((one) => [one.line, one.says]))) {
+  test.concurrent(`'${line}' ends as it says`, async ({ onTestFinished }) => {
     const { code, stderr } = await played(await stageFor(line, onTestFinished));
-    expect({ line, code, error: /^error: .*/m.exec(stderr)?.[0] }).toEqual({ line, code: 0 });
+    const named = endingOf(says);
+    const error = named === 0 ? undefined : expect.any(String);
+    expect({ code, error: /^error: .*/m.exec(stderr)?.[0] }).toEqual({ code: named, error });
   });
 }
 
-function examplesOf(page: Page): string[] {
-  return page.flatMap((block) =>
-    block.kind === "examples" ? block.examples.map(({ line }) => line) : [],
-  );
+/** The exit that an example names, else 0. What asks a person has nobody to ask here. */
+function endingOf(says: string): number {
+  if (/^asks\b/.test(says)) return exits.usage.code;
+  return Number(/^exit (\d+)\b/.exec(says)?.[1] ?? 0);
+}
+
+function examplesOf(page: Page): Example[] {
+  return page.flatMap((block) => (block.kind === "examples" ? block.examples : []));
 }
 
 /** Runs an example; what would go on for ever is stopped by Ctrl-C once it has said something. */

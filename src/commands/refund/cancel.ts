@@ -10,7 +10,7 @@ export const refundCancel = defineCommand({
   examples: [
     {
       line: 'lenden refund cancel RF77 --note "customer kept it"',
-      says: "exit 3 when it is no longer Processing",
+      says: "while it is Processing; after that it is exit 3",
     },
   ],
   arguments: {
