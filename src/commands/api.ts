@@ -1,4 +1,4 @@
-import { amountNumber, readAmount } from "../contract/amount.ts";
+import { amountNumber, type Paisa, paisaOf, readAmount } from "../contract/amount.ts";
 import { accepted, type Reading, rejected } from "../contract/reading.ts";
 import { readTimestamp } from "../contract/timestamp.ts";
 import { type FailureKind, usage } from "../failure.ts";
@@ -63,7 +63,7 @@ export const api = defineCommand({
         ["Request", `${verb} ${path}`],
         ["Body", JSON.stringify(call.body)],
       ];
-      await context.confirm({ action: "Make a raw call", rows });
+      await context.confirm({ action: "Make a raw call", rows, ...sumIn(call.body) });
     }
     const outcome = await context.raw(call);
     const ending = endingOf(outcome, verb);
@@ -102,6 +102,12 @@ async function bodyOf(
   if (input === undefined) return Object.fromEntries(once(field).map(typed));
   if (field.length > 0) throw usage(["Give the body with --input or with --field, not with both."]);
   return objectIn(await readSmallText(input, "--input", host));
+}
+
+/** The sum that a body is about, if it is about one. */
+function sumIn(body: Record<string, unknown> | undefined): { amountPaisa?: Paisa } {
+  const amountPaisa = typeof body?.amount === "number" ? paisaOf(body.amount) : undefined;
+  return amountPaisa === undefined ? {} : { amountPaisa };
 }
 
 /** A field that is given twice with different values: nobody can know which was meant. */

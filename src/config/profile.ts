@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { readAmount } from "../contract/amount.ts";
 import { environments } from "../contract/keys.ts";
 import { numberFormats } from "../contract/mobile.ts";
 
@@ -18,6 +19,7 @@ const profile = z.strictObject({
   callbackUrl: z.optional(z.string()),
   method: z.optional(z.string()),
   numberFormat: z.optional(z.enum(numberFormats)),
+  confirmAbove: z.optional(z.string().check(z.refine((text) => readAmount(text).ok))),
 });
 /** A named account. */
 export type Profile = z.infer<typeof profile>;

@@ -1,3 +1,4 @@
+import { type Paisa, readAmount } from "../contract/amount.ts";
 import { type Environment, repeatable } from "../contract/keys.ts";
 import type { NumberFormat } from "../contract/mobile.ts";
 import { isLoopback, parseUrl } from "../contract/url.ts";
@@ -23,6 +24,8 @@ export interface Settings {
   callbackUrl: Sourced<string> | undefined;
   method: Sourced<string> | undefined;
   numberFormat: Sourced<NumberFormat>;
+  /** Larger sums are typed by the person who sends them with real money. */
+  confirmAbove: Sourced<Paisa>;
   /** Values of the profile that an environment variable or a flag hides, as sentences. */
   shadows: string[];
 }
@@ -70,6 +73,7 @@ export function resolveSettings(
     callbackUrl: of(own?.callbackUrl) ?? onThisMachine(url, "/callback"),
     method: of(own?.method),
     numberFormat: of(own?.numberFormat) ?? { value: "local", source: "default" },
+    confirmAbove: of(paisaIn(own?.confirmAbove)) ?? { value: 10_000_00n, source: "default" },
     shadows: [
       ...shadow("base URL", baseUrl, own?.baseUrl),
       ...shadow("API key", apiKey, own?.apiKey),
@@ -119,6 +123,11 @@ function onThisMachine(
   const url = baseUrl && parseUrl(baseUrl.value);
   if (!url || !isLoopback(url)) return undefined;
   return { value: url.origin + path, source: "default on loopback" };
+}
+
+function paisaIn(text: string | undefined): Paisa | undefined {
+  const reading = text === undefined ? undefined : readAmount(text);
+  return reading?.ok ? reading.value : undefined;
 }
 
 function asText(sourced: Sourced<string> | undefined): Sourced<SecretSource> | undefined {

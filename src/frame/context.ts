@@ -2,6 +2,7 @@ import type { Account } from "../config/account.ts";
 import type { MethodCache } from "../config/method-cache.ts";
 import type { Profile, Profiles, SecretSource } from "../config/profile.ts";
 import type { Settings } from "../config/settings.ts";
+import type { Paisa } from "../contract/amount.ts";
 import type { Input } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
 import type { Environment } from "../contract/keys.ts";
@@ -57,7 +58,7 @@ export interface Context {
     name: Name,
     input: Input<ServiceContract[Name]>,
   ): Promise<Preview>;
-  /** On a production account: shows what is about to happen, and lets nobody pass without a yes. */
+  /** Says what is about to happen; on a production account nobody passes without a yes. */
   confirm(question: Confirmation): Promise<void>;
   /** The way to the person; undefined where there is none to be asked: off a terminal, in CI. */
   ask(): Promise<Ask | undefined>;
@@ -96,6 +97,8 @@ export interface Confirmation {
   action: string;
   /** Label and value, as they are shown. */
   rows: [string, string][];
+  /** The sum that it is about: above the profile's limit a person types it. */
+  amountPaisa?: Paisa;
   /** Whether a sandbox account sees the rows too; it is never asked. */
   alwaysShown?: boolean;
   /** For what moves a sum worth a second thought: the text that a person types to go on. */

@@ -1,35 +1,80 @@
+import { amountText, type Paisa, readAmount } from "../contract/amount.ts";
 import { masked } from "../contract/keys.ts";
 import { Failure } from "../failure.ts";
 import type { Confirmation, Context } from "../frame/context.ts";
+import type { Ask } from "../ui/ask.ts";
+import { badge } from "../ui/style.ts";
 import type { Globals } from "./globals.ts";
+import type { Speech } from "./speech.ts";
+
+interface Surroundings {
+  context: Context;
+  globals: Globals;
+  speech: Speech;
+  /** The way to the person, if there is one; its questions begin with this head. */
+  ask(head: string): Promise<Ask | undefined>;
+}
 
 /**
- * On a production account: shows what is about to happen, and lets nobody pass without a yes. A sum
+ * Says what is about to happen, and on a production account lets nobody pass without a yes. A sum
  * worth a second thought is typed by a person, or said beforehand by a script.
  *
  * @throws Failure `access` when nobody confirmed; nothing was sent
  */
-export async function confirm(
-  { action, rows, alwaysShown, typed }: Confirmation,
-  { context, globals }: { context: Context; globals: Globals },
-): Promise<void> {
+export async function confirm(question: Confirmation, around: Surroundings): Promise<void> {
+  const { context, globals, speech } = around;
   const { environment, name, apiKey } = await context.account();
   const isReal = environment === "production";
-  if (!isReal && !alwaysShown) return;
-  context.notice(`${action} — ${isReal ? "production, real money" : "sandbox"}:`);
-  for (const [label, value] of [["Profile", name], ["Key", masked(apiKey)], ...rows]) {
-    context.notice(label ? `  ${label}: ${value}` : `    ${value}`);
-  }
-  if (!isReal) return;
+  const head = speech.isTerminal ? badge(environment, await speech.style()) : "";
+  if (isReal || question.alwaysShown) {
+    speech.say(titleOf(question.action, { isReal, hasBadge: head !== "" }), head);
+    for (const [label, value] of [["Profile", name], ["Key", masked(apiKey)], ...question.rows]) {
+      speech.say(label ? `  ${label}: ${value}` : `    ${value}`);
+    }
+  } else if (head && !globals.quiet) speech.say(`${question.action}, profile ${name}`, head);
+  if (isReal) await requireYes(question, head, around);
+}
+
+/** A badge says which environment it is; without one, words do. */
+function titleOf(action: string, { isReal, hasBadge }: { isReal: boolean; hasBadge: boolean }) {
+  if (hasBadge) return isReal ? `${action} with real money:` : `${action}:`;
+  return `${action} — ${isReal ? "production, real money" : "sandbox"}:`;
+}
+
+async function requireYes(
+  { action, amountPaisa, typed }: Confirmation,
+  head: string,
+  { context, globals, ...around }: Surroundings,
+): Promise<void> {
   if (globals.yes && (!typed || typed.isGiven)) return;
   if (globals.yes && typed) throw unconfirmed(`with --yes, ${typed.flags} have to be given too`);
-  const ask = typed && (await context.ask());
+  const ask = await around.ask(head);
   if (!ask) throw unconfirmed(`add --yes${typed ? ` and ${typed.flags}` : ""}`);
-  const answer = await ask.text(`Type ${typed.what} to go on:`);
-  if (typed.matches(answer.trim())) return;
-  throw new Failure("access", `What was typed is not ${typed.what}.`, {
-    hint: "Nothing was sent.",
-  });
+  const limit = (await context.settings()).confirmAbove.value;
+  const isLarge = amountPaisa !== undefined && amountPaisa > limit;
+  const text = typed ?? (isLarge ? amountTyped(amountPaisa) : undefined);
+  if (text) return requireText(text, ask);
+  if (await ask.yes(`${action}?`)) return;
+  throw new Failure("access", "This was not confirmed.", { hint: "Nothing was sent." });
+}
+
+type TypedText = Pick<NonNullable<Confirmation["typed"]>, "what" | "matches">;
+
+/** The figure as it is written on the command line, so that nobody wonders about commas. */
+function amountTyped(amountPaisa: Paisa): TypedText {
+  return {
+    what: `the amount, ${amountText(amountPaisa)}`,
+    matches: (text) => {
+      const read = readAmount(text);
+      return read.ok && read.value === amountPaisa;
+    },
+  };
+}
+
+async function requireText({ what, matches }: TypedText, ask: Ask): Promise<void> {
+  const answer = await ask.text(`Type ${what}, to go on:`);
+  if (matches(answer.trim())) return;
+  throw new Failure("access", `What was typed is not ${what}.`, { hint: "Nothing was sent." });
 }
 
 function unconfirmed(what: string): Failure {

@@ -3,11 +3,11 @@ import { usage } from "../failure.ts";
 import type { Context, MethodWanted } from "../frame/context.ts";
 import type { Host, Signal } from "../host.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { openProgress, type Progress } from "../ui/progress.ts";
+import { openProgress } from "../ui/progress.ts";
 import type { Scrubber } from "../ui/scrub.ts";
-import { clean } from "../ui/terminal-text.ts";
 import type { Globals } from "./globals.ts";
 import { once } from "./once.ts";
+import { openSpeech } from "./speech.ts";
 import { listenForStop } from "./stop.ts";
 
 /** One run's context, and what must be let go of at its end. */
@@ -35,11 +35,8 @@ export interface SessionOptions {
 export function openSession(options: SessionOptions): Session {
   const { host, globals } = options;
   const { learnSignature, scrub, secrets } = options.scrubber;
-  let progress: Progress | undefined;
-  const notice = (text: string): void => {
-    if (progress) progress.note(text);
-    else host.stderr.write(`${scrub(clean(text))}\n`);
-  };
+  const speech = openSpeech(host, globals, scrub);
+  const notice = (text: string): void => speech.say(text);
   const stop = listenForStop(host, { ...options, notice });
   const accounts = once(async () =>
     (await import("./accounts.ts")).openAccounts({ ...options, notice }),
@@ -59,6 +56,16 @@ export function openSession(options: SessionOptions): Session {
     closing.push(opened.close);
     return opened;
   });
+
+  const ask = async (head = "") => {
+    if (!host.stdin.isTTY || !host.stderr.isTTY || globals.noInput) return undefined;
+    return (await import("../ui/ask.ts")).openAsk({
+      stdin: host.stdin,
+      stderr: host.stderr,
+      stopping: stop.stopping,
+      head,
+    });
+  };
 
   const context: Context = {
     host,
@@ -89,24 +96,17 @@ export function openSession(options: SessionOptions): Session {
     },
     methodId: (wanted) => methodId(wanted, context),
     confirm: async (question) =>
-      (await import("./confirm.ts")).confirm(question, { context, globals }),
-    ask: async () => {
-      if (!host.stdin.isTTY || !host.stderr.isTTY || globals.noInput) return undefined;
-      return (await import("../ui/ask.ts")).openAsk({
-        stdin: host.stdin,
-        stderr: host.stderr,
-        stopping: stop.stopping,
-      });
-    },
+      (await import("./confirm.ts")).confirm(question, { context, globals, speech, ask }),
+    ask: () => ask(),
     startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),
     notice,
     progress: (line) => {
       const opened = openProgress(line, { ...host, scrub });
-      progress = opened;
+      speech.above(opened);
       return {
         ...opened,
         close: () => {
-          progress = undefined;
+          speech.above(undefined);
           opened.close();
         },
       };

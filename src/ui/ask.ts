@@ -6,6 +6,8 @@ interface Terminal {
   stderr: NodeJS.WritableStream;
   /** Takes a question back: the run was told to stop. */
   stopping: AbortSignal;
+  /** Stands before a question instead of the question mark. */
+  head?: string;
 }
 
 /** One of several answers, with what is said of it. */
@@ -34,7 +36,8 @@ export interface Ask {
 }
 
 /** Opens the way to the person at a terminal; the prompts are loaded with the first question. */
-export function openAsk({ stdin, stderr, stopping }: Terminal): Ask {
+export function openAsk({ stdin, stderr, stopping, head }: Terminal): Ask {
+  const theme = head ? { theme: { prefix: head } } : {};
   const where = { input: stdin, output: stderr, signal: stopping };
   const asked = async <Answer>(
     question: (prompts: typeof import("@inquirer/prompts")) => Promise<Answer>,
@@ -54,6 +57,7 @@ export function openAsk({ stdin, stderr, stopping }: Terminal): Ask {
       asked(({ input }) =>
         input(
           {
+            ...theme,
             message,
             validate: validate(check),
             ...(preset === undefined ? {} : { default: preset }),
@@ -63,7 +67,7 @@ export function openAsk({ stdin, stderr, stopping }: Terminal): Ask {
       ),
     secret: (message, check) =>
       asked(({ password }) => password({ message, mask: false, validate: validate(check) }, where)),
-    yes: (message) => asked(({ confirm }) => confirm({ message, default: false }, where)),
+    yes: (message) => asked(({ confirm }) => confirm({ ...theme, message, default: false }, where)),
     choice: (message, choices) => asked(({ select }) => select({ message, choices }, where)),
     search: (message, find) =>
       asked(({ search }) => search({ message, source: async (typed) => find(typed ?? "") }, where)),

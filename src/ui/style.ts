@@ -1,3 +1,5 @@
+import type { Environment } from "../contract/keys.ts";
+
 export const colorModes = ["auto", "always", "never"] as const;
 export type ColorMode = (typeof colorModes)[number];
 
@@ -17,7 +19,10 @@ export function wantsColor({ mode, env, isTerminal }: ColorQuestion): boolean {
 }
 
 /** The few ways in which a text stands out. */
-export type Style = Record<"bold" | "dim" | "red" | "green" | "yellow", (text: string) => string>;
+export type Style = Record<
+  "bold" | "dim" | "red" | "green" | "yellow" | "white" | "black" | "bgRed" | "bgGreen",
+  (text: string) => string
+>;
 
 /** Without colour nothing needs to be loaded. */
 export async function loadStyle(color: boolean): Promise<Style> {
@@ -26,5 +31,24 @@ export async function loadStyle(color: boolean): Promise<Style> {
   return new Chalk({ level: 1 });
 }
 
+/** The environment as it stands at the head of a line: real money is seen before it is read. */
+export function badge(environment: Environment, style: Style): string {
+  const word = environment.toUpperCase();
+  if (style === plain) return word;
+  return environment === "production"
+    ? style.bgRed(style.white(` ${word} `))
+    : style.bgGreen(style.black(` ${word} `));
+}
+
 const same = (text: string): string => text;
-const plain: Style = { bold: same, dim: same, red: same, green: same, yellow: same };
+const plain: Style = {
+  bold: same,
+  dim: same,
+  red: same,
+  green: same,
+  yellow: same,
+  white: same,
+  black: same,
+  bgRed: same,
+  bgGreen: same,
+};

@@ -1,48 +1,15 @@
 import { createServer } from "node:net";
+import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import type { Host } from "../../src/host.ts";
 import { lenden } from "../run.ts";
 import { testAccount } from "./account.ts";
+import { methodOf, writes } from "./writes.ts";
 
 const account = testAccount();
 const key = "public-ABC-ABCDEFGHIJKL-XYZ";
-
-const writes: [string, string[]][] = [
-  [
-    "pay create",
-    [
-      "--amount",
-      "5",
-      "--description",
-      "x",
-      "--redirect-url",
-      "https://a.example",
-      "--callback-url",
-      "https://a.example",
-    ],
-  ],
-  ["payout send", ["--amount", "500", "--to", "01712345678", "--ref", "INV-7"]],
-  [
-    "refund create",
-    [
-      "--payment",
-      "TX1",
-      "--amount",
-      "5",
-      "--account-type",
-      "personal",
-      "--account-number",
-      "01812345678",
-    ],
-  ],
-  ["refund cancel", ["RF1"]],
-  ["api", ["POST", "/refund/create-a-request", "-f", "transactionId=TX1"]],
-  ["api", ["DELETE", "/anything"]],
-];
-const methodOf = (name: string, ...method: string[]) =>
-  ["pay create", "payout send"].includes(name) ? method : [];
 
 /** A port that counts who knocks, and speaks no TLS. */
 async function knocked(): Promise<{ env: Record<string, string>; count: () => number }> {
@@ -115,6 +82,40 @@ test("what is about to happen is shown: profile, key, amount in figures, recipie
     "INV-7",
   ]) {
     expect(stderr).toContain(shown);
+  }
+});
+
+describe("at a terminal the environment stands at the head of the lines", () => {
+  const plain = "PRODUCTION Cancel a refund with real money:\n";
+  const colored =
+    "\u001b[41m\u001b[37m PRODUCTION \u001b[39m\u001b[49m Cancel a refund with real money:\n";
+
+  test.each<[string, string[], Record<string, string>, string]>([
+    ["in colour", [], {}, colored],
+    ["plain with NO_COLOR", [], { NO_COLOR: "1" }, plain],
+    ["plain on a dumb terminal", [], { TERM: "dumb" }, plain],
+    ["plain with --color never", ["--color", "never"], {}, plain],
+    ["in colour with --color always", ["--color", "always"], { NO_COLOR: "1" }, colored],
+  ])("%s", async (_, flags, more, expected) => {
+    const { env } = await knocked();
+    expect(await shownAtTerminal(flags, { ...env, ...more })).toContain(expected);
+  });
+
+  test("a sandbox account's says which profile it is, unless --quiet", async () => {
+    const line = "SANDBOX Cancel a refund, profile environment variables\n";
+    const env = { ...account.env(), NO_COLOR: "1" };
+    expect(await shownAtTerminal([], env)).toContain(line);
+    expect(await shownAtTerminal([], { ...env, NO_COLOR: "" })).toContain("\u001b[42m");
+    expect(await shownAtTerminal(["--quiet"], env)).not.toContain("SANDBOX");
+  });
+
+  async function shownAtTerminal(flags: string[], env: Record<string, string>): Promise<string> {
+    const stderr = Object.assign(new PassThrough(), { isTTY: true });
+    await lenden(["refund", "cancel", "RF1", ...flags], {
+      env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== "")),
+      host: { stderr },
+    });
+    return String(stderr.read());
   }
 });
 

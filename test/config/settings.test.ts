@@ -15,6 +15,7 @@ const shop: Profile = {
   callbackUrl: "https://shop.example/callback",
   method: "bkash",
   numberFormat: "e164",
+  confirmAbove: "25000.5",
 };
 const bare: Profile = { environment: "production", baseUrl: "https://bare.example" };
 const stored: Profiles = { version: 1, current: "shop", profiles: { shop, bare } };
@@ -32,6 +33,7 @@ test("the profile in use gives every value, and each says so", () => {
     callbackUrl: { value: shop.callbackUrl, source },
     method: { value: "bkash", source },
     numberFormat: { value: "e164", source },
+    confirmAbove: { value: 25_000_50n, source },
     shadows: [],
   });
 });
@@ -47,6 +49,7 @@ test("without anything there are the defaults alone", () => {
     callbackUrl: undefined,
     method: undefined,
     numberFormat: { value: "local", source: "default" },
+    confirmAbove: { value: 10_000_00n, source: "default" },
     shadows: [],
   });
 });
@@ -197,6 +200,7 @@ test("`profile show` names the source of every value, and the notices stand on s
     "callback-url: null (not set)",
     "method: null (not set)",
     "number-format: local (default)",
+    "confirm-above: 10000 (default)",
   ]);
 });
 

@@ -26,7 +26,7 @@ test.each<[string, ColorQuestion, boolean]>([
 
 test("a style without colour changes nothing, one with colour only adds codes", async () => {
   const [plain, colored] = [await loadStyle(false), await loadStyle(true)];
-  for (const name of ["bold", "dim", "red", "green", "yellow"] as const) {
+  for (const name of ["bold", "dim", "red", "green", "yellow", "bgRed", "bgGreen"] as const) {
     expect(plain[name]("text")).toBe("text");
     expect(colored[name]("text")).toMatch(/^\p{Cc}\[\d+mtext\p{Cc}\[\d+m$/u);
   }

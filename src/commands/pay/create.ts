@@ -65,6 +65,7 @@ export const payCreate = defineCommand({
     if (!input.dryRun) {
       await context.confirm({
         action: "Create a payment",
+        amountPaisa: input.amount,
         rows: [
           ["Amount", formatPaisa(input.amount)],
           ["Description", input.description],

@@ -54,6 +54,7 @@ export const payoutSend = defineCommand({
     if (!input.dryRun) {
       await context.confirm({
         action: "Send a payout",
+        amountPaisa: input.amount,
         rows: [
           ["Amount", formatPaisa(input.amount)],
           ["To", recipientNumber],

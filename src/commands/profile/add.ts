@@ -54,7 +54,7 @@ export const profileAdd = defineCommand({
   async run(input, context) {
     const { apiKey, payoutSecret } = await secretsOf(input, context);
     const { environment, baseUrl } = await context.profiles.check({ ...input, apiKey });
-    const { redirectUrl, callbackUrl, method, numberFormat } = input;
+    const { redirectUrl, callbackUrl, method, numberFormat, confirmAbove } = input;
     const profile = {
       environment,
       baseUrl,
@@ -64,6 +64,7 @@ export const profileAdd = defineCommand({
       callbackUrl,
       method,
       numberFormat,
+      confirmAbove,
     };
     const name = input.name ?? environment;
     await context.profiles.change((now) => {

@@ -1,3 +1,4 @@
+import { amountText, readAmount } from "../../contract/amount.ts";
 import { environments } from "../../contract/keys.ts";
 import { numberFormats } from "../../contract/mobile.ts";
 import { accepted, type Reading, rejected } from "../../contract/reading.ts";
@@ -31,4 +32,15 @@ export const profileFlags = {
     "How mobile numbers are sent",
     oneOf(numberFormats),
   ),
+  confirmAbove: flag.optional(
+    "--confirm-above <bdt>",
+    "Real money above this sum is sent when the sum is typed (10000, if left out)",
+    readLimit,
+  ),
 };
+
+/** Reads a sum, and keeps it as the text that a profile holds. */
+function readLimit(text: string): Reading<string> {
+  const reading = readAmount(text);
+  return reading.ok ? accepted(amountText(reading.value)) : reading;
+}

@@ -15,6 +15,7 @@ const settable: Record<string, { key: keyof Profile; read: (text: string) => Rea
   "callback-url": { key: "callbackUrl", read: profileFlags.callbackUrl.read },
   method: { key: "method", read: readWord },
   "number-format": { key: "numberFormat", read: profileFlags.numberFormat.read },
+  "confirm-above": { key: "confirmAbove", read: profileFlags.confirmAbove.read },
 };
 
 export const profileSet = defineCommand({
@@ -28,6 +29,10 @@ export const profileSet = defineCommand({
       says: "for every payment from now on",
     },
     { line: "lenden profile set method bkash --profile shop", says: "of another profile" },
+    {
+      line: "lenden profile set confirm-above 25000",
+      says: "larger sums of real money are typed before they are sent",
+    },
   ],
   arguments: {
     key: argument.required(

@@ -1,3 +1,4 @@
+import { amountText } from "../../contract/amount.ts";
 import { defineCommand } from "../../frame/command.ts";
 import type { Settings } from "../../frame/context.ts";
 import { argument } from "../../frame/flag.ts";
@@ -66,5 +67,9 @@ function rowsOf(settings: Settings) {
     row("callback-url", settings.callbackUrl),
     row("method", settings.method),
     row("number-format", settings.numberFormat),
+    row("confirm-above", {
+      value: amountText(settings.confirmAbove.value),
+      source: settings.confirmAbove.source,
+    }),
   ];
 }

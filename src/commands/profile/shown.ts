@@ -27,5 +27,6 @@ export function profileCard(profile: ShownProfile): Card {
     field("callbackUrl", "Callback URL", text(profile.callbackUrl)),
     field("method", "Method", text(profile.method)),
     field("numberFormat", "Number format", text(profile.numberFormat)),
+    field("confirmAbove", "Confirm above", text(profile.confirmAbove)),
   ]);
 }

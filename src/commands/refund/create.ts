@@ -68,6 +68,7 @@ export const refundCreate = defineCommand({
     }
     await context.confirm({
       action: "Create a refund",
+      amountPaisa: input.amount,
       rows: [
         ["Payment", request.transactionId],
         ["Amount", formatPaisa(input.amount)],

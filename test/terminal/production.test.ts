@@ -1,0 +1,116 @@
+import { beforeAll, describe, expect } from "vitest";
+import { methodOf, writes } from "../commands/writes.ts";
+import { type Certificates, makeCertificates } from "../http/certificates.ts";
+import { misbehave, refusal } from "../http/misbehaving.ts";
+import { lenden, scratchFolder } from "../run.ts";
+import { openTerminal, terminalTest } from "./terminal.ts";
+
+const key = "public-ABC-ABCDEFGHIJKL-XYZ";
+let certificates: Certificates;
+beforeAll(() => {
+  certificates = makeCertificates();
+});
+
+/** A production service that refuses whatever it is asked, and counts who knocks. */
+async function production() {
+  const service = await misbehave(() => refusal(400), { tls: certificates });
+  const env = {
+    LENDEN_BASE_URL: `https://localhost:${service.port}`,
+    LENDEN_API_KEY: key,
+    LENDEN_PAYOUT_SECRET: "a-payout-secret",
+    NODE_EXTRA_CA_CERTS: certificates.authorityFile,
+  };
+  return { service, env };
+}
+
+/** `lenden payout send` of a sum, at its question. */
+async function sending(amount: string, more: Record<string, string> = {}) {
+  const { service, env } = await production();
+  const what = ["--amount", amount, "--to", "01712345678", "--method-id", "M1", "--ref", "INV-7"];
+  const terminal = await openTerminal(["payout", "send", ...what], { env: { ...env, ...more } });
+  return { service, terminal };
+}
+
+describe("a payout with real money", () => {
+  terminalTest("is sent after a yes", async () => {
+    const { service, terminal } = await sending("500");
+    await terminal.answer("Send a payout?", "y");
+    const { code, isRestored } = await terminal.ended();
+    expect({ code, isRestored, asked: service.count("/payout/create-by-server") }).toEqual({
+      code: 3,
+      isRestored: true,
+      asked: 1,
+    });
+  });
+
+  terminalTest.for(["", "x"])("is not sent after %j", async (answer) => {
+    const { service, terminal } = await sending("500");
+    await terminal.answer("Send a payout?", answer);
+    const { code, screen, isRestored } = await terminal.ended();
+    expect({ code, isRestored, knocks: service.connections() }).toEqual({
+      code: 4,
+      isRestored: true,
+      knocks: 0,
+    });
+    if (answer === "") await expect(screen).toMatchFileSnapshot("__snapshots__/production-no.txt");
+  });
+
+  terminalTest.for(["500", "25000.5"])("of BDT %s is left with Ctrl-C", async (amount) => {
+    const { service, terminal } = await sending(amount);
+    await terminal.shows(/PRODUCTION +(?:Send a payout\?|Type)/);
+    await terminal.press("C-c");
+    const { code, screen, isRestored } = await terminal.ended();
+    expect({ code, isRestored, knocks: service.connections() }).toEqual({
+      code: 130,
+      isRestored: true,
+      knocks: 0,
+    });
+    expect(screen).not.toContain("ABCDEFGH");
+  });
+});
+
+describe("a sum above the limit", () => {
+  terminalTest.for(["25000.5", " 25000.50"])("is sent after %j", async (answer) => {
+    const { service, terminal } = await sending("25000.50");
+    await terminal.answer("Type the amount, 25000.5, to go on", answer);
+    expect((await terminal.ended()).code).toBe(3);
+    expect(service.count("/payout/create-by-server")).toBe(1);
+  });
+
+  terminalTest.for(["", "25,000.50", "25000"])("is not sent after %j", async (answer) => {
+    const { service, terminal } = await sending("25000.50");
+    await terminal.answer("Type the amount, 25000.5, to go on", answer);
+    const { code, screen } = await terminal.ended();
+    expect({ code, knocks: service.connections() }).toEqual({ code: 4, knocks: 0 });
+    if (answer === "25,000.50")
+      await expect(screen).toMatchFileSnapshot("__snapshots__/production-typed-wrong.txt");
+  });
+
+  terminalTest("begins above the profile's own limit, which the limit itself is not", async () => {
+    const folder = scratchFolder();
+    const { env } = await production();
+    const own = { LENDEN_CONFIG_DIR: folder };
+    const add = ["profile", "add", "shop", "--key-stdin", "--base-url", env.LENDEN_BASE_URL];
+    await lenden(add, { env: own, stdin: key });
+    expect((await lenden(["profile", "set", "confirm-above", "25000.5"], { env: own })).code).toBe(
+      0,
+    );
+    const profile = { ...own, LENDEN_PROFILE: "shop" };
+    const at = await sending("25000.50", profile);
+    await at.terminal.shows("Send a payout?");
+    const above = await sending("25000.51", profile);
+    await above.terminal.shows("Type the amount, 25000.51, to go on");
+  });
+});
+
+terminalTest("every command that writes asks, and a no sends nothing", async () => {
+  const { service, env } = await production();
+  const outcomes = writes.map(async ([name, flags]) => {
+    const line = [...name.split(" "), ...flags, ...methodOf(name, "--method", "bkash")];
+    const terminal = await openTerminal(line, { env });
+    await terminal.answer(/PRODUCTION .*\? \(y\/N\)/, "");
+    return (await terminal.ended()).code;
+  });
+  expect(await Promise.all(outcomes)).toEqual(writes.map(() => 4));
+  expect(service.connections()).toBe(0);
+});
