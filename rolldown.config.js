@@ -73,4 +73,11 @@ const ledgerWriter = defineConfig({
   output: { ...usual.output, codeSplitting: false },
 });
 
-export default [program, ledgerWriter];
+/** A process of its own, for whatever asks the keychain may hang; see src/config/keychain.ts. */
+const keychain = defineConfig({
+  ...usual,
+  input: { keychain: "src/program/keychain-program.ts" },
+  output: { ...usual.output, codeSplitting: false },
+});
+
+export default [program, ledgerWriter, keychain];

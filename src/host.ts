@@ -28,6 +28,8 @@ export interface Host {
   folders: Folders;
   /** The built program of the thread that writes the ledger; run from its source, there is none. */
   ledgerWriter?: string;
+  /** What asks the operating system's keychain, over stdin and stdout; run from the source, nothing. */
+  keychain?: { program: string; args: string[] };
   /** Calls back on every SIGINT, SIGTERM and SIGHUP, instead of dying; returns how to stop listening. */
   onSignal(listener: (signal: Signal) => void): () => void;
 }
@@ -69,6 +71,7 @@ export function processHost(): Host {
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     folders: foldersOf(env, { platform: process.platform, home: homedir() }),
     ledgerWriter: join(import.meta.dirname, "ledger-writer.cjs"),
+    keychain: { program: process.execPath, args: [join(import.meta.dirname, "keychain.cjs")] },
     onSignal: listen,
   };
 }

@@ -3,10 +3,11 @@ import { readAmount } from "../contract/amount.ts";
 import { environments } from "../contract/keys.ts";
 import { numberFormats } from "../contract/mobile.ts";
 
-/** A secret in a profile: the text itself, or the command that prints it. */
+/** A secret in a profile: the text itself, the command that prints it, or the keychain's entry. */
 const secretSource = z.union([
   z.strictObject({ text: z.string() }),
   z.strictObject({ command: z.string() }),
+  z.strictObject({ keychain: z.string() }),
 ]);
 export type SecretSource = z.infer<typeof secretSource>;
 

@@ -32,8 +32,13 @@ export function readProfiles(folder: string): Profiles {
   }
 }
 
+/** The file that holds them. */
+export function profilesFile(folder: string): string {
+  return join(folder, fileName);
+}
+
 function read(folder: string): Profiles {
-  const file = join(folder, fileName);
+  const file = profilesFile(folder);
   if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) throw linkRefused(folder);
   if (!isOwnFile(file)) return none;
   mend(file, 0o600);
@@ -65,7 +70,7 @@ export async function changeProfiles(
 }
 
 async function writeVerified(folder: string, next: Profiles): Promise<void> {
-  const file = join(folder, fileName);
+  const file = profilesFile(folder);
   const aside = join(folder, `${fileName}.old`);
   const hadFile = isOwnFile(file);
   rmSync(aside, { force: true });

@@ -1,7 +1,8 @@
 import type { Account } from "../config/account.ts";
+import type { Keychain } from "../config/keychain.ts";
 import type { MethodCache } from "../config/method-cache.ts";
 import type { Profile, Profiles, SecretSource } from "../config/profile.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Settings, Sourced } from "../config/settings.ts";
 import type { Paisa } from "../contract/amount.ts";
 import type { Input } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
@@ -70,8 +71,14 @@ export interface Context {
     read(): Promise<Profiles>;
     change(change: (now: Profiles) => Profiles): Promise<void>;
     /** Holds a new profile against the environment lock (exit 4 if it does not fit). */
-    check(candidate: ProfileCandidate): Promise<{ environment: Environment; baseUrl: string }>;
+    check(candidate: ProfileCandidate): Promise<Account>;
+    /** The file that they are kept in. */
+    file(): Promise<string>;
+    /** The base URL that this run was given, whatever profile there is. */
+    baseUrlGiven(): Promise<string | undefined>;
   };
+  /** The operating system's keychain; asked only when it is used. */
+  keychain(): Promise<Keychain>;
   startSandbox(options: SandboxOptions): Promise<RunningSandbox>;
   /** Fires at the first Ctrl-C or SIGTERM. */
   stopping: AbortSignal;
@@ -115,12 +122,14 @@ export interface Confirmation {
 interface ProfileCandidate {
   name: string | undefined;
   apiKey: SecretSource;
+  payoutSecret?: SecretSource | undefined;
   environment: Environment | undefined;
   /** The --base-url of this run, if left out. */
   baseUrl?: string;
 }
 
 export type {
+  Account,
   Batch,
   BatchFile,
   Draft,
@@ -133,4 +142,5 @@ export type {
   SandboxOptions,
   SecretSource,
   Settings,
+  Sourced,
 };

@@ -1,5 +1,5 @@
 import { type Account, lockedAccount, noticesOf, profileAccount } from "../config/account.ts";
-import { changeProfiles, readProfiles } from "../config/profiles.ts";
+import { changeProfiles, profilesFile, readProfiles } from "../config/profiles.ts";
 import { fetchSecret } from "../config/secrets.ts";
 import { resolveSettings, type Settings, type Sourced } from "../config/settings.ts";
 import { readPayoutSecret } from "../contract/keys.ts";
@@ -30,7 +30,7 @@ export function openAccounts({ host, globals, scrubber, notice }: AccountsOption
 
   const fetched = async (source: Settings["apiKey"], what: string, variable: string) => {
     if (!source) throw missing(what, variable, await settings());
-    const secret = await fetchSecret(source, host.env);
+    const secret = await fetchSecret(source, host);
     scrubber.learn(secret.value);
     return secret;
   };
@@ -48,6 +48,8 @@ export function openAccounts({ host, globals, scrubber, notice }: AccountsOption
     return readSecret(await fetched(source, "payout secret", "LENDEN_PAYOUT_SECRET"));
   });
 
+  const baseUrlGiven = async () => globals.baseUrl ?? host.env.LENDEN_BASE_URL;
+
   return {
     settings,
     account,
@@ -55,12 +57,13 @@ export function openAccounts({ host, globals, scrubber, notice }: AccountsOption
     profiles: {
       read: stored,
       change: (change) => changeProfiles(folder, change),
+      file: async () => profilesFile(folder),
+      baseUrlGiven,
       check: async (candidate) => {
-        const baseUrl = candidate.baseUrl ?? globals.baseUrl ?? host.env.LENDEN_BASE_URL;
-        const apiKey = await fetchSecret(
-          { value: candidate.apiKey, source: "the profile" },
-          host.env,
-        );
+        const baseUrl = candidate.baseUrl ?? (await baseUrlGiven());
+        const { apiKey: value, payoutSecret } = candidate;
+        if (payoutSecret && "text" in payoutSecret) scrubber.learn(payoutSecret.text);
+        const apiKey = await fetchSecret({ value, source: "the profile" }, host);
         scrubber.learn(apiKey.value);
         return profileAccount({ ...candidate, apiKey, baseUrl }, await stored(), notice);
       },

@@ -18,6 +18,7 @@ import { lock } from "proper-lockfile";
 import { beforeAll, describe, expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import { sign } from "../../src/contract/signature.ts";
+import { until } from "../merchant.ts";
 import { built, launcher, lenden, type Outcome, scratchFolder } from "../run.ts";
 
 const key = "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ";
@@ -170,6 +171,10 @@ describe("where key and secret come from", () => {
     ["prints nothing", "true", "printed nothing"],
     ["is not there", "/nowhere/pass show", "ENOENT"],
     ["prints no key", "echo hello-ABCDEFGH", "cannot be used"],
+    ["prints without end", "yes ABCDEFGH", "more than 64 KiB"],
+    ["is killed", "sh -c 'kill -9 $$'", "ended by SIGKILL"],
+    ["complains with the key itself", `sh -c 'echo ${key} >&2; exit 3'`, "exit code 3"],
+    ["names no program", '""', "no program is named"],
   ])("a command that %s is an access failure", async (_, command, why) => {
     const { profile, file } = place();
     const { code, stderr } = await profile([
@@ -183,6 +188,37 @@ describe("where key and secret come from", () => {
     expect({ code, kept: existsSync(file) }).toEqual({ code: 4, kept: false });
     expect(stderr).toContain(why);
     expect(stderr).not.toContain("ABCDEFGH");
+  });
+
+  test("a command that takes more than a minute is killed and not waited for", async () => {
+    const { env, folder } = place();
+    const script = `echo $$ >'${folder}/pid'; sleep 600 & wait`;
+    const line = ["profile", "add", "--base-url", url, "--key-command", `sh -c "${script}"`];
+    const { code, stderr } = await lenden(line, {
+      env: { ...env, PATH: process.env.PATH },
+      host: { sleep: () => until(() => existsSync(join(folder, "pid"))) },
+    });
+    expect(code).toBe(4);
+    expect(stderr).toContain("no answer in 60 s");
+    const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+    await until(() => !existsSync(`/proc/${pid}`));
+  });
+
+  test("what a command says on stderr is not what it prints, however much it is", async () => {
+    const { env, stored } = place();
+    const script = `yes complaint | head -c 200000 >&2; echo ${key}`;
+    const line = [
+      "profile",
+      "add",
+      "shop",
+      "--base-url",
+      url,
+      "--key-command",
+      `sh -c '${script}'`,
+    ];
+    const { code, stderr } = await lenden(line, { env: { ...env, PATH: process.env.PATH } });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(Object.keys(stored().profiles)).toEqual(["shop"]);
   });
 
   test("no command has a flag that takes a key or a secret itself", async () => {

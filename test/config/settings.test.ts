@@ -194,7 +194,7 @@ test("`profile show` names the source of every value, and the notices stand on s
     "profile: shop (profile use)",
     "environment: sandbox (profile shop)",
     "base-url: https://env.example/cp/api/v1 (LENDEN_BASE_URL)",
-    "api-key: sk_sandbox_…XYZ (profile shop)",
+    "api-key: sk_sandbox_…XYZ (profile shop, file)",
     "payout-secret: null (not set)",
     "redirect-url: null (not set)",
     "callback-url: null (not set)",

@@ -1,6 +1,6 @@
 import { amountText } from "../../contract/amount.ts";
 import { defineCommand } from "../../frame/command.ts";
-import type { Settings } from "../../frame/context.ts";
+import type { SecretSource, Settings, Sourced } from "../../frame/context.ts";
 import { argument } from "../../frame/flag.ts";
 import { text } from "../../ui/view.ts";
 import { readProfileName } from "./flags.ts";
@@ -58,11 +58,8 @@ function rowsOf(settings: Settings) {
       environment && profile && { value: environment, source: `profile ${profile.value}` },
     ),
     row("base-url", settings.baseUrl),
-    row("api-key", apiKey && { value: shownSecret(apiKey.value), source: apiKey.source }),
-    row(
-      "payout-secret",
-      payoutSecret && { value: shownSecret(payoutSecret.value), source: payoutSecret.source },
-    ),
+    row("api-key", apiKey && secretRow(apiKey, settings)),
+    row("payout-secret", payoutSecret && secretRow(payoutSecret, settings)),
     row("redirect-url", settings.redirectUrl),
     row("callback-url", settings.callbackUrl),
     row("method", settings.method),
@@ -72,4 +69,11 @@ function rowsOf(settings: Settings) {
       source: settings.confirmAbove.source,
     }),
   ];
+}
+
+/** Of a profile's secret it says too in which of the three places that a profile has it lies. */
+function secretRow({ value, source }: Sourced<SecretSource>, { profile }: Settings) {
+  const place = "text" in value ? "file" : "keychain" in value ? "keychain" : "command";
+  const isOwn = source === `profile ${profile?.value}`;
+  return { value: shownSecret(value), source: isOwn ? `${source}, ${place}` : source };
 }

@@ -1,10 +1,8 @@
 import { masked } from "../../contract/keys.ts";
-import type { Profile } from "../../frame/context.ts";
+import type { Profile, SecretSource } from "../../frame/context.ts";
 import { type Card, card, field, text } from "../../ui/view.ts";
 
-type SecretSource = NonNullable<Profile["apiKey"]>;
-
-/** A profile as it may be shown: its secrets masked, or the command that prints them. */
+/** A profile as it may be shown: its secrets masked, or where they lie. */
 export function shownProfile(name: string, profile: Profile) {
   const { apiKey, payoutSecret, ...others } = profile;
   return { name, ...others, apiKey: shownSecret(apiKey), payoutSecret: shownSecret(payoutSecret) };
@@ -13,7 +11,8 @@ type ShownProfile = ReturnType<typeof shownProfile>;
 
 export function shownSecret(source: SecretSource | undefined): string | null {
   if (!source) return null;
-  return "text" in source ? masked(source.text) : `printed by: ${source.command.split(" ")[0]}`;
+  if ("text" in source) return masked(source.text);
+  return "keychain" in source ? "in the keychain" : `printed by: ${source.command.split(" ")[0]}`;
 }
 
 export function profileCard(profile: ShownProfile): Card {
