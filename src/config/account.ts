@@ -56,7 +56,7 @@ export function profileAccount(
   const settings = {
     profile: { value: name, source: "" },
     environment,
-    baseUrl: baseUrl === undefined ? undefined : { value: baseUrl, source: "--base-url" },
+    baseUrl: baseUrl === undefined ? undefined : { value: baseUrl, source: "the profile" },
     shadows: [],
   };
   for (const text of noticesOf(settings)) notice(text);

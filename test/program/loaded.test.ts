@@ -69,7 +69,7 @@ test("a wrong line loads nothing of what a right one would need", () => {
 test("signing offline loads no server, no lock, no table", () => {
   const files = loaded(["payout", "sign", "--amount", "5", "--ref", "A"]);
   expect(files).toContain("account.cjs");
-  for (const dear of ["server.cjs", "proper-lockfile.cjs", "text.cjs"]) {
+  for (const dear of ["server.cjs", "proper-lockfile.cjs", "text.cjs", "keychain.cjs"]) {
     expect(files).not.toContain(dear);
   }
 });

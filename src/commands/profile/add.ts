@@ -4,15 +4,16 @@ import type { Context } from "../../frame/context.ts";
 import { argument, flag } from "../../frame/flag.ts";
 import { profileFlags, readProfileName } from "./flags.ts";
 import { keepProfile } from "./keeping.ts";
-import { readSecrets, secretFlags } from "./secret-flags.ts";
+import { namesSource, readSecrets, secretFlags } from "./secret-flags.ts";
 import { profileCard, shownProfile } from "./shown.ts";
 
 export const profileAdd = defineCommand({
   name: "profile add",
   summary: "Keep an account's address, key and payout secret under a name",
   details:
-    "A secret is never a flag: it comes from standard input, from a file, or from a command that prints it (run without a shell). With --key-stdin and --secret-stdin together, the key is the first line and the secret the second. The first profile becomes the one in use.",
+    "At a terminal, with nothing said of where the key comes from, it asks for all it needs, tries the key out and says where it will be kept. A secret is never a flag: it comes from standard input, from a file, or from a command that prints it (run without a shell). With --key-stdin and --secret-stdin together, the key is the first line and the secret the second. The first profile becomes the one in use.",
   examples: [
+    { line: "lenden profile add", says: "asks, at a terminal" },
     {
       line: "lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-file key.txt --secret-file secret.txt",
       says: "from files",
@@ -36,11 +37,16 @@ export const profileAdd = defineCommand({
   },
   exits: ["access", "locked"],
   async run(input, context) {
-    const { name, apiKey, payoutSecret, environment, baseUrl } = await givenProfile(input, context);
+    const ask = namesSource(input) ? undefined : await context.ask();
+    const dialogue = ask && (await import("./dialogue.ts"));
+    const { name, apiKey, payoutSecret, environment, baseUrl } = dialogue
+      ? await dialogue.askProfile(input, ask, context)
+      : await givenProfile(input, context);
     const { redirectUrl, callbackUrl, method, numberFormat, confirmAbove } = input;
     const settings = { redirectUrl, callbackUrl, method, numberFormat, confirmAbove };
     const profile = { environment, baseUrl, apiKey, payoutSecret, ...settings };
     const kept = await keepProfile(name, profile, input, context);
+    if (dialogue) context.notice(dialogue.sameLine(name, profile, input));
     return shownProfile(name, kept);
   },
   view: profileCard,

@@ -49,8 +49,9 @@ export interface Secrets {
 }
 
 /** Whether any flag says where a secret comes from: then nobody is asked for one. */
-export function namesSource({ keychain: _, ...sources }: SecretInput): boolean {
-  return Object.values(sources).some(Boolean);
+export function namesSource(given: SecretInput): boolean {
+  const { keyStdin, keyFile, keyCommand, secretStdin, secretFile, secretCommand } = given;
+  return [keyStdin, keyFile, keyCommand, secretStdin, secretFile, secretCommand].some(Boolean);
 }
 
 /** The key and the secret from where the flags say; all that is wrong with them at once. */

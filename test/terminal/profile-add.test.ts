@@ -1,0 +1,212 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect } from "vitest";
+import { testAccount } from "../commands/account.ts";
+import { openSecretService, secretServiceTest } from "../config/keychains.ts";
+import { closedPort } from "../http/misbehaving.ts";
+import { launcher, lenden, scratchFolder } from "../run.ts";
+import { openTerminal, terminalTest } from "./terminal.ts";
+
+const account = testAccount();
+const key = "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ";
+
+/** `lenden profile add` at its first question, in a config folder of its own. */
+async function adding(args: string[] = [], more: Record<string, string> = {}) {
+  const folder = scratchFolder();
+  const env = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data"), ...more };
+  const terminal = await openTerminal(["profile", "add", ...args], { env, columns: 100 });
+  const file = join(folder, "profiles.json");
+  const stored = (): unknown => JSON.parse(readFileSync(file, "utf8"));
+  return { folder, file, env, terminal, stored };
+}
+
+/** A config folder in which there is a profile already. */
+async function withProfile(name: string): Promise<string> {
+  const folder = scratchFolder();
+  const line = ["profile", "add", name, "--key-stdin", "--base-url", "https://a.example"];
+  await lenden(line, { env: { LENDEN_CONFIG_DIR: folder }, stdin: key });
+  return folder;
+}
+
+/** What differs from run to run, told in words. */
+function told(screen: string, folder: string): string {
+  const { apiKey, payoutSecret, baseUrl } = account.sandbox();
+  return screen
+    .replaceAll(folder, "<folder>")
+    .replaceAll(new URL(baseUrl).host, "<sandbox>")
+    .replaceAll(`…${apiKey.slice(-3)}`, "…<3>")
+    .replaceAll(`…${payoutSecret.slice(-3)}`, "…<3>");
+}
+
+describe("profile add at a terminal", () => {
+  terminalTest("asks, tries the key out, and keeps the profile", async () => {
+    const { apiKey, payoutSecret, baseUrl } = account.sandbox();
+    const { folder, file, terminal, stored } = await adding();
+    await terminal.answer("API key", apiKey);
+    await terminal.answer("Payout secret", payoutSecret);
+    await terminal.answer("Name of the profile", "");
+    await terminal.answer("Base URL", new URL(baseUrl).origin);
+    const { code, screen, isRestored } = await terminal.ended();
+    expect({ code, isRestored }).toEqual({ code: 0, isRestored: true });
+    expect(stored()).toEqual({
+      version: 1,
+      current: "sandbox",
+      profiles: {
+        sandbox: {
+          environment: "sandbox",
+          baseUrl,
+          apiKey: { text: apiKey },
+          payoutSecret: { text: payoutSecret },
+        },
+      },
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(["profiles.json"]);
+    for (const secret of [apiKey.slice(11, 23), payoutSecret]) expect(screen).not.toContain(secret);
+    await expect(told(screen, folder)).toMatchFileSnapshot("__snapshots__/profile-add.txt");
+  });
+
+  terminalTest("ends with the command line that does the same", async () => {
+    const { apiKey, payoutSecret, baseUrl } = account.sandbox();
+    const more = ["--redirect-url", "https://shop.example/it's?a=1&b=$HOME"];
+    const { terminal, stored, env } = await adding(["shop", ...more], { LENDEN_BASE_URL: baseUrl });
+    await terminal.answer("API key", apiKey);
+    await terminal.answer("Payout secret", payoutSecret);
+    const { code, screen } = await terminal.ended();
+    expect(code).toBe(0);
+    const line = /^The same without questions: lenden (.*)$/m.exec(screen)?.[1] ?? "";
+    const again = scratchFolder();
+    execFileSync("sh", ["-c", `"$0" "$1" ${line}`, process.execPath, launcher], {
+      env: { ...env, LENDEN_CONFIG_DIR: again },
+      input: `${apiKey}\n${payoutSecret}\n`,
+    });
+    expect(JSON.parse(readFileSync(join(again, "profiles.json"), "utf8"))).toEqual(stored());
+  });
+
+  terminalTest("says what is wrong with an answer, and asks again", async () => {
+    const { apiKey, baseUrl } = account.sandbox();
+    const folder = await withProfile("shop");
+    const { terminal } = await adding(["--environment", "sandbox"], { LENDEN_CONFIG_DIR: folder });
+    await terminal.answer("API key", "hello");
+    await terminal.shows("begins with sk_sandbox_");
+    await terminal.press("C-u");
+    await terminal.answer("API key", "public-ABC-ABCDEFGHIJKL-XYZ");
+    await terminal.shows("This is a production key, and --environment says sandbox.");
+    await terminal.press("C-u");
+    await terminal.answer("API key", apiKey);
+    await terminal.answer("Payout secret", apiKey);
+    await terminal.shows("This is an API key, not the payout secret.");
+    await terminal.press("C-u");
+    await terminal.answer("Payout secret", "");
+    await terminal.answer("Name of the profile", "Shop");
+    await terminal.shows("1 to 32 small letters");
+    await terminal.press("C-u");
+    await terminal.answer("Name of the profile", "shop");
+    await terminal.shows("There already is a profile shop");
+    await terminal.press("C-u");
+    await terminal.answer("Name of the profile", "other");
+    await terminal.answer("Base URL", "http://elsewhere.example");
+    await terminal.shows("begins with https:");
+    await terminal.press("C-u");
+    await terminal.answer("Base URL", baseUrl);
+    const { code, screen } = await terminal.ended();
+    expect(code).toBe(0);
+    expect(screen).not.toContain("ABCDEFGH");
+    expect(readdirSync(folder)).toEqual(["profiles.json"]);
+    const { profiles } = JSON.parse(readFileSync(join(folder, "profiles.json"), "utf8"));
+    expect(Object.keys(profiles)).toEqual(["shop", "other"]);
+    expect(profiles.other).not.toHaveProperty("payoutSecret");
+  });
+
+  terminalTest("asks for another address where the environment lock refuses one", async () => {
+    const { baseUrl } = account.sandbox();
+    const { terminal, file } = await adding();
+    await terminal.answer("API key", "public-ABC-ABCDEFGHIJKL-XYZ");
+    await terminal.shows("This is a production key.");
+    await terminal.answer("Payout secret", "");
+    await terminal.answer("Name of the profile", "");
+    await terminal.answer("Base URL", baseUrl);
+    await terminal.shows("A production key is only sent over https:");
+    await terminal.shows(/Base URL of the service$/m);
+    await terminal.press("C-c");
+    expect((await terminal.ended()).code).toBe(130);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  terminalTest("of a name that is taken asks nothing", async () => {
+    const { terminal } = await adding(["shop"], { LENDEN_CONFIG_DIR: await withProfile("shop") });
+    const { code, screen } = await terminal.ended();
+    expect({ code, screen }).toEqual({
+      code: 2,
+      screen: expect.stringMatching(/^error: There already is a profile shop\./),
+    });
+  });
+});
+
+describe("a key that cannot be tried out", () => {
+  const untried = async () => {
+    const made = await adding([], {
+      LENDEN_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
+    });
+    await made.terminal.answer("API key", key);
+    await made.terminal.answer("Payout secret", "");
+    await made.terminal.answer("Name of the profile", "shop");
+    return made;
+  };
+
+  terminalTest("is kept after a yes, and not at all after anything else", async () => {
+    const [kept, left] = await Promise.all([untried(), untried()]);
+    await kept.terminal.answer("Keep it anyway?", "y");
+    await left.terminal.answer("Keep it anyway?", "");
+    expect((await kept.terminal.ended()).code).toBe(0);
+    expect(kept.stored()).toMatchObject({ profiles: { shop: { apiKey: { text: key } } } });
+    const { code, screen } = await left.terminal.ended();
+    expect({ code, files: readdirSync(left.folder) }).toEqual({ code: 4, files: [] });
+    expect(screen).toContain("Nothing was written.");
+  });
+});
+
+describe("Ctrl-C", () => {
+  const answers: [string, string][] = [
+    ["API key", key],
+    ["Payout secret", "a-payout-secret"],
+    ["Name of the profile", "shop"],
+    ["Base URL", "http://127.0.0.1:1"],
+    ["Keep it anyway?", ""],
+  ];
+
+  terminalTest("at any question leaves with 130, and nothing is written", async () => {
+    const left = answers.map(async ([question], step) => {
+      const { terminal, folder } = await adding();
+      for (const [before, answer] of answers.slice(0, step)) await terminal.answer(before, answer);
+      await terminal.shows(question);
+      await terminal.press("C-c");
+      const { code, isRestored, screen } = await terminal.ended();
+      const hasSecret = /ABCDEFGH|a-payout/.test(screen);
+      return { code, isRestored, hasSecret, files: readdirSync(folder) };
+    });
+    const expected = { code: 130, isRestored: true, hasSecret: false, files: [] };
+    expect(await Promise.all(left)).toEqual(answers.map(() => expected));
+  });
+});
+
+secretServiceTest("profile add --keychain says so, and keeps key and secret there", async () => {
+  const { apiKey, payoutSecret, baseUrl } = account.sandbox();
+  const { env: bus } = await openSecretService(scratchFolder(), "a password");
+  const { terminal, file } = await adding(["shop", "--keychain"], {
+    ...bus,
+    LENDEN_BASE_URL: baseUrl,
+  });
+  await terminal.shows("will be kept in this system's keychain");
+  await terminal.answer("API key", apiKey);
+  await terminal.answer("Payout secret", payoutSecret);
+  const { code, screen } = await terminal.ended();
+  expect(code).toBe(0);
+  expect(screen).toContain("--key-stdin --secret-stdin --keychain");
+  expect(readFileSync(file, "utf8")).not.toContain(apiKey);
+  const { stdout } = await lenden(["profile", "list", "--json"], {
+    env: { LENDEN_CONFIG_DIR: join(file, "..") },
+  });
+  expect(stdout).toContain("in the keychain");
+});
