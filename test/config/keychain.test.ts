@@ -102,6 +102,16 @@ describe("a profile whose secrets lie in the keychain", () => {
     expect(entries()).toEqual({});
   });
 
+  test("sends its production key to its own address alone", async () => {
+    const { run } = place();
+    const add = ["profile", "add", "live", "--key-stdin", "--keychain", "--base-url"];
+    const stdin = "public-ABC-ABCDEFGHIJKL-XYZ";
+    expect((await run([...add, "https://pay.example"], { stdin })).code).toBe(0);
+    const { code, stderr } = await run(["pay", "get", "TX1", "--base-url", "https://a.example"]);
+    expect(code).toBe(4);
+    expect(stderr).toContain("does not go to a.example");
+  });
+
   test("whose name is taken leaves nothing in the keychain", async () => {
     const { add, entries, stored } = place();
     await add();

@@ -192,7 +192,7 @@ describe("where key and secret come from", () => {
 
   test("a command that takes more than a minute is killed and not waited for", async () => {
     const { env, folder } = place();
-    const script = `echo $$ >'${folder}/pid'; sleep 600 & wait`;
+    const script = `echo $$ >'${folder}/pid'; exec sleep 600`;
     const line = ["profile", "add", "--base-url", url, "--key-command", `sh -c "${script}"`];
     const { code, stderr } = await lenden(line, {
       env: { ...env, PATH: process.env.PATH },
@@ -311,6 +311,8 @@ describe("the life of a profile", () => {
     [["set", "redirect-url", "http://shop.example"], "begins with https:"],
     [["set", "number-format", "roman"], "not one of: local"],
     [["set", "base-url", ""], "needs a base URL"],
+    [["set", "confirm-above", "25,000"], "Did you mean 25000?"],
+    [["set", "confirm-above", "0"], "above zero"],
   ])("profile %j is refused and changes nothing", async (line, why) => {
     const { profile, add, file } = place();
     await add("shop");

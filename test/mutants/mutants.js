@@ -370,4 +370,11 @@ export const mutants = [
     replace: "ELSE o.state END AS state",
     tests: batch,
   },
+  {
+    name: "real money: nobody is asked",
+    file: "program/confirm.ts",
+    find: "if (isReal) await requireYes(question, head, around);",
+    replace: "",
+    tests: ["test/commands/production.test.ts"],
+  },
 ];

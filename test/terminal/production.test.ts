@@ -69,6 +69,18 @@ describe("a payout with real money", () => {
   });
 });
 
+terminalTest("a question that SIGTERM takes away sends nothing", async () => {
+  const { service, terminal } = await sending("500");
+  await terminal.shows("Send a payout?");
+  await terminal.signal("SIGTERM");
+  const { code, isRestored } = await terminal.ended();
+  expect({ code, isRestored, knocks: service.connections() }).toEqual({
+    code: 143,
+    isRestored: true,
+    knocks: 0,
+  });
+});
+
 describe("a sum above the limit", () => {
   terminalTest.for(["25000.5", " 25000.50"])("is sent after %j", async (answer) => {
     const { service, terminal } = await sending("25000.50");
@@ -84,6 +96,31 @@ describe("a sum above the limit", () => {
     expect({ code, knocks: service.connections() }).toEqual({ code: 4, knocks: 0 });
     if (answer === "25,000.50")
       await expect(screen).toMatchFileSnapshot("__snapshots__/production-typed-wrong.txt");
+  });
+
+  terminalTest("is typed whatever the command", async () => {
+    const { service, env } = await production();
+    const create = [
+      "--description",
+      "x",
+      "--method-id",
+      "M1",
+      "--redirect-url",
+      "https://a.example",
+    ];
+    const account = ["--account-type", "personal", "--account-number", "01812345678"];
+    const lines = [
+      ["pay", "create", "--amount", "10000.01", ...create, "--callback-url", "https://a.example"],
+      ["refund", "create", "--payment", "TX1", "--amount", "10000.01", ...account],
+      ["api", "POST", "/payout/create-by-server", "-f", "amount=10000.01"],
+    ];
+    const codes = lines.map(async (line) => {
+      const terminal = await openTerminal(line, { env });
+      await terminal.answer("Type the amount, 10000.01, to go on", "y");
+      return (await terminal.ended()).code;
+    });
+    expect(await Promise.all(codes)).toEqual([4, 4, 4]);
+    expect(service.connections()).toBe(0);
   });
 
   terminalTest("begins above the profile's own limit, which the limit itself is not", async () => {
