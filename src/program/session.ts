@@ -1,6 +1,6 @@
 import type { Resource } from "../contract/words.ts";
 import { usage } from "../failure.ts";
-import type { Context, MethodWanted } from "../frame/context.ts";
+import type { Context } from "../frame/context.ts";
 import type { Host, Signal } from "../host.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { openProgress, type Progress } from "../ui/progress.ts";
@@ -40,6 +40,7 @@ export function openSession(options: SessionOptions): Session {
     if (progress) progress.note(text);
     else host.stderr.write(`${scrub(clean(text))}\n`);
   };
+  let hasAsked = false;
   const stop = listenForStop(host, { ...options, notice });
   const accounts = once(async () =>
     (await import("./accounts.ts")).openAccounts({ ...options, notice }),
@@ -87,19 +88,28 @@ export function openSession(options: SessionOptions): Session {
       const { openMethodCache } = await import("../config/method-cache.ts");
       return openMethodCache(host.folders.data, await context.account(), host.now);
     },
-    methodId: (wanted) => methodId(wanted, context),
-    confirm: async (question) =>
-      (await import("./confirm.ts")).confirm(question, { context, globals }),
+    methods: async () => (await import("./methods.ts")).methods(context),
+    methodId: async (wanted) => (await import("./methods.ts")).methodId(wanted, context),
+    confirm: async (question) => {
+      await (await import("./confirm.ts")).confirm(question, { context, globals });
+      if (!hasAsked || globals.yes) return;
+      await (await import("./confirm-dialogue.ts")).confirmDialogue(question, context);
+    },
     ask: async () => {
       if (!host.stdin.isTTY || !host.stderr.isTTY || globals.noInput) return undefined;
       return (await import("../ui/ask.ts")).openAsk({
         stdin: host.stdin,
         stderr: host.stderr,
         stopping: stop.stopping,
+        onQuestion: (isOpen) => {
+          stop.hold(isOpen);
+          hasAsked = true;
+        },
       });
     },
     startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),
     notice,
+    show: async (view) => (await import("./show.ts")).show(view, { host, globals, scrub }),
     progress: (line) => {
       const opened = openProgress(line, { ...host, scrub });
       progress = opened;
@@ -130,12 +140,4 @@ function newestId(kind: Resource, place: number, ledger: Ledger): string {
   throw usage([
     `The ledger has no ${place === 1 ? "" : `${place} `}${kind}${place === 1 ? "" : "s"} of this account yet.`,
   ]);
-}
-
-async function methodId({ method = "", methodId: id, dryRun }: MethodWanted, context: Context) {
-  if (id !== undefined) return id;
-  const { findKeptMethod, findMethod } = await import("../operations/method.ts");
-  const cache = await context.methodCache();
-  if (!dryRun) return (await findMethod(method, await context.world(), cache)).id;
-  return findKeptMethod(method, cache)?.id ?? `(the id of ${method}, looked up when it is sent)`;
 }

@@ -2,7 +2,7 @@ import { parseArgsStringToArgv } from "string-argv";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import type { Context } from "../../src/frame/context.ts";
-import { readInput } from "../../src/frame/input.ts";
+import { readTyped } from "../../src/frame/input.ts";
 import { readArgv } from "../../src/program/argv.ts";
 import { readGlobals } from "../../src/program/globals.ts";
 import { lenden } from "../run.ts";
@@ -69,7 +69,8 @@ test.each(examples)("%s: the example %s is one that works", async (name, line) =
   expect(invocation.command.name).toBe(name);
   expect(readGlobals(invocation.globals, {}).problems).toEqual([]);
   const { command, given } = invocation;
-  await readInput(command, given, settled);
+  const { problems, missing } = await readTyped(command, given, settled);
+  expect([...problems, ...missing.values()]).toEqual([]);
 });
 
 /** Settings in which every value that a profile can hold is there. */
