@@ -1,11 +1,10 @@
 import { Failure } from "../failure.ts";
-import type { Ask, Choice } from "../ui/ask.ts";
-import { shellLine } from "../ui/shell-line.ts";
-import { clean } from "../ui/terminal-text.ts";
-import { type Candidate, candidatesOf, fitting } from "./candidates.ts";
+import type { Ask } from "../ui/ask.ts";
+import { answerText } from "./answer-text.ts";
 import type { Context } from "./context.ts";
-import { type Argument, type Flag, flagName, type Read } from "./flag.ts";
+import { type Argument, type Flag, flagName } from "./flag.ts";
 import type { AnyGuide } from "./guide.ts";
+import { showSame } from "./same-line.ts";
 
 /** What a dialogue is about. */
 interface Asked {
@@ -46,7 +45,7 @@ export async function askForMissing(
     values[name] = answer.value;
     answers.push({ of, text: answer.text });
   }
-  showLine(withAnswers(argv, answers), context);
+  showSame([withAnswers(argv, answers)], context);
   return values;
 }
 
@@ -65,7 +64,11 @@ async function answerTo(
 ): Promise<{ text: string; value: unknown } | undefined> {
   for (;;) {
     const preset = await guide?.preset?.(values);
-    const text = await textOf({ of, preset, isOptional }, ask, context);
+    const text = await answerText(
+      { of, message: guide?.message, preset, isOptional },
+      ask,
+      context,
+    );
     if (text === "" && isOptional) return undefined;
     const reading = of.read(text);
     if (!reading.ok) {
@@ -86,57 +89,6 @@ function isAnotherTry(error: unknown): error is Failure {
   return error instanceof Failure && ["refused", "not-found", "usage"].includes(error.kind);
 }
 
-interface Wanted {
-  of: Flag | Argument;
-  preset: string | undefined;
-  isOptional: boolean;
-}
-
-async function textOf(
-  { of, preset, isOptional }: Wanted,
-  ask: Ask,
-  context: Context,
-): Promise<string> {
-  const { names, read } = of;
-  const message = `${of.about}:`;
-  if (read.words)
-    return ask.choice(
-      message,
-      read.words.map((word) => ({ name: word, value: word })),
-    );
-  if (names && names !== "file") {
-    const candidates = await candidatesOf(names, context);
-    if (names === "method" && candidates.length > 0)
-      return ask.choice(message, candidates.map(choice));
-    if (candidates.length > 0) return ask.search(message, search(candidates, read));
-  }
-  const leaves = isOptional && preset === undefined;
-  return ask.text(leaves ? `${of.about} (Enter leaves it out):` : message, {
-    ...(preset === undefined ? {} : { preset }),
-    check: (text) => (text === "" && leaves ? undefined : problemOf(read, text)),
-  });
-}
-
-/** What fits; and what was typed as it is, for what this ledger does not know. */
-function search(candidates: Candidate[], read: Read<unknown>) {
-  return (text: string): Choice<string>[] => {
-    const word = text.trim();
-    const isKnown = candidates.some((one) => one.text === word);
-    const asTyped = { name: `${word}  (as typed)`, value: word };
-    const isId = word !== "" && !isKnown && read(word).ok;
-    return [...fitting(word, candidates).map(choice), ...(isId ? [asTyped] : [])];
-  };
-}
-
-function choice({ text, shown }: Candidate): Choice<string> {
-  return { name: shown, value: text };
-}
-
-function problemOf(read: Read<unknown>, text: string): string | undefined {
-  const reading = read(text);
-  return reading.ok ? undefined : reading.problem;
-}
-
 /** The line with the answers in it, before the `--` that ends its options. */
 function withAnswers(argv: string[], answers: { of: Flag | Argument; text: string }[]): string[] {
   const end = argv.indexOf("--");
@@ -149,13 +101,4 @@ function withAnswers(argv: string[], answers: { of: Flag | Argument; text: strin
   const all = [...operands, ...more];
   const needsEnd = all.some((text) => text.startsWith("-"));
   return needsEnd ? [...options, ...flags, "--", ...all] : [...options, ...flags, ...all];
-}
-
-/** Only a line that can be copied as it stands: not one with characters that no terminal shows. */
-function showLine(argv: string[], { notice }: Pick<Context, "notice">): void {
-  const line = shellLine(["lenden", ...argv]);
-  if (clean(line) !== line) return;
-  notice("");
-  notice("The same without questions:");
-  notice(`  ${line}`);
 }

@@ -6,6 +6,8 @@ export type Guide<S extends Shape> = {
 };
 
 interface Question<Value, Known> {
+  /** How to ask, where the flag's own sentence is not the best question; without a colon. */
+  message?: string;
   /** An optional one is asked for too once anything is; Enter leaves it out. */
   isOffered?: boolean;
   /** What Enter answers. @throws Failure that ends the dialogue */

@@ -4,7 +4,7 @@ import { toText } from "../ui/text.ts";
 import type { View } from "../ui/view.ts";
 import type { Globals } from "./globals.ts";
 
-/** Draws a view on stderr, between empty lines: a person reads it among questions. */
+/** Draws a view on stderr, and an empty line: a person reads it among questions. */
 export async function show(
   view: View,
   { host, globals, scrub }: { host: Host; globals: Globals; scrub: (text: string) => string },
@@ -12,5 +12,5 @@ export async function show(
   const { stderr, env } = host;
   const color = wantsColor({ mode: globals.color, env, isTerminal: stderr.isTTY === true });
   const text = toText(view, { style: await loadStyle(color), width: stderr.columns });
-  stderr.write(`\n${scrub(text)}\n`);
+  stderr.write(`${scrub(text)}\n`);
 }

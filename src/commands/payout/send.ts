@@ -40,7 +40,7 @@ export const payoutSend = defineCommand({
   exits: ["refused", "access", "conflict", "cancelled", "unreachable", "uncertain"],
   guide: ({ host }) => ({
     // In the line that the dialogue shows at its end: run again, that is the same payout.
-    ref: { isOffered: true, preset: () => newReference(host) },
+    ref: { message: "Reference", isOffered: true, preset: () => newReference(host) },
   }),
   async run(input, context) {
     const { numberFormat } = await context.settings();

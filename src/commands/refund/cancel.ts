@@ -28,7 +28,7 @@ export const refundCancel = defineCommand({
   exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
   guide: (context) => ({
     refundRequestId: { look: (typed) => showCancellable(typed, context) },
-    note: { isOffered: true },
+    note: { message: "Note", isOffered: true },
   }),
   async run({ note: reason, dryRun, ...input }, context) {
     const refundRequestId = await context.idOf("refund", input.refundRequestId);

@@ -55,11 +55,12 @@ export const refundCreate = defineCommand({
         },
       },
       amount: {
+        message: "Amount to pay back, in taka",
         preset: async ({ payment = "" }) => amountText((await chosen.look(payment)).leftPaisa),
         look: (asked, { payment = "", again: isAgain = false }) =>
           chosen.check(payment, asked, { again: isAgain }),
       },
-      note: { isOffered: true },
+      note: { message: "Note", isOffered: true },
     };
   },
   async run(input, context) {
