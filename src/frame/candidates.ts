@@ -69,8 +69,8 @@ function operationCandidate(operation: Operation): Candidate {
   const shown = [
     remoteId ?? id,
     amountPaisa === null ? kind : formatPaisa(amountPaisa),
-    operation.status ?? operation.state,
     typeof about === "string" ? about : "",
+    operation.status ?? operation.state,
     formatTime(createdAt),
   ];
   return {

@@ -91,12 +91,14 @@ export function openSession(options: SessionOptions): Session {
     methods: async () => (await import("./methods.ts")).methods(context),
     methodId: async (wanted) => (await import("./methods.ts")).methodId(wanted, context),
     confirm: async (question) => {
+      const isDialogue = hasAsked;
       await (await import("./confirm.ts")).confirm(question, { context, globals });
-      if (!hasAsked || globals.yes) return;
+      if (!isDialogue || globals.yes) return;
       await (await import("./confirm-dialogue.ts")).confirmDialogue(question, context);
     },
     ask: async () => {
-      if (!host.stdin.isTTY || !host.stderr.isTTY || globals.noInput) return undefined;
+      const isTerminal = host.stdin.isTTY && host.stderr.isTTY && host.env.TERM !== "dumb";
+      if (!isTerminal || globals.noInput) return undefined;
       return (await import("../ui/ask.ts")).openAsk({
         stdin: host.stdin,
         stderr: host.stderr,

@@ -26,7 +26,7 @@ export interface Stop {
  * @param finishes whether what is in flight may end after the first: so it is where money moves
  */
 export function listenForStop(
-  host: Host,
+  host: Pick<Host, "now" | "sleep" | "onSignal">,
   { finishes, notice }: { finishes: boolean; notice: (text: string) => void },
 ): Stop {
   const stopping = new AbortController();
