@@ -33,8 +33,8 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   sandboxOnly?: boolean;
   /** The exit codes, beside 0 and 2, that a script should know. */
   exits?: FailureKind[];
-  /** What its dialogue adds, where a person is asked for what is missing. */
-  guide?(context: Context): Guide<F & A>;
+  /** What its dialogue adds; asked for before the first question, and may forbid it. */
+  guide?(context: Context): Promise<Guide<F & A>>;
   run(
     input: Input<F & A> & { dryRun: boolean },
     context: Context,

@@ -32,7 +32,7 @@ interface Typed {
  * are reported together; where anything is wrong, nothing is asked.
  */
 export async function readInput(
-  shape: Shape & { guide?: ((context: Context) => AnyGuide) | undefined },
+  shape: Shape & { guide?: ((context: Context) => Promise<AnyGuide>) | undefined },
   given: Given,
   context: Context,
 ): Promise<Record<string, unknown>> {
@@ -41,7 +41,7 @@ export async function readInput(
   const ask = problems.length === 0 ? await context.ask() : undefined;
   if (!ask) throw usage([...problems, ...missing.values()]);
   const { askForMissing } = await import("./dialogue.ts");
-  const guide = shape.guide?.(context) ?? {};
+  const guide = (await shape.guide?.(context)) ?? {};
   return askForMissing({ ...shape, guide, values, missing, argv: given.argv }, ask, context);
 }
 

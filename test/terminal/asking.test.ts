@@ -4,6 +4,11 @@ import { openMerchant, paymentOf, refundOf } from "../merchant.ts";
 import { answerAll, openShop } from "./shop.ts";
 import { openTerminal, terminalTest } from "./terminal.ts";
 
+const account = {
+  LENDEN_BASE_URL: "http://127.0.0.1:9/cp/api/v1",
+  LENDEN_API_KEY: "sk_sandbox_abc-abcdefghijkl-abc",
+};
+
 terminalTest("pay create asks for what is missing, each by its own check", async () => {
   const shop = await openShop();
   const terminal = await shop.open(["pay", "create"], { rows: 40 });
@@ -150,9 +155,24 @@ terminalTest.each([
   expect(screen).not.toContain("? ");
 });
 
-terminalTest("who has no account hears of it before the first question", async () => {
-  const terminal = await openTerminal(["pay", "create"]);
+terminalTest.each([
+  ["account", ["pay", "create"], {}, "API key"],
+  ["payout secret", ["payout", "send"], account, "payout secret"],
+])("who has no %s hears of it before the first question", async (_, args, env, missing) => {
+  const terminal = await openTerminal(args, { env });
   const { code, screen } = await terminal.ended();
   expect(code).toBe(4);
-  expect(screen).toMatch(/^error: There is no API key/);
+  expect(screen).toMatch(new RegExp(`^error: There is no ${missing}`));
+});
+
+terminalTest("a secret that got into the line is not shown again", async () => {
+  const shop = await openShop();
+  const secret = shop.env.LENDEN_PAYOUT_SECRET ?? "";
+  const line = ["pay", "create", "--description", `x ${secret}`, "--method", "bkash"];
+  const terminal = await shop.open(line, { columns: 200 });
+  await terminal.answer("The amount in taka", "12");
+  await terminal.answer("Create a payment?", "n");
+  const { screen } = await terminal.ended();
+  expect(screen).toContain("lenden pay create --description 'x ");
+  expect(screen).not.toContain(secret.slice(0, 8));
 });

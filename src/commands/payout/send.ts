@@ -38,10 +38,13 @@ export const payoutSend = defineCommand({
   },
   writes: true,
   exits: ["refused", "access", "conflict", "cancelled", "unreachable", "uncertain"],
-  guide: ({ host }) => ({
+  guide: async (context) => {
+    await context.account();
+    await context.payoutSecret();
     // In the line that the dialogue shows at its end: run again, that is the same payout.
-    ref: { message: "Reference", isOffered: true, preset: () => newReference(host) },
-  }),
+    const preset = () => newReference(context.host);
+    return { ref: { message: "Reference", isOffered: true, preset } };
+  },
   async run(input, context) {
     const { numberFormat } = await context.settings();
     const reference = input.ref ?? (await newReference(context.host));

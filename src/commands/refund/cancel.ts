@@ -26,7 +26,7 @@ export const refundCancel = defineCommand({
   flags: { note },
   writes: true,
   exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
-  guide: (context) => ({
+  guide: async (context) => ({
     refundRequestId: { look: (typed) => showCancellable(typed, context) },
     note: { message: "Note", isOffered: true },
   }),

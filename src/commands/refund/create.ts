@@ -45,7 +45,7 @@ export const refundCreate = defineCommand({
   },
   writes: true,
   exits: ["refused", "access", "conflict", "not-found", "unreachable", "uncertain"],
-  guide: (context) => {
+  guide: async (context) => {
     const chosen = openChosen(context);
     return {
       payment: {
