@@ -62,10 +62,17 @@ function batchCandidate({ id, name, createdAt, plan }: Batch): Candidate {
   return { text: id, shown: `${id}  ${name}  ${total}  ${formatTime(createdAt)}` };
 }
 
+/** What a person remembers of an operation, beside its amount. */
+const aboutOf: Partial<Record<Operation["kind"], string>> = {
+  payment: "description",
+  payout: "recipientNumber",
+  refund: "accountNumber",
+};
+
 function operationCandidate(operation: Operation): Candidate {
   const { id, remoteId, reference, kind, amountPaisa, asked, createdAt } = operation;
-  const who = { payment: "description", payout: "recipientNumber", refund: "accountNumber" };
-  const about = kind in who ? asked[who[kind as keyof typeof who]] : operation.target;
+  const who = aboutOf[kind];
+  const about = who === undefined ? operation.target : asked[who];
   const shown = [
     remoteId ?? id,
     amountPaisa === null ? kind : formatPaisa(amountPaisa),

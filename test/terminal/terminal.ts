@@ -10,7 +10,7 @@ import { launcher, scratchFolder } from "../run.ts";
 export interface Terminal {
   /** What is on the screen now, without blank space at the ends of lines and of the screen. */
   screen(): Promise<string>;
-  /** Waits until this is on the screen. */
+  /** Waits until this is on the screen; fails when the tool ends without it. */
   shows(wanted: string | RegExp): Promise<void>;
   /** Types a text as it is, in one go, as somebody who pastes it. */
   type(text: string): Promise<void>;
@@ -62,25 +62,22 @@ export async function openTerminal(
       env: { PATH: process.env.PATH, HOME: folder, LANG: "C.UTF-8", ...ownFolders(folder) },
     });
   const size = ["-x", String(columns), "-y", String(rows)];
-  await tmux(
-    "new-session",
-    "-d",
-    ...size,
-    "sh",
-    "-c",
-    script,
-    "sh",
-    folder,
-    stdout,
-    ...ran(args, env),
-  );
+  const shell = ["sh", "-c", script, "sh", folder, stdout];
+  await tmux("new-session", "-d", ...size, ...shell, ...ran(args, env));
   onTestFinished(async () => void (await tmux("kill-server")));
 
   const capture = async (...more: string[]): Promise<string> =>
     trimmed((await tmux("capture-pane", "-p", "-J", ...more)).stdout);
-  const shows = async (wanted: string | RegExp) => {
+  const hasEnded = () => existsSync(join(folder, "code"));
+  const shows = async (wanted: string | RegExp): Promise<void> => {
     const pattern = new RegExp(wanted instanceof RegExp ? wanted : escaped(wanted));
-    while (!pattern.test(await capture())) await delay(betweenLooksMs);
+    for (;;) {
+      const isOver = hasEnded();
+      const screen = await capture();
+      if (pattern.test(screen)) return;
+      if (isOver) throw new Error(`it ended without ${pattern} on the screen:\n${screen}`);
+      await delay(betweenLooksMs);
+    }
   };
   const type = async (text: string) => void (await tmux("send-keys", "-l", "--", text));
   const press = async (...keys: string[]) => void (await tmux("send-keys", ...keys));
@@ -100,7 +97,7 @@ export async function openTerminal(
       process.kill(Number(readFileSync(join(folder, "pid"), "utf8")), name);
     },
     ended: async () => {
-      while (!existsSync(join(folder, "code"))) await delay(betweenLooksMs);
+      while (!hasEnded()) await delay(betweenLooksMs);
       const modes = readFileSync(join(folder, "modes"), "utf8");
       const cursor = (await tmux("display-message", "-p", "#{cursor_flag}")).stdout.trim();
       return {
