@@ -34,7 +34,16 @@ const mayImport: Record<string, string[]> = {
     "@hono/node-server",
     "zod/mini",
   ],
-  ui: ["contract", "failure.ts", "chalk", "cli-table3", "string-width", "uqr", "@inquirer/prompts"],
+  ui: [
+    "contract",
+    "failure.ts",
+    "chalk",
+    "cli-table3",
+    "string-width",
+    "uqr",
+    "@inquirer/prompts",
+    "@inquirer/core",
+  ],
   frame: [
     "contract",
     "failure.ts",

@@ -3,6 +3,7 @@ import type { OutputFormat } from "../ui/render.ts";
 import type { View } from "../ui/view.ts";
 import type { Context } from "./context.ts";
 import { type Argument, type Flag, flag, type Input } from "./flag.ts";
+import type { Guide } from "./guide.ts";
 import { type Given, readInput } from "./input.ts";
 import { Preview } from "./preview.ts";
 
@@ -32,6 +33,8 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   sandboxOnly?: boolean;
   /** The exit codes, beside 0 and 2, that a script should know. */
   exits?: FailureKind[];
+  /** What its dialogue adds; asked for before the first question, and may forbid it. */
+  guide?(context: Context): Promise<Guide<F & A>>;
   run(
     input: Input<F & A> & { dryRun: boolean },
     context: Context,
@@ -64,7 +67,7 @@ interface Shown {
 export interface Command
   extends Omit<
     Spec<Record<string, Flag>, Record<string, Argument>, unknown>,
-    "run" | "view" | "json" | "ending" | "arguments" | "flags"
+    "run" | "view" | "json" | "ending" | "arguments" | "flags" | "guide"
   > {
   arguments: Record<string, Argument>;
   flags: Record<string, Flag>;
@@ -84,7 +87,7 @@ export function defineCommand<
     flags,
     arguments: args,
     async *start(given, context) {
-      const values = await readInput({ flags, arguments: args }, given, context);
+      const values = await readInput({ flags, arguments: args, guide: spec.guide }, given, context);
       if (spec.sandboxOnly) await refuseProduction(context);
       // The values were read by the very flags that the type is mapped from.
       const input = values as Input<F & A> & { dryRun: boolean };

@@ -8,6 +8,7 @@ import type { Input } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
 import type { Environment } from "../contract/keys.ts";
 import type { localContract } from "../contract/local.ts";
+import type { PaymentMethod } from "../contract/methods.ts";
 import type { Resource } from "../contract/words.ts";
 import type { Host } from "../host.ts";
 import type { Answer } from "../http/answer.ts";
@@ -23,6 +24,7 @@ import type { World } from "../operations/world.ts";
 import type { RunningSandbox, SandboxOptions } from "../sandbox/server.ts";
 import type { Ask } from "../ui/ask.ts";
 import type { Progress } from "../ui/progress.ts";
+import type { View } from "../ui/view.ts";
 import type { Preview } from "./preview.ts";
 
 /**
@@ -52,6 +54,8 @@ export interface Context {
   /** What only a local sandbox offers. */
   local(): Promise<ClientOf<typeof localContract>>;
   methodCache(): Promise<MethodCache>;
+  /** The methods of the account, as they were kept; asks the service where they were not. */
+  methods(): Promise<PaymentMethod[]>;
   /** The id of the method that was named; of a dry run, without asking the service. */
   methodId(wanted: MethodWanted): Promise<string>;
   /** The request that would be sent. */
@@ -65,6 +69,8 @@ export interface Context {
   ask(): Promise<Ask | undefined>;
   /** One line for the person, on stderr. */
   notice(text: string): void;
+  /** A view for the person, on stderr: what a question is about. */
+  show(view: View): Promise<void>;
   /** Shows how far something is, on stderr, until it is closed; `line` is asked for whenever it is drawn. */
   progress(line: () => string[]): Progress;
   profiles: {

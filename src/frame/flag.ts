@@ -109,7 +109,7 @@ function named(names: Named | undefined): { names?: Named } {
   return names ? { names } : {};
 }
 
-type Shape = Record<string, { presence: string; read: (text: string) => Reading<unknown> }>;
+export type Shape = Record<string, { presence: string; read: (text: string) => Reading<unknown> }>;
 
 /** The values that a command's `run` gets, by the names of its flags and arguments. */
 export type Input<S extends Shape> = {

@@ -1,6 +1,7 @@
 import { usage } from "../failure.ts";
 import type { Context } from "./context.ts";
 import { type Argument, type Flag, flagName, type Read } from "./flag.ts";
+import type { AnyGuide } from "./guide.ts";
 
 /** What was typed, still as text. */
 export interface Given {
@@ -8,6 +9,8 @@ export interface Given {
   arguments: string[];
   /** What is already known to be wrong with it: unknown flags, for one. */
   problems: string[];
+  /** The whole line, before it was taken apart. */
+  argv: string[];
 }
 
 interface Shape {
@@ -15,14 +18,41 @@ interface Shape {
   arguments: Record<string, Argument>;
 }
 
-/** Reads everything that was typed; all problems are reported together. */
+/** What the command line says, and what it does not. */
+interface Typed {
+  values: Record<string, unknown>;
+  /** Everything that is wrong, each a sentence. */
+  problems: string[];
+  /** Everything that is needed and was not typed: its name, and a sentence. */
+  missing: Map<string, string>;
+}
+
+/**
+ * Reads everything that was typed, and asks a person at a terminal for what is missing. All problems
+ * are reported together; where anything is wrong, nothing is asked.
+ */
 export async function readInput(
+  shape: Shape & { guide?: ((context: Context) => Promise<AnyGuide>) | undefined },
+  given: Given,
+  context: Context,
+): Promise<Record<string, unknown>> {
+  const { values, problems, missing } = await readTyped(shape, given, context);
+  if (problems.length === 0 && missing.size === 0) return values;
+  const ask = problems.length === 0 ? await context.ask() : undefined;
+  if (!ask) throw usage([...problems, ...missing.values()]);
+  const { askForMissing } = await import("./dialogue.ts");
+  const guide = (await shape.guide?.(context)) ?? {};
+  return askForMissing({ ...shape, guide, values, missing, argv: given.argv }, ask, context);
+}
+
+/** Reads everything that was typed, and what a profile holds instead of it. */
+async function readTyped(
   shape: Shape,
   given: Given,
   context: Pick<Context, "settings">,
-): Promise<Record<string, unknown>> {
-  const problems = [...given.problems];
-  const values: Record<string, unknown> = {};
+): Promise<Typed> {
+  const read: Typed = { values: {}, problems: [...given.problems], missing: new Map() };
+  const { values, problems } = read;
   for (const [name, one] of Object.entries(shape.flags)) {
     const typed = given.flags.get(name);
     const isReplaced = one.unless !== undefined && given.flags.has(one.unless);
@@ -31,50 +61,57 @@ export async function readInput(
     }
     if (isReplaced) continue;
     const setting = typed === undefined && one.fallback?.(await context.settings());
-    values[name] = readFlag(one, setting ? [setting] : typed, problems);
+    values[name] = readFlag([name, one], setting ? [setting] : typed, read);
   }
   const left = [...given.arguments];
   for (const [name, one] of Object.entries(shape.arguments)) {
-    values[name] = readArgument(one, left, problems);
+    values[name] = readArgument([name, one], left, read);
   }
   if (left.length > 0)
     problems.push(
       `${left.length === 1 ? "There is an argument" : `There are ${left.length} arguments`} too many.`,
     );
-  if (problems.length > 0) throw usage(problems);
-  return values;
+  return read;
 }
 
-function readFlag(one: Flag, texts: string[] | undefined, problems: string[]): unknown {
-  const name = flagName(one);
+function readFlag(
+  [name, one]: [string, Flag],
+  texts: string[] | undefined,
+  { problems, missing }: Typed,
+): unknown {
+  const label = flagName(one);
   if (one.presence === "switch") return texts !== undefined;
   if (one.presence === "many")
-    return (texts ?? []).map((text) => readText(name, one.read, text, problems));
+    return (texts ?? []).map((text) => readText(label, one.read, text, problems));
   const [text, ...others] = texts ?? [];
   if (others.some((other) => other !== text))
-    problems.push(`${name} is given twice, with different values.`);
-  if (text !== undefined) return readText(name, one.read, text, problems);
-  if (one.presence !== "optional") problems.push(`${name} is missing: ${lowerFirst(one.about)}.`);
+    problems.push(`${label} is given twice, with different values.`);
+  if (text !== undefined) return readText(label, one.read, text, problems);
+  if (one.presence !== "optional") missing.set(name, isMissing(label, one));
   return undefined;
 }
 
-function readArgument(one: Argument, left: string[], problems: string[]): unknown {
+function readArgument(
+  [name, one]: [string, Argument],
+  left: string[],
+  { problems, missing }: Typed,
+): unknown {
+  const label = `<${one.name}>`;
   if (one.presence === "rest")
-    return left.splice(0).map((text) => readText(`<${one.name}>`, one.read, text, problems));
+    return left.splice(0).map((text) => readText(label, one.read, text, problems));
   const text = left.shift();
-  if (text !== undefined) return readText(`<${one.name}>`, one.read, text, problems);
-  if (one.presence === "required")
-    problems.push(`<${one.name}> is missing: ${lowerFirst(one.about)}.`);
+  if (text !== undefined) return readText(label, one.read, text, problems);
+  if (one.presence === "required") missing.set(name, isMissing(label, one));
   return undefined;
 }
 
-function readText(name: string, read: Read<unknown>, text: string, problems: string[]): unknown {
+function readText(label: string, read: Read<unknown>, text: string, problems: string[]): unknown {
   const reading = read(text);
   if (reading.ok) return reading.value;
-  problems.push(`${name}: ${reading.problem}`);
+  problems.push(`${label}: ${reading.problem}`);
   return undefined;
 }
 
-function lowerFirst(sentence: string): string {
-  return sentence.slice(0, 1).toLowerCase() + sentence.slice(1);
+function isMissing(label: string, { about }: { about: string }): string {
+  return `${label} is missing: ${about.slice(0, 1).toLowerCase()}${about.slice(1)}.`;
 }

@@ -23,6 +23,9 @@ export function openListing(database: Database, owner: Owner) {
   const nthOfAll = database.prepare(
     `SELECT * FROM operations WHERE ${own} ORDER BY number DESC LIMIT 1 OFFSET ?`,
   );
+  const newestOfAll = database.prepare(
+    `SELECT * FROM operations WHERE ${own} ORDER BY number DESC LIMIT ?`,
+  );
   // The plus keeps SQLite from walking through all of them by their number, to be spared the sorting.
   const byName = ["id", "reference", "remote_id"].map((column) =>
     database.prepare(
@@ -56,6 +59,10 @@ export function openListing(database: Database, owner: Owner) {
     latest: (place: number): Operation | undefined =>
       maybe(nthOfAll.get(baseUrl, keyId, BigInt(place - 1))),
 
+    /** So many of any kind. */
+    recent: (limit: number): Operation[] =>
+      newestOfAll.all(baseUrl, keyId, BigInt(limit)).map(read),
+
     /** By its own id, by a payout's reference, or by the service's id. */
     find: (name: string): Operation | undefined => {
       const rows = byName.map((statement) => statement.get(baseUrl, keyId, name));
@@ -72,6 +79,10 @@ export function openListing(database: Database, owner: Owner) {
         ? byFingerprint.all(baseUrl, keyId, fingerprint)
         : byTarget.all(baseUrl, keyId, kind, target)
       ).map(read),
+
+    /** What was paid back of a payment, or may have been. */
+    refundsOf: (transactionId: string): Operation[] =>
+      byTarget.all(baseUrl, keyId, "refund", transactionId).map(read),
 
     /** Those of which nobody knows whether they happened. */
     unsettled: (): Operation[] => unsettled.all(baseUrl, keyId).map(read),

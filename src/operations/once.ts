@@ -7,13 +7,14 @@ import type { Operation } from "../ledger/operation.ts";
 import {
   attempted,
   checkStop,
-  dataOf,
   describe,
   evidenceOf,
   refusedToMake,
+  sameAgain,
   unsent,
 } from "./outcome.ts";
 import { fingerprintOf, recorded } from "./recorded.ts";
+import { checkRefund, isLive, type Repeat, retrieveCompleted } from "./refundable.ts";
 import type { World } from "./world.ts";
 
 /** Connections are tried this often; a request that may have left is never tried again. */
@@ -24,11 +25,6 @@ type PaymentInput = Omit<Input<ServiceContract["createPayment"]>, "amount">;
 type RefundInput = Omit<Input<ServiceContract["createRefund"]>, "amount">;
 export type Payment = Data<ServiceContract["createPayment"]>;
 export type Refund = Data<ServiceContract["createRefund"]>;
-
-/** Lets the same payment or refund be sent although the ledger has one like it. */
-export interface Repeat {
-  again: boolean;
-}
 
 /** Creates a payment, at most once (money-safety.md §3). */
 export async function createPayment(
@@ -65,7 +61,7 @@ export async function createRefund(
   { again }: Repeat,
   world: World,
 ): Promise<Refund> {
-  const paidPaisa = await refundable(input.transactionId, world);
+  const { paidPaisa } = await retrieveCompleted(input.transactionId, world);
   const body = { ...input, amount: amountNumber(amountPaisa) };
   const intent = {
     kind: "refund" as const,
@@ -82,9 +78,7 @@ export async function createRefund(
   };
   const operation = (await world.ledger()).begin(intent, (before) => {
     const live = before.filter(isLive);
-    checkLeft(input.transactionId, { paidPaisa, amountPaisa, live });
-    const same = live.find((one) => one.amountPaisa === amountPaisa);
-    if (same && !again) throw sameAgain("refund", same);
+    checkRefund(input.transactionId, { paidPaisa, amountPaisa, live }, { again });
   });
   return recorded(operation, world, async () => {
     const refund = await once("refund", () => world.client.createRefund(body), operation, world);
@@ -95,22 +89,6 @@ export async function createRefund(
   });
 }
 
-/** Whether a refund counts against what was paid: it was made, or it may have been. */
-function isLive({ state, status }: Operation): boolean {
-  return ["INTENT", "UNCERTAIN", "CONFLICT", "CONFIRMED"].includes(state) && status !== "Cancelled";
-}
-
-function sameAgain(what: "payment" | "refund", { id, state, createdAt }: Operation): Failure {
-  return new Failure(
-    "refused",
-    `The ledger has the same ${what} already, ${state}, since ${createdAt} (${id}).`,
-    {
-      hint: `Nothing was sent. Look with 'lenden ledger show ${id}'; if a second one is really meant, add --again.`,
-      operation: id,
-    },
-  );
-}
-
 function otherPayment({ refundRequestId, transactionId }: Refund): Failure {
   return new Failure(
     "conflict",
@@ -119,54 +97,6 @@ function otherPayment({ refundRequestId, transactionId }: Refund): Failure {
       hint: `Look at it with 'lenden refund get ${refundRequestId}' before anything else is sent.`,
       operation: refundRequestId,
       evidence: { otherId: refundRequestId },
-    },
-  );
-}
-
-/** Retrieves the payment, which must be Completed, and gives what was paid. */
-async function refundable(transactionId: string, world: World): Promise<Paisa> {
-  const payment = dataOf(await world.client.retrievePayment({ transactionId }), transactionId);
-  const paidPaisa = paisaOf(payment.amount);
-  if (paidPaisa === undefined || payment.transactionId !== transactionId) {
-    const told = `${payment.transactionId}, ${payment.amount} taka`;
-    throw new Failure(
-      "unreachable",
-      `The service's record of payment ${transactionId} makes no sense (${told}).`,
-      {
-        hint: "Nothing was sent.",
-        operation: transactionId,
-      },
-    );
-  }
-  if (payment.status === "Completed") return paidPaisa;
-  throw new Failure(
-    "refused",
-    `Payment ${transactionId} is ${payment.status}; only a Completed payment can be paid back.`,
-    {
-      hint: "Nothing was sent.",
-      operation: transactionId,
-    },
-  );
-}
-
-interface Left {
-  paidPaisa: Paisa;
-  amountPaisa: Paisa;
-  /** What this ledger has paid back of it, or may have. */
-  live: Operation[];
-}
-
-function checkLeft(transactionId: string, { paidPaisa, amountPaisa, live }: Left): void {
-  const backPaisa = live.reduce((sum, one) => sum + (one.amountPaisa ?? 0n), 0n);
-  if (backPaisa + amountPaisa <= paidPaisa) return;
-  const before =
-    backPaisa > 0n ? `, and ${amountText(backPaisa)} of it is paid back or may be` : "";
-  throw new Failure(
-    "refused",
-    `Payment ${transactionId} was ${amountText(paidPaisa)} taka${before}: ${amountText(amountPaisa)} is too much.`,
-    {
-      hint: "Nothing was sent. 'lenden refund list' shows what was paid back.",
-      operation: transactionId,
     },
   );
 }

@@ -1,5 +1,6 @@
 import { type Evidence, Failure, type FailureKind } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
+import type { Operation } from "../ledger/operation.ts";
 import type { World } from "./world.ts";
 
 type Refused = Extract<Answer, { kind: "refused" }>;
@@ -166,4 +167,19 @@ export function checkClock(world: World): void {
   throw new Failure("access", `The clocks differ: here it is ${ours}, at the service ${theirs}.`, {
     hint: `${trouble} Nothing was sent.`,
   });
+}
+
+/** What is not sent twice by accident: the service would not notice. */
+export function sameAgain(
+  what: "payment" | "refund",
+  { id, state, createdAt }: Operation,
+): Failure {
+  return new Failure(
+    "refused",
+    `The ledger has the same ${what} already, ${state}, since ${createdAt} (${id}).`,
+    {
+      hint: `Nothing was sent. Look with 'lenden ledger show ${id}'; if a second one is really meant, add --again.`,
+      operation: id,
+    },
+  );
 }

@@ -28,7 +28,7 @@ export async function readArgv(argv: string[], commands: Command[]): Promise<Inv
   if (chosen.path === "" && first === "help")
     return { kind: "help", path: others.join(" "), globals };
   if (globals.has("help")) return { kind: "help", path: chosen.path, globals };
-  if (chosen.command) return invocation(chosen.command, chosen, operands, problems);
+  if (chosen.command) return invocation(chosen.command, chosen, { argv, operands, problems });
   if (first === undefined) return { kind: "help", path: chosen.path, globals };
   const { unknownCommand } = await import("./suggest.ts");
   throw unknownCommand(chosen.path, chosen.args, commands);
@@ -135,8 +135,7 @@ function chooseWhole(argv: string[], commands: Command[]): { chosen: Chosen; pro
 async function invocation(
   command: Command,
   { args, typed }: Chosen,
-  operands: string[],
-  before: string[],
+  { argv, operands, problems }: Record<"argv" | "operands" | "problems", string[]>,
 ): Promise<Invocation> {
   const { unknown, known } = withoutUnknown(args);
   const more =
@@ -144,7 +143,8 @@ async function invocation(
   const given = {
     flags: typed.own,
     arguments: [...known, ...operands],
-    problems: [...before, ...more],
+    problems: [...problems, ...more],
+    argv,
   };
   return { kind: "run", command, given, globals: typed.globals };
 }

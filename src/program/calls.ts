@@ -62,8 +62,7 @@ export function openCalls({
   avoidWaitingForWasm(host.nodeVersion);
   const transport = openTransport(proxySettings(host.env));
   const timeoutMs = globals.timeoutMs ?? (patient ? Number.POSITIVE_INFINITY : defaultTimeoutMs);
-  const deadlineMs = host.now() + timeoutMs;
-  if (Number.isFinite(timeoutMs)) stop.cutOffAfter(timeoutMs);
+  stop.cutOffAfter(timeoutMs);
   let clockAheadMs: number | undefined;
 
   const wireOf = (own: Account, payoutSecret: () => Promise<string>): Wire => ({
@@ -106,7 +105,9 @@ export function openCalls({
     random: wire.random,
     sleep: wire.sleep,
     soon: (work) => void setImmediate(work),
-    deadlineMs,
+    get deadlineMs() {
+      return stop.cutOffAtMs();
+    },
     waitFor: (ms) => {
       if (globals.timeoutMs === undefined) stop.cutOffAfter(ms + defaultTimeoutMs);
     },

@@ -13,6 +13,8 @@ interface Surroundings {
   speech: Speech;
   /** The way to the person, if there is one; its questions begin with this head. */
   ask(head: string): Promise<Ask | undefined>;
+  /** Whether it was put together from answers: then it is seen once more as a whole, in a sandbox too. */
+  isDialogue: boolean;
 }
 
 /**
@@ -23,16 +25,18 @@ interface Surroundings {
  */
 export async function confirm(question: Confirmation, around: Surroundings): Promise<void> {
   const { context, globals, speech } = around;
+  const isDialogue = around.isDialogue && !globals.yes;
   const { environment, name, apiKey } = await context.account();
   const isReal = environment === "production";
   const head = speech.isTerminal ? badge(environment, await speech.style()) : "";
-  if (isReal || question.alwaysShown) {
+  if (isReal || isDialogue || question.alwaysShown) {
     speech.say(titleOf(question.action, { isReal, hasBadge: head !== "" }), head);
     for (const [label, value] of [["Profile", name], ["Key", masked(apiKey)], ...question.rows]) {
       speech.say(label ? `  ${label}: ${value}` : `    ${value}`);
     }
   } else if (head && !globals.quiet) speech.say(`${question.action}, profile ${name}`, head);
-  if (isReal) await requireYes(question, head, around);
+  if (isReal) await requireWord(question, head, around);
+  else if (isDialogue) await requireYes(question, await around.ask(head));
 }
 
 /** A badge says which environment it is; without one, words do. */
@@ -41,11 +45,12 @@ function titleOf(action: string, { isReal, hasBadge }: { isReal: boolean; hasBad
   return `${action} — ${isReal ? "production, real money" : "sandbox"}:`;
 }
 
-async function requireYes(
-  { action, amountPaisa, typed }: Confirmation,
+async function requireWord(
+  question: Confirmation,
   head: string,
   { context, globals, ...around }: Surroundings,
 ): Promise<void> {
+  const { amountPaisa, typed } = question;
   if (globals.yes && (!typed || typed.isGiven)) return;
   if (globals.yes && typed) throw unconfirmed(`with --yes, ${typed.flags} have to be given too`);
   const ask = await around.ask(head);
@@ -53,8 +58,11 @@ async function requireYes(
   const limit = (await context.settings()).confirmAbove.value;
   const isLarge = amountPaisa !== undefined && amountPaisa > limit;
   const text = typed ?? (isLarge ? amountTyped(amountPaisa) : undefined);
-  if (text) return requireText(text, ask);
-  if (await ask.yes(`${action}?`)) return;
+  await (text ? requireText(text, ask) : requireYes(question, ask));
+}
+
+async function requireYes({ action }: Confirmation, ask: Ask | undefined): Promise<void> {
+  if (await ask?.yes(`${action}?`)) return;
   throw new Failure("access", "This was not confirmed.", { hint: "Nothing was sent." });
 }
 

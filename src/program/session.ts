@@ -1,6 +1,6 @@
 import type { Resource } from "../contract/words.ts";
 import { usage } from "../failure.ts";
-import type { Context, MethodWanted } from "../frame/context.ts";
+import type { Context } from "../frame/context.ts";
 import type { Host, Signal } from "../host.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { openProgress } from "../ui/progress.ts";
@@ -37,6 +37,7 @@ export function openSession(options: SessionOptions): Session {
   const { learnSignature, scrub, secrets } = options.scrubber;
   const speech = openSpeech(host, globals, scrub);
   const notice = (text: string): void => speech.say(text);
+  let hasAsked = false;
   const stop = listenForStop(host, { ...options, notice });
   const accounts = once(async () =>
     (await import("./accounts.ts")).openAccounts({ ...options, notice }),
@@ -58,12 +59,17 @@ export function openSession(options: SessionOptions): Session {
   });
 
   const ask = async (head = "") => {
-    if (!host.stdin.isTTY || !host.stderr.isTTY || globals.noInput) return undefined;
+    const isTerminal = host.stdin.isTTY && host.stderr.isTTY && host.env.TERM !== "dumb";
+    if (!isTerminal || globals.noInput) return undefined;
     return (await import("../ui/ask.ts")).openAsk({
       stdin: host.stdin,
       stderr: host.stderr,
       stopping: stop.stopping,
       head,
+      onQuestion: (isOpen) => {
+        stop.hold(isOpen);
+        hasAsked = true;
+      },
     });
   };
 
@@ -97,12 +103,16 @@ export function openSession(options: SessionOptions): Session {
       const { openMethodCache } = await import("../config/method-cache.ts");
       return openMethodCache(host.folders.data, await context.account(), host.now);
     },
-    methodId: (wanted) => methodId(wanted, context),
-    confirm: async (question) =>
-      (await import("./confirm.ts")).confirm(question, { context, globals, speech, ask }),
+    methods: async () => (await import("./methods.ts")).methods(context),
+    methodId: async (wanted) => (await import("./methods.ts")).methodId(wanted, context),
+    confirm: async (question) => {
+      const around = { context, globals, speech, ask, isDialogue: hasAsked };
+      await (await import("./confirm.ts")).confirm(question, around);
+    },
     ask: () => ask(),
     startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),
     notice,
+    show: async (view) => (await import("./show.ts")).show(view, { host, globals, scrub }),
     progress: (line) => {
       const opened = openProgress(line, { ...host, scrub });
       speech.above(opened);
@@ -133,12 +143,4 @@ function newestId(kind: Resource, place: number, ledger: Ledger): string {
   throw usage([
     `The ledger has no ${place === 1 ? "" : `${place} `}${kind}${place === 1 ? "" : "s"} of this account yet.`,
   ]);
-}
-
-async function methodId({ method = "", methodId: id, dryRun }: MethodWanted, context: Context) {
-  if (id !== undefined) return id;
-  const { findKeptMethod, findMethod } = await import("../operations/method.ts");
-  const cache = await context.methodCache();
-  if (!dryRun) return (await findMethod(method, await context.world(), cache)).id;
-  return findKeptMethod(method, cache)?.id ?? `(the id of ${method}, looked up when it is sent)`;
 }

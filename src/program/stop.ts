@@ -11,6 +11,10 @@ export interface Stop {
   signal(): Signal | undefined;
   /** Cuts off after this time, unless the run is over by then; a later call counts instead. */
   cutOffAfter(ms: number): void;
+  /** When it will cut off, in milliseconds since 1970. */
+  cutOffAtMs(): number;
+  /** While a person is asked something nothing is in flight, and their time does not count. */
+  hold(isHeld: boolean): void;
   /** The run is over: listens to nothing any longer. */
   end(): void;
 }
@@ -22,7 +26,7 @@ export interface Stop {
  * @param finishes whether what is in flight may end after the first: so it is where money moves
  */
 export function listenForStop(
-  host: Host,
+  host: Pick<Host, "now" | "sleep" | "onSignal">,
   { finishes, notice }: { finishes: boolean; notice: (text: string) => void },
 ): Stop {
   const stopping = new AbortController();
@@ -30,26 +34,37 @@ export function listenForStop(
   // Every request that is under way listens: of a batch that is more than Node finds usual.
   setMaxListeners(0, stopping.signal, cutOff.signal);
   let timer = new AbortController();
+  let cutOffAtMs = Number.POSITIVE_INFINITY;
+  let heldSinceMs: number | undefined;
   let first: Signal | undefined;
   const stopListening = host.onSignal((signal) => {
     if (first !== undefined || !finishes) cutOff.abort();
     if (first !== undefined) stopListening();
-    if (first === undefined && finishes)
+    if (first === undefined && finishes && heldSinceMs === undefined)
       notice("Stopping: what is under way may end; once more leaves it uncertain.");
     first ??= signal;
     stopping.abort();
   });
+  const cutOffAfter = (ms: number): void => {
+    timer.abort();
+    cutOffAtMs = host.now() + ms;
+    if (!Number.isFinite(ms)) return;
+    const own = new AbortController();
+    timer = own;
+    void host.sleep(ms, own.signal).then(() => {
+      if (!own.signal.aborted) cutOff.abort();
+    });
+  };
   return {
     stopping: stopping.signal,
     cutOff: cutOff.signal,
     signal: () => first,
-    cutOffAfter: (ms) => {
-      timer.abort();
-      const own = new AbortController();
-      timer = own;
-      void host.sleep(ms, own.signal).then(() => {
-        if (!own.signal.aborted) cutOff.abort();
-      });
+    cutOffAfter,
+    cutOffAtMs: () => cutOffAtMs,
+    hold: (isHeld) => {
+      if (isHeld) timer.abort();
+      else if (heldSinceMs !== undefined) cutOffAfter(cutOffAtMs - heldSinceMs);
+      heldSinceMs = isHeld ? host.now() : undefined;
     },
     end: () => {
       stopListening();

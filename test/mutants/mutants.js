@@ -167,7 +167,7 @@ export const mutants = [
   },
   {
     name: "--again is not needed for a refund",
-    file: "operations/once.ts",
+    file: "operations/refundable.ts",
     find: "if (same && !again)",
     replace: "if (same && again)",
   },
@@ -179,13 +179,13 @@ export const mutants = [
   },
   {
     name: "the sum of refunds is not checked",
-    file: "operations/once.ts",
+    file: "operations/refundable.ts",
     find: "backPaisa + amountPaisa <= paidPaisa",
     replace: "amountPaisa <= paidPaisa",
   },
   {
     name: "uncertain refunds do not count in the sum",
-    file: "operations/once.ts",
+    file: "operations/refundable.ts",
     find: '["INTENT", "UNCERTAIN", "CONFLICT", "CONFIRMED"].includes(state)',
     replace: '["CONFIRMED"].includes(state)',
   },
@@ -251,7 +251,7 @@ export const mutants = [
   },
   {
     name: "a payment that is not Completed is paid back",
-    file: "operations/once.ts",
+    file: "operations/refundable.ts",
     find: 'if (payment.status === "Completed")',
     replace: 'if (payment.status !== "Cancelled")',
   },

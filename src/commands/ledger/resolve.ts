@@ -6,13 +6,14 @@ import type { Context, Operation } from "../../frame/context.ts";
 import { argument, flag } from "../../frame/flag.ts";
 import { status, text, time } from "../../ui/view.ts";
 import { exported } from "./exported.ts";
+import { askForFindings, type Finding, findingText } from "./findings.ts";
 import { operationNamed } from "./named.ts";
 
 export const ledgerResolve = defineCommand({
   name: "ledger resolve",
   summary: "Settle what is uncertain: one operation, or all of them",
   details:
-    "A payout goes out again with the same reference, which is safe for a day. A payment or a refund needs your word: --made <id> after you found it in the dashboard (it is retrieved and compared), or --not-made.",
+    "A payout goes out again with the same reference, which is safe for a day. A payment or a refund needs your word: --made <id> after you found it in the dashboard (it is retrieved and compared), or --not-made. On a terminal you are asked for it.",
   examples: [
     { line: "lenden ledger resolve", says: "everything that can be settled without you" },
     {
@@ -41,12 +42,18 @@ export const ledgerResolve = defineCommand({
     if (made && notMade) throw usage(["--made and --not-made contradict each other."]);
     const ledger = await context.ledger();
     const all = name === undefined ? ledger.unsettled() : [operationNamed(name, ledger)];
-    const finding = made ? { made } : notMade ? ("not made" as const) : undefined;
+    const given = made ? { made } : notMade ? ("not made" as const) : undefined;
+    const findings = given
+      ? new Map(all.map(({ id }) => [id, given]))
+      : await askForFindings(all, context);
     await context.confirm({
       action: "Settle what is uncertain",
-      rows: all.map((one) => [one.kind, one.reference ?? one.id]),
+      rows: all.map((one) => [
+        one.kind,
+        `${one.reference ?? one.id}${findingText(findings.get(one.id))}`,
+      ]),
     });
-    const settled = await settleEach(all, { finding, isOne: name !== undefined }, context);
+    const settled = await settleEach(all, { findings, isOne: name !== undefined }, context);
     return settled.map(exported);
   },
   view: (rows) => ({
@@ -79,7 +86,7 @@ export const ledgerResolve = defineCommand({
 /** Of several, one that cannot be settled does not keep the others from it. */
 async function settleEach(
   all: Operation[],
-  { finding, isOne }: { finding: { made: string } | "not made" | undefined; isOne: boolean },
+  { findings, isOne }: { findings: Map<string, Finding>; isOne: boolean },
   context: Context,
 ): Promise<Operation[]> {
   const { resolve } = await import("../../operations/resolve.ts");
@@ -87,6 +94,7 @@ async function settleEach(
   const settled: Operation[] = [];
   for (const operation of all) {
     if (context.stopping.aborted) break;
+    const finding = findings.get(operation.id);
     try {
       if (finding === undefined && goesOutAgain(operation)) await context.payoutSecret();
       settled.push(await resolve(operation, finding, world));

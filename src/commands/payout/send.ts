@@ -47,9 +47,17 @@ export const payoutSend = defineCommand({
     "unreachable",
     "uncertain",
   ],
+  guide: async (context) => {
+    await context.account();
+    await context.payoutSecret();
+    // In the line that the dialogue shows at its end: run again, that is the same payout.
+    const preset = () => newReference(context.host);
+    return { ref: { message: "Reference", isOffered: true, preset } };
+  },
   async run(input, context) {
     const { numberFormat } = await context.settings();
-    const reference = input.ref ?? (await newReference(context));
+    const reference = input.ref ?? (await newReference(context.host));
+    if (input.ref === undefined) context.notice(`Reference: ${reference}`);
     const recipientNumber = mobileText(input.to, numberFormat.value);
     if (!input.dryRun) {
       await context.confirm({
@@ -98,10 +106,8 @@ export const payoutSend = defineCommand({
     done.record.existing && done.record.status === "Cancelled" ? "cancelled" : endingAfter(done),
 });
 
-/** Made and shown before anything is sent: without it nobody could ask for the same payout again. */
-async function newReference({ host, notice }: Context): Promise<string> {
+/** Shown before anything is sent: without it nobody could ask for the same payout again. */
+async function newReference({ now, randomBytes }: Context["host"]): Promise<string> {
   const { ulid } = await import("ulid");
-  const reference = `LD-${ulid(host.now(), () => (host.randomBytes(1)[0] ?? 0) / 256)}`;
-  notice(`Reference: ${reference}`);
-  return reference;
+  return `LD-${ulid(now(), () => (randomBytes(1)[0] ?? 0) / 256)}`;
 }

@@ -1,6 +1,8 @@
 import { readIdentifier } from "../../contract/identifier.ts";
+import { Failure } from "../../failure.ts";
 import { defineCommand } from "../../frame/command.ts";
 import { note } from "../../frame/common-flags.ts";
+import type { Context } from "../../frame/context.ts";
 import { argument } from "../../frame/flag.ts";
 import { refundCard } from "../../ui/records.ts";
 
@@ -24,6 +26,10 @@ export const refundCancel = defineCommand({
   flags: { note },
   writes: true,
   exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
+  guide: async (context) => ({
+    refundRequestId: { look: (typed) => showCancellable(typed, context) },
+    note: { message: "Note", isOffered: true },
+  }),
   async run({ note: reason, dryRun, ...input }, context) {
     const refundRequestId = await context.idOf("refund", input.refundRequestId);
     if (dryRun)
@@ -31,9 +37,26 @@ export const refundCancel = defineCommand({
         refundRequestId,
         ...(reason === undefined ? {} : { note: reason }),
       });
-    await context.confirm({ action: "Cancel a refund", rows: [["Refund", refundRequestId]] });
+    await context.confirm({
+      action: "Cancel a refund",
+      rows: [
+        ["Refund", refundRequestId],
+        ...(reason === undefined ? [] : [["Note", reason] satisfies [string, string]]),
+      ],
+    });
     const { cancelRefund } = await import("../../operations/settle.ts");
     return cancelRefund(refundRequestId, reason, await context.world());
   },
   view: refundCard,
 });
+
+/** Shows the refund to who was asked for it; one that has ended is not worth a question more. */
+async function showCancellable(typed: string, context: Context): Promise<void> {
+  const id = await context.idOf("refund", typed);
+  const { dataOf } = await import("../../operations/outcome.ts");
+  const { client } = await context.world();
+  const refund = dataOf(await client.retrieveRefund({ id }), id);
+  await context.show(refundCard(refund));
+  if (refund.status === "Processing") return;
+  throw new Failure("refused", `The refund ${id} is already ${refund.status}.`);
+}

@@ -1,4 +1,4 @@
-import { amountNumber } from "../../contract/amount.ts";
+import { amountNumber, amountText } from "../../contract/amount.ts";
 import { readAccountNumber, readIdentifier } from "../../contract/identifier.ts";
 import { accepted, type Reading, rejected } from "../../contract/reading.ts";
 import type { AccountType } from "../../contract/refunds.ts";
@@ -9,6 +9,7 @@ import { didYouMean } from "../../nearest.ts";
 import { formatPaisa } from "../../ui/money.ts";
 import { refundCard } from "../../ui/records.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
+import { openChosen } from "./refundable.ts";
 
 const accountTypes = ["personal", "business"];
 
@@ -56,6 +57,24 @@ export const refundCreate = defineCommand({
     "unreachable",
     "uncertain",
   ],
+  guide: async (context) => {
+    const chosen = openChosen(context);
+    return {
+      payment: {
+        look: async (payment, { amount: asked, again: isAgain = false }) => {
+          await chosen.look(payment);
+          if (asked !== undefined) await chosen.check(payment, asked, { again: isAgain });
+        },
+      },
+      amount: {
+        message: "Amount to pay back, in taka",
+        preset: async ({ payment = "" }) => amountText((await chosen.look(payment)).leftPaisa),
+        look: (asked, { payment = "", again: isAgain = false }) =>
+          chosen.check(payment, asked, { again: isAgain }),
+      },
+      note: { message: "Note", isOffered: true },
+    };
+  },
   async run(input, context) {
     const request = {
       transactionId: await context.idOf("payment", input.payment),
@@ -73,6 +92,7 @@ export const refundCreate = defineCommand({
         ["Payment", request.transactionId],
         ["Amount", formatPaisa(input.amount)],
         ["Account", `${input.accountNumber} (${input.accountType})`],
+        ...(input.note === undefined ? [] : [["Note", input.note] satisfies [string, string]]),
       ],
     });
     const { createRefund } = await import("../../operations/once.ts");

@@ -1,0 +1,74 @@
+import { readIdentifier } from "../../contract/identifier.ts";
+import type { Context, Operation } from "../../frame/context.ts";
+import { showSame } from "../../frame/same-line.ts";
+import { formatPaisa } from "../../ui/money.ts";
+import { card, field, text, time, type View } from "../../ui/view.ts";
+
+/** What a person says of an operation. */
+export type Finding = { made: string } | "not made";
+
+/**
+ * Asks what the dashboard shows of each payment and refund that is uncertain: nobody else can say.
+ * Where there is nobody to be asked, nothing is found.
+ */
+export async function askForFindings(
+  all: Operation[],
+  context: Context,
+): Promise<Map<string, Finding>> {
+  const findings = new Map<string, Finding>();
+  const ledger = await context.ledger();
+  for (const operation of all) {
+    if (!needsWord(operation) || ledger.holderOf(operation)) continue;
+    const finding = await askForFinding(operation, context);
+    if (finding) findings.set(operation.id, finding);
+  }
+  if (findings.size > 0) showSame([...findings].map(lineOf), context);
+  return findings;
+}
+
+/** What is about to be settled, and how. */
+export function findingText(finding: Finding | undefined): string {
+  if (finding === undefined) return "";
+  return finding === "not made" ? ": not made" : `: made, as ${finding.made}`;
+}
+
+function needsWord({ kind, state }: Operation): boolean {
+  return (kind === "payment" || kind === "refund") && (state === "INTENT" || state === "UNCERTAIN");
+}
+
+async function askForFinding(operation: Operation, context: Context): Promise<Finding | undefined> {
+  const ask = await context.ask();
+  if (!ask) return undefined;
+  await context.show(cardOf(operation));
+  const word = await ask.choice(`What does the merchant dashboard say of this ${operation.kind}?`, [
+    { name: "I have not looked: leave it", value: undefined },
+    { name: "It was made, and I have its id", value: "made" },
+    { name: "It was not made", value: "not made" },
+  ]);
+  if (word !== "made") return word === "not made" ? word : undefined;
+  const made = await ask.text("Its id:", {
+    check: (typed) => {
+      const reading = readIdentifier(typed);
+      return reading.ok ? undefined : reading.problem;
+    },
+  });
+  return { made };
+}
+
+function cardOf({ id, kind, amountPaisa, asked, target, message, createdAt }: Operation): View {
+  const { description, accountNumber } = asked;
+  const about = kind === "payment" ? description : accountNumber;
+  return card(`Uncertain ${kind}`, id, [
+    field("operation", "Operation", text(id)),
+    field("amount", "Amount", text(amountPaisa === null ? null : formatPaisa(amountPaisa))),
+    field("target", "Of", text(target)),
+    field("about", kind === "payment" ? "Description" : "Account", text(String(about))),
+    field("message", "Because", text(message)),
+    field("createdAt", "Sent", time(createdAt)),
+  ]);
+}
+
+function lineOf([id, finding]: [string, Finding]): string[] {
+  const word = finding === "not made" ? ["--not-made"] : ["--made", finding.made];
+  return ["ledger", "resolve", id, ...word];
+}

@@ -1,0 +1,16 @@
+import type { Host } from "../host.ts";
+import { loadStyle, wantsColor } from "../ui/style.ts";
+import { toText } from "../ui/text.ts";
+import type { View } from "../ui/view.ts";
+import type { Globals } from "./globals.ts";
+
+/** Draws a view on stderr, and an empty line: a person reads it among questions. */
+export async function show(
+  view: View,
+  { host, globals, scrub }: { host: Host; globals: Globals; scrub: (text: string) => string },
+): Promise<void> {
+  const { stderr, env } = host;
+  const color = wantsColor({ mode: globals.color, env, isTerminal: stderr.isTTY === true });
+  const text = toText(view, { style: await loadStyle(color), width: stderr.columns });
+  stderr.write(`${scrub(text)}\n`);
+}

@@ -1,0 +1,80 @@
+import {
+  createPrompt,
+  isDownKey,
+  isEnterKey,
+  isTabKey,
+  isUpKey,
+  makeTheme,
+  useKeypress,
+  useMemo,
+  usePagination,
+  usePrefix,
+  useState,
+} from "@inquirer/core";
+import type { Choice } from "./ask.ts";
+import { cut } from "./cut.ts";
+import { clean } from "./terminal-text.ts";
+
+interface SearchOptions {
+  message: string;
+  find: (typed: string) => Choice<string>[];
+  /** Columns of the terminal at this moment. */
+  columns: () => number;
+}
+
+type Where = Parameters<ReturnType<typeof createPrompt>>[1];
+
+const pageSize = 7;
+
+/**
+ * One of many, narrowed by what is typed. What Enter takes is always what stands on the screen for
+ * the very text that was typed: the list is made while the key is handled, and never arrives later.
+ */
+export function searchPrompt(options: SearchOptions, where: Where): Promise<string> {
+  const prompt = createPrompt<string, SearchOptions>(({ message, find, columns }, done) => {
+    const theme = makeTheme();
+    const [typed, setTyped] = useState("");
+    const [place, setPlace] = useState(0);
+    const [taken, setTaken] = useState<string>();
+    const found = useMemo(() => find(typed), [typed]);
+    const prefix = usePrefix({ status: taken === undefined ? "idle" : "done", theme });
+
+    useKeypress((key, rl) => {
+      if (taken !== undefined) return;
+      const choice = found[place];
+      if (isEnterKey(key)) {
+        if (!choice) return rl.write(typed); // readline emptied its line at Enter
+        setTaken(clean(choice.value));
+        done(choice.value);
+      } else if (isUpKey(key)) setPlace(Math.max(place - 1, 0));
+      else if (isDownKey(key)) setPlace(Math.max(Math.min(place + 1, found.length - 1), 0));
+      else if (isTabKey(key)) {
+        rl.clearLine(0); // a tab means nothing here, and readline has put it into its line
+        rl.write(typed);
+      } else if (rl.line !== typed) {
+        setPlace(0);
+        setTyped(rl.line);
+      }
+    });
+
+    const width = columns() - 3;
+    const page = usePagination({
+      items: found,
+      active: place,
+      renderItem: ({ item, isActive }) =>
+        isActive
+          ? theme.style.highlight(`❯ ${cut(item.name, width)}`)
+          : `  ${cut(item.name, width)}`,
+      pageSize,
+      loop: false,
+    });
+    const head = `${prefix} ${theme.style.message(message, "idle")}`;
+    if (taken !== undefined) return `${head} ${theme.style.answer(taken)}`;
+    const below = [
+      found.length === 0 ? theme.style.error("Nothing fits; type something else.") : page,
+      theme.style.help("type to search · ↑↓ to choose · Enter to take"),
+    ];
+    return [`${head} ${typed}`, below.join("\n")];
+  });
+  return prompt(options, where);
+}

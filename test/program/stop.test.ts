@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import type { Signal } from "../../src/host.ts";
+import { listenForStop } from "../../src/program/stop.ts";
+
+/** A clock that a test moves; what sleeps wakes up when its time has come. */
+function openClock() {
+  let nowMs = 0;
+  const sleepers: { atMs: number; wake: () => void }[] = [];
+  const listeners: ((signal: Signal) => void)[] = [];
+  return {
+    now: () => nowMs,
+    sleep: (ms: number) =>
+      new Promise<void>((wake) => {
+        sleepers.push({ atMs: nowMs + ms, wake });
+      }),
+    onSignal: (listener: (signal: Signal) => void) => {
+      listeners.push(listener);
+      return () => {};
+    },
+    send: (signal: Signal) => {
+      for (const listener of listeners) listener(signal);
+    },
+    pass: async (ms: number) => {
+      nowMs += ms;
+      for (const { atMs, wake } of sleepers) if (atMs <= nowMs) wake();
+      await Promise.resolve();
+    },
+  };
+}
+
+test("the time that a person takes to answer is not the command's", async () => {
+  const clock = openClock();
+  const stop = listenForStop(clock, { finishes: true, notice: () => {} });
+  stop.cutOffAfter(100);
+  await clock.pass(40);
+  stop.hold(true);
+  await clock.pass(10_000);
+  stop.hold(false);
+  expect(stop.cutOffAtMs()).toBe(10_100);
+  await clock.pass(59);
+  expect(stop.cutOff.aborted).toBe(false);
+  await clock.pass(1);
+  expect(stop.cutOff.aborted).toBe(true);
+});
+
+test("a stop says what it leaves under way, but not while somebody is asked", () => {
+  const said = (isAsked: boolean): string[] => {
+    const notices: string[] = [];
+    const clock = openClock();
+    const stop = listenForStop(clock, { finishes: true, notice: (text) => notices.push(text) });
+    stop.hold(isAsked);
+    clock.send("SIGTERM");
+    expect(stop.stopping.aborted).toBe(true);
+    return notices;
+  };
+  expect(said(false)).toHaveLength(1);
+  expect(said(true)).toEqual([]);
+});
