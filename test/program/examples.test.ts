@@ -42,12 +42,12 @@ function examplesOf(page: Page): Example[] {
 }
 
 /** Runs an example; what would go on for ever is stopped by Ctrl-C once it has said something. */
-async function played({ line, folder, env, endless }: Stage) {
-  const child = spawn("sh", ["-c", endless ? `exec ${line}` : line], {
+async function played({ line, folder, env, isEndless }: Stage) {
+  const child = spawn("sh", ["-c", isEndless ? `exec ${line}` : line], {
     cwd: folder,
     env: { ...env, HOME: folder },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  if (endless) child.stdout.once("data", () => child.kill("SIGINT"));
+  if (isEndless) child.stdout.once("data", () => child.kill("SIGINT"));
   return ended(child);
 }

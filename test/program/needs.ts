@@ -1,0 +1,121 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { message, sign } from "../../src/contract/signature.ts";
+import { paymentMethods } from "../../src/sandbox/methods.ts";
+import { type Merchant, paymentOf, payoutOf, refundOf } from "../merchant.ts";
+
+/** What an example that matches needs to be there before it runs. */
+interface Need {
+  when: RegExp;
+  /** What stands in the example for what is made. */
+  shown?: string;
+  make(merchant: Merchant, folder: string): unknown;
+}
+
+const payment = "TX8F3K2Q";
+
+/** An example about a payment whose answer got lost. */
+export const isDoubtful = /OP01JD…/;
+
+/** An example gets all that it matches, in this order; what was replaced no longer matches. */
+export const needs: Need[] = [
+  { when: /trigger[ -]payment/, shown: payment, make: (merchant) => merchant.id(paymentOf("new")) },
+  { when: isDoubtful, shown: "OP01JD…", make: uncertainPayment },
+  { when: /--made/, shown: payment, make: lastPaymentMade },
+  { when: /TX8F3K2Q|pay (?:get|wait) @|ledger show @/, shown: payment, make: paidPayment },
+  { when: /payout get @2/, make: (merchant) => merchant.id(payoutOf("INV-6")) },
+  {
+    when: /PO19ZK|payout (?:list|get @)|ledger show INV-7/,
+    shown: "PO19ZK",
+    make: (merchant) => merchant.id(payoutOf("INV-7")),
+  },
+  { when: /payout wait/, make: completedPayout },
+  { when: /RF77/, shown: "RF77", make: newRefund },
+  { when: /refund wait/, make: completedRefund },
+  { when: /5f2b…/, shown: "5f2b…", make: signature },
+  { when: /sandbox requests/, make: (merchant) => merchant.id(paymentOf("asked")) },
+  { when: /(?:check|send|status|export) payroll\.csv/, make: writes("payroll.csv", payroll(",")) },
+  { when: /--delimiter semicolon/, make: writes("payroll.csv", payroll(";")) },
+  { when: /(?:status|export) payroll\.csv/, make: sentPayroll },
+  { when: /payroll\.sh/, make: writes("payroll.sh", "#!/bin/sh\nlenden methods\n") },
+  { when: /payout\.json/, make: writes("payout.json", payoutBody()) },
+  { when: /--key-file/, make: secretFiles },
+  { when: /profile (?:show|use|set|rename)/, make: (merchant) => profile("shop", merchant) },
+  { when: /profile remove/, make: (merchant) => profile("old-shop", merchant) },
+];
+
+/** Its operation; the service loses the answer (staging.ts). */
+async function uncertainPayment(merchant: Merchant): Promise<string> {
+  const { code } = await merchant.lenden(paymentOf("doubt"));
+  if (code !== 75) throw new Error(`the payment ended with ${code} instead of 75`);
+  const found = await merchant.inLedger((ledger) =>
+    ledger.prepare("SELECT id FROM operations").get(),
+  );
+  return String(found?.id);
+}
+
+async function lastPaymentMade(merchant: Merchant): Promise<string> {
+  return String((await merchant.books("payments")).at(-1)?.id);
+}
+
+/** Of the amount that the examples speak of. */
+async function paidPayment(merchant: Merchant): Promise<string> {
+  const what = ["--amount", "1250.50", "--description", "Order 41", "--method", "bkash"];
+  const id = await merchant.id(["pay", "create", ...what]);
+  await merchant.set("payment", id, "Completed");
+  return id;
+}
+
+async function completedPayout(merchant: Merchant): Promise<void> {
+  await merchant.set("payout", await merchant.id(payoutOf("INV-7")), "Completed");
+}
+
+async function newRefund(merchant: Merchant): Promise<string> {
+  return merchant.id(refundOf(await paidPayment(merchant), "50"));
+}
+
+async function completedRefund(merchant: Merchant): Promise<void> {
+  await merchant.set("refund", await newRefund(merchant), "Completed");
+}
+
+/** What the example of `payout verify` speaks of. */
+function signature({ env }: Merchant): string {
+  const signed = { amountPaisa: 50_000n, reference: "INV-7", timestamp: 1_763_614_800 };
+  return sign(message(signed), env.LENDEN_PAYOUT_SECRET ?? "");
+}
+
+/** Twelve rows that come to 152000.50, as an example expects. */
+function payroll(delimiter: string): string {
+  const rows = Array.from({ length: 12 }, (_, index) => {
+    const amount = index === 0 ? "20000.50" : "12000";
+    return [`SAL-${index}`, amount, `017123456${10 + index}`, "bkash"];
+  });
+  return [["ref", "amount", "to", "method"], ...rows]
+    .map((cells) => `${cells.join(delimiter)}\n`)
+    .join("");
+}
+
+async function sentPayroll(merchant: Merchant, folder: string): Promise<void> {
+  await merchant.id(["payout", "batch", "send", join(folder, "payroll.csv")]);
+}
+
+function payoutBody(): string {
+  const [method] = paymentMethods;
+  const to = { recipientNumber: "01712345678", paymentMethodId: method?.id };
+  return JSON.stringify({ amount: 500, merchantRef: "INV-9", ...to });
+}
+
+function secretFiles({ env }: Merchant, folder: string): void {
+  writeFileSync(join(folder, "key.txt"), env.LENDEN_API_KEY ?? "");
+  writeFileSync(join(folder, "secret.txt"), env.LENDEN_PAYOUT_SECRET ?? "");
+}
+
+async function profile(name: string, merchant: Merchant): Promise<void> {
+  const argv = ["profile", "add", name, "--key-stdin", "--base-url", merchant.baseUrl];
+  const { code, stderr } = await merchant.lenden(argv, { stdin: merchant.apiKey });
+  if (code !== 0) throw new Error(stderr);
+}
+
+function writes(name: string, content: string): Need["make"] {
+  return (_, folder) => writeFileSync(join(folder, name), content, { mode: 0o700 });
+}
