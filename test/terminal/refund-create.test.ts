@@ -69,7 +69,7 @@ terminalTest("anything but a yes sends nothing and ends with 4", async () => {
   await terminal.answer("Create a refund? (y/N)", "");
   const { code, screen } = await terminal.ended();
   expect(code).toBe(4);
-  expect(screen).toContain("error: You did not confirm it.\nhint:  Nothing was sent.");
+  expect(screen).toContain("error: This was not confirmed.\nhint:  Nothing was sent.");
   expect(await shop.books("refunds")).toEqual([]);
 });
 

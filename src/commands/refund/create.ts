@@ -91,7 +91,7 @@ export const refundCreate = defineCommand({
       rows: [
         ["Payment", request.transactionId],
         ["Amount", formatPaisa(input.amount)],
-        ["Account", `${input.accountNumber} (${input.accountType})`],
+        ["Account", `${input.accountNumber} (${accountWord(input.accountType)})`],
         ...(input.note === undefined ? [] : [["Note", input.note] satisfies [string, string]]),
       ],
     });
@@ -121,4 +121,8 @@ function readAccountType(text: string): Reading<AccountType> {
   return word === "business"
     ? accepted("BUSINESS_ACCOUNT")
     : rejected(`This is not one of: ${accountTypes.join(", ")}.${didYouMean(word, accountTypes)}`);
+}
+
+function accountWord(type: AccountType): string {
+  return type === "PERSONAL_ACCOUNT" ? "personal" : "business";
 }
