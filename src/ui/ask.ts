@@ -38,7 +38,6 @@ export interface Ask {
 export function openAsk({ stdin, stderr, stopping, head, onQuestion }: Terminal): Ask {
   const theme = head ? { theme: { prefix: head } } : {};
   const where = { input: stdin, output: stderr, signal: stopping };
-  const columns = () => stderr.columns ?? 80;
   const asked = async <Answer>(
     question: (prompts: typeof import("@inquirer/prompts")) => Promise<Answer>,
   ): Promise<Answer> => {
@@ -76,16 +75,20 @@ export function openAsk({ stdin, stderr, stopping, head, onQuestion }: Terminal)
     choice: (message, choices) =>
       asked(async ({ select }) => {
         const { cut } = await import("./cut.ts");
+        const width = (stderr.columns ?? 80) - 3;
         const fitting = choices.map((one) => ({
           ...one,
-          name: cut(clean(one.name), columns() - 3),
+          name: cut(clean(one.name), width),
         }));
         return select({ message: clean(message), choices: fitting, loop: false }, where);
       }),
     search: (message, find) =>
       asked(async () => {
         const { searchPrompt } = await import("./search-prompt.ts");
-        return searchPrompt({ message: clean(message), find: cleaned(find), columns }, where);
+        return searchPrompt(
+          { message: clean(message), find: cleaned(find), terminal: stderr },
+          where,
+        );
       }),
   };
 }

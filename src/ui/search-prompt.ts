@@ -5,6 +5,7 @@ import {
   isTabKey,
   isUpKey,
   makeTheme,
+  useEffect,
   useKeypress,
   useMemo,
   usePagination,
@@ -18,8 +19,8 @@ import { clean } from "./terminal-text.ts";
 interface SearchOptions {
   message: string;
   find: (typed: string) => Choice<string>[];
-  /** Columns of the terminal at this moment. */
-  columns: () => number;
+  /** The terminal, which may change its size at any moment. */
+  terminal: NodeJS.WritableStream & { columns?: number };
 }
 
 type Where = Parameters<ReturnType<typeof createPrompt>>[1];
@@ -31,12 +32,13 @@ const pageSize = 7;
  * the very text that was typed: the list is made while the key is handled, and never arrives later.
  */
 export function searchPrompt(options: SearchOptions, where: Where): Promise<string> {
-  const prompt = createPrompt<string, SearchOptions>(({ message, find, columns }, done) => {
+  const prompt = createPrompt<string, SearchOptions>(({ message, find, terminal }, done) => {
     const theme = makeTheme();
     const [typed, setTyped] = useState("");
     const [place, setPlace] = useState(0);
     const [taken, setTaken] = useState<string>();
     const found = useMemo(() => find(typed), [typed]);
+    const width = useWidth(terminal) - 3;
     const prefix = usePrefix({ status: taken === undefined ? "idle" : "done", theme });
 
     useKeypress((key, rl) => {
@@ -57,7 +59,6 @@ export function searchPrompt(options: SearchOptions, where: Where): Promise<stri
       }
     });
 
-    const width = columns() - 3;
     const page = usePagination({
       items: found,
       active: place,
@@ -77,4 +78,16 @@ export function searchPrompt(options: SearchOptions, where: Where): Promise<stri
     return [`${head} ${typed}`, below.join("\n")];
   });
   return prompt(options, where);
+}
+
+/** The columns of the terminal; the question is drawn anew when they change. */
+function useWidth(terminal: SearchOptions["terminal"]): number {
+  const now = () => terminal.columns ?? 80;
+  const [width, setWidth] = useState(now());
+  useEffect(() => {
+    const look = () => setWidth(now());
+    terminal.on("resize", look);
+    return () => void terminal.off("resize", look);
+  }, []);
+  return width;
 }

@@ -17,7 +17,7 @@ export const refundCreate = defineCommand({
   name: "refund create",
   summary: "Pay back a completed payment, in whole or in part",
   details:
-    "The payment is retrieved first: it must be Completed, and at least as large. A refund is never sent twice: after an unclear answer (exit 75) look in the dashboard first.",
+    "On a terminal you are asked for what you leave out; without any flag, for everything. The payment is retrieved first: it must be Completed, and at least as large. A refund is never sent twice: after an unclear answer (exit 75) look in the dashboard first.",
   examples: [
     {
       line: 'lenden refund create --payment TX8F3K2Q --amount 250.25 --account-type personal --account-number 01812345678 --note "damaged"',
