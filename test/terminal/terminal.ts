@@ -1,0 +1,138 @@
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { onTestFinished, test } from "vitest";
+import { until } from "../merchant.ts";
+import { launcher, scratchFolder } from "../run.ts";
+
+/** The built tool in a real pseudo-terminal, whose screen tmux draws as a person would see it. */
+interface Terminal {
+  /** What is on the screen now, without blank space at the ends of lines and of the screen. */
+  screen(): Promise<string>;
+  /** Waits until this is on the screen. */
+  shows(wanted: string | RegExp): Promise<void>;
+  /** Types a text as it is, in one go, as somebody who pastes it. */
+  type(text: string): Promise<void>;
+  /** Presses keys by tmux's names: `Enter`, `Down`, `C-c`. */
+  press(...keys: string[]): Promise<void>;
+  /** Types an answer once its question is there, and presses Enter. */
+  answer(question: string | RegExp, text: string): Promise<void>;
+  resize(size: Size): Promise<void>;
+  signal(name: NodeJS.Signals): Promise<void>;
+  /** Waits until the tool has ended. */
+  ended(): Promise<Ended>;
+}
+
+interface Ended {
+  code: number;
+  /** Everything that is on the screen, and what scrolled out of it. */
+  screen: string;
+  /** Whether what is typed next would be seen, a line at a time, and the cursor too. */
+  isRestored: boolean;
+}
+
+interface Size {
+  columns: number;
+  rows: number;
+}
+
+interface TerminalOptions extends Partial<Size> {
+  env?: Record<string, string>;
+  /** Where standard output goes, instead of the terminal. */
+  stdout?: string;
+}
+
+const call = promisify(execFile);
+
+/** A test that needs a terminal: where tmux is missing it is skipped, but never in CI. */
+export const terminalTest = test.skipIf(process.env.CI === undefined && !(await hasTmux()));
+
+/** Starts the built tool in a terminal of its own; it is gone with the test. */
+export async function openTerminal(
+  args: string[],
+  { env = {}, stdout = "/dev/tty", columns = 80, rows = 24 }: TerminalOptions = {},
+): Promise<Terminal> {
+  const folder = scratchFolder();
+  const tmux = (...words: string[]) =>
+    call("tmux", ["-u", "-S", join(folder, "tmux"), "-f", "/dev/null", ...words], {
+      env: { PATH: process.env.PATH, HOME: folder, LANG: "C.UTF-8", ...ownFolders(folder), ...env },
+    });
+  const size = ["-x", String(columns), "-y", String(rows)];
+  await tmux("new-session", "-d", ...size, "sh", "-c", script, "sh", folder, stdout, ...ran(args));
+  onTestFinished(async () => void (await tmux("kill-server")));
+
+  const capture = async (...more: string[]): Promise<string> =>
+    trimmed((await tmux("capture-pane", "-p", "-J", ...more)).stdout);
+  const shows = (wanted: string | RegExp) =>
+    until(async () =>
+      new RegExp(wanted instanceof RegExp ? wanted : escaped(wanted)).test(await capture()),
+    );
+  const type = async (text: string) => void (await tmux("send-keys", "-l", "--", text));
+  const press = async (...keys: string[]) => void (await tmux("send-keys", ...keys));
+  return {
+    screen: () => capture(),
+    shows,
+    type,
+    press,
+    answer: async (question, text) => {
+      await shows(question);
+      if (text !== "") await type(text);
+      await press("Enter");
+    },
+    resize: async (to) =>
+      void (await tmux("resize-window", "-x", String(to.columns), "-y", String(to.rows))),
+    signal: async (name) => {
+      process.kill(Number(readFileSync(join(folder, "pid"), "utf8")), name);
+    },
+    ended: async () => {
+      await until(() => existsSync(join(folder, "code")));
+      const modes = readFileSync(join(folder, "modes"), "utf8");
+      const cursor = (await tmux("display-message", "-p", "#{cursor_flag}")).stdout.trim();
+      return {
+        code: Number(readFileSync(join(folder, "code"), "utf8")),
+        screen: await capture("-S", "-"),
+        isRestored:
+          cursor === "1" && /(?<!-)\bicanon\b/.test(modes) && /(?<!-)\becho\b/.test(modes),
+      };
+    },
+  };
+}
+
+/**
+ * Runs the tool, then leaves its code and the terminal's modes behind, and the screen as it is. The
+ * shell stays in front of it as in a script, and outlives a Ctrl-C that reaches both.
+ */
+const script = `
+  trap : INT TERM
+  folder=$1 out=$2
+  shift 2
+  sh -c 'echo $$ >"$0/pid"; out=$1; shift; exec "$@" >"$out"' "$folder" "$out" "$@"
+  code=$?
+  stty -a >"$folder/modes"
+  echo "$code" >"$folder/code.new"
+  mv "$folder/code.new" "$folder/code"
+  exec sleep 600`;
+
+function ran(args: string[]): string[] {
+  return [process.execPath, launcher, ...args];
+}
+
+function ownFolders(folder: string): Record<string, string> {
+  return { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
+}
+
+function trimmed(screen: string): string {
+  return screen.replace(/[ \t]+$/gm, "").trimEnd();
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+async function hasTmux(): Promise<boolean> {
+  return call("tmux", ["-V"]).then(
+    () => true,
+    () => false,
+  );
+}
