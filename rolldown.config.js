@@ -65,11 +65,16 @@ const program = defineConfig({
   },
 });
 
-/** A thread of its own, and a file of its own: what it shared would be one file more at every start. */
-const ledgerWriter = defineConfig({
-  ...usual,
-  input: { "ledger-writer": "src/program/ledger-writer.ts" },
-  output: { ...usual.output, codeSplitting: false },
-});
+/** A file of its own for each: what they shared would be one file more at every start. */
+const alone = (name, file) =>
+  defineConfig({
+    ...usual,
+    input: { [name]: file },
+    output: { ...usual.output, codeSplitting: false },
+  });
 
-export default [program, ledgerWriter];
+export default [
+  program,
+  alone("ledger-writer", "src/program/ledger-writer.ts"),
+  alone("complete", "src/program/complete.ts"),
+];
