@@ -1,16 +1,17 @@
-# The completion of lenden for bash 4.2 or later.
+# The completion of lenden for bash 4.3 or later.
 #
 # Commands, flags and their words are written down below, so that a Tab on them starts no program.
 # Profiles, methods, ids and batches are asked of lenden, which reads them from this machine alone.
 
 _lenden() {
   local IFS=$' \t\n' members flags operands
-  local words=() place='' isHelp='' position=0 given=' ' account=() awaited='' after='' takes cur head
+  local words=() place='' isHelp='' position=0 given=' ' account=() awaited='' after='' takes cur
+  # bash takes a word apart at these, and replaces no more than what follows the last of them.
+  local breaks=${COMP_WORDBREAKS//[^=:]/} head=''
   COMPREPLY=()
   _lenden_split
   cur=${words[-1]}
-  # bash replaces no more than what follows the last of these.
-  head=${cur%"${cur##*[=:@]}"}
+  [[ $breaks ]] && head=${cur%"${cur##*[$breaks]}"}
   _lenden_walk
   if [[ $after ]]; then
     _lenden_operand "$operands"
@@ -25,8 +26,7 @@ _lenden() {
   fi
 }
 
-# The words up to the cursor. bash splits them at = : and @ as well; what stood together in the
-# line is put together again.
+# The words up to the cursor; what stood together in the line is put together again.
 _lenden_split() {
   local line=${COMP_LINE:0:COMP_POINT} word
   for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
@@ -142,7 +142,7 @@ _lenden_ask() {
   local value
   while IFS=$'\t' read -r value _; do
     _lenden_offer "$2" "$value"
-  done < <(lenden __complete "$1" "${cur#"$2"}" "${account[@]}" 2>/dev/null </dev/null)
+  done < <(lenden __complete "$1" "--typed=${cur#"$2"}" "${account[@]}" 2>/dev/null </dev/null)
   compopt -o nosort 2>/dev/null
 }
 

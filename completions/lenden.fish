@@ -127,7 +127,7 @@ function __lenden_values --no-scope-shadowing
             case @file
                 string replace -r '^' -- $argv[1] (__fish_complete_path $argv[2])
             case '@*'
-                string replace -r '^' -- $argv[1] (__lenden_ask (string sub -s 2 -- $value) $argv[2] $account)
+                string replace -r '^' -- $argv[1] (__lenden_ask (string sub -s 2 -- $value) "--typed=$argv[2]" $account)
             case '*'
                 __lenden_offer $argv[1]$value
         end
@@ -138,8 +138,10 @@ function __lenden_ask
     lenden __complete $argv 2>/dev/null </dev/null
 end
 
-function __lenden_offer
-    printf '%s\t%s\n' $argv[1] "$argv[2]"
+# fish itself would look for what is typed in the descriptions as well.
+function __lenden_offer --no-scope-shadowing
+    string match -qr -- '^'(string escape --style=regex -- "$cur") $argv[1]
+    and printf '%s\t%s\n' $argv[1] "$argv[2]"
 end
 
 # Made from the command list by `npm run completions`:

@@ -3,8 +3,150 @@
 # Commands, flags and their words are written down below, so that a Tab on them starts no program.
 # Profiles, methods, ids and batches are asked of lenden, which reads them from this machine alone.
 
+Register-ArgumentCompleter -Native -CommandName lenden -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
+        Where-Object { $_.Extent.EndOffset -lt $cursorPosition } |
+        ForEach-Object { Get-LendenText $_.Extent.Text })
+    $found = @(Get-LendenCandidates (Get-LendenState $words) (Get-LendenText "$wordToComplete"))
+    # An empty text keeps PowerShell from offering files where they mean nothing.
+    if ($found.Count -gt 0) { $found } else { '' }
+}
+
+function Get-LendenText([string]$word) {
+    $word.Trim([char[]]@([char]39, [char]34))
+}
+
+# Follows the words before the cursor: where they lead, and which flags are among them.
+function Get-LendenState([string[]]$words) {
+    $state = @{ Place = ''; Position = 0; IsHelp = $false; Awaited = ''; After = -1; Given = @(); Account = @() }
+    foreach ($word in $words) {
+        if ($state.After -ge 0) { $state.After += 1 }
+        elseif ($state.Awaited) {
+            $state.Account += @(Get-LendenAccount $state.Awaited $word)
+            $state.Awaited = ''
+        }
+        elseif ($word -ceq '--') { $state.After = 0 }
+        elseif ($word -like '--*=*') {
+            $name, $value = $word -split '=', 2
+            $state.Given += $name
+            $state.Account += @(Get-LendenAccount $name $value)
+        }
+        elseif ($word -like '-*') {
+            $state.Given += $word
+            if ($null -ne (Get-LendenTakes $state.Place $word)) { $state.Awaited = $word }
+        }
+        else { Step-LendenState $state $word }
+    }
+    $state
+}
+
+function Step-LendenState($state, [string]$word) {
+    $members = @(Get-LendenList $state.Place 'members' | ForEach-Object { ($_ -split ' ', 2)[0] })
+    if ($word -ceq 'help' -and $state.Place -eq '' -and -not $state.IsHelp) { $state.IsHelp = $true }
+    elseif ($members -ccontains $word) { $state.Place = "$($state.Place) $word".Trim() }
+    else { $state.Position += 1 }
+}
+
+# Whose ids are meant is said by these two flags.
+function Get-LendenAccount([string]$name, [string]$value) {
+    if ($name -ceq '--profile' -or $name -ceq '--base-url') { "$name=$value" }
+}
+
+function Get-LendenList([string]$place, [string]$name) {
+    $known = $global:LendenPlaces[$place]
+    if ($known -and $known.ContainsKey($name)) { $known[$name] }
+}
+
+# Name, sentence, what it takes (nothing: $null), and whether it can be given again.
+function Get-LendenFlags([string]$place) {
+    foreach ($flag in @(Get-LendenList $place 'flags') + $global:LendenEverywhere) {
+        $usage, $about = $flag -split ' ', 2
+        $names, $takes = $usage -split ':', 2
+        @{ Names = $names.TrimEnd('+') -split ','; About = $about; Takes = $takes; IsMany = $names.EndsWith('+') }
+    }
+}
+
+function Get-LendenTakes([string]$place, [string]$name) {
+    foreach ($flag in Get-LendenFlags $place) {
+        if ($flag.Names -ccontains $name) { return $flag.Takes }
+    }
+}
+
+function Get-LendenCandidates($state, [string]$typed) {
+    $operands = @(Get-LendenList $state.Place 'operands')
+    $members = @(Get-LendenList $state.Place 'members')
+    if ($state.After -ge 0) {
+        if ($operands -ccontains '@command') { Get-LendenForeign $state.After $typed }
+    }
+    elseif ($state.Awaited) {
+        Get-LendenValues (Get-LendenTakes $state.Place $state.Awaited) '' $typed $state.Account
+    }
+    elseif ($typed -like '--*=*') {
+        $name, $value = $typed -split '=', 2
+        Get-LendenValues (Get-LendenTakes $state.Place $name) "$name=" $value $state.Account
+    }
+    elseif ($typed -like '-*') { Get-LendenOpenFlags $state $typed }
+    elseif ($state.IsHelp -or ($members.Count -gt 0 -and $state.Position -eq 0)) {
+        foreach ($member in $members) {
+            $name, $about = $member -split ' ', 2
+            if (-not ($state.IsHelp -and $name -ceq 'help')) { New-LendenResult $name $about $typed }
+        }
+    }
+    elseif ($state.Position -lt $operands.Count -and $operands[$state.Position] -cne '@command') {
+        Get-LendenValues $operands[$state.Position] '' $typed $state.Account
+    }
+    elseif ($typed -eq '') { Get-LendenOpenFlags $state $typed }
+}
+
+# Those that were not given yet, or can be given again.
+function Get-LendenOpenFlags($state, [string]$typed) {
+    if ($state.IsHelp) { return }
+    foreach ($flag in Get-LendenFlags $state.Place) {
+        $isGiven = @($flag.Names | Where-Object { $state.Given -ccontains $_ }).Count -gt 0
+        if ($isGiven -and -not $flag.IsMany) { continue }
+        foreach ($name in $flag.Names) { New-LendenResult $name $flag.About $typed }
+    }
+}
+
+# What can stand there; what of the word comes before it ('' or --flag=), and what of it is typed.
+function Get-LendenValues([string]$values, [string]$before, [string]$typed, [string[]]$account) {
+    foreach ($value in $values -split ',' | Where-Object { $_ }) {
+        if ($value -ceq '@file') { Get-LendenFiles $before $typed }
+        elseif ($value -like '@*') {
+            $ask = @('__complete', $value.Substring(1), "--typed=$typed") + $account
+            foreach ($line in & lenden @ask 2>$null) {
+                $found, $about = $line -split "`t", 2
+                New-LendenResult "$before$found" $about "$before$typed"
+            }
+        }
+        else { New-LendenResult "$before$value" $value "$before$typed" }
+    }
+}
+
+function Get-LendenFiles([string]$before, [string]$typed) {
+    foreach ($file in [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed)) {
+        [System.Management.Automation.CompletionResult]::new(
+            $before + $file.CompletionText, $file.ListItemText, 'ParameterValue', $file.ToolTip)
+    }
+}
+
+# After -- there is another program's command line.
+function Get-LendenForeign([int]$position, [string]$typed) {
+    if ($position -gt 0) { Get-LendenFiles '' $typed }
+    else { [System.Management.Automation.CompletionCompleters]::CompleteCommand($typed) }
+}
+
+# A text that begins with @ would mean something to PowerShell; a tooltip must not be empty.
+function New-LendenResult([string]$text, [string]$about, [string]$typed) {
+    if (-not $text.StartsWith($typed, [System.StringComparison]::Ordinal)) { return }
+    $written = if ($text.StartsWith('@')) { "'$text'" } else { $text }
+    $tooltip = if ($about) { $about } else { $text }
+    [System.Management.Automation.CompletionResult]::new($written, $text, 'ParameterValue', $tooltip)
+}
+
 # Made from the command list by `npm run completions`:
-$LendenEverywhere = @(
+$global:LendenEverywhere = @(
     '--profile:@profile The account to use, of those that ''lenden profile list'' shows'
     '--base-url: The service''s address, instead of the profile''s'
     '-o,--output:table,json,ndjson,csv How to print the result: table, json, ndjson, csv'
@@ -19,7 +161,7 @@ $LendenEverywhere = @(
     '-h,--help Show help'
 )
 
-$LendenPlaces = @{
+$global:LendenPlaces = @{
     '' = @{
         members = @(
             'methods List the payment methods of the account'

@@ -49,9 +49,11 @@ export function uninstall(shell: Shell, host: Host): Installed {
  * @throws Failure `usage` where it is somebody else's
  */
 function ownText(file: string): string | undefined {
-  const found = lstatSync(file, { throwIfNoEntry: false });
-  if (!found) return undefined;
-  const text = found.isFile() ? carefully(file, () => readFileSync(file, "utf8")) : "";
+  const text = carefully(file, () => {
+    const found = lstatSync(file, { throwIfNoEntry: false });
+    return found?.isFile() ? readFileSync(file, "utf8") : found && "";
+  });
+  if (text === undefined) return undefined;
   if (text.split("\n", 3).some((line) => line.startsWith(mark))) return text;
   throw new Failure("usage", `${file} was not written by lenden; it was left as it is.`, {
     hint: "Move it away first, or print the script without --install and keep it where you like.",

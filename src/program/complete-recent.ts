@@ -65,7 +65,8 @@ function ofOperation(
 
 function ofBatch({ id, name, plan, createdAt }: Batch, nowMs: number): Candidate {
   const { rowCount = 0, totalPaisa = 0n } = plan ?? {};
-  const parts = [name, `${rowCount} rows`, formatPaisa(totalPaisa), formatAge(createdAt, nowMs)];
+  const rows = rowCount === 1 ? "1 row" : `${rowCount} rows`;
+  const parts = [name, rows, formatPaisa(totalPaisa), formatAge(createdAt, nowMs)];
   return { value: id, about: parts.join(", ") };
 }
 

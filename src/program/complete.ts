@@ -16,12 +16,13 @@ export interface Candidate {
 
 /**
  * What a shell asks when somebody presses Tab where a value of this machine belongs:
- * `__complete <what> <typed> [--profile=<name>] [--base-url=<url>]`. It prints a value and what is
+ * `__complete <what> [--typed=<text>] [--profile=<name>] [--base-url=<url>]`. It prints a value and what is
  * said of it, a tab between them, one a line. It asks no service, fetches no key, makes no file,
  * and never complains: where something is wrong, nothing is offered.
  */
 export async function main(argv: string[], host: Host): Promise<number> {
-  const [, what = "", typed = "", ...flags] = argv;
+  const [, what = "", ...flags] = argv;
+  const typed = flagText("--typed", flags) ?? "";
   const found = await candidates(what, typed, flags, host).catch(() => []);
   const fitting = found.filter(({ value }) => isPlain(value) && value.startsWith(typed));
   const lines = fitting.map(({ value, about }) => `${value}\t${clean(about)}\n`);
@@ -31,7 +32,7 @@ export async function main(argv: string[], host: Host): Promise<number> {
 
 /** Such a value means itself in every shell; what else the ledger holds is not offered. */
 function isPlain(value: string): boolean {
-  return /^[\p{L}\p{N}_@][\p{L}\p{M}\p{N}_.:@+-]*$/u.test(value);
+  return /^@?[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.:+-]*$/u.test(value);
 }
 
 async function candidates(

@@ -97,8 +97,8 @@ const syntaxes: Record<Shell, Syntax> = {
   powershell: {
     list: (name, texts) => [`${name} = @(`, ...texts.map((one) => `    ${inPowershell(one)}`), ")"],
     entry: described,
-    everywhere: "$LendenEverywhere",
-    before: ["$LendenPlaces = @{"],
+    everywhere: "$global:LendenEverywhere",
+    before: ["$global:LendenPlaces = @{"],
     open: (path) => `    ${inPowershell(path)} = @{`,
     close: ["    }"],
     after: ["}"],

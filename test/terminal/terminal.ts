@@ -7,7 +7,7 @@ import { until } from "../merchant.ts";
 import { launcher, scratchFolder } from "../run.ts";
 
 /** The built tool in a real pseudo-terminal, whose screen tmux draws as a person would see it. */
-interface Terminal {
+export interface Terminal {
   /** What is on the screen now, without blank space at the ends of lines and of the screen. */
   screen(): Promise<string>;
   /** Waits until this is on the screen. */
@@ -41,6 +41,8 @@ interface TerminalOptions extends Partial<Size> {
   env?: Record<string, string>;
   /** Where standard output goes, instead of the terminal. */
   stdout?: string;
+  /** What runs there, if it is not the tool. */
+  program?: string[];
 }
 
 const call = promisify(execFile);
@@ -51,7 +53,13 @@ export const terminalTest = test.skipIf(process.env.CI === undefined && !(await 
 /** Starts the built tool in a terminal of its own; it is gone with the test. */
 export async function openTerminal(
   args: string[],
-  { env = {}, stdout = "/dev/tty", columns = 80, rows = 24 }: TerminalOptions = {},
+  {
+    env = {},
+    stdout = "/dev/tty",
+    program = [process.execPath, launcher],
+    columns = 80,
+    rows = 24,
+  }: TerminalOptions = {},
 ): Promise<Terminal> {
   const folder = scratchFolder();
   const tmux = (...words: string[]) =>
@@ -59,7 +67,19 @@ export async function openTerminal(
       env: { PATH: process.env.PATH, HOME: folder, LANG: "C.UTF-8", ...ownFolders(folder), ...env },
     });
   const size = ["-x", String(columns), "-y", String(rows)];
-  await tmux("new-session", "-d", ...size, "sh", "-c", script, "sh", folder, stdout, ...ran(args));
+  await tmux(
+    "new-session",
+    "-d",
+    ...size,
+    "sh",
+    "-c",
+    script,
+    "sh",
+    folder,
+    stdout,
+    ...program,
+    ...args,
+  );
   onTestFinished(async () => void (await tmux("kill-server")));
 
   const capture = async (...more: string[]): Promise<string> =>
@@ -113,10 +133,6 @@ const script = `
   echo "$code" >"$folder/code.new"
   mv "$folder/code.new" "$folder/code"
   exec sleep 600`;
-
-function ran(args: string[]): string[] {
-  return [process.execPath, launcher, ...args];
-}
 
 function ownFolders(folder: string): Record<string, string> {
   return { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
