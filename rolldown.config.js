@@ -65,16 +65,21 @@ const program = defineConfig({
   },
 });
 
-/** A file of its own for each: what they shared would be one file more at every start. */
-const alone = (name, file) =>
-  defineConfig({
-    ...usual,
-    input: { [name]: file },
-    output: { ...usual.output, codeSplitting: false },
-  });
+/** Files of their own: what they shared with the program would be one file more at every start. */
+const alone = { ...usual.output, codeSplitting: false };
 
-export default [
-  program,
-  alone("ledger-writer", "src/program/ledger-writer.ts"),
-  alone("complete", "src/program/complete.ts"),
-];
+/** A thread. */
+const ledgerWriter = defineConfig({
+  ...usual,
+  input: { "ledger-writer": "src/program/ledger-writer.ts" },
+  output: alone,
+});
+
+/** What a Tab asks. */
+const complete = defineConfig({
+  ...usual,
+  input: { complete: "src/program/complete.ts" },
+  output: alone,
+});
+
+export default [program, ledgerWriter, complete];

@@ -88,9 +88,9 @@ _lenden_flag() {
 _lenden_next() {
   local operand=($operands)
   if [[ $isHelp || $members && $position -eq 0 ]]; then
-    _lenden_offer '' ${members/%help/}
-    [[ $place || $isHelp ]] || _lenden_offer '' help
-  elif [[ ${operand[position]} && ${operand[position]} != @command ]]; then
+    [[ $isHelp ]] && members=${members% help}
+    _lenden_offer '' $members
+  elif [[ ${operand[position]-@command} != @command ]]; then
     _lenden_values "${operand[position]}" ''
   elif [[ ! $cur ]]; then
     _lenden_flags
@@ -142,7 +142,7 @@ _lenden_ask() {
   local value
   while IFS=$'\t' read -r value _; do
     _lenden_offer "$2" "$value"
-  done < <(lenden __complete "$1" "--typed=${cur#"$2"}" "${account[@]}" 2>/dev/null </dev/null)
+  done < <(lenden __complete "$1" "--typed=${cur#"$2"}" ${account[@]+"${account[@]}"} 2>/dev/null </dev/null)
   compopt -o nosort 2>/dev/null
 }
 

@@ -1,16 +1,16 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { onTestFinished, test } from "vitest";
-import { until } from "../merchant.ts";
 import { launcher, scratchFolder } from "../run.ts";
 
 /** The built tool in a real pseudo-terminal, whose screen tmux draws as a person would see it. */
 export interface Terminal {
   /** What is on the screen now, without blank space at the ends of lines and of the screen. */
   screen(): Promise<string>;
-  /** Waits until this is on the screen. */
+  /** Waits until this is on the screen; fails when the tool ends without it. */
   shows(wanted: string | RegExp): Promise<void>;
   /** Types a text as it is, in one go, as somebody who pastes it. */
   type(text: string): Promise<void>;
@@ -41,11 +41,14 @@ interface TerminalOptions extends Partial<Size> {
   env?: Record<string, string>;
   /** Where standard output goes, instead of the terminal. */
   stdout?: string;
-  /** What runs there, if it is not the tool. */
+  /** What runs there, if it is not the tool: a shell. */
   program?: string[];
 }
 
 const call = promisify(execFile);
+
+/** Each look at the screen is a process of its own: not so often that they hinder what they wait for. */
+const betweenLooksMs = 25;
 
 /** A test that needs a terminal: where tmux is missing it is skipped, but never in CI. */
 export const terminalTest = test.skipIf(process.env.CI === undefined && !(await hasTmux()));
@@ -53,41 +56,31 @@ export const terminalTest = test.skipIf(process.env.CI === undefined && !(await 
 /** Starts the built tool in a terminal of its own; it is gone with the test. */
 export async function openTerminal(
   args: string[],
-  {
-    env = {},
-    stdout = "/dev/tty",
-    program = [process.execPath, launcher],
-    columns = 80,
-    rows = 24,
-  }: TerminalOptions = {},
+  { env = {}, stdout = "/dev/tty", program = tool, columns = 80, rows = 24 }: TerminalOptions = {},
 ): Promise<Terminal> {
   const folder = scratchFolder();
   const tmux = (...words: string[]) =>
     call("tmux", ["-u", "-S", join(folder, "tmux"), "-f", "/dev/null", ...words], {
-      env: { PATH: process.env.PATH, HOME: folder, LANG: "C.UTF-8", ...ownFolders(folder), ...env },
+      env: { PATH: process.env.PATH, HOME: folder, LANG: "C.UTF-8", ...ownFolders(folder) },
     });
   const size = ["-x", String(columns), "-y", String(rows)];
-  await tmux(
-    "new-session",
-    "-d",
-    ...size,
-    "sh",
-    "-c",
-    script,
-    "sh",
-    folder,
-    stdout,
-    ...program,
-    ...args,
-  );
+  const shell = ["sh", "-c", script, "sh", folder, stdout];
+  await tmux("new-session", "-d", ...size, ...shell, ...ran([...program, ...args], env));
   onTestFinished(async () => void (await tmux("kill-server")));
 
   const capture = async (...more: string[]): Promise<string> =>
     trimmed((await tmux("capture-pane", "-p", "-J", ...more)).stdout);
-  const shows = (wanted: string | RegExp) =>
-    until(async () =>
-      new RegExp(wanted instanceof RegExp ? wanted : escaped(wanted)).test(await capture()),
-    );
+  const hasEnded = () => existsSync(join(folder, "code"));
+  const shows = async (wanted: string | RegExp): Promise<void> => {
+    const pattern = new RegExp(wanted instanceof RegExp ? wanted : escaped(wanted));
+    for (;;) {
+      const isOver = hasEnded();
+      const screen = await capture();
+      if (pattern.test(screen)) return;
+      if (isOver) throw new Error(`it ended without ${pattern} on the screen:\n${screen}`);
+      await delay(betweenLooksMs);
+    }
+  };
   const type = async (text: string) => void (await tmux("send-keys", "-l", "--", text));
   const press = async (...keys: string[]) => void (await tmux("send-keys", ...keys));
   return {
@@ -106,7 +99,7 @@ export async function openTerminal(
       process.kill(Number(readFileSync(join(folder, "pid"), "utf8")), name);
     },
     ended: async () => {
-      await until(() => existsSync(join(folder, "code")));
+      while (!hasEnded()) await delay(betweenLooksMs);
       const modes = readFileSync(join(folder, "modes"), "utf8");
       const cursor = (await tmux("display-message", "-p", "#{cursor_flag}")).stdout.trim();
       return {
@@ -133,6 +126,14 @@ const script = `
   echo "$code" >"$folder/code.new"
   mv "$folder/code.new" "$folder/code"
   exec sleep 600`;
+
+const tool = [process.execPath, launcher];
+
+/** The environment goes in front of the tool itself: tmux has a TERM of its own. */
+function ran(program: string[], env: Record<string, string>): string[] {
+  const pairs = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  return ["env", ...pairs, ...program];
+}
 
 function ownFolders(folder: string): Record<string, string> {
   return { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
