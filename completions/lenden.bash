@@ -270,7 +270,7 @@ _lenden_known() {
       operands='@payout'
       ;;
     'sandbox set')
-      operands='payment,payout,refund @nothing Completed,Cancelled'
+      operands='payment,payout,refund , Completed,Cancelled'
       ;;
     'sandbox requests')
       flags='--follow'
@@ -280,7 +280,7 @@ _lenden_known() {
       ;;
     'profile add')
       flags='--key-stdin --secret-stdin --key-file:@file --secret-file:@file --key-command: --secret-command: --environment:sandbox,production --redirect-url: --callback-url: --method:@method --number-format:local,e164,as-is --replace'
-      operands='@nothing'
+      operands=','
       ;;
     'profile show')
       operands='@profile'
@@ -289,10 +289,10 @@ _lenden_known() {
       operands='@profile'
       ;;
     'profile set')
-      operands='base-url,redirect-url,callback-url,method,number-format @nothing'
+      operands='base-url,redirect-url,callback-url,method,number-format ,'
       ;;
     'profile rename')
-      operands='@profile @nothing'
+      operands='@profile ,'
       ;;
     'profile remove')
       operands='@profile'
@@ -309,7 +309,7 @@ _lenden_known() {
       ;;
     'api')
       flags='-f,--field+: --input:@file --include --dry-run'
-      operands='GET,POST,PATCH,PUT,DELETE @nothing'
+      operands='GET,POST,PATCH,PUT,DELETE ,'
       ;;
     'completion')
       flags='--install --uninstall'

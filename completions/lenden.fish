@@ -93,7 +93,7 @@ function __lenden_next --no-scope-shadowing
             or __lenden_offer (string split -m 1 ' ' -- $member)
         end
     else if test -n "$operand" -a "$operand" != @command
-        __lenden_values '' $cur (string split , -- $operand)
+        __lenden_values '' $cur (string split -n , -- $operand)
     else if test -z "$cur"
         __lenden_flags
     end
@@ -406,7 +406,7 @@ function __lenden_known --no-scope-shadowing
         case 'sandbox set'
             set operands \
                 'payment,payout,refund' \
-                '@nothing' \
+                ',' \
                 'Completed,Cancelled'
         case 'sandbox requests'
             set flags \
@@ -435,7 +435,7 @@ function __lenden_known --no-scope-shadowing
                 '--number-format:local,e164,as-is How mobile numbers are sent' \
                 '--replace Replace a profile of this name'
             set operands \
-                '@nothing'
+                ','
         case 'profile show'
             set operands \
                 '@profile'
@@ -445,11 +445,11 @@ function __lenden_known --no-scope-shadowing
         case 'profile set'
             set operands \
                 'base-url,redirect-url,callback-url,method,number-format' \
-                '@nothing'
+                ','
         case 'profile rename'
             set operands \
                 '@profile' \
-                '@nothing'
+                ','
         case 'profile remove'
             set operands \
                 '@profile'
@@ -476,7 +476,7 @@ function __lenden_known --no-scope-shadowing
                 '--dry-run Print the request that would be sent, secrets masked, and send nothing'
             set operands \
                 'GET,POST,PATCH,PUT,DELETE' \
-                '@nothing'
+                ','
         case 'completion'
             set flags \
                 '--install Write it to where the shell finds it' \

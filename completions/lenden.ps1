@@ -480,7 +480,7 @@ $global:LendenPlaces = @{
     'sandbox set' = @{
         operands = @(
             'payment,payout,refund'
-            '@nothing'
+            ','
             'Completed,Cancelled'
         )
     }
@@ -516,7 +516,7 @@ $global:LendenPlaces = @{
             '--replace Replace a profile of this name'
         )
         operands = @(
-            '@nothing'
+            ','
         )
     }
     'profile show' = @{
@@ -532,13 +532,13 @@ $global:LendenPlaces = @{
     'profile set' = @{
         operands = @(
             'base-url,redirect-url,callback-url,method,number-format'
-            '@nothing'
+            ','
         )
     }
     'profile rename' = @{
         operands = @(
             '@profile'
-            '@nothing'
+            ','
         )
     }
     'profile remove' = @{
@@ -577,7 +577,7 @@ $global:LendenPlaces = @{
         )
         operands = @(
             'GET,POST,PATCH,PUT,DELETE'
-            '@nothing'
+            ','
         )
     }
     'completion' = @{

@@ -75,14 +75,14 @@ function aboutOf(path: string, paths: Set<string>, commands: Command[]): string 
 }
 
 function flagEntry({ usage, about, presence, ...one }: Flag): Entry {
-  const names = usage.match(/(?<![\w-])--?[a-z][a-z-]*/g) ?? [];
+  const names = usage.match(/(?<![\w-])--?[a-z][a-z0-9-]*/g) ?? [];
   const takes = presence === "switch" ? "" : `:${valuesOf(one)}`;
   return { name: names.join(",") + (presence === "many" ? "+" : "") + takes, about };
 }
 
-/** Never empty: a shell would lose an empty word, and with it the places of those that follow. */
+/** A comma where there is nothing: a shell would lose an empty word, and the place of the next. */
 function operandOf({ presence, ...one }: Argument): string {
-  return presence === "rest" ? "@command" : valuesOf(one) || "@nothing";
+  return presence === "rest" ? "@command" : valuesOf(one) || ",";
 }
 
 function valuesOf({ read, names }: { read: Read<unknown>; names?: Named }): string {

@@ -70,7 +70,10 @@ export function testTabs(name: TestedShell): void {
           "lenden sandbox start --fault a:b --fau",
           "lenden sandbox start --fault a:b --fault",
         );
+        const callsBefore = callsOn(machine).length;
         await shell.leaves("lenden pay create --amount ");
+        await shell.leaves("lenden profile rename shop ");
+        expect(callsOn(machine)).toHaveLength(callsBefore);
         await shell.leaves("lenden pay get -- T");
         await shell.leaves("lenden --profile nobody pay get T");
       },
