@@ -66,18 +66,28 @@ const program = defineConfig({
   },
 });
 
-/** A thread of its own, and a file of its own: what it shared would be one file more at every start. */
+/** Files of their own: what they shared with the program would be one file more at every start. */
+const alone = { ...usual.output, codeSplitting: false };
+
+/** A thread. */
 const ledgerWriter = defineConfig({
   ...usual,
   input: { "ledger-writer": "src/program/ledger-writer.ts" },
-  output: { ...usual.output, codeSplitting: false },
+  output: alone,
 });
 
 /** A process of its own, for whatever asks the keychain may hang; see src/config/keychain.ts. */
 const keychain = defineConfig({
   ...usual,
   input: { keychain: "src/program/keychain-program.ts" },
-  output: { ...usual.output, codeSplitting: false },
+  output: alone,
 });
 
-export default [program, ledgerWriter, keychain];
+/** What a Tab asks. */
+const complete = defineConfig({
+  ...usual,
+  input: { complete: "src/program/complete.ts" },
+  output: alone,
+});
+
+export default [program, ledgerWriter, keychain, complete];

@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 require("node:module").enableCompileCache?.();
-const { main, processHost } = require("../dist/main.cjs");
-main(process.argv.slice(2), processHost()).then((code) => {
+const argv = process.argv.slice(2);
+// Somebody waits for a Tab: what answers it is one small file, and nothing else is loaded.
+const file = argv[0] === "__complete" ? "complete" : "main";
+const { main, processHost } = require(`../dist/${file}.cjs`);
+main(argv, processHost()).then((code) => {
   process.exitCode = code;
 });

@@ -39,6 +39,10 @@ interface Folders {
   config: string;
   /** The ledger and what can be looked up again. */
   data: string;
+  /** The person's own. */
+  home: string;
+  /** What comes with the package for shells; one folder up from the source and from the bundle. */
+  completions: string;
 }
 
 /** The real one. */
@@ -140,6 +144,8 @@ function foldersOf(
   return {
     config: env.LENDEN_CONFIG_DIR ?? join(config, "lenden"),
     data: env.LENDEN_DATA_DIR ?? join(data, "lenden"),
+    home,
+    completions: join(import.meta.dirname, "..", "completions"),
   };
 }
 

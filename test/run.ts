@@ -46,7 +46,12 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
     now: Date.now,
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => {}),
     randomBytes,
-    folders: { config: folder, data: options.env?.LENDEN_DATA_DIR ?? join(folder, "data") },
+    folders: {
+      config: folder,
+      data: options.env?.LENDEN_DATA_DIR ?? join(folder, "data"),
+      home: folder,
+      completions: resolve(import.meta.dirname, "../completions"),
+    },
     onSignal: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,5 +1,6 @@
 import type { Command } from "../frame/command.ts";
 import { api } from "./api.ts";
+import { completion } from "./completion.ts";
 import { demo } from "./demo.ts";
 import { ledgerCheck } from "./ledger/check.ts";
 import { ledgerExport } from "./ledger/export.ts";
@@ -84,5 +85,6 @@ export const commands: Command[] = [
   ledgerExport,
   ledgerCheck,
   api,
+  completion,
   demo,
 ];

@@ -1,7 +1,7 @@
-import { basePath } from "../contract/index.ts";
 import { type ApiKey, type Environment, masked, readApiKey } from "../contract/keys.ts";
-import { isLoopback, parseUrl } from "../contract/url.ts";
+import { basePath, isLoopback, parseUrl } from "../contract/url.ts";
 import { Failure } from "../failure.ts";
+import { baseUrlText, readBaseUrl } from "./base-url.ts";
 import type { Profiles } from "./profile.ts";
 import type { Settings, Sourced } from "./settings.ts";
 
@@ -35,7 +35,7 @@ export function lockedAccount(key: Sourced<string>, settings: Chosen, stored: Pr
   return {
     apiKey: apiKey.text,
     environment: apiKey.environment,
-    baseUrl: url.href.replace(/\/+$/, ""),
+    baseUrl: baseUrlText(url),
     name: settings.profile?.value ?? "environment variables",
   };
 }
@@ -71,29 +71,6 @@ export function noticesOf({ baseUrl, shadows }: Chosen): string[] {
       ? [`The base URL of ${baseUrl?.source} has no path: ${basePath} is added.`]
       : [];
   return [...shadows, ...completed];
-}
-
-/** Reads a base URL; one without a path gets the service's (service.md §9). */
-function readBaseUrl(text: string): URL {
-  const url = parseUrl(text);
-  if (
-    !url ||
-    !["https:", "http:"].includes(url.protocol) ||
-    url.username ||
-    url.password ||
-    /[?#\s\p{C}]/u.test(text)
-  ) {
-    throw new Failure("access", "The base URL is not an https: address.", {
-      hint: `Write it as https://host${basePath}, without a user, a query or a fragment.`,
-    });
-  }
-  if (url.protocol === "http:" && !isLoopback(url)) {
-    throw new Failure("access", `The base URL would send the key unencrypted to ${url.host}.`, {
-      hint: "Use https:; http: is only for loopback.",
-    });
-  }
-  if (url.pathname === "/") url.pathname = basePath;
-  return url;
 }
 
 function readKey(key: Sourced<string>): ApiKey {

@@ -1,16 +1,9 @@
 import { createHash } from "node:crypto";
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { methodList, type PaymentMethod } from "../contract/methods.ts";
 import type { Account } from "./account.ts";
+import { methodFiles } from "./glance.ts";
 
 const keptMs = 24 * 60 * 60_000;
 
@@ -41,7 +34,8 @@ export function openMethodCache(folder: string, account: Account, now: () => num
     write: (methods) => {
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
-        writeFileSync(`${file}.new`, JSON.stringify({ atMs: now(), methods }), { mode: 0o600 });
+        const kept = { atMs: now(), profile: account.name, baseUrl: account.baseUrl, methods };
+        writeFileSync(`${file}.new`, JSON.stringify(kept), { mode: 0o600 });
         renameSync(`${file}.new`, file);
         forgetOld(folder, now());
       } catch {
@@ -53,10 +47,7 @@ export function openMethodCache(folder: string, account: Account, now: () => num
 
 /** Accounts come and go, those of a local sandbox at every start. */
 function forgetOld(folder: string, nowMs: number): void {
-  for (const name of readdirSync(folder).filter((one) =>
-    /^methods-[0-9a-f]{24}\.json$/.test(one),
-  )) {
-    const file = join(folder, name);
+  for (const file of methodFiles(folder)) {
     if (nowMs - statSync(file).mtimeMs > keptMs) rmSync(file, { force: true });
   }
 }

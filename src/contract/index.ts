@@ -6,6 +6,8 @@ import { refunds } from "./refunds.ts";
 import { sandbox } from "./sandbox.ts";
 import type { endpointNames } from "./words.ts";
 
+export { basePath } from "./url.ts";
+
 /** The service, declared once: the eleven endpoints of service.md §4. */
 export const contract = {
   ...methods,
@@ -15,6 +17,3 @@ export const contract = {
   ...sandbox,
 } satisfies Record<(typeof endpointNames)[number], Endpoint>;
 export type ServiceContract = typeof contract;
-
-/** The version is part of the base path, in every environment (service.md §9). */
-export const basePath = "/cp/api/v1";

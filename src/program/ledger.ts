@@ -5,7 +5,7 @@ import { ulid } from "ulid";
 import type { Account } from "../config/account.ts";
 import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
-import { openDatabase } from "../ledger/database.ts";
+import { ledgerFileName, openDatabase } from "../ledger/database.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import type { Owner } from "../ledger/operation.ts";
 
@@ -84,5 +84,5 @@ export function ledgerFile({ folders }: Host): string {
       cause,
     });
   }
-  return join(folders.data, "ledger.db");
+  return join(folders.data, ledgerFileName);
 }

@@ -47,6 +47,16 @@ export function formatTime(iso: string): string {
   return Number.isNaN(ms) ? iso : formatter().format(ms);
 }
 
+/** `just now`, `5 min ago`, `3 h ago`, `12 d ago`: for where there is room for no more. */
+export function formatAge(iso: string, nowMs: number): string {
+  const minutes = Math.floor((nowMs - Date.parse(iso)) / 60_000);
+  if (!(minutes >= 1)) return "just now";
+  if (minutes < 60) return `${minutes} min ago`;
+  return minutes < 48 * 60
+    ? `${Math.floor(minutes / 60)} h ago`
+    : `${Math.floor(minutes / 1440)} d ago`;
+}
+
 let made: Intl.DateTimeFormat | undefined;
 
 /** Made once: making one costs more than a whole table of uses. */

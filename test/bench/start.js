@@ -36,6 +36,9 @@ const commands = {
     "--method",
     "bkash",
   ],
+  "Tab on a profile": [launcher, "__complete", "profile"],
+  "Tab on a method": [launcher, "__complete", "method"],
+  "Tab on a payout's id": [launcher, "__complete", "payout"],
 };
 const times = new Map(Object.keys(commands).map((name) => [name, []]));
 for (let round = 0; round <= rounds; round += 1) {

@@ -33,6 +33,12 @@ test("--version loads the entry and nothing else", () => {
   expect(loaded(["--version"])).toEqual(["main.cjs"]);
 });
 
+test("what a Tab asks loads one file of its own, and nothing else", () => {
+  for (const what of ["profile", "method", "payment"]) {
+    expect(loaded(["__complete", what])).toEqual(["complete.cjs"]);
+  }
+});
+
 test.each([[[]], [["--help"]], [["help"]], [["-h"]]])(
   "lenden %j loads the help, and no parser",
   (argv) => {

@@ -41,6 +41,8 @@ interface TerminalOptions extends Partial<Size> {
   env?: Record<string, string>;
   /** Where standard output goes, instead of the terminal. */
   stdout?: string;
+  /** What runs there, if it is not the tool: a shell. */
+  program?: string[];
 }
 
 const call = promisify(execFile);
@@ -54,7 +56,7 @@ export const terminalTest = test.skipIf(process.env.CI === undefined && !(await 
 /** Starts the built tool in a terminal of its own; it is gone with the test. */
 export async function openTerminal(
   args: string[],
-  { env = {}, stdout = "/dev/tty", columns = 80, rows = 24 }: TerminalOptions = {},
+  { env = {}, stdout = "/dev/tty", program = tool, columns = 80, rows = 24 }: TerminalOptions = {},
 ): Promise<Terminal> {
   const folder = scratchFolder();
   const tmux = (...words: string[]) =>
@@ -63,7 +65,7 @@ export async function openTerminal(
     });
   const size = ["-x", String(columns), "-y", String(rows)];
   const shell = ["sh", "-c", script, "sh", folder, stdout];
-  await tmux("new-session", "-d", ...size, ...shell, ...ran(args, env));
+  await tmux("new-session", "-d", ...size, ...shell, ...ran([...program, ...args], env));
   onTestFinished(async () => void (await tmux("kill-server")));
 
   const capture = async (...more: string[]): Promise<string> =>
@@ -125,10 +127,12 @@ const script = `
   mv "$folder/code.new" "$folder/code"
   exec sleep 600`;
 
+const tool = [process.execPath, launcher];
+
 /** The environment goes in front of the tool itself: tmux has a TERM of its own. */
-function ran(args: string[], env: Record<string, string>): string[] {
+function ran(program: string[], env: Record<string, string>): string[] {
   const pairs = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  return ["env", ...pairs, process.execPath, launcher, ...args];
+  return ["env", ...pairs, ...program];
 }
 
 function ownFolders(folder: string): Record<string, string> {

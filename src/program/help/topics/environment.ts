@@ -22,6 +22,10 @@ const places: Row[] = [
   ["LENDEN_DATA_DIR", "The folder of the ledger (~/.local/share/lenden, if not set)"],
   ["XDG_CONFIG_HOME", "What stands for ~/.config in the first"],
   ["XDG_DATA_HOME", "What stands for ~/.local/share in the second"],
+  [
+    "BASH_COMPLETION_USER_DIR",
+    "Where bash's completion scripts are kept, if not in the usual folder",
+  ],
   ["APPDATA", "On Windows: what holds the folder of the profiles"],
   ["LOCALAPPDATA", "On Windows: what holds the folder of the ledger"],
 ];

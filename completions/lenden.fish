@@ -1,0 +1,492 @@
+# The completion of lenden for fish.
+#
+# Commands, flags and their words are written down below, so that a Tab on them starts no program.
+# Profiles, methods, ids and batches are asked of lenden, which reads them from this machine alone.
+
+function __lenden_complete
+    set -l place ''
+    set -l position 1
+    set -l is_help ''
+    set -l awaited ''
+    set -l after
+    set -l given
+    set -l account
+    set -l members
+    set -l flags
+    set -l operands
+    set -l takes
+    set -l tokens (commandline -opc)
+    set -l cur (commandline -ct)
+    __lenden_walk $tokens[2..-1]
+    if set -q after[1]
+        test "$operands" = @command
+        and complete -C (string join ' ' -- (string escape -- $after[2..-1]) "$cur")
+    else if test -n "$awaited"
+        __lenden_flag $awaited
+        and __lenden_values '' $cur (string split -n , -- $takes)
+    else if string match -q -- '--*=*' $cur
+        set -l parts (string split -m 1 = -- $cur)
+        __lenden_flag $parts[1]
+        and __lenden_values $parts[1]= $parts[2] (string split -n , -- $takes)
+    else if string match -q -- '-*' $cur
+        __lenden_flags
+    else
+        __lenden_next
+    end
+end
+
+# Follows the words before the cursor: where they lead, and which flags are among them.
+function __lenden_walk --no-scope-shadowing
+    __lenden_known ''
+    for index in (seq (count $argv))
+        set -l word $argv[$index]
+        if test -n "$awaited"
+            __lenden_account $awaited $word
+            set awaited ''
+        else if test "$word" = --
+            set after $argv[$index..-1]
+            break
+        else if string match -q -- '--*=*' $word
+            set -l parts (string split -m 1 = -- $word)
+            set -a given $parts[1]
+            __lenden_account $parts
+        else if string match -q -- '-*' $word
+            set -a given $word
+            __lenden_flag $word
+            and set awaited $word
+        else if test "$word" = help -a -z "$place$is_help"
+            set is_help x
+        else if contains -- $word (string replace -r ' .*' '' -- $members)
+            set place (string trim -- "$place $word")
+            __lenden_known $place
+        else
+            set position (math $position + 1)
+        end
+    end
+end
+
+# Whose ids are meant is said by these two flags.
+function __lenden_account --no-scope-shadowing
+    contains -- $argv[1] --profile --base-url
+    and set -a account "$argv[1]=$argv[2]"
+end
+
+# Finds a flag that takes something, by one of its names: what it takes is in $takes then.
+function __lenden_flag --no-scope-shadowing
+    for flag in $flags $__lenden_everywhere
+        set -l parts (string split -m 1 : -- (string replace -r ' .*' '' -- $flag))
+        if contains -- $argv[1] (string split , -- (string trim -r -c + -- $parts[1]))
+            set takes $parts[2]
+            test (count $parts) -eq 2
+            return
+        end
+    end
+    return 1
+end
+
+function __lenden_next --no-scope-shadowing
+    set -l operand $operands[$position]
+    if test -n "$is_help" -o $position -eq 1 -a (count $members) -gt 0
+        for member in $members
+            test -n "$is_help"
+            and string match -q 'help *' -- $member
+            or __lenden_offer (string split -m 1 ' ' -- $member)
+        end
+    else if test -n "$operand" -a "$operand" != @command
+        __lenden_values '' $cur (string split -n , -- $operand)
+    else if test -z "$cur"
+        __lenden_flags
+    end
+end
+
+# Those that were not given yet, or can be given again.
+function __lenden_flags --no-scope-shadowing
+    test -n "$is_help"
+    and return
+    for flag in $flags $__lenden_everywhere
+        set -l parts (string split -m 1 ' ' -- $flag)
+        set -l names (string split , -- (string replace -r '\+?(:.*)?$' '' -- $parts[1]))
+        set -l is_given ''
+        for name in $names
+            contains -- $name $given
+            and not string match -qr '\+(:|$)' -- $parts[1]
+            and set is_given x
+        end
+        if test -z "$is_given"
+            for name in $names
+                __lenden_offer $name $parts[2]
+            end
+        end
+    end
+end
+
+# What of the word comes before the value ('' or --flag=), what of the value is typed, what it can be.
+function __lenden_values --no-scope-shadowing
+    for value in $argv[3..-1]
+        switch $value
+            case @file
+                string replace -r '^' -- $argv[1] (__fish_complete_path $argv[2])
+            case '@*'
+                string replace -r '^' -- $argv[1] (__lenden_ask (string sub -s 2 -- $value) "--typed=$argv[2]" $account)
+            case '*'
+                __lenden_offer $argv[1]$value
+        end
+    end
+end
+
+function __lenden_ask
+    lenden __complete $argv 2>/dev/null </dev/null
+end
+
+# fish itself would look for what is typed in the descriptions as well.
+function __lenden_offer --no-scope-shadowing
+    string match -qr -- '^'(string escape --style=regex -- "$cur") $argv[1]
+    and printf '%s\t%s\n' $argv[1] "$argv[2]"
+end
+
+# Made from the command list by `npm run completions`:
+set -g __lenden_everywhere \
+    '--profile:@profile The account to use, of those that \'lenden profile list\' shows' \
+    '--base-url: The service\'s address, instead of the profile\'s' \
+    '-o,--output:table,json,ndjson,csv How to print the result: table, json, ndjson, csv' \
+    '--json The same as --output json' \
+    '-q,--quiet Print the id alone; of a list, one id a line' \
+    '--yes Do not ask; needed for production off a terminal' \
+    '--no-input Never ask for anything; fail instead' \
+    '--timeout: For the whole command, for example 90s (default 60s)' \
+    '--color:auto,always,never Colours: auto, always, never' \
+    '-v,--verbose Show requests and answers on stderr, secrets masked' \
+    '--version Print the version' \
+    '-h,--help Show help'
+
+function __lenden_known --no-scope-shadowing
+    set members
+    set flags
+    set operands
+    switch $argv[1]
+        case ''
+            set members \
+                'methods List the payment methods of the account' \
+                'pay create, get, wait, list' \
+                'payout send, get, wait, list, batch, sign, verify' \
+                'refund create, get, wait, list, cancel' \
+                'sandbox start, exec, trigger, set, requests, info' \
+                'profile add, list, show, use, set, rename, remove' \
+                'ledger show, resolve, export, check' \
+                'api Make a raw call, signed when the path needs it' \
+                'completion Print a shell\'s completion script, or install it' \
+                'demo Tell the whole story, on a sandbox of its own' \
+                'help Show the help of a command'
+        case 'pay'
+            set members \
+                'create Create a payment and get the page where the customer pays' \
+                'get Show a payment and its status, as the service has it now' \
+                'wait Wait until a payment is Completed or Cancelled' \
+                'list List the payments that this machine sent, newest first'
+        case 'pay create'
+            set flags \
+                '--amount: The amount in taka, for example 1250.50' \
+                '--description: What it is for, for example the order\'s number' \
+                '--method:@method The payment method, as \'lenden methods\' shows it; a profile can hold it' \
+                '--method-id: The method\'s id, sent without looking it up' \
+                '--redirect-url: Where the customer goes after paying; a profile can hold it' \
+                '--callback-url: Where the service reports changes of status; a profile can hold it' \
+                '--payer: The customer\'s mobile number, filled in on the page' \
+                '--gateway-type: The gateway type, where the service gave you one' \
+                '--note: A note, kept with it' \
+                '--again Send it although the ledger has the same one, sent or uncertain' \
+                '--wait Wait until it is Completed or Cancelled' \
+                '--wait-timeout: Wait at most this long (default 10m)' \
+                '--interval: Look this often (growing from 0.5s to 10s, if left out)' \
+                '--open Open the page in the browser' \
+                '--qr Show the page\'s address as a QR code, on stderr' \
+                '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+        case 'pay get'
+            set operands \
+                '@payment'
+        case 'pay wait'
+            set flags \
+                '--wait-timeout: Wait at most this long (default 10m)' \
+                '--interval: Look this often (growing from 0.5s to 10s, if left out)'
+            set operands \
+                '@payment'
+        case 'pay list'
+            set flags \
+                '--status:Processing,Completed,Cancelled Only those last seen with this status' \
+                '--since: Only those sent at this time or later: 2026-11-20, today, 2h ago' \
+                '--until: Only those sent at this time or earlier' \
+                '--limit: At most this many (default 50)' \
+                '--refresh Ask the service for each that is still Processing'
+        case 'payout'
+            set members \
+                'send Send money to a mobile wallet, once' \
+                'get Show a payout and its status, as the service has it now' \
+                'wait Wait until a payout is Completed or Cancelled' \
+                'list List the payouts that this machine sent, newest first' \
+                'batch template, check, send, status, list, export' \
+                'sign Make a payout\'s signature, without sending anything' \
+                'verify Check a payout\'s signature and say what is wrong with it'
+        case 'payout send'
+            set flags \
+                '--amount: The amount in taka, for example 1250.50' \
+                '--to: The recipient\'s mobile number, 01XXXXXXXXX' \
+                '--method:@method The payment method, as \'lenden methods\' shows it; a profile can hold it' \
+                '--method-id: The method\'s id, sent without looking it up' \
+                '--ref: Your reference: letters, digits, - and _ (made for you if left out)' \
+                '--name: The recipient\'s name' \
+                '--description: What it is for' \
+                '--wait Wait until it is Completed or Cancelled' \
+                '--wait-timeout: Wait at most this long (default 10m)' \
+                '--interval: Look this often (growing from 0.5s to 10s, if left out)' \
+                '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+        case 'payout get'
+            set operands \
+                '@payout'
+        case 'payout wait'
+            set flags \
+                '--wait-timeout: Wait at most this long (default 10m)' \
+                '--interval: Look this often (growing from 0.5s to 10s, if left out)'
+            set operands \
+                '@payout'
+        case 'payout list'
+            set flags \
+                '--status:Processing,Completed,Cancelled Only those last seen with this status' \
+                '--since: Only those sent at this time or later: 2026-11-20, today, 2h ago' \
+                '--until: Only those sent at this time or earlier' \
+                '--limit: At most this many (default 50)' \
+                '--refresh Ask the service for each that is still Processing'
+        case 'payout batch'
+            set members \
+                'template Write a file of payouts to start from' \
+                'check Look for everything that is wrong with a file of payouts' \
+                'send Pay everybody in a file, each row once' \
+                'status Show where the rows of a batch stand, and what they come to' \
+                'list List the batches that were sent from this machine, newest first' \
+                'export Write out a batch: the file\'s columns, and what came of each row'
+        case 'payout batch template'
+            set flags \
+                '--method:@method The method of the examples'
+            set operands \
+                '@file'
+        case 'payout batch check'
+            set flags \
+                '--delimiter:comma,semicolon,tab What stands between the cells (comma, if left out)' \
+                '--method:@method The method of rows that name none; a profile can hold it' \
+                '--method-id: The method\'s id, sent without looking it up' \
+                '--allow-duplicates Let rows pass that pay somebody the same amount twice, or again within 24 hours'
+            set operands \
+                '@file'
+        case 'payout batch send'
+            set flags \
+                '--delimiter:comma,semicolon,tab What stands between the cells (comma, if left out)' \
+                '--method:@method The method of rows that name none; a profile can hold it' \
+                '--method-id: The method\'s id, sent without looking it up' \
+                '--allow-duplicates Let rows pass that pay somebody the same amount twice, or again within 24 hours' \
+                '--name: The batch\'s name (the file\'s, if left out)' \
+                '--concurrency: Rows at a time (default 4, at most 64)' \
+                '--rate: At most so many requests a second' \
+                '--expect-total: Send only if this is the file\'s total' \
+                '--expect-count: Send only if the file has so many rows' \
+                '--wait Wait until it is Completed or Cancelled' \
+                '--wait-timeout: Wait at most this long (default 10m)' \
+                '--interval: Look this often (growing from 0.5s to 10s, if left out)' \
+                '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+            set operands \
+                '@file'
+        case 'payout batch status'
+            set flags \
+                '--refresh Ask the service for every row that has not ended' \
+                '--watch Follow the process that sends it, until it ends' \
+                '--wait Wait until it is Completed or Cancelled' \
+                '--wait-timeout: Wait at most this long (default 10m)' \
+                '--interval: Look this often (growing from 0.5s to 10s, if left out)'
+            set operands \
+                '@batch,@file'
+        case 'payout batch list'
+            set flags \
+                '--limit: At most this many (default 50)'
+        case 'payout batch export'
+            set flags \
+                '--only:failed,completed,processing,cancelled,refused,conflict,uncertain,unsent Only the rows that stand there: failed, completed, processing, cancelled, refused, conflict, uncertain, unsent' \
+                '--for-excel With a byte order mark, and cells that begin like a formula made harmless'
+            set operands \
+                '@batch,@file'
+        case 'payout sign'
+            set flags \
+                '--amount: The amount in taka, for example 1250.50' \
+                '--ref: The payout\'s reference' \
+                '--timestamp: The request\'s timestamp (now, if left out)'
+        case 'payout verify'
+            set flags \
+                '--amount: The amount in taka, for example 1250.50' \
+                '--ref: The payout\'s reference' \
+                '--timestamp: The request\'s timestamp' \
+                '--signature: The signature to check'
+        case 'refund'
+            set members \
+                'create Pay back a completed payment, in whole or in part' \
+                'get Show a refund and its status, as the service has it now' \
+                'wait Wait until a refund is Completed or Cancelled' \
+                'list List the refunds that this machine sent, newest first' \
+                'cancel Cancel a refund that is still Processing'
+        case 'refund create'
+            set flags \
+                '--payment:@payment The payment to pay back, or @last' \
+                '--amount: The amount in taka, for example 1250.50' \
+                '--account-type:personal,business The kind of account that receives it' \
+                '--account-number: The account that receives it, sent as you type it' \
+                '--note: A note, kept with it' \
+                '--again Send it although the ledger has the same one, sent or uncertain' \
+                '--wait Wait until it is Completed or Cancelled' \
+                '--wait-timeout: Wait at most this long (default 10m)' \
+                '--interval: Look this often (growing from 0.5s to 10s, if left out)' \
+                '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+        case 'refund get'
+            set operands \
+                '@refund'
+        case 'refund wait'
+            set flags \
+                '--wait-timeout: Wait at most this long (default 10m)' \
+                '--interval: Look this often (growing from 0.5s to 10s, if left out)'
+            set operands \
+                '@refund'
+        case 'refund list'
+            set flags \
+                '--status:Processing,Completed,Cancelled Only those last seen with this status' \
+                '--since: Only those sent at this time or later: 2026-11-20, today, 2h ago' \
+                '--until: Only those sent at this time or earlier' \
+                '--limit: At most this many (default 50)' \
+                '--refresh Ask the service for each that is still Processing'
+        case 'refund cancel'
+            set flags \
+                '--note: A note, kept with it' \
+                '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+            set operands \
+                '@refund'
+        case 'sandbox'
+            set members \
+                'start Run the service\'s local sandbox on this machine until Ctrl-C' \
+                'exec Run a command against a local sandbox of its own' \
+                'trigger payment, payout' \
+                'set Move a record of the local sandbox to Completed or Cancelled' \
+                'requests Show what the local sandbox was asked, and what it answered' \
+                'info Show what the service says of the sandbox account'
+        case 'sandbox start'
+            set flags \
+                '--port: The port on 127.0.0.1; 0 takes any free one' \
+                '--data:@file Keep payments, payouts and keys in this file (in memory, if left out)' \
+                '--auto-complete: Complete what is Processing after this time, for example 2s' \
+                '--latency: Wait this long before every answer' \
+                '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3' \
+                '--seed: Make ids, keys and faults the same every time'
+        case 'sandbox exec'
+            set flags \
+                '--port: The port on 127.0.0.1; 0 takes any free one' \
+                '--data:@file Keep payments, payouts and keys in this file (in memory, if left out)' \
+                '--auto-complete: Complete what is Processing after this time, for example 2s' \
+                '--latency: Wait this long before every answer' \
+                '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3' \
+                '--seed: Make ids, keys and faults the same every time'
+            set operands \
+                '@command'
+        case 'sandbox trigger'
+            set members \
+                'payment Complete a simulated payment, as if the customer had paid' \
+                'payout Complete a simulated payout, as if the recipient had it'
+        case 'sandbox trigger payment'
+            set flags \
+                '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+            set operands \
+                '@payment'
+        case 'sandbox trigger payout'
+            set flags \
+                '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+            set operands \
+                '@payout'
+        case 'sandbox set'
+            set operands \
+                'payment,payout,refund' \
+                ',' \
+                'Completed,Cancelled'
+        case 'sandbox requests'
+            set flags \
+                '--follow Go on and show new ones as they come'
+        case 'profile'
+            set members \
+                'add Keep an account\'s address, key and payout secret under a name' \
+                'list List the profiles' \
+                'show Show what a run would go by, and where each value comes from' \
+                'use Choose the profile that commands use from now on' \
+                'set Change one setting of the profile in use' \
+                'rename Give a profile another name' \
+                'remove Forget a profile, with its key and its secret'
+        case 'profile add'
+            set flags \
+                '--key-stdin Read the API key from standard input' \
+                '--secret-stdin Read the payout secret from standard input' \
+                '--key-file:@file Read the API key from a file' \
+                '--secret-file:@file Read the payout secret from a file' \
+                '--key-command: A command that prints the API key, run when it is needed' \
+                '--secret-command: A command that prints the payout secret' \
+                '--keychain Keep them in the operating system\'s keychain, not in the profile\'s file' \
+                '--environment:sandbox,production What the key must be for; taken from the key if left out' \
+                '--redirect-url: Where customers go after paying' \
+                '--callback-url: Where the service reports changes of status' \
+                '--method:@method The usual payment method' \
+                '--number-format:local,e164,as-is How mobile numbers are sent' \
+                '--confirm-above: Real money above this sum is sent when the sum is typed (10000, if left out)' \
+                '--replace Replace a profile of this name'
+            set operands \
+                ','
+        case 'profile show'
+            set operands \
+                '@profile'
+        case 'profile use'
+            set operands \
+                '@profile'
+        case 'profile set'
+            set operands \
+                'base-url,redirect-url,callback-url,method,number-format,confirm-above' \
+                ','
+        case 'profile rename'
+            set operands \
+                '@profile' \
+                ','
+        case 'profile remove'
+            set operands \
+                '@profile'
+        case 'ledger'
+            set members \
+                'show Show an operation and everything that happened to it' \
+                'resolve Settle what is uncertain: one operation, or all of them' \
+                'export Write out the whole ledger of the account, oldest first' \
+                'check Check that nobody altered the ledger\'s history'
+        case 'ledger show'
+            set operands \
+                '@operation'
+        case 'ledger resolve'
+            set flags \
+                '--made: It was made: the service\'s id of it' \
+                '--not-made It was not made, as the dashboard shows'
+            set operands \
+                '@operation'
+        case 'api'
+            set flags \
+                '-f,--field+: A field of the body or the query' \
+                '--input:@file A JSON body from a file, or from standard input with -' \
+                '--include Show the answer\'s status and headers too' \
+                '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+            set operands \
+                'GET,POST,PATCH,PUT,DELETE' \
+                ','
+        case 'completion'
+            set flags \
+                '--install Write it to where the shell finds it' \
+                '--uninstall Remove what --install wrote'
+            set operands \
+                'bash,zsh,fish,powershell'
+    end
+end
+# End of what is made.
+
+complete -c lenden -f -k -a '(__lenden_complete)'

@@ -1,0 +1,595 @@
+# The completion of lenden for PowerShell 5.1 or later.
+#
+# Commands, flags and their words are written down below, so that a Tab on them starts no program.
+# Profiles, methods, ids and batches are asked of lenden, which reads them from this machine alone.
+
+Register-ArgumentCompleter -Native -CommandName lenden -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
+        Where-Object { $_.Extent.EndOffset -lt $cursorPosition } |
+        ForEach-Object { Get-LendenText $_.Extent.Text })
+    $found = @(Get-LendenCandidates (Get-LendenState $words) (Get-LendenText "$wordToComplete"))
+    # An empty text keeps PowerShell from offering files where they mean nothing.
+    if ($found.Count -gt 0) { $found } else { '' }
+}
+
+function Get-LendenText([string]$word) {
+    $word.Trim([char[]]@([char]39, [char]34))
+}
+
+# Follows the words before the cursor: where they lead, and which flags are among them.
+function Get-LendenState([string[]]$words) {
+    $state = @{ Place = ''; Position = 0; IsHelp = $false; Awaited = ''; After = -1; Given = @(); Account = @() }
+    foreach ($word in $words) {
+        if ($state.After -ge 0) { $state.After += 1 }
+        elseif ($state.Awaited) {
+            $state.Account += @(Get-LendenAccount $state.Awaited $word)
+            $state.Awaited = ''
+        }
+        elseif ($word -ceq '--') { $state.After = 0 }
+        elseif ($word -like '--*=*') {
+            $name, $value = $word -split '=', 2
+            $state.Given += $name
+            $state.Account += @(Get-LendenAccount $name $value)
+        }
+        elseif ($word -like '-*') {
+            $state.Given += $word
+            if ($null -ne (Get-LendenTakes $state.Place $word)) { $state.Awaited = $word }
+        }
+        else { Step-LendenState $state $word }
+    }
+    $state
+}
+
+function Step-LendenState($state, [string]$word) {
+    $members = @(Get-LendenList $state.Place 'members' | ForEach-Object { ($_ -split ' ', 2)[0] })
+    if ($word -ceq 'help' -and $state.Place -eq '' -and -not $state.IsHelp) { $state.IsHelp = $true }
+    elseif ($members -ccontains $word) { $state.Place = "$($state.Place) $word".Trim() }
+    else { $state.Position += 1 }
+}
+
+# Whose ids are meant is said by these two flags.
+function Get-LendenAccount([string]$name, [string]$value) {
+    if ($name -ceq '--profile' -or $name -ceq '--base-url') { "$name=$value" }
+}
+
+function Get-LendenList([string]$place, [string]$name) {
+    $known = $global:LendenPlaces[$place]
+    if ($known -and $known.ContainsKey($name)) { $known[$name] }
+}
+
+# Name, sentence, what it takes (nothing: $null), and whether it can be given again.
+function Get-LendenFlags([string]$place) {
+    foreach ($flag in @(Get-LendenList $place 'flags') + $global:LendenEverywhere) {
+        $usage, $about = $flag -split ' ', 2
+        $names, $takes = $usage -split ':', 2
+        @{ Names = $names.TrimEnd('+') -split ','; About = $about; Takes = $takes; IsMany = $names.EndsWith('+') }
+    }
+}
+
+function Get-LendenTakes([string]$place, [string]$name) {
+    foreach ($flag in Get-LendenFlags $place) {
+        if ($flag.Names -ccontains $name) { return $flag.Takes }
+    }
+}
+
+function Get-LendenCandidates($state, [string]$typed) {
+    $operands = @(Get-LendenList $state.Place 'operands')
+    $members = @(Get-LendenList $state.Place 'members')
+    if ($state.After -ge 0) {
+        if ($operands -ccontains '@command') { Get-LendenForeign $state.After $typed }
+    }
+    elseif ($state.Awaited) {
+        Get-LendenValues (Get-LendenTakes $state.Place $state.Awaited) '' $typed $state.Account
+    }
+    elseif ($typed -like '--*=*') {
+        $name, $value = $typed -split '=', 2
+        Get-LendenValues (Get-LendenTakes $state.Place $name) "$name=" $value $state.Account
+    }
+    elseif ($typed -like '-*') { Get-LendenOpenFlags $state $typed }
+    elseif ($state.IsHelp -or ($members.Count -gt 0 -and $state.Position -eq 0)) {
+        foreach ($member in $members) {
+            $name, $about = $member -split ' ', 2
+            if (-not ($state.IsHelp -and $name -ceq 'help')) { New-LendenResult $name $about $typed }
+        }
+    }
+    elseif ($state.Position -lt $operands.Count -and $operands[$state.Position] -cne '@command') {
+        Get-LendenValues $operands[$state.Position] '' $typed $state.Account
+    }
+    elseif ($typed -eq '') { Get-LendenOpenFlags $state $typed }
+}
+
+# Those that were not given yet, or can be given again.
+function Get-LendenOpenFlags($state, [string]$typed) {
+    if ($state.IsHelp) { return }
+    foreach ($flag in Get-LendenFlags $state.Place) {
+        $isGiven = @($flag.Names | Where-Object { $state.Given -ccontains $_ }).Count -gt 0
+        if ($isGiven -and -not $flag.IsMany) { continue }
+        foreach ($name in $flag.Names) { New-LendenResult $name $flag.About $typed }
+    }
+}
+
+# What can stand there; what of the word comes before it ('' or --flag=), and what of it is typed.
+function Get-LendenValues([string]$values, [string]$before, [string]$typed, [string[]]$account) {
+    foreach ($value in $values -split ',' | Where-Object { $_ }) {
+        if ($value -ceq '@file') { Get-LendenFiles $before $typed }
+        elseif ($value -like '@*') {
+            $ask = @('__complete', $value.Substring(1), "--typed=$typed") + $account
+            foreach ($line in & lenden @ask 2>$null) {
+                $found, $about = $line -split "`t", 2
+                New-LendenResult "$before$found" $about "$before$typed"
+            }
+        }
+        else { New-LendenResult "$before$value" $value "$before$typed" }
+    }
+}
+
+function Get-LendenFiles([string]$before, [string]$typed) {
+    foreach ($file in [System.Management.Automation.CompletionCompleters]::CompleteFilename($typed)) {
+        [System.Management.Automation.CompletionResult]::new(
+            $before + $file.CompletionText, $file.ListItemText, 'ParameterValue', $file.ToolTip)
+    }
+}
+
+# After -- there is another program's command line.
+function Get-LendenForeign([int]$position, [string]$typed) {
+    if ($position -gt 0) { Get-LendenFiles '' $typed }
+    else { [System.Management.Automation.CompletionCompleters]::CompleteCommand($typed) }
+}
+
+# A text that begins with @ would mean something to PowerShell; a tooltip must not be empty.
+function New-LendenResult([string]$text, [string]$about, [string]$typed) {
+    if (-not $text.StartsWith($typed, [System.StringComparison]::Ordinal)) { return }
+    $written = if ($text.StartsWith('@')) { "'$text'" } else { $text }
+    $tooltip = if ($about) { $about } else { $text }
+    [System.Management.Automation.CompletionResult]::new($written, $text, 'ParameterValue', $tooltip)
+}
+
+# Made from the command list by `npm run completions`:
+$global:LendenEverywhere = @(
+    '--profile:@profile The account to use, of those that ''lenden profile list'' shows'
+    '--base-url: The service''s address, instead of the profile''s'
+    '-o,--output:table,json,ndjson,csv How to print the result: table, json, ndjson, csv'
+    '--json The same as --output json'
+    '-q,--quiet Print the id alone; of a list, one id a line'
+    '--yes Do not ask; needed for production off a terminal'
+    '--no-input Never ask for anything; fail instead'
+    '--timeout: For the whole command, for example 90s (default 60s)'
+    '--color:auto,always,never Colours: auto, always, never'
+    '-v,--verbose Show requests and answers on stderr, secrets masked'
+    '--version Print the version'
+    '-h,--help Show help'
+)
+
+$global:LendenPlaces = @{
+    '' = @{
+        members = @(
+            'methods List the payment methods of the account'
+            'pay create, get, wait, list'
+            'payout send, get, wait, list, batch, sign, verify'
+            'refund create, get, wait, list, cancel'
+            'sandbox start, exec, trigger, set, requests, info'
+            'profile add, list, show, use, set, rename, remove'
+            'ledger show, resolve, export, check'
+            'api Make a raw call, signed when the path needs it'
+            'completion Print a shell''s completion script, or install it'
+            'demo Tell the whole story, on a sandbox of its own'
+            'help Show the help of a command'
+        )
+    }
+    'pay' = @{
+        members = @(
+            'create Create a payment and get the page where the customer pays'
+            'get Show a payment and its status, as the service has it now'
+            'wait Wait until a payment is Completed or Cancelled'
+            'list List the payments that this machine sent, newest first'
+        )
+    }
+    'pay create' = @{
+        flags = @(
+            '--amount: The amount in taka, for example 1250.50'
+            '--description: What it is for, for example the order''s number'
+            '--method:@method The payment method, as ''lenden methods'' shows it; a profile can hold it'
+            '--method-id: The method''s id, sent without looking it up'
+            '--redirect-url: Where the customer goes after paying; a profile can hold it'
+            '--callback-url: Where the service reports changes of status; a profile can hold it'
+            '--payer: The customer''s mobile number, filled in on the page'
+            '--gateway-type: The gateway type, where the service gave you one'
+            '--note: A note, kept with it'
+            '--again Send it although the ledger has the same one, sent or uncertain'
+            '--wait Wait until it is Completed or Cancelled'
+            '--wait-timeout: Wait at most this long (default 10m)'
+            '--interval: Look this often (growing from 0.5s to 10s, if left out)'
+            '--open Open the page in the browser'
+            '--qr Show the page''s address as a QR code, on stderr'
+            '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+        )
+    }
+    'pay get' = @{
+        operands = @(
+            '@payment'
+        )
+    }
+    'pay wait' = @{
+        flags = @(
+            '--wait-timeout: Wait at most this long (default 10m)'
+            '--interval: Look this often (growing from 0.5s to 10s, if left out)'
+        )
+        operands = @(
+            '@payment'
+        )
+    }
+    'pay list' = @{
+        flags = @(
+            '--status:Processing,Completed,Cancelled Only those last seen with this status'
+            '--since: Only those sent at this time or later: 2026-11-20, today, 2h ago'
+            '--until: Only those sent at this time or earlier'
+            '--limit: At most this many (default 50)'
+            '--refresh Ask the service for each that is still Processing'
+        )
+    }
+    'payout' = @{
+        members = @(
+            'send Send money to a mobile wallet, once'
+            'get Show a payout and its status, as the service has it now'
+            'wait Wait until a payout is Completed or Cancelled'
+            'list List the payouts that this machine sent, newest first'
+            'batch template, check, send, status, list, export'
+            'sign Make a payout''s signature, without sending anything'
+            'verify Check a payout''s signature and say what is wrong with it'
+        )
+    }
+    'payout send' = @{
+        flags = @(
+            '--amount: The amount in taka, for example 1250.50'
+            '--to: The recipient''s mobile number, 01XXXXXXXXX'
+            '--method:@method The payment method, as ''lenden methods'' shows it; a profile can hold it'
+            '--method-id: The method''s id, sent without looking it up'
+            '--ref: Your reference: letters, digits, - and _ (made for you if left out)'
+            '--name: The recipient''s name'
+            '--description: What it is for'
+            '--wait Wait until it is Completed or Cancelled'
+            '--wait-timeout: Wait at most this long (default 10m)'
+            '--interval: Look this often (growing from 0.5s to 10s, if left out)'
+            '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+        )
+    }
+    'payout get' = @{
+        operands = @(
+            '@payout'
+        )
+    }
+    'payout wait' = @{
+        flags = @(
+            '--wait-timeout: Wait at most this long (default 10m)'
+            '--interval: Look this often (growing from 0.5s to 10s, if left out)'
+        )
+        operands = @(
+            '@payout'
+        )
+    }
+    'payout list' = @{
+        flags = @(
+            '--status:Processing,Completed,Cancelled Only those last seen with this status'
+            '--since: Only those sent at this time or later: 2026-11-20, today, 2h ago'
+            '--until: Only those sent at this time or earlier'
+            '--limit: At most this many (default 50)'
+            '--refresh Ask the service for each that is still Processing'
+        )
+    }
+    'payout batch' = @{
+        members = @(
+            'template Write a file of payouts to start from'
+            'check Look for everything that is wrong with a file of payouts'
+            'send Pay everybody in a file, each row once'
+            'status Show where the rows of a batch stand, and what they come to'
+            'list List the batches that were sent from this machine, newest first'
+            'export Write out a batch: the file''s columns, and what came of each row'
+        )
+    }
+    'payout batch template' = @{
+        flags = @(
+            '--method:@method The method of the examples'
+        )
+        operands = @(
+            '@file'
+        )
+    }
+    'payout batch check' = @{
+        flags = @(
+            '--delimiter:comma,semicolon,tab What stands between the cells (comma, if left out)'
+            '--method:@method The method of rows that name none; a profile can hold it'
+            '--method-id: The method''s id, sent without looking it up'
+            '--allow-duplicates Let rows pass that pay somebody the same amount twice, or again within 24 hours'
+        )
+        operands = @(
+            '@file'
+        )
+    }
+    'payout batch send' = @{
+        flags = @(
+            '--delimiter:comma,semicolon,tab What stands between the cells (comma, if left out)'
+            '--method:@method The method of rows that name none; a profile can hold it'
+            '--method-id: The method''s id, sent without looking it up'
+            '--allow-duplicates Let rows pass that pay somebody the same amount twice, or again within 24 hours'
+            '--name: The batch''s name (the file''s, if left out)'
+            '--concurrency: Rows at a time (default 4, at most 64)'
+            '--rate: At most so many requests a second'
+            '--expect-total: Send only if this is the file''s total'
+            '--expect-count: Send only if the file has so many rows'
+            '--wait Wait until it is Completed or Cancelled'
+            '--wait-timeout: Wait at most this long (default 10m)'
+            '--interval: Look this often (growing from 0.5s to 10s, if left out)'
+            '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+        )
+        operands = @(
+            '@file'
+        )
+    }
+    'payout batch status' = @{
+        flags = @(
+            '--refresh Ask the service for every row that has not ended'
+            '--watch Follow the process that sends it, until it ends'
+            '--wait Wait until it is Completed or Cancelled'
+            '--wait-timeout: Wait at most this long (default 10m)'
+            '--interval: Look this often (growing from 0.5s to 10s, if left out)'
+        )
+        operands = @(
+            '@batch,@file'
+        )
+    }
+    'payout batch list' = @{
+        flags = @(
+            '--limit: At most this many (default 50)'
+        )
+    }
+    'payout batch export' = @{
+        flags = @(
+            '--only:failed,completed,processing,cancelled,refused,conflict,uncertain,unsent Only the rows that stand there: failed, completed, processing, cancelled, refused, conflict, uncertain, unsent'
+            '--for-excel With a byte order mark, and cells that begin like a formula made harmless'
+        )
+        operands = @(
+            '@batch,@file'
+        )
+    }
+    'payout sign' = @{
+        flags = @(
+            '--amount: The amount in taka, for example 1250.50'
+            '--ref: The payout''s reference'
+            '--timestamp: The request''s timestamp (now, if left out)'
+        )
+    }
+    'payout verify' = @{
+        flags = @(
+            '--amount: The amount in taka, for example 1250.50'
+            '--ref: The payout''s reference'
+            '--timestamp: The request''s timestamp'
+            '--signature: The signature to check'
+        )
+    }
+    'refund' = @{
+        members = @(
+            'create Pay back a completed payment, in whole or in part'
+            'get Show a refund and its status, as the service has it now'
+            'wait Wait until a refund is Completed or Cancelled'
+            'list List the refunds that this machine sent, newest first'
+            'cancel Cancel a refund that is still Processing'
+        )
+    }
+    'refund create' = @{
+        flags = @(
+            '--payment:@payment The payment to pay back, or @last'
+            '--amount: The amount in taka, for example 1250.50'
+            '--account-type:personal,business The kind of account that receives it'
+            '--account-number: The account that receives it, sent as you type it'
+            '--note: A note, kept with it'
+            '--again Send it although the ledger has the same one, sent or uncertain'
+            '--wait Wait until it is Completed or Cancelled'
+            '--wait-timeout: Wait at most this long (default 10m)'
+            '--interval: Look this often (growing from 0.5s to 10s, if left out)'
+            '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+        )
+    }
+    'refund get' = @{
+        operands = @(
+            '@refund'
+        )
+    }
+    'refund wait' = @{
+        flags = @(
+            '--wait-timeout: Wait at most this long (default 10m)'
+            '--interval: Look this often (growing from 0.5s to 10s, if left out)'
+        )
+        operands = @(
+            '@refund'
+        )
+    }
+    'refund list' = @{
+        flags = @(
+            '--status:Processing,Completed,Cancelled Only those last seen with this status'
+            '--since: Only those sent at this time or later: 2026-11-20, today, 2h ago'
+            '--until: Only those sent at this time or earlier'
+            '--limit: At most this many (default 50)'
+            '--refresh Ask the service for each that is still Processing'
+        )
+    }
+    'refund cancel' = @{
+        flags = @(
+            '--note: A note, kept with it'
+            '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+        )
+        operands = @(
+            '@refund'
+        )
+    }
+    'sandbox' = @{
+        members = @(
+            'start Run the service''s local sandbox on this machine until Ctrl-C'
+            'exec Run a command against a local sandbox of its own'
+            'trigger payment, payout'
+            'set Move a record of the local sandbox to Completed or Cancelled'
+            'requests Show what the local sandbox was asked, and what it answered'
+            'info Show what the service says of the sandbox account'
+        )
+    }
+    'sandbox start' = @{
+        flags = @(
+            '--port: The port on 127.0.0.1; 0 takes any free one'
+            '--data:@file Keep payments, payouts and keys in this file (in memory, if left out)'
+            '--auto-complete: Complete what is Processing after this time, for example 2s'
+            '--latency: Wait this long before every answer'
+            '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3'
+            '--seed: Make ids, keys and faults the same every time'
+        )
+    }
+    'sandbox exec' = @{
+        flags = @(
+            '--port: The port on 127.0.0.1; 0 takes any free one'
+            '--data:@file Keep payments, payouts and keys in this file (in memory, if left out)'
+            '--auto-complete: Complete what is Processing after this time, for example 2s'
+            '--latency: Wait this long before every answer'
+            '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3'
+            '--seed: Make ids, keys and faults the same every time'
+        )
+        operands = @(
+            '@command'
+        )
+    }
+    'sandbox trigger' = @{
+        members = @(
+            'payment Complete a simulated payment, as if the customer had paid'
+            'payout Complete a simulated payout, as if the recipient had it'
+        )
+    }
+    'sandbox trigger payment' = @{
+        flags = @(
+            '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+        )
+        operands = @(
+            '@payment'
+        )
+    }
+    'sandbox trigger payout' = @{
+        flags = @(
+            '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+        )
+        operands = @(
+            '@payout'
+        )
+    }
+    'sandbox set' = @{
+        operands = @(
+            'payment,payout,refund'
+            ','
+            'Completed,Cancelled'
+        )
+    }
+    'sandbox requests' = @{
+        flags = @(
+            '--follow Go on and show new ones as they come'
+        )
+    }
+    'profile' = @{
+        members = @(
+            'add Keep an account''s address, key and payout secret under a name'
+            'list List the profiles'
+            'show Show what a run would go by, and where each value comes from'
+            'use Choose the profile that commands use from now on'
+            'set Change one setting of the profile in use'
+            'rename Give a profile another name'
+            'remove Forget a profile, with its key and its secret'
+        )
+    }
+    'profile add' = @{
+        flags = @(
+            '--key-stdin Read the API key from standard input'
+            '--secret-stdin Read the payout secret from standard input'
+            '--key-file:@file Read the API key from a file'
+            '--secret-file:@file Read the payout secret from a file'
+            '--key-command: A command that prints the API key, run when it is needed'
+            '--secret-command: A command that prints the payout secret'
+            '--keychain Keep them in the operating system''s keychain, not in the profile''s file'
+            '--environment:sandbox,production What the key must be for; taken from the key if left out'
+            '--redirect-url: Where customers go after paying'
+            '--callback-url: Where the service reports changes of status'
+            '--method:@method The usual payment method'
+            '--number-format:local,e164,as-is How mobile numbers are sent'
+            '--confirm-above: Real money above this sum is sent when the sum is typed (10000, if left out)'
+            '--replace Replace a profile of this name'
+        )
+        operands = @(
+            ','
+        )
+    }
+    'profile show' = @{
+        operands = @(
+            '@profile'
+        )
+    }
+    'profile use' = @{
+        operands = @(
+            '@profile'
+        )
+    }
+    'profile set' = @{
+        operands = @(
+            'base-url,redirect-url,callback-url,method,number-format,confirm-above'
+            ','
+        )
+    }
+    'profile rename' = @{
+        operands = @(
+            '@profile'
+            ','
+        )
+    }
+    'profile remove' = @{
+        operands = @(
+            '@profile'
+        )
+    }
+    'ledger' = @{
+        members = @(
+            'show Show an operation and everything that happened to it'
+            'resolve Settle what is uncertain: one operation, or all of them'
+            'export Write out the whole ledger of the account, oldest first'
+            'check Check that nobody altered the ledger''s history'
+        )
+    }
+    'ledger show' = @{
+        operands = @(
+            '@operation'
+        )
+    }
+    'ledger resolve' = @{
+        flags = @(
+            '--made: It was made: the service''s id of it'
+            '--not-made It was not made, as the dashboard shows'
+        )
+        operands = @(
+            '@operation'
+        )
+    }
+    'api' = @{
+        flags = @(
+            '-f,--field+: A field of the body or the query'
+            '--input:@file A JSON body from a file, or from standard input with -'
+            '--include Show the answer''s status and headers too'
+            '--dry-run Print the request that would be sent, secrets masked, and send nothing'
+        )
+        operands = @(
+            'GET,POST,PATCH,PUT,DELETE'
+            ','
+        )
+    }
+    'completion' = @{
+        flags = @(
+            '--install Write it to where the shell finds it'
+            '--uninstall Remove what --install wrote'
+        )
+        operands = @(
+            'bash,zsh,fish,powershell'
+        )
+    }
+}
+# End of what is made.

@@ -1,0 +1,72 @@
+import { baseUrlText, readBaseUrl } from "../config/base-url.ts";
+import { glanceAtMethods, glanceAtProfiles } from "../config/glance.ts";
+import { resolveSettings, type Settings } from "../config/settings.ts";
+import type { Host } from "../host.ts";
+import type { RecentOwner } from "../ledger/recent.ts";
+import { clean } from "../ui/terminal-text.ts";
+import { recentCandidates } from "./complete-recent.ts";
+
+export { processHost } from "../host.ts";
+
+/** A value that can stand on the command line, and what is said of it. */
+export interface Candidate {
+  value: string;
+  about: string;
+}
+
+/**
+ * What a shell asks when somebody presses Tab where a value of this machine belongs:
+ * `__complete <what> [--typed=<text>] [--profile=<name>] [--base-url=<url>]`. It prints a value and what is
+ * said of it, a tab between them, one a line. It asks no service, fetches no key, makes no file,
+ * and never complains: where something is wrong, nothing is offered.
+ */
+export async function main(argv: string[], host: Host): Promise<number> {
+  const [, what = "", ...flags] = argv;
+  const typed = flagText("--typed", flags) ?? "";
+  const found = await candidates(what, typed, flags, host).catch(() => []);
+  const fitting = found.filter(({ value }) => isPlain(value) && value.startsWith(typed));
+  const lines = fitting.map(({ value, about }) => `${value}\t${clean(about)}\n`);
+  host.stdout.write([...new Set(lines)].join(""));
+  return 0;
+}
+
+/** Such a value means itself in every shell; what else the ledger holds is not offered. */
+function isPlain(value: string): boolean {
+  return /^@?[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.:+-]*$/u.test(value);
+}
+
+async function candidates(
+  what: string,
+  typed: string,
+  flags: string[],
+  host: Host,
+): Promise<Candidate[]> {
+  const stored = glanceAtProfiles(host.folders.config);
+  if (what === "profile") {
+    const profiles = Object.entries(stored.profiles);
+    return profiles.map(([value, profile]) => ({ value, about: profile.environment }));
+  }
+  const chosen = { profile: flagText("--profile", flags), baseUrl: flagText("--base-url", flags) };
+  const owner = ownerOf(resolveSettings(chosen, host.env, stored));
+  return what === "method"
+    ? methodCandidates(host.folders.data, owner)
+    : recentCandidates({ what, typed, owner }, host);
+}
+
+function flagText(name: string, flags: string[]): string | undefined {
+  return flags.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+function methodCandidates(folder: string, owner: RecentOwner): Candidate[] {
+  return glanceAtMethods(folder, owner).map(({ codeName, providerName, id }) => ({
+    value: isPlain(codeName) ? codeName : id,
+    about: providerName,
+  }));
+}
+
+function ownerOf({ profile, baseUrl }: Settings): RecentOwner {
+  return {
+    profile: profile?.value ?? "environment variables",
+    baseUrl: baseUrlText(readBaseUrl(baseUrl?.value ?? "")),
+  };
+}

@@ -1,0 +1,136 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { scriptNames, shells } from "../../src/commands/completion-places.ts";
+import { built, lenden, scratchFolder } from "../run.ts";
+
+const packaged = resolve(import.meta.dirname, "../../completions");
+
+/** Where each shell's file belongs, in the home of somebody who set nothing. */
+const places = {
+  bash: ".local/share/bash-completion/completions/lenden",
+  zsh: ".local/share/zsh/site-functions/_lenden",
+  fish: ".config/fish/completions/lenden.fish",
+  powershell: "data/lenden.ps1",
+};
+
+const home = () => {
+  const folder = scratchFolder();
+  return { folder, env: { LENDEN_CONFIG_DIR: folder } };
+};
+
+describe.each(shells)("lenden completion %s", (shell) => {
+  const script = readFileSync(join(packaged, scriptNames[shell]), "utf8");
+
+  test("prints the script of the package, byte for byte", async () => {
+    expect(await built(["completion", shell])).toEqual({ code: 0, stdout: script, stderr: "" });
+    const { stdout } = await lenden(["completion", shell, "--json"]);
+    expect(JSON.parse(stdout)).toEqual({ shell, script });
+  });
+
+  test("installs it once, says where, and takes it away again", async () => {
+    const { folder, env } = home();
+    const file = join(folder, places[shell]);
+    const run = async (...flags: string[]) => {
+      const { code, stdout, stderr } = await lenden(["completion", shell, ...flags, "--json"], {
+        env,
+      });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      return JSON.parse(stdout);
+    };
+    expect(await run("--install")).toMatchObject({ shell, file, state: "written" });
+    expect(readFileSync(file, "utf8")).toBe(script);
+    expect(await run("--install")).toMatchObject({ file, state: "there already" });
+    expect(readdirSync(dirname(file))).not.toContainEqual(expect.stringMatching(/\.new$/));
+    expect(await run("--uninstall")).toMatchObject({ file, state: "removed" });
+    expect(existsSync(file)).toBe(false);
+    expect(await run("--uninstall")).toMatchObject({ file, state: "not there" });
+  });
+
+  test("replaces the script of another version", async () => {
+    const { folder, env } = home();
+    const file = join(folder, places[shell]);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, script.slice(0, 200));
+    expect((await lenden(["completion", shell, "--install"], { env })).code).toBe(0);
+    expect(readFileSync(file, "utf8")).toBe(script);
+  });
+
+  test.each(["--install", "--uninstall"])(
+    "%s leaves somebody else's file as it is",
+    async (flag) => {
+      const { folder, env } = home();
+      const file = join(folder, places[shell]);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, "# mine\n");
+      const { code, stdout, stderr } = await lenden(["completion", shell, flag], { env });
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(`${file} was not written by lenden`);
+      expect(readFileSync(file, "utf8")).toBe("# mine\n");
+    },
+  );
+
+  test("follows no link", async () => {
+    const { folder, env } = home();
+    const file = join(folder, places[shell]);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(join(folder, "elsewhere"), script);
+    symlinkSync(join(folder, "elsewhere"), file);
+    expect((await lenden(["completion", shell, "--uninstall"], { env })).code).toBe(2);
+    expect(readFileSync(join(folder, "elsewhere"), "utf8")).toBe(script);
+  });
+});
+
+test("folders that the environment names are kept to, a relative one counts for nothing", async () => {
+  const { folder, env } = home();
+  const file = async (shell: string, more: Record<string, string>) => {
+    const { stdout } = await lenden(["completion", shell, "--install", "--json"], {
+      env: { ...env, ...more },
+    });
+    return JSON.parse(stdout).file;
+  };
+  const own = join(folder, "own");
+  expect(await file("bash", { XDG_DATA_HOME: own })).toBe(
+    join(own, "bash-completion/completions/lenden"),
+  );
+  expect(await file("bash", { BASH_COMPLETION_USER_DIR: own })).toBe(
+    join(own, "completions/lenden"),
+  );
+  expect(await file("zsh", { XDG_DATA_HOME: own })).toBe(join(own, "zsh/site-functions/_lenden"));
+  expect(await file("fish", { XDG_CONFIG_HOME: own })).toBe(
+    join(own, "fish/completions/lenden.fish"),
+  );
+  expect(await file("zsh", { XDG_DATA_HOME: "own" })).toBe(join(folder, places.zsh));
+});
+
+test("a folder that cannot be written is said, with the file", async () => {
+  const { folder, env } = home();
+  writeFileSync(join(folder, ".local"), "a file where a folder should be");
+  const { code, stderr } = await lenden(["completion", "bash", "--install"], { env });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/lenden cannot be read or written \((?:ENOTDIR|EEXIST)\)/);
+});
+
+test("the lines to add are quoted for the shell", async () => {
+  const folder = join(scratchFolder(), "it's $(odd)");
+  mkdirSync(folder);
+  chmodSync(folder, 0o700);
+  const { stdout } = await lenden(["completion", "zsh", "--install"], {
+    env: { LENDEN_CONFIG_DIR: folder },
+  });
+  expect(stdout).toContain(`/it'\\''s $(odd)/.local/share/zsh/site-functions' $fpath)`);
+});
+
+test("--install and --uninstall together are a mistake", async () => {
+  const { code, stderr } = await lenden(["completion", "zsh", "--install", "--uninstall"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("contradict each other");
+});

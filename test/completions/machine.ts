@@ -1,0 +1,108 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { openDatabase } from "../../src/ledger/database.ts";
+import { startSandbox } from "../../src/sandbox/server.ts";
+import { launcher, lenden, scratchFolder } from "../run.ts";
+
+/** A person's machine: a profile, methods, payments and payouts, a file; `lenden` is on the PATH. */
+export interface Machine {
+  folder: string;
+  /** Where somebody types. */
+  work: string;
+  env: Record<string, string>;
+  /** Ids of two payments, newest first. */
+  payments: [string, string];
+  /** The one payout, and the one batch, whose ids mean no harm. */
+  payout: string;
+  batch: string;
+}
+
+/** What would be written by a value that a shell ran. */
+const trap = "touch pwned";
+
+/** Values that nobody may offer: each means something to some shell, or to a terminal. */
+export const hostileIds = [
+  `PO$(${trap})`,
+  `PO\`${trap}\``,
+  `PO;${trap}`,
+  `PO'"; ${trap} #`,
+  `PO\n${trap}`,
+  "PO\u001b]0;title\u0007\u001b[31m",
+  "PO one two",
+  "PO*",
+  "-POdash",
+  "~PO",
+];
+
+/** The built tool, which leaves behind what it was called with. */
+const recorder = `#!/bin/sh
+echo "$*" >>"$HOME/calls"
+exec '${process.execPath}' '${launcher}' "$@"
+`;
+
+/** What `lenden` was called with on this machine so far, a call a line. */
+export function callsOn({ folder }: Machine): string[] {
+  const file = join(folder, "calls");
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
+}
+
+export async function openMachine(): Promise<Machine> {
+  const folder = scratchFolder();
+  const [bin, work] = [join(folder, "bin"), join(folder, "work")];
+  for (const one of [bin, work]) mkdirSync(one);
+  writeFileSync(join(bin, "lenden"), recorder, { mode: 0o755 });
+  writeFileSync(join(bin, "unmistakable"), "#!/bin/sh\n", { mode: 0o755 });
+  writeFileSync(join(work, "payroll november.csv"), "amount,to,method\n5,01712345678,bkash\n");
+  const env = {
+    PATH: [bin, dirname(process.execPath), process.env.PATH].join(":"),
+    HOME: folder,
+    LENDEN_CONFIG_DIR: folder,
+    LENDEN_DATA_DIR: join(folder, "data"),
+  };
+  return { folder, work, env, ...(await fill(folder, work, env)) };
+}
+
+async function fill(folder: string, work: string, env: Record<string, string>) {
+  const sandbox = await startSandbox({ now: Date.now });
+  const { baseUrl, apiKey, payoutSecret } = sandbox;
+  const id = async (line: string[], stdin?: string): Promise<string> => {
+    const { code, stdout, stderr } = await lenden([...line, "-q"], {
+      env,
+      ...(stdin ? { stdin } : {}),
+    });
+    if (code !== 0) throw new Error(`${line.join(" ")} ended with ${code}: ${stderr}`);
+    return stdout.trim();
+  };
+  const add = ["profile", "add", "shop", "--base-url", baseUrl, "--key-stdin", "--secret-stdin"];
+  await id(add, `${apiKey}\n${payoutSecret}\n`);
+  const pay = ["pay", "create", "--method", "bkash", "--amount", "250.50", "--description"];
+  const older = await id([...pay, "one"]);
+  const newer = await id([...pay, "two"]);
+  const batch = await id(["payout", "batch", "send", join(work, "payroll november.csv")]);
+  const payout = await id(["payout", "list"]);
+  await sandbox.close();
+  await poison(join(folder, "data"));
+  const payments: [string, string] = [newer, older];
+  return { payments, payout, batch };
+}
+
+/** A service that was taken over could have answered with all of this. */
+async function poison(data: string): Promise<void> {
+  const database = await openDatabase(join(data, "ledger.db"));
+  database.exec("CREATE TEMP TABLE copy AS SELECT * FROM operations WHERE kind = 'payout'");
+  const change = database.prepare(
+    "UPDATE copy SET number = number + 1, id = ?, reference = ?, remote_id = ?, status = ?",
+  );
+  for (const [index, id] of hostileIds.entries()) {
+    change.run(`OP${index}`, `H-${index}`, id, id);
+    database.exec("INSERT INTO operations SELECT * FROM copy");
+  }
+  database.prepare("UPDATE batches SET name = ?").run(`$(${trap})\u001b[31m %F{red} \`${trap}\``);
+  database.close();
+  for (const name of readdirSync(data).filter((one) => one.startsWith("methods-"))) {
+    const kept = JSON.parse(readFileSync(join(data, name), "utf8"));
+    for (const id of hostileIds)
+      kept.methods.push({ id, codeName: id, providerName: `$(${trap})\u001b[31m` });
+    writeFileSync(join(data, name), JSON.stringify(kept));
+  }
+}
