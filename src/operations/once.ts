@@ -1,6 +1,8 @@
-import { amountNumber, amountText, type Paisa, paisaOf } from "../contract/amount.ts";
+import { amountNumber, type Paisa, paisaOf } from "../contract/amount.ts";
 import type { Data, Input } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
+import { formatTime } from "../contract/local-time.ts";
+import { formatAmount, formatPaisa } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
@@ -103,7 +105,7 @@ function isLive({ state, status }: Operation): boolean {
 function sameAgain(what: "payment" | "refund", { id, state, createdAt }: Operation): Failure {
   return new Failure(
     "refused",
-    `The ledger has the same ${what} already, ${state}, since ${createdAt} (${id}).`,
+    `The ledger has the same ${what} already, ${state}, since ${formatTime(createdAt)} (${id}).`,
     {
       hint: `Nothing was sent. Look with 'lenden ledger show ${id}'; if a second one is really meant, add --again.`,
       operation: id,
@@ -128,7 +130,7 @@ async function refundable(transactionId: string, world: World): Promise<Paisa> {
   const payment = dataOf(await world.client.retrievePayment({ transactionId }), transactionId);
   const paidPaisa = paisaOf(payment.amount);
   if (paidPaisa === undefined || payment.transactionId !== transactionId) {
-    const told = `${payment.transactionId}, ${payment.amount} taka`;
+    const told = `${payment.transactionId}, ${formatAmount(payment.amount)}`;
     throw new Failure(
       "unreachable",
       `The service's record of payment ${transactionId} makes no sense (${told}).`,
@@ -160,10 +162,10 @@ function checkLeft(transactionId: string, { paidPaisa, amountPaisa, live }: Left
   const backPaisa = live.reduce((sum, one) => sum + (one.amountPaisa ?? 0n), 0n);
   if (backPaisa + amountPaisa <= paidPaisa) return;
   const before =
-    backPaisa > 0n ? `, and ${amountText(backPaisa)} of it is paid back or may be` : "";
+    backPaisa > 0n ? `, and ${formatPaisa(backPaisa)} of it is paid back or may be` : "";
   throw new Failure(
     "refused",
-    `Payment ${transactionId} was ${amountText(paidPaisa)} taka${before}: ${amountText(amountPaisa)} is too much.`,
+    `Payment ${transactionId} was ${formatPaisa(paidPaisa)}${before}: ${formatPaisa(amountPaisa)} is too much.`,
     {
       hint: "Nothing was sent. 'lenden refund list' shows what was paid back.",
       operation: transactionId,
@@ -215,7 +217,7 @@ function compareAmount(
   if (paisaOf(got) === asked) return;
   throw new Failure(
     "conflict",
-    `The service made ${what} ${id} over ${got} taka, but ${amountText(asked)} was asked for.`,
+    `The service made ${what} ${id} over ${formatAmount(got)}, but ${formatPaisa(asked)} was asked for.`,
     {
       hint: `Look at it with 'lenden ${what === "payment" ? "pay" : "refund"} get ${id}' before anything else is sent.`,
       operation: id,

@@ -131,6 +131,7 @@ function renderOptions(globals: Globals, host: Host) {
     quiet: globals.quiet,
     color: wantsColor({ mode: globals.color, env: host.env, isTerminal }),
     width: isTerminal ? host.stdout.columns : undefined,
+    nowMs: isTerminal ? host.now() : undefined,
   };
 }
 

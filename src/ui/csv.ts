@@ -40,12 +40,12 @@ function tableOf(view: View): CsvTable {
 
 function cellText(cell: Cell | undefined, safe: (text: string) => string): string {
   if (!cell || cell.value === null) return "";
-  return typeof cell.value === "number" ? amountCell(cell.value) : safe(cell.value);
+  return cell.kind === "money" ? amountCell(cell.value) : safe(cell.value);
 }
 
 /** An exact amount with two decimals; anything else as it came. */
-function amountCell(value: number): string {
-  const amountPaisa = paisaOf(value);
+function amountCell(value: number | bigint): string {
+  const amountPaisa = typeof value === "bigint" ? value : paisaOf(value);
   if (amountPaisa === undefined) return defused(String(value));
   return `${amountPaisa / 100n}.${String(amountPaisa % 100n).padStart(2, "0")}`;
 }

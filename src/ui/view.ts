@@ -54,10 +54,14 @@ export interface Row {
   cells: Record<string, Cell>;
 }
 
-/** A value with its kind, which decides how people see it. Absent values are `null`. */
+/**
+ * A value with its kind, which decides how people see it. Absent values are `null`. Only a `text`
+ * is cut where a table gets narrow.
+ */
 export type Cell =
   | { kind: "text"; value: string | null }
-  | { kind: "money"; value: number }
+  | { kind: "id"; value: string | null }
+  | { kind: "money"; value: number | bigint | null }
   | { kind: "time"; value: string | null }
   | { kind: "status"; value: string };
 
@@ -74,8 +78,13 @@ export function text(value: string | number | boolean | null | undefined): Cell 
   return { kind: "text", value: value === null || value === undefined ? null : String(value) };
 }
 
-/** An amount as the service gave it, in taka. */
-export function money(value: number): Cell {
+/** An id, a reference, a number of a person: what is worth nothing in part. */
+export function id(value: string | null | undefined): Cell {
+  return { kind: "id", value: value ?? null };
+}
+
+/** An amount as the service gave it, in taka; or exactly, in paisa. */
+export function money(value: number | bigint | null): Cell {
   return { kind: "money", value };
 }
 

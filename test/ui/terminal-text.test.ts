@@ -193,5 +193,5 @@ function shown(result: unknown, view: View, format: OutputFormat): Promise<strin
 }
 
 function options(format: OutputFormat, quiet: boolean) {
-  return { format, quiet, color: false, continues: false, width: 80 };
+  return { format, quiet, color: false, continues: false, width: 80, nowMs: undefined };
 }

@@ -1,5 +1,6 @@
 import { amountNumber } from "../../contract/amount.ts";
 import { mobileText, readMobile } from "../../contract/mobile.ts";
+import { formatPaisa } from "../../contract/money.ts";
 import { readUrl } from "../../contract/url.ts";
 import { defineCommand } from "../../frame/command.ts";
 import {
@@ -14,7 +15,6 @@ import {
 } from "../../frame/common-flags.ts";
 import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
-import { formatPaisa } from "../../ui/money.ts";
 import { paymentCard } from "../../ui/records.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 

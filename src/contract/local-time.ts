@@ -1,0 +1,13 @@
+/** `20 Nov 2026, 10:31:12` in the zone of this machine; a text that is no time as it came. */
+export function formatTime(iso: string): string {
+  const ms = Date.parse(iso);
+  return Number.isNaN(ms) ? iso : formatter().format(ms);
+}
+
+let made: Intl.DateTimeFormat | undefined;
+
+/** Made once: making one costs more than a whole table of uses. */
+function formatter(): Intl.DateTimeFormat {
+  made ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+  return made;
+}
