@@ -4,6 +4,11 @@ export function formatTime(iso: string): string {
   return Number.isNaN(ms) ? iso : formatter().format(ms);
 }
 
+/** `20 Nov 2026`, of the same. */
+export function formatDay(iso: string): string {
+  return formatTime(iso).split(",")[0] ?? iso;
+}
+
 let made: Intl.DateTimeFormat | undefined;
 
 /** Made once: making one costs more than a whole table of uses. */

@@ -1,4 +1,4 @@
-import { formatTime } from "../contract/local-time.ts";
+import { formatDay, formatTime } from "../contract/local-time.ts";
 import { formatAmount, formatPaisa } from "../contract/money.ts";
 import type { Style } from "./style.ts";
 import { clean } from "./terminal-text.ts";
@@ -16,7 +16,7 @@ export interface Now {
   nowMs: number | undefined;
 }
 
-/** The text of a cell; in a `short` one a time of today says only how long ago it was. */
+/** The text of a cell; in a `short` one a time is how long ago it was, or after a day its date. */
 export function cellText(
   cell: Cell | undefined,
   style: Style,
@@ -39,9 +39,8 @@ function moneyText(value: number | bigint): string {
 
 function timeText(iso: string, { nowMs, short }: Now & { short: boolean }): string {
   const ago = nowMs === undefined ? undefined : agoText(iso, nowMs);
-  if (ago === undefined) return formatTime(iso);
-  if (!short) return `${formatTime(iso)} (${ago})`;
-  return ago.includes("day") ? formatTime(iso) : ago;
+  if (short && nowMs !== undefined) return ago?.includes("day") === false ? ago : formatDay(iso);
+  return ago === undefined ? formatTime(iso) : `${formatTime(iso)} (${ago})`;
 }
 
 /** What is done is green, what is open yellow, what went wrong red: dark enough on white, too. */

@@ -5,12 +5,13 @@ import type { Table } from "./view.ts";
 import { cut, widthOf } from "./width.ts";
 
 const gap = 2;
-/** Less than this of a text says nothing any more. */
+/** Less than this of a text or an id says nothing any more. */
 const leastColumns = 8;
 
 /**
- * A heading and a line a row. Only texts give way where it gets narrow: half an id, an amount or a
- * number would be another one. Undefined where that is not enough.
+ * A heading and a line a row. Where it gets narrow, texts give way first and then ids, but never
+ * that of the row itself in the first column; half an amount or a time would be another one.
+ * Undefined where that is not enough.
  */
 export function tableText(
   { columns, rows }: Pick<Table, "columns" | "rows">,
@@ -22,21 +23,26 @@ export function tableText(
   const wanted = columns.map((_, index) =>
     lines.reduce((most, line) => Math.max(most, widthOf(line[index]?.text ?? "")), 0),
   );
-  const isFirm = columns.map(({ key }) =>
-    rows.some(({ cells: own }) => own[key] !== undefined && own[key].kind !== "text"),
+  const kinds = columns.map(({ key }, index) => {
+    const kind = rows.find(({ cells: own }) => own[key] !== undefined)?.cells[key]?.kind;
+    return kind === "id" && index === 0 ? "firm" : kind;
+  });
+  const room = width - gap * (columns.length - 1);
+  const widths = ["text", "id"].reduce(
+    (left, kind) => narrowed(left, (index) => kinds[index] === kind, room),
+    wanted,
   );
-  const widths = fitted(wanted, isFirm, width - gap * (columns.length - 1));
-  return widths && laidOut(lines, widths);
+  return sum(widths) <= room ? laidOut(lines, widths) : undefined;
 }
 
-/** Takes what is too much from the widest texts, so that a row stays on one line. */
-function fitted(wanted: number[], isFirm: boolean[], room: number): number[] | undefined {
+/** Takes what is too much from the widest of those that give way. */
+function narrowed(wanted: number[], givesWay: (index: number) => boolean, room: number): number[] {
   const widths = [...wanted];
   for (let over = sum(widths) - room; over > 0; over -= 1) {
-    const texts = widths.map((width, index) => (isFirm[index] ? 0 : width));
-    const most = Math.max(...texts);
-    if (most <= leastColumns) return undefined;
-    widths[texts.indexOf(most)] = most - 1;
+    const soft = widths.map((width, index) => (givesWay(index) ? width : 0));
+    const most = Math.max(...soft);
+    if (most <= leastColumns) break;
+    widths[soft.indexOf(most)] = most - 1;
   }
   return widths;
 }

@@ -40,7 +40,7 @@ function fieldLines(fields: Field[], options: TextOptions): string[] {
   const columns = Math.max(1, columnsOf(options) - indent);
   return fields.flatMap(({ cell }, index) => {
     const { text, paint } = cellText(cell, style, { nowMs, short: false });
-    const [first = "", ...others] = wrapped(text, columns).map(paint);
+    const [first = "", ...others] = wrapped(text, columns).map((line) => paint(line));
     const label = labels[index] ?? "";
     const head = isNarrow
       ? [...(label ? [`  ${style.dim(label)}`] : []), `    ${first}`]

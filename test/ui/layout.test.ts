@@ -113,6 +113,21 @@ describe.each([40, 60, 80, 120, 200])("on %d columns", (width) => {
   });
 });
 
+test("ids are cut where nothing else can give, but never that of the row itself", async () => {
+  const reference = "LD-01M805FEM5JGN1PQ4HAZB4DC3D";
+  const rows = payments.rows.map((row) => ({
+    ...row,
+    cells: { ...row.cells, description: id(reference) },
+  }));
+  const options = { format: "table", quiet: false, color: false, continues: false } as const;
+  const shownOn = (width: number) =>
+    render([], () => ({ ...payments, rows }), { ...options, width, nowMs: now });
+  expect((await shownOn(120)).split(reference)).toHaveLength(5);
+  const narrow = await shownOn(90);
+  expect(narrow.split(longId)).toHaveLength(5);
+  expect(narrow).toMatch(/ LD-01[0-9A-Z]*… /);
+});
+
 test("off a terminal nothing is cut or wrapped, and a time stays true", async () => {
   const options = { format: "table", quiet: false, color: false, continues: false } as const;
   const shown = await render([], () => payments, {
@@ -134,6 +149,11 @@ test("a card says when it was and how long ago; a table of today's says the latt
   };
   expect(await shownAt(now - 180_000)).toMatch(/20 Nov 2026, \d\d:\d\d:00 \(3 min ago\)/);
   expect(await shownAt(now - 40 * 86_400_000)).toMatch(/11 Oct 2026, \d\d:\d\d:00\n/);
+  const lastYear = { id: "", cells: { createdAt: time("2025-11-20T12:00:00Z") } };
+  const old = { ...payments, columns: payments.columns.slice(4), rows: [lastYear] };
+  expect(await render([], () => old, { ...options, width: 80, nowMs: now })).toBe(
+    "SENT\n20 Nov 2025\n",
+  );
   const today = await render([], () => payments, { ...options, width: 120, nowMs: now });
   expect(today).not.toContain("2026");
 });

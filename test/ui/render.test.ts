@@ -70,9 +70,9 @@ test("json needs no view, and makes none", async () => {
 test("statuses are coloured on request only, and json, csv and ids never", async () => {
   const view = (value: string) => card("", "", [field("s", "S", status(value))]);
   const colored = (value: string) => shown(view(value), "table", { color: true });
-  expect(await colored("Completed")).toContain("\u001b[32mCompleted");
-  expect(await colored("Cancelled")).toContain("\u001b[31mCancelled");
-  expect(await colored("Processing")).toContain("\u001b[33mProcessing");
+  expect(await colored("Completed")).toContain("  \u001b[32mCompleted\u001b[39m\n");
+  expect(await colored("Cancelled")).toContain("  \u001b[31mCancelled\u001b[39m\n");
+  expect(await colored("Processing")).toContain("  \u001b[33mProcessing\u001b[39m\n");
   expect(await colored("completed")).toContain("  completed");
   for (const format of ["json", "ndjson", "csv"] as const) {
     expect(await shown(record, format, { color: true })).not.toContain("\u001b");

@@ -52,7 +52,7 @@ export const ledgerShow = defineCommand({
         field(
           `history.${index}`,
           index === 0 ? "History" : "",
-          text(`${formatTime(at)}  ${event}  ${stateIn(data)}`),
+          text([formatTime(at), event, stateIn(data)].filter(Boolean).join("  ")),
         ),
       ),
     ]),
