@@ -63,6 +63,8 @@ export interface Context {
   ask(): Promise<Ask | undefined>;
   /** One line for the person, on stderr. */
   notice(text: string): void;
+  /** Draws a text as a QR code on stderr; where it cannot be drawn, it says so. */
+  showQr(text: string): Promise<void>;
   /** Shows how far something is, on stderr, until it is closed; `line` is asked for whenever it is drawn. */
   progress(line: () => string[]): Progress;
   profiles: {

@@ -100,6 +100,7 @@ export function openSession(options: SessionOptions): Session {
     },
     startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),
     notice,
+    showQr: async (text) => (await import("./show-qr.ts")).showQr(text, { host, globals, notice }),
     progress: (line) => {
       const opened = openProgress(line, { ...host, scrub });
       progress = opened;
