@@ -26,6 +26,7 @@ const mayImport: Record<string, string[]> = {
     "zod/mini",
   ],
   ui: ["contract", "failure.ts", "chalk", "cli-table3", "string-width", "uqr", "@inquirer/prompts"],
+  doctor: ["contract", "failure.ts", "http/proxy.ts", "ledger/health.ts", "types:frame"],
   frame: [
     "contract",
     "failure.ts",
@@ -43,6 +44,7 @@ const mayImport: Record<string, string[]> = {
     "failure.ts",
     "operations",
     "batch",
+    "doctor",
     "ui",
     "types:host.ts",
     "ulid",

@@ -1,6 +1,7 @@
 import type { Command } from "../frame/command.ts";
 import { api } from "./api.ts";
 import { demo } from "./demo.ts";
+import { doctor } from "./doctor.ts";
 import { ledgerCheck } from "./ledger/check.ts";
 import { ledgerExport } from "./ledger/export.ts";
 import { ledgerResolve } from "./ledger/resolve.ts";
@@ -83,6 +84,7 @@ export const commands: Command[] = [
   ledgerResolve,
   ledgerExport,
   ledgerCheck,
+  doctor,
   api,
   demo,
 ];

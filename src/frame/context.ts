@@ -29,6 +29,8 @@ import type { Preview } from "./preview.ts";
  */
 export interface Context {
   host: Host;
+  /** Of lenden. */
+  version: string;
   /** What a run goes by; of another profile than the chosen one, if a name is given. */
   settings(profile?: string): Promise<Settings>;
   /** The account that requests go to, once key, environment and base URL agree (exit 4 if not). */

@@ -26,7 +26,7 @@ const purposes: [string, RegExp][] = [
   ["Send payouts", /^payout /],
   ["Pay back", /^refund /],
   ["Try it out", /^(demo|sandbox )/],
-  ["Set it up", /^profile /],
+  ["Set it up", /^(profile |doctor)/],
   ["Look deeper", /./],
 ];
 

@@ -87,7 +87,8 @@ async function runCommand(
         });
         await print(array ? array.add(text) : text);
       }
-      code = codeOfEnding(shown.ending);
+      // Of several results, one that ended badly is not made good by the next.
+      code = codeOfEnding(shown.ending) || code;
       isForeign = typeof shown.ending === "number";
       streamed = shown.streamed;
     }

@@ -62,6 +62,7 @@ export function openSession(options: SessionOptions): Session {
 
   const context: Context = {
     host,
+    version: options.version,
     settings: async (profile) => (await accounts()).settings(profile),
     account: async () => (await accounts()).account(),
     payoutSecret: async () => (await accounts()).payoutSecret(),

@@ -1,6 +1,6 @@
 import { paisaOf } from "../contract/amount.ts";
 import { clean } from "./terminal-text.ts";
-import type { Cell, Column, Table, View } from "./view.ts";
+import { type Cell, type Column, type Table, text, type View } from "./view.ts";
 
 /** A view as CSV (RFC 4180): a header line, unless it stands already, then one line a record. */
 export function toCsv(view: View, { header: withHeader }: { header: boolean }): string {
@@ -25,6 +25,11 @@ function tableOf(view: View): CsvTable {
   if (view.kind === "table") {
     const { columns, rows, csv: style = "safe" } = view;
     return { columns, rows: rows.map(({ cells }) => cells), style };
+  }
+  if (view.kind === "step") {
+    const keys = ["check", "state", "says", "todo"] as const;
+    const cells = keys.map((key) => [key, text(view[key])]);
+    return { columns: keys.map((key) => ({ key, label: "" })), rows: [Object.fromEntries(cells)] };
   }
   if (view.kind !== "card") {
     return {

@@ -2,7 +2,15 @@ import { type CellText, cellText, type Now } from "./cell-text.ts";
 import type { Style } from "./style.ts";
 import { tableText } from "./table-text.ts";
 import { clean, cleanLines } from "./terminal-text.ts";
-import type { Card, Cell, Field, Table, View } from "./view.ts";
+import {
+  type Card,
+  type Cell,
+  type Field,
+  type Step,
+  status,
+  type Table,
+  type View,
+} from "./view.ts";
 import { padded, widthOf, wrapped } from "./width.ts";
 
 interface TextOptions extends Now {
@@ -15,7 +23,26 @@ interface TextOptions extends Now {
 export function toText(view: View, options: TextOptions): string {
   if (view.kind === "line") return `${clean(view.text)}\n`;
   if (view.kind === "raw") return `${cleanLines(view.text)}\n`;
+  if (view.kind === "step") return stepText(view, options);
   return view.kind === "card" ? cardText(view, options) : listText(view, options);
+}
+
+/** Where the texts of steps begin: they come one by one, and stand below each other all the same. */
+const stepIndent = { state: 9, check: 15 };
+
+function stepText({ state, check, says, todo }: Step, options: TextOptions): string {
+  const { style } = options;
+  const { text, paint } = cellText(status(state), style, { nowMs: undefined, short: false });
+  const head = paint(text) + " ".repeat(stepIndent.state - text.length);
+  const name = padded(clean(check), stepIndent.check);
+  const whole = stepIndent.state + stepIndent.check;
+  const isNarrow = columnsOf(options) - whole < longestId;
+  const indent = isNarrow ? 4 : whole;
+  const textsOf = (said: string) => wrapped(clean(said), columnsOf(options) - indent);
+  const [first = "", ...others] = textsOf(says);
+  const below = [...others, ...(todo === null ? [] : textsOf(`→ ${todo}`))];
+  const begin = isNarrow ? [head + name.trimEnd(), `    ${first}`] : [head + name + first];
+  return `${[...begin, ...below.map((line) => " ".repeat(indent) + line)].join("\n")}\n`;
 }
 
 function cardText({ title, command, fields }: Card, options: TextOptions): string {

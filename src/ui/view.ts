@@ -1,5 +1,5 @@
 /** What a command has to show, as plain data; `render.ts` makes every output from it. */
-export type View = Card | Table | Line | Raw;
+export type View = Card | Table | Step | Line | Raw;
 
 /** One record. */
 export interface Card {
@@ -24,6 +24,17 @@ export interface Table {
    * and a byte order mark says that it is UTF-8. `exact`: to be read by a program again.
    */
   csv?: "safe" | "excel" | "exact";
+}
+
+/** One of several findings, shown as soon as it is there. */
+export interface Step {
+  kind: "step";
+  id: string;
+  /** What it is about. */
+  check: string;
+  state: string;
+  says: string;
+  todo: string | null;
 }
 
 /** One sentence, for what has no record. */
