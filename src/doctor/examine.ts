@@ -3,9 +3,10 @@ import { certificateOf } from "./certificate.ts";
 import { type Attempt, attempt, type Finding, skipped, type Verdict } from "./finding.ts";
 import { configFolder, dataFolder } from "./folders.ts";
 import { ledgerHealth } from "./ledger.ts";
+import { nameLookup } from "./lookup.ts";
 import { extraAuthorities, nodeVersion, verification, versions } from "./machine.ts";
 import type { Patient } from "./patient.ts";
-import { nameLookup, proxyOnTheWay, routeTo } from "./route.ts";
+import { proxyOnTheWay, routeTo } from "./route.ts";
 import { accessOf, askService, clockOf } from "./service.ts";
 import { connectionTo } from "./wire.ts";
 

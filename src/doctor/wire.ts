@@ -15,7 +15,7 @@ export interface Connected {
   certificate?: Certificate;
 }
 
-export interface Certificate {
+interface Certificate {
   /** Why it is not trusted, by Node's own code. */
   fault: string | undefined;
   validTo: string;

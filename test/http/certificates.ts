@@ -53,7 +53,16 @@ export function makeCertificates(): Certificates {
     writeFileSync(join(folder, "ca.cnf"), authorityConfig);
     signed(name, "DNS:localhost"); // for its key and its request
     openssl(folder, [
-      ...["ca", "-batch", "-notext", "-config", "ca.cnf", "-rand_serial", "-cert", "authority.pem"],
+      ...[
+        "ca",
+        "-batch",
+        "-notext",
+        "-config",
+        "ca.cnf",
+        "-create_serial",
+        "-cert",
+        "authority.pem",
+      ],
       ...["-keyfile", "authority.key", "-in", `${name}.csr`, "-out", `${name}.pem`],
       ...["-startdate", "20200101000000Z", "-enddate", "20200201000000Z"],
       ...["-extfile", `${name}.ext`],
@@ -76,6 +85,7 @@ default_ca = own
 [own]
 database = index.txt
 new_certs_dir = .
+serial = serial
 default_md = sha256
 policy = any
 [any]
