@@ -133,6 +133,8 @@ describe("a proxy", () => {
     expect(of.certificate?.state).toBe("warning");
     expect(of.access?.state).toBe("passed");
     expect(proxy.asked).toEqual(["CONNECT service.test:443", "CONNECT service.test:443"]);
+    const basic = Buffer.from("merchant:canary-of-the-proxy").toString("base64");
+    expect(proxy.credentials).toEqual([`Basic ${basic}`, `Basic ${basic}`]);
     expect(outcome.stdout + outcome.stderr).not.toMatch(/canary|merchant:/);
     expect(code).toBe(0);
   });
