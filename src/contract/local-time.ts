@@ -6,7 +6,8 @@ export function formatTime(iso: string): string {
 
 /** `20 Nov 2026`, of the same. */
 export function formatDay(iso: string): string {
-  return formatTime(iso).split(",")[0] ?? iso;
+  const [day = ""] = formatTime(iso).split(",");
+  return Number.isNaN(Date.parse(iso)) ? iso : day;
 }
 
 let made: Intl.DateTimeFormat | undefined;

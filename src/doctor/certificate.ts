@@ -10,10 +10,9 @@ export function certificateOf({ isOpen, certificate }: Connected, nowMs: number)
   if (!certificate)
     return skipped(isOpen ? "http: on this machine has none" : "there is no connection");
   const { fault, validTo } = certificate;
-  const validToMs = Date.parse(validTo);
-  const day = formatDay(new Date(validToMs).toISOString());
+  const day = formatDay(validTo);
   if (fault !== undefined) return distrusted(fault, day);
-  const days = Math.floor((validToMs - nowMs) / dayMs);
+  const days = Math.floor((Date.parse(validTo) - nowMs) / dayMs);
   const says = `valid until ${day}, for ${days} more ${days === 1 ? "day" : "days"}`;
   return days >= soonDays
     ? passed(says)

@@ -66,7 +66,8 @@ async function connected(
     isOpen: true,
     certificate: {
       fault: secure.authorized ? undefined : String(secure.authorizationError),
-      validTo: secure.getPeerCertificate().valid_to,
+      // Who shows none at all is not trusted either.
+      validTo: secure.getPeerCertificate().valid_to ?? "",
     },
   };
 }

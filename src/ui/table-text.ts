@@ -64,7 +64,7 @@ function laidOut(lines: CellText[][], widths: number[]): string {
     style: { head: [], border: [], "padding-left": 0, "padding-right": gap },
     colWidths: widths.map((width) => width + gap),
   });
-  table.push(...lines.map((line) => line.map(box)));
+  for (const line of lines) table.push(line.map(box));
   const filled = table.toString().replace(/#_*/g, () => texts.shift() ?? "");
   return `${filled.replace(/ +$/gm, "")}\n`;
 }

@@ -33,7 +33,7 @@ const stepIndent = { state: 9, check: 15 };
 function stepText({ state, check, says, todo }: Step, options: TextOptions): string {
   const { style } = options;
   const { text, paint } = cellText(status(state), style, { nowMs: undefined, short: false });
-  const head = paint(text) + " ".repeat(stepIndent.state - text.length);
+  const head = paint(text) + " ".repeat(Math.max(1, stepIndent.state - widthOf(text)));
   const name = padded(clean(check), stepIndent.check);
   const whole = stepIndent.state + stepIndent.check;
   const isNarrow = columnsOf(options) - whole < longestId;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatTime } from "../../src/contract/local-time.ts";
+import { formatDay, formatTime } from "../../src/contract/local-time.ts";
 import { agoText, readDuration } from "../../src/ui/time.ts";
 import { runs } from "../runs.ts";
 
@@ -62,6 +62,8 @@ test("what is no time was never ago", () => expect(agoText("yesterday", now)).to
 test("a time is shown in the zone of this machine, and what is none as it came", () => {
   const moment = new Date(2026, 10, 20, 10, 31, 12);
   expect(formatTime(moment.toISOString())).toBe("20 Nov 2026, 10:31:12");
+  expect(formatDay(moment.toISOString())).toBe("20 Nov 2026");
   expect(formatTime("yesterday")).toBe("yesterday");
+  expect(formatDay("a day, or so")).toBe("a day, or so");
   expect(formatTime("")).toBe("");
 });
