@@ -162,7 +162,7 @@ _lenden_known() {
   members='' flags='' operands=''
   case $1 in
     '')
-      members='methods pay payout refund sandbox profile ledger api completion demo help'
+      members='methods pay payout refund sandbox profile ledger doctor api completion demo help'
       ;;
     'pay')
       members='create get wait list'

@@ -14,6 +14,8 @@ export interface Host {
   env: Record<string, string | undefined>;
   platform: NodeJS.Platform;
   nodeVersion: string;
+  /** The program that runs this. */
+  nodePath: string;
   pid: number;
   /** Who runs it, and on which machine. */
   user: string;
@@ -62,6 +64,7 @@ export function processHost(): Host {
     env,
     platform: process.platform,
     nodeVersion: process.version,
+    nodePath: process.execPath,
     pid: process.pid,
     get user() {
       return userInfo().username;

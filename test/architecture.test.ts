@@ -44,6 +44,7 @@ const mayImport: Record<string, string[]> = {
     "@inquirer/prompts",
     "@inquirer/core",
   ],
+  doctor: ["contract", "failure.ts", "http/proxy.ts", "ledger/health.ts", "types:frame"],
   frame: [
     "contract",
     "failure.ts",
@@ -63,6 +64,7 @@ const mayImport: Record<string, string[]> = {
     "nearest.ts",
     "operations",
     "batch",
+    "doctor",
     "ui",
     "types:host.ts",
     "ulid",

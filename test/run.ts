@@ -39,6 +39,7 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
     env: { ...options.env },
     platform: "linux",
     nodeVersion: process.version,
+    nodePath: process.execPath,
     pid: process.pid,
     user: "tester",
     machine: "test",

@@ -1,3 +1,4 @@
+import { formatTime } from "../contract/local-time.ts";
 import { Failure, usage } from "../failure.ts";
 import type { Batch } from "../ledger/batch.ts";
 import type { BatchFile } from "../ledger/batches.ts";
@@ -44,7 +45,7 @@ export function planBatch(batch: Batch, draft: Draft, ledger: Ledger): Batch {
 function otherFile({ id, name, createdAt, ...batch }: Batch, draft: Draft | undefined) {
   return new Failure(
     "conflict",
-    `Another file of the name ${name} was planned on ${createdAt.slice(0, 10)}, as batch ${id}.`,
+    `Another file of the name ${name} was planned on ${formatTime(createdAt)}, as batch ${id}.`,
     {
       problems: draft?.differencesTo(batch.number, differencesShown) ?? [],
       hint: `Nothing was sent. If this is a new batch, give it a name of its own with --name; to go on with ${id}, use the file as it was.`,

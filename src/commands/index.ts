@@ -2,6 +2,7 @@ import type { Command } from "../frame/command.ts";
 import { api } from "./api.ts";
 import { completion } from "./completion.ts";
 import { demo } from "./demo.ts";
+import { doctor } from "./doctor.ts";
 import { ledgerCheck } from "./ledger/check.ts";
 import { ledgerExport } from "./ledger/export.ts";
 import { ledgerResolve } from "./ledger/resolve.ts";
@@ -84,6 +85,7 @@ export const commands: Command[] = [
   ledgerResolve,
   ledgerExport,
   ledgerCheck,
+  doctor,
   api,
   completion,
   demo,

@@ -1,11 +1,10 @@
-import { amountNumber } from "../contract/amount.ts";
 import { statuses } from "../contract/words.ts";
 import { type Command, defineCommand } from "../frame/command.ts";
 import { readCount } from "../frame/common-flags.ts";
 import type { Context, Operation } from "../frame/context.ts";
 import { flag, oneOf } from "../frame/flag.ts";
 import { readMoment } from "../ui/time.ts";
-import { money, type Row, status, text, time, type View } from "../ui/view.ts";
+import { id as idCell, money, type Row, status, text, time, type View } from "../ui/view.ts";
 
 /** What differs between the three lists. */
 interface Listed {
@@ -57,10 +56,11 @@ export function listCommand({ kind, group, idKey }: Listed): Command {
         limit: input.limit ?? 50,
       };
       if (input.refresh) await refresh(kind, filter, context);
-      return ledger.list(kind, filter);
+      const isNarrowed = [input.status, input.since, input.until].some((one) => one !== undefined);
+      return { operations: ledger.list(kind, filter), isNarrowed };
     },
-    json: (operations) => operations.map((one) => listed(one, idKey)),
-    view: (operations) => tableOf(operations, { kind, group }),
+    json: ({ operations }) => operations.map((one) => listed(one, idKey)),
+    view: ({ operations, isNarrowed }) => tableOf(operations, { kind, group, isNarrowed }),
   });
 }
 
@@ -82,7 +82,12 @@ function listed(
   return { operation: id, [idKey]: remoteId, ...asked, state, status: seen, createdAt, updatedAt };
 }
 
-function tableOf(operations: Operation[], { kind, group }: Pick<Listed, "kind" | "group">): View {
+interface Shown extends Pick<Listed, "kind" | "group"> {
+  /** Whether some may have been left out, as the flags said. */
+  isNarrowed: boolean;
+}
+
+function tableOf(operations: Operation[], { kind, group, isNarrowed }: Shown): View {
   const who = { payment: "description", payout: "recipientNumber", refund: "accountNumber" }[kind];
   const create = { pay: "pay create", payout: "payout send", refund: "refund create" }[group];
   return {
@@ -96,7 +101,9 @@ function tableOf(operations: Operation[], { kind, group }: Pick<Listed, "kind" |
       { key: "createdAt", label: "SENT" },
     ],
     rows: operations.map((operation) => rowOf(operation, who)),
-    empty: `No ${kind} was sent from here yet. 'lenden ${create} --help' shows how.`,
+    empty: isNarrowed
+      ? `No ${kind} of this account fits. 'lenden ${group} list' shows all that were sent from here.`
+      : `No ${kind} was sent from here yet. 'lenden ${create} --help' shows how.`,
   };
 }
 
@@ -106,14 +113,14 @@ function rowOf(
   who: string,
 ): Row {
   const shownId = remoteId ?? id;
-  const named = asked[who];
+  const named = typeof asked[who] === "string" ? asked[who] : null;
   return {
     id: shownId,
     cells: {
-      id: text(shownId),
-      merchantRef: text(reference),
-      amount: money(amountNumber(amountPaisa ?? 0n)),
-      [who]: text(typeof named === "string" ? named : null),
+      id: idCell(shownId),
+      merchantRef: idCell(reference),
+      amount: money(amountPaisa),
+      [who]: who === "description" ? text(named) : idCell(named),
       status: status(operation.status ?? operation.state),
       createdAt: time(operation.createdAt),
     },

@@ -1,5 +1,5 @@
 import { defineCommand } from "../frame/command.ts";
-import { text } from "../ui/view.ts";
+import { id as idCell, text } from "../ui/view.ts";
 
 export const methods = defineCommand({
   name: "methods",
@@ -24,7 +24,7 @@ export const methods = defineCommand({
     ],
     rows: found.map(({ id, codeName, providerName }) => ({
       id,
-      cells: { id: text(id), codeName: text(codeName), providerName: text(providerName) },
+      cells: { id: idCell(id), codeName: idCell(codeName), providerName: text(providerName) },
     })),
     empty: "No payment method is enabled on this account; the merchant dashboard enables them.",
   }),

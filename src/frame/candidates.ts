@@ -1,7 +1,7 @@
 import { amountText } from "../contract/amount.ts";
+import { formatTime } from "../contract/local-time.ts";
 import type { PaymentMethod } from "../contract/methods.ts";
-import { formatPaisa } from "../ui/money.ts";
-import { formatTime } from "../ui/time.ts";
+import { formatPaisa } from "../contract/money.ts";
 import type { Batch, Context, Operation } from "./context.ts";
 import type { Named } from "./flag.ts";
 

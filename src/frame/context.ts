@@ -33,6 +33,8 @@ import type { Preview } from "./preview.ts";
  */
 export interface Context {
   host: Host;
+  /** Of lenden. */
+  version: string;
   /** What a run goes by; of another profile than the chosen one, if a name is given. */
   settings(profile?: string): Promise<Settings>;
   /** The account that requests go to, once key, environment and base URL agree (exit 4 if not). */
@@ -71,6 +73,8 @@ export interface Context {
   notice(text: string): void;
   /** A view for the person, on stderr: what a question is about. */
   show(view: View): Promise<void>;
+  /** Draws a text as a QR code on stderr; where it cannot be drawn, it says so. */
+  showQr(text: string): Promise<void>;
   /** Shows how far something is, on stderr, until it is closed; `line` is asked for whenever it is drawn. */
   progress(line: () => string[]): Progress;
   profiles: {

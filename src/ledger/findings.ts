@@ -28,7 +28,7 @@ export const findings = {
   paidBefore: `
     INSERT INTO draft_problems
     SELECT 'repeated', r.line, ?, 'to', r.recipient,
-      'The same person was sent the same amount at ' || max(o.created_at) || ', as ' || o.reference || '.'
+      'The same person was sent the same amount at ' || datetime(max(o.created_at), 'localtime') || ', as ' || o.reference || '.'
     FROM operations o JOIN draft_rows r
       ON r.amount_paisa = o.amount_paisa
       AND r.payee = ${payee("json_extract(o.asked, '$.recipientNumber')")}

@@ -1,4 +1,4 @@
-import { amountNumber, amountText, type Paisa, paisaOf } from "../contract/amount.ts";
+import { amountNumber, type Paisa, paisaOf } from "../contract/amount.ts";
 import type { Data, Input } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
 import { Failure } from "../failure.ts";
@@ -145,7 +145,7 @@ function compareAmount(
   if (paisaOf(got) === asked) return;
   throw new Failure(
     "conflict",
-    `The service made ${what} ${id} over ${got} taka, but ${amountText(asked)} was asked for.`,
+    `The service made ${what} ${id} over ${formatAmount(got)}, but ${formatPaisa(asked)} was asked for.`,
     {
       hint: `Look at it with 'lenden ${what === "payment" ? "pay" : "refund"} get ${id}' before anything else is sent.`,
       operation: id,

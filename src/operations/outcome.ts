@@ -1,3 +1,4 @@
+import { formatTime } from "../contract/local-time.ts";
 import { type Evidence, Failure, type FailureKind } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
@@ -162,7 +163,7 @@ export function checkClock(world: World): void {
   const trouble = aheadMs === undefined ? undefined : clockTrouble(aheadMs);
   if (aheadMs === undefined || !trouble) return;
   const [ours, theirs] = [world.now(), world.now() + aheadMs].map((ms) =>
-    new Date(ms).toISOString(),
+    formatTime(new Date(ms).toISOString()),
   );
   throw new Failure("access", `The clocks differ: here it is ${ours}, at the service ${theirs}.`, {
     hint: `${trouble} Nothing was sent.`,
@@ -176,7 +177,7 @@ export function sameAgain(
 ): Failure {
   return new Failure(
     "refused",
-    `The ledger has the same ${what} already, ${state}, since ${createdAt} (${id}).`,
+    `The ledger has the same ${what} already, ${state}, since ${formatTime(createdAt)} (${id}).`,
     {
       hint: `Nothing was sent. Look with 'lenden ledger show ${id}'; if a second one is really meant, add --again.`,
       operation: id,

@@ -1,3 +1,5 @@
+import { formatTime } from "../contract/local-time.ts";
+import { formatAmount } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { type PayoutOrder, payoutBody } from "./payout-order.ts";
@@ -35,12 +37,19 @@ function otherPayout(order: PayoutOrder, { asked, reference }: Operation): Failu
   const names = { amount: "amount", recipientNumber: "recipient", paymentMethodId: "method" };
   const problems = Object.entries(names)
     .filter(([key]) => asked[key] !== ours[key])
-    .map(([key, name]) => `${name}: asked ${ours[key]}, the ledger has ${asked[key]}`);
+    .map(
+      ([key, name]) => `${name}: asked ${shown(ours[key])}, the ledger has ${shown(asked[key])}`,
+    );
   return new Failure("conflict", `Reference ${reference} was used for another payout.`, {
     problems,
     hint: "Nothing was sent. If this one is still to be paid, give it a reference of its own.",
     operation: order.reference,
   });
+}
+
+/** The amount is the one number among them. */
+function shown(value: unknown): string {
+  return typeof value === "number" ? formatAmount(value) : String(value);
 }
 
 const longestDoubtMs = 24 * 60 * 60_000;
@@ -66,7 +75,7 @@ export async function earlierDoubt(
   if (isForgotten(createdAt, world)) {
     throw new Failure(
       "uncertain",
-      `The payout ${reference} is uncertain since ${createdAt}, more than a day.`,
+      `The payout ${reference} is uncertain since ${formatTime(createdAt)}, more than a day.`,
       {
         hint: "It is not sent again by itself. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.",
         operation: reference ?? "",

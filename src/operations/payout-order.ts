@@ -1,5 +1,6 @@
-import { amountNumber, amountText, type Paisa, paisaOf } from "../contract/amount.ts";
+import { amountNumber, type Paisa, paisaOf } from "../contract/amount.ts";
 import { sameMobile } from "../contract/mobile.ts";
+import { formatAmount, formatPaisa } from "../contract/money.ts";
 import { type Evidence, Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 
@@ -61,7 +62,9 @@ export function compare(what: "answer" | "record", order: PayoutOrder, theirs: T
   const differences = [
     ...(paisaOf(theirs.amount) === order.amountPaisa
       ? []
-      : [`amount: asked ${amountText(order.amountPaisa)}, the service has ${theirs.amount}`]),
+      : [
+          `amount: asked ${formatPaisa(order.amountPaisa)}, the service has ${formatAmount(theirs.amount)}`,
+        ]),
     ...(theirs.reference === order.reference
       ? []
       : [`reference: asked ${order.reference}, the service has ${theirs.reference}`]),

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { formatTime } from "../contract/local-time.ts";
 import { Failure, type FailureKind } from "../failure.ts";
 import type { Holder, Operation, Outcome, State } from "../ledger/operation.ts";
 import type { World } from "./world.ts";
@@ -90,7 +91,7 @@ function faultOfOurs(operation: Operation, cause: unknown): Failure {
 export function held(name: string, by: Holder): Failure {
   return new Failure(
     "locked",
-    `${name} is being worked on by process ${by.pid} on ${by.machine}, since ${by.since}.`,
+    `${name} is being worked on by process ${by.pid} on ${by.machine}, since ${formatTime(by.since)}.`,
     {
       hint: "Nothing was sent. Wait for that process, or stop it.",
       operation: name,

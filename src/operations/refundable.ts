@@ -1,6 +1,7 @@
-import { amountText, type Paisa, paisaOf } from "../contract/amount.ts";
+import { type Paisa, paisaOf } from "../contract/amount.ts";
 import type { Data } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
+import { formatAmount, formatPaisa } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { dataOf, sameAgain } from "./outcome.ts";
@@ -31,7 +32,7 @@ export async function refundable(transactionId: string, world: World): Promise<R
   if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, live };
   throw new Failure(
     "refused",
-    `All of payment ${transactionId} (${amountText(paidPaisa)} taka) is paid back or may be.`,
+    `All of payment ${transactionId} (${formatPaisa(paidPaisa)}) is paid back or may be.`,
     {
       hint: "Nothing was sent. 'lenden refund list' shows what was paid back.",
       operation: transactionId,
@@ -47,7 +48,7 @@ export async function retrieveCompleted(
   const payment = dataOf(await world.client.retrievePayment({ transactionId }), transactionId);
   const paidPaisa = paisaOf(payment.amount);
   if (paidPaisa === undefined || payment.transactionId !== transactionId) {
-    const told = `${payment.transactionId}, ${payment.amount} taka`;
+    const told = `${payment.transactionId}, ${formatAmount(payment.amount)}`;
     throw new Failure(
       "unreachable",
       `The service's record of payment ${transactionId} makes no sense (${told}).`,
@@ -91,10 +92,10 @@ function checkLeft(transactionId: string, { paidPaisa, amountPaisa, live }: Left
   const backPaisa = sumOf(live);
   if (backPaisa + amountPaisa <= paidPaisa) return;
   const before =
-    backPaisa > 0n ? `, and ${amountText(backPaisa)} of it is paid back or may be` : "";
+    backPaisa > 0n ? `, and ${formatPaisa(backPaisa)} of it is paid back or may be` : "";
   throw new Failure(
     "refused",
-    `Payment ${transactionId} was ${amountText(paidPaisa)} taka${before}: ${amountText(amountPaisa)} is too much.`,
+    `Payment ${transactionId} was ${formatPaisa(paidPaisa)}${before}: ${formatPaisa(amountPaisa)} is too much.`,
     {
       hint: "Nothing was sent. 'lenden refund list' shows what was paid back.",
       operation: transactionId,

@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { formatDay } from "../contract/local-time.ts";
+import { formatPaisa } from "../contract/money.ts";
 import { resources } from "../contract/words.ts";
 import type { Host } from "../host.ts";
 import type { Batch } from "../ledger/batch.ts";
 import { ledgerFileName, openDatabase } from "../ledger/database.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { openRecent, type Recent, type RecentOwner } from "../ledger/recent.ts";
-import { formatPaisa } from "../ui/money.ts";
-import { formatAge } from "../ui/time.ts";
+import { agoText } from "../ui/time.ts";
 import type { Candidate } from "./complete.ts";
 
 interface Asked {
@@ -57,7 +58,7 @@ function ofOperation(
     ...(isAny ? [kind] : []),
     ...(amountPaisa === null ? [] : [formatPaisa(amountPaisa)]),
     status ?? state,
-    formatAge(createdAt, nowMs),
+    ageOf(createdAt, nowMs),
   ];
   const place = index === 0 ? "@last" : `@${index + 1}`;
   return { value: isPlace(typed) ? place : name, about: about.join(", ") };
@@ -66,8 +67,12 @@ function ofOperation(
 function ofBatch({ id, name, plan, createdAt }: Batch, nowMs: number): Candidate {
   const { rowCount = 0, totalPaisa = 0n } = plan ?? {};
   const rows = rowCount === 1 ? "1 row" : `${rowCount} rows`;
-  const parts = [name, rows, formatPaisa(totalPaisa), formatAge(createdAt, nowMs)];
+  const parts = [name, rows, formatPaisa(totalPaisa), ageOf(createdAt, nowMs)];
   return { value: id, about: parts.join(", ") };
+}
+
+function ageOf(createdAt: string, nowMs: number): string {
+  return agoText(createdAt, nowMs) ?? formatDay(createdAt);
 }
 
 function isPlace(typed: string): boolean {

@@ -93,7 +93,8 @@ async function runCommand(
         });
         await print(array ? array.add(text) : text);
       }
-      code = codeOfEnding(shown.ending);
+      // Of several results, one that ended badly is not made good by the next.
+      code = codeOfEnding(shown.ending) || code;
       isForeign = typeof shown.ending === "number";
       streamed = shown.streamed;
     }
@@ -137,6 +138,7 @@ function renderOptions(globals: Globals, host: Host) {
     quiet: globals.quiet,
     color: wantsColor({ mode: globals.color, env: host.env, isTerminal }),
     width: isTerminal ? host.stdout.columns : undefined,
+    nowMs: isTerminal ? host.now() : undefined,
   };
 }
 

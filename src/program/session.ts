@@ -75,6 +75,7 @@ export function openSession(options: SessionOptions): Session {
 
   const context: Context = {
     host,
+    version: options.version,
     settings: async (profile) => (await accounts()).settings(profile),
     account: async () => (await accounts()).account(),
     payoutSecret: async () => (await accounts()).payoutSecret(),
@@ -113,6 +114,7 @@ export function openSession(options: SessionOptions): Session {
     startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),
     notice,
     show: async (view) => (await import("./show.ts")).show(view, { host, globals, scrub }),
+    showQr: async (text) => (await import("./show-qr.ts")).showQr(text, { host, globals, notice }),
     progress: (line) => {
       const opened = openProgress(line, { ...host, scrub });
       speech.above(opened);

@@ -11,6 +11,10 @@ export async function show(
 ): Promise<void> {
   const { stderr, env } = host;
   const color = wantsColor({ mode: globals.color, env, isTerminal: stderr.isTTY === true });
-  const text = toText(view, { style: await loadStyle(color), width: stderr.columns });
+  const text = toText(view, {
+    style: await loadStyle(color),
+    width: stderr.columns,
+    nowMs: host.now(),
+  });
   stderr.write(`${scrub(text)}\n`);
 }

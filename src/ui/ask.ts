@@ -74,7 +74,7 @@ export function openAsk({ stdin, stderr, stopping, head, onQuestion }: Terminal)
       asked(({ confirm }) => confirm({ ...theme, message: clean(message), default: false }, where)),
     choice: (message, choices) =>
       asked(async ({ select }) => {
-        const { cut } = await import("./cut.ts");
+        const { cut } = await import("./width.ts");
         const width = (stderr.columns ?? 80) - 3;
         const fitting = choices.map((one) => ({
           ...one,

@@ -1,6 +1,6 @@
 import { paisaOf } from "../contract/amount.ts";
 import { clean } from "./terminal-text.ts";
-import type { Cell, Column, Table, View } from "./view.ts";
+import { type Cell, type Column, type Table, text, type View } from "./view.ts";
 
 /** A view as CSV (RFC 4180): a header line, unless it stands already, then one line a record. */
 export function toCsv(view: View, { header: withHeader }: { header: boolean }): string {
@@ -26,6 +26,11 @@ function tableOf(view: View): CsvTable {
     const { columns, rows, csv: style = "safe" } = view;
     return { columns, rows: rows.map(({ cells }) => cells), style };
   }
+  if (view.kind === "step") {
+    const keys = ["check", "state", "says", "todo"] as const;
+    const cells = keys.map((key) => [key, text(view[key])]);
+    return { columns: keys.map((key) => ({ key, label: "" })), rows: [Object.fromEntries(cells)] };
+  }
   if (view.kind !== "card") {
     return {
       columns: [{ key: "message", label: "" }],
@@ -40,12 +45,12 @@ function tableOf(view: View): CsvTable {
 
 function cellText(cell: Cell | undefined, safe: (text: string) => string): string {
   if (!cell || cell.value === null) return "";
-  return typeof cell.value === "number" ? amountCell(cell.value) : safe(cell.value);
+  return cell.kind === "money" ? amountCell(cell.value) : safe(cell.value);
 }
 
 /** An exact amount with two decimals; anything else as it came. */
-function amountCell(value: number): string {
-  const amountPaisa = paisaOf(value);
+function amountCell(value: number | bigint): string {
+  const amountPaisa = typeof value === "bigint" ? value : paisaOf(value);
   if (amountPaisa === undefined) return defused(String(value));
   return `${amountPaisa / 100n}.${String(amountPaisa % 100n).padStart(2, "0")}`;
 }

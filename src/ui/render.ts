@@ -15,6 +15,8 @@ export interface RenderOptions {
   continues: boolean;
   /** Columns of the terminal; undefined means that nothing is cut. */
   width: number | undefined;
+  /** Milliseconds since 1970, for `3 min ago`; undefined off a terminal. */
+  nowMs: number | undefined;
 }
 
 /**
@@ -35,7 +37,7 @@ export async function render(
   }
   if (options.format === "csv") return toCsv(view(), { header: !options.continues });
   const { toText } = await import("./text.ts");
-  return toText(view(), { style: await loadStyle(options.color), width: options.width });
+  return toText(view(), { ...options, style: await loadStyle(options.color) });
 }
 
 function idsOf(view: View): string[] {

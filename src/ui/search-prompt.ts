@@ -13,8 +13,8 @@ import {
   useState,
 } from "@inquirer/core";
 import type { Choice } from "./ask.ts";
-import { cut } from "./cut.ts";
 import { clean } from "./terminal-text.ts";
+import { cut } from "./width.ts";
 
 interface SearchOptions {
   message: string;

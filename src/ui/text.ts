@@ -1,13 +1,21 @@
-import CliTable from "cli-table3";
-import visibleWidth from "string-width";
-import { formatAmount } from "./money.ts";
+import { type CellText, cellText, type Now } from "./cell-text.ts";
 import type { Style } from "./style.ts";
+import { tableText } from "./table-text.ts";
 import { clean, cleanLines } from "./terminal-text.ts";
-import { formatTime } from "./time.ts";
-import type { Card, Cell, Table, View } from "./view.ts";
+import {
+  type Card,
+  type Cell,
+  type Field,
+  type Step,
+  status,
+  type Table,
+  type View,
+} from "./view.ts";
+import { padded, widthOf, wrapped } from "./width.ts";
 
-interface TextOptions {
+interface TextOptions extends Now {
   style: Style;
+  /** Columns of the terminal; undefined means that nothing is cut or wrapped. */
   width: number | undefined;
 }
 
@@ -15,85 +23,84 @@ interface TextOptions {
 export function toText(view: View, options: TextOptions): string {
   if (view.kind === "line") return `${clean(view.text)}\n`;
   if (view.kind === "raw") return `${cleanLines(view.text)}\n`;
-  return view.kind === "card" ? cardText(view, options) : tableText(view, options);
+  if (view.kind === "step") return stepText(view, options);
+  return view.kind === "card" ? cardText(view, options) : listText(view, options);
 }
 
-function cardText({ title, command, fields }: Card, { style }: TextOptions): string {
-  const widest = Math.max(...fields.map(({ label }) => label.length));
-  const head = command
-    ? [style.bold(clean(title)), `  ${style.dim("$")} ${clean(command)}`]
-    : [style.bold(clean(title))];
-  const lines = fields
-    .filter(({ cell }) => cell.value !== null)
-    .map(
-      ({ label, cell }) => `  ${style.dim(clean(label).padEnd(widest))}  ${cellText(cell, style)}`,
-    );
-  return [...head, ...lines, ...(command ? ["", ""] : [""])].join("\n");
+/** Where the texts of steps begin: they come one by one, and stand below each other all the same. */
+const stepIndent = { state: 9, check: 15 };
+
+function stepText({ state, check, says, todo }: Step, options: TextOptions): string {
+  const { style } = options;
+  const { text, paint } = cellText(status(state), style, { nowMs: undefined, short: false });
+  const head = paint(text) + " ".repeat(Math.max(1, stepIndent.state - widthOf(text)));
+  const name = padded(clean(check), stepIndent.check);
+  const whole = stepIndent.state + stepIndent.check;
+  const isNarrow = columnsOf(options) - whole < longestId;
+  const indent = isNarrow ? 4 : whole;
+  const textsOf = (said: string) => wrapped(clean(said), columnsOf(options) - indent);
+  const [first = "", ...others] = textsOf(says);
+  const below = [...others, ...(todo === null ? [] : textsOf(`→ ${todo}`))];
+  const begin = isNarrow ? [head + name.trimEnd(), `    ${first}`] : [head + name + first];
+  return `${[...begin, ...below.map((line) => " ".repeat(indent) + line)].join("\n")}\n`;
 }
 
-function tableText({ columns, rows, empty }: Table, { style, width }: TextOptions): string {
-  if (rows.length === 0) return `${clean(empty)}\n`;
-  const texts = rows.map(({ cells }) => columns.map(({ key }) => cellText(cells[key], style)));
-  const table = new CliTable({
-    head: columns.map(({ label }) => style.dim(label)),
-    chars: noBorders,
-    style: { head: [], border: [], "padding-left": 0, "padding-right": 2 },
-    colWidths: fitted(
-      columns.map((_, index) => widest(columns, texts, index)),
-      width,
-    ),
+function cardText({ title, command, fields }: Card, options: TextOptions): string {
+  const { style } = options;
+  const head = style.bold(clean(title));
+  const lines = fieldLines(
+    fields.filter(({ cell }) => cell.value !== null),
+    options,
+  );
+  return command
+    ? `${[head, `  ${style.dim("$")} ${clean(command)}`, ...lines, "", ""].join("\n")}`
+    : `${[head, ...lines].join("\n")}\n`;
+}
+
+/** Label and value; a long value goes on below its beginning, or below its label where it is narrow. */
+function fieldLines(fields: Field[], options: TextOptions): string[] {
+  const { style, nowMs } = options;
+  const labels = fields.map(({ label }) => clean(label));
+  const widest = Math.max(0, ...labels.map(widthOf));
+  const isNarrow = columnsOf(options) - widest - 4 < longestId;
+  const indent = isNarrow ? 4 : widest + 4;
+  const columns = Math.max(1, columnsOf(options) - indent);
+  return fields.flatMap(({ cell }, index) => {
+    const { text, paint } = cellText(cell, style, { nowMs, short: false });
+    const [first = "", ...others] = wrapped(text, columns).map((line) => paint(line));
+    const label = labels[index] ?? "";
+    const head = isNarrow
+      ? [...(label ? [`  ${style.dim(label)}`] : []), `    ${first}`]
+      : [`  ${style.dim(padded(label, widest))}  ${first}`];
+    return [...head, ...others.map((line) => " ".repeat(indent) + line)];
   });
-  table.push(...texts);
-  return `${table.toString().replace(/ +$/gm, "")}\n`;
 }
 
-const noBorders = Object.fromEntries(
-  [
-    ...[
-      "top",
-      "top-mid",
-      "top-left",
-      "top-right",
-      "bottom",
-      "bottom-mid",
-      "bottom-left",
-      "bottom-right",
-    ],
-    ...["left", "left-mid", "mid", "mid-mid", "right", "right-mid", "middle"],
-  ].map((name) => [name, ""]),
-);
-
-function widest(columns: Table["columns"], texts: string[][], index: number): number {
-  const label = columns[index]?.label ?? "";
-  return Math.max(...[label, ...texts.map((row) => row[index] ?? "")].map(visibleWidth)) + 2;
+/** A table; where it would not fit without cutting ids and amounts, its rows one below the other. */
+function listText(table: Table, options: TextOptions): string {
+  const { columns, rows, empty } = table;
+  if (rows.length === 0) return `${wrapped(clean(empty), columnsOf(options)).join("\n")}\n`;
+  const shown = rows.map(({ cells }) => columns.map(({ key }) => shownCell(cells[key], options)));
+  const drawn = tableText(table, shown, options);
+  if (drawn !== undefined) return drawn;
+  const blocks = rows.map(({ cells }) => {
+    const fields = columns.map((column) => ({ ...column, cell: cells[column.key] ?? nothing }));
+    return fieldLines(
+      fields.filter(({ cell }) => cell.value !== null && cell.value !== ""),
+      options,
+    ).join("\n");
+  });
+  return `${blocks.join("\n\n")}\n`;
 }
 
-/** Takes what is too much from the widest columns, so that a row stays on one line. */
-function fitted(wanted: number[], width: number | undefined): number[] {
-  const widths = [...wanted];
-  const least = 8;
-  for (let over = sum(widths) - (width ?? Number.POSITIVE_INFINITY); over > 0; over -= 1) {
-    const most = Math.max(...widths);
-    if (most <= least) break;
-    widths[widths.indexOf(most)] = most - 1;
-  }
-  return widths;
+/** A reference that lenden makes: it should stand on one line. */
+const longestId = 29;
+const nothing: Cell = { kind: "text", value: null };
+
+function shownCell(cell: Cell | undefined, { style, nowMs }: TextOptions): CellText {
+  return cellText(cell, style, { nowMs, short: true });
 }
 
-function cellText(cell: Cell | undefined, style: Style): string {
-  if (!cell || cell.value === null) return style.dim("-");
-  if (cell.kind === "money") return formatAmount(cell.value);
-  if (cell.kind === "time") return formatTime(clean(cell.value));
-  const text = clean(cell.value);
-  return cell.kind === "status" ? statusText(text, style) : text;
-}
-
-function statusText(status: string, style: Style): string {
-  if (status === "Completed") return style.green(status);
-  if (status === "Cancelled") return style.red(status);
-  return status === "Processing" ? style.yellow(status) : status;
-}
-
-function sum(numbers: number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+function columnsOf({ width }: TextOptions): number {
+  return width ?? Number.POSITIVE_INFINITY;
 }

@@ -41,26 +41,16 @@ export function readMoment(text: string): Reading<Moment> {
     : rejected("This is not a time. Write it as 2026-11-20, 2026-11-20T10:30, today, or 2h ago.");
 }
 
-/** `20 Nov 2026, 10:31:12` in the zone of this machine; a text that is no time as it came. */
-export function formatTime(iso: string): string {
-  const ms = Date.parse(iso);
-  return Number.isNaN(ms) ? iso : formatter().format(ms);
-}
-
-/** `just now`, `5 min ago`, `3 h ago`, `12 d ago`: for where there is room for no more. */
-export function formatAge(iso: string, nowMs: number): string {
-  const minutes = Math.floor((nowMs - Date.parse(iso)) / 60_000);
-  if (!(minutes >= 1)) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  return minutes < 48 * 60
-    ? `${Math.floor(minutes / 60)} h ago`
-    : `${Math.floor(minutes / 1440)} d ago`;
-}
-
-let made: Intl.DateTimeFormat | undefined;
-
-/** Made once: making one costs more than a whole table of uses. */
-function formatter(): Intl.DateTimeFormat {
-  made ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
-  return made;
+/** `3 min ago`, seen from now; undefined of what is a month away, still to come, or no time. */
+export function agoText(iso: string, nowMs: number): string | undefined {
+  const seconds = Math.floor((nowMs - Date.parse(iso)) / 1000);
+  // Two clocks are never quite the same.
+  if (Number.isNaN(seconds) || seconds < -60) return undefined;
+  const [minutes, hours, days] = [seconds / 60, seconds / 3600, seconds / 86_400].map(Math.floor);
+  if (seconds < 5) return "just now";
+  if (!minutes) return `${seconds} s ago`;
+  if (!hours) return `${minutes} min ago`;
+  if (!days) return `${hours} h ago`;
+  if (days > 30) return undefined;
+  return days === 1 ? "1 day ago" : `${days} days ago`;
 }

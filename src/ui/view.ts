@@ -1,5 +1,5 @@
 /** What a command has to show, as plain data; `render.ts` makes every output from it. */
-export type View = Card | Table | Line | Raw;
+export type View = Card | Table | Step | Line | Raw;
 
 /** One record. */
 export interface Card {
@@ -24,6 +24,17 @@ export interface Table {
    * and a byte order mark says that it is UTF-8. `exact`: to be read by a program again.
    */
   csv?: "safe" | "excel" | "exact";
+}
+
+/** One of several findings, shown as soon as it is there. */
+export interface Step {
+  kind: "step";
+  id: string;
+  /** What it is about. */
+  check: string;
+  state: string;
+  says: string;
+  todo: string | null;
 }
 
 /** One sentence, for what has no record. */
@@ -54,10 +65,14 @@ export interface Row {
   cells: Record<string, Cell>;
 }
 
-/** A value with its kind, which decides how people see it. Absent values are `null`. */
+/**
+ * A value with its kind, which decides how people see it. Absent values are `null`. Only a `text`
+ * is cut where a table gets narrow.
+ */
 export type Cell =
   | { kind: "text"; value: string | null }
-  | { kind: "money"; value: number }
+  | { kind: "id"; value: string | null }
+  | { kind: "money"; value: number | bigint | null }
   | { kind: "time"; value: string | null }
   | { kind: "status"; value: string };
 
@@ -74,8 +89,13 @@ export function text(value: string | number | boolean | null | undefined): Cell 
   return { kind: "text", value: value === null || value === undefined ? null : String(value) };
 }
 
-/** An amount as the service gave it, in taka. */
-export function money(value: number): Cell {
+/** An id, a reference, a number of a person: what is worth nothing in part. */
+export function id(value: string | null | undefined): Cell {
+  return { kind: "id", value: value ?? null };
+}
+
+/** An amount as the service gave it, in taka; or exactly, in paisa. */
+export function money(value: number | bigint | null): Cell {
   return { kind: "money", value };
 }
 

@@ -351,7 +351,7 @@ test("an identical refund, and one beyond what was paid, are refused before anyt
   expect(same.stderr).toContain("--again");
   const tooMuch = await merchant.lenden(refundOf(paid, "60.01"));
   expect(tooMuch).toMatchObject({ code: 3 });
-  expect(tooMuch.stderr).toMatch(/100 taka, and 40 of it.*60\.01 is too much/);
+  expect(tooMuch.stderr).toMatch(/BDT 100\.00, and BDT 40\.00 of it.*BDT 60\.01 is too much/);
   expect(await merchant.lenden(refundOf(paid, "60.01", "--again"))).toMatchObject({ code: 3 });
   expect(await merchant.moneyRequests()).toHaveLength(sent);
   const second = await merchant.id(refundOf(paid, "40", "--again"));

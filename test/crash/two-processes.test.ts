@@ -22,7 +22,8 @@ test(
       expect(others).toEqual([]);
       expect([round, sent.length]).toEqual([round, 1]);
       expect(existing.length + locked.length).toBe(processes - 1);
-      for (const { stderr } of locked) expect(stderr).toMatch(/process [0-9]+ on .*, since 20/);
+      for (const { stderr } of locked)
+        expect(stderr).toMatch(/process [0-9]+ on .*, since \d+ \w+ 20\d\d/);
     }
     const references = (await merchant.books("payouts")).map(({ merchantRef }) => merchantRef);
     expect(references).toEqual(Array.from({ length: rounds }, (_, round) => `RACE-${round}`));

@@ -11,6 +11,8 @@ export interface Certificates {
   cert: string;
   /** Of the same authority, but for another name. */
   otherName: { key: string; cert: string };
+  /** Of the same authority, and over since 2020. */
+  expired: { key: string; cert: string };
 }
 
 /** An authority that nobody knows, and what it signed; made anew by openssl. */
@@ -46,12 +48,49 @@ export function makeCertificates(): Certificates {
       cert: readFileSync(join(folder, `${name}.pem`), "utf8"),
     };
   };
+  const ended = (name: string) => {
+    writeFileSync(join(folder, "index.txt"), "");
+    writeFileSync(join(folder, "ca.cnf"), authorityConfig);
+    signed(name, "DNS:localhost"); // for its key and its request
+    openssl(folder, [
+      ...[
+        "ca",
+        "-batch",
+        "-notext",
+        "-config",
+        "ca.cnf",
+        "-create_serial",
+        "-cert",
+        "authority.pem",
+      ],
+      ...["-keyfile", "authority.key", "-in", `${name}.csr`, "-out", `${name}.pem`],
+      ...["-startdate", "20200101000000Z", "-enddate", "20200201000000Z"],
+      ...["-extfile", `${name}.ext`],
+    ]);
+    return {
+      key: readFileSync(join(folder, `${name}.key`), "utf8"),
+      cert: readFileSync(join(folder, `${name}.pem`), "utf8"),
+    };
+  };
   return {
+    expired: ended("expired.test"),
     authorityFile,
     ...signed("service.test", "DNS:service.test,DNS:localhost,IP:127.0.0.1"),
     otherName: signed("other.test", "DNS:other.test"),
   };
 }
+
+const authorityConfig = `[ca]
+default_ca = own
+[own]
+database = index.txt
+new_certs_dir = .
+serial = serial
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+`;
 
 function openssl(folder: string, args: string[]): void {
   execFileSync("openssl", args, { cwd: folder, stdio: "pipe" });

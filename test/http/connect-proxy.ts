@@ -8,6 +8,8 @@ export interface ConnectProxy {
   url: string;
   /** What it was asked to connect to, and any plain request that came to it. */
   asked: string[];
+  /** What each of them said of who it is. */
+  credentials: (string | undefined)[];
 }
 
 /** A proxy on loopback that takes every name for the one local port it knows. */
@@ -16,6 +18,7 @@ export async function connectProxy(
   { answer = "200 Connection established" }: { answer?: string } = {},
 ): Promise<ConnectProxy> {
   const asked: string[] = [];
+  const credentials: (string | undefined)[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((incoming, outgoing) => {
     asked.push(`${incoming.method} ${incoming.url}`);
@@ -24,6 +27,7 @@ export async function connectProxy(
   server.on("connection", (socket) => sockets.add(socket));
   server.on("connect", (incoming, near: Socket, first: Buffer) => {
     asked.push(`CONNECT ${incoming.url}`);
+    credentials.push(incoming.headers["proxy-authorization"]);
     near.on("error", () => {});
     if (!answer.startsWith("200")) return void near.end(`HTTP/1.1 ${answer}\r\n\r\n`);
     const far = connect(targetPort, "127.0.0.1", () => {
@@ -42,5 +46,5 @@ export async function connectProxy(
     server.close();
     for (const socket of sockets) socket.destroy();
   });
-  return { port, url: `http://127.0.0.1:${port}`, asked };
+  return { port, url: `http://127.0.0.1:${port}`, asked, credentials };
 }

@@ -145,7 +145,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     async (amount) => {
       const one = scripted(script(data({ ...made, amount })));
       const { kind, message } = await failure(run(one.world));
-      expect([kind, message.includes("1250.5 was asked")]).toEqual(["conflict", true]);
+      expect([kind, message.includes("BDT 1,250.50 was asked")]).toEqual(["conflict", true]);
     },
   );
 });

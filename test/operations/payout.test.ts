@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { formatTime } from "../../src/contract/local-time.ts";
 import { Failure } from "../../src/failure.ts";
 import type { Answer } from "../../src/http/answer.ts";
 import { sendPayout } from "../../src/operations/payout.ts";
@@ -60,8 +61,8 @@ describe("P3: the clock", () => {
       run.state.clockAheadMs = aheadMs;
       const { kind, message, details } = await failure(sendPayout(order, run.world));
       expect(kind).toBe("access");
-      expect(message).toContain(new Date(startMs).toISOString());
-      expect(message).toContain(new Date(startMs + aheadMs).toISOString());
+      for (const ms of [startMs, startMs + aheadMs])
+        expect(message).toContain(formatTime(new Date(ms).toISOString()));
       expect(details.hint).toContain(aheadMs > 0 ? "behind" : "ahead");
       expect(run.calls).toEqual([]);
     },
@@ -273,9 +274,13 @@ describe("P14: an answer that cannot be understood", () => {
 
 describe("P15, P16: another payout", () => {
   test.each<[string, object, string]>([
-    ["amount", { amount: 501 }, "amount: asked 500, the service has 501"],
-    ["a part of a paisa", { amount: 500.001 }, "amount: asked 500, the service has 500.001"],
-    ["a negative amount", { amount: -500 }, "amount: asked 500, the service has -500"],
+    ["amount", { amount: 501 }, "amount: asked BDT 500.00, the service has BDT 501.00"],
+    [
+      "a part of a paisa",
+      { amount: 500.001 },
+      "amount: asked BDT 500.00, the service has BDT 500.001",
+    ],
+    ["a negative amount", { amount: -500 }, "amount: asked BDT 500.00, the service has BDT -500"],
     ["reference", { merchantRef: "INV-8" }, "reference: asked INV-7, the service has INV-8"],
     [
       "the reference's case",
@@ -298,7 +303,7 @@ describe("P15, P16: another payout", () => {
       { recipientNumber: "01812345678" },
       "recipient: asked 01712345678, the service has 01812345678",
     ],
-    ["amount", { amount: 50 }, "amount: asked 500, the service has 50"],
+    ["amount", { amount: 50 }, "amount: asked BDT 500.00, the service has BDT 50.00"],
     ["reference", { merchantRef: "X" }, "reference: asked INV-7, the service has X"],
   ])(
     "P16: another one in the record (%s) is a conflict, ours beside theirs",

@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import visibleWidth from "string-width";
 import { expect, test } from "vitest";
 import { type OutputFormat, render } from "../../src/ui/render.ts";
 import { card, field, money, status, text, time, type View } from "../../src/ui/view.ts";
 import { runs } from "../runs.ts";
+import { columnsOf } from "./columns.ts";
 
 const list: View = {
   kind: "table",
@@ -31,6 +31,7 @@ function shown(view: View, format: OutputFormat, more: object = {}): Promise<str
     color: false,
     continues: false,
     width: undefined,
+    nowMs: undefined,
     ...more,
   };
   return render(result, () => view, options);
@@ -69,9 +70,9 @@ test("json needs no view, and makes none", async () => {
 test("statuses are coloured on request only, and json, csv and ids never", async () => {
   const view = (value: string) => card("", "", [field("s", "S", status(value))]);
   const colored = (value: string) => shown(view(value), "table", { color: true });
-  expect(await colored("Completed")).toContain("\u001b[32mCompleted");
-  expect(await colored("Cancelled")).toContain("\u001b[31mCancelled");
-  expect(await colored("Processing")).toContain("\u001b[33mProcessing");
+  expect(await colored("Completed")).toContain("  \u001b[32mCompleted\u001b[39m\n");
+  expect(await colored("Cancelled")).toContain("  \u001b[31mCancelled\u001b[39m\n");
+  expect(await colored("Processing")).toContain("  \u001b[33mProcessing\u001b[39m\n");
   expect(await colored("completed")).toContain("  completed");
   for (const format of ["json", "ndjson", "csv"] as const) {
     expect(await shown(record, format, { color: true })).not.toContain("\u001b");
@@ -96,7 +97,7 @@ test("a table fits the width of the terminal, and is never cut off one", async (
         empty: "",
       };
       const lines = (await shown(view, "table", { width })).slice(0, -1).split("\n");
-      for (const line of lines) expect(visibleWidth(line)).toBeLessThanOrEqual(width);
+      for (const line of lines) expect(columnsOf(line)).toBeLessThanOrEqual(width);
       expect(lines).toHaveLength(values.length + 1);
     }),
     { numRuns: runs(300, 10_000) },
@@ -113,4 +114,4 @@ test("a time is a person's in a table, and the service's own in csv", async () =
   expect(await shown(view, "csv")).toBe(`at\r\n${iso}\r\n`);
 });
 
-const plain = { quiet: false, color: false, continues: false, width: undefined };
+const plain = { quiet: false, color: false, continues: false, width: undefined, nowMs: undefined };

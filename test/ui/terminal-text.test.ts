@@ -182,6 +182,7 @@ function viewsOf(value: string): View[] {
     { kind: "table", columns, rows: [], empty: value },
     { kind: "line", text: value, id: "1" },
     { kind: "raw", text: value },
+    { kind: "step", id: value, check: value, state: value, says: value, todo: value },
     paymentCard({ ...record, transactionId: value, description: value, paymentMethod: value }),
     payoutCard({ ...record, payoutId: value, merchantRef: value, recipientNumber: value }),
     refundCard({ ...record, refundRequestId: value, accountNumber: value, note: value }),
@@ -193,5 +194,5 @@ function shown(result: unknown, view: View, format: OutputFormat): Promise<strin
 }
 
 function options(format: OutputFormat, quiet: boolean) {
-  return { format, quiet, color: false, continues: false, width: 80 };
+  return { format, quiet, color: false, continues: false, width: 80, nowMs: undefined };
 }

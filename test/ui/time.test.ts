@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatTime, readDuration } from "../../src/ui/time.ts";
+import { formatDay, formatTime } from "../../src/contract/local-time.ts";
+import { agoText, readDuration } from "../../src/ui/time.ts";
 import { runs } from "../runs.ts";
 
 test.each([
@@ -37,9 +38,32 @@ test("a duration that is accepted never makes a timer fire at once", () => {
   );
 });
 
+const now = Date.parse("2026-11-20T12:00:00Z");
+
+test.each([
+  [-120, undefined],
+  [-59, "just now"],
+  [0, "just now"],
+  [5, "5 s ago"],
+  [59, "59 s ago"],
+  [60, "1 min ago"],
+  [3_599, "59 min ago"],
+  [3_600, "1 h ago"],
+  [86_399, "23 h ago"],
+  [86_400, "1 day ago"],
+  [30 * 86_400, "30 days ago"],
+  [31 * 86_400, undefined],
+])("%d seconds back is %s", (seconds, says) => {
+  expect(agoText(new Date(now - seconds * 1_000).toISOString(), now)).toBe(says);
+});
+
+test("what is no time was never ago", () => expect(agoText("yesterday", now)).toBeUndefined());
+
 test("a time is shown in the zone of this machine, and what is none as it came", () => {
   const moment = new Date(2026, 10, 20, 10, 31, 12);
   expect(formatTime(moment.toISOString())).toBe("20 Nov 2026, 10:31:12");
+  expect(formatDay(moment.toISOString())).toBe("20 Nov 2026");
   expect(formatTime("yesterday")).toBe("yesterday");
+  expect(formatDay("a day, or so")).toBe("a day, or so");
   expect(formatTime("")).toBe("");
 });

@@ -32,7 +32,12 @@ export const ledgerExport = defineCommand({
   list: true,
   exits: ["access"],
   async *run(_, context) {
-    for (const operation of (await context.ledger()).all()) yield exported(operation);
+    let isEmpty = true;
+    for (const operation of (await context.ledger()).all()) {
+      isEmpty = false;
+      yield exported(operation);
+    }
+    if (isEmpty) context.notice("The ledger has nothing of this account yet.");
   },
   view: (row) => ({
     kind: "table",

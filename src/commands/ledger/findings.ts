@@ -1,7 +1,7 @@
 import { readIdentifier } from "../../contract/identifier.ts";
+import { formatPaisa } from "../../contract/money.ts";
 import type { Context, Operation } from "../../frame/context.ts";
 import { showSame } from "../../frame/same-line.ts";
-import { formatPaisa } from "../../ui/money.ts";
 import { card, field, text, time, type View } from "../../ui/view.ts";
 
 /** What a person says of an operation. */

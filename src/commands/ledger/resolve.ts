@@ -4,7 +4,7 @@ import { defineCommand } from "../../frame/command.ts";
 import { readWord } from "../../frame/common-flags.ts";
 import type { Context, Operation } from "../../frame/context.ts";
 import { argument, flag } from "../../frame/flag.ts";
-import { status, text, time } from "../../ui/view.ts";
+import { id, status, text, time } from "../../ui/view.ts";
 import { exported } from "./exported.ts";
 import { askForFindings, type Finding, findingText } from "./findings.ts";
 import { operationNamed } from "./named.ts";
@@ -69,9 +69,9 @@ export const ledgerResolve = defineCommand({
     rows: rows.map((row) => ({
       id: row.operation,
       cells: {
-        operation: text(row.operation),
+        operation: id(row.operation),
         kind: text(row.kind),
-        reference: text(row.reference),
+        reference: id(row.reference),
         state: status(row.state),
         message: text(row.message),
         createdAt: time(row.createdAt),

@@ -1,7 +1,8 @@
+import { formatTime } from "../../contract/local-time.ts";
 import { defineCommand } from "../../frame/command.ts";
 import { readWord } from "../../frame/common-flags.ts";
 import { argument } from "../../frame/flag.ts";
-import { card, field, status, text, time } from "../../ui/view.ts";
+import { card, field, money, status, text, time } from "../../ui/view.ts";
 import { exported } from "./exported.ts";
 import { operationNamed } from "./named.ts";
 
@@ -26,14 +27,15 @@ export const ledgerShow = defineCommand({
   async run({ operation: name }, context) {
     const ledger = await context.ledger();
     const operation = operationNamed(name, ledger);
-    return { ...exported(operation), asked: operation.asked, history: ledger.historyOf(operation) };
+    return { operation, history: ledger.historyOf(operation) };
   },
-  view: (shown) =>
-    card("Operation", shown.operation, [
-      field("operation", "Operation", text(shown.operation)),
+  json: ({ operation, history }) => ({ ...exported(operation), asked: operation.asked, history }),
+  view: ({ operation: shown, history }) =>
+    card("Operation", shown.id, [
+      field("operation", "Operation", text(shown.id)),
       field("kind", "Kind", text(shown.kind)),
       field("reference", "Reference", text(shown.reference)),
-      field("amount", "Amount", text(shown.amount)),
+      field("amount", "Amount", money(shown.amountPaisa)),
       field("target", shown.kind === "payout" ? "In place of" : "Of", text(shown.target)),
       field("state", "State", text(shown.state)),
       field("remoteId", "Service's id", text(shown.remoteId)),
@@ -46,11 +48,11 @@ export const ledgerShow = defineCommand({
       ),
       field("command", "Command", text(`${shown.command}, by ${shown.user}`)),
       field("createdAt", "Sent", time(shown.createdAt)),
-      ...shown.history.map(({ at, event, data }, index) =>
+      ...history.map(({ at, event, data }, index) =>
         field(
           `history.${index}`,
           index === 0 ? "History" : "",
-          text(`${at}  ${event}  ${stateIn(data)}`),
+          text([formatTime(at), event, stateIn(data)].filter(Boolean).join("  ")),
         ),
       ),
     ]),

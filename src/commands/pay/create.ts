@@ -1,6 +1,6 @@
 import { amountNumber } from "../../contract/amount.ts";
 import { mobileText, readMobile } from "../../contract/mobile.ts";
-import { readUrl } from "../../contract/url.ts";
+import { formatPaisa } from "../../contract/money.ts";
 import { defineCommand } from "../../frame/command.ts";
 import {
   again,
@@ -12,11 +12,10 @@ import {
   readWord,
   redirectUrl,
 } from "../../frame/common-flags.ts";
-import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
-import { formatPaisa } from "../../ui/money.ts";
 import { paymentCard } from "../../ui/records.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
+import { bringPage } from "./page.ts";
 
 export const payCreate = defineCommand({
   name: "pay create",
@@ -89,8 +88,7 @@ export const payCreate = defineCommand({
     }
     const { createPayment } = await import("../../operations/once.ts");
     const payment = await createPayment(input.amount, request, input, await context.world());
-    if (input.qr) await showQr(payment.payment_url, context);
-    if (input.open) await openPage(payment.payment_url, context);
+    await bringPage(payment.payment_url, input, context);
     if (!input.wait) return { record: payment, waited: false };
     context.notice(`The customer pays at ${payment.payment_url}`);
     const { waitForPayment } = await import("../../operations/wait.ts");
@@ -105,17 +103,3 @@ export const payCreate = defineCommand({
   view: ({ record }) => paymentCard(record),
   ending: (done) => endingAfter(done),
 });
-
-async function showQr(url: string, context: Context): Promise<void> {
-  const { qrText } = await import("../../ui/qr.ts");
-  context.host.stderr.write(`${qrText(url)}
-`);
-}
-
-/** Opens only what is a web address: it came from outside. */
-async function openPage(url: string, context: Context): Promise<void> {
-  if (!readUrl(url).ok)
-    return context.notice("The page's address is no https: address; it was not opened.");
-  const { default: open } = await import("open");
-  await open(url).catch(() => context.notice("No browser could be opened."));
-}

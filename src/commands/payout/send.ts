@@ -1,10 +1,10 @@
 import { mobileText, readMobile } from "../../contract/mobile.ts";
+import { formatPaisa } from "../../contract/money.ts";
 import { readReference } from "../../contract/reference.ts";
 import { defineCommand } from "../../frame/command.ts";
 import { amount, method, readText } from "../../frame/common-flags.ts";
 import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
-import { formatPaisa } from "../../ui/money.ts";
 import { payoutCard } from "../../ui/records.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 

@@ -1,5 +1,5 @@
 import { defineCommand } from "../../frame/command.ts";
-import { text } from "../../ui/view.ts";
+import { id, text } from "../../ui/view.ts";
 import { shownProfile } from "./shown.ts";
 
 export const profileList = defineCommand({
@@ -26,7 +26,7 @@ export const profileList = defineCommand({
       id: profile.name,
       cells: {
         current: text(profile.current ? "*" : ""),
-        name: text(profile.name),
+        name: id(profile.name),
         environment: text(profile.environment),
         baseUrl: text(profile.baseUrl),
         apiKey: text(profile.apiKey),

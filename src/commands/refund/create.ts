@@ -1,12 +1,12 @@
 import { amountNumber, amountText } from "../../contract/amount.ts";
 import { readAccountNumber, readIdentifier } from "../../contract/identifier.ts";
+import { formatPaisa } from "../../contract/money.ts";
 import { accepted, type Reading, rejected } from "../../contract/reading.ts";
 import type { AccountType } from "../../contract/refunds.ts";
 import { defineCommand } from "../../frame/command.ts";
 import { again, amount, note } from "../../frame/common-flags.ts";
 import { flag, takes } from "../../frame/flag.ts";
 import { didYouMean } from "../../nearest.ts";
-import { formatPaisa } from "../../ui/money.ts";
 import { refundCard } from "../../ui/records.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 import { openChosen } from "./refundable.ts";

@@ -1,7 +1,7 @@
 import type { Paisa } from "../../contract/amount.ts";
+import { formatPaisa } from "../../contract/money.ts";
 import type { Context } from "../../frame/context.ts";
 import type { Refundable } from "../../operations/refundable.ts";
-import { formatPaisa } from "../../ui/money.ts";
 import { paymentCard } from "../../ui/records.ts";
 import { field, text } from "../../ui/view.ts";
 

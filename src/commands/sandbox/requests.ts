@@ -1,8 +1,8 @@
 import type { RecordedExchange } from "../../contract/local.ts";
+import { formatTime } from "../../contract/local-time.ts";
 import { defineCommand } from "../../frame/command.ts";
 import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
-import { formatTime } from "../../ui/time.ts";
 import { type Row, text, time, type View } from "../../ui/view.ts";
 
 const pollMs = 300;
@@ -77,7 +77,8 @@ function tableOf(exchanges: RecordedExchange[]): View {
       { key: "fault", label: "FAULT" },
     ],
     rows: exchanges.map(row),
-    empty: "It was asked nothing yet.",
+    empty:
+      "It was asked nothing yet. Run something against it in another terminal, for example 'lenden methods'.",
   };
 }
 

@@ -1,6 +1,6 @@
 import { readAmount } from "../../../contract/amount.ts";
+import { formatPaisa } from "../../../contract/money.ts";
 import { defineCommand } from "../../../frame/command.ts";
-import { formatPaisa } from "../../../ui/money.ts";
 import { card, field, text, type View } from "../../../ui/view.ts";
 import { type Checked, examineFile, sourceFlags, sourceInput } from "./source.ts";
 

@@ -1,7 +1,7 @@
 import { amountText, type Paisa, readAmount } from "../../../contract/amount.ts";
+import { formatPaisa } from "../../../contract/money.ts";
 import { Failure, usage } from "../../../failure.ts";
 import type { Batch, Context, Draft } from "../../../frame/context.ts";
-import { formatPaisa } from "../../../ui/money.ts";
 import type { Checked, examineFile } from "./source.ts";
 import { rowsAnd } from "./standing-card.ts";
 

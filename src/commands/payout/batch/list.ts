@@ -1,8 +1,7 @@
 import { defineCommand } from "../../../frame/command.ts";
 import { readCount } from "../../../frame/common-flags.ts";
 import { flag } from "../../../frame/flag.ts";
-import { formatPaisa } from "../../../ui/money.ts";
-import { text, time } from "../../../ui/view.ts";
+import { id, money, text, time } from "../../../ui/view.ts";
 import { standingJson, standingOf } from "./standing-card.ts";
 
 export const batchList = defineCommand({
@@ -38,10 +37,10 @@ export const batchList = defineCommand({
     rows: standings.map(({ batch, sums }) => ({
       id: batch.id,
       cells: {
-        batch: text(batch.id),
+        batch: id(batch.id),
         name: text(batch.name),
         rows: text(batch.plan?.rowCount ?? 0),
-        total: text(formatPaisa(batch.plan?.totalPaisa ?? 0n)),
+        total: money(batch.plan?.totalPaisa ?? 0n),
         sent: text(sums.completed.count + sums.processing.count + sums.cancelled.count),
         refused: text(sums.refused.count + sums.conflict.count),
         uncertain: text(sums.uncertain.count),

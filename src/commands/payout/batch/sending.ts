@@ -1,8 +1,8 @@
 import type { Sending } from "../../../batch/send.ts";
 import type { Standings } from "../../../batch/standing.ts";
+import { formatPaisa } from "../../../contract/money.ts";
 import type { Failure } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
-import { formatPaisa } from "../../../ui/money.ts";
 import { standingOf } from "./standing-card.ts";
 
 interface Pacing {

@@ -1,7 +1,7 @@
 import { addUp, type Standings, standings } from "../../../batch/standing.ts";
 import { amountText } from "../../../contract/amount.ts";
+import { formatPaisa } from "../../../contract/money.ts";
 import type { Batch, Ledger } from "../../../frame/context.ts";
-import { formatPaisa } from "../../../ui/money.ts";
 import { type Card, card, field, text, time } from "../../../ui/view.ts";
 
 /** A batch with where its rows stand, proved to add up to its plan. */

@@ -1,8 +1,8 @@
 import { endingOf } from "../../../batch/standing.ts";
+import { formatPaisa } from "../../../contract/money.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import { flag } from "../../../frame/flag.ts";
-import { formatPaisa } from "../../../ui/money.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
 import { batchArgument, batchNamed } from "./named.ts";
 import {

@@ -1,4 +1,4 @@
-import { type Paisa, paisaOf } from "../contract/amount.ts";
+import { type Paisa, paisaOf } from "./amount.ts";
 
 /** `BDT 1,25,000.50`: grouped in lakh and crore, always with two decimals. */
 export function formatPaisa(amountPaisa: Paisa): string {

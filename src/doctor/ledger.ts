@@ -1,0 +1,29 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { checkHealth } from "../ledger/health.ts";
+import { failed, passed, type Verdict, warning } from "./finding.ts";
+import type { Patient } from "./patient.ts";
+
+/** Whether the ledger opens and is whole, and whether something in it waits for a decision. */
+export async function ledgerHealth({ folders }: Patient["host"]): Promise<Verdict> {
+  const path = join(folders.data, "ledger.db");
+  const bytes = await stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+  if (bytes === 0) return passed("none yet; it is made when something is first sent");
+  const { faults, uncertainCount } = await checkHealth(path);
+  const size = `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+  if (faults.length > 0) {
+    return failed(
+      `${path} is damaged: ${faults.join("; ")}.`,
+      "Send nothing before it is restored from a backup: what it forgot could be paid twice.",
+    );
+  }
+  if (uncertainCount === 0) return passed(`whole (${size}), and nothing in it is uncertain`);
+  const operations = uncertainCount === 1 ? "1 operation is" : `${uncertainCount} operations are`;
+  return warning(
+    `It is whole (${size}), but ${operations} uncertain, or still under way.`,
+    "'lenden ledger resolve' settles what can be settled.",
+  );
+}

@@ -1,0 +1,79 @@
+import baseWidth from "string-width";
+
+/**
+ * How many columns a text takes on a terminal. As terminals do it: a mark above or below a letter
+ * takes none, a Bangla vowel sign beside its letter takes one, wide characters and emoji take two.
+ */
+export function widthOf(text: string): number {
+  return isPlain(text) ? text.length : sum(charactersOf(text).map(characterWidth));
+}
+
+/** The text on so many columns: what is too long ends in …, and no character is cut in half. */
+export function cut(text: string, columns: number): string {
+  return widthOf(text) <= columns ? text : `${pieces(text, columns - 1)[0]?.trimEnd()}…`;
+}
+
+/** Fills up with spaces. */
+export function padded(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - widthOf(text)));
+}
+
+/**
+ * The text in lines of so many columns, broken at spaces; a longer word is broken where the line
+ * ends. A web address is not: it could not be clicked or copied any more.
+ */
+export function wrapped(text: string, columns: number): string[] {
+  if (widthOf(text) <= columns) return [text];
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ").flatMap((one) => broken(one, columns))) {
+    const joined = line === "" ? word : `${line} ${word}`;
+    const fits = line === "" || widthOf(joined) <= columns;
+    if (!fits) lines.push(line.trimEnd());
+    line = fits ? joined : word;
+  }
+  return [...lines, line];
+}
+
+function broken(word: string, columns: number): string[] {
+  return /^https?:\/\//.test(word) ? [word] : pieces(word, columns);
+}
+
+/** Cut into pieces that fit, each of at least one character. */
+function pieces(text: string, columns: number): string[] {
+  const found: string[] = [];
+  let piece = "";
+  let width = 0;
+  for (const character of charactersOf(text)) {
+    const more = characterWidth(character);
+    if (piece !== "" && width + more > columns) {
+      found.push(piece);
+      [piece, width] = ["", 0];
+    }
+    piece += character;
+    width += more;
+  }
+  return [...found, piece];
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** What a reader takes for one character: a letter with its marks, an emoji of several parts. */
+function charactersOf(text: string): string[] {
+  if (isPlain(text)) return [...text];
+  segmenter ??= new Intl.Segmenter();
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+function characterWidth(character: string): number {
+  if (/\p{Emoji_Presentation}|\p{RI}|\ufe0f/u.test(character)) return 2;
+  return baseWidth(character.replace(/[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/gu, ""));
+}
+
+function isPlain(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

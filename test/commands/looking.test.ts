@@ -1,0 +1,153 @@
+import { Writable } from "node:stream";
+import { beforeAll, describe, expect, test } from "vitest";
+import { hasTerminal, onTerminal } from "../pseudo-terminal.ts";
+import { built, lenden, scratchFolder } from "../run.ts";
+import { testAccount } from "./account.ts";
+
+const account = testAccount();
+const send = [
+  ...["payout", "send", "--amount", "125000.50", "--to", "01712345678", "--method", "bkash"],
+  ...["--ref", "INV-7", "--description", "মাসিক বেতন"],
+];
+let payout = "";
+beforeAll(async () => {
+  payout = await account.id(send);
+});
+
+describe("an empty list says what to do next", () => {
+  test.each([
+    [["pay", "list"], "'lenden pay create --help'"],
+    [["payout", "list"], "'lenden payout send --help'"],
+    [["refund", "list"], "'lenden refund create --help'"],
+    [["payout", "batch", "list"], "'lenden payout batch template'"],
+    [["profile", "list"], "'lenden profile add'"],
+  ])("%j", async (line, next) => {
+    const env = { LENDEN_CONFIG_DIR: scratchFolder() };
+    const { code, stdout } = await account.run(line, { env });
+    expect(code).toBe(0);
+    expect(stdout).toContain(next);
+  });
+
+  test("one that flags made empty does not claim that nothing was sent", async () => {
+    const { stdout } = await account.run(["payout", "list", "--status", "Cancelled"]);
+    expect(stdout).toMatch(/^No payout of this account fits\. 'lenden payout list' shows all/);
+    expect(await account.json(["payout", "list", "--status", "Cancelled"])).toEqual([]);
+  });
+
+  test("an export of nothing says so on stderr, and is still a list", async () => {
+    const env = { LENDEN_CONFIG_DIR: scratchFolder() };
+    const { stdout, stderr } = await account.run(["ledger", "export", "--json"], { env });
+    expect(stdout).toBe("[]\n");
+    expect(stderr).toContain("has nothing of this account yet");
+  });
+});
+
+describe("money is in lakhs wherever people read it, and exact elsewhere", () => {
+  test("in the ledger's card and in the message of another payout", async () => {
+    const { stdout } = await account.run(["ledger", "show", "INV-7"]);
+    expect(stdout).toContain("BDT 1,25,000.50");
+    expect(await account.json(["ledger", "show", "INV-7"])).toMatchObject({ amount: "125000.5" });
+    const other = await account.run(send.with(3, "125000.51"));
+    expect(other.stderr).toContain("amount: asked BDT 1,25,000.51, the ledger has BDT 1,25,000.50");
+  });
+});
+
+describe("times", () => {
+  const dhaka = /2[0-9]{3}, \d\d:\d\d:\d\d/;
+
+  test("are those of this machine's zone, in tables, cards, histories and messages", async () => {
+    const env = account.env();
+    const shownIn = async (TZ: string, line: string[]) => {
+      const { stdout, stderr } = await built(line, { env: { ...env, TZ } });
+      return stdout + stderr;
+    };
+    const pay = ["pay", "create", "--amount", "5", "--description", "x", "--method", "bkash"];
+    const payment = await account.id(pay);
+    await account.run(["sandbox", "trigger", "payment", payment]);
+    const refund = [
+      ...["refund", "create", "--payment", payment, "--amount", "2", "--account-number", "01812"],
+      ...["--account-type", "personal"],
+    ];
+    await account.run(refund);
+    for (const line of [
+      ["pay", "list"],
+      ["pay", "get", payment],
+      ["ledger", "show", payment],
+      refund,
+    ]) {
+      const [utc, local] = [await shownIn("UTC", line), await shownIn("Asia/Dhaka", line)];
+      const [at = "", there = ""] = [utc, local].map((text) => dhaka.exec(text)?.[0]);
+      const hours = (Number(there.slice(6, 8)) - Number(at.slice(6, 8)) + 24) % 24;
+      expect([line[1], hours]).toEqual([line[1], 6]);
+      expect(local).not.toMatch(/\dT\d\d:/);
+    }
+  });
+
+  test("say how long ago on a terminal, and nowhere else", async () => {
+    const host = { now: () => Date.now() + 180_000 };
+    for (const line of [
+      ["payout", "list"],
+      ["payout", "get", payout],
+      ["ledger", "show", payout],
+    ]) {
+      const screen = terminal();
+      await account.run(line, { host: { ...host, stdout: screen } });
+      expect(screen.shown()).toContain("3 min ago");
+      for (const format of ["json", "ndjson", "csv"]) {
+        const exact = terminal();
+        await account.run([...line, "-o", format], { host: { ...host, stdout: exact } });
+        expect(exact.shown()).not.toContain("ago");
+      }
+      expect((await account.run(line, { host })).stdout).not.toContain("ago");
+    }
+  });
+});
+
+describe.skipIf(!hasTerminal)("on a terminal", () => {
+  const line = ["payout", "get", "INV-7"];
+  const coloured = /\p{Cc}\[\d+m/u;
+
+  test.each<[string, Record<string, string>, string[], boolean]>([
+    ["nothing else is said", {}, [], true],
+    ["NO_COLOR is set", { NO_COLOR: "1" }, [], false],
+    ["TERM is dumb", { TERM: "dumb" }, [], false],
+    ["TERM is dumb and FORCE_COLOR is set", { TERM: "dumb", FORCE_COLOR: "1" }, [], true],
+    ["--color never is given", {}, ["--color", "never"], false],
+    ["--color always is given with NO_COLOR", { NO_COLOR: "1" }, ["--color", "always"], true],
+  ])("where %s, colours: %j %j %j", async (_, more, flags, wants) => {
+    const env = { ...account.env(), ...more };
+    const { shown } = await onTerminal(["methods", ...flags], { env });
+    expect(shown).toContain("bkash");
+    expect(coloured.test(shown)).toBe(wants);
+  });
+
+  test("only the dark eight of the sixteen colours are used, for any theme", async () => {
+    const env = account.env();
+    const { shown } = await onTerminal([...line.slice(0, 2), payout], { env });
+    const codes = [...shown.matchAll(/\p{Cc}\[([\d;]+)m/gu)].map(([, code]) => code);
+    expect(codes.length).toBeGreaterThan(0);
+    for (const code of codes) expect(code).toMatch(/^(?:1|2|22|31|32|33|39)$/);
+  });
+});
+
+test("a dry terminal of one column ends, too", async () => {
+  const screen = terminal(1);
+  const { code } = await lenden(["payout", "list"], {
+    env: account.env(),
+    host: { stdout: screen },
+  });
+  expect(code).toBe(0);
+  expect(screen.shown()).toContain("P");
+});
+
+/** A terminal of so many columns, and what it shows. */
+function terminal(columns = 120) {
+  let text = "";
+  const sink = new Writable({
+    write(chunk, _, done) {
+      text += String(chunk);
+      done();
+    },
+  });
+  return Object.assign(sink, { isTTY: true, columns, shown: () => text });
+}

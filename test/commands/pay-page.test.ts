@@ -1,0 +1,140 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import jsQR from "jsqr";
+import { describe, expect, test } from "vitest";
+import { answering } from "../answering.ts";
+import { hasTerminal, onTerminal } from "../pseudo-terminal.ts";
+import { built, scratchFolder } from "../run.ts";
+import { photographed } from "../ui/screen.ts";
+import { testAccount } from "./account.ts";
+
+const account = testAccount();
+const create = [
+  ...["pay", "create", "--amount", "5", "--description", "x", "--again", "--json"],
+  ...["--method-id", "665f1c2ab8e4"],
+];
+
+/** A folder whose `xdg-open` writes down what it was given, one argument a line. */
+function browser(): { path: string; given: string } {
+  const folder = scratchFolder();
+  const given = join(folder, "given");
+  writeFileSync(
+    join(folder, "xdg-open"),
+    `#!/bin/sh\nprintf '%s\\n' "$@" > ${given}.new\nmv ${given}.new ${given}\n`,
+  );
+  chmodSync(join(folder, "xdg-open"), 0o755);
+  return { path: `${folder}:${process.env.PATH}`, given };
+}
+
+/** A PATH with nothing but what makes the terminal. */
+function withoutBrowser(): string {
+  const folder = scratchFolder();
+  for (const name of ["script", "stty"]) {
+    const file = execFileSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).trim();
+    symlinkSync(file, join(folder, name));
+  }
+  return folder;
+}
+
+/** The file, once there is one: the browser is not waited for. */
+async function written(file: string): Promise<string> {
+  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 10));
+  return readFileSync(file, "utf8");
+}
+
+function urlIn(shown: string): string {
+  return /"payment_url": "([^"]+)"/.exec(shown)?.[1] ?? "";
+}
+
+/** A service that answers with this page, whatever it is. */
+async function servicePaying(payment_url: string) {
+  const payment = { transactionId: "TX1", payment_url, amount: 5, status: "Processing" };
+  const { baseUrl } = await answering(() => payment);
+  return {
+    ...{ LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ" },
+    DISPLAY: ":0",
+  };
+}
+
+describe.skipIf(!hasTerminal)("pay create --qr on a terminal", () => {
+  test("draws what a phone reads as the page's address", async () => {
+    const { code, shown } = await onTerminal([...create, "--qr"], { env: account.env() });
+    expect(code).toBe(0);
+    const code2d = shown.split("\n").filter((line) => line.includes("48;5;231"));
+    const { pixels, width, height } = photographed(code2d.join("\n").replaceAll("\r", ""), "dark");
+    const read = jsQR.default(pixels, width, height, { inversionAttempts: "dontInvert" })?.data;
+    expect(read).toBe(urlIn(shown));
+    expect(read).toMatch(/^http:\/\/127\.0\.0\.1:\d+\//);
+  });
+
+  test("says so on a narrow one, and has made the payment", async () => {
+    const { code, shown } = await onTerminal([...create, "--qr"], {
+      env: account.env(),
+      columns: 20,
+    });
+    expect(code).toBe(0);
+    expect(shown).toMatch(/The QR code was not drawn: it needs \d+ columns, and there are 20\./);
+    expect(urlIn(shown)).not.toBe("");
+  });
+
+  test("draws it without codes under NO_COLOR", async () => {
+    const env = { ...account.env(), NO_COLOR: "1" };
+    const { shown } = await onTerminal([...create, "--qr"], { env });
+    expect(shown).toContain("█");
+    expect(shown).not.toMatch(/\p{Cc}\[/u);
+  });
+});
+
+test("pay create --qr off a terminal draws on stderr alone", async () => {
+  const { stdout, stderr } = await account.run([...create, "--qr"]);
+  expect(JSON.parse(stdout)).toMatchObject({ status: "Processing" });
+  expect(stderr).toMatch(/[█▀▄]{5}/);
+});
+
+describe.skipIf(!hasTerminal)("pay create --open on a terminal", () => {
+  test("hands the browser the address as its one argument", async () => {
+    const { path, given } = browser();
+    const url = "https://pay.example/TX1?a=1&b=$(touch%20x);'c'";
+    const env = { ...(await servicePaying(url)), PATH: path };
+    const { code } = await onTerminal([...create, "--open"], { env });
+    expect(code).toBe(0);
+    expect(await written(given)).toBe(`${url}\n`);
+  });
+
+  test.each([
+    "javascript:alert(1)",
+    "file:///etc/passwd",
+    "http://pay.example/TX1",
+    "--version",
+    "https://pay.example/\u001b[2J",
+  ])("opens and draws nothing for %j, and goes on", async (url) => {
+    const { path, given } = browser();
+    const env = { ...(await servicePaying(url)), PATH: path };
+    const { code, shown } = await onTerminal([...create, "--open", "--qr"], { env });
+    expect(code).toBe(0);
+    expect(shown).toContain("is no https: address; it is neither drawn nor opened");
+    expect(existsSync(given)).toBe(false);
+  });
+
+  test("says so without a display, and without a browser", async () => {
+    const { path, given } = browser();
+    const { DISPLAY, ...service } = await servicePaying("https://pay.example/TX1");
+    const blind = await onTerminal([...create, "--open"], { env: { ...service, PATH: path } });
+    expect(blind).toMatchObject({ code: 0, shown: expect.stringContaining("there is no display") });
+    expect(existsSync(given)).toBe(false);
+    const env = { ...service, DISPLAY, PATH: withoutBrowser() };
+    const without = await onTerminal([...create, "--open"], { env });
+    expect(without).toMatchObject({ code: 0, shown: expect.stringContaining("no browser") });
+  });
+});
+
+test("pay create --open off a terminal opens nothing, says so and goes on", async () => {
+  const { path, given } = browser();
+  const env = { ...(await servicePaying("https://pay.example/TX1")), PATH: path };
+  const { code, stdout, stderr } = await built([...create, "--open"], { env });
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ transactionId: "TX1" });
+  expect(stderr).toContain("The page was not opened: this is no terminal.");
+  expect(existsSync(given)).toBe(false);
+});

@@ -1,0 +1,40 @@
+import type { Finding } from "../../src/doctor/finding.ts";
+import { built, lenden, type Outcome, type RunOptions } from "../run.ts";
+
+export const apiKey = "sk_sandbox_AbC-0123456789ab-XyZ";
+
+/** What `lenden doctor` found, by the names of its checks. */
+export interface Examined {
+  code: number;
+  of: Record<string, Finding>;
+  /** The checks with this state, in order. */
+  withState(state: Finding["state"]): string[];
+  outcome: Outcome;
+}
+
+export async function doctor(
+  env: Record<string, string | undefined> = {},
+  options: Omit<RunOptions, "env"> = {},
+): Promise<Examined> {
+  return examined(await lenden(["doctor", "--json"], { env, ...options }));
+}
+
+/** The same in a process of its own: Node reads NODE_EXTRA_CA_CERTS once, at its start. */
+export async function builtDoctor(env: Record<string, string | undefined>): Promise<Examined> {
+  return examined(await built(["doctor", "--json"], { env }));
+}
+
+/** An account at some address. */
+export function envOf(baseUrl: string): Record<string, string> {
+  return { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: apiKey, LENDEN_PAYOUT_SECRET: "s3cret" };
+}
+
+function examined(outcome: Outcome): Examined {
+  const findings: Finding[] = JSON.parse(outcome.stdout);
+  return {
+    code: outcome.code,
+    of: Object.fromEntries(findings.map((one) => [one.check, one])),
+    withState: (state) => findings.filter((one) => one.state === state).map(({ check }) => check),
+    outcome,
+  };
+}

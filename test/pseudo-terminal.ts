@@ -1,0 +1,38 @@
+import { execFile, execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { launcher, scratchFolder } from "./run.ts";
+
+/** Whether this machine has `script`, which makes a terminal; in CI it must. */
+export const hasTerminal = isThere("script");
+
+/** Runs the built tool on a terminal of its own, and gives what that showed. */
+export function onTerminal(
+  args: string[],
+  { env = {}, columns = 80 }: { env?: Record<string, string>; columns?: number } = {},
+): Promise<{ code: number; shown: string }> {
+  const folder = env.LENDEN_CONFIG_DIR ?? scratchFolder();
+  const whole = [process.execPath, launcher, ...args].map((word) => `'${word}'`).join(" ");
+  return new Promise((done) => {
+    execFile(
+      "script",
+      ["-qec", `stty cols ${columns}; exec ${whole}`, "/dev/null"],
+      {
+        env: {
+          ...{ PATH: process.env.PATH, SHELL: "/bin/sh", TERM: "xterm-256color", HOME: folder },
+          ...{ LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") },
+          ...env,
+        },
+      },
+      (error, shown) => done({ code: typeof error?.code === "number" ? error.code : 0, shown }),
+    ).stdin?.end();
+  });
+}
+
+function isThere(program: string): boolean {
+  try {
+    execFileSync(program, ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return process.env.CI !== undefined;
+  }
+}
