@@ -34,6 +34,7 @@ const network: Row[] = [
   ["HTTPS_PROXY, HTTP_PROXY", "The proxy to go through; never for this machine itself"],
   ["NO_PROXY", "Hosts that are reached without the proxy"],
   ["NODE_EXTRA_CA_CERTS", "A file of certificates to trust beside the usual ones"],
+  ["NODE_TLS_REJECT_UNAUTHORIZED", "Does nothing here: certificates are always checked"],
 ];
 
 export const page: Page = [
