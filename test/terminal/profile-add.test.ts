@@ -75,7 +75,7 @@ describe("profile add at a terminal", () => {
     await terminal.answer("Payout secret", payoutSecret);
     const { code, screen } = await terminal.ended();
     expect(code).toBe(0);
-    const line = /^The same without questions: lenden (.*)$/m.exec(screen)?.[1] ?? "";
+    const line = /^The same without questions:\n {2}lenden (.*)$/m.exec(screen)?.[1] ?? "";
     const again = scratchFolder();
     execFileSync("sh", ["-c", `"$0" "$1" ${line}`, process.execPath, launcher], {
       env: { ...env, LENDEN_CONFIG_DIR: again },
@@ -128,7 +128,7 @@ describe("profile add at a terminal", () => {
     await terminal.answer("Name of the profile", "");
     await terminal.answer("Base URL", baseUrl);
     await terminal.shows("A production key is only sent over https:");
-    await terminal.shows(/Base URL of the service$/m);
+    await terminal.shows(/Base URL of the service:$/m);
     await terminal.press("C-c");
     expect((await terminal.ended()).code).toBe(130);
     expect(existsSync(file)).toBe(false);

@@ -46,7 +46,7 @@ export const profileAdd = defineCommand({
     const settings = { redirectUrl, callbackUrl, method, numberFormat, confirmAbove };
     const profile = { environment, baseUrl, apiKey, payoutSecret, ...settings };
     const kept = await keepProfile(name, profile, input, context);
-    if (dialogue) context.notice(dialogue.sameLine(name, profile, input));
+    dialogue?.showSameAdd(name, profile, input, context);
     return shownProfile(name, kept);
   },
   view: profileCard,

@@ -7,8 +7,8 @@ import {
 import { readUrl } from "../../contract/url.ts";
 import { Failure } from "../../failure.ts";
 import type { Account, Context, Profile } from "../../frame/context.ts";
+import { showSame } from "../../frame/same-line.ts";
 import type { Ask } from "../../ui/ask.ts";
-import { shellLine } from "../../ui/shell-line.ts";
 import { readProfileName } from "./flags.ts";
 import { nameTaken } from "./keeping.ts";
 
@@ -43,9 +43,9 @@ export async function askProfile(given: Given, ask: Ask, context: Context) {
   return { name, environment, baseUrl: account.baseUrl, ...secrets };
 }
 
-/** The command line that does the same again; the secrets come to it on standard input. */
-export function sameLine(name: string, profile: Profile, given: Given): string {
-  const words = ["lenden", "profile", "add", name, "--base-url", profile.baseUrl, "--key-stdin"];
+/** Shows the command line that does the same; the secrets come to it on standard input. */
+export function showSameAdd(name: string, profile: Profile, given: Given, context: Context): void {
+  const words = ["profile", "add", name, "--base-url", profile.baseUrl, "--key-stdin"];
   if (profile.payoutSecret) words.push("--secret-stdin");
   const flags: [string, string | undefined][] = [
     ["--environment", given.environment],
@@ -58,7 +58,7 @@ export function sameLine(name: string, profile: Profile, given: Given): string {
   for (const [flag, value] of flags) if (value !== undefined) words.push(flag, value);
   if (given.keychain) words.push("--keychain");
   if (given.replace) words.push("--replace");
-  return `The same without questions: ${shellLine(words)}`;
+  showSame([words], context);
 }
 
 async function whereKept({ keychain }: Given, { profiles, host }: Context): Promise<string> {
@@ -70,7 +70,7 @@ async function whereKept({ keychain }: Given, { profiles, host }: Context): Prom
 }
 
 async function askKey({ environment }: Given, ask: Ask): Promise<ApiKey> {
-  const typed = await ask.secret("API key", (text) => {
+  const typed = await ask.secret("API key:", (text) => {
     const read = readApiKey(text.trim());
     if (!read.ok) return read.problem;
     return environment === undefined || read.value.environment === environment
@@ -83,7 +83,7 @@ async function askKey({ environment }: Given, ask: Ask): Promise<ApiKey> {
 }
 
 async function askSecret(ask: Ask): Promise<string> {
-  const message = "Payout secret (only payouts need it; Enter leaves it out)";
+  const message = "Payout secret (only payouts need it; Enter leaves it out):";
   const typed = await ask.secret(message, (text) => {
     const read = readPayoutSecret(text.trim());
     return text.trim() === "" || read.ok ? undefined : read.problem;
@@ -99,7 +99,7 @@ function askName(preset: string, taken: object, ask: Ask): Promise<string> {
       ? `There already is a profile ${text}; --replace would replace it.`
       : undefined;
   };
-  return ask.text("Name of the profile", { preset, check });
+  return ask.text("Name of the profile:", { preset, check });
 }
 
 type Candidate = Omit<Parameters<Context["profiles"]["check"]>[0], "baseUrl">;
@@ -108,7 +108,7 @@ type Candidate = Omit<Parameters<Context["profiles"]["check"]>[0], "baseUrl">;
 async function askAccount(candidate: Candidate, ask: Ask, context: Context): Promise<Account> {
   if ((await context.profiles.baseUrlGiven()) !== undefined)
     return context.profiles.check(candidate);
-  const baseUrl = await ask.text("Base URL of the service", { check: problemOfUrl });
+  const baseUrl = await ask.text("Base URL of the service:", { check: problemOfUrl });
   try {
     return await context.profiles.check({ ...candidate, baseUrl });
   } catch (error) {
