@@ -103,7 +103,7 @@ test("only host.ts reads process, and nothing prints through console", () => {
   expect(readers.map((file) => relative(root, file))).toEqual(["host.ts"]);
 });
 
-test("undici, conf, commander, hono and SQLite each have one room", () => {
+test("undici, conf, commander, hono, SQLite and the keychain each have one room", () => {
   const rooms = (pattern: RegExp) => [
     ...new Set(imports.filter(({ to }) => pattern.test(to.path)).map(({ from }) => from.room)),
   ];
@@ -112,6 +112,7 @@ test("undici, conf, commander, hono and SQLite each have one room", () => {
   expect(rooms(/^commander$/)).toEqual(["program"]);
   expect(rooms(/^@?hono/)).toEqual(["sandbox"]);
   expect(rooms(/sqlite|libsql/)).toEqual(["ledger"]);
+  expect(rooms(/^@napi-rs/)).toEqual(["program"]);
 });
 
 interface Import {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { testAccount } from "../commands/account.ts";
 import { openSecretService, secretServiceTest } from "../config/keychains.ts";
-import { closedPort } from "../http/misbehaving.ts";
+import { closedPort, misbehave } from "../http/misbehaving.ts";
+import { until } from "../merchant.ts";
 import { launcher, lenden, scratchFolder } from "../run.ts";
 import { openTerminal, terminalTest } from "./terminal.ts";
 
@@ -188,6 +189,18 @@ describe("Ctrl-C", () => {
     });
     const expected = { code: 130, isRestored: true, hasSecret: false, files: [] };
     expect(await Promise.all(left)).toEqual(answers.map(() => expected));
+  });
+
+  terminalTest("while the key is tried out does too", async () => {
+    const service = await misbehave(() => ({ do: "silence" }));
+    const { terminal, folder } = await adding(["shop"], { LENDEN_BASE_URL: service.baseUrl });
+    await terminal.answer("API key", key);
+    await terminal.answer("Payout secret", "");
+    await until(() => service.count() > 0);
+    await terminal.press("C-c");
+    const { code, isRestored } = await terminal.ended();
+    const files = readdirSync(folder);
+    expect({ code, isRestored, files }).toEqual({ code: 130, isRestored: true, files: [] });
   });
 });
 

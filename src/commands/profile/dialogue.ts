@@ -136,7 +136,7 @@ async function tryOut(
     const methods = length === 1 ? "1 payment method" : `${length} payment methods`;
     context.notice(`The service takes this key; the account has ${methods}.`);
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof Failure) || context.stopping.aborted) throw error;
     context.notice(sentences(error));
     if (await ask.yes("The key could not be tried out. Keep it anyway?")) return;
     throw new Failure("access", "The profile was not added.", { hint: "Nothing was written." });
