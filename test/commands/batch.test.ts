@@ -90,7 +90,7 @@ test("somebody who got the same amount within a day is paid again only if that i
 });
 
 test.each([
-  [["--expect-total", "1750.50"], "--expect-total: the total is 1750.51."],
+  [["--expect-total", "1750.50"], "--expect-total: the total is BDT 1,750.51, not BDT 1,750.50."],
   [["--expect-count", "4"], "--expect-count: there are 3 rows."],
 ])("%j that is not what the file has stops it before anything is sent", async (flags, says) => {
   const before = (await sent()).length;

@@ -40,7 +40,9 @@ export function checkExpected(
   const problems = [
     ...(expectTotal === undefined || expectTotal === totalPaisa
       ? []
-      : [`--expect-total: the total is ${amountText(totalPaisa)}.`]),
+      : [
+          `--expect-total: the total is ${formatPaisa(totalPaisa)}, not ${formatPaisa(expectTotal)}.`,
+        ]),
     ...(expectCount === undefined || expectCount === rowCount
       ? []
       : [`--expect-count: there are ${rowCount} rows.`]),
