@@ -59,14 +59,15 @@ function cardText({ title, command, fields }: Card, options: TextOptions): strin
 
 /** Label and value; a long value goes on below its beginning, or below its label where it is narrow. */
 function fieldLines(fields: Field[], options: TextOptions): string[] {
-  const { style, nowMs } = options;
+  const { style } = options;
   const labels = fields.map(({ label }) => clean(label));
   const widest = Math.max(0, ...labels.map(widthOf));
-  const isNarrow = columnsOf(options) - widest - 4 < longestId;
+  const longest = Math.max(0, ...fields.map(({ cell }) => widthOf(String(cell.value))));
+  const isNarrow = columnsOf(options) - widest - 4 < Math.min(longest, longestId);
   const indent = isNarrow ? 4 : widest + 4;
   const columns = Math.max(1, columnsOf(options) - indent);
   return fields.flatMap(({ cell }, index) => {
-    const { text, paint } = cellText(cell, style, { nowMs, short: false });
+    const { text, paint } = fieldText(cell, columns, options);
     const [first = "", ...others] = wrapped(text, columns).map((line) => paint(line));
     const label = labels[index] ?? "";
     const head = isNarrow
@@ -74,6 +75,13 @@ function fieldLines(fields: Field[], options: TextOptions): string[] {
       : [`  ${style.dim(padded(label, widest))}  ${first}`];
     return [...head, ...others.map((line) => " ".repeat(indent) + line)];
   });
+}
+
+/** How long ago something was is said where there is room for it. */
+function fieldText(cell: Cell, columns: number, { style, nowMs }: TextOptions): CellText {
+  const whole = cellText(cell, style, { nowMs, short: false });
+  const isTooLong = cell.kind === "time" && widthOf(whole.text) > columns;
+  return isTooLong ? cellText(cell, style, { nowMs: undefined, short: false }) : whole;
 }
 
 /** A table; where it would not fit without cutting ids and amounts, its rows one below the other. */

@@ -40,7 +40,10 @@ export const needs: Need[] = [
   { when: /payroll\.sh/, make: writes("payroll.sh", "#!/bin/sh\nlenden methods\n") },
   { when: /payout\.json/, make: writes("payout.json", payoutBody()) },
   { when: /--key-file/, make: secretFiles },
-  { when: /profile (?:show|use|set|rename)/, make: (merchant) => profile("shop", merchant) },
+  {
+    when: /profile (?:show|use|set|rename)|doctor --profile/,
+    make: (merchant) => profile("shop", merchant),
+  },
   { when: /profile remove/, make: (merchant) => profile("old-shop", merchant) },
 ];
 

@@ -93,7 +93,7 @@ terminalTest("what cannot be paid back is said at once, and asked again", async 
   await terminal.shows("Did you mean 1250?");
   await terminal.press("C-u");
   await terminal.answer("Amount to pay back", "1050.51");
-  await terminal.answer(/1050.51 is too much.*\n\? Amount/, "200");
+  await terminal.answer(/1,050.51 is too much.*\n\? Amount/, "200");
   await terminal.answer(/has the same refund already.*\n\? Amount/, "201");
   await terminal.shows("kind of account");
   await terminal.press("C-c");

@@ -11,7 +11,7 @@ export const profileAdd = defineCommand({
   name: "profile add",
   summary: "Keep an account's address, key and payout secret under a name",
   details:
-    "At a terminal, with nothing said of where the key comes from, it asks for all it needs, tries the key out and says where it will be kept. A secret is never a flag: it comes from standard input, from a file, or from a command that prints it (run without a shell). With --key-stdin and --secret-stdin together, the key is the first line and the secret the second. The first profile becomes the one in use.",
+    "At a terminal, with nothing said of where the key comes from, it asks for all it needs, tries the key out and says where it will be kept. A secret is never a flag: it comes from standard input, from a file, or from a command that prints it (run without a shell). With --key-stdin and --secret-stdin together, the key is the first line and the secret the second. The first profile becomes the one in use. --keychain with --replace moves the secrets of a profile into the keychain.",
   examples: [
     { line: "lenden profile add", says: "asks, at a terminal" },
     {
@@ -21,10 +21,6 @@ export const profileAdd = defineCommand({
     {
       line: 'lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-command "pass show shop/key"',
       says: "from a password store, at every run",
-    },
-    {
-      line: "lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-file key.txt --keychain --replace",
-      says: "moves the key into the operating system's keychain",
     },
   ],
   arguments: {

@@ -14,7 +14,9 @@ const behaviour: Row[] = [
   ["LENDEN_DEBUG", "Set to 1: errors come with where in the program they happened"],
   ["NO_COLOR", "Set to anything: no colours"],
   ["FORCE_COLOR", "Set to anything but 0 or false: colours, even off a terminal"],
-  ["TERM", "Where it is dumb: no colours, and progress is not redrawn"],
+  ["TERM", "Where it is dumb: no colours, nothing is asked, and progress is not redrawn"],
+  ["DISPLAY, WAYLAND_DISPLAY", "Where a browser can be opened, on Linux, for --open"],
+  ["WSL_DISTRO_NAME", "Set on Windows' own Linux, where --open needs no display"],
 ];
 
 const places: Row[] = [
