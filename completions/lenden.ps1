@@ -171,7 +171,7 @@ $global:LendenPlaces = @{
             'sandbox start, exec, trigger, set, requests, info'
             'profile add, list, show, use, set, rename, remove'
             'ledger show, resolve, export, check'
-            'doctor Look for what keeps lenden from working on this machine'
+            'doctor Look for what keeps lenden from working'
             'api Make a raw call, signed when the path needs it'
             'completion Print a shell''s completion script, or install it'
             'demo Tell the whole story, on a sandbox of its own'

@@ -3,7 +3,7 @@ import { defineCommand } from "../frame/command.ts";
 
 export const doctor = defineCommand({
   name: "doctor",
-  summary: "Look for what keeps lenden from working on this machine",
+  summary: "Look for what keeps lenden from working",
   details:
     "From the folders over the profile and the ledger to the network, the service's certificate, the key and the clock. It changes nothing at the service. A check passes, warns, fails, or is skipped where another one failed before it; each says what to do. Exit 1 when one fails.",
   examples: [
