@@ -21,11 +21,14 @@ export function glanceAtProfiles(folder: string): Profiles {
   };
 }
 
+/** Whose methods and ids are meant; without a key: to fetch one, somebody may have to unlock it. */
+export interface Whose {
+  profile: string;
+  baseUrl: string;
+}
+
 /** The methods that were last looked up for a profile, however long ago. */
-export function glanceAtMethods(
-  folder: string,
-  { profile, baseUrl }: { profile: string; baseUrl: string },
-): PaymentMethod[] {
+export function glanceAtMethods(folder: string, { profile, baseUrl }: Whose): PaymentMethod[] {
   const [newest] = methodFiles(folder)
     .map(fieldsIn)
     .filter((kept) => kept.profile === profile && kept.baseUrl === baseUrl)
@@ -54,7 +57,8 @@ function methodOf(found: unknown): PaymentMethod[] {
     : [];
 }
 
-function fieldsIn(file: string): Record<string, unknown> {
+/** What is in a file of JSON; nothing where there is none, or where it is damaged. */
+export function fieldsIn(file: string): Record<string, unknown> {
   try {
     return fieldsOf(JSON.parse(readFileSync(file, "utf8")));
   } catch {
@@ -62,6 +66,6 @@ function fieldsIn(file: string): Record<string, unknown> {
   }
 }
 
-function fieldsOf(found: unknown): Record<string, unknown> {
+export function fieldsOf(found: unknown): Record<string, unknown> {
   return typeof found === "object" && found !== null ? { ...found } : {};
 }

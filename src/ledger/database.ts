@@ -26,9 +26,6 @@ export interface Database {
   close(): void;
 }
 
-/** The one file of all accounts, in the folder for data. */
-export const ledgerFileName = "ledger.db";
-
 /**
  * Opens a file (made with mode 0600, never through a symbolic link) or `:memory:`. Uses Node's own
  * SQLite from 22.13 on and the optional package `libsql` before; both read each other's files.

@@ -1,8 +1,7 @@
 import { baseUrlText, readBaseUrl } from "../config/base-url.ts";
-import { glanceAtMethods, glanceAtProfiles } from "../config/glance.ts";
+import { glanceAtMethods, glanceAtProfiles, type Whose } from "../config/glance.ts";
 import { resolveSettings, type Settings } from "../config/settings.ts";
 import type { Host } from "../host.ts";
-import type { RecentOwner } from "../ledger/recent.ts";
 import { clean } from "../ui/terminal-text.ts";
 import { recentCandidates } from "./complete-recent.ts";
 
@@ -23,8 +22,9 @@ export interface Candidate {
 export async function main(argv: string[], host: Host): Promise<number> {
   const [, what = "", ...flags] = argv;
   const typed = flagText("--typed", flags) ?? "";
-  const found = await candidates(what, typed, flags, host).catch(() => []);
-  const fitting = found.filter(({ value }) => isPlain(value) && value.startsWith(typed));
+  const fitting = candidates(what, typed, flags, host).filter(
+    ({ value }) => isPlain(value) && value.startsWith(typed),
+  );
   const lines = fitting.map(({ value, about }) => `${value}\t${clean(about)}\n`);
   host.stdout.write([...new Set(lines)].join(""));
   return 0;
@@ -35,36 +35,41 @@ function isPlain(value: string): boolean {
   return /^@?[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.:+-]*$/u.test(value);
 }
 
-async function candidates(
-  what: string,
-  typed: string,
-  flags: string[],
-  host: Host,
-): Promise<Candidate[]> {
+function candidates(...asked: Parameters<typeof known>): Candidate[] {
+  try {
+    return known(...asked);
+  } catch {
+    return [];
+  }
+}
+
+/** @throws where there is no such profile, no folder, no base URL */
+function known(what: string, typed: string, flags: string[], host: Host): Candidate[] {
   const stored = glanceAtProfiles(host.folders.config);
   if (what === "profile") {
     const profiles = Object.entries(stored.profiles);
     return profiles.map(([value, profile]) => ({ value, about: profile.environment }));
   }
   const chosen = { profile: flagText("--profile", flags), baseUrl: flagText("--base-url", flags) };
-  const owner = ownerOf(resolveSettings(chosen, host.env, stored));
+  const whose = whoseOf(resolveSettings(chosen, host.env, stored));
+  const folder = host.folders.data;
   return what === "method"
-    ? methodCandidates(host.folders.data, owner)
-    : recentCandidates({ what, typed, owner }, host);
+    ? methodCandidates(folder, whose)
+    : recentCandidates({ what, typed, whose }, { folder, nowMs: host.now() });
 }
 
 function flagText(name: string, flags: string[]): string | undefined {
   return flags.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
-function methodCandidates(folder: string, owner: RecentOwner): Candidate[] {
-  return glanceAtMethods(folder, owner).map(({ codeName, providerName, id }) => ({
+function methodCandidates(folder: string, whose: Whose): Candidate[] {
+  return glanceAtMethods(folder, whose).map(({ codeName, providerName, id }) => ({
     value: isPlain(codeName) ? codeName : id,
     about: providerName,
   }));
 }
 
-function ownerOf({ profile, baseUrl }: Settings): RecentOwner {
+function whoseOf({ profile, baseUrl }: Settings): Whose {
   return {
     profile: profile?.value ?? "environment variables",
     baseUrl: baseUrlText(readBaseUrl(baseUrl?.value ?? "")),

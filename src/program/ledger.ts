@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ulid } from "ulid";
 import type { Account } from "../config/account.ts";
 import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
-import { ledgerFileName, openDatabase } from "../ledger/database.ts";
+import { openDatabase } from "../ledger/database.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import type { Owner } from "../ledger/operation.ts";
+import { keepRecent } from "./recent.ts";
 
 /** A ledger, and how to close its file. */
 export interface OpenedLedger {
@@ -50,7 +51,14 @@ export async function openAccountLedger(
     isAlive: ({ pid, startedAt, machine }) =>
       machine !== host.machine || host.processStart(pid) === startedAt,
   });
-  return { ledger, close: () => database.close() };
+  return {
+    ledger,
+    close: () => {
+      const isChanged = database.transactionCount() > 0;
+      if (isChanged && path !== ":memory:") keepRecent(dirname(path), database, owner);
+      database.close();
+    },
+  };
 }
 
 /** Random bytes are dear one by one, and a batch makes an id for every row. */
@@ -84,5 +92,5 @@ export function ledgerFile({ folders }: Host): string {
       cause,
     });
   }
-  return join(folders.data, ledgerFileName);
+  return join(folders.data, "ledger.db");
 }

@@ -75,19 +75,20 @@ async function fill(folder: string, work: string, env: Record<string, string>) {
   };
   const add = ["profile", "add", "shop", "--base-url", baseUrl, "--key-stdin", "--secret-stdin"];
   await id(add, `${apiKey}\n${payoutSecret}\n`);
+  const batch = await id(["payout", "batch", "send", join(work, "payroll november.csv")]);
+  const payout = await id(["payout", "list"]);
+  await poisonLedger(join(folder, "data"));
   const pay = ["pay", "create", "--method", "bkash", "--amount", "250.50", "--description"];
   const older = await id([...pay, "one"]);
   const newer = await id([...pay, "two"]);
-  const batch = await id(["payout", "batch", "send", join(work, "payroll november.csv")]);
-  const payout = await id(["payout", "list"]);
+  poisonMethods(join(folder, "data"));
   await sandbox.close();
-  await poison(join(folder, "data"));
   const payments: [string, string] = [newer, older];
   return { payments, payout, batch };
 }
 
-/** A service that was taken over could have answered with all of this. */
-async function poison(data: string): Promise<void> {
+/** A service that was taken over could have answered with all of this; the first is uncertain. */
+async function poisonLedger(data: string): Promise<void> {
   const database = await openDatabase(join(data, "ledger.db"));
   database.exec("CREATE TEMP TABLE copy AS SELECT * FROM operations WHERE kind = 'payout'");
   const change = database.prepare(
@@ -98,7 +99,11 @@ async function poison(data: string): Promise<void> {
     database.exec("INSERT INTO operations SELECT * FROM copy");
   }
   database.prepare("UPDATE batches SET name = ?").run(`$(${trap})\u001b[31m %F{red} \`${trap}\``);
+  database.exec("UPDATE operations SET state = 'UNCERTAIN' WHERE reference = 'H-0'");
   database.close();
+}
+
+function poisonMethods(data: string): void {
   for (const name of readdirSync(data).filter((one) => one.startsWith("methods-"))) {
     const kept = JSON.parse(readFileSync(join(data, name), "utf8"));
     for (const id of hostileIds)

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { beforeAll, describe, expect, test } from "vitest";
 import { processHost } from "../../src/host.ts";
-import { openDatabase } from "../../src/ledger/database.ts";
 import { main } from "../../src/program/complete.ts";
 import { hostileIds, type Machine, openMachine } from "../completions/machine.ts";
 import { scratchFolder } from "../run.ts";
@@ -83,15 +82,13 @@ describe("what a Tab asks for", () => {
   });
 
   test("operations by reference, else by id, what is uncertain first", async () => {
-    const folder = copied(machine.folder);
-    const database = await openDatabase(join(folder, "data", "ledger.db"));
-    database.exec("UPDATE operations SET state = 'UNCERTAIN' WHERE reference = 'H-0'");
-    const [{ id = "" } = {}] = database.prepare("SELECT id FROM operations ORDER BY number").all();
-    database.close();
-    const found = await values(["operation"], folder);
+    const found = await values(["operation"]);
     expect(found[0]).toBe("H-0");
-    expect(found.at(-1)).toBe(String(id));
+    expect(found[1]).toMatch(/^OP[0-9A-Z]{26}$/);
+    expect(found).toContain("H-1");
     expect(new Set(found).size).toBe(found.length);
+    const [[newest, about] = []] = await answer(["operation", "--typed=@"]);
+    expect([newest, about?.slice(0, 28)]).toEqual(["@last", found[1]]);
   });
 });
 
@@ -129,7 +126,7 @@ describe("what is not there, or no good", () => {
   test("nothing of damaged files", async () => {
     const folder = scratchFolder();
     mkdirSync(join(folder, "data"));
-    for (const name of ["profiles.json", "data/ledger.db", `data/methods-${"0".repeat(24)}.json`])
+    for (const name of ["profiles.json", "data/recent.json", `data/methods-${"0".repeat(24)}.json`])
       writeFileSync(join(folder, name), '{"profiles":{"a":1,"b":{"environment":"x"}},"meth');
     const env = { LENDEN_BASE_URL: "http://127.0.0.1:1", LENDEN_API_KEY: "x" };
     for (const what of ["profile", "method", "payment"])

@@ -1,0 +1,70 @@
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { resources } from "../contract/words.ts";
+import type { Batch } from "../ledger/batch.ts";
+import type { Database } from "../ledger/database.ts";
+import type { Operation, Owner } from "../ledger/operation.ts";
+import { openRecent } from "../ledger/recent.ts";
+import { formatPaisa } from "../ui/money.ts";
+import { type Entry, type KeptAccount, keptAccounts, recentFileName } from "./recent-kept.ts";
+
+/** Local sandboxes come and go, each an account of its own. */
+const mostAccounts = 8;
+
+/**
+ * Keeps the newest of an account beside the ledger, as text: a Tab cannot wait for a database to be
+ * opened. It only saves time: a file that cannot be written is as good as none.
+ */
+export function keepRecent(folder: string, database: Database, owner: Owner): void {
+  try {
+    const { profile, baseUrl } = owner;
+    const own = { profile, baseUrl, lists: listsOf(database, owner) };
+    const others = keptAccounts(folder).filter(
+      (one) => one.profile !== profile || one.baseUrl !== baseUrl,
+    );
+    const file = join(folder, recentFileName);
+    const accounts = [own, ...others].slice(0, mostAccounts);
+    writeFileSync(`${file}.new`, JSON.stringify({ accounts }), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  } catch {
+    // The next run that changes the ledger keeps it.
+  }
+}
+
+function listsOf(database: Database, owner: Owner): KeptAccount["lists"] {
+  const recent = openRecent(database, owner);
+  const records = resources.map((kind) => [kind, recent.records(kind).map(recordEntry)]);
+  return {
+    ...Object.fromEntries(records),
+    operation: recent.operations().map(operationEntry),
+    batch: recent.batches().map(batchEntry),
+  };
+}
+
+function recordEntry({ remoteId, id, createdAt, ...operation }: Operation): Entry {
+  return { value: remoteId ?? id, about: standing(operation), at: createdAt };
+}
+
+function operationEntry({ reference, id, kind, createdAt, ...operation }: Operation): Entry {
+  return {
+    value: reference ?? id,
+    about: `${kind}, ${standing(operation)}`,
+    at: createdAt,
+    isOpen: operation.state === "INTENT" || operation.state === "UNCERTAIN",
+  };
+}
+
+function standing({
+  amountPaisa,
+  status,
+  state,
+}: Pick<Operation, "amountPaisa" | "status" | "state">): string {
+  const amount = amountPaisa === null ? [] : [formatPaisa(amountPaisa)];
+  return [...amount, status ?? state].join(", ");
+}
+
+function batchEntry({ id, name, plan, createdAt }: Batch): Entry {
+  const { rowCount = 0, totalPaisa = 0n } = plan ?? {};
+  const rows = rowCount === 1 ? "1 row" : `${rowCount} rows`;
+  return { value: id, about: [name, rows, formatPaisa(totalPaisa)].join(", "), at: createdAt };
+}
