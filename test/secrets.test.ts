@@ -133,6 +133,7 @@ test("a whole story leaves no trace of key and secret in any output or file", as
     "ledger.db-shm",
     "ledger.db-wal",
     expect.stringMatching(/^methods-\w+\.json$/),
+    "recent.json",
   ]);
   for (const { name, text } of files)
     expect(found(name + text, [apiKey, payoutSecret])).toEqual([]);
