@@ -15,9 +15,9 @@ export interface Candidate {
 
 /**
  * What a shell asks when somebody presses Tab where a value of this machine belongs:
- * `__complete <what> [--typed=<text>] [--profile=<name>] [--base-url=<url>]`. It prints a value and what is
- * said of it, a tab between them, one a line. It asks no service, fetches no key, makes no file,
- * and never complains: where something is wrong, nothing is offered.
+ * `__complete <what> [--typed=<text>] [--profile=<name>] [--base-url=<url>]`. It prints a value and
+ * what is said of it, a tab between them, one a line. It asks no service, fetches no key, opens no
+ * ledger, and never complains: where something is wrong, nothing is offered.
  */
 export async function main(argv: string[], host: Host): Promise<number> {
   const [, what = "", ...flags] = argv;
