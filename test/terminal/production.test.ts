@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect } from "vitest";
 import { methodOf, writes } from "../commands/writes.ts";
 import { type Certificates, makeCertificates } from "../http/certificates.ts";
@@ -137,6 +139,47 @@ describe("a sum above the limit", () => {
     await at.terminal.shows("Send a payout?");
     const above = await sending("25000.51", profile);
     await above.terminal.shows("Type the amount, 25000.51, to go on");
+  });
+});
+
+describe("a batch with real money", () => {
+  /** Two rows that come to 30.50, at the question. */
+  async function sendingBatch() {
+    const { service, env } = await production();
+    const file = join(scratchFolder(), "rows.csv");
+    writeFileSync(file, "amount,to\n10,01712345678\n20.50,01812345678\n");
+    const line = ["payout", "batch", "send", file, "--method-id", "M1"];
+    const terminal = await openTerminal(line, { env, rows: 40 });
+    return { service, terminal };
+  }
+
+  terminalTest("goes on once its total is typed", async () => {
+    const { service, terminal } = await sendingBatch();
+    await terminal.answer("Type the total", "30.50");
+    const { code } = await terminal.ended();
+    expect({ code, asked: service.count("/payout/create-by-server") }).toEqual({
+      code: 6,
+      asked: 2,
+    });
+  });
+
+  terminalTest.for(["", "y", "30.51", "2"])("is not sent after %j", async (answer) => {
+    const { service, terminal } = await sendingBatch();
+    await terminal.answer("Type the total", answer);
+    const { code } = await terminal.ended();
+    expect({ code, knocks: service.connections() }).toEqual({ code: 4, knocks: 0 });
+  });
+
+  terminalTest("is left with Ctrl-C", async () => {
+    const { service, terminal } = await sendingBatch();
+    await terminal.shows("Type the total");
+    await terminal.press("C-c");
+    const { code, isRestored } = await terminal.ended();
+    expect({ code, isRestored, knocks: service.connections() }).toEqual({
+      code: 130,
+      isRestored: true,
+      knocks: 0,
+    });
   });
 });
 
