@@ -34,6 +34,8 @@ export interface Host {
   keychain?: { program: string; args: string[] };
   /** Calls back on every SIGINT, SIGTERM and SIGHUP, instead of dying; returns how to stop listening. */
   onSignal(listener: (signal: Signal) => void): () => void;
+  /** Ends this process by a signal, whoever listens to it. */
+  raise(signal: Signal): void;
 }
 
 interface Folders {
@@ -53,7 +55,7 @@ export function processHost(): Host {
   silenceSqliteWarning();
   return {
     get stdin() {
-      return process.stdin;
+      return survivingClosure(process.stdin);
     },
     get stdout() {
       return survivingClosure(process.stdout);
@@ -80,6 +82,10 @@ export function processHost(): Host {
     ledgerWriter: join(import.meta.dirname, "ledger-writer.cjs"),
     keychain: { program: process.execPath, args: [join(import.meta.dirname, "keychain.cjs")] },
     onSignal: listen,
+    raise: (signal) => {
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    },
   };
 }
 
@@ -87,7 +93,7 @@ export function processHost(): Host {
  * A reader that went away (`| head -1`) must never stop work that moves money. Streams are only
  * made when they are asked for: making one takes a millisecond or two.
  */
-function survivingClosure<Stream extends NodeJS.WritableStream>(stream: Stream): Stream {
+function survivingClosure<Stream extends NodeJS.EventEmitter>(stream: Stream): Stream {
   return stream.listenerCount("error") > 0 ? stream : stream.on("error", () => {});
 }
 

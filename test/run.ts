@@ -53,6 +53,7 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
       home: folder,
       completions: resolve(import.meta.dirname, "../completions"),
     },
+    raise: () => {},
     onSignal: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -27,6 +27,8 @@ interface Place {
 
 async function folderVerdict({ folder, variable, file, holds, platform }: Place): Promise<Verdict> {
   const own = `set ${variable} to a folder of your own`;
+  if (await isBelowFile(folder))
+    return failed(`${folder} would lie in a file.`, `Put a folder there, or ${own}.`);
   const found = await foundAt(folder);
   if (!found) return passed(`${folder}, made when it is first needed`);
   if (!found.isDirectory()) {
@@ -62,6 +64,13 @@ async function foundAt(path: string) {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });
+}
+
+function isBelowFile(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === "ENOTDIR",
+  );
 }
 
 function isUsable(folder: string): Promise<boolean> {

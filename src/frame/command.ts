@@ -124,7 +124,7 @@ async function refuseProduction(context: Context): Promise<void> {
   if (environment === "sandbox") return;
   throw new Failure(
     "access",
-    `This works in the sandbox alone, and ${name} is a production account.`,
+    `This works in the sandbox alone, and this is a production account (${name}).`,
     {
       hint: "Choose a sandbox profile with --profile, or run it inside 'lenden sandbox exec'; nothing was sent.",
     },

@@ -46,11 +46,17 @@ export const again = flag.toggle(
   "Send it although the ledger has the same one, sent or uncertain",
 );
 
-/** Any text that is not blank, and that no control character hides in. */
+/** Any text that is not blank, and in which nothing hides that would be read otherwise than it is. */
 export function readText(text: string): Reading<string> {
   if (text.trim() === "") return rejected("This is empty.");
-  return /[\p{Cc}\p{Cs}]/u.test(text) ? rejected("This holds control characters.") : accepted(text);
+  if (/[\p{Cc}\p{Cs}]/u.test(text)) return rejected("This holds control characters.");
+  return reorders.test(text)
+    ? rejected("This holds invisible characters that change the order of what is read.")
+    : accepted(text);
 }
+
+/** Bidirectional controls. The joiners U+200C and U+200D belong to Bangla words, and stay. */
+const reorders = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 /** A text on one line, without spaces at its ends. */
 export function readWord(text: string): Reading<string> {

@@ -80,7 +80,7 @@ function amountTyped(amountPaisa: Paisa): TypedText {
 }
 
 async function requireText({ what, matches }: TypedText, ask: Ask): Promise<void> {
-  const answer = await ask.text(`Type ${what}, to go on:`);
+  const answer = await ask.word(`Type ${what}, to go on:`);
   if (matches(answer.trim())) return;
   throw new Failure("access", `What was typed is not ${what}.`, { hint: "Nothing was sent." });
 }

@@ -66,6 +66,7 @@ export function openSession(options: SessionOptions): Session {
       stderr: host.stderr,
       stopping: stop.stopping,
       head,
+      onGone: stop.hangUp,
       onQuestion: (isOpen) => {
         stop.hold(isOpen);
         hasAsked = true;

@@ -15,6 +15,8 @@ export interface Stop {
   cutOffAtMs(): number;
   /** While a person is asked something nothing is in flight, and their time does not count. */
   hold(isHeld: boolean): void;
+  /** The terminal is gone in the middle of a question: nothing is under way, and nobody is there. */
+  hangUp(): void;
   /** The run is over: listens to nothing any longer. */
   end(): void;
 }
@@ -26,7 +28,7 @@ export interface Stop {
  * @param finishes whether what is in flight may end after the first: so it is where money moves
  */
 export function listenForStop(
-  host: Pick<Host, "now" | "sleep" | "onSignal">,
+  host: Pick<Host, "now" | "sleep" | "onSignal" | "raise">,
   { finishes, notice }: { finishes: boolean; notice: (text: string) => void },
 ): Stop {
   const stopping = new AbortController();
@@ -40,11 +42,16 @@ export function listenForStop(
   const stopListening = host.onSignal((signal) => {
     if (first !== undefined || !finishes) cutOff.abort();
     if (first !== undefined) stopListening();
+    if (signal === "SIGHUP" && heldSinceMs !== undefined) hangUp();
     if (first === undefined && finishes && heldSinceMs === undefined)
       notice("Stopping: what is under way may end; once more leaves it uncertain.");
     first ??= signal;
     stopping.abort();
   });
+  const hangUp = (): void => {
+    stopListening();
+    host.raise("SIGHUP");
+  };
   const cutOffAfter = (ms: number): void => {
     timer.abort();
     cutOffAtMs = host.now() + ms;
@@ -66,6 +73,7 @@ export function listenForStop(
       else if (heldSinceMs !== undefined) cutOffAfter(cutOffAtMs - heldSinceMs);
       heldSinceMs = isHeld ? host.now() : undefined;
     },
+    hangUp,
     end: () => {
       stopListening();
       timer.abort();

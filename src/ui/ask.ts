@@ -1,4 +1,5 @@
 import { Failure } from "../failure.ts";
+import { discardTyped, watchKeyboard } from "./keyboard.ts";
 import { clean } from "./terminal-text.ts";
 
 /** Where questions go: never to stdout, which is for the answer of the command. */
@@ -11,6 +12,8 @@ interface Terminal {
   head?: string;
   /** Told when a question is put, and when it is gone again. */
   onQuestion: (isOpen: boolean) => void;
+  /** Told when the terminal is gone while a question is open. */
+  onGone: () => void;
 }
 
 /** One of several answers, as it is shown. */
@@ -27,35 +30,53 @@ export interface Ask {
   text(message: string, options?: { preset?: string; check?: Check }): Promise<string>;
   /** Without echo: for what nobody may read over a shoulder. */
   secret(message: string, check?: Check): Promise<string>;
-  /** The answer defaults to no. */
+  /** An answer to what is on the screen: what was typed before it does not count. */
+  word(message: string): Promise<string>;
+  /** The same; anything but y and yes is a no. */
   yes(message: string): Promise<boolean>;
   choice<Value>(message: string, choices: Choice<Value>[]): Promise<Value>;
   /** One of many texts, narrowed by what is typed. */
   search(message: string, find: (typed: string) => Choice<string>[]): Promise<string>;
 }
 
+type Prompts = typeof import("@inquirer/prompts");
+
+interface Where {
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream;
+  signal: AbortSignal;
+}
+
 /** Opens the way to the person at a terminal; the prompts are loaded with the first question. */
-export function openAsk({ stdin, stderr, stopping, head, onQuestion }: Terminal): Ask {
+export function openAsk(terminal: Terminal): Ask {
+  const { stdin, stderr, stopping, head, onQuestion, onGone } = terminal;
   const theme = head ? { theme: { prefix: head } } : {};
-  const where = { input: stdin, output: stderr, signal: stopping };
   const asked = async <Answer>(
-    question: (prompts: typeof import("@inquirer/prompts")) => Promise<Answer>,
+    question: (prompts: Prompts, where: Where) => Promise<Answer>,
   ): Promise<Answer> => {
     const prompts = await import("@inquirer/prompts");
     // A prompt that is taken back before it is put would leave the terminal without echo.
     if (stopping.aborted) throw left();
+    const ended = new AbortController();
+    const stopWatching = watchKeyboard(stdin, { onEnd: () => ended.abort(), onGone });
+    const signal = AbortSignal.any([stopping, ended.signal]);
     onQuestion(true);
     try {
-      return await question(prompts);
+      return await question(prompts, { input: stdin, output: stderr, signal });
     } catch (error) {
       throw isLeft(error) ? left(error) : error;
     } finally {
+      stopWatching();
       onQuestion(false);
     }
   };
+  const word = async (message: string): Promise<string> => {
+    await discardTyped(stdin);
+    return asked(({ input }, where) => input({ ...theme, message: clean(message) }, where));
+  };
   return {
     text: (message, { preset, check } = {}) =>
-      asked(({ input }) =>
+      asked(({ input }, where) =>
         input(
           {
             ...theme,
@@ -66,14 +87,21 @@ export function openAsk({ stdin, stderr, stopping, head, onQuestion }: Terminal)
           where,
         ),
       ),
-    secret: (message, check) =>
-      asked(({ password }) =>
-        password({ message: clean(message), mask: false, validate: validate(check) }, where),
-      ),
-    yes: (message) =>
-      asked(({ confirm }) => confirm({ ...theme, message: clean(message), default: false }, where)),
+    // Asked anew each time: in a field that shows nothing, nobody sees what is left of the last try.
+    secret: async (message, check) => {
+      for (;;) {
+        const typed = await asked(({ password }, where) =>
+          password({ message: clean(message), mask: false }, where),
+        );
+        const problem = check?.(typed);
+        if (problem === undefined) return typed;
+        stderr.write(`> ${clean(problem)}\n`);
+      }
+    },
+    word,
+    yes: async (message) => /^\s*y(?:es)?\s*$/i.test(await word(`${message} (y/N)`)),
     choice: (message, choices) =>
-      asked(async ({ select }) => {
+      asked(async ({ select }, where) => {
         const { cut } = await import("./width.ts");
         const width = (stderr.columns ?? 80) - 3;
         const fitting = choices.map((one) => ({
@@ -83,7 +111,7 @@ export function openAsk({ stdin, stderr, stopping, head, onQuestion }: Terminal)
         return select({ message: clean(message), choices: fitting, loop: false }, where);
       }),
     search: (message, find) =>
-      asked(async () => {
+      asked(async (_, where) => {
         const { searchPrompt } = await import("./search-prompt.ts");
         return searchPrompt(
           { message: clean(message), find: cleaned(find), terminal: stderr },

@@ -13,6 +13,7 @@ function openClock() {
       new Promise<void>((wake) => {
         sleepers.push({ atMs: nowMs + ms, wake });
       }),
+    raise: () => {},
     onSignal: (listener: (signal: Signal) => void) => {
       listeners.push(listener);
       return () => {};

@@ -1,11 +1,12 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect } from "vitest";
 import { methodOf, writes } from "../commands/writes.ts";
 import { type Certificates, makeCertificates } from "../http/certificates.ts";
 import { misbehave, refusal } from "../http/misbehaving.ts";
+import { until } from "../merchant.ts";
 import { lenden, scratchFolder } from "../run.ts";
-import { openTerminal, terminalTest } from "./terminal.ts";
+import { openTerminal, terminalTest, tool } from "./terminal.ts";
 
 const key = "public-ABC-ABCDEFGHIJKL-XYZ";
 let certificates: Certificates;
@@ -26,10 +27,13 @@ async function production() {
 }
 
 /** `lenden payout send` of a sum, at its question. */
-async function sending(amount: string, more: Record<string, string> = {}) {
+async function sending(amount: string, more: Record<string, string> = {}, program = tool) {
   const { service, env } = await production();
   const what = ["--amount", amount, "--to", "01712345678", "--method-id", "M1", "--ref", "INV-7"];
-  const terminal = await openTerminal(["payout", "send", ...what], { env: { ...env, ...more } });
+  const terminal = await openTerminal(["payout", "send", ...what], {
+    env: { ...env, ...more },
+    program,
+  });
   return { service, terminal };
 }
 
@@ -45,7 +49,7 @@ describe("a payout with real money", () => {
     });
   });
 
-  terminalTest.for(["", "x"])("is not sent after %j", async (answer) => {
+  terminalTest.for(["", "x", "yolo", "yes please"])("is not sent after %j", async (answer) => {
     const { service, terminal } = await sending("500");
     await terminal.answer("Send a payout?", answer);
     const { code, screen, isRestored } = await terminal.ended();
@@ -55,6 +59,17 @@ describe("a payout with real money", () => {
       knocks: 0,
     });
     if (answer === "") await expect(screen).toMatchFileSnapshot("__snapshots__/production-no.txt");
+  });
+
+  terminalTest("is not sent for a yes that was typed before the question", async () => {
+    const late = `stty -a >"$0"; sleep 1; exec "$@"`;
+    const begun = join(scratchFolder(), "begun");
+    const { service, terminal } = await sending("500", {}, ["sh", "-c", late, begun, ...tool]);
+    await until(() => existsSync(begun));
+    await terminal.type("y\ny\n");
+    await terminal.answer("Send a payout?", "");
+    const { code } = await terminal.ended();
+    expect({ code, knocks: service.connections() }).toEqual({ code: 4, knocks: 0 });
   });
 
   terminalTest.for(["500", "25000.5"])("of BDT %s is left with Ctrl-C", async (amount) => {

@@ -18,6 +18,7 @@ interface ShopTerminal {
   rows?: number;
   stdout?: string;
   env?: Record<string, string>;
+  program?: string[];
 }
 
 export async function openShop(): Promise<Shop> {

@@ -20,6 +20,8 @@ export interface Terminal {
   answer(question: string | RegExp, text: string): Promise<void>;
   resize(size: Size): Promise<void>;
   signal(name: NodeJS.Signals): Promise<void>;
+  /** Takes the terminal away from whatever runs in it. */
+  close(): Promise<void>;
   /** Waits until the tool has ended. */
   ended(): Promise<Ended>;
 }
@@ -66,7 +68,7 @@ export async function openTerminal(
   const size = ["-x", String(columns), "-y", String(rows)];
   const shell = ["sh", "-c", script, "sh", folder, stdout];
   await tmux("new-session", "-d", ...size, ...shell, ...ran([...program, ...args], env));
-  onTestFinished(async () => void (await tmux("kill-server")));
+  onTestFinished(async () => void (await tmux("kill-server").catch(() => {})));
 
   const capture = async (...more: string[]): Promise<string> =>
     trimmed((await tmux("capture-pane", "-p", "-J", ...more)).stdout);
@@ -95,6 +97,7 @@ export async function openTerminal(
     },
     resize: async (to) =>
       void (await tmux("resize-window", "-x", String(to.columns), "-y", String(to.rows))),
+    close: async () => void (await tmux("kill-session")),
     signal: async (name) => {
       process.kill(Number(readFileSync(join(folder, "pid"), "utf8")), name);
     },
@@ -127,7 +130,8 @@ const script = `
   mv "$folder/code.new" "$folder/code"
   exec sleep 600`;
 
-const tool = [process.execPath, launcher];
+/** The tool as a command line: for a shell that runs it. */
+export const tool = [process.execPath, launcher];
 
 /** The environment goes in front of the tool itself: tmux has a TERM of its own. */
 function ran(program: string[], env: Record<string, string>): string[] {

@@ -43,6 +43,7 @@ export const profileAdd = defineCommand({
     const profile = { environment, baseUrl, apiKey, payoutSecret, ...settings };
     const kept = await keepProfile(name, profile, input, context);
     dialogue?.showSameAdd(name, profile, input, context);
+    if (dialogue) await dialogue.showInUse(name, context);
     return shownProfile(name, kept);
   },
   view: profileCard,

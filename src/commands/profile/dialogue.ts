@@ -43,6 +43,13 @@ export async function askProfile(given: Given, ask: Ask, context: Context) {
   return { name, environment, baseUrl: account.baseUrl, ...secrets };
 }
 
+/** Says which profile the next command goes by, where that is not the new one. */
+export async function showInUse(name: string, context: Context): Promise<void> {
+  const { current } = await context.profiles.read();
+  if (current === name) return;
+  context.notice(`In use is still ${current}; 'lenden profile use ${name}' changes that.`);
+}
+
 /** Shows the command line that does the same; the secrets come to it on standard input. */
 export function showSameAdd(name: string, profile: Profile, given: Given, context: Context): void {
   const words = ["profile", "add", name, "--base-url", profile.baseUrl, "--key-stdin"];
