@@ -34,6 +34,7 @@ const mayImport: Record<string, string[]> = {
     "@hono/node-server",
     "zod/mini",
   ],
+  callbacks: ["contract", "failure.ts", "types:http", "types:ledger"],
   ui: [
     "contract",
     "failure.ts",
@@ -63,6 +64,7 @@ const mayImport: Record<string, string[]> = {
     "nearest.ts",
     "operations",
     "batch",
+    "callbacks",
     "ui",
     "types:host.ts",
     "ulid",

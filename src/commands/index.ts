@@ -1,5 +1,6 @@
 import type { Command } from "../frame/command.ts";
 import { api } from "./api.ts";
+import { callbackVerify } from "./callback/verify.ts";
 import { completion } from "./completion.ts";
 import { demo } from "./demo.ts";
 import { ledgerCheck } from "./ledger/check.ts";
@@ -84,6 +85,7 @@ export const commands: Command[] = [
   ledgerResolve,
   ledgerExport,
   ledgerCheck,
+  callbackVerify,
   api,
   completion,
   demo,
