@@ -1,5 +1,6 @@
 import { type Paisa, paisaOf, readAmount } from "../contract/amount.ts";
 import type { Resource, Status } from "../contract/words.ts";
+import type { CheckedRecord } from "../ledger/callbacks.ts";
 import { type Received, whatIsSaid } from "./said.ts";
 import { mostIds, type Statement, statementsOf } from "./statements.ts";
 
@@ -29,14 +30,7 @@ export interface Expected {
   reference?: string | undefined;
 }
 
-/** What was claimed of a record, beside what the service has. */
-export interface CheckedRecord {
-  kind: Resource | null;
-  id: string;
-  claimed: { status: string | null; amount: string | null };
-  /** Null where the service does not know it. */
-  verified: { status: string; amount: number; description: string | null } | null;
-}
+export type { CheckedRecord };
 
 export interface Checked {
   verdict: Verdict;

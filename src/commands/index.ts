@@ -1,5 +1,6 @@
 import type { Command } from "../frame/command.ts";
 import { api } from "./api.ts";
+import { callbackListen } from "./callback/listen.ts";
 import { callbackVerify } from "./callback/verify.ts";
 import { completion } from "./completion.ts";
 import { demo } from "./demo.ts";
@@ -85,6 +86,7 @@ export const commands: Command[] = [
   ledgerResolve,
   ledgerExport,
   ledgerCheck,
+  callbackListen,
   callbackVerify,
   api,
   completion,

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { Resource } from "../contract/words.ts";
 import { accountNumber, makeAccount } from "./account.ts";
 import type { Database } from "./database.ts";
 import type { Worker } from "./ledger.ts";
@@ -20,8 +21,16 @@ export type CallbackSource = "received" | "polled";
 export interface CallbackVerdict {
   verdict: string;
   because: string | null;
-  /** What was claimed beside what was verified. */
-  records: unknown[];
+  records: CheckedRecord[];
+}
+
+/** What was claimed of a record, beside what the service has. */
+export interface CheckedRecord {
+  kind: Resource | null;
+  id: string;
+  claimed: { status: string | null; amount: string | null };
+  /** Null where the service does not know it. */
+  verified: { status: string; amount: number; description: string | null } | null;
 }
 
 export interface StoredCallback extends CallbackRequest {

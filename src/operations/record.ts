@@ -10,10 +10,10 @@ export interface ServiceRecord {
   amount: number;
   status: string;
   description?: string | null | undefined;
-  merchantRef?: string;
-  recipientNumber?: string;
+  merchantRef?: string | undefined;
+  recipientNumber?: string | undefined;
   accountNumber?: string | null | undefined;
-  transactionId?: string;
+  transactionId?: string | undefined;
   createdAt?: string | null | undefined;
 }
 
