@@ -1,7 +1,7 @@
 import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import type { StoredCallback } from "../ledger/callbacks.ts";
-import type { Verdict } from "./verify.ts";
+import type { Verdict } from "./verdicts.ts";
 
 /** What whoever gets it is told beside the bytes. */
 export interface ForwardOptions {

@@ -1,6 +1,9 @@
 import type { Command } from "../frame/command.ts";
 import { api } from "./api.ts";
+import { callbackList } from "./callback/list.ts";
 import { callbackListen } from "./callback/listen.ts";
+import { callbackReplay } from "./callback/replay.ts";
+import { callbackShow } from "./callback/show.ts";
 import { callbackVerify } from "./callback/verify.ts";
 import { completion } from "./completion.ts";
 import { demo } from "./demo.ts";
@@ -88,6 +91,9 @@ export const commands: Command[] = [
   ledgerCheck,
   callbackListen,
   callbackVerify,
+  callbackList,
+  callbackShow,
+  callbackReplay,
   api,
   completion,
   demo,

@@ -90,15 +90,12 @@ export function openCallbacks(database: Database, worker: Worker) {
   const ago = (ms: number) => new Date(worker.now() - ms).toISOString();
   return {
     /** Keeps it, or counts it where the same one came within a minute. Secrets are taken out. */
-    keep: (
-      request: CallbackRequest,
-      source: CallbackSource,
-    ): { callback: StoredCallback; isNew: boolean } =>
+    keep: (request: CallbackRequest, source: CallbackSource): StoredCallback =>
       database.transaction(() => {
         const { method, target, headers, body } = request;
         const digest = digestOf(request);
         const same = again.get(...owner, digest, ago(sameWithinMs));
-        if (same) return { callback: callbackOf(same), isNew: false };
+        if (same) return callbackOf(same);
         makeAccount(database, worker.owner);
         const kept = insert.get(
           ...[...owner, source, ago(0), digest, method, worker.scrub(target)],
@@ -106,7 +103,7 @@ export function openCallbacks(database: Database, worker: Worker) {
           base64(body, worker.scrub),
         );
         if (!kept) throw new Error("the ledger did not keep a callback");
-        return { callback: callbackOf(kept), isNew: true };
+        return callbackOf(kept);
       }),
 
     judge: (number: number, { verdict, because, records }: CallbackVerdict): void =>

@@ -33,7 +33,7 @@ const genuine = { verdict: "genuine", because: null, records: [] };
 test("every byte comes back as it came", async () => {
   const { kept } = await callbacks();
   const bytes = Uint8Array.from({ length: 1024 }, (_, index) => index % 256);
-  const { callback } = kept.keep(request(bytes, { "content-type": "x/y" }), "received");
+  const callback = kept.keep(request(bytes, { "content-type": "x/y" }), "received");
   expect(kept.find(callback.number)).toEqual(callback);
   expect(callback).toMatchObject({ method: "POST", target: "/a?b=c", count: 1, judged: null });
   expect(Buffer.from(callback.body).equals(bytes)).toBe(true);
@@ -42,12 +42,12 @@ test("every byte comes back as it came", async () => {
 test("the same within a minute is one, and counted; later, or another body, is another", async () => {
   const { kept, clock } = await callbacks();
   const keep = (body: string) => kept.keep(request(body), "received");
-  expect(keep("x").isNew).toBe(true);
+  expect(keep("x")).toMatchObject({ number: 1, count: 1 });
   clock.ms += 59_000;
-  expect(keep("x")).toMatchObject({ isNew: false, callback: { number: 1, count: 2 } });
-  expect(keep("y")).toMatchObject({ isNew: true, callback: { number: 2 } });
+  expect(keep("x")).toMatchObject({ number: 1, count: 2 });
+  expect(keep("y")).toMatchObject({ number: 2, count: 1 });
   clock.ms += 2_000;
-  expect(keep("x")).toMatchObject({ isNew: true, callback: { number: 3, count: 1 } });
+  expect(keep("x")).toMatchObject({ number: 3, count: 1 });
 });
 
 test("a secret is kept neither from the body, nor the headers, nor the address", async () => {
@@ -94,7 +94,7 @@ test("of what the service knows nothing about, the newest thousand stay, and all
   kept.keep(request("genuine"), "received");
   kept.judge(1, genuine);
   for (let index = 0; index < 1_010; index += 1) {
-    const { callback } = kept.keep(request(`${index}`), "received");
+    const callback = kept.keep(request(`${index}`), "received");
     kept.judge(callback.number, { verdict: "unknown", because: "No.", records: [] });
   }
   expect(kept.list({ verdict: "unknown", limit: 5_000 })).toHaveLength(1_000);

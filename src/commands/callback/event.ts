@@ -1,4 +1,4 @@
-import type { Taken } from "../../callbacks/intake.ts";
+import type { Taken } from "../../callbacks/handle.ts";
 import { formatTime } from "../../ui/time.ts";
 import type { View } from "../../ui/view.ts";
 import { claimText, nameOf, verifiedText } from "./verdict.ts";

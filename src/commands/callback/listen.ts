@@ -1,5 +1,4 @@
-import { openChannel } from "../../callbacks/channel.ts";
-import type { Taken } from "../../callbacks/intake.ts";
+import type { Taken } from "../../callbacks/handle.ts";
 import { readIdentifier } from "../../contract/identifier.ts";
 import { readUrl } from "../../contract/url.ts";
 import { Failure, type FailureKind } from "../../failure.ts";
@@ -9,7 +8,6 @@ import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
 import { card, field, text } from "../../ui/view.ts";
 import { type CallbackEvent, eventLine, eventOf } from "./event.ts";
-import { openListening } from "./listening.ts";
 
 const usualPort = 4343;
 
@@ -66,6 +64,8 @@ export const callbackListen = defineCommand({
   async *run(given, context): AsyncIterable<Told> {
     const awaited = given.for === undefined ? undefined : await context.idOf("payment", given.for);
     const isWaiting = given.once || awaited !== undefined;
+    const { openChannel } = await import("../../callbacks/channel.ts");
+    const { openListening } = await import("./listening.ts");
     const channel = openChannel<Taken>();
     const port = given.port ?? (given.poll ? undefined : usualPort);
     const options = { port, forwardTo: given.forwardTo, isPolling: given.poll, awaited };

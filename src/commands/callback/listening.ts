@@ -1,5 +1,6 @@
 import type { Channel } from "../../callbacks/channel.ts";
-import { type IntakeOptions, openIntake, type Taken } from "../../callbacks/intake.ts";
+import type { Taken } from "../../callbacks/handle.ts";
+import { type IntakeOptions, openIntake } from "../../callbacks/intake.ts";
 import { usualLimits } from "../../callbacks/limits.ts";
 import { lookAt, poll, type Watched } from "../../callbacks/poll.ts";
 import { openReceiver } from "../../callbacks/receiver.ts";

@@ -3,8 +3,13 @@ import type { FailureKind } from "../../failure.ts";
 import { formatAmount } from "../../ui/money.ts";
 import { type Field, field, text } from "../../ui/view.ts";
 
+/** A callback that may not have been verified yet. */
+interface Judged extends Pick<Checked, "because" | "records"> {
+  verdict: string | null;
+}
+
 /** The rows of a card that say what was claimed, beside what the service has. */
-export function verdictFields({ verdict, because, records }: Checked): Field[] {
+export function verdictFields({ verdict, because, records }: Judged): Field[] {
   return [
     field("verdict", "Verdict", text(verdict)),
     field("because", "Because", text(because)),
