@@ -173,6 +173,7 @@ function __lenden_known --no-scope-shadowing
                 'sandbox start, exec, trigger, set, requests, info' \
                 'profile add, list, show, use, set, rename, remove' \
                 'ledger show, resolve, export, check' \
+                'callback listen, verify, list, show, replay' \
                 'api Make a raw call, signed when the path needs it' \
                 'completion Print a shell\'s completion script, or install it' \
                 'demo Tell the whole story, on a sandbox of its own' \
@@ -470,6 +471,38 @@ function __lenden_known --no-scope-shadowing
                 '--not-made It was not made, as the dashboard shows'
             set operands \
                 '@operation'
+        case 'callback'
+            set members \
+                'listen Receive callbacks on this machine, verify each, and pass it on' \
+                'verify Hold a callback against the service: genuine, forged, contradicted or unknown' \
+                'list List the callbacks that came to this machine, newest first' \
+                'show Show a callback as it came, and what the service said of it' \
+                'replay Verify a callback of the ledger anew, and pass it on again'
+        case 'callback listen'
+            set flags \
+                '--port: The port on 127.0.0.1 (default 4343); 0 takes any free one' \
+                '--forward-to: Where to pass each callback on to' \
+                '--poll Ask the service about all that is Processing in the ledger; listens too only with --port' \
+                '--once End after the first genuine one' \
+                '--for:@payment End when this payment is Completed or Cancelled, as the service has it'
+        case 'callback verify'
+            set flags \
+                '--expect-amount: The amount that the service must have, whatever is claimed' \
+                '--expect-ref: The description that the service must have, for example an order\'s number'
+            set operands \
+                '@file'
+        case 'callback list'
+            set flags \
+                '--verdict:genuine,forged,contradicted,unknown,unanswered Only those that came out like this' \
+                '--limit: At most this many (default 50)'
+        case 'callback show'
+            set operands \
+                ','
+        case 'callback replay'
+            set flags \
+                '--forward-to: Where to pass it on to'
+            set operands \
+                ','
         case 'api'
             set flags \
                 '-f,--field+: A field of the body or the query' \

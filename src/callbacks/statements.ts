@@ -10,7 +10,7 @@ export interface Statement {
   claims: Claims;
 }
 
-export interface Claims {
+interface Claims {
   status: string[];
   amount: string[];
   description: string[];
