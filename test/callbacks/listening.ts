@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { type Child, type Merchant, until } from "../merchant.ts";
 
 /** A line of `callback listen --json`. */
-export interface Event {
+interface Event {
   event: string;
   url?: string;
   number?: number;
