@@ -94,7 +94,8 @@ export function openIntake(options: IntakeOptions) {
 
     /** Takes up what was kept, and not verified. */
     takeUp(): void {
-      for (const callback of callbacks.pending()) void route(callback);
+      for (const callback of callbacks.pending())
+        if (!underWay.has(callback.number)) void route(callback);
     },
 
     /** Resolves once nothing is under way. */

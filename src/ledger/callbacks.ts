@@ -50,8 +50,8 @@ export type Callbacks = ReturnType<typeof openCallbacks>;
 
 /** The same within this time is one: senders repeat themselves, and so do floods. */
 const sameWithinMs = 60_000;
-/** Of what the service knows nothing about; anybody can send such, and the disk must not fill with it. */
-const keptUnknown = 1000;
+/** How many of a verdict stay: anybody can send them, and the disk must not fill with it. */
+const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);
 /** What nobody verified by then is looked at by hand, if at all. */
 const pendingForMs = 24 * 60 * 60_000;
 
@@ -71,9 +71,8 @@ export function openCallbacks(database: Database, worker: Worker) {
     "UPDATE callbacks SET verdict = ?, because = ?, records = ? WHERE number = ?",
   );
   const prune = database.prepare(
-    `DELETE FROM callbacks WHERE ${own} AND verdict = 'unknown' AND number <=
-       (SELECT number FROM callbacks WHERE ${own} AND verdict = 'unknown'
-        ORDER BY number DESC LIMIT 1 OFFSET ${keptUnknown})`,
+    `DELETE FROM callbacks WHERE number IN (SELECT number FROM callbacks
+       WHERE ${own} AND verdict = ? ORDER BY number DESC LIMIT -1 OFFSET ?)`,
   );
   const pass = database.prepare(
     "UPDATE callbacks SET forwarded_to = ?, forwarded_status = ? WHERE number = ?",
@@ -110,7 +109,7 @@ export function openCallbacks(database: Database, worker: Worker) {
       database.transaction(() => {
         const said = because === null ? null : worker.scrub(because);
         judge.run(verdict, said, worker.scrub(JSON.stringify(records)), BigInt(number));
-        if (verdict === "unknown") prune.run(...owner, ...owner);
+        prune.run(...owner, verdict, keptOf(verdict));
       }),
 
     passedOn: (number: number, { to, status }: { to: string; status: number | null }): void =>

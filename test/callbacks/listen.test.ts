@@ -1,6 +1,15 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
+import type { Host } from "../../src/host.ts";
 import { closedPort } from "../http/misbehaving.ts";
-import { openMerchant, paidPayment, paymentOf, refundOf, until } from "../merchant.ts";
+import {
+  type Merchant,
+  openMerchant,
+  paidPayment,
+  paymentOf,
+  refundOf,
+  until,
+} from "../merchant.ts";
 import { listenAs, startHandler } from "./listening.ts";
 
 const said = (id: string, status = "Completed") =>
@@ -150,11 +159,11 @@ test("--for ends with the payment, whatever is claimed: 0, 10, 8, 9, or 130", as
     await listener.send(`something about ${id}`);
     expect([status, (await listener.ended).code]).toEqual([status, code]);
     // It had ended before anybody listened.
-    expect((await (await listenAs(merchant, "--for", id)).ended).code).toBe(code);
+    expect(await codeOfWaiting(merchant, id)).toBe(code);
   }
   const open = await merchant.id(paymentOf("open"));
-  expect((await (await listenAs(merchant, "--for", open, "--timeout", "1s")).ended).code).toBe(8);
-  expect((await (await listenAs(merchant, "--for", "TXNOBODYS")).ended).code).toBe(9);
+  expect(await codeOfWaiting(merchant, open, "--timeout", "300ms")).toBe(8);
+  expect(await codeOfWaiting(merchant, "TXNOBODYS")).toBe(9);
   const stopped = await listenAs(merchant, "--for", open);
   stopped.child.kill("SIGINT");
   expect((await stopped.ended).code).toBe(130);
@@ -203,6 +212,30 @@ test("while the service is away nothing is decided; later it is verified, and pa
   expect(handled[1]?.body.equals(handled[0]?.body ?? Buffer.alloc(0))).toBe(true);
 });
 
+test("a listener asks again for what the service did not answer", async () => {
+  const merchant = await openMerchant();
+  const id = await paidPayment(merchant);
+  await merchant.close();
+  const first = await listenAs(merchant);
+  await first.send(said(id));
+  expect(await first.seen(1)).toMatchObject([{ verdict: "unanswered" }]);
+  first.child.kill("SIGKILL");
+  await first.ended;
+  let pauses = 0;
+  const sleep: Host["sleep"] = async (ms, signal) => {
+    if (ms !== 15_000) return realSleep(ms, signal);
+    pauses += 1;
+    if (pauses === 1) return merchant.comeBack();
+    return realSleep(ms, signal);
+  };
+  const { code, stdout } = await merchant.lenden(
+    ["callback", "listen", "--port", "0", "--once", "--json"],
+    { host: { sleep } },
+  );
+  expect([code, pauses]).toEqual([0, 2]);
+  expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({ verdict: "genuine" });
+});
+
 test("what is kept and not verified when it is killed is verified by the next one", async () => {
   const merchant = await openMerchant({ latencyMs: 400 });
   const id = await paidPayment(merchant);
@@ -216,6 +249,15 @@ test("what is kept and not verified when it is killed is verified by the next on
   expect(await second.seen(1)).toMatchObject([{ number: 1, verdict: "genuine" }]);
 });
 
-async function retrieves(merchant: Awaited<ReturnType<typeof openMerchant>>): Promise<number> {
+function realSleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
+}
+
+async function codeOfWaiting(merchant: Merchant, id: string, ...more: string[]): Promise<number> {
+  const line = ["callback", "listen", "--port", "0", "--for", id, ...more];
+  return (await merchant.lenden(line)).code;
+}
+
+async function retrieves(merchant: Merchant): Promise<number> {
   return (await merchant.requests()).filter(({ path }) => path.includes("retrieve")).length;
 }

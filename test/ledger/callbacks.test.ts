@@ -89,7 +89,7 @@ test("a list is the newest first, of one verdict if asked, and of one account", 
   ]);
 });
 
-test("of what the service knows nothing about, the newest thousand stay, and all of the rest", async () => {
+test("of what the service knows nothing about, the newest thousand stay, and the rest beside it", async () => {
   const { kept } = await callbacks();
   kept.keep(request("genuine"), "received");
   kept.judge(1, genuine);

@@ -1,6 +1,6 @@
 import type { Channel } from "../../callbacks/channel.ts";
 import type { Taken } from "../../callbacks/handle.ts";
-import { type IntakeOptions, openIntake } from "../../callbacks/intake.ts";
+import { type Intake, type IntakeOptions, openIntake } from "../../callbacks/intake.ts";
 import { usualLimits } from "../../callbacks/limits.ts";
 import { lookAt, poll, type Watched } from "../../callbacks/poll.ts";
 import { openReceiver } from "../../callbacks/receiver.ts";
@@ -18,6 +18,7 @@ interface Listening {
   awaited: string | undefined;
 }
 
+const retryPauseMs = 15_000;
 /** So many are watched of each kind; older ones are looked at with `list --refresh`. */
 const mostWatched = 200;
 
@@ -47,7 +48,7 @@ export async function openListening(
           limits: usualLimits,
           take: (received) => intake.take(received, "received"),
         });
-  intake.takeUp();
+  const retrying = takeUpAgain(intake, options);
   const ledger = await context.ledger();
   let fault: unknown;
   const open = (): Watched[] => watched(ledger, awaited);
@@ -66,9 +67,20 @@ export async function openListening(
     close: async (): Promise<void> => {
       const closed = receiver?.close();
       over.abort();
-      await Promise.all([closed, intake.idle(), polling]);
+      await Promise.all([closed, intake.idle(), polling, retrying]);
     },
   };
+}
+
+/** What could not be verified, because the service was away or a run was killed, is tried again. */
+async function takeUpAgain(
+  intake: Intake,
+  { sleep, stopping }: Pick<IntakeOptions, "sleep" | "stopping">,
+): Promise<void> {
+  while (!stopping.aborted) {
+    intake.takeUp();
+    await sleep(retryPauseMs, stopping);
+  }
 }
 
 /** It may have ended before anybody listened, and then no callback comes any more. */
