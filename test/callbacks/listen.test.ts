@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
+import type { Fault } from "../../src/contract/fault.ts";
 import type { Host } from "../../src/host.ts";
 import { closedPort } from "../http/misbehaving.ts";
 import {
@@ -97,25 +98,45 @@ test("a forged word that comes first does not keep the true one from being belie
   expect((await listener.seen(2)).map(({ verdict }) => verdict)).toEqual(["forged", "genuine"]);
 });
 
-test("an uncertain payment, and an uncertain refund, are settled by what is retrieved", async () => {
-  const merchant = await openMerchant({
-    faults: [{ endpoint: "createPayment", kind: "lost-reply", number: 0, share: 1, rule: "" }],
-  });
+test("what is uncertain is settled by the record that is retrieved: payment, refund, cancel", async () => {
+  const service = { faults: lost("createPayment") };
+  const merchant = await openMerchant(service);
   expect((await merchant.lenden(paymentOf("doubt"))).code).toBe(75);
-  const id = String((await merchant.books("payments")).at(-1)?.id);
-  await merchant.set("payment", id, "Completed");
+  const payment = String((await merchant.books("payments")).at(-1)?.id);
+  await merchant.set("payment", payment, "Completed");
+  await behaveAs(lost("createRefund"));
+  expect((await merchant.lenden(refundOf(payment, "40"))).code).toBe(75);
+  const refund = String((await merchant.books("refunds")).at(-1)?.id);
+  await behaveAs([...lost("cancelRefund"), ...lost("retrieveRefund")]);
+  const cancel = await merchant.lenden(["refund", "cancel", refund, "--timeout", "300ms"]);
+  expect(cancel.code).toBe(75);
+  await behaveAs([]);
   const listener = await listenAs(merchant);
-  await listener.send(`id=${id}`);
-  const [event] = await listener.seen(1);
-  expect(event?.resolved).toEqual([expect.stringMatching(/^OP/)]);
-  const shown = await merchant.lenden(["ledger", "show", id, "--json"]);
-  expect(JSON.parse(shown.stdout)).toMatchObject({ state: "CONFIRMED", status: "Completed" });
+  await listener.send(`id=${payment}`);
+  await listener.seen(1);
+  await listener.send(`refundRequestId=${refund}&status=Cancelled`);
+  const resolved = (await listener.seen(2)).map((event) => event.resolved?.length);
+  expect(resolved).toEqual([1, 2]);
+  const { stdout } = await merchant.lenden(["ledger", "export", "-o", "ndjson"]);
+  const operations = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(operations.map(({ kind, state, status }) => [kind, state, status])).toEqual([
+    ["payment", "CONFIRMED", "Completed"],
+    ["refund", "CONFIRMED", "Cancelled"],
+    ["cancel", "CONFIRMED", "Cancelled"],
+  ]);
+
+  async function behaveAs(faults: Fault[]): Promise<void> {
+    service.faults = faults;
+    await merchant.close();
+    await merchant.comeBack();
+  }
 });
 
 test("a record that two uncertain operations could have made settles neither", async () => {
-  const merchant = await openMerchant({
-    faults: [{ endpoint: "createPayment", kind: "lost-reply", number: 0, share: 1, rule: "" }],
-  });
+  const merchant = await openMerchant({ faults: lost("createPayment") });
   for (const flags of [[], ["--again"]]) await merchant.lenden(paymentOf("doubt", ...flags));
   const id = String((await merchant.books("payments")).at(-1)?.id);
   const listener = await listenAs(merchant);
@@ -248,6 +269,11 @@ test("what is kept and not verified when it is killed is verified by the next on
   const second = await listenAs(merchant);
   expect(await second.seen(1)).toMatchObject([{ number: 1, verdict: "genuine" }]);
 });
+
+/** The service does it, and its answer is lost. */
+function lost(endpoint: string): Fault[] {
+  return [{ endpoint, kind: "lost-reply", number: 0, share: 1, rule: "" }];
+}
 
 function realSleep(ms: number, signal?: AbortSignal): Promise<void> {
   return delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
