@@ -190,6 +190,14 @@ test("--for ends with the payment, whatever is claimed: 0, 10, 8, 9, or 130", as
   expect((await stopped.ended).code).toBe(130);
 });
 
+test("what would be passed on to itself is refused, before anything is opened", async () => {
+  const merchant = await openMerchant();
+  for (const name of ["127.0.0.1", "localhost", "[::1]"]) {
+    const line = ["callback", "listen", "--forward-to", `http://${name}:4343/callback`];
+    expect(await merchant.lenden(line)).toMatchObject({ code: 2, stdout: "" });
+  }
+});
+
 test("--poll makes a callback of every change, passes it on, and opens no port", async () => {
   const merchant = await openMerchant();
   const { url, handled } = await startHandler();

@@ -1,7 +1,7 @@
 import type { Taken } from "../../callbacks/handle.ts";
 import { readIdentifier } from "../../contract/identifier.ts";
-import { readUrl } from "../../contract/url.ts";
-import { Failure, type FailureKind } from "../../failure.ts";
+import { isLoopback, parseUrl, readUrl } from "../../contract/url.ts";
+import { Failure, type FailureKind, usage } from "../../failure.ts";
 import { defineCommand } from "../../frame/command.ts";
 import { readWhole } from "../../frame/common-flags.ts";
 import type { Context } from "../../frame/context.ts";
@@ -68,6 +68,7 @@ export const callbackListen = defineCommand({
     const { openListening } = await import("./listening.ts");
     const channel = openChannel<Taken>();
     const port = given.port ?? (given.poll ? undefined : usualPort);
+    if (port !== undefined && isSelf(given.forwardTo, port)) throw circle();
     const options = { port, forwardTo: given.forwardTo, isPolling: given.poll, awaited };
     const listening = await openListening(options, channel, context);
     const deadline = await endAtDeadline(channel.end, context);
@@ -96,6 +97,15 @@ export const callbackListen = defineCommand({
   json: ({ told }) => told,
   ending: ({ ending }) => ending,
 });
+
+function isSelf(forwardTo: string | undefined, port: number): boolean {
+  const url = forwardTo === undefined ? undefined : parseUrl(forwardTo);
+  return url !== undefined && isLoopback(url) && url.port === String(port);
+}
+
+function circle(): Failure {
+  return usage(["--forward-to: this is where it listens itself; callbacks would go in a circle."]);
+}
 
 interface End {
   ending: FailureKind | undefined;
