@@ -54,7 +54,7 @@ export async function poll(options: PollOptions): Promise<void> {
 /**
  * Looks at one record, and makes a callback of it if its status is another one than before.
  *
- * @returns its status now; null where the service does not know it
+ * @returns the status that is dealt with; null where the service does not know it
  */
 export async function lookAt(
   { kind, id, status }: Watched,
@@ -62,8 +62,10 @@ export async function lookAt(
 ): Promise<string | null> {
   const record = await look(kind, id);
   if (!record) return null;
-  if (record.status !== status) await intake.take(callbackOf(record), "polled");
-  return record.status;
+  if (record.status === status) return status;
+  const answered = await intake.take(callbackOf(record), "polled");
+  // What could not be taken is another change at the next look.
+  return answered >= 500 ? status : record.status;
 }
 
 /** What the service could have sent: the record as it is. */

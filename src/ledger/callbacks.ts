@@ -83,8 +83,10 @@ export function openCallbacks(database: Database, worker: Worker) {
      ORDER BY number DESC LIMIT ?4`,
   );
   const pending = database.prepare(
-    `SELECT * FROM callbacks WHERE ${own} AND (verdict IS NULL OR verdict = 'unanswered')
-       AND received_at >= ? ORDER BY number LIMIT 100`,
+    `SELECT * FROM callbacks WHERE ${own} AND received_at >= ?
+       AND (verdict IS NULL OR verdict = 'unanswered' OR (source = 'polled'
+         AND forwarded_to IS NOT NULL AND ifnull(forwarded_status, 500) NOT BETWEEN 200 AND 299))
+     ORDER BY number LIMIT 100`,
   );
   const ago = (ms: number) => new Date(worker.now() - ms).toISOString();
   return {
@@ -126,7 +128,10 @@ export function openCallbacks(database: Database, worker: Worker) {
     list: ({ verdict, limit }: { verdict: string | undefined; limit: number }): StoredCallback[] =>
       newest.all(...owner, verdict ?? null, BigInt(limit)).map(callbackOf),
 
-    /** Kept, and not verified yet: a run was killed, or the service did not answer. Oldest first. */
+    /**
+     * Kept, and not verified yet: a run was killed, or the service did not answer. And what was made
+     * here and did not arrive: no sender comes again with that. Oldest first.
+     */
     pending: (): StoredCallback[] => pending.all(...owner, ago(pendingForMs)).map(callbackOf),
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/contract/fault.ts";
-import type { Host } from "../../src/host.ts";
+import type { Host, Signal } from "../../src/host.ts";
 import { closedPort } from "../http/misbehaving.ts";
 import {
   type Merchant,
@@ -222,6 +222,28 @@ test("--poll makes a callback of every change, passes it on, and opens no port",
   expect(JSON.parse(String(handled[0]?.body))).toMatchObject({ transactionId: id, amount: 100 });
   const { stdout } = await merchant.lenden(["pay", "list", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject([{ status: "Completed" }]);
+});
+
+test("what was polled and did not arrive is passed on again: no sender comes again with it", async () => {
+  const merchant = await openMerchant();
+  const { url, handled } = await startHandler(() => (handled.length < 3 ? 500 : 200));
+  const id = await merchant.id(paymentOf("polled"));
+  await merchant.set("payment", id, "Completed");
+  let stop = (_: Signal): void => {};
+  const running = merchant.lenden(["callback", "listen", "--poll", "--forward-to", url], {
+    host: { sleep: (ms, signal) => realSleep(ms === 15_000 ? 20 : ms, signal) },
+    onStart: (signal) => {
+      stop = signal;
+    },
+  });
+  await until(() => handled.length >= 3);
+  await until(async () => {
+    const { stdout } = await merchant.built(["callback", "list", "--json"]);
+    return JSON.parse(stdout)[0]?.forwarded?.status === 200;
+  });
+  stop("SIGINT");
+  expect((await running).code).toBe(0);
+  expect(handled).toHaveLength(3);
 });
 
 test("while the service is away nothing is decided; later it is verified, and passed on", async () => {
