@@ -34,6 +34,7 @@ const mayImport: Record<string, string[]> = {
     "@hono/node-server",
     "zod/mini",
   ],
+  callbacks: ["contract", "failure.ts", "types:http", "types:ledger"],
   ui: [
     "contract",
     "failure.ts",
@@ -65,6 +66,7 @@ const mayImport: Record<string, string[]> = {
     "operations",
     "batch",
     "doctor",
+    "callbacks",
     "ui",
     "types:host.ts",
     "ulid",

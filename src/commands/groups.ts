@@ -72,4 +72,12 @@ export const groups = new Map<string, { summary: string; details?: string }>([
         "Everything that moves money is written down here before it is sent. The service lists nothing, so this is the only list there is.",
     },
   ],
+  [
+    "callback",
+    {
+      summary: "Receive the service's callbacks, and believe none of them unseen",
+      details:
+        "Anybody can send a callback. Whatever one claims, the record behind it is retrieved, and only that counts.",
+    },
+  ],
 ]);

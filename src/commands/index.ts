@@ -1,5 +1,10 @@
 import type { Command } from "../frame/command.ts";
 import { api } from "./api.ts";
+import { callbackList } from "./callback/list.ts";
+import { callbackListen } from "./callback/listen.ts";
+import { callbackReplay } from "./callback/replay.ts";
+import { callbackShow } from "./callback/show.ts";
+import { callbackVerify } from "./callback/verify.ts";
 import { completion } from "./completion.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
@@ -86,6 +91,11 @@ export const commands: Command[] = [
   ledgerExport,
   ledgerCheck,
   doctor,
+  callbackListen,
+  callbackVerify,
+  callbackList,
+  callbackShow,
+  callbackReplay,
   api,
   completion,
   demo,

@@ -71,3 +71,11 @@ export function readCount(most: number): (text: string) => Reading<number> {
       ? accepted(Number(text))
       : rejected(`This is not a whole number from 1 to ${most}.`);
 }
+
+/** A whole number from 0 on. */
+export function readWhole(most: number): (text: string) => Reading<number> {
+  return (text) =>
+    /^[0-9]{1,10}$/.test(text) && Number(text) <= most
+      ? accepted(Number(text))
+      : rejected(`This is not a whole number from 0 to ${most}.`);
+}

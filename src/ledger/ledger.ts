@@ -1,5 +1,6 @@
 import { accountNumber } from "./account.ts";
 import { type Batches, openBatches } from "./batches.ts";
+import { type Callbacks, openCallbacks } from "./callbacks.ts";
 import type { Database, Row } from "./database.ts";
 import { openListing } from "./listing.ts";
 import type { Holder, Intent, Operation, Outcome, Owner } from "./operation.ts";
@@ -88,6 +89,7 @@ export function openLedger(database: Database, worker: Worker) {
 
   const listing = openListing(database, worker.owner);
   let batches: Batches | undefined;
+  let callbacks: Callbacks | undefined;
   return {
     ...listing,
     verify: writing.verify,
@@ -96,6 +98,12 @@ export function openLedger(database: Database, worker: Worker) {
     batches: (): Batches => {
       batches ??= openBatches(database, worker);
       return batches;
+    },
+
+    /** The callbacks of the account; opened when they are first asked for. */
+    callbacks: (): Callbacks => {
+      callbacks ??= openCallbacks(database, worker);
+      return callbacks;
     },
 
     /**

@@ -1,4 +1,5 @@
 import type { Batch, PlannedRow, RowResult, Tally } from "./batch.ts";
+import type { StoredCallback } from "./callbacks.ts";
 import type { Row } from "./database.ts";
 import type { Kind, Operation, Owner, State } from "./operation.ts";
 
@@ -94,6 +95,31 @@ export function tallyOf(row: Row): Tally {
     status: reader(row).maybe("status"),
     count: Number(row.count),
     sumPaisa: BigInt(row.sum ?? 0n),
+  };
+}
+
+/** A row of the table `callbacks`. */
+export function callbackOf(row: Row): StoredCallback {
+  const { text, maybe } = reader(row);
+  const to = maybe("forwarded_to");
+  const status = row.forwarded_status;
+  return {
+    number: Number(row.number),
+    source: text("source") === "polled" ? "polled" : "received",
+    receivedAt: text("received_at"),
+    count: Number(row.count),
+    method: text("method"),
+    target: text("target"),
+    headers: JSON.parse(text("headers")),
+    body: Buffer.from(text("body"), "base64"),
+    judged: row.verdict
+      ? {
+          verdict: text("verdict"),
+          because: maybe("because"),
+          records: JSON.parse(text("records")),
+        }
+      : null,
+    forwarded: to === null ? null : { to, status: status === null ? null : Number(status) },
   };
 }
 

@@ -141,6 +141,29 @@ const migrations = [
   CREATE UNIQUE INDEX batches_by_id ON batches (account, id);
   CREATE UNIQUE INDEX batches_by_name ON batches (account, name) WHERE digest IS NOT NULL;
   `,
+  `
+  -- What came from outside. It is no history of ours: it can be forged, and is not chained.
+  CREATE TABLE callbacks (
+    number INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL REFERENCES accounts (number),
+    source TEXT NOT NULL,
+    received_at TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    method TEXT NOT NULL,
+    target TEXT NOT NULL,
+    headers TEXT NOT NULL,
+    body TEXT NOT NULL,
+    verdict TEXT,
+    because TEXT,
+    records TEXT,
+    forwarded_to TEXT,
+    forwarded_status INTEGER
+  ) STRICT;
+  CREATE INDEX callbacks_by_age ON callbacks (account, number);
+  CREATE INDEX callbacks_by_digest ON callbacks (account, digest, number);
+  CREATE INDEX callbacks_by_verdict ON callbacks (account, verdict, number);
+  `,
 ];
 
 /**

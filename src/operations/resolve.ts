@@ -1,12 +1,10 @@
-import { paisaOf } from "../contract/amount.ts";
-import { sameMobile } from "../contract/mobile.ts";
-import { type Resource, resources } from "../contract/words.ts";
+import { resources } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { SharedLedger } from "../ledger/grouped.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { dataOf } from "./outcome.ts";
 import { sendPayout } from "./payout.ts";
 import { orderOf } from "./payout-order.ts";
+import { differencesOf, retrieveRecord } from "./record.ts";
 import { held } from "./recorded.ts";
 import type { World } from "./world.ts";
 
@@ -68,25 +66,8 @@ async function adopt(operation: Operation, remoteId: string, world: World): Prom
   const ledger = await world.ledger();
   const kind =
     operation.kind === "payment" || operation.kind === "refund" ? operation.kind : "payout";
-  const record = await retrieve(kind, remoteId, world);
-  const differences = [
-    ...(operation.amountPaisa === null || paisaOf(record.amount) === operation.amountPaisa
-      ? []
-      : ["the amount"]),
-    ...(operation.reference === null || record.merchantRef === operation.reference
-      ? []
-      : ["the reference"]),
-    ...(operation.kind !== "payout" ||
-    sameMobile(String(operation.asked.recipientNumber), record.recipientNumber ?? "") === "same"
-      ? []
-      : ["the recipient"]),
-    ...(operation.kind !== "refund" || record.accountNumber === operation.asked.accountNumber
-      ? []
-      : ["the account"]),
-    ...(operation.kind !== "refund" || record.transactionId === operation.target
-      ? []
-      : ["the payment"]),
-  ];
+  const record = await retrieveRecord(kind, remoteId, world);
+  const differences = differencesOf(operation, record);
   const taken = ledger.find(remoteId);
   if (taken && taken.number !== operation.number)
     differences.push(`it already belongs to ${taken.id}`);
@@ -105,29 +86,13 @@ async function adopt(operation: Operation, remoteId: string, world: World): Prom
   );
 }
 
-interface Found {
-  amount: number;
-  status: string;
-  merchantRef?: string;
-  recipientNumber?: string;
-  accountNumber?: string | null | undefined;
-  transactionId?: string;
-}
-
-async function retrieve(resource: Resource, id: string, { client }: World): Promise<Found> {
-  if (resource === "payment")
-    return dataOf(await client.retrievePayment({ transactionId: id }), id);
-  if (resource === "refund") return dataOf(await client.retrieveRefund({ id }), id);
-  return dataOf(await client.retrievePayout({ payoutId: id }), id);
-}
-
 /** A cancel or a trigger: the record itself shows whether it happened. */
 async function look(operation: Operation, world: World): Promise<Operation> {
   const ledger = await world.ledger();
   const { resource, target } = operation.asked;
   const id = operation.target ?? "";
   const moved = resources.find((one) => one === resource) ?? "payment";
-  const { status } = await retrieve(moved, id, world);
+  const { status } = await retrieveRecord(moved, id, world);
   const state = status === target ? "CONFIRMED" : "NOT_SENT";
   await ledger.settle(operation, { state, status }, { letGo: true });
   return asItIsNow(operation, ledger);

@@ -103,7 +103,9 @@ async function runCommand(
     if (isStopped && !isGrave(code)) code = codeOfSignal(session.stoppedBy());
   } catch (error) {
     const stopped = session.stoppedBy() && isHarmless(error);
-    const codeOfStop = command.untilStopped ? 0 : codeOfSignal(session.stoppedBy());
+    // What was waited for, and did not come, is no good end of a command that goes on until it is stopped.
+    const isGoodEnd = command.untilStopped && !isInterrupted(error);
+    const codeOfStop = isGoodEnd ? 0 : codeOfSignal(session.stoppedBy());
     code = stopped
       ? codeOfStop
       : await report(error, {
@@ -157,6 +159,10 @@ function unwritable(code: string, text: string): Failure {
 function isHarmless(error: unknown): boolean {
   const kinds: FailureKind[] = ["unreachable", "interrupted", "pending"];
   return error instanceof Failure && kinds.includes(error.kind);
+}
+
+function isInterrupted(error: unknown): boolean {
+  return error instanceof Failure && error.kind === "interrupted";
 }
 
 /** What a person has to know more urgently than that they stopped it. */

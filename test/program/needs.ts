@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { message, sign } from "../../src/contract/signature.ts";
 import { paymentMethods } from "../../src/sandbox/methods.ts";
@@ -37,6 +38,9 @@ export const needs: Need[] = [
   { when: /(?:check|send|status|export) payroll\.csv/, make: writes("payroll.csv", payroll(",")) },
   { when: /--delimiter semicolon/, make: writes("payroll.csv", payroll(";")) },
   { when: /(?:status|export) payroll\.csv/, make: sentPayroll },
+  { when: /callback\.json/, make: genuineCallback },
+  { when: /callback (?:show|replay)/, make: keptCallback },
+  { when: /127\.0\.0\.1:3000/, shown: "127.0.0.1:3000", make: handler },
   { when: /payroll\.sh/, make: writes("payroll.sh", "#!/bin/sh\nlenden methods\n") },
   { when: /payout\.json/, make: writes("payout.json", payoutBody()) },
   { when: /--key-file/, make: secretFiles },
@@ -111,6 +115,26 @@ function payoutBody(): string {
 function secretFiles({ env }: Merchant, folder: string): void {
   writeFileSync(join(folder, "key.txt"), env.LENDEN_API_KEY ?? "");
   writeFileSync(join(folder, "secret.txt"), env.LENDEN_PAYOUT_SECRET ?? "");
+}
+
+async function genuineCallback(merchant: Merchant, folder: string): Promise<void> {
+  const said = { transactionId: await paidPayment(merchant), status: "Completed" };
+  writeFileSync(join(folder, "callback.json"), JSON.stringify(said));
+}
+
+/** The first of its ledger: whoever waits for a payment gets one. */
+async function keptCallback(merchant: Merchant): Promise<void> {
+  const waited = ["callback", "listen", "--port", "0", "--for", await paidPayment(merchant)];
+  const { code, stderr } = await merchant.lenden(waited);
+  if (code !== 0) throw new Error(stderr);
+}
+
+/** A merchant's own, which takes everything. */
+async function handler(): Promise<string> {
+  const server = createServer((_, outgoing) => outgoing.end()).unref();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
 }
 
 async function profile(name: string, merchant: Merchant): Promise<void> {

@@ -33,8 +33,8 @@ export async function stageFor(example: string, atEnd: AtEnd): Promise<Stage> {
     await merchant.comeBack();
   }
   const env = { ...envOf(example, merchant), PATH: programs(merchant, folder) };
-  const isServer = /sandbox start/.test(line);
-  const isEndless = isServer || line.includes("--follow");
+  const isServer = /sandbox start|callback listen (?!--poll)/.test(line);
+  const isEndless = isServer || /--follow|callback listen --poll$/.test(line);
   return { line: isServer ? onAnyPort(line) : line, folder, env, isEndless };
 }
 

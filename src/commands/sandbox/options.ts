@@ -1,6 +1,5 @@
 import { type Fault, readFault } from "../../contract/fault.ts";
-import { accepted, type Reading, rejected } from "../../contract/reading.ts";
-import { readWord } from "../../frame/common-flags.ts";
+import { readWhole, readWord } from "../../frame/common-flags.ts";
 import type { SandboxOptions } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
 import { readDuration } from "../../ui/time.ts";
@@ -62,11 +61,4 @@ export function sandboxOptions(
     ...(given.latency === undefined ? {} : { latencyMs: given.latency }),
     ...(given.seed === undefined ? {} : { seed: given.seed }),
   };
-}
-
-function readWhole(most: number): (text: string) => Reading<number> {
-  return (text) =>
-    /^[0-9]{1,10}$/.test(text) && Number(text) <= most
-      ? accepted(Number(text))
-      : rejected(`This is not a whole number from 0 to ${most}.`);
 }

@@ -1,0 +1,73 @@
+import { request as plainRequest } from "node:http";
+import { request as secureRequest } from "node:https";
+import type { StoredCallback } from "../ledger/callbacks.ts";
+import type { Verdict } from "./verdicts.ts";
+
+/** What whoever gets it is told beside the bytes. */
+export interface ForwardOptions {
+  to: string;
+  verdict: Verdict;
+  /** The status of the one record that it is about, as the service has it. */
+  status: string | undefined;
+  timeoutMs: number;
+  /** Cuts it off, wherever it is. */
+  signal: AbortSignal;
+}
+
+/**
+ * Passes a callback on: its own method, query, bytes and content type, and the verdict. No other header
+ * goes along, or a stranger could write the verdict himself. Redirects are not followed.
+ *
+ * @returns the status that came back; null where nothing did
+ */
+export function forward(
+  callback: StoredCallback,
+  { to, verdict, status, timeoutMs, signal }: ForwardOptions,
+): Promise<number | null> {
+  const { method, body, headers, source, number } = callback;
+  const url = withQuery(to, callback.target);
+  const type = headers["content-type"];
+  const request = (url.protocol === "https:" ? secureRequest : plainRequest)(url, {
+    method,
+    agent: false,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    headers: {
+      ...(type === undefined ? {} : { "content-type": type }),
+      "content-length": body.byteLength,
+      "user-agent": "lenden",
+      "x-lenden-verified": verified[verdict],
+      ...(status !== undefined && /^\w{1,64}$/.test(status) ? { "x-lenden-status": status } : {}),
+      "x-lenden-callback": String(number),
+      "x-lenden-source": source,
+    },
+  });
+  return new Promise((resolve) => {
+    request.on("response", (incoming) => {
+      resolve(incoming.statusCode ?? null);
+      incoming.on("error", () => {}).resume();
+    });
+    request.on("error", () => resolve(null));
+    request.end(body);
+  });
+}
+
+const verified: Record<Verdict, string> = {
+  genuine: "true",
+  forged: "false",
+  contradicted: "false",
+  unknown: "false",
+  unanswered: "unknown",
+};
+
+/** What a sender gets for it: a redirect or no answer is nothing that it should take for a yes. */
+export function answerFor(status: number | null): number {
+  return status === null || status < 200 || (status >= 300 && status < 400) ? 502 : status;
+}
+
+/** Where callbacks come as parameters alone, those are all there is to pass on. */
+function withQuery(to: string, target: string): URL {
+  const url = new URL(to);
+  const [, query] = /\?(.*)$/s.exec(target) ?? [];
+  if (query) url.search = url.search ? `${url.search}&${query}` : query;
+  return url;
+}

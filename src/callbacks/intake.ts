@@ -1,0 +1,164 @@
+import type { CallbackSource, StoredCallback } from "../ledger/callbacks.ts";
+import { answerFor } from "./forward.ts";
+import { type Handling, handle, hasArrived, type Taken } from "./handle.ts";
+import type { Limits } from "./limits.ts";
+import { openGate, openPace } from "./pace.ts";
+import type { Received } from "./said.ts";
+import { stopped, unlessStopped } from "./stopping.ts";
+import { verdicts } from "./verdicts.ts";
+import type { Checked, Look } from "./verify.ts";
+
+export interface IntakeOptions extends Omit<Handling, "alwaysForwards"> {
+  limits: Limits;
+  now(): number;
+  /** Ends early, without an error, when the signal fires. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** Told of each, once; resolves when somebody saw it. */
+  onTaken(taken: Taken): Promise<void>;
+  notice(text: string): void;
+}
+
+export type Intake = ReturnType<typeof openIntake>;
+
+/**
+ * What happens to a callback: it is kept, and durable; then the service is asked, the ledger learns
+ * what the service said, and it is passed on. A callback alone sets nothing.
+ */
+export function openIntake(options: IntakeOptions) {
+  const { callbacks, limits, forwardTo, stopping, notice } = options;
+  const gate = openGate(limits.atOnce);
+  const pace = openPace(limits.retrievePauseMs, {
+    now: options.now,
+    sleep: (ms) => options.sleep(ms, stopping),
+  });
+  const underWay = new Map<number, UnderWay>();
+  const told = new Set<number>();
+
+  const look: Look = async (kind, id) => {
+    await pace();
+    return unlessStopped(options.look(kind, id), stopping);
+  };
+
+  const tell = async (taken: Taken): Promise<void> => {
+    // Only what repeats within a minute is asked for here.
+    if (told.size > 10_000) told.clear();
+    told.add(taken.callback.number);
+    await options.onTaken(taken);
+  };
+
+  /** The one place where a fault on the way becomes a status: the sender may try again. */
+  function begin(callback: StoredCallback): Promise<number> {
+    const { number } = callback;
+    let answer = (_: number): void => {};
+    const status = new Promise<number>((resolve) => {
+      answer = resolve;
+    });
+    const done = gate.through(async () => {
+      try {
+        if (stopping.aborted) throw stopped();
+        const handled = await handle(callback, { ...options, look, alwaysForwards: false });
+        answer(handled.status);
+        if (handled.isNews || !told.has(number)) await tell(handled.taken);
+      } catch (error) {
+        if (!stopping.aborted) notice(`Callback ${number}: ${messageOf(error)}`);
+        answer(503);
+      }
+    });
+    underWay.set(number, { done: done.finally(() => underWay.delete(number)), next: undefined });
+    return status;
+  }
+
+  /**
+   * The same again: while it is looked at, all that come are one more look, for what is being retrieved
+   * may be older than they are. Once its records have ended there is nothing more to see.
+   */
+  function route(callback: StoredCallback): Promise<number> {
+    const running = underWay.get(callback.number);
+    if (!running) return isOver(callback) ? repeat(callback) : begin(callback);
+    running.next ??= running.done
+      .then(() => route(callbacks.find(callback.number) ?? callback))
+      .catch(() => 503);
+    return running.next;
+  }
+
+  return {
+    /** Keeps a callback and gives the status that its sender gets. */
+    async take(received: Received, source: CallbackSource): Promise<number> {
+      if (stopping.aborted || gate.waiting() >= limits.queue) return 503;
+      const kept = keep(received, source);
+      if (!kept) return 500;
+      const status = route(kept);
+      // Without anybody to pass it on to, it is durable, and nobody needs to wait for more.
+      return forwardTo === undefined ? 200 : inTime(status);
+    },
+
+    /** Takes up what was kept, and not verified. */
+    takeUp(): void {
+      for (const callback of callbacks.pending())
+        if (!underWay.has(callback.number)) void route(callback);
+    },
+
+    /** Resolves once nothing is under way. */
+    async idle(): Promise<void> {
+      while (underWay.size > 0) await Promise.all([...underWay.values()].map(({ done }) => done));
+    },
+  };
+
+  function keep(received: Received, source: CallbackSource) {
+    try {
+      return callbacks.keep(received, source);
+    } catch (error) {
+      notice(`A callback could not be kept; its sender was told so: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /** An earlier run may have looked at it: then this one's reader does not know it yet. */
+  async function repeat(callback: StoredCallback): Promise<number> {
+    const { number, forwarded } = callback;
+    const checked = checkedBefore(callback);
+    if (checked && !told.has(number)) void tell({ callback, ...checked, resolved: [] });
+    return forwardTo === undefined ? 200 : answerFor(forwarded?.status ?? null);
+  }
+
+  function isOver(callback: StoredCallback): boolean {
+    return hasEnded(checkedBefore(callback)) && hasArrived(callback, forwardTo);
+  }
+
+  function inTime(status: Promise<number>): Promise<number> {
+    const over = new AbortController();
+    const tooLate = options
+      .sleep(limits.answerMs, AbortSignal.any([over.signal, stopping]))
+      .then(() => 503);
+    return Promise.race([status, tooLate]).finally(() => over.abort());
+  }
+}
+
+interface UnderWay {
+  /** Resolves when nothing more comes of it. */
+  done: Promise<void>;
+  /** The look after this one, for all that came meanwhile. */
+  next: Promise<number> | undefined;
+}
+
+function checkedBefore({ judged }: StoredCallback): Checked | undefined {
+  const verdict = verdicts.find((one) => one === judged?.verdict);
+  if (!judged || !verdict) return undefined;
+  return { verdict, because: judged.because, records: judged.records };
+}
+
+/**
+ * Whether another look could show something else. A forged word may become true: whoever sends it
+ * early must not keep the service's own from being believed later.
+ */
+function hasEnded(checked: Checked | undefined): boolean {
+  const ended = ["Completed", "Cancelled"];
+  return (
+    checked?.verdict === "genuine" &&
+    checked.records.every(({ verified }) => !verified || ended.includes(verified.status))
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,111 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { Failure } from "../failure.ts";
+import type { Limits } from "./limits.ts";
+import type { Received } from "./said.ts";
+
+export interface Receiver {
+  /** Where a tunnel or a reverse proxy is to send what comes. */
+  url: string;
+  /** Takes nothing new, lets what is being answered end, and cuts off the rest after a second. */
+  close(): Promise<void>;
+}
+
+export interface ReceiverOptions {
+  /** 0 takes any free one. */
+  port: number;
+  limits: Limits;
+  /** What to do with a callback; gives the status that its sender gets. */
+  take: (received: Received) => Promise<number>;
+}
+
+/**
+ * Receives callbacks on 127.0.0.1. They come through a tunnel, so that every Host and every caller is
+ * as good as any other, and a web page may call as well as a stranger. What protects is that no word of
+ * theirs is believed, that an answer holds nothing but its status, and the limits.
+ *
+ * @throws Failure `internal` when the port is taken
+ */
+export async function openReceiver({ port, limits, take }: ReceiverOptions): Promise<Receiver> {
+  const server = createServer({
+    maxHeaderSize: 8 * 1024,
+    headersTimeout: limits.requestMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: 5_000,
+    connectionsCheckingInterval: Math.min(limits.requestMs, 1_000),
+  });
+  server.maxConnections = limits.connections;
+  server.on("request", (incoming, outgoing) => {
+    // A sender that went away is no fault of anybody's here.
+    answer(incoming, outgoing, { limits, take }).catch(() => outgoing.destroy());
+  });
+  const url = `http://127.0.0.1:${await listen(server, port)}`;
+  return { url, close: () => close(server) };
+}
+
+async function answer(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { limits, take }: Omit<ReceiverOptions, "port">,
+): Promise<void> {
+  const { method = "", url: target = "/" } = incoming;
+  if (!["POST", "GET", "PUT", "PATCH"].includes(method)) return reply(outgoing, 405);
+  const body = await bodyOf(incoming, limits.bodyBytes);
+  if (!body) return reply(outgoing, 413);
+  const headers = withoutSecrets(incoming.headers);
+  reply(outgoing, await take({ method, target, headers, body }));
+}
+
+/** Undefined when it is too large. The rest is not read: the connection is closed. */
+async function bodyOf(incoming: IncomingMessage, most: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming) {
+    size += chunk.length;
+    if (size > most) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function reply(outgoing: ServerResponse, status: number): void {
+  const isRefusal = status === 413 || status === 405;
+  outgoing.writeHead(status, {
+    "content-type": "text/plain",
+    "cache-control": "no-store",
+    ...(isRefusal ? { connection: "close" } : {}),
+    ...(status === 503 ? { "retry-after": "10" } : {}),
+  });
+  outgoing.end(status < 300 ? "OK\n" : "");
+}
+
+const secretHeaders =
+  /^(?:authorization|proxy-authorization|cookie|set-cookie|x-api-key|x-payout-signature)$/;
+
+function withoutSecrets(headers: IncomingMessage["headers"]): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name]) => !secretHeaders.test(name));
+  return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === "EADDRINUSE" ? "is already in use" : "cannot be listened on";
+      const hint = "Choose another port, or let the system choose one: --port 0.";
+      reject(new Failure("internal", `The port ${port} ${why}.`, { hint, cause }));
+    });
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address ? address.port : port);
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const cutOff = setTimeout(() => server.closeAllConnections(), 1_000);
+    server.close(() => {
+      clearTimeout(cutOff);
+      resolve();
+    });
+  });
+}

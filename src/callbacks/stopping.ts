@@ -1,0 +1,23 @@
+import { Failure } from "../failure.ts";
+
+/** What comes of some work, or the failure that says that nobody waits for it any longer. */
+export async function unlessStopped<Result>(
+  work: Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  let stop = (): void => {};
+  const whenStopped = new Promise<never>((_, reject) => {
+    stop = () => reject(stopped());
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([work, whenStopped]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+export function stopped(): Failure {
+  return new Failure("interrupted", "Stopped before the service answered.");
+}

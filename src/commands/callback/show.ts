@@ -1,0 +1,52 @@
+import { defineCommand } from "../../frame/command.ts";
+import { readCount } from "../../frame/common-flags.ts";
+import { argument } from "../../frame/flag.ts";
+import { card, field, text, time } from "../../ui/view.ts";
+import { callbackNumbered, listed } from "./kept.ts";
+import { verdictFields } from "./verdict.ts";
+
+/** What a terminal shows of a body; --json has all of it. */
+const shownCharacters = 2_000;
+
+export const callbackShow = defineCommand({
+  name: "callback show",
+  summary: "Show a callback as it came, and what the service said of it",
+  details:
+    "Secrets are taken out, and headers that hold some are not kept. --json has the body's bytes in base64 too.",
+  examples: [{ line: "lenden callback show 1", says: "the first that came" }],
+  arguments: {
+    number: argument.required(
+      "n",
+      "Its number, as 'callback list' shows it",
+      readCount(999_999_999),
+    ),
+  },
+  exits: ["access"],
+  async run({ number }, context) {
+    const callback = await callbackNumbered(number, context);
+    const bytes = Buffer.from(callback.body);
+    return {
+      ...listed(callback),
+      headers: callback.headers,
+      body: bytes.toString("utf8"),
+      bodyBase64: bytes.toString("base64"),
+    };
+  },
+  view: (shown) =>
+    card(`Callback ${shown.number}`, String(shown.number), [
+      field("receivedAt", "Received", time(shown.receivedAt)),
+      field("count", "Times", text(shown.count)),
+      field("source", "Source", text(shown.source)),
+      ...verdictFields(shown),
+      field("forwarded", "Passed on", text(forwardedText(shown.forwarded))),
+      field("request", "Request", text(`${shown.method} ${shown.target}`)),
+      ...Object.entries(shown.headers).map(([name, value], index) =>
+        field(`headers.${name}`, index === 0 ? "Headers" : "", text(`${name}: ${value}`)),
+      ),
+      field("body", "Body", text(shown.body.slice(0, shownCharacters) || null)),
+    ]),
+});
+
+function forwardedText(forwarded: { to: string; status: number | null } | null): string | null {
+  return forwarded && `${forwarded.to}, ${forwarded.status ?? "no answer"}`;
+}

@@ -1,0 +1,52 @@
+import { readAmount } from "../../contract/amount.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { readWord } from "../../frame/common-flags.ts";
+import { argument, flag } from "../../frame/flag.ts";
+import { readSmallText } from "../../frame/small-text.ts";
+import { card } from "../../ui/view.ts";
+import { lookFor } from "./looking.ts";
+import { endingOf, verdictFields } from "./verdict.ts";
+
+export const callbackVerify = defineCommand({
+  name: "callback verify",
+  summary: "Hold a callback against the service: genuine, forged, contradicted or unknown",
+  details:
+    "Takes a body of any shape, a query string, an address, or a whole HTTP request. Every payment and refund that it names is retrieved, and what it claims is compared. 'forged': it claims Completed, and the service does not. 'contradicted': the service has something else under this id. 'unknown': it names nothing that the service knows.",
+  examples: [
+    { line: "lenden callback verify callback.json", says: "what a handler was sent" },
+    {
+      line: "echo 'transactionId=TX8F3K2Q&status=Completed' | lenden callback verify --expect-amount 1250.50",
+      says: "the parameters of a redirect, and what the order costs",
+    },
+  ],
+  arguments: {
+    file: argument.optional("file", "A file; - or nothing is standard input", readWord, "file"),
+  },
+  flags: {
+    expectAmount: flag.optional(
+      "--expect-amount <bdt>",
+      "The amount that the service must have, whatever is claimed",
+      readAmount,
+    ),
+    expectRef: flag.optional(
+      "--expect-ref <text>",
+      "The description that the service must have, for example an order's number",
+      readWord,
+    ),
+  },
+  exits: ["access", "unverified", "unreachable"],
+  async run({ file, expectAmount, expectRef }, context) {
+    const written = await readSmallText(file ?? "-", "<file>", context.host);
+    const { readWritten } = await import("../../callbacks/written.ts");
+    const { verify } = await import("../../callbacks/verify.ts");
+    const expected = { amountPaisa: expectAmount, reference: expectRef };
+    const { verdict, because, records } = await verify(
+      readWritten(written),
+      await lookFor(context),
+      expected,
+    );
+    return { verdict, because, records };
+  },
+  view: (checked) => card("Callback", checked.verdict, verdictFields(checked)),
+  ending: endingOf,
+});

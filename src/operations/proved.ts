@@ -1,0 +1,58 @@
+import type { Resource } from "../contract/words.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { differencesOf, type ServiceRecord } from "./record.ts";
+import { remembered } from "./wait.ts";
+import type { World } from "./world.ts";
+
+/** A record that was retrieved this moment. */
+export interface Retrieved {
+  kind: Resource;
+  id: string;
+  record: ServiceRecord;
+}
+
+/** Two clocks may differ; a record that is older than this cannot be what was asked for. */
+const clockToleranceMs = 5 * 60_000;
+
+/**
+ * Writes down what a retrieved record shows: the status of the operation that made it, moves that it
+ * proves, and the one uncertain operation that it is the record of. Where two could be meant, none is.
+ *
+ * @returns the operations that are no longer uncertain
+ */
+export async function settleProved(found: Retrieved, world: World): Promise<Operation[]> {
+  const ledger = await world.ledger();
+  const { kind, id, record } = found;
+  const free = ledger.unsettled().filter((one) => !ledger.holderOf(one));
+  const settled = free.filter((one) => isMovedTo(one, found));
+  for (const move of settled)
+    await ledger.settle(move, { state: "CONFIRMED", status: record.status }, { letGo: true });
+  if (ledger.ofRecord(kind, id)) {
+    await remembered({ kind, id }, record, world);
+    return settled;
+  }
+  const [own, another] = free.filter((one) => one.kind === kind && isMadeBy(one, record));
+  if (!own || another || ledger.find(id)) return settled;
+  const outcome = { state: "CONFIRMED", remoteId: id, status: record.status } as const;
+  await ledger.settle(own, outcome, { letGo: true });
+  return [...settled, own];
+}
+
+/** A cancel or a trigger of this very record, which is where it was to be. */
+function isMovedTo({ kind, target, asked }: Operation, found: Retrieved): boolean {
+  const isMove = kind === "cancel" || kind === "trigger";
+  const isOfIt = target === found.id && asked.resource === found.kind;
+  return isMove && isOfIt && asked.target === found.record.status;
+}
+
+/**
+ * Nobody gives a word here, so more must agree than where a person names the id: a payment's
+ * description, and when it was made.
+ */
+function isMadeBy(operation: Operation, record: ServiceRecord): boolean {
+  const { kind, asked, createdAt } = operation;
+  if (differencesOf(operation, record).length > 0) return false;
+  if (kind === "payment" && record.description !== asked.description) return false;
+  const aheadMs = Date.parse(record.createdAt ?? "") - Date.parse(createdAt);
+  return aheadMs >= -clockToleranceMs;
+}

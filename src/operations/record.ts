@@ -1,0 +1,45 @@
+import { paisaOf } from "../contract/amount.ts";
+import { sameMobile } from "../contract/mobile.ts";
+import type { Resource } from "../contract/words.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { dataOf } from "./outcome.ts";
+import type { World } from "./world.ts";
+
+/** A payment, a payout or a refund as the service has it. */
+export interface ServiceRecord {
+  amount: number;
+  status: string;
+  description?: string | null | undefined;
+  merchantRef?: string | undefined;
+  recipientNumber?: string | undefined;
+  accountNumber?: string | null | undefined;
+  transactionId?: string | undefined;
+  createdAt?: string | null | undefined;
+}
+
+/** @throws Failure `not-found` where the service does not know it, or that of no usable answer */
+export async function retrieveRecord(
+  resource: Resource,
+  id: string,
+  { client }: Pick<World, "client">,
+): Promise<ServiceRecord> {
+  if (resource === "payment")
+    return dataOf(await client.retrievePayment({ transactionId: id }), id);
+  if (resource === "refund") return dataOf(await client.retrieveRefund({ id }), id);
+  return dataOf(await client.retrievePayout({ payoutId: id }), id);
+}
+
+/** In what a record is not what an operation asked for. */
+export function differencesOf(operation: Operation, record: ServiceRecord): string[] {
+  const { kind, amountPaisa, reference, target, asked } = operation;
+  return [
+    ...(amountPaisa === null || paisaOf(record.amount) === amountPaisa ? [] : ["the amount"]),
+    ...(reference === null || record.merchantRef === reference ? [] : ["the reference"]),
+    ...(kind !== "payout" ||
+    sameMobile(String(asked.recipientNumber), record.recipientNumber ?? "") === "same"
+      ? []
+      : ["the recipient"]),
+    ...(kind !== "refund" || record.accountNumber === asked.accountNumber ? [] : ["the account"]),
+    ...(kind !== "refund" || record.transactionId === target ? [] : ["the payment"]),
+  ];
+}

@@ -1,0 +1,217 @@
+import { request } from "node:http";
+import { connect } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { openIntake } from "../../src/callbacks/intake.ts";
+import { type Limits, usualLimits } from "../../src/callbacks/limits.ts";
+import { openReceiver } from "../../src/callbacks/receiver.ts";
+import { openDatabase } from "../../src/ledger/database.ts";
+import { openLedger } from "../../src/ledger/ledger.ts";
+import { openMerchant, paidPayment, until } from "../merchant.ts";
+import { listenAs, startHandler } from "./listening.ts";
+
+const said = (id: string) => JSON.stringify({ transactionId: id, status: "Completed" });
+
+test("one listener outlives what strangers send, and still verifies what is true", async () => {
+  const merchant = await openMerchant();
+  const id = await paidPayment(merchant);
+  const listener = await listenAs(merchant);
+  const manyIds = JSON.stringify(Array.from({ length: 2_000 }, (_, n) => ({ id: `TX${n}` })));
+  const strange: [string | Uint8Array, Record<string, string>?, string?][] = [
+    ["x".repeat(64 * 1024 + 1)],
+    [manyIds],
+    [Uint8Array.from({ length: 300 }, (_, index) => index % 256), { "content-type": "a/b" }],
+    ["\ud800\u202e\u001b[2J", { "content-type": "application/json" }],
+    ["[".repeat(60_000), { "content-type": "application/json" }],
+    [`${'{"a":'.repeat(9_000)}1${"}".repeat(9_000)}`],
+    ["__proto__[id]=1&constructor=2&toString=3"],
+    [`{"__proto__":{"id":"TX1"},"id":{"id":[{"id":null}]}}`],
+    [
+      "--b\r\nContent-Disposition: form-data; name=id\r\n\r\nTX1\r\n--b--",
+      { "content-type": "multipart/form-data; boundary=b" },
+    ],
+    ["a=%", { "content-type": "application/x-www-form-urlencoded" }, "/%/%E0?%=%&=&&id=%00"],
+    ["", { "content-encoding": "gzip" }, "//evil.example/..%2f..?id=../methods"],
+  ];
+  const statuses = [];
+  for (const one of strange) statuses.push(await listener.send(...one));
+  expect(statuses).toEqual([413, ...Array.from({ length: strange.length - 1 }, () => 200)]);
+  expect(await listener.send(said(id))).toBe(200);
+  const events = await listener.seen(strange.length);
+  expect(events.map(({ verdict }) => verdict).sort()).toEqual([
+    "genuine",
+    ...Array.from({ length: strange.length - 1 }, () => "unknown"),
+  ]);
+  const shown = await merchant.lenden(["callback", "list"]);
+  expect(shown.stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  expect((await merchant.requests()).length).toBeLessThan(60);
+});
+
+test("what is no plain request is refused, and says nothing of this machine", async () => {
+  const merchant = await openMerchant();
+  const listener = await listenAs(merchant);
+  const head = "POST / HTTP/1.1\r\nHost: anybody.example\r\n";
+  const refused: [string, string][] = [
+    ["400", `${head}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ["400", `${head}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd`],
+    ["400", `${head}X: a\u0000b\r\n\r\n`],
+    ["400", "nonsense\r\n\r\n"],
+    ["431", `${head}X: ${"a".repeat(9_000)}\r\n\r\n`],
+    ["405", "DELETE / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"],
+    ["405", "OPTIONS / HTTP/1.1\r\nHost: a\r\nOrigin: https://evil.example\r\n\r\n"],
+  ];
+  for (const [status, bytes] of refused) {
+    const answer = await listener.raw(bytes);
+    expect([bytes.slice(0, 60), answer.slice(9, 12)]).toEqual([bytes.slice(0, 60), status]);
+    expect(answer.toLowerCase()).not.toMatch(/access-control|server:|x-powered|node/);
+  }
+  const close = `${head}Content-Length: 2\r\nConnection: close\r\n\r\nhi`;
+  expect(await listener.raw(close)).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+});
+
+test("a secret that comes in a callback is not kept, and not shown", async () => {
+  const merchant = await openMerchant();
+  const listener = await listenAs(merchant);
+  const secret = merchant.apiKey;
+  await listener.send(`key=${secret}`, {
+    authorization: "Bearer abc",
+    "x-api-key": secret,
+    a: secret,
+  });
+  await listener.seen(1);
+  const dump = await merchant.inLedger((ledger) =>
+    ledger.prepare("SELECT headers, target, body FROM callbacks").all(),
+  );
+  const { stdout } = await merchant.lenden(["callback", "show", "1", "--json"]);
+  const body = Buffer.from(String(dump[0]?.body), "base64").toString();
+  for (const text of [JSON.stringify(dump), stdout, body]) {
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain("Bearer");
+  }
+});
+
+test("what cannot be kept is not taken: its sender is told so", async () => {
+  const merchant = await openMerchant();
+  const listener = await listenAs(merchant);
+  await merchant.inLedger((ledger) => ledger.exec("DROP TABLE callbacks"));
+  expect(await listener.send("id=TX1AAAA")).toBe(500);
+  listener.child.kill("SIGINT");
+  const { code, stderr } = await listener.ended;
+  expect([code, stderr]).toEqual([0, expect.stringContaining("could not be kept")]);
+});
+
+test("kill -9 loses none that was answered", async () => {
+  const merchant = await openMerchant();
+  const listener = await listenAs(merchant);
+  const answered: string[] = [];
+  const sending = Array.from({ length: 60 }, async (_, index) => {
+    const status = await listener.send(`number ${index}`).catch(() => 0);
+    if (status === 200) answered.push(`number ${index}`);
+  });
+  await until(() => answered.length > 15);
+  listener.child.kill("SIGKILL");
+  await Promise.all(sending);
+  const bodies = await merchant.inLedger((ledger) =>
+    ledger.prepare("SELECT body FROM callbacks").all(),
+  );
+  const kept = bodies.map(({ body }) => Buffer.from(String(body), "base64").toString());
+  expect(answered.filter((body) => !kept.includes(body))).toEqual([]);
+  expect((await merchant.lenden(["ledger", "check"])).code).toBe(0);
+});
+
+test("a body that drips is cut off, and nothing of it is kept", async () => {
+  const { port, taken } = await smallReceiver({ requestMs: 200 });
+  const answer = await new Promise<string>((resolve) => {
+    let all = "";
+    const socket = connect(port, "127.0.0.1", () =>
+      socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nid=TX1"),
+    );
+    socket.on("data", (data) => {
+      all += data;
+    });
+    socket.on("close", () => resolve(all));
+  });
+  expect(answer).toMatch(/^HTTP\/1.1 408 /);
+  expect(taken()).toBe(0);
+});
+
+test("more than can wait are told to come later; a sender is not kept waiting for ever", async () => {
+  let letGo = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const { url, handled } = await startHandler(() => "never");
+  const limits = { queue: 2, atOnce: 1, answerMs: 300, forwardMs: 400, retrievePauseMs: 0 };
+  const { port } = await smallReceiver(limits, { forwardTo: url, look: () => held });
+  const first = [1, 2, 3].map((n) => post(port, `id=TX${n}AAAA`));
+  // One is looked at, two wait; all of them are told to come later when it takes too long.
+  await until(async () => (await post(port, "id=TX9AAAA")) === 503);
+  expect(await Promise.all(first)).toEqual([503, 503, 503]);
+  letGo();
+  await until(() => handled.length >= 3);
+});
+
+/** A receiver of this process, with limits that a test can reach. */
+async function smallReceiver(
+  limits: Partial<Limits>,
+  { forwardTo, look = async () => {} }: { forwardTo?: string; look?: () => Promise<void> } = {},
+) {
+  const database = await openDatabase(":memory:");
+  const ledger = openLedger(database, {
+    owner: { profile: "p", environment: "sandbox", baseUrl: "http://a", keyId: "k" },
+    user: "u",
+    command: "c",
+    holder: { pid: 1, startedAt: "", machine: "" },
+    now: Date.now,
+    newId: () => "OP",
+    scrub: (text) => text,
+    isAlive: () => true,
+  });
+  const over = new AbortController();
+  let taken = 0;
+  const all = { ...usualLimits, ...limits };
+  const intake = openIntake({
+    callbacks: ledger.callbacks(),
+    look: async () => {
+      await look();
+      return undefined;
+    },
+    settle: async () => [],
+    forwardTo,
+    limits: all,
+    stopping: over.signal,
+    now: Date.now,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        signal.addEventListener("abort", () => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
+    onTaken: async () => {
+      taken += 1;
+    },
+    notice: () => {},
+  });
+  const receiver = await openReceiver({
+    port: 0,
+    limits: all,
+    take: (received) => intake.take(received, "received"),
+  });
+  onTestFinished(async () => {
+    over.abort();
+    await receiver.close();
+    await intake.idle();
+  });
+  return { port: Number(new URL(receiver.url).port), taken: () => taken };
+}
+
+function post(port: number, body: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ port, host: "127.0.0.1", method: "POST", agent: false }, (answer) => {
+      answer.resume().on("end", () => resolve(answer.statusCode ?? 0));
+    });
+    asked.on("error", reject);
+    asked.end(body);
+  });
+}

@@ -1,0 +1,319 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { Fault } from "../../src/contract/fault.ts";
+import type { Host, Signal } from "../../src/host.ts";
+import { closedPort } from "../http/misbehaving.ts";
+import {
+  type Merchant,
+  openMerchant,
+  paidPayment,
+  paymentOf,
+  refundOf,
+  until,
+} from "../merchant.ts";
+import { listenAs, startHandler } from "./listening.ts";
+
+const said = (id: string, status = "Completed") =>
+  JSON.stringify({ transactionId: id, status, amount: 100 });
+
+test("each is verified, kept, passed on with the same bytes, and answered as the handler did", async () => {
+  const merchant = await openMerchant();
+  const { url, handled } = await startHandler(() => 202);
+  const listener = await listenAs(merchant, "--forward-to", `${url}?shop=1`);
+  const [paid, open] = [await paidPayment(merchant), await merchant.id(paymentOf("open"))];
+  const type = "application/vnd.shop+json";
+  const forger = { "x-lenden-verified": "true", "x-lenden-status": "Completed", cookie: "c=1" };
+  expect(await listener.send(said(paid), { "content-type": type }, "/a?b=c")).toBe(202);
+  expect(await listener.send(said(open), forger)).toBe(202);
+  expect(handled.map(({ method, path, body }) => [method, path, String(body)])).toEqual([
+    ["POST", "/own?shop=1&b=c", said(paid)],
+    ["POST", "/own?shop=1", said(open)],
+  ]);
+  expect(handled[0]?.headers).toMatchObject({
+    "content-type": type,
+    "x-lenden-verified": "true",
+    "x-lenden-status": "Completed",
+    "x-lenden-source": "received",
+  });
+  expect(handled[1]?.headers).toMatchObject({
+    "x-lenden-verified": "false",
+    "x-lenden-status": "Processing",
+  });
+  expect(handled[1]?.headers.cookie).toBeUndefined();
+  const events = await listener.seen(2);
+  expect(events.map(({ verdict, forwarded }) => [verdict, forwarded?.status])).toEqual([
+    ["genuine", 202],
+    ["forged", 202],
+  ]);
+  listener.child.kill("SIGINT");
+  expect((await listener.ended).code).toBe(0);
+  const list = await merchant.lenden(["callback", "list", "--json"]);
+  expect(JSON.parse(list.stdout)).toMatchObject([{ verdict: "forged" }, { verdict: "genuine" }]);
+});
+
+test("a handler that is down, redirects or answers with a fault is no yes for the sender", async () => {
+  const merchant = await openMerchant();
+  const id = await paidPayment(merchant);
+  const down = await listenAs(merchant, "--forward-to", `http://127.0.0.1:${await closedPort()}/`);
+  expect(await down.send(said(id))).toBe(502);
+  down.child.kill("SIGINT");
+  await down.ended;
+  let mood: "redirect" | 500 | 200 = "redirect";
+  const { url, handled } = await startHandler(() => mood);
+  const listener = await listenAs(merchant, "--forward-to", url);
+  const statuses: number[] = [];
+  // The same body each time: what did not arrive is passed on again, and what did is not.
+  for (mood of ["redirect", 500, 200, 200] as const) statuses.push(await listener.send(said(id)));
+  expect(statuses).toEqual([502, 500, 200, 200]);
+  expect(handled.map(({ path }) => path)).toEqual(["/own", "/own", "/own"]);
+  const { stdout } = await merchant.lenden(["callback", "show", "1", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({ count: 5, verdict: "genuine" });
+});
+
+test("a flood of the same is kept once; what ended is retrieved once", async () => {
+  const merchant = await openMerchant();
+  const id = await paidPayment(merchant);
+  const listener = await listenAs(merchant);
+  expect(await listener.send(said(id))).toBe(200);
+  await listener.seen(1);
+  const one = `POST /callback HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain;charset=UTF-8\r\nContent-Length: ${said(id).length}\r\n`;
+  const pipelined = `${`${one}\r\n${said(id)}`.repeat(20)}${one}Connection: close\r\n\r\n${said(id)}`;
+  const answers = await listener.raw(pipelined);
+  expect(answers.match(/HTTP\/1.1 200 OK/g)).toHaveLength(21);
+  const { stdout } = await merchant.lenden(["callback", "list", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject([{ count: 22 }]);
+  expect(await retrieves(merchant)).toBe(1);
+  expect(listener.events).toHaveLength(1);
+});
+
+test("a forged word that comes first does not keep the true one from being believed", async () => {
+  const merchant = await openMerchant();
+  const { url, handled } = await startHandler();
+  const listener = await listenAs(merchant, "--forward-to", url);
+  const id = await merchant.id(paymentOf("later"));
+  await listener.send(said(id));
+  await merchant.set("payment", id, "Completed");
+  await listener.send(said(id));
+  expect(handled.map(({ headers }) => headers["x-lenden-verified"])).toEqual(["false", "true"]);
+  expect((await listener.seen(2)).map(({ verdict }) => verdict)).toEqual(["forged", "genuine"]);
+});
+
+test("what is uncertain is settled by the record that is retrieved: payment, refund, cancel", async () => {
+  const service = { faults: lost("createPayment") };
+  const merchant = await openMerchant(service);
+  expect((await merchant.lenden(paymentOf("doubt"))).code).toBe(75);
+  const payment = String((await merchant.books("payments")).at(-1)?.id);
+  await merchant.set("payment", payment, "Completed");
+  await behaveAs(lost("createRefund"));
+  expect((await merchant.lenden(refundOf(payment, "40"))).code).toBe(75);
+  const refund = String((await merchant.books("refunds")).at(-1)?.id);
+  await behaveAs([...lost("cancelRefund"), ...lost("retrieveRefund")]);
+  const cancel = await merchant.lenden(["refund", "cancel", refund, "--timeout", "300ms"]);
+  expect(cancel.code).toBe(75);
+  await behaveAs([]);
+  const listener = await listenAs(merchant);
+  await listener.send(`id=${payment}`);
+  await listener.seen(1);
+  await listener.send(`refundRequestId=${refund}&status=Cancelled`);
+  const resolved = (await listener.seen(2)).map((event) => event.resolved?.length);
+  expect(resolved).toEqual([1, 2]);
+  const { stdout } = await merchant.lenden(["ledger", "export", "-o", "ndjson"]);
+  const operations = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(operations.map(({ kind, state, status }) => [kind, state, status])).toEqual([
+    ["payment", "CONFIRMED", "Completed"],
+    ["refund", "CONFIRMED", "Cancelled"],
+    ["cancel", "CONFIRMED", "Cancelled"],
+  ]);
+
+  async function behaveAs(faults: Fault[]): Promise<void> {
+    service.faults = faults;
+    await merchant.close();
+    await merchant.comeBack();
+  }
+});
+
+test("a record that two uncertain operations could have made settles neither", async () => {
+  const merchant = await openMerchant({ faults: lost("createPayment") });
+  for (const flags of [[], ["--again"]]) await merchant.lenden(paymentOf("doubt", ...flags));
+  const id = String((await merchant.books("payments")).at(-1)?.id);
+  const listener = await listenAs(merchant);
+  await listener.send(`id=${id}`);
+  expect(await listener.seen(1)).toMatchObject([{ verdict: "genuine", resolved: [] }]);
+});
+
+test("a refund's callback brings its status into the ledger", async () => {
+  const merchant = await openMerchant();
+  const paid = await paidPayment(merchant);
+  const refund = await merchant.id(refundOf(paid, "40"));
+  await merchant.set("refund", refund, "Completed");
+  const listener = await listenAs(merchant, "--once");
+  const body = { refundRequestId: refund, transactionId: paid, status: "Completed", amount: 40 };
+  await listener.send(JSON.stringify(body));
+  expect((await listener.ended).code).toBe(0);
+  const { stdout } = await merchant.lenden(["refund", "list", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject([{ status: "Completed" }]);
+});
+
+test("--once waits for a genuine one, and its sender still gets an answer", async () => {
+  const merchant = await openMerchant();
+  const listener = await listenAs(merchant, "--once");
+  expect(await listener.send("nonsense")).toBe(200);
+  expect(await listener.send(said(await paidPayment(merchant)))).toBe(200);
+  expect((await listener.ended).code).toBe(0);
+  expect(listener.events.map(({ verdict }) => verdict)).toEqual(["unknown", "genuine"]);
+});
+
+test("--for ends with the payment, whatever is claimed: 0, 10, 8, 9, or 130", async () => {
+  const merchant = await openMerchant();
+  for (const [status, code] of [
+    ["Completed", 0],
+    ["Cancelled", 10],
+  ] as const) {
+    const id = await merchant.id(paymentOf(status));
+    const listener = await listenAs(merchant, "--for", id);
+    await listener.send(said(id, status));
+    await listener.seen(1);
+    await merchant.set("payment", id, status);
+    await listener.send(`something about ${id}`);
+    expect([status, (await listener.ended).code]).toEqual([status, code]);
+    // It had ended before anybody listened.
+    expect(await codeOfWaiting(merchant, id)).toBe(code);
+  }
+  const open = await merchant.id(paymentOf("open"));
+  expect(await codeOfWaiting(merchant, open, "--timeout", "300ms")).toBe(8);
+  expect(await codeOfWaiting(merchant, "TXNOBODYS")).toBe(9);
+  const stopped = await listenAs(merchant, "--for", open);
+  stopped.child.kill("SIGINT");
+  expect((await stopped.ended).code).toBe(130);
+});
+
+test("what would be passed on to itself is refused, before anything is opened", async () => {
+  const merchant = await openMerchant();
+  for (const name of ["127.0.0.1", "localhost", "[::1]"]) {
+    const line = ["callback", "listen", "--forward-to", `http://${name}:4343/callback`];
+    expect(await merchant.lenden(line)).toMatchObject({ code: 2, stdout: "" });
+  }
+});
+
+test("--poll makes a callback of every change, passes it on, and opens no port", async () => {
+  const merchant = await openMerchant();
+  const { url, handled } = await startHandler();
+  const id = await merchant.id(paymentOf("polled"));
+  const args = ["callback", "listen", "--poll", "--json", "--once", "--forward-to", url];
+  const child = merchant.start(args);
+  let printed = "";
+  child.stdout.on("data", (data) => {
+    printed += data;
+  });
+  await until(() => printed.includes("listening"));
+  expect(JSON.parse(printed.split("\n")[0] ?? "")).toMatchObject({ url: null });
+  await merchant.set("payment", id, "Completed");
+  await until(() => child.exitCode !== null);
+  expect(child.exitCode).toBe(0);
+  expect(handled).toHaveLength(1);
+  expect(handled[0]?.headers).toMatchObject({
+    "x-lenden-source": "polled",
+    "x-lenden-status": "Completed",
+    "x-lenden-verified": "true",
+  });
+  expect(JSON.parse(String(handled[0]?.body))).toMatchObject({ transactionId: id, amount: 100 });
+  const { stdout } = await merchant.lenden(["pay", "list", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject([{ status: "Completed" }]);
+});
+
+test("what was polled and did not arrive is passed on again: no sender comes again with it", async () => {
+  const merchant = await openMerchant();
+  const { url, handled } = await startHandler(() => (handled.length < 3 ? 500 : 200));
+  const id = await merchant.id(paymentOf("polled"));
+  await merchant.set("payment", id, "Completed");
+  let stop = (_: Signal): void => {};
+  const running = merchant.lenden(["callback", "listen", "--poll", "--forward-to", url], {
+    host: { sleep: (ms, signal) => realSleep(ms === 15_000 ? 20 : ms, signal) },
+    onStart: (signal) => {
+      stop = signal;
+    },
+  });
+  await until(() => handled.length >= 3);
+  await until(async () => {
+    const { stdout } = await merchant.built(["callback", "list", "--json"]);
+    return JSON.parse(stdout)[0]?.forwarded?.status === 200;
+  });
+  stop("SIGINT");
+  expect((await running).code).toBe(0);
+  expect(handled).toHaveLength(3);
+});
+
+test("while the service is away nothing is decided; later it is verified, and passed on", async () => {
+  const merchant = await openMerchant();
+  const { url, handled } = await startHandler();
+  const id = await paidPayment(merchant);
+  await merchant.close();
+  const listener = await listenAs(merchant, "--forward-to", url);
+  expect(await listener.send(said(id))).toBe(200);
+  expect(handled[0]?.headers["x-lenden-verified"]).toBe("unknown");
+  listener.child.kill("SIGTERM");
+  expect((await listener.ended).code).toBe(0);
+  await merchant.comeBack();
+  const replayed = await merchant.lenden(["callback", "replay", "1", "--forward-to", url]);
+  expect(replayed.code).toBe(0);
+  expect(handled[1]?.headers["x-lenden-verified"]).toBe("true");
+  expect(handled[1]?.body.equals(handled[0]?.body ?? Buffer.alloc(0))).toBe(true);
+});
+
+test("a listener asks again for what the service did not answer", async () => {
+  const merchant = await openMerchant();
+  const id = await paidPayment(merchant);
+  await merchant.close();
+  const first = await listenAs(merchant);
+  await first.send(said(id));
+  expect(await first.seen(1)).toMatchObject([{ verdict: "unanswered" }]);
+  first.child.kill("SIGKILL");
+  await first.ended;
+  let pauses = 0;
+  const sleep: Host["sleep"] = async (ms, signal) => {
+    if (ms !== 15_000) return realSleep(ms, signal);
+    pauses += 1;
+    if (pauses === 1) return merchant.comeBack();
+    return realSleep(ms, signal);
+  };
+  const { code, stdout } = await merchant.lenden(
+    ["callback", "listen", "--port", "0", "--once", "--json"],
+    { host: { sleep } },
+  );
+  expect([code, pauses]).toEqual([0, 2]);
+  expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({ verdict: "genuine" });
+});
+
+test("what is kept and not verified when it is killed is verified by the next one", async () => {
+  const merchant = await openMerchant({ latencyMs: 400 });
+  const id = await paidPayment(merchant);
+  const first = await listenAs(merchant);
+  expect(await first.send(said(id))).toBe(200);
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const { stdout } = await merchant.lenden(["callback", "list", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject([{ verdict: null }]);
+  const second = await listenAs(merchant);
+  expect(await second.seen(1)).toMatchObject([{ number: 1, verdict: "genuine" }]);
+});
+
+/** The service does it, and its answer is lost. */
+function lost(endpoint: string): Fault[] {
+  return [{ endpoint, kind: "lost-reply", number: 0, share: 1, rule: "" }];
+}
+
+function realSleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
+}
+
+async function codeOfWaiting(merchant: Merchant, id: string, ...more: string[]): Promise<number> {
+  const line = ["callback", "listen", "--port", "0", "--for", id, ...more];
+  return (await merchant.lenden(line)).code;
+}
+
+async function retrieves(merchant: Merchant): Promise<number> {
+  return (await merchant.requests()).filter(({ path }) => path.includes("retrieve")).length;
+}
