@@ -1,0 +1,117 @@
+import type { HttpBindings } from "@hono/node-server";
+import type { Context, Hono } from "hono";
+import { readMobile } from "../contract/mobile.ts";
+import { asciiDigits } from "../contract/reading.ts";
+import type { Status } from "../contract/words.ts";
+import { readBytes } from "./body.ts";
+import { createFormToken } from "./form-token.ts";
+import { endedPage, formPage, headers, stalePage, unknownPage } from "./pay-page-html.ts";
+import { type Language, payPageWords } from "./pay-page-words.ts";
+import type { Payment } from "./records.ts";
+import { Refusal } from "./refusal.ts";
+import { cameFromOwnForm, requireVisit } from "./safety.ts";
+import type { Store } from "./store.ts";
+
+type Env = { Bindings: HttpBindings };
+type Visit = Context<Env>;
+
+/** Where a payment's page is, after the sandbox's origin. */
+export function payPath(transactionId: string): string {
+  return `/p/${transactionId}`;
+}
+
+/**
+ * The page that `payment_url` opens: the customer pays or declines, and goes back to the merchant's
+ * `redirect_url` (service.md §4). It takes no key: whoever has the address may pay.
+ */
+export function mountPayPage(app: Hono<Env>, { store }: { store: Store }): void {
+  const path = payPath(":transactionId");
+  const token = createFormToken();
+
+  app.get(path, (c) => {
+    requireVisit((name) => c.req.header(name));
+    const payment = store.payments.find(idOf(c));
+    if (!payment) return c.html(unknownPage(wordsOf(c)), 404, headers);
+    return c.html(pageOf(payment, c), 200, headers);
+  });
+
+  app.post(path, async (c) => {
+    const payment = store.payments.find(idOf(c));
+    if (!payment) return c.html(unknownPage(wordsOf(c)), 404, headers);
+    const form = new URLSearchParams((await readBytes(c.env.incoming))?.toString() ?? "");
+    const isOurs = cameFromOwnForm((name) => c.req.header(name));
+    const choice = choices.get(form.get("choice") ?? "");
+    if (!isOurs || !choice || !token.fits(payment.id, form.get("token") ?? "")) {
+      return c.html(stalePage(wordsOf(c)), 403, headers);
+    }
+    return decide(payment, choice, form.get("payer") ?? "", c);
+  });
+
+  app.all(path, () => {
+    throw new Refusal(405, "METHOD_NOT_ALLOWED", "The page of a payment takes GET and POST.");
+  });
+
+  function pageOf(payment: Payment, c: Visit): ReturnType<typeof formPage> {
+    const words = wordsOf(c);
+    if (payment.status !== "Processing") return endedPage(payment, returnAddress(payment), words);
+    return formPage(payment, { token: token.of(payment.id) }, words);
+  }
+
+  /** Moves the payment, unless another tab was faster: then that one's choice is shown. */
+  async function decide(
+    payment: Payment,
+    choice: Choice,
+    payer: string,
+    c: Visit,
+  ): Promise<Response> {
+    if (payment.status === "Processing" && choice === "Completed" && !isMobile(payer)) {
+      const again = formPage(
+        payment,
+        { token: token.of(payment.id), wrongPayer: payer },
+        wordsOf(c),
+      );
+      return c.html(again, 422, headers);
+    }
+    store.payments.move(payment.id, choice);
+    const now = store.payments.find(payment.id) ?? payment;
+    const ownPage = `${payPath(now.id)}?lang=${languageOf(c)}`;
+    return c.body(null, 303, {
+      ...headers,
+      location: now.status === choice ? returnAddress(now) : ownPage,
+    });
+  }
+}
+
+type Choice = Exclude<Status, "Processing">;
+
+const choices = new Map<string, Choice>([
+  ["pay", "Completed"],
+  ["decline", "Cancelled"],
+]);
+
+/** The merchant's address with id and status behind its own query: the sandbox's own choice. */
+function returnAddress({ id, status, redirectUrl }: Payment): string {
+  const url = new URL(redirectUrl);
+  const told = new URLSearchParams({ transactionId: id, status });
+  url.search = url.search === "" ? String(told) : `${url.search}&${told}`;
+  return url.href;
+}
+
+/** A Bangla keyboard types Bengali digits, and they are as good. */
+function isMobile(typed: string): boolean {
+  return readMobile(asciiDigits(typed)).ok;
+}
+
+function idOf(c: Visit): string {
+  return c.req.param("transactionId") ?? "";
+}
+
+function wordsOf(c: Visit) {
+  return payPageWords[languageOf(c)];
+}
+
+/** What was chosen on the page, else what the browser names first. */
+function languageOf(c: Visit): Language {
+  const wanted = c.req.query("lang") ?? c.req.header("accept-language") ?? "";
+  return /^\s*bn\b/i.test(wanted) ? "bn" : "en";
+}
