@@ -252,10 +252,10 @@ _lenden_known() {
       members='start exec trigger set requests info'
       ;;
     'sandbox start')
-      flags='--port: --data:@file --auto-complete: --latency: --fault+: --seed:'
+      flags='--port: --data:@file --auto-complete: --latency: --fault+: --callback-fault+: --refund-callback-url: --seed:'
       ;;
     'sandbox exec')
-      flags='--port: --data:@file --auto-complete: --latency: --fault+: --seed:'
+      flags='--port: --data:@file --auto-complete: --latency: --fault+: --callback-fault+: --refund-callback-url: --seed:'
       operands='@command'
       ;;
     'sandbox trigger')

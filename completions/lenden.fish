@@ -369,7 +369,7 @@ function __lenden_known --no-scope-shadowing
                 'exec Run a command against a local sandbox of its own' \
                 'trigger payment, payout' \
                 'set Move a record of the local sandbox to Completed or Cancelled' \
-                'requests Show what the local sandbox was asked, and what it answered' \
+                'requests Show what the local sandbox was asked and answered, and the callbacks it sent' \
                 'info Show what the service says of the sandbox account'
         case 'sandbox start'
             set flags \
@@ -378,6 +378,8 @@ function __lenden_known --no-scope-shadowing
                 '--auto-complete: Complete what is Processing after this time, for example 2s' \
                 '--latency: Wait this long before every answer' \
                 '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3' \
+                '--callback-fault+: Misbehave with callbacks: <kind>[:<share>], for example lost:0.2' \
+                '--refund-callback-url: Where to tell of refunds (payments bring their own address)' \
                 '--seed: Make ids, keys and faults the same every time'
         case 'sandbox exec'
             set flags \
@@ -386,6 +388,8 @@ function __lenden_known --no-scope-shadowing
                 '--auto-complete: Complete what is Processing after this time, for example 2s' \
                 '--latency: Wait this long before every answer' \
                 '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3' \
+                '--callback-fault+: Misbehave with callbacks: <kind>[:<share>], for example lost:0.2' \
+                '--refund-callback-url: Where to tell of refunds (payments bring their own address)' \
                 '--seed: Make ids, keys and faults the same every time'
             set operands \
                 '@command'

@@ -428,7 +428,7 @@ $global:LendenPlaces = @{
             'exec Run a command against a local sandbox of its own'
             'trigger payment, payout'
             'set Move a record of the local sandbox to Completed or Cancelled'
-            'requests Show what the local sandbox was asked, and what it answered'
+            'requests Show what the local sandbox was asked and answered, and the callbacks it sent'
             'info Show what the service says of the sandbox account'
         )
     }
@@ -439,6 +439,8 @@ $global:LendenPlaces = @{
             '--auto-complete: Complete what is Processing after this time, for example 2s'
             '--latency: Wait this long before every answer'
             '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3'
+            '--callback-fault+: Misbehave with callbacks: <kind>[:<share>], for example lost:0.2'
+            '--refund-callback-url: Where to tell of refunds (payments bring their own address)'
             '--seed: Make ids, keys and faults the same every time'
         )
     }
@@ -449,6 +451,8 @@ $global:LendenPlaces = @{
             '--auto-complete: Complete what is Processing after this time, for example 2s'
             '--latency: Wait this long before every answer'
             '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3'
+            '--callback-fault+: Misbehave with callbacks: <kind>[:<share>], for example lost:0.2'
+            '--refund-callback-url: Where to tell of refunds (payments bring their own address)'
             '--seed: Make ids, keys and faults the same every time'
         )
         operands = @(

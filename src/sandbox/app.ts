@@ -29,6 +29,8 @@ export function createApp(sandbox: Sandbox): Hono<Env> {
     await next();
   });
   app.get("/", (c) => c.text(`The local sandbox of lenden. The service: ${sandbox.baseUrl}\n`));
+  // Where lenden sends callbacks of merchants that have no server yet.
+  app.post("/callback", (c) => c.json({ success: true }));
   app.get("/openapi.json", (c) => c.json(openApi(sandbox.baseUrl)));
   for (const route of routes(contract, serviceHandlers(sandbox))) {
     mount(app, route, (c) => exchange(sandbox, route, c));

@@ -79,6 +79,12 @@ export function stalePage(words: PayPageWords): Markup {
   return page({ title: words.stale, body }, words);
 }
 
+/** The sandbox in place of a merchant's own page. */
+export function returnPage(words: PayPageWords): Markup {
+  const body = html`<h1>${words.back}</h1><p>${words.backHint}</p>`;
+  return page({ title: words.back, body }, words);
+}
+
 function page({ title, body }: { title: string; body: Markup }, words: PayPageWords): Markup {
   const { language, code } = words.other;
   return html`<!doctype html>

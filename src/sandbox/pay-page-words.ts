@@ -28,6 +28,8 @@ export interface PayPageWords {
   stale: string;
   nothingChanged: string;
   openAgain: string;
+  back: string;
+  backHint: string;
 }
 
 export const payPageWords: Record<Language, PayPageWords> = {
@@ -56,6 +58,8 @@ export const payPageWords: Record<Language, PayPageWords> = {
     stale: "This page is out of date",
     nothingChanged: "Nothing was changed.",
     openAgain: "Open the payment again",
+    back: "You are back at the merchant",
+    backHint: "A merchant's own page comes here; this payment was made without one.",
   },
   bn: {
     language: "bn",
@@ -82,5 +86,7 @@ export const payPageWords: Record<Language, PayPageWords> = {
     stale: "পেজটি পুরোনো হয়ে গেছে",
     nothingChanged: "কিছুই বদলানো হয়নি।",
     openAgain: "পেমেন্টটি আবার খুলুন",
+    back: "আপনি মার্চেন্টের কাছে ফিরে এসেছেন",
+    backHint: "এখানে মার্চেন্টের নিজের পেজ থাকে; এই পেমেন্টে তা দেওয়া হয়নি।",
   },
 };

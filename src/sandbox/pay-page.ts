@@ -5,7 +5,14 @@ import { asciiDigits } from "../contract/reading.ts";
 import type { Status } from "../contract/words.ts";
 import { readBytes } from "./body.ts";
 import { createFormToken } from "./form-token.ts";
-import { endedPage, formPage, headers, stalePage, unknownPage } from "./pay-page-html.ts";
+import {
+  endedPage,
+  formPage,
+  headers,
+  returnPage,
+  stalePage,
+  unknownPage,
+} from "./pay-page-html.ts";
 import { type Language, payPageWords } from "./pay-page-words.ts";
 import type { Payment } from "./records.ts";
 import { Refusal } from "./refusal.ts";
@@ -50,6 +57,9 @@ export function mountPayPage(app: Hono<Env>, { store }: { store: Store }): void 
   app.all(path, () => {
     throw new Refusal(405, "METHOD_NOT_ALLOWED", "The page of a payment takes GET and POST.");
   });
+
+  // Where lenden sends customers of merchants that have no web site yet.
+  app.get("/return", (c) => c.html(returnPage(wordsOf(c)), 200, headers));
 
   function pageOf(payment: Payment, c: Visit): ReturnType<typeof formPage> {
     const words = wordsOf(c);
