@@ -75,8 +75,8 @@ function tableOf(exchanges: RecordedExchange[]): View {
       { key: "path", label: "PATH" },
       { key: "status", label: "STATUS" },
       { key: "durationMs", label: "MS" },
-      { key: "attempt", label: "TRY" },
       { key: "fault", label: "FAULT" },
+      { key: "attempt", label: "TRY" },
     ],
     rows: exchanges.map(row),
     empty: "It was asked nothing yet.",
@@ -93,8 +93,8 @@ function row(exchange: RecordedExchange): Row {
       path: text(exchange.path),
       status: text(exchange.status),
       durationMs: text(Math.round(exchange.durationMs)),
-      attempt: text(exchange.attempt),
       fault: text(exchange.fault),
+      attempt: text(exchange.attempt),
     },
   };
 }
