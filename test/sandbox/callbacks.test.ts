@@ -1,17 +1,18 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { readCallbackFault } from "../../src/contract/callback-fault.ts";
 import type { RecordedExchange } from "../../src/contract/local.ts";
 import type { SandboxOptions } from "../../src/sandbox/server.ts";
 import { until } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
+import { openReceiver } from "./receiver.ts";
 import { paymentBody, type Sandbox, start } from "./running.ts";
 
 test.each(["Completed", "Cancelled"])(
   "a payment that becomes %s is told of once, with the record as retrieve shows it",
   async (status) => {
-    const merchant = await openMerchant();
+    const merchant = await openReceiver();
     const sandbox = await start();
     const id = await createPayment(sandbox, merchant);
     await set(sandbox, "payment", id, status);
@@ -28,7 +29,7 @@ test.each(["Completed", "Cancelled"])(
 );
 
 test("a payment that completes by itself is told of, though nobody looks at it", async () => {
-  const merchant = await openMerchant();
+  const merchant = await openReceiver();
   const sandbox = await start({ autoCompleteMs: 1 });
   const id = await createPayment(sandbox, merchant);
   await until(() => merchant.bodies.length > 0);
@@ -36,7 +37,7 @@ test("a payment that completes by itself is told of, though nobody looks at it",
 });
 
 test("so is one that was created before the sandbox ended", async () => {
-  const merchant = await openMerchant();
+  const merchant = await openReceiver();
   const dataFile = join(scratchFolder(), "books.db");
   const before = await start({ dataFile });
   await createPayment(before, merchant);
@@ -47,7 +48,7 @@ test("so is one that was created before the sandbox ended", async () => {
 });
 
 test("a refund is told of at the configured address, with the note of its cancellation", async () => {
-  const merchant = await openMerchant();
+  const merchant = await openReceiver();
   const sandbox = await start({ refundCallbackUrl: merchant.url });
   const [kept, cancelled] = [await createRefund(sandbox), await createRefund(sandbox)];
   await set(sandbox, "refund", kept, "Completed");
@@ -67,7 +68,7 @@ test("without such an address refunds are told to nobody, and payouts never are"
   const told = (await deliveries(sandbox)).length;
   await set(sandbox, "refund", refund, "Completed");
   await set(sandbox, "payout", String((await sandbox.payout()).body.data.payoutId), "Completed");
-  const merchant = await openMerchant();
+  const merchant = await openReceiver();
   await set(sandbox, "payment", await createPayment(sandbox, merchant), "Completed");
   await until(async () => (await deliveries(sandbox)).length > told);
   expect((await deliveries(sandbox)).slice(told)).toMatchObject([{ path: merchant.url }]);
@@ -80,7 +81,7 @@ test("what the merchant does not take with 2xx is tried again, and a redirect is
     (to: ServerResponse) => to.destroy(),
     (to: ServerResponse) => to.writeHead(204).end(),
   ];
-  const merchant = await openMerchant((_, to) => answers.shift()?.(to));
+  const merchant = await openReceiver((_, to) => answers.shift()?.(to));
   const sandbox = await start({ firstRetryMs: 1 });
   await set(sandbox, "payment", await createPayment(sandbox, merchant), "Completed");
   await until(async () => (await deliveries(sandbox)).length >= 4);
@@ -103,7 +104,7 @@ test("a merchant that is down is tried seven times, and no answer waits for it",
 
 test("of an answer no more than 64 kB is read", async () => {
   let isCut = false;
-  const merchant = await openMerchant((_, to) => {
+  const merchant = await openReceiver((_, to) => {
     to.on("close", () => {
       isCut = !to.writableFinished;
     });
@@ -121,7 +122,7 @@ test("of an answer no more than 64 kB is read", async () => {
 });
 
 test("no delivery keeps the sandbox from ending, nor goes on afterwards", async () => {
-  const silent = await openMerchant(() => {});
+  const silent = await openReceiver(() => {});
   const sandbox = await start({ callbackFaults: callbackFaults("late-60000:0.5"), seed: 1 });
   for (let index = 0; index < 8; index += 1) {
     await set(sandbox, "payment", await createPayment(sandbox, silent), "Completed");
@@ -173,7 +174,7 @@ test("forged: a false one comes before the true one", async () => {
 
 test("the same seed hits the same callbacks", async () => {
   const hit = async (): Promise<(string | null)[]> => {
-    const merchant = await openMerchant();
+    const merchant = await openReceiver();
     const faults = callbackFaults("lost:0.5", "late-1:0.3");
     const sandbox = await start({ callbackFaults: faults, seed: 7 });
     const ids: string[] = [];
@@ -189,55 +190,9 @@ test("the same seed hits the same callbacks", async () => {
   expect(await hit()).toEqual(first);
 });
 
-interface Merchant {
-  url: string;
-  bodies: Record<string, unknown>[];
-  heads: IncomingMessage["headers"][];
-  paths: (string | undefined)[];
-  ids(): unknown[];
-  openConnections(): number;
-}
-
-/** A merchant's own server, which writes down what it is told. */
-async function openMerchant(
-  answer: (from: IncomingMessage, to: ServerResponse) => unknown = (_, to) => to.end(),
-): Promise<Merchant> {
-  const bodies: Record<string, unknown>[] = [];
-  const heads: IncomingMessage["headers"][] = [];
-  const paths: (string | undefined)[] = [];
-  const connections = new Set<unknown>();
-  const server = createServer(async (from, to) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of from) chunks.push(chunk);
-    bodies.push(JSON.parse(Buffer.concat(chunks).toString()));
-    heads.push(from.headers);
-    paths.push(from.url);
-    answer(from, to);
-  });
-  server.on("connection", (socket) => {
-    connections.add(socket);
-    socket.on("close", () => connections.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === "object" && address ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}/callback`,
-    bodies,
-    heads,
-    paths,
-    ids: () => bodies.map(({ transactionId }) => transactionId),
-    openConnections: () => connections.size,
-  };
-}
-
 /** Two payments that were completed, one after the other, under a fault. */
 async function afterTwo(rule: string) {
-  const merchant = await openMerchant();
+  const merchant = await openReceiver();
   const sandbox = await start({ callbackFaults: callbackFaults(rule) });
   const ids = [await createPayment(sandbox, merchant), await createPayment(sandbox, merchant)];
   for (const id of ids) await set(sandbox, "payment", id, "Completed");
