@@ -1,9 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readCallbackFault } from "../../src/contract/callback-fault.ts";
+import { type CallbackFault, readCallbackFault } from "../../src/contract/callback-fault.ts";
 import type { RecordedExchange } from "../../src/contract/local.ts";
-import type { SandboxOptions } from "../../src/sandbox/server.ts";
 import { until } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
 import { openReceiver } from "./receiver.ts";
@@ -103,13 +102,14 @@ test("a merchant that is down is tried seven times, and no answer waits for it",
 });
 
 test("of an answer no more than 64 kB is read", async () => {
-  let isCut = false;
+  let [isCut, sentBytes] = [false, 0];
   const merchant = await openReceiver((_, to) => {
     to.on("close", () => {
       isCut = !to.writableFinished;
     });
     to.writeHead(200);
     const more = (): void => {
+      do sentBytes += 65_536;
       while (!to.destroyed && to.write("x".repeat(65_536)));
     };
     to.on("drain", more);
@@ -119,9 +119,14 @@ test("of an answer no more than 64 kB is read", async () => {
   await set(sandbox, "payment", await createPayment(sandbox, merchant), "Completed");
   await until(async () => isCut && (await deliveries(sandbox)).length > 0);
   expect(await deliveries(sandbox)).toMatchObject([{ status: 200, attempt: 1 }]);
+  // What the two sockets hold between them comes on top.
+  expect(sentBytes).toBeLessThan(16 * 1024 * 1024);
 });
 
-test("no delivery keeps the sandbox from ending, nor goes on afterwards", async () => {
+// In less than the 10 seconds after which an answer is no longer waited for.
+test("no delivery keeps the sandbox from ending, nor goes on afterwards", {
+  timeout: 8000,
+}, async () => {
   const silent = await openReceiver(() => {});
   const sandbox = await start({ callbackFaults: callbackFaults("late-60000:0.5"), seed: 1 });
   for (let index = 0; index < 8; index += 1) {
@@ -133,7 +138,7 @@ test("no delivery keeps the sandbox from ending, nor goes on afterwards", async 
 });
 
 test("lost: it is written down and never sent", async () => {
-  const { merchant, sandbox } = await afterTwo("lost");
+  const { merchant, sandbox } = await afterTwo(...callbackFaults("lost"));
   await until(async () => (await deliveries(sandbox)).length >= 2);
   expect(await deliveries(sandbox)).toMatchObject([
     { status: null, attempt: 1, fault: "lost" },
@@ -143,26 +148,29 @@ test("lost: it is written down and never sent", async () => {
 });
 
 test("late: it comes, and says so", async () => {
-  const { merchant, sandbox } = await afterTwo("late-20");
+  const { merchant, sandbox } = await afterTwo(...callbackFaults("late-20"));
   await until(async () => (await deliveries(sandbox)).length >= 2);
   expect(await deliveries(sandbox)).toMatchObject([{ fault: "late-20" }, { fault: "late-20" }]);
   expect(merchant.bodies).toHaveLength(2);
 });
 
 test("duplicated: it comes twice", async () => {
-  const { merchant, ids } = await afterTwo("duplicated");
+  const { merchant, ids } = await afterTwo(...callbackFaults("duplicated"));
   await until(() => merchant.bodies.length >= 4);
   expect(merchant.ids().sort()).toEqual([...ids, ...ids].sort());
 });
 
-test("reordered: the later one comes first", async () => {
-  const { merchant, ids } = await afterTwo("reordered");
+test("reordered: the first one waits for the second, and comes after it", async () => {
+  const [reordered] = callbackFaults("reordered");
+  if (!reordered) throw new Error("no rule");
+  // Longer than this test may take: what lets the first one go is the second.
+  const { merchant, ids } = await afterTwo({ ...reordered, delayMs: 60_000 });
   await until(() => merchant.bodies.length >= 2);
   expect(merchant.ids()).toEqual([...ids].reverse());
 });
 
 test("forged: a false one comes before the true one", async () => {
-  const { merchant, sandbox, ids } = await afterTwo("forged");
+  const { merchant, sandbox, ids } = await afterTwo(...callbackFaults("forged"));
   await until(async () => (await deliveries(sandbox)).length >= 4);
   for (const id of ids) {
     const told = merchant.bodies.filter(({ transactionId }) => transactionId === id);
@@ -191,15 +199,15 @@ test("the same seed hits the same callbacks", async () => {
 });
 
 /** Two payments that were completed, one after the other, under a fault. */
-async function afterTwo(rule: string) {
+async function afterTwo(...faults: CallbackFault[]) {
   const merchant = await openReceiver();
-  const sandbox = await start({ callbackFaults: callbackFaults(rule) });
+  const sandbox = await start({ callbackFaults: faults });
   const ids = [await createPayment(sandbox, merchant), await createPayment(sandbox, merchant)];
   for (const id of ids) await set(sandbox, "payment", id, "Completed");
   return { merchant, sandbox, ids };
 }
 
-function callbackFaults(...rules: string[]): NonNullable<SandboxOptions["callbackFaults"]> {
+function callbackFaults(...rules: string[]): CallbackFault[] {
   return rules.map((rule) => {
     const reading = readCallbackFault(rule);
     if (!reading.ok) throw new Error(reading.problem);
