@@ -37,8 +37,8 @@ export function openCallbacks(options: CallbackOptions): () => void {
     letGo = undefined;
     if (fault?.kind === "forged") await attempt(forged(callback), 1);
     const copies = fault?.kind === "duplicated" ? [deliver(callback)] : [];
-    const isTrue = fault?.kind === "forged" ? { ...callback, fault: null } : callback;
-    await Promise.all([deliver(isTrue, letOther), ...copies]);
+    const genuine = fault?.kind === "forged" ? { ...callback, fault: null } : callback;
+    await Promise.all([deliver(genuine, letOther), ...copies]);
   }
 
   /** Until the next callback has been sent, or the time is over. */

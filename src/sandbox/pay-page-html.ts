@@ -14,7 +14,7 @@ type Markup = ReturnType<typeof html>;
  * may lead anywhere on the web: browsers hold the redirect to the merchant's own address, and
  * wherever that leads on to, against `form-action`.
  */
-export const headers = {
+export const pageHeaders = {
   "content-security-policy": [
     "default-src 'none'",
     `style-src 'sha256-${createHash("sha256").update(payPageStyle).digest("base64")}'`,
