@@ -162,7 +162,7 @@ _lenden_known() {
   members='' flags='' operands=''
   case $1 in
     '')
-      members='methods pay payout refund sandbox profile ledger doctor api completion demo help'
+      members='methods pay payout refund sandbox profile ledger doctor callback api completion demo help'
       ;;
     'pay')
       members='create get wait list'
@@ -252,10 +252,10 @@ _lenden_known() {
       members='start exec trigger set requests info'
       ;;
     'sandbox start')
-      flags='--port: --data:@file --auto-complete: --latency: --fault+: --seed:'
+      flags='--port: --data:@file --auto-complete: --latency: --fault+: --callback-fault+: --refund-callback-url: --seed:'
       ;;
     'sandbox exec')
-      flags='--port: --data:@file --auto-complete: --latency: --fault+: --seed:'
+      flags='--port: --data:@file --auto-complete: --latency: --fault+: --callback-fault+: --refund-callback-url: --seed:'
       operands='@command'
       ;;
     'sandbox trigger')
@@ -306,6 +306,26 @@ _lenden_known() {
     'ledger resolve')
       flags='--made: --not-made'
       operands='@operation'
+      ;;
+    'callback')
+      members='listen verify list show replay'
+      ;;
+    'callback listen')
+      flags='--port: --forward-to: --poll --once --for:@payment'
+      ;;
+    'callback verify')
+      flags='--expect-amount: --expect-ref:'
+      operands='@file'
+      ;;
+    'callback list')
+      flags='--verdict:genuine,forged,contradicted,unknown,unanswered --limit:'
+      ;;
+    'callback show')
+      operands=','
+      ;;
+    'callback replay')
+      flags='--forward-to:'
+      operands=','
       ;;
     'api')
       flags='-f,--field+: --input:@file --include --dry-run'

@@ -174,6 +174,7 @@ function __lenden_known --no-scope-shadowing
                 'profile add, list, show, use, set, rename, remove' \
                 'ledger show, resolve, export, check' \
                 'doctor Look for what keeps lenden from working' \
+                'callback listen, verify, list, show, replay' \
                 'api Make a raw call, signed when the path needs it' \
                 'completion Print a shell\'s completion script, or install it' \
                 'demo Tell the whole story, on a sandbox of its own' \
@@ -370,7 +371,7 @@ function __lenden_known --no-scope-shadowing
                 'exec Run a command against a local sandbox of its own' \
                 'trigger payment, payout' \
                 'set Move a record of the local sandbox to Completed or Cancelled' \
-                'requests Show what the local sandbox was asked, and what it answered' \
+                'requests Show what the local sandbox was asked and answered, and the callbacks it sent' \
                 'info Show what the service says of the sandbox account'
         case 'sandbox start'
             set flags \
@@ -379,6 +380,8 @@ function __lenden_known --no-scope-shadowing
                 '--auto-complete: Complete what is Processing after this time, for example 2s' \
                 '--latency: Wait this long before every answer' \
                 '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3' \
+                '--callback-fault+: Misbehave with callbacks: <kind>[:<share>], for example lost:0.2' \
+                '--refund-callback-url: Where to tell of refunds (payments bring their own address)' \
                 '--seed: Make ids, keys and faults the same every time'
         case 'sandbox exec'
             set flags \
@@ -387,6 +390,8 @@ function __lenden_known --no-scope-shadowing
                 '--auto-complete: Complete what is Processing after this time, for example 2s' \
                 '--latency: Wait this long before every answer' \
                 '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3' \
+                '--callback-fault+: Misbehave with callbacks: <kind>[:<share>], for example lost:0.2' \
+                '--refund-callback-url: Where to tell of refunds (payments bring their own address)' \
                 '--seed: Make ids, keys and faults the same every time'
             set operands \
                 '@command'
@@ -471,6 +476,38 @@ function __lenden_known --no-scope-shadowing
                 '--not-made It was not made, as the dashboard shows'
             set operands \
                 '@operation'
+        case 'callback'
+            set members \
+                'listen Receive callbacks on this machine, verify each, and pass it on' \
+                'verify Hold a callback against the service: genuine, forged, contradicted or unknown' \
+                'list List the callbacks that came to this machine, newest first' \
+                'show Show a callback as it came, and what the service said of it' \
+                'replay Verify a callback of the ledger anew, and pass it on again'
+        case 'callback listen'
+            set flags \
+                '--port: The port on 127.0.0.1 (default 4343); 0 takes any free one' \
+                '--forward-to: Where to pass each callback on to' \
+                '--poll Ask the service about all that is Processing in the ledger; listens too only with --port' \
+                '--once End after the first genuine one' \
+                '--for:@payment End when this payment is Completed or Cancelled, as the service has it'
+        case 'callback verify'
+            set flags \
+                '--expect-amount: The amount that the service must have, whatever is claimed' \
+                '--expect-ref: The description that the service must have, for example an order\'s number'
+            set operands \
+                '@file'
+        case 'callback list'
+            set flags \
+                '--verdict:genuine,forged,contradicted,unknown,unanswered Only those that came out like this' \
+                '--limit: At most this many (default 50)'
+        case 'callback show'
+            set operands \
+                ','
+        case 'callback replay'
+            set flags \
+                '--forward-to: Where to pass it on to'
+            set operands \
+                ','
         case 'api'
             set flags \
                 '-f,--field+: A field of the body or the query' \

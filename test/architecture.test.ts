@@ -31,6 +31,7 @@ const mayImport: Record<string, string[]> = {
     "ledger/database.ts",
     "failure.ts",
     "hono",
+    "hono/html",
     "@hono/node-server",
     "zod/mini",
   ],

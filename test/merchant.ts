@@ -38,7 +38,7 @@ export interface Merchant {
   books(table: "payments" | "payouts" | "refunds"): Promise<Row[]>;
   /** Moves a record from outside, as the provider does. */
   set(kind: string, id: string, status: string): Promise<void>;
-  /** What the service was asked, oldest first. */
+  /** What the service was asked, oldest first; not the callbacks that it sent. */
   requests(): Promise<RecordedExchange[]>;
   /** Those of them that move money. */
   moneyRequests(): Promise<RecordedExchange[]>;
@@ -113,7 +113,9 @@ async function merchantWith(
     const all: RecordedExchange[] = [];
     for (;;) {
       const { data } = await call(`/local/requests/${all.at(-1)?.number ?? 0}`);
-      if (!Array.isArray(data) || data.length === 0) return all;
+      if (!Array.isArray(data) || data.length === 0) {
+        return all.filter(({ attempt }) => attempt === null);
+      }
       all.push(...data);
     }
   };

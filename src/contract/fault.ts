@@ -36,10 +36,15 @@ export function readFault(rule: string): Reading<Fault> {
   if (!endpoints.includes(endpoint)) return rejected(`${unknown("endpoint", endpoint)} ${known}`);
   const kind = readKind(kindText);
   if (!kind.ok) return kind;
-  if (rest.length > 0 || !/^(?:0|1|0?\.[0-9]{1,9}|1\.0+)$/.test(shareText)) {
-    return rejected("The share of a fault is a number from 0 to 1, for example :0.2.");
-  }
-  return accepted({ rule, endpoint, ...kind.value, share: Number(shareText) });
+  const share = readShare([shareText, ...rest].join(":"));
+  if (!share.ok) return share;
+  return accepted({ rule, endpoint, ...kind.value, share: share.value });
+}
+
+/** Reads the last part of a rule: how much it hits. */
+export function readShare(text: string): Reading<number> {
+  if (/^(?:0|1|0?\.[0-9]{1,9}|1\.0+)$/.test(text)) return accepted(Number(text));
+  return rejected("The share of a fault is a number from 0 to 1, for example :0.2.");
 }
 
 const endpoints: string[] = ["*", ...endpointNames];

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 import { resources, statuses } from "./words.ts";
 
-/** One exchange that the local sandbox saw. */
+/** One exchange that the local sandbox saw: a request to it, or a callback that it sent. */
 const exchange = z.looseObject({
   number: z.int(),
   at: z.string(),
@@ -11,6 +11,8 @@ const exchange = z.looseObject({
   status: z.nullable(z.int()),
   fault: z.nullable(z.string()),
   durationMs: z.number(),
+  /** Which try of a callback it was; null for what the sandbox was asked. */
+  attempt: z.nullable(z.int()),
   request: z.unknown(),
   answer: z.unknown(),
 });
@@ -32,7 +34,8 @@ export const localContract = {
   listExchanges: endpoint("GET /local/requests/:after", {
     access: "sandbox key",
     repeat: "safe",
-    summary: "What the local sandbox was asked and what it answered, after a number",
+    summary:
+      "What the local sandbox was asked and answered, and the callbacks it sent, after a number",
     data: z.array(exchange),
   }),
 };

@@ -63,7 +63,7 @@ function signedFields({ amount, merchantRef, timestamp }: Record<string, unknown
 }
 
 /** Takes equally long wherever two texts differ; the digests make their lengths equal. */
-function sameText(one: string, other: string): boolean {
+export function sameText(one: string, other: string): boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
 }

@@ -8,9 +8,9 @@ import { answerTo, bytesOf, exchange, note, type Route, type Sandbox, send } fro
 import { type Handlers, serviceHandlers } from "./handlers.ts";
 import { localHandlers } from "./local.ts";
 import { openApi } from "./openapi.ts";
+import { mountPayPage } from "./pay-page.ts";
 import { Refusal, refusalAnswer } from "./refusal.ts";
-import { requireLocalCaller } from "./safety.ts";
-import type { Store } from "./store.ts";
+import { requireLocalHost, requireNoWebPage } from "./safety.ts";
 
 type Env = { Bindings: HttpBindings };
 
@@ -19,12 +19,19 @@ export function createApp(sandbox: Sandbox): Hono<Env> {
   const app = new Hono<Env>();
   const { store, journal } = sandbox;
   app.use(async (c, next) => {
-    requireLocalCaller((name) => c.req.header(name), sandbox.port);
+    requireLocalHost((name) => c.req.header(name), sandbox.port);
+    await next();
+  });
+  // Before the next line, because it is made for browsers and guards itself.
+  mountPayPage(app, sandbox);
+  app.use(async (c, next) => {
+    requireNoWebPage((name) => c.req.header(name));
     await next();
   });
   app.get("/", (c) => c.text(`The local sandbox of lenden. The service: ${sandbox.baseUrl}\n`));
+  // Where lenden sends callbacks of merchants that have no server yet.
+  app.post("/callback", (c) => c.json({ success: true }));
   app.get("/openapi.json", (c) => c.json(openApi(sandbox.baseUrl)));
-  app.get("/p/:transactionId", (c) => c.text(payText(store, c.req.param("transactionId"))));
   for (const route of routes(contract, serviceHandlers(sandbox))) {
     mount(app, route, (c) => exchange(sandbox, route, c));
   }
@@ -67,11 +74,3 @@ function notARoute(sandbox: Sandbox, c: Context<Env>): Promise<Response> {
 
 const localPath = `${basePath}/local`;
 const noBytes = Buffer.alloc(0);
-
-/** What a customer's browser gets until there is a page to pay on. */
-function payText(store: Store, transactionId: string): string {
-  const payment = store.payments.find(transactionId);
-  if (!payment) throw new Refusal(404, "NOT_FOUND", "There is no payment with this id.");
-  const { id, status } = payment;
-  return `Payment ${id} is ${status}. Complete it with: lenden sandbox trigger payment ${id}\n`;
-}

@@ -107,6 +107,7 @@ export function note(
     status: visibleStatus(answer, fault),
     fault: fault?.rule ?? null,
     durationMs,
+    attempt: null,
     request: recordedRequest((name) => c.req.header(name), bytes),
     answer: recorded(answer.body),
   });

@@ -2,6 +2,7 @@ import { amountNumber } from "../contract/amount.ts";
 import type { Contract, Data, Input } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
 import { paymentMethods } from "./methods.ts";
+import { payPath } from "./pay-page.ts";
 import { Refusal } from "./refusal.ts";
 import {
   alreadyEnded,
@@ -64,7 +65,7 @@ export function serviceHandlers(options: HandlerOptions): Handlers<ServiceContra
         note: input.note ?? null,
       });
       const amount = amountNumber(amountPaisa);
-      return { transactionId: id, payment_url: `${origin}/p/${id}`, amount, status };
+      return { transactionId: id, payment_url: origin + payPath(id), amount, status };
     },
 
     retrievePayment: ({ transactionId }) => paymentReply(paymentOf(store, transactionId)),

@@ -39,7 +39,14 @@ const ownChoices = [
   "The fields of GET /sandbox/info.",
   "Processing and completed refunds together never exceed the payment.",
   "The address of a server that sends payouts is not checked against a list (service.md §5.6).",
-  "Beside the service, /local/status and /local/requests/{after} exist on this sandbox alone.",
+  "payment_url is a page of this sandbox that moves no money. After Pay or Decline it redirects (303) to " +
+    "redirect_url, with transactionId and status behind whatever query that has.",
+  "A callback is a POST of the record, as its retrieve endpoint shows it, without a signature, when a " +
+    "payment or a refund becomes Completed or Cancelled. Refunds are told of at the address that the " +
+    "sandbox was started with; payouts are not told of.",
+  "A callback has arrived when its receiver answers 2xx within 10 seconds; redirects are not followed. " +
+    "Otherwise it is sent again after 1, 2, 4, 8, 16 and 32 seconds. What is left at the end is forgotten.",
+  "Beside the service, /local/status and /local/requests/{after} exist, and /return and /callback for merchants without a server, on this sandbox alone.",
 ];
 
 const description = [

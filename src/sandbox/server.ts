@@ -1,11 +1,14 @@
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
+import type { CallbackFault } from "../contract/callback-fault.ts";
 import type { Fault } from "../contract/fault.ts";
 import { basePath } from "../contract/index.ts";
 import { Failure } from "../failure.ts";
 import { openDatabase } from "../ledger/database.ts";
 import { createApp } from "./app.ts";
-import { createJournal } from "./journal.ts";
+import { openCallbacks } from "./callbacks.ts";
+import { watchDue } from "./due.ts";
+import { createJournal, type Journal } from "./journal.ts";
 import { createRandom } from "./random.ts";
 import { type Account, openStore, type Store } from "./store.ts";
 
@@ -21,6 +24,11 @@ export interface SandboxOptions {
   /** When a Processing record becomes Completed by itself. */
   autoCompleteMs?: number;
   faults?: Fault[];
+  callbackFaults?: CallbackFault[];
+  /** Where callbacks of refunds go; without it there are none. */
+  refundCallbackUrl?: string;
+  /** How long the second try of a callback waits: a second, if left out. */
+  firstRetryMs?: number;
   /** Milliseconds since 1970. */
   now: () => number;
 }
@@ -46,10 +54,11 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   });
   const origin = `http://127.0.0.1:${port}`;
   const baseUrl = origin + basePath;
+  const journal = createJournal();
   const app = createApp({
     ...options,
     store,
-    journal: createJournal(),
+    journal,
     port,
     origin,
     baseUrl,
@@ -59,8 +68,10 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   });
   // hono would put its own Request and Response in place of everybody's in this process.
   server.on("request", getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+  const stopTelling = tellMerchants(options, { store, journal });
   let closing: Promise<void> | undefined;
   const closeOnce = (): Promise<void> => {
+    stopTelling();
     closing ??= close(server, store);
     return closing;
   };
@@ -78,6 +89,30 @@ function newAccount(seed: number | undefined): Account {
   const { letters } = createRandom("account", seed);
   const apiKey = `sk_sandbox_${letters(3)}-${letters(12)}-${letters(3)}`;
   return { apiKey, payoutSecret: letters(32) };
+}
+
+/** Starts the callbacks; returns what ends them. */
+function tellMerchants(
+  options: SandboxOptions,
+  { store, journal }: { store: Store; journal: Journal },
+): () => void {
+  const { refundCallbackUrl, callbackFaults = [], firstRetryMs = 1000, seed, now } = options;
+  const luck = createRandom("callbacks", seed);
+  const told = {
+    store,
+    journal,
+    refundCallbackUrl,
+    faults: callbackFaults,
+    luck,
+    firstRetryMs,
+    now,
+  };
+  const stopCallbacks = openCallbacks(told);
+  const stopWatching = watchDue(store, options.autoCompleteMs);
+  return () => {
+    stopWatching();
+    stopCallbacks();
+  };
 }
 
 function listen(server: Server, port: number): Promise<number> {

@@ -1,3 +1,4 @@
+import type { Resource } from "../contract/words.ts";
 import type { Database } from "../ledger/database.ts";
 import type { Random } from "./random.ts";
 import {
@@ -28,10 +29,14 @@ export interface Store {
   cancelRefund(id: string, note: string | undefined): Refund | undefined;
   /** An id that no record has yet, of the look `TX8F3K2Q9A0B`. */
   newId(prefix: "TX" | "PO" | "RF"): string;
+  /** Tells of every record that leaves `Processing`; ends with what it returns. */
+  onMove(listener: MoveListener): () => void;
   /** All of it or nothing, also beside another sandbox on the same file. */
   transaction: Database["transaction"];
   close(): void;
 }
+
+type MoveListener = (kind: Resource, id: string) => void;
 
 /** Both secrets of the one account; a data file keeps them over a restart. */
 export interface Account {
@@ -48,9 +53,13 @@ export interface StoreOptions extends TableOptions {
 export function openStore({ ids, newAccount, ...options }: StoreOptions): Store {
   const { database } = options;
   const account = database.transaction(() => openAccount(database, newAccount));
-  const payments = openTable(paymentKind, options);
-  const payouts = openTable(payoutKind, options);
-  const refunds = openTable(refundKind, options);
+  const listeners = new Set<MoveListener>();
+  const moved = (kind: Resource) => (id: string) => {
+    for (const listener of listeners) listener(kind, id);
+  };
+  const payments = openTable(paymentKind, options, moved("payment"));
+  const payouts = openTable(payoutKind, options, moved("payout"));
+  const refunds = openTable(refundKind, options, moved("refund"));
   const byReference = database.prepare("SELECT id FROM payouts WHERE merchantRef = ?");
   const refunded = database.prepare(
     "SELECT coalesce(sum(amountPaisa), 0) AS paisa FROM refunds " +
@@ -82,6 +91,10 @@ export function openStore({ ids, newAccount, ...options }: StoreOptions): Store 
         const id = `${prefix}${ids.letters(12)}`;
         if (!tables[prefix].find(id)) return id;
       }
+    },
+    onMove(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     transaction: database.transaction,
     close: database.close,

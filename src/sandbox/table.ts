@@ -1,6 +1,6 @@
 import type { Status } from "../contract/words.ts";
 import type { Database, Row, Statement } from "../ledger/database.ts";
-import { type Kept, type Kind, readKept, whole } from "./records.ts";
+import { type Kept, type Kind, readKept, text, whole } from "./records.ts";
 
 /** The records of one kind, and the only moves they can make (service.md §3). */
 export interface Table<Details extends Row> {
@@ -9,6 +9,8 @@ export interface Table<Details extends Row> {
   find(id: string): (Details & Kept) | undefined;
   /** Moves a record out of `Processing`; false when it has already left it, or is unknown. */
   move(id: string, to: Exclude<Status, "Processing">): boolean;
+  /** Completes what is due by now, some hundreds at most: for those who wait to be told of it. */
+  completeDue(): void;
   count(): number;
 }
 
@@ -20,11 +22,15 @@ export interface TableOptions {
   autoCompleteMs: number | undefined;
 }
 
+/** Told of every record that leaves `Processing`, in the middle of whatever moves it. */
+type Moved = (id: string) => void;
+
 export function openTable<Details extends Row>(
   kind: Kind<Details>,
   { database, now, autoCompleteMs = Number.POSITIVE_INFINITY }: TableOptions,
+  moved: Moved,
 ): Table<Details> {
-  const { insert, select, update, count } = prepare(kind, database);
+  const { insert, select, update, due, count } = prepare(kind, database);
   const stamp = (): string => new Date(now()).toISOString();
 
   const find = (id: string): (Details & Kept) | undefined => {
@@ -34,7 +40,7 @@ export function openTable<Details extends Row>(
     const dueAt = Date.parse(record.createdAt) + autoCompleteMs;
     if (record.status !== "Processing" || dueAt > now()) return record;
     const updatedAt = new Date(dueAt).toISOString();
-    update.run("Completed", updatedAt, id);
+    if (update.run("Completed", updatedAt, id) === 1) moved(id);
     return { ...record, status: "Completed", updatedAt };
   };
 
@@ -49,7 +55,14 @@ export function openTable<Details extends Row>(
     move(id, to) {
       // Looking at a record completes it when that is due, and then it can no longer be moved.
       find(id);
-      return update.run(to, stamp(), id) === 1;
+      const isMoved = update.run(to, stamp(), id) === 1;
+      if (isMoved) moved(id);
+      return isMoved;
+    },
+    completeDue() {
+      if (autoCompleteMs === Number.POSITIVE_INFINITY) return;
+      const createdBefore = new Date(now() - autoCompleteMs).toISOString();
+      for (const { id } of due.all(createdBefore)) find(text(id));
     },
     count: () => Number(whole(count.get()?.count)),
   };
@@ -67,6 +80,7 @@ interface Statements {
   insert(record: Row): void;
   select: Statement;
   update: Statement;
+  due: Statement;
   count: Statement;
 }
 
@@ -77,6 +91,9 @@ function prepare<Details extends Row>(kind: Kind<Details>, database: Database): 
   const definitions = columns.map(([name, type]) => `${name} ${type}`);
   const { table } = kind;
   database.exec(`CREATE TABLE IF NOT EXISTS ${table} (${definitions.join(", ")}) STRICT`);
+  database.exec(
+    `CREATE INDEX IF NOT EXISTS ${table}Open ON ${table} (createdAt) WHERE status = 'Processing'`,
+  );
   const insert = database.prepare(
     `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
   );
@@ -85,6 +102,9 @@ function prepare<Details extends Row>(kind: Kind<Details>, database: Database): 
     select: database.prepare(`SELECT * FROM ${table} WHERE id = ?`),
     update: database.prepare(
       `UPDATE ${table} SET status = ?, updatedAt = ? WHERE id = ? AND status = 'Processing'`,
+    ),
+    due: database.prepare(
+      `SELECT id FROM ${table} WHERE status = 'Processing' AND createdAt <= ? LIMIT 500`,
     ),
     count: database.prepare(`SELECT count(*) AS count FROM ${table}`),
   };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
+import type { RecordedExchange } from "../../src/contract/local.ts";
 import {
   type RunningSandbox,
   type SandboxOptions,
@@ -15,7 +16,7 @@ export interface TestAccount {
   /** The one id that a line prints with --quiet. */
   id(line: string[]): Promise<string>;
   json(line: string[]): Promise<unknown>;
-  /** Method and path of all that the sandbox was asked so far. */
+  /** Method and path of all that the sandbox was asked so far; not the callbacks that it sent. */
   asked(): Promise<string[]>;
 }
 
@@ -54,7 +55,8 @@ export function testAccount(options: Partial<SandboxOptions> = {}): TestAccount 
       return found
         .split("\n")
         .filter(Boolean)
-        .flatMap((line): { method: string; path: string }[] => [JSON.parse(line)].flat())
+        .flatMap((line): RecordedExchange[] => [JSON.parse(line)].flat())
+        .filter(({ attempt }) => attempt === null)
         .map(({ method, path }) => `${method} ${path.replace("/cp/api/v1", "")}`);
     },
   };

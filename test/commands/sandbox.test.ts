@@ -79,7 +79,7 @@ test("`sandbox requests` tells what was asked and answered, secrets masked", asy
   await run(["pay", "get", "TX0"]);
   expect((await asked()).slice(before)).toEqual(["GET /payment/retrieve/TX0"]);
   const { stdout } = await run(["sandbox", "requests", "-o", "csv"]);
-  expect(stdout).toMatch(/^number,at,method,path,status,durationMs,fault\r\n/);
+  expect(stdout).toMatch(/^number,at,method,path,status,durationMs,fault,attempt\r\n/);
   const { stdout: whole } = await run(["sandbox", "requests", "-o", "ndjson"]);
   expect(whole).not.toContain(sandbox().apiKey);
   expect(whole).not.toContain(sandbox().payoutSecret);
@@ -96,7 +96,7 @@ test("`sandbox requests --follow` shows new ones as they come, each once, until 
   const lines = createInterface({ input: child.stdout });
   const seen: string[] = [];
   lines.on("line", (line) => seen.push(line));
-  const before = (await account.asked()).length;
+  const before = (await account.id(["sandbox", "requests"])).split("\n").filter(Boolean).length;
   const until = async (count: number) => {
     while (seen.length < count) await once(lines, "line");
   };

@@ -1,4 +1,6 @@
+import { type CallbackFault, readCallbackFault } from "../../contract/callback-fault.ts";
 import { type Fault, readFault } from "../../contract/fault.ts";
+import { readUrl } from "../../contract/url.ts";
 import { readWhole, readWord } from "../../frame/common-flags.ts";
 import type { SandboxOptions } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
@@ -32,6 +34,16 @@ export const sandboxFlags = {
     "Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3",
     readFault,
   ),
+  callbackFault: flag.many(
+    "--callback-fault <rule>",
+    "Misbehave with callbacks: <kind>[:<share>], for example lost:0.2",
+    readCallbackFault,
+  ),
+  refundCallbackUrl: flag.optional(
+    "--refund-callback-url <url>",
+    "Where to tell of refunds (payments bring their own address)",
+    readUrl,
+  ),
   seed: flag.optional(
     "--seed <n>",
     "Make ids, keys and faults the same every time",
@@ -45,6 +57,8 @@ interface Given {
   autoComplete: number | undefined;
   latency: number | undefined;
   fault: Fault[];
+  callbackFault: CallbackFault[];
+  refundCallbackUrl: string | undefined;
   seed: number | undefined;
 }
 
@@ -55,10 +69,14 @@ export function sandboxOptions(
   return {
     port: given.port ?? port,
     faults: given.fault,
+    callbackFaults: given.callbackFault,
     now,
     ...(given.data === undefined ? {} : { dataFile: given.data }),
     ...(given.autoComplete === undefined ? {} : { autoCompleteMs: given.autoComplete }),
     ...(given.latency === undefined ? {} : { latencyMs: given.latency }),
+    ...(given.refundCallbackUrl === undefined
+      ? {}
+      : { refundCallbackUrl: given.refundCallbackUrl }),
     ...(given.seed === undefined ? {} : { seed: given.seed }),
   };
 }

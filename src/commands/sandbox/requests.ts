@@ -12,7 +12,7 @@ type Found = RecordedExchange[] | RecordedExchange;
 
 export const sandboxRequests = defineCommand({
   name: "sandbox requests",
-  summary: "Show what the local sandbox was asked, and what it answered",
+  summary: "Show what the local sandbox was asked and answered, and the callbacks it sent",
   examples: [
     { line: "lenden sandbox requests", says: "the last thousand, as a table" },
     {
@@ -59,9 +59,10 @@ async function* batches(context: Context): AsyncIterable<RecordedExchange[]> {
 }
 
 function lineOf(exchange: RecordedExchange): View {
-  const { number, at, method, path, status, fault } = exchange;
-  const parts = [formatTime(at), method, path, status ?? "no answer", fault ?? ""];
-  return { kind: "line", id: String(number), text: parts.join("  ").trim() };
+  const { number, at, method, path, status, attempt, fault } = exchange;
+  const which = attempt ? `callback, try ${attempt}` : "";
+  const parts = [formatTime(at), method, path, status ?? "no answer", which, fault ?? ""];
+  return { kind: "line", id: String(number), text: parts.filter((part) => part !== "").join("  ") };
 }
 
 function tableOf(exchanges: RecordedExchange[]): View {
@@ -75,6 +76,7 @@ function tableOf(exchanges: RecordedExchange[]): View {
       { key: "status", label: "STATUS" },
       { key: "durationMs", label: "MS" },
       { key: "fault", label: "FAULT" },
+      { key: "attempt", label: "TRY" },
     ],
     rows: exchanges.map(row),
     empty:
@@ -93,6 +95,7 @@ function row(exchange: RecordedExchange): Row {
       status: text(exchange.status),
       durationMs: text(Math.round(exchange.durationMs)),
       fault: text(exchange.fault),
+      attempt: text(exchange.attempt),
     },
   };
 }

@@ -7,10 +7,14 @@ import { sandboxFlags, sandboxOptions } from "./options.ts";
 const usualPort = 4242;
 const profileName = "local";
 
+/** The sandbox's own choices that a merchant meets first. */
+const paymentsAndCallbacks =
+  "The payment_url of a payment opens a page to pay or decline on; it then leads to the redirect URL, with transactionId and status in the query. When a payment or a refund is Completed or Cancelled, the record is posted to its callback URL, as JSON and unsigned. What is not answered with 2xx within 10 seconds is sent again after 1, 2, 4, 8, 16 and 32 seconds. 'lenden sandbox requests' shows every try.";
+
 export const sandboxStart = defineCommand({
   name: "sandbox start",
   summary: "Run the service's local sandbox on this machine until Ctrl-C",
-  details: `It behaves as the service's interface says; where that is silent it makes a choice of its own, and /openapi.json says which. It writes the profile '${profileName}'. 'lenden help faults' has the kinds of faults.`,
+  details: `It behaves as the service's interface says; where that is silent it makes a choice of its own, and /openapi.json says which. It writes the profile '${profileName}'. 'lenden help faults' has the kinds of faults.\n\n${paymentsAndCallbacks}`,
   examples: [
     {
       line: "lenden sandbox start",
@@ -23,6 +27,10 @@ export const sandboxStart = defineCommand({
     {
       line: "lenden sandbox start --auto-complete 2s --fault createPayout:lost-reply:0.3",
       says: "loses three in ten answers",
+    },
+    {
+      line: "lenden sandbox start --refund-callback-url http://127.0.0.1:3000/callback --callback-fault duplicated:0.5",
+      says: "tells of refunds too, and of every second record twice",
     },
   ],
   flags: sandboxFlags,

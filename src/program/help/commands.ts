@@ -11,7 +11,7 @@ export function commandPage(command: Command): Page {
   const args = Object.values(command.arguments);
   return [
     text(`${summary}.`),
-    ...(details ? [text(details)] : []),
+    ...paragraphs(details),
     { kind: "usage", line: `lenden ${[name, ...args.map(argumentUsage), "[flags]"].join(" ")}` },
     { kind: "examples", examples },
     rows(
@@ -30,7 +30,7 @@ export function groupPage(path: string, commands: Command[]): Page {
   const members = commands.filter(({ name }) => name.startsWith(`${path} `));
   return [
     ...(group ? [text(`${group.summary}.`)] : []),
-    ...(group?.details ? [text(group.details)] : []),
+    ...paragraphs(group?.details),
     { kind: "usage", line: `lenden ${path} <command> [flags]` },
     rows(
       "Commands",
@@ -39,6 +39,11 @@ export function groupPage(path: string, commands: Command[]): Page {
     { kind: "examples", examples: members.flatMap(({ examples }) => examples).slice(0, 1) },
     text(`'lenden ${path} <command> --help' has examples, flags and exit codes of each.`),
   ];
+}
+
+/** What is said of a command beyond its summary; an empty line ends a paragraph. */
+function paragraphs(details: string | undefined): Page {
+  return details?.split("\n\n").map((paragraph) => text(paragraph)) ?? [];
 }
 
 /** A flag and what it is for, with what it asks of who gives it. */

@@ -1,3 +1,4 @@
+import { callbackFaultKinds } from "../../../contract/callback-fault.ts";
 import { faultKinds } from "../../../contract/fault.ts";
 import { endpointNames } from "../../../contract/words.ts";
 import { type Page, type Row, rows, text } from "../page.ts";
@@ -25,4 +26,12 @@ export const page: Page = [
     Object.entries(faultKinds).map(([kind, { says }]): Row => [kind, says]),
   ),
   text(`${endpointNames.join(", ")}, or * for all of them.`, "Endpoints"),
+  text(
+    "A rule of --callback-fault is <kind>, or <kind>:<share>, as in lost:0.2; it may be repeated, and the first one that hits counts. What a callback is, and how often it is tried, is told by 'lenden sandbox start --help'.",
+    "Callbacks",
+  ),
+  rows(
+    "Kinds of callback faults",
+    Object.entries(callbackFaultKinds).map((row): Row => row),
+  ),
 ];

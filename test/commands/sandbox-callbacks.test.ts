@@ -1,0 +1,84 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test } from "vitest";
+import { paymentOf, refundOf, until } from "../merchant.ts";
+import { built, lenden, scratchFolder, startBuilt } from "../run.ts";
+import { openReceiver } from "../sandbox/receiver.ts";
+
+test("the built sandbox tells of payments and refunds, and `sandbox requests` shows every try", async () => {
+  const { url, bodies } = await openReceiver();
+  const { run, env } = await startSandbox("--refund-callback-url", url);
+  const payment = await run(paymentOf("shoes", "--callback-url", url, "-q"));
+  await run(["sandbox", "trigger", "payment", payment]);
+  const refund = await run([...refundOf(payment, "5"), "-q"]);
+  await run(["refund", "cancel", refund]);
+  await until(() => bodies.length >= 2);
+  expect(bodies).toMatchObject([
+    { transactionId: payment, status: "Completed" },
+    { refundRequestId: refund, status: "Cancelled" },
+  ]);
+  const callbacks = async (): Promise<string[]> =>
+    (await run(["sandbox", "requests", "-o", "csv"]))
+      .split("\r\n")
+      .filter((row) => row.includes(url));
+  await until(async () => (await callbacks()).length >= 2);
+  for (const row of await callbacks()) expect(row).toMatch(/,POST,http:[^,]*,200,\d+,,1$/);
+  const follow = startBuilt(["sandbox", "requests", "--follow"], env);
+  const lines: string[] = [];
+  createInterface({ input: follow.stdout }).on("line", (line) => lines.push(line));
+  await until(() => lines.some((line) => line.endsWith(`POST  ${url}  200  callback, try 1`)));
+  follow.kill("SIGINT");
+  await once(follow, "exit");
+});
+
+test("the built sandbox ends while a callback still waits", async () => {
+  const { url, bodies } = await openReceiver();
+  const { run, child } = await startSandbox("--callback-fault", "late-60000");
+  const payment = await run(paymentOf("shoes", "--callback-url", url, "-q"));
+  await run(["sandbox", "set", "payment", payment, "Cancelled"]);
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
+  expect(bodies).toEqual([]);
+});
+
+test("wrong faults and addresses are named together", async () => {
+  const wrong = [
+    "--callback-fault",
+    "gone",
+    "--refund-callback-url",
+    "http://shop.example/callback",
+  ];
+  const { code, stderr } = await lenden(["sandbox", "start", ...wrong]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('"gone" is no kind of fault of a callback.');
+  expect(stderr).toContain("An address outside this machine begins with https:");
+});
+
+test("without addresses of their own, customers come back and callbacks arrive all the same", async () => {
+  const { run, env } = await startSandbox();
+  const payment = await run(paymentOf("shoes", "-q"));
+  await run(["sandbox", "trigger", "payment", payment]);
+  const rows = async () => (await run(["sandbox", "requests", "-o", "csv"])).split("\r\n");
+  await until(async () => (await rows()).some((row) => /:\d+\/callback,200,\d+,,1$/.test(row)));
+  const page = await fetch(`${new URL(env.LENDEN_BASE_URL ?? "").origin}/return`);
+  expect(page.status).toBe(200);
+  expect(await page.text()).toContain("You are back at the merchant");
+});
+
+/** A running `sandbox start`, and lenden on its account: what a run printed, trimmed. */
+async function startSandbox(...flags: string[]) {
+  const folder = scratchFolder();
+  const child = startBuilt(["sandbox", "start", "--port", "0", "--json", ...flags], {
+    LENDEN_CONFIG_DIR: folder,
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [line]: unknown[] = await once(createInterface({ input: child.stdout }), "line");
+  const { baseUrl, apiKey }: Record<string, string> = JSON.parse(String(line));
+  const env = { LENDEN_CONFIG_DIR: folder, LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: apiKey };
+  const run = async (args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await built(args, { env });
+    expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+    return stdout.trim();
+  };
+  return { child, env, run };
+}

@@ -1,0 +1,247 @@
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type CallbackFault, readCallbackFault } from "../../src/contract/callback-fault.ts";
+import type { RecordedExchange } from "../../src/contract/local.ts";
+import { until } from "../merchant.ts";
+import { scratchFolder } from "../run.ts";
+import { openReceiver } from "./receiver.ts";
+import { paymentBody, type Sandbox, start } from "./running.ts";
+
+test.each(["Completed", "Cancelled"])(
+  "a payment that becomes %s is told of once, with the record as retrieve shows it",
+  async (status) => {
+    const merchant = await openReceiver();
+    const sandbox = await start();
+    const id = await createPayment(sandbox, merchant);
+    await set(sandbox, "payment", id, status);
+    await until(() => merchant.bodies.length > 0);
+    const { body } = await sandbox.get(`/payment/retrieve/${id}`);
+    expect(merchant.bodies).toEqual([body.data]);
+    expect(body.data.status).toBe(status);
+    expect(merchant.heads[0]).toMatchObject({ "content-type": "application/json" });
+    await until(async () => (await deliveries(sandbox)).length > 0);
+    expect(await deliveries(sandbox)).toMatchObject([
+      { method: "POST", path: merchant.url, status: 200, attempt: 1, fault: null },
+    ]);
+  },
+);
+
+test("a payment that completes by itself is told of, though nobody looks at it", async () => {
+  const merchant = await openReceiver();
+  const sandbox = await start({ autoCompleteMs: 1 });
+  const id = await createPayment(sandbox, merchant);
+  await until(() => merchant.bodies.length > 0);
+  expect(merchant.bodies).toMatchObject([{ transactionId: id, status: "Completed" }]);
+});
+
+test("so is one that was created before the sandbox ended", async () => {
+  const merchant = await openReceiver();
+  const dataFile = join(scratchFolder(), "books.db");
+  const before = await start({ dataFile });
+  await createPayment(before, merchant);
+  await before.close();
+  await start({ dataFile, autoCompleteMs: 1 });
+  await until(() => merchant.bodies.length > 0);
+  expect(merchant.bodies).toMatchObject([{ status: "Completed" }]);
+});
+
+test("a refund is told of at the configured address, with the note of its cancellation", async () => {
+  const merchant = await openReceiver();
+  const sandbox = await start({ refundCallbackUrl: merchant.url });
+  const [kept, cancelled] = [await createRefund(sandbox), await createRefund(sandbox)];
+  await set(sandbox, "refund", kept, "Completed");
+  const note = "A mistake";
+  const path = `/refund/cancel-by-platform/${cancelled}`;
+  await sandbox.call(path, { method: "PATCH", body: { note } });
+  await until(() => merchant.bodies.length > 1);
+  expect(merchant.bodies).toMatchObject([
+    { refundRequestId: kept, status: "Completed" },
+    { refundRequestId: cancelled, status: "Cancelled", note },
+  ]);
+});
+
+test("without such an address refunds are told to nobody, and payouts never are", async () => {
+  const sandbox = await start();
+  const refund = await createRefund(sandbox);
+  const told = (await deliveries(sandbox)).length;
+  await set(sandbox, "refund", refund, "Completed");
+  await set(sandbox, "payout", String((await sandbox.payout()).body.data.payoutId), "Completed");
+  const merchant = await openReceiver();
+  await set(sandbox, "payment", await createPayment(sandbox, merchant), "Completed");
+  await until(async () => (await deliveries(sandbox)).length > told);
+  expect((await deliveries(sandbox)).slice(told)).toMatchObject([{ path: merchant.url }]);
+});
+
+test("what the merchant does not take with 2xx is tried again, and a redirect is not followed", async () => {
+  const answers = [
+    (to: ServerResponse) => to.writeHead(500).end("no"),
+    (to: ServerResponse) => to.writeHead(302, { location: "/elsewhere" }).end(),
+    (to: ServerResponse) => to.destroy(),
+    (to: ServerResponse) => to.writeHead(204).end(),
+  ];
+  const merchant = await openReceiver((_, to) => answers.shift()?.(to));
+  const sandbox = await start({ firstRetryMs: 1 });
+  await set(sandbox, "payment", await createPayment(sandbox, merchant), "Completed");
+  await until(async () => (await deliveries(sandbox)).length >= 4);
+  expect(await deliveries(sandbox)).toMatchObject([
+    { status: 500, attempt: 1, answer: "no" },
+    { status: 302, attempt: 2 },
+    { status: null, attempt: 3, answer: "ECONNRESET" },
+    { status: 204, attempt: 4, answer: null },
+  ]);
+  expect(new Set(merchant.paths)).toEqual(new Set(["/callback"]));
+});
+
+test("a merchant that is down is tried seven times, and no answer waits for it", async () => {
+  const sandbox = await start({ firstRetryMs: 1 });
+  const id = await createPayment(sandbox, { url: "http://127.0.0.1:9/callback" });
+  expect((await set(sandbox, "payment", id, "Completed")).status).toBe(200);
+  await until(async () => (await deliveries(sandbox)).length >= 7);
+  expect((await deliveries(sandbox)).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+});
+
+test("of an answer no more than 64 kB is read", async () => {
+  let [isCut, sentBytes] = [false, 0];
+  const merchant = await openReceiver((_, to) => {
+    to.on("close", () => {
+      isCut = !to.writableFinished;
+    });
+    to.writeHead(200);
+    const more = (): void => {
+      do sentBytes += 65_536;
+      while (!to.destroyed && to.write("x".repeat(65_536)));
+    };
+    to.on("drain", more);
+    more();
+  });
+  const sandbox = await start();
+  await set(sandbox, "payment", await createPayment(sandbox, merchant), "Completed");
+  await until(async () => isCut && (await deliveries(sandbox)).length > 0);
+  expect(await deliveries(sandbox)).toMatchObject([{ status: 200, attempt: 1 }]);
+  // What the two sockets hold between them comes on top.
+  expect(sentBytes).toBeLessThan(16 * 1024 * 1024);
+});
+
+// In less than the 10 seconds after which an answer is no longer waited for.
+test("no delivery keeps the sandbox from ending, nor goes on afterwards", {
+  timeout: 8000,
+}, async () => {
+  const silent = await openReceiver(() => {});
+  const sandbox = await start({ callbackFaults: callbackFaults("late-60000:0.5"), seed: 1 });
+  for (let index = 0; index < 8; index += 1) {
+    await set(sandbox, "payment", await createPayment(sandbox, silent), "Completed");
+  }
+  await until(() => silent.bodies.length > 0);
+  await sandbox.close();
+  await until(() => silent.openConnections() === 0);
+});
+
+test("lost: it is written down and never sent", async () => {
+  const { merchant, sandbox } = await afterTwo(...callbackFaults("lost"));
+  await until(async () => (await deliveries(sandbox)).length >= 2);
+  expect(await deliveries(sandbox)).toMatchObject([
+    { status: null, attempt: 1, fault: "lost" },
+    { status: null, attempt: 1, fault: "lost" },
+  ]);
+  expect(merchant.bodies).toEqual([]);
+});
+
+test("late: it comes, and says so", async () => {
+  const { merchant, sandbox } = await afterTwo(...callbackFaults("late-20"));
+  await until(async () => (await deliveries(sandbox)).length >= 2);
+  expect(await deliveries(sandbox)).toMatchObject([{ fault: "late-20" }, { fault: "late-20" }]);
+  expect(merchant.bodies).toHaveLength(2);
+});
+
+test("duplicated: it comes twice", async () => {
+  const { merchant, ids } = await afterTwo(...callbackFaults("duplicated"));
+  await until(() => merchant.bodies.length >= 4);
+  expect(merchant.ids().sort()).toEqual([...ids, ...ids].sort());
+});
+
+test("reordered: the first one waits for the second, and comes after it", async () => {
+  const [reordered] = callbackFaults("reordered");
+  if (!reordered) throw new Error("no rule");
+  // Longer than this test may take: what lets the first one go is the second.
+  const { merchant, ids } = await afterTwo({ ...reordered, delayMs: 60_000 });
+  await until(() => merchant.bodies.length >= 2);
+  expect(merchant.ids()).toEqual([...ids].reverse());
+});
+
+test("forged: a false one comes before the true one", async () => {
+  const { merchant, sandbox, ids } = await afterTwo(...callbackFaults("forged"));
+  await until(async () => (await deliveries(sandbox)).length >= 4);
+  for (const id of ids) {
+    const told = merchant.bodies.filter(({ transactionId }) => transactionId === id);
+    expect(told.map(({ status }) => status)).toEqual(["Cancelled", "Completed"]);
+  }
+  const faults = (await deliveries(sandbox)).map(({ fault }) => fault);
+  expect(faults.sort()).toEqual(["forged", "forged", null, null]);
+});
+
+test("the same seed hits the same callbacks", async () => {
+  const hit = async (): Promise<(string | null)[]> => {
+    const merchant = await openReceiver();
+    const faults = callbackFaults("lost:0.5", "late-1:0.3");
+    const sandbox = await start({ callbackFaults: faults, seed: 7 });
+    const ids: string[] = [];
+    for (let index = 0; index < 12; index += 1) {
+      ids.push(await createPayment(sandbox, merchant));
+      await set(sandbox, "payment", ids[index] ?? "", "Completed");
+      await until(async () => (await deliveries(sandbox)).length > index);
+    }
+    return (await deliveries(sandbox)).map(({ fault }) => fault);
+  };
+  const first = await hit();
+  expect(new Set(first)).toEqual(new Set(["lost:0.5", "late-1:0.3", null]));
+  expect(await hit()).toEqual(first);
+});
+
+/** Two payments that were completed, one after the other, under a fault. */
+async function afterTwo(...faults: CallbackFault[]) {
+  const merchant = await openReceiver();
+  const sandbox = await start({ callbackFaults: faults });
+  const ids = [await createPayment(sandbox, merchant), await createPayment(sandbox, merchant)];
+  for (const id of ids) await set(sandbox, "payment", id, "Completed");
+  return { merchant, sandbox, ids };
+}
+
+function callbackFaults(...rules: string[]): CallbackFault[] {
+  return rules.map((rule) => {
+    const reading = readCallbackFault(rule);
+    if (!reading.ok) throw new Error(reading.problem);
+    return reading.value;
+  });
+}
+
+async function createPayment(sandbox: Sandbox, { url }: { url: string }): Promise<string> {
+  const { body } = await sandbox.post("/payment/create", { ...paymentBody, callback_url: url });
+  return String(body.data.transactionId);
+}
+
+async function createRefund(sandbox: Sandbox): Promise<string> {
+  const origin = new URL(sandbox.baseUrl).origin;
+  const transactionId = await createPayment(sandbox, { url: `${origin}/callback` });
+  const told = (await deliveries(sandbox)).length;
+  await set(sandbox, "payment", transactionId, "Completed");
+  await until(async () => (await deliveries(sandbox)).length > told);
+  const { body } = await sandbox.post("/refund/create-a-request", {
+    transactionId,
+    amount: 5,
+    accountType: "PERSONAL_ACCOUNT",
+    accountNumber: "01712345678",
+  });
+  return String(body.data.refundRequestId);
+}
+
+function set(sandbox: Sandbox, kind: string, id: string, status: string) {
+  return sandbox.post("/local/status", { kind, id, status });
+}
+
+/** The callbacks in the journal, oldest first. */
+async function deliveries(sandbox: Sandbox): Promise<RecordedExchange[]> {
+  const { text } = await sandbox.get("/local/requests/0");
+  const all: RecordedExchange[] = JSON.parse(text).data;
+  return all.filter(({ attempt }) => attempt !== null);
+}

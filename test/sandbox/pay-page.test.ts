@@ -1,0 +1,177 @@
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { browserTest, type Checkout, checkout, openWindow } from "./browser.ts";
+
+const phone = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
+
+browserTest.for([
+  ["Pay", "Completed"],
+  ["Decline", "Cancelled"],
+])("%s, without JavaScript, leads back to the shop with the id and %s", async ([button, ends]) => {
+  const { shop, id, payUrl, status } = await checkout({ amount: 125000.5 });
+  const page = await openWindow(phone);
+  await page.goto(payUrl);
+  expect(await page.title()).toBe("Pay BDT 1,25,000.50");
+  const shown = await page.textContent("dl");
+  for (const text of [new URL(shop.url).host, "BDT 1,25,000.50", "Order 42", "bKash"]) {
+    expect(shown).toContain(text);
+  }
+  expect(await page.inputValue("#payer")).toBe("01712345678");
+  expect(await status()).toBe("Processing");
+  await press(page, button ?? "");
+  expect(await page.title()).toBe("Shop");
+  expect(shop.visits).toEqual([`/thanks?order=42&transactionId=${id}&status=${ends}`]);
+  expect(await status()).toBe(ends);
+});
+
+browserTest("the first of two tabs decides, and the other one says so", async () => {
+  const { shop, id, payUrl, status } = await checkout();
+  const first = await openWindow();
+  const second = await first.context().newPage();
+  await first.goto(payUrl);
+  await second.goto(payUrl);
+  await press(first, "Decline");
+  await press(second, "Pay");
+  expect(await second.title()).toBe("This payment was cancelled");
+  expect(await status()).toBe("Cancelled");
+  await follow(second, () => second.click("text=Back to"));
+  expect(shop.visits).toEqual(
+    Array(2).fill(`/thanks?order=42&transactionId=${id}&status=Cancelled`),
+  );
+});
+
+browserTest("pressed twice, Pay pays once and leads to the shop both times", async () => {
+  const { shop, payUrl, status } = await checkout();
+  const first = await openWindow();
+  const second = await first.context().newPage();
+  await first.goto(payUrl);
+  await second.goto(payUrl);
+  await press(first, "Pay");
+  await press(second, "Pay");
+  expect(shop.visits).toHaveLength(2);
+  expect(await status()).toBe("Completed");
+});
+
+browserTest("the back button offers no second payment", async () => {
+  const { payUrl, status } = await checkout();
+  const page = await openWindow();
+  await page.goto(payUrl);
+  await press(page, "Pay");
+  await page.goBack();
+  expect(await page.title()).toBe("This payment is completed");
+  expect(await page.locator("button").count()).toBe(0);
+  expect(await status()).toBe("Completed");
+});
+
+browserTest("a description is text: no element, no script, no request comes of it", async () => {
+  const description = `</dd><script>document.title="owned"</script><img src=x onerror=alert(1)>"'&lt;`;
+  const { payUrl } = await checkout({ description, suggestedPayerNumber: '"><b>017' });
+  const page = await openWindow({ javaScriptEnabled: true });
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto(payUrl);
+  expect(await page.title()).toBe("Pay BDT 1,250.50");
+  expect(await page.textContent("dl")).toContain(description);
+  expect(await page.inputValue("#payer")).toBe('"><b>017');
+  expect(await page.locator("script, img, b").count()).toBe(0);
+  expect(asked.filter((path) => path !== "/favicon.ico")).toEqual([new URL(payUrl).pathname]);
+});
+
+browserTest("what is no mobile number is asked for again, and nothing is paid", async () => {
+  const { payUrl, status } = await checkout({ suggestedPayerNumber: "12345" });
+  const page = await openWindow();
+  const answer = await page.goto(payUrl);
+  expect(answer?.status()).toBe(200);
+  await press(page, "Pay");
+  expect(await page.textContent("[role=alert]")).toBe("This is not a Bangladeshi mobile number.");
+  expect(await page.inputValue("#payer")).toBe("12345");
+  expect(await status()).toBe("Processing");
+  await page.fill("#payer", "০১৭১২৩৪৫৬৭৮");
+  await press(page, "Pay");
+  expect(await status()).toBe("Completed");
+});
+
+browserTest(
+  "a browser that prefers Bangla gets Bangla, and keeps it through the form",
+  async () => {
+    const { payUrl } = await checkout({ amount: 125000.5, suggestedPayerNumber: "12345" });
+    const page = await openWindow({ locale: "bn-BD" });
+    await page.goto(payUrl);
+    expect(await page.title()).toBe("১,২৫,০০০.৫০ টাকা পরিশোধ করুন");
+    await press(page, "পরিশোধ করুন");
+    expect(await page.textContent("[role=alert]")).toBe("এটি বাংলাদেশের মোবাইল নম্বর নয়।");
+    await follow(page, () => page.click("text=English"));
+    expect(await page.title()).toBe("Pay BDT 1,25,000.50");
+  },
+);
+
+browserTest.for([["en"], ["bn"]])(
+  "in %s nothing scrolls sideways on a phone, and axe finds nothing to complain about",
+  async ([language]) => {
+    const description = `Order ${"4".repeat(200)} with a very long name`;
+    const open = await checkout({ description, suggestedPayerNumber: "12345" });
+    const page = await openWindow({ ...phone, javaScriptEnabled: true, bypassCSP: true });
+    await page.goto(`${open.payUrl}?lang=${language}`);
+    await expectNothingToMend(page);
+    await follow(page, () => page.click("button[value=pay]"));
+    expect(await page.locator("[role=alert]").count()).toBe(1);
+    await expectNothingToMend(page);
+    await page.goto(`${open.payUrl}X?lang=${language}`);
+    await expectNothingToMend(page);
+    await end(open);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.goto(`${open.payUrl}?lang=${language}`);
+    await expectNothingToMend(page);
+  },
+);
+
+browserTest("another site can neither frame the page nor post its form", async () => {
+  const { payUrl, shop, status } = await checkout();
+  const page = await openWindow({ javaScriptEnabled: true });
+  const shopElsewhere = shop.url.replace("127.0.0.1", "localhost");
+  await page.goto(shopElsewhere);
+  await page.setContent(`
+    <iframe src="${payUrl}"></iframe>
+    <form method="post" action="${payUrl}"><input name="payer" value="01712345678">
+      <button name="choice" value="pay">Win a prize</button></form>`);
+  const frame = page.frames().find((one) => one !== page.mainFrame());
+  expect(await frame?.locator("button").count()).toBe(0);
+  await follow(page, () => page.click("text=Win a prize"));
+  expect(await page.title()).toBe("This page is out of date");
+  expect(await status()).toBe("Processing");
+});
+
+browserTest("a shop on another site can send its customer here", async () => {
+  const { payUrl, shop } = await checkout();
+  const page = await openWindow();
+  await page.goto(shop.url.replace("127.0.0.1", "localhost"));
+  await page.setContent(`<a href="${payUrl}">Check out</a>`);
+  await follow(page, () => page.click("text=Check out"));
+  expect(await page.title()).toBe("Pay BDT 1,250.50");
+});
+
+async function press(page: Page, button: string): Promise<void> {
+  await follow(page, () => page.getByRole("button", { name: button, exact: true }).click());
+}
+
+/** Clicks on what leads to another page, and waits for that one. */
+async function follow(page: Page, click: () => Promise<void>): Promise<void> {
+  const loaded = page.waitForEvent("load");
+  await click();
+  await loaded;
+}
+
+async function expectNothingToMend(page: Page): Promise<void> {
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
+  await page.evaluate(axe.source);
+  expect(
+    await page.evaluate(
+      "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))",
+    ),
+  ).toEqual([]);
+}
+
+async function end({ sandbox, id }: Checkout): Promise<void> {
+  await sandbox.post("/sandbox/trigger-payment", { transactionId: id });
+}
