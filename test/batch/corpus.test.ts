@@ -21,7 +21,7 @@ test(
   "every file is read as it is, or every problem of it is found where it stands",
   async () => {
     const examine = await examiner();
-    const cases = everyNth(runs(3, 1));
+    const cases = everyNth(runs(5, 1));
     const found: Found[] = [];
     for (const { name, bytes, delimiter } of cases) {
       const { draft, problems } = await examine(bytes, delimiter);

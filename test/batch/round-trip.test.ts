@@ -74,7 +74,7 @@ test("any file that was sent comes back as it was, whatever it was written with"
       await close();
     },
   );
-  await fc.assert(property, { numRuns: runs(8, 300) });
+  await fc.assert(property, { numRuns: runs(5, 300) });
 }, 300_000);
 
 test("--for-excel has a byte order mark, and runs nothing", async () => {

@@ -4,7 +4,7 @@ import { verdicts } from "../../src/callbacks/verdicts.ts";
 import { type ServiceRecord, verify } from "../../src/callbacks/verify.ts";
 import { readWritten } from "../../src/callbacks/written.ts";
 
-const numRuns = process.env.LENDEN_DEEP ? 50_000 : 2_000;
+const numRuns = process.env.LENDEN_DEEP ? 50_000 : 1_000;
 
 /** Names and words that mean something, so that much of what is made gets far. */
 const name = fc.constantFrom(

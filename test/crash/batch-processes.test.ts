@@ -5,7 +5,7 @@ import { expectPaidOnce, payeesOf, sendOf } from "../payees.ts";
 import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
 
-const rounds = runs(2, 50);
+const rounds = runs(1, 50);
 const processes = runs(6, 20);
 
 test(

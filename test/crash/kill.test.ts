@@ -17,7 +17,7 @@ import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
 
 const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
-const atOnce = runs(12, 20);
+const atOnce = runs(8, 20);
 const batches = runs(1, 5);
 const killsEach = runs(1, 2);
 const kills = atOnce * batches * killsEach;
@@ -225,7 +225,7 @@ test.concurrent.for(["payment", "refund"] as const)(
 );
 
 test.concurrent(
-  `a payment and a refund that are killed at random moments (${runs(8, 60)}) are sent once each`,
+  `a payment and a refund that are killed at random moments (${runs(4, 60)}) are sent once each`,
   async ({ onTestFailed, onTestFinished }) => {
     onTestFailed(() => void process.stderr.write(`LENDEN_SEED=${seed}\n`));
     const random = createRandom("once", seed);
@@ -239,7 +239,7 @@ test.concurrent(
     );
     const paid = await paidThroughFaults(merchant);
     const before = (await merchant.moneyRequests()).length;
-    const lines = Array.from({ length: runs(8, 60) }, (_, index) =>
+    const lines = Array.from({ length: runs(4, 60) }, (_, index) =>
       index % 2 === 0 ? paymentOf(`Order ${index}`) : refundOf(paid, `0.${index + 10}`),
     );
     for (let start = 0; start < lines.length; start += 8) {

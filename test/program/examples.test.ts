@@ -7,6 +7,7 @@ import type { Page } from "../../src/program/help/page.ts";
 import { rootPage, topicsPage } from "../../src/program/help/root.ts";
 import { topics } from "../../src/program/help/topics.ts";
 import { ended } from "../merchant.ts";
+import { runs } from "../runs.ts";
 import { type Stage, stageFor } from "./staging.ts";
 
 const pages = [
@@ -15,9 +16,9 @@ const pages = [
   ...(await Promise.all(topics.map(async ({ load }) => (await load()).page))),
 ];
 
-/** Every example of the commands; those of the topics, which are of the same kinds, are more. */
+/** The first two of every command; deep, all of them and those of the pages. */
 const examples = [
-  ...commands.flatMap((command) => command.examples),
+  ...commands.flatMap((command) => command.examples.slice(0, runs(2, Number.POSITIVE_INFINITY))),
   ...(process.env.LENDEN_DEEP ? pages.flatMap(examplesOf) : []),
 ];
 
