@@ -10,7 +10,7 @@ import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
 
 const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
-const batches = runs(2, 20);
+const batches = runs(1, 20);
 const rowsEach = runs(60, 1_010);
 const killsEach = runs(2, 10);
 const atOnce = runs(3, 12);

@@ -7,7 +7,7 @@ import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
 
 const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
-const moments = runs(4, 60);
+const moments = runs(2, 60);
 
 /** How many rows stand where, but those that stand nowhere. */
 async function states(merchant: Merchant, { file }: Payees): Promise<Record<string, number>> {

@@ -17,7 +17,7 @@ import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
 
 const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
-const atOnce = runs(8, 20);
+const atOnce = runs(5, 20);
 const batches = runs(1, 5);
 const killsEach = runs(1, 2);
 const kills = atOnce * batches * killsEach;

@@ -13,7 +13,7 @@ import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
 
 const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
-const moments = runs(10, 100);
+const moments = runs(6, 100);
 const atOnce = 8;
 
 interface Signalled extends Ended {

@@ -16,10 +16,10 @@ const batch = [
 export const mutants = [
   {
     name: "no intent: the reference is not written down before it is sent",
-    file: "ledger/ledger.ts",
-    find: "const begun = begin(intent);",
+    file: "ledger/writing.ts",
+    find: "if (intents.length === 0) return [];",
     replace:
-      'const begun = byReference.get(baseUrl, keyId, intent.reference) ? undefined : { ...intent, ...untried, number: 0n, id: "", user: "", command: "", ...worker.owner, createdAt: at(), updatedAt: at(), holder: null };',
+      'if (intents.length >= 0) return intents.map((intent) => begunOf(intent, { id: "", number: 0n, target: null }, at(), { ...worker.holder, since: at() }));',
   },
   {
     name: "intent not durable: synchronous=OFF",
@@ -86,8 +86,8 @@ export const mutants = [
   {
     name: "stale timestamp: half a minute old",
     file: "http/client.ts",
-    find: "timestamp: Math.floor(wire.now() / 1000)",
-    replace: "timestamp: Math.floor(wire.now() / 1000) - 30",
+    find: "body.timestamp = Math.floor(wire.now() / 1000);",
+    replace: "body.timestamp = Math.floor(wire.now() / 1000) - 30;",
   },
   {
     name: "stale signature: of the second before",
@@ -216,8 +216,8 @@ export const mutants = [
   {
     name: "another payout under a known reference is taken for the same",
     file: "ledger/ledger.ts",
-    find: "if (operation.fingerprint !== intent.fingerprint)",
-    replace: "if (operation.amountPaisa !== intent.amountPaisa)",
+    find: "if (operation.fingerprint !== fingerprint) return",
+    replace: "if (operation.fingerprint.length !== fingerprint.length) return",
   },
   {
     name: "a conflict is answered as success",
@@ -373,8 +373,8 @@ export const mutants = [
   {
     name: "real money: nobody is asked",
     file: "program/confirm.ts",
-    find: "if (isReal) await requireYes(question, head, around);",
-    replace: "",
+    find: "if (isReal) await requireWord(question, head, around);",
+    replace: "if (isReal) await Promise.resolve();",
     tests: ["test/commands/production.test.ts"],
   },
 ];
