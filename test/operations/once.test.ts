@@ -231,7 +231,7 @@ describe("over real sockets, counted in the sandbox's own books", () => {
 
   /** A world of a real client, whose pauses take no time and whose patience is short. */
   function world(sandbox: Sandbox): World {
-    const signal = AbortSignal.timeout(2_500);
+    const signal = AbortSignal.timeout(7_000);
     const real = client(sandbox.baseUrl, { apiKey: sandbox.apiKey, signal });
     return { ...scripted({}).world, client: real };
   }
