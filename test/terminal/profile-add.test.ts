@@ -111,6 +111,7 @@ describe("profile add at a terminal", () => {
     const { code, screen } = await terminal.ended();
     expect(code).toBe(0);
     expect(screen).not.toContain("ABCDEFGH");
+    expect(screen).toContain("In use is still shop; 'lenden profile use other' changes that.");
     expect(readdirSync(folder)).toEqual(["profiles.json"]);
     const { profiles } = JSON.parse(readFileSync(join(folder, "profiles.json"), "utf8"));
     expect(Object.keys(profiles)).toEqual(["shop", "other"]);

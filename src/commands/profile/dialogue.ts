@@ -46,7 +46,7 @@ export async function askProfile(given: Given, ask: Ask, context: Context) {
 /** Says which profile the next command goes by, where that is not the new one. */
 export async function showInUse(name: string, context: Context): Promise<void> {
   const { current } = await context.profiles.read();
-  if (current === name) return;
+  if (current === undefined || current === name) return; // the first one is in use at once
   context.notice(`In use is still ${current}; 'lenden profile use ${name}' changes that.`);
 }
 
