@@ -1,5 +1,6 @@
 import { isAbsolute, join } from "node:path";
 import type { Host } from "../host.ts";
+import { shellLine } from "../ui/shell-line.ts";
 
 export const shells = ["bash", "zsh", "fish", "powershell"] as const;
 export type Shell = (typeof shells)[number];
@@ -35,7 +36,7 @@ function bash(machine: Machine): Place {
     next: [
       "A new bash finds it there by itself, if the package bash-completion is installed.",
       "If it is not, add this line to ~/.bashrc:",
-      `  . ${quoted(file)}`,
+      `  ${shellLine([".", file])}`,
     ],
   };
 }
@@ -47,7 +48,7 @@ function zsh(machine: Machine): Place {
     file: join(folder, scriptNames.zsh),
     next: [
       "Add these two lines to ~/.zshrc, unless they are there, and open a new zsh:",
-      `  fpath=(${quoted(folder)} $fpath)`,
+      `  fpath=(${shellLine([folder])} $fpath)`,
       "  autoload -Uz compinit && compinit",
     ],
   };
@@ -79,9 +80,4 @@ function dataHome({ env, folders }: Machine): string {
 /** A relative path in such a variable counts for nothing, as the XDG specification says. */
 function absolute(path: string | undefined): string | undefined {
   return path !== undefined && isAbsolute(path) ? path : undefined;
-}
-
-/** For bash and zsh; bare where nothing in it means anything to them. */
-function quoted(path: string): string {
-  return /^[\w/.-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -53,21 +53,18 @@ export async function secretPlace({ payoutSecret }: Settings, patient: Patient):
   if (!payoutSecret) {
     return warning(
       "There is none: payouts cannot be signed.",
-      "Set LENDEN_PAYOUT_SECRET, or keep it with 'lenden profile add' or 'lenden profile set payout-secret'.",
+      "Set LENDEN_PAYOUT_SECRET, or add the profile again with 'lenden profile add <name> --replace'.",
     );
   }
   await patient.payoutSecret();
   return passed(`there, ${placeOf(payoutSecret)}`);
 }
 
-/** How a place is called, by the shape in which a profile keeps a secret. */
-const places = new Map([
-  ["text", "written in"],
-  ["command", "printed by the command of"],
-]);
-
 function placeOf(secret: { value: SecretSource; source: string } | undefined): string {
   if (!secret) return "from nowhere";
-  const [shape = ""] = Object.keys(secret.value);
-  return `${places.get(shape) ?? `kept in the ${shape} for`} ${secret.source}`;
+  const { value, source } = secret;
+  if ("text" in value) return `written in ${source}`;
+  return "keychain" in value
+    ? `kept in the keychain for ${source}`
+    : `printed by the command of ${source}`;
 }

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgsStringToArgv } from "string-argv";
+import { expect, test } from "vitest";
+import { commands } from "../../src/commands/index.ts";
+import { readArgv } from "../../src/program/argv.ts";
+import { topics } from "../../src/program/help/topics.ts";
+
+const source = resolve(import.meta.dirname, "../../src");
+const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>
+  name.endsWith(".ts"),
+);
+
+/** Every command line that a hint, a notice or a help text tells somebody to run. */
+const told = files.flatMap((name) => {
+  const text = readFileSync(join(source, name), "utf8");
+  return [...text.matchAll(/'lenden ([^'`$\n]+)'/g)].map(([, line = ""]) => line);
+});
+
+test.each([...new Set(told)])("there is what somebody is told to run: lenden %s", async (line) => {
+  const argv = parseArgsStringToArgv(line);
+  if (/^<(?:command|anything)>/.test(line)) return;
+  const invocation = await readArgv(argv, commands);
+  if (invocation.kind === "help") return expect(isHelp(invocation.path)).toBe(true);
+  if (invocation.kind !== "run") throw new Error(`this is ${invocation.kind}`);
+  const { command, given } = invocation;
+  expect(given.problems).toEqual([]);
+  for (const [index, { read }] of Object.values(command.arguments).entries()) {
+    const typed = given.arguments[index];
+    if (typed !== undefined && read.words) expect(read.words).toContain(typed);
+  }
+});
+
+function isHelp(path: string): boolean {
+  const isCommand = commands.some(({ name }) => `${name} `.startsWith(`${path} `));
+  return (
+    isCommand ||
+    ["", "topics", "<topic>"].includes(path) ||
+    topics.some(({ name }) => name === path)
+  );
+}
