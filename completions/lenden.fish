@@ -167,14 +167,14 @@ function __lenden_known --no-scope-shadowing
         case ''
             set members \
                 'methods List the payment methods of the account' \
-                'pay create, get, wait, list' \
-                'payout send, get, wait, list, batch, sign, verify' \
-                'refund create, get, wait, list, cancel' \
-                'sandbox start, exec, trigger, set, requests, info' \
-                'profile add, list, show, use, set, rename, remove' \
-                'ledger show, resolve, export, check' \
+                'pay Take payments from customers, and see whether they have paid' \
+                'payout Send money to mobile wallets, each payout once' \
+                'refund Pay back a completed payment, in whole or in part' \
+                'sandbox Try everything out without real money' \
+                'profile Keep accounts under names of your choice' \
+                'ledger See, settle and check what was sent from this machine' \
                 'doctor Look for what keeps lenden from working' \
-                'callback listen, verify, list, show, replay' \
+                'callback Receive the service\'s callbacks, and believe none of them unseen' \
                 'api Make a raw call, signed when the path needs it' \
                 'completion Print a shell\'s completion script, or install it' \
                 'demo Tell the whole story, on a sandbox of its own' \
@@ -225,7 +225,7 @@ function __lenden_known --no-scope-shadowing
                 'get Show a payout and its status, as the service has it now' \
                 'wait Wait until a payout is Completed or Cancelled' \
                 'list List the payouts that this machine sent, newest first' \
-                'batch template, check, send, status, list, export' \
+                'batch Pay everybody in a CSV file, each row once' \
                 'sign Make a payout\'s signature, without sending anything' \
                 'verify Check a payout\'s signature and say what is wrong with it'
         case 'payout send'
@@ -369,7 +369,7 @@ function __lenden_known --no-scope-shadowing
             set members \
                 'start Run the service\'s local sandbox on this machine until Ctrl-C' \
                 'exec Run a command against a local sandbox of its own' \
-                'trigger payment, payout' \
+                'trigger Play the customer who pays, or the recipient who gets the money' \
                 'set Move a record of the local sandbox to Completed or Cancelled' \
                 'requests Show what the local sandbox was asked and answered, and the callbacks it sent' \
                 'info Show what the service says of the sandbox account'

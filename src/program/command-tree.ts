@@ -1,5 +1,19 @@
-import { groups, purposes } from "../../commands/groups.ts";
-import type { Command } from "../../frame/command.ts";
+import { groups, purposes } from "../commands/groups.ts";
+import type { Command } from "../frame/command.ts";
+
+/** Every command and every group, by their whole names; a group before what is in it. */
+export function pathsOf(commands: Command[]): string[] {
+  const paths = commands.flatMap(({ name }) => {
+    const words = name.split(" ");
+    return words.map((_, index) => words.slice(0, index + 1).join(" "));
+  });
+  return [...new Set(paths)];
+}
+
+/** `send` of `payout send`. */
+export function lastWord(path: string): string {
+  return path.split(" ").at(-1) ?? "";
+}
 
 /** The commands and groups right below a path, whole names; an empty path is lenden itself. */
 export function childrenOf(path: string, commands: Command[]): string[] {
@@ -19,7 +33,7 @@ export function sayingOf(name: string, commands: Command[]): string {
   if (commands.some((one) => one.name === name)) return summaryOf(name, commands);
   return childrenOf(name, commands)
     .filter((child) => !hasOwnLine(child))
-    .map((child) => child.split(" ").at(-1))
+    .map(lastWord)
     .join(", ");
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from "../frame/command.ts";
 import type { Argument, Flag, Named, Read } from "../frame/flag.ts";
+import { childrenOf, lastWord, pathsOf, summaryOf } from "./command-tree.ts";
 import { globalFlags } from "./globals.ts";
 
 /**
@@ -33,14 +34,13 @@ export interface Entry {
 }
 
 export function tablesOf(commands: Command[]): Tables {
-  const paths = new Set(commands.flatMap(({ name }) => pathsTo(name)));
-  const places = [...paths].map((path) => {
+  const places = ["", ...pathsOf(commands)].map((path) => {
     const command = commands.find(({ name }) => name === path);
-    const members = membersOf(path, paths);
+    const members = childrenOf(path, commands);
     return {
       path,
       members: [
-        ...members.map((one) => ({ name: lastWord(one), about: aboutOf(one, paths, commands) })),
+        ...members.map((one) => ({ name: lastWord(one), about: summaryOf(one, commands) })),
         ...(path === "" ? [{ name: "help", about: "Show the help of a command" }] : []),
       ],
       flags: Object.values(command?.flags ?? {}).map(flagEntry),
@@ -48,30 +48,6 @@ export function tablesOf(commands: Command[]): Tables {
     };
   });
   return { everywhere: Object.values(globalFlags).map(flagEntry), places };
-}
-
-/** `""`, `payout` and `payout send` of `payout send`. */
-function pathsTo(name: string): string[] {
-  const words = name.split(" ");
-  return ["", ...words.map((_, index) => words.slice(0, index + 1).join(" "))];
-}
-
-function parentOf(path: string): string {
-  return path.split(" ").slice(0, -1).join(" ");
-}
-
-function lastWord(path: string): string {
-  return path.split(" ").at(-1) ?? "";
-}
-
-function membersOf(path: string, paths: Set<string>): string[] {
-  return [...paths].filter((one) => one !== "" && parentOf(one) === path);
-}
-
-/** A group is told by what is in it. */
-function aboutOf(path: string, paths: Set<string>, commands: Command[]): string {
-  const command = commands.find(({ name }) => name === path);
-  return command?.summary ?? membersOf(path, paths).map(lastWord).join(", ");
 }
 
 function flagEntry({ usage, about, presence, ...one }: Flag): Entry {

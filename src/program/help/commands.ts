@@ -2,8 +2,8 @@ import { groups } from "../../commands/groups.ts";
 import { exits, type FailureKind } from "../../failure.ts";
 import type { Command } from "../../frame/command.ts";
 import type { Flag } from "../../frame/flag.ts";
+import { childrenOf, summaryOf } from "../command-tree.ts";
 import { type Page, type Row, rows, text } from "./page.ts";
-import { childrenOf, summaryOf } from "./tree.ts";
 
 /** The help of one command. */
 export function commandPage(command: Command): Page {

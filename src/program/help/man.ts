@@ -1,10 +1,10 @@
 import { groups } from "../../commands/groups.ts";
 import type { Command } from "../../frame/command.ts";
+import { childrenOf, indexOf, summaryOf } from "../command-tree.ts";
 import { commandPage, groupPage } from "./commands.ts";
 import { type Page, rows, text } from "./page.ts";
 import { manSection, roffText } from "./roff.ts";
 import { topics } from "./topics.ts";
-import { childrenOf, indexOf, summaryOf } from "./tree.ts";
 
 /** A page of the manual: the name of its file, and what stands in it. */
 interface ManPage {

@@ -1,7 +1,7 @@
 import type { Command } from "../../frame/command.ts";
+import { indexOf, sayingOf } from "../command-tree.ts";
 import { type Page, rows, text } from "./page.ts";
 import { topics } from "./topics.ts";
-import { indexOf, sayingOf } from "./tree.ts";
 
 /** What the examples of help begin with. */
 const start = {
