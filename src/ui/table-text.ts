@@ -55,9 +55,10 @@ function laidOut(lines: CellText[][], widths: number[]): string {
   const texts: string[] = [];
   const box = ({ text, paint }: CellText, column: number): string => {
     const shown = cut(text, widths[column] ?? 0);
-    if (shown === "") return "";
+    const columns = widthOf(shown);
+    if (columns === 0) return "";
     texts.push(paint(shown));
-    return `#${"_".repeat(widthOf(shown) - 1)}`;
+    return `#${"_".repeat(columns - 1)}`;
   };
   const table = new CliTable({
     chars: noBorders,

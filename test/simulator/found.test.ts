@@ -83,6 +83,18 @@ test("a cancel that was answered is not called unsent because the record could n
   expect([0, 75]).toContain(ended.code);
 });
 
+test("a cancel that arrives late changes nothing of a refund that is Completed", async () => {
+  const ends = { does: "end", resource: "refund", status: "Completed" } as const;
+  const step = { reruns: 0, gapMs: 0, meanwhile: undefined };
+  const script: Step[] = [paysBack, ends, { does: "cancel" } as const].map((command) => ({
+    ...step,
+    command,
+  }));
+  const faults = [undefined, undefined, fault("late", { lateMs: 41 })];
+  const { wrong } = await simulate({ ...nothing, script, faults }, noSums());
+  expect(wrong).toEqual([]);
+});
+
 test("P4: what another process holds cannot be declared not made", async () => {
   const place = await stage();
   let code: unknown;

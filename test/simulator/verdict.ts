@@ -26,14 +26,14 @@ export function judgePayout(ran: Ran<SentPayout>, order: PayoutOrder, universe: 
     universe.report("misreported", `${says} without any conflict`);
 }
 
-/** What holds of every command. */
-export function judgeAny({ tool, ended }: Ran, universe: Universe): void {
+/** What holds of every command; `mayYetAct` says whether a request that is on its way still can. */
+export function judgeAny({ tool, ended }: Ran, universe: Universe, mayYetAct = true): void {
   const says = `${tool.name} ended ${ended.code} (${ended.says})`;
   const saysNothingSent = [1, 2, 7].includes(Number(ended.code));
   if (saysNothingSent && tool.sends > 0)
     universe.report("misreported", `${says}, but it sent something`);
   const saysNothingDone = [3, 4, 9, 69].includes(Number(ended.code));
-  if (saysNothingDone && (tool.made.length > 0 || tool.pending > 0))
+  if (saysNothingDone && (tool.made.length > 0 || (mayYetAct && tool.pending > 0)))
     universe.report("misreported", `${says}, but the service did ${tool.made.join()}`);
   if (ended.code === 75 && !universe.doubted.has(tool.subject))
     universe.report("misreported", `${says}, but there was no doubt`);
@@ -49,12 +49,13 @@ export function judgeOnce(ran: Ran, id: string | undefined, universe: Universe):
     universe.report("misreported", `${tool.name} ended 5 without any conflict`);
 }
 
+/** A refund that has ended stays as it is: no cancel that comes late can move it any more. */
 export function judgeCancel(ran: Ran, id: string, universe: Universe): void {
   const { code } = ran.ended;
   const record = universe.service.refunds.find((one) => one.refundRequestId === id);
   if (code === 0 && record?.status !== "Cancelled")
     universe.report("misreported", `cancel ${id} ended 0, but it is ${record?.status}`);
-  judgeAny(ran, universe);
+  judgeAny(ran, universe, record?.status === "Processing");
 }
 
 /** Within a second of the start nobody can tell what was there before. */

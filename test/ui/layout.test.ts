@@ -128,6 +128,18 @@ test("ids are cut where nothing else can give, but never that of the row itself"
   expect(narrow).toMatch(/ LD-01[0-9A-Z]*… /);
 });
 
+test("a text of marks alone takes no room in a table, and its neighbours stay", async () => {
+  const [first] = payments.rows;
+  const rows = [{ id: longId, cells: { ...first?.cells, description: text("\u0301") } }];
+  const options = { format: "table", quiet: false, color: false, continues: false } as const;
+  const shown = await render([], () => ({ ...payments, rows }), {
+    ...options,
+    width: 120,
+    nowMs: now,
+  });
+  expect(shown).toMatch(new RegExp(`${longId} +BDT 9,99,99,999\\.50 +Processing +3 min ago`));
+});
+
 test("off a terminal nothing is cut or wrapped, and a time stays true", async () => {
   const options = { format: "table", quiet: false, color: false, continues: false } as const;
   const shown = await render([], () => payments, {

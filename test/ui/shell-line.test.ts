@@ -39,7 +39,8 @@ test.each(["sh", "bash"])(
       fc.property(lines, (all) => {
         expect(wordsOf(shell, all.map(shellLine))).toEqual(all);
       }),
-      { numRuns: runs(15, 500) },
+      { numRuns: runs(15, 200) },
     );
   },
+  120_000,
 );
