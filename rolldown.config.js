@@ -1,11 +1,16 @@
-import { defineConfig } from "rolldown";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineConfig, rolldown } from "rolldown";
 
 /**
- * Start-up is paid by the file and by the byte. What every run needs is one chunk; what touches an
- * account, what makes a call, and help are three more; everything else is loaded by the command that
- * asks for it. The bundle is CommonJS because Node starts it some 6 ms sooner than an ES module.
+ * Start-up is paid by the file and by the byte. The entry answers for the version and the help; one
+ * chunk keeps what V8 compiled of those after it; what every command needs is the next; what touches an account, what makes a call, and what makes help
+ * are three more; everything else is loaded by the command that asks for it. The bundle is CommonJS
+ * because Node starts it some 6 ms sooner than an ES module.
  */
 const chunks = {
+  compiled: ["program/compiled.ts"],
   start: ["program/run.ts"],
   account: ["program/accounts.ts"],
   call: ["program/calls.ts"],
@@ -25,18 +30,59 @@ const assignChunks = {
       into.add(id);
       for (const imported of this.getModuleInfo(id)?.importedIds ?? []) assign(imported, into);
     };
+    assign(`${import.meta.dirname}/src/main.ts`, new Set()); // stays in the entry
     for (const [name, files] of Object.entries(chunks)) {
       for (const file of files) assign(`${import.meta.dirname}/src/${file}`, members[name]);
     }
   },
 };
 
-/** undici loads HTTP/2 with everything else, and Node's own http2 with it; lenden never speaks it. */
-const withoutHttp2 = {
-  name: "without-http2",
-  load: {
-    filter: { id: /undici[\\/]lib[\\/]dispatcher[\\/]client-h2\.js$/ },
-    handler: () => "module.exports = () => { throw new Error('HTTP/2 is not spoken here'); };",
+/**
+ * What a package loads at its start, and lenden never uses: HTTP/2 and, for one number and one class,
+ * all of node:http; commander's subcommands that are programs of their own.
+ */
+const unused = [
+  {
+    file: /undici[\\/]lib[\\/]dispatcher[\\/]client-h2\.js$/,
+    what: /^.*$/s,
+    instead: "module.exports = () => { throw new Error('HTTP/2 is not spoken here'); };",
+  },
+  {
+    file: /undici[\\/]lib[\\/](?:core[\\/]util|dispatcher[\\/]client)\.js$/,
+    what: "require('node:http')",
+    instead: "({ maxHeaderSize: 16384, IncomingMessage: undefined })",
+  },
+  {
+    file: /commander[\\/]lib[\\/]command\.js$/,
+    what: "require('node:child_process')",
+    instead: "undefined",
+  },
+];
+
+const withoutUnused = unused.map(({ file, what, instead }, index) => ({
+  name: `without-unused-${index}`,
+  transform: {
+    filter: { id: file },
+    handler: (code) => {
+      const left = code.replace(what, instead);
+      if (left === code) throw new Error(`${file} no longer holds ${what}`);
+      return left;
+    },
+  },
+}));
+
+/** Every page of help, as a file of its own: `lenden --help` reads it and need know no command. */
+const helpPages = {
+  name: "help-pages",
+  async generateBundle() {
+    const input = `${import.meta.dirname}/src/program/help/pages.ts`;
+    const bundle = await rolldown({ input, platform: "node", external: usual.external });
+    const dir = mkdtempSync(join(tmpdir(), "lenden-help-"));
+    await bundle.write({ dir, entryFileNames: "pages.cjs", format: "cjs", codeSplitting: false });
+    const { allPages } = await import(join(dir, "pages.cjs"));
+    rmSync(dir, { recursive: true });
+    for (const [file, source] of await allPages())
+      this.emitFile({ type: "asset", fileName: `help/${file}`, source });
   },
 };
 
@@ -55,12 +101,14 @@ const usual = {
 const program = defineConfig({
   ...usual,
   input: "src/main.ts",
-  plugins: [withoutHttp2, assignChunks],
+  preserveEntrySignatures: "allow-extension",
+  plugins: [...withoutUnused, assignChunks, helpPages],
   output: {
     ...usual.output,
     cleanDir: true,
     chunkFileNames: "[name]-[hash].cjs",
     codeSplitting: {
+      includeDependenciesRecursively: false, // what the entry shares with a chunk stays in the entry
       groups: Object.keys(chunks).map((name) => ({ name, test: (id) => members[name].has(id) })),
     },
   },

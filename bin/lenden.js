@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-require("node:module").enableCompileCache?.();
 const argv = process.argv.slice(2);
 // Somebody waits for a Tab: what answers it is one small file, and nothing else is loaded.
 const file = argv[0] === "__complete" ? "complete" : "main";

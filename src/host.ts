@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
+import { fstatSync, readFileSync, writeSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
@@ -10,6 +9,8 @@ export interface Host {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+  /** Standard output without a stream, which takes two milliseconds to make: for the text that ends a run. */
+  lastOutput: { readonly isTTY: boolean; write(text: string): void };
   /** The environment, in which an empty variable is an unset one. */
   env: Record<string, string | undefined>;
   platform: NodeJS.Platform;
@@ -34,6 +35,8 @@ export interface Host {
   keychain?: { program: string; args: string[] };
   /** Calls back on every SIGINT, SIGTERM and SIGHUP, instead of dying; returns how to stop listening. */
   onSignal(listener: (signal: Signal) => void): () => void;
+  /** Calls back at the very end, when nothing is waited for any more. */
+  onExit(listener: () => void): void;
   /** Ends this process by a signal, whoever listens to it. */
   raise(signal: Signal): void;
 }
@@ -47,6 +50,10 @@ interface Folders {
   home: string;
   /** What comes with the package for shells; one folder up from the source and from the bundle. */
   completions: string;
+  /** What may be deleted at any time; undefined where nothing is to be kept. */
+  cache?: string;
+  /** The pages of help that the build wrote down; run from the source, there are none. */
+  help?: string;
 }
 
 /** The real one. */
@@ -63,6 +70,7 @@ export function processHost(): Host {
     get stderr() {
       return survivingClosure(process.stderr);
     },
+    lastOutput,
     env,
     platform: process.platform,
     nodeVersion: process.version,
@@ -76,12 +84,13 @@ export function processHost(): Host {
     },
     processStart,
     now: Date.now,
-    sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => {}),
-    randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
+    sleep,
+    randomBytes: (size) => process.getBuiltinModule("node:crypto").randomBytes(size),
     folders: foldersOf(env, { platform: process.platform, home: homedir() }),
     ledgerWriter: join(import.meta.dirname, "ledger-writer.cjs"),
     keychain: { program: process.execPath, args: [join(import.meta.dirname, "keychain.cjs")] },
     onSignal: listen,
+    onExit: (listener) => process.once("exit", listener),
     raise: (signal) => {
       process.removeAllListeners(signal);
       process.kill(process.pid, signal);
@@ -95,6 +104,34 @@ export function processHost(): Host {
  */
 function survivingClosure<Stream extends NodeJS.EventEmitter>(stream: Stream): Stream {
   return stream.listenerCount("error") > 0 ? stream : stream.on("error", () => {});
+}
+
+const lastOutput: Host["lastOutput"] = {
+  get isTTY() {
+    return fstatSync(1).isCharacterDevice() && process.stdout.isTTY === true;
+  },
+  write(text) {
+    let rest = Buffer.from(text);
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
+    } catch {
+      // A reader that is slow or gone: the stream knows how to wait, and whom to forgive.
+      survivingClosure(process.stdout).write(rest);
+    }
+  },
+};
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(wake, ms);
+    signal?.addEventListener("abort", wake);
+    if (signal?.aborted) wake();
+    function wake(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", wake);
+      resolve();
+    }
+  });
 }
 
 /** Node 22 calls its SQLite experimental on stderr; of all warnings, that one alone is kept back. */
@@ -140,21 +177,22 @@ function foldersOf(
   machine: { platform: NodeJS.Platform; home: string },
 ): Folders {
   const { home } = machine;
-  const [config, data] =
+  const local = env.LOCALAPPDATA ?? join(home, "AppData", "Local");
+  const [config, data, cache] =
     machine.platform === "win32"
-      ? [
-          env.APPDATA ?? join(home, "AppData", "Roaming"),
-          env.LOCALAPPDATA ?? join(home, "AppData", "Local"),
-        ]
+      ? [env.APPDATA ?? join(home, "AppData", "Roaming"), local, join(local, "Temp")]
       : [
           env.XDG_CONFIG_HOME ?? join(home, ".config"),
           env.XDG_DATA_HOME ?? join(home, ".local", "share"),
+          env.XDG_CACHE_HOME ?? join(home, ".cache"),
         ];
   return {
     config: env.LENDEN_CONFIG_DIR ?? join(config, "lenden"),
     data: env.LENDEN_DATA_DIR ?? join(data, "lenden"),
+    cache: join(cache, "lenden"),
     home,
     completions: join(import.meta.dirname, "..", "completions"),
+    help: join(import.meta.dirname, "help"),
   };
 }
 

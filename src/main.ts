@@ -1,13 +1,20 @@
 import { readFileSync } from "node:fs";
 import type { Host } from "./host.ts";
+import { readyHelp } from "./program/help/ready.ts";
 
 export { processHost } from "./host.ts";
 
-/** argv and a host in, an exit code out. The version alone needs nothing of what follows. */
+/** argv and a host in, an exit code out. The version and the help need nothing of what follows. */
 export async function main(argv: string[], host: Host): Promise<number> {
-  if (argv.length === 1 && argv[0] === "--version") {
-    host.stdout.write(`${ownVersion()}\n`);
+  const isVersion = argv.length === 1 && argv[0] === "--version";
+  const ready = isVersion ? `${ownVersion()}\n` : readyHelp(argv, host);
+  if (ready !== undefined) {
+    host.lastOutput.write(ready);
     return 0;
+  }
+  if (host.folders.cache !== undefined) {
+    const { keepCompiled } = await import("./program/compiled.ts");
+    keepCompiled(host.folders.cache, host);
   }
   const { run } = await import("./program/run.ts");
   return run(argv, host, ownVersion());

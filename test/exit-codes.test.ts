@@ -164,7 +164,7 @@ test("69: nobody listens", async () => {
 
 test("75: the answer never comes", async () => {
   const server = await misbehave(() => ({ do: "silence" }));
-  const line = [...payout, "--ref", "R75", "--timeout", "200ms", "--json"];
+  const line = [...payout, "--ref", "R75", "--timeout", "1s", "--json"];
   const outcome = await lenden(line, { env: envOf(server.baseUrl) });
   const { operation, hint } = expectEnding(outcome, 75, "uncertain");
   expect([operation, hint?.includes("--ref R75")]).toEqual(["R75", true]);

@@ -36,6 +36,12 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
     stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
     stdout,
     stderr,
+    lastOutput: {
+      get isTTY() {
+        return host.stdout.isTTY === true;
+      },
+      write: (text) => void host.stdout.write(text),
+    },
     env: { ...options.env },
     platform: "linux",
     nodeVersion: process.version,
@@ -54,6 +60,7 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
       completions: resolve(import.meta.dirname, "../completions"),
     },
     raise: () => {},
+    onExit: () => {},
     onSignal: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -94,6 +101,9 @@ export function startBuilt(args: string[], env: Record<string, string | undefine
   });
 }
 
+/** Compiled code is kept for all tests together, as for all commands of a person. */
+const sharedCache = join(tmpdir(), "lenden-test-cache");
+
 /** An empty folder that nobody else uses. */
 export function scratchFolder(): string {
   return mkdtempSync(join(tmpdir(), "lenden-test-"));
@@ -104,6 +114,7 @@ function builtEnv(env: Record<string, string | undefined> = {}): NodeJS.ProcessE
   return {
     PATH: process.env.PATH,
     HOME: folder,
+    XDG_CACHE_HOME: sharedCache,
     LENDEN_CONFIG_DIR: folder,
     LENDEN_DATA_DIR: join(folder, "data"),
     ...env,

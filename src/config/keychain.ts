@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Failure } from "../failure.ts";
-import { printedBy, type Surroundings } from "./program.ts";
+import type { Surroundings } from "./program.ts";
 
 /**
  * The operating system's keychain. Its own functions block the thread that calls them, sometimes
@@ -66,6 +66,7 @@ async function asked(
 ): Promise<KeychainAnswer> {
   if (!keychain) return { missing: "this lenden was built without it" };
   const input = JSON.stringify(question);
+  const { printedBy } = await import("./program.ts");
   const printed = await printedBy({ ...keychain, env, sleep, input, patienceMs });
   if ("fault" in printed) return { refused: printed.fault };
   const read = answer.safeParse(parsed(printed.text));

@@ -1,7 +1,7 @@
 import { Failure } from "../failure.ts";
 import type { KeychainSource } from "./keychain.ts";
 import type { SecretSource } from "./profile.ts";
-import { printedBy, type Surroundings } from "./program.ts";
+import type { Surroundings } from "./program.ts";
 import type { Sourced } from "./settings.ts";
 
 /** How long a command may take to print a secret; a person may have to unlock something first. */
@@ -28,6 +28,7 @@ export async function fetchSecret(
 async function firstLine(command: string, { env, sleep }: Surroundings): Promise<string> {
   const { parseArgsStringToArgv } = await import("string-argv");
   const [program = "", ...args] = parseArgsStringToArgv(command);
+  const { printedBy } = await import("./program.ts");
   const printed = await printedBy({ program, args, env, sleep, patienceMs });
   const line = "text" in printed ? (printed.text.split(/\r?\n/)[0]?.trim() ?? "") : "";
   if (line) return line;

@@ -1,10 +1,10 @@
-import { setFlagsFromString } from "node:v8";
 import type { Dispatcher } from "undici";
 import Agent from "undici/lib/dispatcher/agent.js";
 import { isLoopback } from "../contract/url.ts";
 import { exchange } from "./exchange.ts";
 import type { Fault } from "./fault.ts";
 import { type ProxySettings, proxied } from "./proxy.ts";
+import { avoidWaitingForWasm } from "./wasm.ts";
 
 export interface Request {
   method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
@@ -41,17 +41,8 @@ const agentOptions = {
   bodyTimeout: 0,
 };
 
-/**
- * Node 20 starts to optimise undici's HTTP parser (WebAssembly) at the first answer and waits for
- * that at its end: some 80 ms of a command that makes one call. A batch still reaches the budget.
- * Later Nodes do not wait, and setting a flag there would cost them their own code cache.
- */
-export function avoidWaitingForWasm(nodeVersion: string): void {
-  if (nodeVersion.startsWith("v20.")) setFlagsFromString("--wasm-tiering-budget=100000000");
-}
-
 /** Opens the transport of product.md §7: nothing is followed, decompressed, or trusted unseen. */
-export function openTransport(proxy: ProxySettings): Transport {
+export function openTransport(proxy: ProxySettings, nodeVersion = ""): Transport {
   const agents = new Map<string, Promise<Dispatcher>>();
   const agentFor = ({ url, freshConnection }: Request): Promise<Dispatcher> => {
     const direct = isLoopback(url);
@@ -62,7 +53,12 @@ export function openTransport(proxy: ProxySettings): Transport {
     return agent;
   };
   return {
-    exchange: async (asked) => exchange(asked, await agentFor(asked)),
+    exchange: async (asked) => {
+      const agent = await agentFor(asked);
+      if (asked.url.protocol === "https:") await import("node:tls");
+      avoidWaitingForWasm(nodeVersion);
+      return exchange(asked, agent);
+    },
     close: async () => {
       // Not waited for: a connection that is still being made would keep it for ten seconds.
       for (const agent of agents.values()) void agent.then((one) => one.destroy()).catch(() => {});

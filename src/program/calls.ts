@@ -10,7 +10,7 @@ import type { Host } from "../host.ts";
 import { createClient, requestFor, type Wire } from "../http/client.ts";
 import { proxySettings } from "../http/proxy.ts";
 import { rawOutcome, rawRequest } from "../http/raw.ts";
-import { avoidWaitingForWasm, openTransport } from "../http/transport.ts";
+import { openTransport } from "../http/transport.ts";
 import type { Commit } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { unsent } from "../operations/outcome.ts";
@@ -59,8 +59,7 @@ export function openCalls({
   learnSignature,
   secrets,
 }: CallsOptions): Calls {
-  avoidWaitingForWasm(host.nodeVersion);
-  const transport = openTransport(proxySettings(host.env));
+  const transport = openTransport(proxySettings(host.env), host.nodeVersion);
   const timeoutMs = globals.timeoutMs ?? (patient ? Number.POSITIVE_INFINITY : defaultTimeoutMs);
   stop.cutOffAfter(timeoutMs);
   let clockAheadMs: number | undefined;

@@ -26,12 +26,16 @@ export async function main(argv: string[], host: Host): Promise<number> {
     ({ value }) => isPlain(value) && value.startsWith(typed),
   );
   const lines = fitting.map(({ value, about }) => `${value}\t${clean(about)}\n`);
-  host.stdout.write([...new Set(lines)].join(""));
+  host.lastOutput.write([...new Set(lines)].join(""));
   return 0;
 }
 
-/** Such a value means itself in every shell; what else the ledger holds is not offered. */
+/**
+ * Such a value means itself in every shell; what else the ledger holds is not offered. Latin letters
+ * first: V8 takes four milliseconds to learn all others.
+ */
 function isPlain(value: string): boolean {
+  if (/^@?\w[\w.:+-]*$/.test(value)) return true;
   return /^@?[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.:+-]*$/u.test(value);
 }
 

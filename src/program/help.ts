@@ -1,5 +1,6 @@
 import type { Command } from "../frame/command.ts";
 import { commandPage, groupPage } from "./help/commands.ts";
+import { strong } from "./help/emphasis.ts";
 import type { Page } from "./help/page.ts";
 import { rootPage, topicsPage } from "./help/root.ts";
 import { pageText } from "./help/text.ts";
@@ -16,7 +17,7 @@ export async function helpText(
   commands: Command[],
   { color }: { color: boolean },
 ): Promise<string> {
-  return pageText(await pageOf(path, commands), color ? bold : plain);
+  return pageText(await pageOf(path, commands), color ? strong : plain);
 }
 
 async function pageOf(path: string, commands: Command[]): Promise<Page> {
@@ -29,11 +30,6 @@ async function pageOf(path: string, commands: Command[]): Promise<Page> {
   if (topic) return (await topic.load()).page;
   const { unknownHelp } = await import("./suggest.ts");
   throw unknownHelp(path.split(" "), commands);
-}
-
-/** Written out, so that help need not load what makes colours. */
-function bold(heading: string): string {
-  return `\u001b[1m${heading}\u001b[22m`;
 }
 
 function plain(heading: string): string {

@@ -308,7 +308,7 @@ test("whatever is answered, nothing crashes, hangs or is wrongly called done", s
     await server.close();
   }
   // Without any success and any doubt, nothing would have been tried.
-  expect(endings.get("done")).toBeGreaterThan(counter / 50);
+  expect(endings.get("done")).toBeGreaterThan(runs(0, counter / 50));
   expect(endings.get("uncertain")).toBeGreaterThan(counter / 10);
 });
 

@@ -1,6 +1,5 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { beforeAll, describe, expect, test } from "vitest";
 import { processHost } from "../../src/host.ts";
 import { main } from "../../src/program/complete.ts";
@@ -19,14 +18,14 @@ async function answer(
   env: Record<string, string> = {},
 ): Promise<[string, string][]> {
   let text = "";
-  const stdout = new Writable({
-    write(chunk, _, done) {
-      text += chunk;
-      done();
+  const lastOutput = {
+    isTTY: false,
+    write: (more: string) => {
+      text += more;
     },
-  });
+  };
   const folders = { ...processHost().folders, config: folder, data: join(folder, "data") };
-  const code = await main(["__complete", ...asked], { ...processHost(), env, folders, stdout });
+  const code = await main(["__complete", ...asked], { ...processHost(), env, folders, lastOutput });
   expect(code).toBe(0);
   const lines = text.split("\n").slice(0, -1);
   return lines.map((line) => {

@@ -8,6 +8,8 @@ import { describe, expect, test } from "vitest";
 import { groups } from "../../src/commands/groups.ts";
 import { commands } from "../../src/commands/index.ts";
 import { exits } from "../../src/failure.ts";
+import { processHost } from "../../src/host.ts";
+import { readyHelp } from "../../src/program/help/ready.ts";
 import { commandLines } from "../../src/program/help/text.ts";
 import { topics } from "../../src/program/help/topics.ts";
 import { launcher, lenden } from "../run.ts";
@@ -21,6 +23,7 @@ const groupNames = [
     }),
   ),
 ];
+const readyPages = resolve(import.meta.dirname, "../../dist/help");
 const topicNames = ["topics", ...topics.map(({ name }) => name)];
 
 describe.each(["", ...groupNames, ...names])("the help of 'lenden %s'", (path) => {
@@ -177,3 +180,31 @@ test("a command line that is too long is one line to a shell", () => {
 function unbroken(text: string): string {
   return text.replace(/ \\\n/g, " ").replace(/\s+/g, " ");
 }
+
+test.each([
+  ...["", ...groupNames, ...names].flatMap((path) => {
+    const words = path.split(" ").filter(Boolean);
+    return [[["help", ...words]], [[...words, "--help"]]];
+  }),
+  ...topicNames.map((name) => [["help", name]]),
+])("the built tool has the page of 'lenden %j' ready, and it is the same", async (argv) => {
+  const host = { ...processHost(), folders: { ...processHost().folders, help: readyPages } };
+  const { stdout } = await lenden(argv);
+  for (const [env, expected] of [
+    [{}, stdout],
+    [{ FORCE_COLOR: "1" }, (await lenden(argv, { env: { FORCE_COLOR: "1" } })).stdout],
+  ] as const)
+    expect(readyHelp(argv, { ...host, env })).toBe(expected);
+});
+
+test("whatever is no plain request for help is answered by who knows the commands", () => {
+  const host = { ...processHost(), folders: { ...processHost().folders, help: readyPages } };
+  for (const line of [
+    "exit-codes --help",
+    "help ../main",
+    "pay --help --json",
+    "help nothing",
+    "pay",
+  ])
+    expect(readyHelp(line.split(" "), host)).toBeUndefined();
+});

@@ -25,6 +25,10 @@ const places: Row[] = [
   ["XDG_CONFIG_HOME", "What stands for ~/.config in the first"],
   ["XDG_DATA_HOME", "What stands for ~/.local/share in the second"],
   [
+    "XDG_CACHE_HOME",
+    "What stands for ~/.cache: lenden/ in it keeps compiled code, and may be deleted",
+  ],
+  [
     "BASH_COMPLETION_USER_DIR",
     "Where bash's completion scripts are kept, if not in the usual folder",
   ],
