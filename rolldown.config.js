@@ -1,4 +1,5 @@
 import { defineConfig } from "rolldown";
+import { inventory } from "./build/inventory.js";
 
 /**
  * Start-up is paid by the file and by the byte. What every run needs is one chunk; what touches an
@@ -43,6 +44,7 @@ const withoutHttp2 = {
 const usual = {
   platform: "node",
   external: ["libsql", "@napi-rs/keyring"],
+  plugins: [inventory],
   output: {
     dir: "dist",
     format: "cjs",
@@ -55,7 +57,7 @@ const usual = {
 const program = defineConfig({
   ...usual,
   input: "src/main.ts",
-  plugins: [withoutHttp2, assignChunks],
+  plugins: [withoutHttp2, assignChunks, inventory],
   output: {
     ...usual.output,
     cleanDir: true,
