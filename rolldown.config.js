@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { defineConfig, rolldown } from "rolldown";
+import { defineConfig } from "rolldown";
+import { helpPages } from "./build/help-pages.js";
+import { inventory } from "./build/inventory.js";
+import { withoutUnused } from "./build/without-unused.js";
 
 /**
- * Start-up is paid by the file and by the byte. The entry answers for the version and the help; one
- * chunk keeps what V8 compiled of those after it; what every command needs is the next; what touches an account, what makes a call, and what makes help
- * are three more; everything else is loaded by the command that asks for it. The bundle is CommonJS
- * because Node starts it some 6 ms sooner than an ES module.
+ * Start-up is paid by the file and by the byte. The entry answers for the version and the help. The
+ * first chunk keeps what V8 compiles of all others; then come what every command needs, what touches
+ * an account, what makes a call, and what makes help. Everything else is loaded by the command that
+ * asks for it. The bundle is CommonJS because Node starts it some 6 ms sooner than an ES module.
  */
 const chunks = {
   compiled: ["program/compiled.ts"],
@@ -37,58 +37,10 @@ const assignChunks = {
   },
 };
 
-/**
- * What a package loads at its start, and lenden never uses: HTTP/2 and, for one number and one class,
- * all of node:http; commander's subcommands that are programs of their own.
- */
-const unused = [
-  {
-    file: /undici[\\/]lib[\\/]dispatcher[\\/]client-h2\.js$/,
-    what: /^.*$/s,
-    instead: "module.exports = () => { throw new Error('HTTP/2 is not spoken here'); };",
-  },
-  {
-    file: /undici[\\/]lib[\\/](?:core[\\/]util|dispatcher[\\/]client)\.js$/,
-    what: "require('node:http')",
-    instead: "({ maxHeaderSize: 16384, IncomingMessage: undefined })",
-  },
-  {
-    file: /commander[\\/]lib[\\/]command\.js$/,
-    what: "require('node:child_process')",
-    instead: "undefined",
-  },
-];
-
-const withoutUnused = unused.map(({ file, what, instead }, index) => ({
-  name: `without-unused-${index}`,
-  transform: {
-    filter: { id: file },
-    handler: (code) => {
-      const left = code.replace(what, instead);
-      if (left === code) throw new Error(`${file} no longer holds ${what}`);
-      return left;
-    },
-  },
-}));
-
-/** Every page of help, as a file of its own: `lenden --help` reads it and need know no command. */
-const helpPages = {
-  name: "help-pages",
-  async generateBundle() {
-    const input = `${import.meta.dirname}/src/program/help/pages.ts`;
-    const bundle = await rolldown({ input, platform: "node", external: usual.external });
-    const dir = mkdtempSync(join(tmpdir(), "lenden-help-"));
-    await bundle.write({ dir, entryFileNames: "pages.cjs", format: "cjs", codeSplitting: false });
-    const { allPages } = await import(join(dir, "pages.cjs"));
-    rmSync(dir, { recursive: true });
-    for (const [file, source] of await allPages())
-      this.emitFile({ type: "asset", fileName: `help/${file}`, source });
-  },
-};
-
 const usual = {
   platform: "node",
   external: ["libsql", "@napi-rs/keyring"],
+  plugins: [inventory],
   output: {
     dir: "dist",
     format: "cjs",
@@ -102,7 +54,7 @@ const program = defineConfig({
   ...usual,
   input: "src/main.ts",
   preserveEntrySignatures: "allow-extension",
-  plugins: [...withoutUnused, assignChunks, helpPages],
+  plugins: [...withoutUnused, assignChunks, helpPages, inventory],
   output: {
     ...usual.output,
     cleanDir: true,

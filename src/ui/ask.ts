@@ -39,7 +39,7 @@ export interface Ask {
   search(message: string, find: (typed: string) => Choice<string>[]): Promise<string>;
 }
 
-type Prompts = typeof import("@inquirer/prompts");
+type Prompts = Pick<typeof import("@inquirer/prompts"), "input" | "password" | "select">;
 
 interface Where {
   input: NodeJS.ReadableStream;
@@ -54,7 +54,8 @@ export function openAsk(terminal: Terminal): Ask {
   const asked = async <Answer>(
     question: (prompts: Prompts, where: Where) => Promise<Answer>,
   ): Promise<Answer> => {
-    const prompts = await import("@inquirer/prompts");
+    // Named one by one: a quarter of the package would else be what opens an editor.
+    const { input, password, select } = await import("@inquirer/prompts");
     // A prompt that is taken back before it is put would leave the terminal without echo.
     if (stopping.aborted) throw left();
     const ended = new AbortController();
@@ -62,7 +63,7 @@ export function openAsk(terminal: Terminal): Ask {
     const signal = AbortSignal.any([stopping, ended.signal]);
     onQuestion(true);
     try {
-      return await question(prompts, { input: stdin, output: stderr, signal });
+      return await question({ input, password, select }, { input: stdin, output: stderr, signal });
     } catch (error) {
       throw isLeft(error) ? left(error) : error;
     } finally {

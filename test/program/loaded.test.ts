@@ -1,30 +1,22 @@
-import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { launcher, scratchFolder } from "../run.ts";
 
-const spy = join(scratchFolder(), "loaded.cjs");
-writeFileSync(
-  spy,
-  `process.on("exit", () => {
-    const files = Object.keys(require.cache).filter((file) => file !== __filename);
-    require("node:fs").writeSync(2, "LOADED " + JSON.stringify(files) + "\\n");
-  });`,
-);
+const spy = resolve(import.meta.dirname, "../loading.cjs");
 
 /** The files of the built tool that a run loads, without the hashes in their names. */
 function loaded(args: string[]): string[] {
   const folder = scratchFolder();
-  const script = '"$@" 2>&1 >/dev/null || true';
-  const printed = execFileSync(
-    "sh",
-    ["-c", script, "sh", process.execPath, "--require", spy, launcher, ...args],
-    { encoding: "utf8", env: { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: folder } },
-  );
-  const files: string[] = JSON.parse(/^LOADED (.*)$/m.exec(printed)?.[1] ?? "[]");
+  const loading = join(folder, "loading");
+  spawnSync(process.execPath, ["--require", spy, launcher, ...args], {
+    env: { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: folder, LOADING: loading },
+    stdio: "ignore",
+  });
+  const { files }: { files: [string, number][] } = JSON.parse(readFileSync(loading, "utf8"));
   return files
-    .map((file) => basename(file).replace(/-[\w-]{8}\.cjs$/, ".cjs"))
+    .map(([file]) => basename(file).replace(/-[\w-]{8}\.cjs$/, ".cjs"))
     .filter((file) => file !== "lenden.js" && file !== "rolldown-runtime.cjs")
     .sort();
 }
