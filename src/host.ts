@@ -2,11 +2,12 @@ import { readFileSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { type Parts, packageParts } from "./parts.ts";
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /** The world that a run lives in. Tests hand in another; nothing else reads `process`. */
-export interface Host {
+export interface Host extends Parts {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
@@ -14,8 +15,6 @@ export interface Host {
   env: Record<string, string | undefined>;
   platform: NodeJS.Platform;
   nodeVersion: string;
-  /** The program that runs this. */
-  nodePath: string;
   pid: number;
   /** Who runs it, and on which machine. */
   user: string;
@@ -28,10 +27,6 @@ export interface Host {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   randomBytes(size: number): Uint8Array;
   folders: Folders;
-  /** The built program of the thread that writes the ledger; run from its source, there is none. */
-  ledgerWriter?: string;
-  /** What asks the operating system's keychain, over stdin and stdout; run from the source, nothing. */
-  keychain?: { program: string; args: string[] };
   /** Calls back on every SIGINT, SIGTERM and SIGHUP, instead of dying; returns how to stop listening. */
   onSignal(listener: (signal: Signal) => void): () => void;
   /** Ends this process by a signal, whoever listens to it. */
@@ -45,15 +40,14 @@ interface Folders {
   data: string;
   /** The person's own. */
   home: string;
-  /** What comes with the package for shells; one folder up from the source and from the bundle. */
-  completions: string;
 }
 
-/** The real one. */
-export function processHost(): Host {
+/** The real one; its parts are the package's, unless it is told of others. */
+export function processHost(parts: Parts = packageParts(process.execPath)): Host {
   const env = withoutEmpty(process.env);
   silenceSqliteWarning();
   return {
+    ...parts,
     get stdin() {
       return survivingClosure(process.stdin);
     },
@@ -66,7 +60,6 @@ export function processHost(): Host {
     env,
     platform: process.platform,
     nodeVersion: process.version,
-    nodePath: process.execPath,
     pid: process.pid,
     get user() {
       return userInfo().username;
@@ -79,8 +72,6 @@ export function processHost(): Host {
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => {}),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
     folders: foldersOf(env, { platform: process.platform, home: homedir() }),
-    ledgerWriter: join(import.meta.dirname, "ledger-writer.cjs"),
-    keychain: { program: process.execPath, args: [join(import.meta.dirname, "keychain.cjs")] },
     onSignal: listen,
     raise: (signal) => {
       process.removeAllListeners(signal);
@@ -154,7 +145,6 @@ function foldersOf(
     config: env.LENDEN_CONFIG_DIR ?? join(config, "lenden"),
     data: env.LENDEN_DATA_DIR ?? join(data, "lenden"),
     home,
-    completions: join(import.meta.dirname, "..", "completions"),
   };
 }
 

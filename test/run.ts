@@ -7,9 +7,13 @@ import { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Host, Signal } from "../src/host.ts";
 import { main } from "../src/main.ts";
+import { packageParts } from "../src/parts.ts";
 
 /** The launcher of the built tool. */
 export const launcher = resolve(import.meta.dirname, "../bin/lenden.js");
+
+/** In process there is no thread that writes, and no keychain. */
+const parts = packageParts(process.execPath);
 
 export interface Outcome {
   code: number;
@@ -39,7 +43,8 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
     env: { ...options.env },
     platform: "linux",
     nodeVersion: process.version,
-    nodePath: process.execPath,
+    shipped: parts.shipped,
+    lookup: parts.lookup,
     pid: process.pid,
     user: "tester",
     machine: "test",
@@ -51,7 +56,6 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
       config: folder,
       data: options.env?.LENDEN_DATA_DIR ?? join(folder, "data"),
       home: folder,
-      completions: resolve(import.meta.dirname, "../completions"),
     },
     raise: () => {},
     onSignal: (listener) => {
