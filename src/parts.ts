@@ -20,7 +20,7 @@ export interface Thread {
 }
 
 /** What a process of its own is started with. */
-export interface Program {
+interface Program {
   program: string;
   args: string[];
 }

@@ -2,15 +2,13 @@ import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Host, Signal } from "../src/host.ts";
 import { main } from "../src/main.ts";
 import { packageParts } from "../src/parts.ts";
-
-/** The launcher of the built tool. */
-export const launcher = resolve(import.meta.dirname, "../bin/lenden.js");
+import { tool } from "./tool.js";
 
 /** In process there is no thread that writes, and no keychain. */
 const parts = packageParts(process.execPath);
@@ -77,9 +75,10 @@ export function built(
   options: Pick<RunOptions, "env" | "stdin"> = {},
 ): Promise<Outcome> {
   return new Promise((done) => {
+    const [program, ...before] = tool;
     const child = execFile(
-      process.execPath,
-      [launcher, ...args],
+      program,
+      [...before, ...args],
       { env: builtEnv(options.env), maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
@@ -92,7 +91,8 @@ export function built(
 
 /** Starts the built tool and leaves it running. */
 export function startBuilt(args: string[], env: Record<string, string | undefined> = {}) {
-  return spawn(process.execPath, [launcher, ...args], {
+  const [program, ...before] = tool;
+  return spawn(program, [...before, ...args], {
     env: builtEnv(env),
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -10,7 +10,8 @@ import { commands } from "../../src/commands/index.ts";
 import { exits } from "../../src/failure.ts";
 import { commandLines } from "../../src/program/help/text.ts";
 import { topics } from "../../src/program/help/topics.ts";
-import { launcher, lenden } from "../run.ts";
+import { lenden } from "../run.ts";
+import { toolLine } from "../tool.js";
 
 const names = commands.map(({ name }) => name);
 const groupNames = [
@@ -107,7 +108,7 @@ describe("headings", () => {
   };
 
   test.skipIf(!process.env.CI && !hasScript())("stand out on a real terminal", async () => {
-    const line = `'${process.execPath}' '${launcher}' pay get --help`;
+    const line = `${toolLine} pay get --help`;
     const env = { PATH: process.env.PATH, TERM: "xterm" };
     const shown = execFileSync("script", ["-qec", line, "/dev/null"], { encoding: "utf8", env });
     expect(shown).toContain("\u001b[1mUsage:\u001b[22m lenden pay get");

@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { launcher, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../run.ts";
+import { launcher } from "../tool.js";
 
 const spy = join(scratchFolder(), "loaded.cjs");
 writeFileSync(
