@@ -43,9 +43,9 @@ export interface Found {
  * Asks in a process of its own: a look-up that hangs cannot be called off, and would keep this one
  * from ending.
  */
-function lookedUp(name: string, { lookup, env }: Patient["host"]): Promise<Found> {
+function lookedUp(name: string, { lookup, folders, env }: Patient["host"]): Promise<Found> {
   // The home folder, and what Windows needs; the others are none of its business.
-  const own = { HOME: env.HOME, SystemRoot: env.SystemRoot };
+  const own = { HOME: folders.home, SystemRoot: env.SystemRoot };
   const options = { timeout: patienceMs, killSignal: "SIGKILL", env: own } as const;
   return new Promise((resolve) => {
     const child = execFile(lookup.program, lookup.args, options, (error, stdout) => {
