@@ -1,5 +1,6 @@
 // Makes dist-binary/lenden, one file to carry: the Node that runs this, with the built package in it.
-// Usage: npm run build:binary, which runs this on Node 24.
+// Usage: npm run build:binary, which runs this on Node 24, with a seed: V8 then makes the same caches
+// of the same files each time.
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -22,6 +23,7 @@ import { Script } from "node:vm";
 const root = resolve(import.meta.dirname, "..");
 const made = join(root, "dist-binary", "lenden");
 const scratch = mkdtempSync(join(tmpdir(), "lenden-binary-"));
+const executable = join(scratch, "lenden");
 
 /** A thread takes its text as it is; the keychain's addon cannot be carried in one file. */
 const thread = "ledger-writer.cjs";
@@ -32,6 +34,7 @@ try {
   makeBlob({ ...packageFiles(), ...scripts() });
   makeExecutable();
   tryOut();
+  handOut();
 } finally {
   rmSync(scratch, { recursive: true });
 }
@@ -79,10 +82,12 @@ function cacheOf(text) {
   return script.createCachedData();
 }
 
+/** The way to the launcher stands in the blob, as it is written here: so it names no folder. */
 function makeBlob(assets) {
+  copyFileSync(join(root, "binary", "launcher.cjs"), join(scratch, "launcher.cjs"));
   const config = {
-    main: join(root, "binary", "launcher.cjs"),
-    output: join(scratch, "blob"),
+    main: "launcher.cjs",
+    output: "blob",
     disableExperimentalSEAWarning: true,
     // NODE_OPTIONS makes it load no other code, and opens it to no debugger.
     execArgvExtension: "none",
@@ -91,27 +96,27 @@ function makeBlob(assets) {
     assets,
   };
   const file = kept("config.json", JSON.stringify(config));
-  run(process.execPath, ["--random-seed=1", "--experimental-sea-config", file]);
+  run(process.execPath, ["--experimental-sea-config", file], { cwd: scratch });
 }
 
 /** The name of the blob and the fuse are Node's own. */
 function makeExecutable() {
-  const file = join(scratch, "lenden");
   const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
   const postject = fileURLToPath(import.meta.resolve("postject/dist/cli.js"));
-  copyFileSync(process.execPath, file);
-  chmodSync(file, 0o755);
+  copyFileSync(process.execPath, executable);
+  chmodSync(executable, 0o755);
   const blob = ["NODE_SEA_BLOB", join(scratch, "blob"), "--sentinel-fuse", fuse];
-  run(process.execPath, [postject, file, ...blob]);
+  run(process.execPath, [postject, executable, ...blob]);
 }
 
 /** An older Node 24 would still take NODE_OPTIONS: such a file is not handed out. */
 function tryOut() {
-  const file = join(scratch, "lenden");
-  const env = { NODE_OPTIONS: "--require=/nowhere" };
-  run(file, ["--version"], { env });
+  run(executable, ["--version"], { env: { NODE_OPTIONS: "--require=/nowhere" } });
+}
+
+function handOut() {
   mkdirSync(join(root, "dist-binary"), { recursive: true });
-  copyFileSync(file, `${made}.new`);
+  copyFileSync(executable, `${made}.new`);
   renameSync(`${made}.new`, made);
 }
 
@@ -122,5 +127,5 @@ function kept(name, content) {
 }
 
 function run(program, args, options = {}) {
-  execFileSync(program, args, { stdio: "pipe", ...options });
+  execFileSync(program, args, { stdio: "pipe", encoding: "utf8", ...options });
 }
