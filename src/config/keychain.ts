@@ -40,9 +40,9 @@ export type KeychainAnswer = z.infer<typeof answer>;
 
 const patienceMs = 3_000;
 
-export function openKeychain({ keychain, ...around }: KeychainSource): Keychain {
+export function openKeychain({ keychain, env, sleep }: KeychainSource): Keychain {
   if (!keychain) return none;
-  const source = { ...around, keychain };
+  const source = { keychain, env, sleep };
   return {
     read: async (entry) => {
       const answered = await asked(source, { wanted: "read", entry });
@@ -62,7 +62,7 @@ export function openKeychain({ keychain, ...around }: KeychainSource): Keychain 
   };
 }
 
-/** For a lenden that comes without that program. */
+/** Of a lenden that comes without that program, as the one file does. */
 const none: Keychain = {
   read: async () => {
     throw withoutKeychain();
