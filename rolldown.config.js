@@ -83,6 +83,13 @@ const keychain = defineConfig({
   output: alone,
 });
 
+/** Another one, for a name's look-up may hang too; see src/doctor/lookup.ts. */
+const lookup = defineConfig({
+  ...usual,
+  input: { lookup: "src/program/lookup-program.ts" },
+  output: alone,
+});
+
 /** What a Tab asks. */
 const complete = defineConfig({
   ...usual,
@@ -90,4 +97,4 @@ const complete = defineConfig({
   output: alone,
 });
 
-export default [program, ledgerWriter, keychain, complete];
+export default [program, ledgerWriter, keychain, lookup, complete];

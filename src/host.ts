@@ -1,11 +1,12 @@
 import { fstatSync, readFileSync, writeSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
 import { join } from "node:path";
+import { type Parts, packageParts } from "./parts.ts";
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /** The world that a run lives in. Tests hand in another; nothing else reads `process`. */
-export interface Host {
+export interface Host extends Parts {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
@@ -15,8 +16,6 @@ export interface Host {
   env: Record<string, string | undefined>;
   platform: NodeJS.Platform;
   nodeVersion: string;
-  /** The program that runs this. */
-  nodePath: string;
   pid: number;
   /** Who runs it, and on which machine. */
   user: string;
@@ -29,10 +28,6 @@ export interface Host {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   randomBytes(size: number): Uint8Array;
   folders: Folders;
-  /** The built program of the thread that writes the ledger; run from its source, there is none. */
-  ledgerWriter?: string;
-  /** What asks the operating system's keychain, over stdin and stdout; run from the source, nothing. */
-  keychain?: { program: string; args: string[] };
   /** Calls back on every SIGINT, SIGTERM and SIGHUP, instead of dying; returns how to stop listening. */
   onSignal(listener: (signal: Signal) => void): () => void;
   /** Calls back at the very end, when nothing is waited for any more. */
@@ -48,19 +43,16 @@ interface Folders {
   data: string;
   /** The person's own. */
   home: string;
-  /** What comes with the package for shells; one folder up from the source and from the bundle. */
-  completions: string;
-  /** What may be deleted at any time; undefined where nothing is to be kept. */
-  cache?: string;
-  /** The pages of help that the build wrote down; run from the source, there are none. */
-  help?: string;
+  /** What may be deleted at any time. */
+  cache: string;
 }
 
-/** The real one. */
-export function processHost(): Host {
+/** The real one; its parts are the package's, unless it is told of others. */
+export function processHost(parts: Parts = packageParts(process.execPath)): Host {
   const env = withoutEmpty(process.env);
   silenceSqliteWarning();
   return {
+    ...parts,
     get stdin() {
       return survivingClosure(process.stdin);
     },
@@ -74,7 +66,6 @@ export function processHost(): Host {
     env,
     platform: process.platform,
     nodeVersion: process.version,
-    nodePath: process.execPath,
     pid: process.pid,
     get user() {
       return userInfo().username;
@@ -87,8 +78,6 @@ export function processHost(): Host {
     sleep,
     randomBytes: (size) => process.getBuiltinModule("node:crypto").randomBytes(size),
     folders: foldersOf(env, { platform: process.platform, home: homedir() }),
-    ledgerWriter: join(import.meta.dirname, "ledger-writer.cjs"),
-    keychain: { program: process.execPath, args: [join(import.meta.dirname, "keychain.cjs")] },
     onSignal: listen,
     onExit: (listener) => process.once("exit", listener),
     raise: (signal) => {
@@ -191,8 +180,6 @@ function foldersOf(
     data: env.LENDEN_DATA_DIR ?? join(data, "lenden"),
     cache: join(cache, "lenden"),
     home,
-    completions: join(import.meta.dirname, "..", "completions"),
-    help: join(import.meta.dirname, "help"),
   };
 }
 

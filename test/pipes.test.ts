@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { expect, test } from "vitest";
 import { testAccount } from "./commands/account.ts";
-import { launcher, scratchFolder } from "./run.ts";
+import { scratchFolder } from "./run.ts";
+import { toolLine } from "./tool.js";
 
 const account = testAccount();
 
@@ -16,10 +17,8 @@ function bash(script: string): Promise<{ stdout: string; code: string }> {
     ...account.env(),
     LENDEN_CONFIG_DIR: folder,
     LENDEN_DATA_DIR: folder,
-    NODE: process.execPath,
-    TOOL: launcher,
   };
-  const whole = `lenden() { "$NODE" "$TOOL" "$@"; }\n${script}`;
+  const whole = `lenden() { ${toolLine} "$@"; }\n${script}`;
   return new Promise((done) => {
     execFile("bash", ["-c", whole], { env }, (_, stdout, stderr) => {
       done({ stdout, code: stderr.trim().split("\n").at(-1) ?? "" });

@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { launcher, scratchFolder } from "./run.ts";
+import { scratchFolder } from "./run.ts";
+import { toolLine } from "./tool.js";
 
 /** Whether this machine has `script`, which makes a terminal; in CI it must. */
 export const hasTerminal = isThere("script");
@@ -11,7 +12,7 @@ export function onTerminal(
   { env = {}, columns = 80 }: { env?: Record<string, string>; columns?: number } = {},
 ): Promise<{ code: number; shown: string }> {
   const folder = env.LENDEN_CONFIG_DIR ?? scratchFolder();
-  const whole = [process.execPath, launcher, ...args].map((word) => `'${word}'`).join(" ");
+  const whole = [toolLine, ...args.map((word) => `'${word}'`)].join(" ");
   return new Promise((done) => {
     execFile(
       "script",

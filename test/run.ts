@@ -2,14 +2,21 @@ import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Host, Signal } from "../src/host.ts";
 import { main } from "../src/main.ts";
+import { packageParts } from "../src/parts.ts";
+import { tool } from "./tool.js";
 
-/** The launcher of the built tool. */
-export const launcher = resolve(import.meta.dirname, "../bin/lenden.js");
+/** In process there is no thread that writes, no keychain, and nothing that the build made. */
+const parts = packageParts(process.execPath);
+
+function unbuilt(file: string): string {
+  if (file.startsWith("dist/")) throw new Error(`${file} is not built`);
+  return parts.shipped(file);
+}
 
 export interface Outcome {
   code: number;
@@ -45,7 +52,9 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
     env: { ...options.env },
     platform: "linux",
     nodeVersion: process.version,
-    nodePath: process.execPath,
+    shipped: unbuilt,
+    keepsCompiled: false,
+    lookup: parts.lookup,
     pid: process.pid,
     user: "tester",
     machine: "test",
@@ -56,8 +65,8 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
     folders: {
       config: folder,
       data: options.env?.LENDEN_DATA_DIR ?? join(folder, "data"),
+      cache: join(folder, "cache"),
       home: folder,
-      completions: resolve(import.meta.dirname, "../completions"),
     },
     raise: () => {},
     onExit: () => {},
@@ -80,9 +89,10 @@ export function built(
   options: Pick<RunOptions, "env" | "stdin"> = {},
 ): Promise<Outcome> {
   return new Promise((done) => {
+    const [program, ...before] = tool;
     const child = execFile(
-      process.execPath,
-      [launcher, ...args],
+      program,
+      [...before, ...args],
       { env: builtEnv(options.env), maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
@@ -95,7 +105,8 @@ export function built(
 
 /** Starts the built tool and leaves it running. */
 export function startBuilt(args: string[], env: Record<string, string | undefined> = {}) {
-  return spawn(process.execPath, [launcher, ...args], {
+  const [program, ...before] = tool;
+  return spawn(program, [...before, ...args], {
     env: builtEnv(env),
     stdio: ["ignore", "pipe", "pipe"],
   });

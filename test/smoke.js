@@ -1,11 +1,13 @@
-// The main job with the built tool on whichever Node runs this file; needs no packages.
+// The main job with the built tool on whichever Node runs this file, or with the executable that
+// LENDEN_BUILT names; needs no packages.
 import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { isOneFile, tool, toolLine } from "./tool.js";
 
-const launcher = resolve(import.meta.dirname, "../bin/lenden.js");
+const [program, ...before] = tool;
 const folder = mkdtempSync(join(tmpdir(), "lenden-smoke-"));
 const env = {
   PATH: process.env.PATH,
@@ -14,7 +16,7 @@ const env = {
   LENDEN_DATA_DIR: folder,
 };
 const run = (...args) =>
-  execFileSync(process.execPath, [launcher, ...args], {
+  execFileSync(program, [...before, ...args], {
     env,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
@@ -32,12 +34,10 @@ assert.equal(steps[5].data.existing, true);
 assert.equal(steps[7].data.status, "Cancelled");
 
 const script = `
-  "$NODE" "$TOOL" payout send --amount 1250.50 --to 01712345678 --method bkash --ref SMOKE-1 --json &&
-  "$NODE" "$TOOL" payout send --amount 1250.50 --to 01712345678 --method bkash --ref SMOKE-1 -q 2>/dev/null`;
-env.NODE = process.execPath;
-env.TOOL = launcher;
+  ${toolLine} payout send --amount 1250.50 --to 01712345678 --method bkash --ref SMOKE-1 --json &&
+  ${toolLine} payout send --amount 1250.50 --to 01712345678 --method bkash --ref SMOKE-1 -q 2>/dev/null`;
 const told = run("sandbox", "exec", "--data", join(folder, "sandbox.db"), "--", "sh", "-c", script);
 const payout = JSON.parse(told.slice(0, told.lastIndexOf("}") + 1));
 assert.equal(payout.amount, 1250.5);
 assert.equal(told.trim().split("\n").at(-1), payout.payoutId);
-console.log(`ok on Node ${process.version}`);
+console.log(isOneFile ? `ok: ${program}` : `ok on Node ${process.version}`);

@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import { placeOf, type Shell, scriptNames } from "./completion-places.ts";
@@ -17,8 +17,8 @@ export interface Installed {
 const mark = "# The completion of lenden for ";
 
 /** The script, as the package holds it. */
-export function scriptOf(shell: Shell, { folders }: Host): string {
-  return readFileSync(join(folders.completions, scriptNames[shell]), "utf8");
+export function scriptOf(shell: Shell, { shipped }: Host): string {
+  return shipped(`completions/${scriptNames[shell]}`);
 }
 
 /** Writes the script to the person's own place for it; a file that is not lenden's is left alone. */

@@ -40,7 +40,9 @@ export type KeychainAnswer = z.infer<typeof answer>;
 
 const patienceMs = 3_000;
 
-export function openKeychain(source: KeychainSource): Keychain {
+export function openKeychain({ keychain, env, sleep }: KeychainSource): Keychain {
+  if (!keychain) return none;
+  const source = { keychain, env, sleep };
   return {
     read: async (entry) => {
       const answered = await asked(source, { wanted: "read", entry });
@@ -60,11 +62,27 @@ export function openKeychain(source: KeychainSource): Keychain {
   };
 }
 
+/** Of a lenden that comes without that program, as the one file does. */
+const none: Keychain = {
+  read: async () => {
+    throw withoutKeychain();
+  },
+  keep: async () => {
+    throw withoutKeychain();
+  },
+  forget: async () => false,
+};
+
+function withoutKeychain(): Failure {
+  return new Failure("access", "This lenden is one file, and comes without the keychain.", {
+    hint: "Keep the secrets in lenden's own file, with 'lenden profile add <name> --replace' and without --keychain; or name a program that prints them, with --key-command and --secret-command. The lenden that npm installs has the keychain.",
+  });
+}
+
 async function asked(
-  { keychain, env, sleep }: KeychainSource,
+  { keychain, env, sleep }: Required<KeychainSource>,
   question: KeychainQuestion,
 ): Promise<KeychainAnswer> {
-  if (!keychain) return { missing: "this lenden was built without it" };
   const input = JSON.stringify(question);
   const { printedBy } = await import("./program.ts");
   const printed = await printedBy({ ...keychain, env, sleep, input, patienceMs });

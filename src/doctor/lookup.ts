@@ -32,30 +32,27 @@ export async function nameLookup({ url, proxy }: Route, host: Patient["host"]): 
   return { verdict: failed(`Looking up ${name} ${why}.`, todo), addresses };
 }
 
-interface Found {
+/** What the program that looks a name up prints. */
+export interface Found {
   addresses?: LookupAddress[];
   /** Why there are none; undefined where it took too long. */
   code?: string;
 }
 
-/** Run by itself; it gets the name as its one argument. */
-const program = `const { argv } = require("node:process");
-const tell = (found) => require("node:fs").writeSync(1, JSON.stringify(found));
-require("node:dns").lookup(argv[1], { all: true }, (error, addresses) =>
-  tell(error ? { code: error.code } : { addresses }));`;
-
 /**
  * Asks in a process of its own: a look-up that hangs cannot be called off, and would keep this one
  * from ending.
  */
-function lookedUp(name: string, { nodePath, env }: Patient["host"]): Promise<Found> {
-  // Windows needs the one variable; the others are none of its business.
-  const own = { SystemRoot: env.SystemRoot };
+function lookedUp(name: string, { lookup, folders, env }: Patient["host"]): Promise<Found> {
+  // The home folder, and what Windows needs; the others are none of its business.
+  const own = { HOME: folders.home, SystemRoot: env.SystemRoot };
   const options = { timeout: patienceMs, killSignal: "SIGKILL", env: own } as const;
   return new Promise((resolve) => {
-    execFile(nodePath, ["-e", program, "--", name], options, (error, stdout) => {
+    const child = execFile(lookup.program, lookup.args, options, (error, stdout) => {
       if (stdout !== "") resolve(JSON.parse(stdout));
       else resolve(error?.killed ? {} : { code: String(error?.code ?? "unknown") });
     });
+    // It may have ended already.
+    child.stdin?.on("error", () => {}).end(name);
   });
 }

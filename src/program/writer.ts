@@ -4,6 +4,7 @@ import { Failure } from "../failure.ts";
 import type { Commit } from "../ledger/grouped.ts";
 import type { Changed } from "../ledger/ledger.ts";
 import type { Owner } from "../ledger/operation.ts";
+import type { Thread } from "../parts.ts";
 import { changedOf, textOfChanges } from "./writer-text.ts";
 
 /** What the thread is started with. */
@@ -33,17 +34,21 @@ const littleMemory = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 }
  * Opens a thread that commits: while one group is brought to the disk, the rows of others are on
  * the wire. It takes one group at a time.
  *
- * @param program the file of the thread
+ * @param program what it runs
  * @param scrub takes signatures out of what the service said, before it is handed over
  */
 export function openWriter(
-  program: string,
+  { program, isText }: Thread,
   start: WriterStart,
   scrub: (text: string) => string,
 ): Writer {
   // Two threads keep two cores busy: V8's own helpers would only take turns with them.
   setFlagsFromString("--no-parallel-scavenge");
-  const thread = new Worker(program, { workerData: start, resourceLimits: littleMemory });
+  const thread = new Worker(program, {
+    eval: isText,
+    workerData: start,
+    resourceLimits: littleMemory,
+  });
   let pending:
     | { resolve: (changed: Changed[]) => void; reject: (error: unknown) => void }
     | undefined;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningSandbox, startSandbox } from "../../src/sandbox/server.ts";
 import { built, lenden, scratchFolder } from "../run.ts";
+import { toolLine } from "../tool.js";
 
 let sandbox: RunningSandbox;
 let env: Record<string, string>;
@@ -116,17 +117,14 @@ test("the built tool tells the whole story with `demo`, and leaves nothing behin
 
 test("a shell script tells it inside `sandbox exec`", async () => {
   const script = `set -e
-    lenden() { "$NODE" "$TOOL" "$@"; }
+    lenden() { ${toolLine} "$@"; }
     id=$(lenden pay create --amount 500 --description shoes --method nagad -q)
     lenden sandbox trigger payment "$id" -q
     test "$(lenden pay get "$id" --json | grep -c '"status": "Completed"')" = 1
     po=$(lenden payout send --amount 5 --to 01712345678 --method bkash -q)
     lenden sandbox trigger payout "$po" -q
     exit 42`;
-  const { launcher } = await import("../run.ts");
-  const { code, stdout, stderr } = await built(["sandbox", "exec", "--", "sh", "-c", script], {
-    env: { NODE: process.execPath, TOOL: launcher },
-  });
+  const { code, stdout, stderr } = await built(["sandbox", "exec", "--", "sh", "-c", script]);
   expect({ code, stderr: stderr.replace(/LD-\w+/, "LD-…") }).toEqual({
     code: 42,
     stderr: "Reference: LD-…\n",

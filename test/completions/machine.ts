@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { openDatabase } from "../../src/ledger/database.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
-import { launcher, lenden, scratchFolder } from "../run.ts";
+import { lenden, scratchFolder } from "../run.ts";
+import { toolLine } from "../tool.js";
 
 /** A person's machine: a profile, methods, payments and payouts, a file; `lenden` is on the PATH. */
 export interface Machine {
@@ -37,7 +38,7 @@ export const hostileIds = [
 /** The built tool, which leaves behind what it was called with. */
 const recorder = `#!/bin/sh
 echo "$*" >>"$HOME/calls"
-exec '${process.execPath}' '${launcher}' "$@"
+exec ${toolLine} "$@"
 `;
 
 /** What `lenden` was called with on this machine so far, a call a line. */

@@ -212,6 +212,19 @@ describe("a keychain that does not do its work", () => {
     for (const entry of Object.keys(entries())) expect(stderr).toContain(entry);
     expect(stored()).not.toContain("shop");
   });
+
+  test("because this lenden comes without one: says what else there is, and the profile can go", async () => {
+    const { add, entries, folder } = place();
+    await add();
+    const env = { LENDEN_CONFIG_DIR: folder };
+    const { code, stderr } = await lenden(verifyLine, { env });
+    expect(code).toBe(4);
+    expect(stderr).toContain("comes without the keychain");
+    expect(stderr).toContain("--key-command");
+    const removed = await lenden(["profile", "remove", "shop"], { env });
+    expect(removed.code).toBe(0);
+    for (const entry of Object.keys(entries())) expect(removed.stderr).toContain(entry);
+  });
 });
 
 describe("the real keychain of this machine", () => {

@@ -6,6 +6,7 @@ import { onTestFinished, test } from "vitest";
 import type { Host } from "../../src/host.ts";
 import { until } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
+import { isOneFile } from "../tool.js";
 
 /** How a keychain that is none behaves; where it names an entry's kind, only for that one. */
 export type Mood =
@@ -60,8 +61,13 @@ const fakeProgram = `
     fs.writeFileSync(file, JSON.stringify(entries));
   }`;
 
-/** A test that needs a real Secret Service: where none can be started it is skipped, but never in CI. */
-export const secretServiceTest = test.skipIf(process.env.CI === undefined && !hasSecretService());
+/**
+ * A test that needs a real Secret Service: where none can be started it is skipped, but never in CI.
+ * As one file, lenden comes without the keychain.
+ */
+export const secretServiceTest = test.skipIf(
+  isOneFile || (process.env.CI === undefined && !hasSecretService()),
+);
 
 /**
  * A session with GNOME's keyring, and nothing else in it; it is gone with the test.

@@ -19,7 +19,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import { sign } from "../../src/contract/signature.ts";
 import { until } from "../merchant.ts";
-import { built, launcher, lenden, type Outcome, scratchFolder } from "../run.ts";
+import { built, lenden, type Outcome, scratchFolder } from "../run.ts";
+import { tool } from "../tool.js";
 
 const key = "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ";
 const liveKey = "public-ABC-ABCDEFGHIJKL-XYZ";
@@ -382,7 +383,7 @@ describe("the file", () => {
       const { file, env } = place(folder);
       const run = (name: string) => {
         const script = `umask ${umask}; exec "$@"`;
-        const args = ["-c", script, "sh", process.execPath, launcher, "profile", "add", name];
+        const args = ["-c", script, "sh", ...tool, "profile", "add", name];
         return spawnSync("sh", [...args, "--key-stdin", "--base-url", url], {
           env: { ...env, PATH: process.env.PATH },
           input: key,

@@ -2,15 +2,16 @@ import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import { ended, type Merchant, openMerchantApart, until } from "../merchant.ts";
 import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../payees.ts";
-import { built, launcher, startBuilt } from "../run.ts";
+import { built, startBuilt } from "../run.ts";
 import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
+import { tool } from "../tool.js";
 import { canMount, fill, mounted } from "./small-disk.ts";
 
 /** The same, in a process whose files cannot grow beyond a size: writing more is an I/O error. */
 function startLimited(merchant: Merchant, line: string[], kibibytes: number) {
   const limited = `ulimit -f ${kibibytes}; exec "$@"`;
-  return spawn("bash", ["-c", limited, "bash", process.execPath, launcher, ...line], {
+  return spawn("bash", ["-c", limited, "bash", ...tool, ...line], {
     env: { PATH: process.env.PATH, HOME: merchant.dataFolder, ...merchant.env },
     stdio: ["ignore", "pipe", "pipe"],
   });

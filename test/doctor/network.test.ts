@@ -1,5 +1,3 @@
-import { chmodSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { certificateOf } from "../../src/doctor/certificate.ts";
 import { routeTo } from "../../src/doctor/route.ts";
@@ -8,7 +6,6 @@ import { noProxy, transport } from "../http/answering.ts";
 import { type Certificates, makeCertificates } from "../http/certificates.ts";
 import { connectProxy } from "../http/connect-proxy.ts";
 import { closedPort, misbehave, success } from "../http/misbehaving.ts";
-import { scratchFolder } from "../run.ts";
 import { builtDoctor, doctor, envOf } from "./running.ts";
 
 const methods = [{ id: "665f1c2ab8e4", providerName: "bKash", codeName: "bkash" }];
@@ -40,10 +37,8 @@ describe("names and connections", () => {
   });
 
   test("a look-up that hangs is given up", async () => {
-    const nodePath = join(scratchFolder(), "node");
-    writeFileSync(nodePath, "#!/bin/sh\nexec sleep 60\n");
-    chmodSync(nodePath, 0o755);
-    const { of } = await doctor(envOf("https://shop.example"), { host: { nodePath } });
+    const lookup = { program: "sleep", args: ["60"] };
+    const { of } = await doctor(envOf("https://shop.example"), { host: { lookup } });
     expect(of.name?.says).toBe("Looking up shop.example took more than 4 s.");
   });
 

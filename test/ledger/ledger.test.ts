@@ -9,8 +9,9 @@ import { openDatabase } from "../../src/ledger/database.ts";
 import { type Ledger, openLedger, type Worker } from "../../src/ledger/ledger.ts";
 import type { Intent } from "../../src/ledger/operation.ts";
 import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
-import { launcher, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../run.ts";
 import { runs } from "../runs.ts";
+import { launcher, tool } from "../tool.js";
 
 const startMs = Date.parse("2026-11-20T10:00:00.000Z");
 const owner = { profile: "shop", environment: "sandbox", baseUrl: "http://a", keyId: "key" };
@@ -434,7 +435,7 @@ describe("the file", () => {
       const script = `umask ${umask}; exec "$0" "$@"`;
       const { stdout } = await promisify(execFile)(
         "sh",
-        ["-c", script, process.execPath, launcher, ...payoutOf("MODE", "-q")],
+        ["-c", script, ...tool, ...payoutOf("MODE", "-q")],
         { env: { PATH: process.env.PATH, ...merchant.env } },
       );
       expect(stdout).toMatch(/^PO/);

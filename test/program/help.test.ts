@@ -12,7 +12,8 @@ import { processHost } from "../../src/host.ts";
 import { readyHelp } from "../../src/program/help/ready.ts";
 import { commandLines } from "../../src/program/help/text.ts";
 import { topics } from "../../src/program/help/topics.ts";
-import { launcher, lenden } from "../run.ts";
+import { lenden } from "../run.ts";
+import { toolLine } from "../tool.js";
 
 const names = commands.map(({ name }) => name);
 const groupNames = [
@@ -23,7 +24,6 @@ const groupNames = [
     }),
   ),
 ];
-const readyPages = resolve(import.meta.dirname, "../../dist/help");
 const topicNames = ["topics", ...topics.map(({ name }) => name)];
 
 describe.each(["", ...groupNames, ...names])("the help of 'lenden %s'", (path) => {
@@ -110,7 +110,7 @@ describe("headings", () => {
   };
 
   test.skipIf(!process.env.CI && !hasScript())("stand out on a real terminal", async () => {
-    const line = `'${process.execPath}' '${launcher}' pay get --help`;
+    const line = `${toolLine} pay get --help`;
     const env = { PATH: process.env.PATH, TERM: "xterm" };
     const shown = execFileSync("script", ["-qec", line, "/dev/null"], { encoding: "utf8", env });
     expect(shown).toContain("\u001b[1mUsage:\u001b[22m lenden pay get");
@@ -188,17 +188,15 @@ test.each([
   }),
   ...topicNames.map((name) => [["help", name]]),
 ])("the built tool has the page of 'lenden %j' ready, and it is the same", async (argv) => {
-  const host = { ...processHost(), folders: { ...processHost().folders, help: readyPages } };
   const { stdout } = await lenden(argv);
   for (const [env, expected] of [
     [{}, stdout],
     [{ FORCE_COLOR: "1" }, (await lenden(argv, { env: { FORCE_COLOR: "1" } })).stdout],
   ] as const)
-    expect(readyHelp(argv, { ...host, env })).toBe(expected);
+    expect(readyHelp(argv, { ...processHost(), env })).toBe(expected);
 });
 
 test("whatever is no plain request for help is answered by who knows the commands", () => {
-  const host = { ...processHost(), folders: { ...processHost().folders, help: readyPages } };
   for (const line of [
     "exit-codes --help",
     "help ../main",
@@ -206,5 +204,5 @@ test("whatever is no plain request for help is answered by who knows the command
     "help nothing",
     "pay",
   ])
-    expect(readyHelp(line.split(" "), host)).toBeUndefined();
+    expect(readyHelp(line.split(" "), processHost())).toBeUndefined();
 });

@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { launcher, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../run.ts";
+import { launcher } from "../tool.js";
 
 const spy = resolve(import.meta.dirname, "../loading.cjs");
 

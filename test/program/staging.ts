@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Fault, readFault } from "../../src/contract/fault.ts";
 import type { SandboxOptions } from "../../src/sandbox/server.ts";
 import { type AtEnd, type Merchant, openMerchant } from "../merchant.ts";
-import { launcher } from "../run.ts";
+import { toolLine } from "../tool.js";
 import { isDoubtful, needs } from "./needs.ts";
 
 /** Where an example is run: a merchant of its own, a folder to work in, programs on the PATH. */
@@ -63,7 +63,7 @@ function programs({ apiKey }: Merchant, folder: string): string {
   const bin = join(folder, "..", "bin");
   mkdirSync(bin);
   const scripts = {
-    lenden: `exec "${process.execPath}" "${launcher}" "$@"`,
+    lenden: `exec ${toolLine} "$@"`,
     npm: "exit 0",
     pass: `echo ${apiKey}`,
   };

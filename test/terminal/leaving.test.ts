@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { until } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
+import { tool, toolLine } from "../tool.js";
 import { answerAll, openShop, refundAnswers, type Shop } from "./shop.ts";
-import { type Terminal, terminalTest, tool } from "./terminal.ts";
+import { type Terminal, terminalTest } from "./terminal.ts";
 
 /** Every question of a refund's dialogue, and of the lists among them. */
 const questions = [...refundAnswers.map(([question]) => question), "Create a refund?"];
@@ -77,7 +78,7 @@ terminalTest("a terminal that is closed at a question ends it by the signal", as
 terminalTest("a question that was left with Ctrl-Z is there again after fg", async () => {
   const shop = await openShop();
   const terminal = await shop.open([], { program: ["bash", "--norc", "-i"], rows: 40 });
-  await terminal.type(`${[...tool, "refund", "create"].map((word) => `'${word}'`).join(" ")}\n`);
+  await terminal.type(`${toolLine} refund create\n`);
   await terminal.shows("Which payment?");
   await terminal.press("C-z");
   await terminal.shows("Stopped");

@@ -6,7 +6,8 @@ import { type Certificates, makeCertificates } from "../http/certificates.ts";
 import { misbehave, refusal } from "../http/misbehaving.ts";
 import { until } from "../merchant.ts";
 import { lenden, scratchFolder } from "../run.ts";
-import { openTerminal, terminalTest, tool } from "./terminal.ts";
+import { tool } from "../tool.js";
+import { openTerminal, terminalTest } from "./terminal.ts";
 
 const key = "public-ABC-ABCDEFGHIJKL-XYZ";
 let certificates: Certificates;

@@ -6,7 +6,8 @@ import { testAccount } from "../commands/account.ts";
 import { openSecretService, secretServiceTest } from "../config/keychains.ts";
 import { closedPort, misbehave } from "../http/misbehaving.ts";
 import { until } from "../merchant.ts";
-import { launcher, lenden, scratchFolder } from "../run.ts";
+import { lenden, scratchFolder } from "../run.ts";
+import { toolLine } from "../tool.js";
 import { openTerminal, terminalTest } from "./terminal.ts";
 
 const account = testAccount();
@@ -78,7 +79,7 @@ describe("profile add at a terminal", () => {
     expect(code).toBe(0);
     const line = /^The same without questions:\n {2}lenden (.*)$/m.exec(screen)?.[1] ?? "";
     const again = scratchFolder();
-    execFileSync("sh", ["-c", `"$0" "$1" ${line}`, process.execPath, launcher], {
+    execFileSync("sh", ["-c", `${toolLine} ${line}`], {
       env: { ...env, LENDEN_CONFIG_DIR: again },
       input: `${apiKey}\n${payoutSecret}\n`,
     });

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { onTestFinished, test } from "vitest";
-import { launcher, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../run.ts";
+import { tool } from "../tool.js";
 
 /** The built tool in a real pseudo-terminal, whose screen tmux draws as a person would see it. */
 export interface Terminal {
@@ -129,9 +130,6 @@ const script = `
   echo "$code" >"$folder/code.new"
   mv "$folder/code.new" "$folder/code"
   exec sleep 600`;
-
-/** The tool as a command line: for a shell that runs it. */
-export const tool = [process.execPath, launcher];
 
 /** The environment goes in front of the tool itself: tmux has a TERM of its own. */
 function ran(program: string[], env: Record<string, string>): string[] {

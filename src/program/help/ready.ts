@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Host } from "../../host.ts";
 import { wantsColor } from "../../ui/style.ts";
 import { withoutEmphasis } from "./emphasis.ts";
@@ -9,10 +7,9 @@ import { withoutEmphasis } from "./emphasis.ts";
  * people meet first, and it should be there at once. Undefined for every other line, and where
  * there is no such page: who knows all the commands answers those.
  */
-export function readyHelp(argv: string[], { folders, env, lastOutput }: Host): string | undefined {
-  const files = filesOf(argv);
-  const page = files.length > 0 && folders.help !== undefined ? firstOf(files, folders.help) : "";
-  if (!page) return undefined;
+export function readyHelp(argv: string[], { shipped, env, lastOutput }: Host): string | undefined {
+  const page = firstOf(filesOf(argv), shipped);
+  if (page === undefined) return undefined;
   const color = wantsColor({ mode: undefined, env, isTerminal: lastOutput.isTTY });
   return color ? page : withoutEmphasis(page);
 }
@@ -35,10 +32,10 @@ function filesOf(argv: string[]): string[] {
   return first === "help" ? [pageFile(path), pageFile(path, "topic")] : [pageFile(path)];
 }
 
-function firstOf(files: string[], folder: string): string | undefined {
+function firstOf(files: string[], shipped: Host["shipped"]): string | undefined {
   for (const file of files) {
     try {
-      return readFileSync(join(folder, file), "utf8");
+      return shipped(`dist/help/${file}`);
     } catch {
       // Not built, or no such page.
     }

@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What comes with lenden beside its main program. */
+export interface Parts {
+  /** The text of a file of the package: `package.json`, `completions/_lenden`. Throws where there is none. */
+  shipped(file: string): string;
+  /** Whether what V8 compiles of it is worth keeping for the next start; one file has that inside. */
+  keepsCompiled: boolean;
+  /** The thread that writes the ledger; run from its source, there is none. */
+  ledgerWriter?: Thread;
+  /** What asks the operating system's keychain, over stdin and stdout, where there is such a program. */
+  keychain?: Program;
+  /** What looks up the name that it reads from stdin. */
+  lookup: Program;
+}
+
+/** What a thread runs: a file, or the text of one. */
+export interface Thread {
+  program: string;
+  isText: boolean;
+}
+
+/** What a process of its own is started with. */
+interface Program {
+  program: string;
+  args: string[];
+}
+
+/**
+ * The parts of the installed package, which are files; its folder is one up from the source and
+ * from the bundle alike. What lenden is made of as one file is in `binary/launcher.cjs`.
+ *
+ * @param node the program that runs them
+ */
+export function packageParts(node: string): Parts {
+  const file = (name: string): string => join(import.meta.dirname, "..", name);
+  return {
+    shipped: (name) => readFileSync(file(name), "utf8"),
+    keepsCompiled: true,
+    ledgerWriter: { program: file("dist/ledger-writer.cjs"), isText: false },
+    keychain: { program: node, args: [file("dist/keychain.cjs")] },
+    lookup: { program: node, args: [file("dist/lookup.cjs")] },
+  };
+}
