@@ -67,3 +67,17 @@ test("a time is shown in the zone of this machine, and what is none as it came",
   expect(formatDay("a day, or so")).toBe("a day, or so");
   expect(formatTime("")).toBe("");
 });
+
+test("a time is written as the English of Britain writes it, with three letters a month", () => {
+  const usual = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+  fc.assert(
+    fc.property(
+      fc.date({ min: new Date("1970-01-02"), max: new Date("2999-12-31"), noInvalidDate: true }),
+      (time) => {
+        const expected = usual.format(time).replace("Sept", "Sep");
+        expect(formatTime(time.toISOString())).toBe(expected);
+        expect(formatDay(time.toISOString())).toBe(expected.split(",")[0]);
+      },
+    ),
+  );
+});
