@@ -4,6 +4,7 @@ import { defineCommand } from "../../frame/command.ts";
 import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
 import { type Row, text, time, type View } from "../../ui/view.ts";
+import { keptExchanges } from "./exchanges.ts";
 
 const pollMs = 300;
 
@@ -25,36 +26,24 @@ export const sandboxRequests = defineCommand({
   untilStopped: true,
   exits: ["access", "unreachable"],
   run({ follow }, context): Promise<Found> | AsyncIterable<Found> {
-    return follow ? followExchanges(context) : keptExchanges(context);
+    return follow ? followExchanges(context) : allExchanges(context);
   },
   view: (found) => (Array.isArray(found) ? tableOf(found) : lineOf(found)),
 });
 
-async function keptExchanges(context: Context): Promise<RecordedExchange[]> {
+async function allExchanges(context: Context): Promise<RecordedExchange[]> {
   const kept: RecordedExchange[] = [];
-  for await (const batch of batches(context)) {
-    if (batch.length === 0) break;
-    kept.push(...batch);
+  for await (const part of keptExchanges(context)) {
+    if (part.length === 0) break;
+    kept.push(...part);
   }
   return kept;
 }
 
 async function* followExchanges(context: Context): AsyncIterable<RecordedExchange> {
-  for await (const batch of batches(context)) {
-    yield* batch;
-    if (batch.length === 0) await context.host.sleep(pollMs, context.stopping);
-  }
-}
-
-/** What the sandbox has kept, part by part; an empty part means that it has no more by now. */
-async function* batches(context: Context): AsyncIterable<RecordedExchange[]> {
-  const { dataOf } = await import("../../operations/outcome.ts");
-  const local = await context.local();
-  let after = 0;
-  while (!context.stopping.aborted) {
-    const batch = dataOf(await local.listExchanges({ after: String(after) }));
-    after = batch.at(-1)?.number ?? after;
-    yield batch;
+  for await (const part of keptExchanges(context)) {
+    yield* part;
+    if (part.length === 0) await context.host.sleep(pollMs, context.stopping);
   }
 }
 
