@@ -311,7 +311,7 @@ _lenden_known() {
       members='listen verify list show replay'
       ;;
     'callback listen')
-      flags='--port: --forward-to: --poll --once --for:@payment'
+      flags='--port: --forward-to: --poll --print-json --once --for:@payment'
       ;;
     'callback verify')
       flags='--expect-amount: --expect-ref:'

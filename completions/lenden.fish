@@ -488,6 +488,7 @@ function __lenden_known --no-scope-shadowing
                 '--port: The port on 127.0.0.1 (default 4343); 0 takes any free one' \
                 '--forward-to: Where to pass each callback on to' \
                 '--poll Ask the service about all that is Processing in the ledger; listens too only with --port' \
+                '--print-json Print one JSON document a line, as --json does' \
                 '--once End after the first genuine one' \
                 '--for:@payment End when this payment is Completed or Cancelled, as the service has it'
         case 'callback verify'
