@@ -308,7 +308,7 @@ _lenden_known() {
       operands='@operation'
       ;;
     'callback')
-      members='listen verify list show replay'
+      members='listen verify list show replay test'
       ;;
     'callback listen')
       flags='--port: --forward-to: --poll --print-json --once --for:@payment'
@@ -325,6 +325,10 @@ _lenden_known() {
       ;;
     'callback replay')
       flags='--forward-to:'
+      operands=','
+      ;;
+    'callback test')
+      flags='--orders: --only+:genuine,forged-id,forged-status,wrong-amount,other-order,replay,duplicates,out-of-order,then-cancelled,unknown-status,slow-body,huge-body --answer-within: --settle: --own-host: --junit:@file'
       operands=','
       ;;
     'api')
