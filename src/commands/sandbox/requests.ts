@@ -50,8 +50,14 @@ async function* followExchanges(context: Context): AsyncIterable<RecordedExchang
 function lineOf(exchange: RecordedExchange): View {
   const { number, at, method, path, status, attempt, fault } = exchange;
   const which = attempt ? `callback, try ${attempt}` : "";
-  const parts = [formatTime(at), method, path, status ?? "no answer", which, fault ?? ""];
+  const why = whyUnanswered(exchange) ?? "";
+  const parts = [formatTime(at), method, path, status ?? "no answer", which, fault ?? "", why];
   return { kind: "line", id: String(number), text: parts.filter((part) => part !== "").join("  ") };
+}
+
+/** What kept a callback from its answer; of requests that were not answered, `fault` says it. */
+function whyUnanswered({ status, attempt, answer }: RecordedExchange): string | null {
+  return status === null && attempt !== null && typeof answer === "string" ? answer : null;
 }
 
 function tableOf(exchanges: RecordedExchange[]): View {
@@ -66,6 +72,7 @@ function tableOf(exchanges: RecordedExchange[]): View {
       { key: "durationMs", label: "MS" },
       { key: "fault", label: "FAULT" },
       { key: "attempt", label: "TRY" },
+      { key: "why", label: "WHY NOT ANSWERED" },
     ],
     rows: exchanges.map(row),
     empty:
@@ -85,6 +92,7 @@ function row(exchange: RecordedExchange): Row {
       durationMs: text(Math.round(exchange.durationMs)),
       fault: text(exchange.fault),
       attempt: text(exchange.attempt),
+      why: text(whyUnanswered(exchange)),
     },
   };
 }
