@@ -12,7 +12,7 @@ const usualAnswerMs = 10_000;
 const usualSettleMs = 1_000;
 
 const howItWorks =
-  "It makes payments of its own in the local sandbox, sends your handler true and false callbacks about them, and looks at what it answers and at what it asks the sandbox meanwhile. Your handler must use this sandbox as its service: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. All that is sent goes to this machine.";
+  "It makes payments of its own in the local sandbox, sends your handler true and false callbacks about them, and looks at what it answers and at what it asks the sandbox meanwhile. Your handler must use this sandbox as its service: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. Nothing leaves this machine, unless --own-host says so.";
 const withBook =
   'What your shop believed, only its book shows. --orders is an address of your shop with {id} in it, made for this test. PUT there tells of an order and its payment: {"transactionId","order","amount"}. GET answers how much taka is booked as received for that payment: {"paid":500} or 500; 404 is nothing. More than was paid is a failed case; where the callback was true, so is less.';
 const withoutBook =
