@@ -57,7 +57,7 @@ test.concurrent("a shop may ask the service after its answer, within the time of
 test.concurrent("a shop that one slow sender holds up falls for slow bodies", async ({
   onTestFinished,
 }) => {
-  const flags = ["--only", "slow-body", "--settle", "1ms", "--answer-within", "4s"];
+  const flags = ["--only", "slow-body", "--settle", "1ms", "--answer-within", "3s"];
   const shop = "half-wrong.js reads one body at a time";
   expect(verdicts(await tried(shop, flags, onTestFinished))).toEqual({
     genuine: "passed",
