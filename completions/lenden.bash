@@ -308,10 +308,10 @@ _lenden_known() {
       operands='@operation'
       ;;
     'callback')
-      members='listen verify list show replay'
+      members='listen verify list show replay test'
       ;;
     'callback listen')
-      flags='--port: --forward-to: --poll --once --for:@payment'
+      flags='--port: --forward-to: --poll --print-json --once --for:@payment'
       ;;
     'callback verify')
       flags='--expect-amount: --expect-ref:'
@@ -325,6 +325,10 @@ _lenden_known() {
       ;;
     'callback replay')
       flags='--forward-to:'
+      operands=','
+      ;;
+    'callback test')
+      flags='--orders: --only+:genuine,forged-id,forged-status,wrong-amount,other-order,replay,duplicates,out-of-order,then-cancelled,unknown-status,slow-body,huge-body --answer-within: --settle: --own-host: --junit:@file'
       operands=','
       ;;
     'api')

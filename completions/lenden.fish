@@ -482,12 +482,14 @@ function __lenden_known --no-scope-shadowing
                 'verify Hold a callback against the service: genuine, forged, contradicted or unknown' \
                 'list List the callbacks that came to this machine, newest first' \
                 'show Show a callback as it came, and what the service said of it' \
-                'replay Verify a callback of the ledger anew, and pass it on again'
+                'replay Verify a callback of the ledger anew, and pass it on again' \
+                'test Find out which false callbacks your own handler believes'
         case 'callback listen'
             set flags \
                 '--port: The port on 127.0.0.1 (default 4343); 0 takes any free one' \
                 '--forward-to: Where to pass each callback on to' \
                 '--poll Ask the service about all that is Processing in the ledger; listens too only with --port' \
+                '--print-json Print one JSON document a line, as --json does' \
                 '--once End after the first genuine one' \
                 '--for:@payment End when this payment is Completed or Cancelled, as the service has it'
         case 'callback verify'
@@ -506,6 +508,16 @@ function __lenden_known --no-scope-shadowing
         case 'callback replay'
             set flags \
                 '--forward-to: Where to pass it on to'
+            set operands \
+                ','
+        case 'callback test'
+            set flags \
+                '--orders: Your shop\'s book, with {id} for the transaction id' \
+                '--only+:genuine,forged-id,forged-status,wrong-amount,other-order,replay,duplicates,out-of-order,then-cancelled,unknown-status,slow-body,huge-body Only this one beside genuine: forged-id, forged-status, wrong-amount, other-order, replay, duplicates, out-of-order, then-cancelled, unknown-status, slow-body, huge-body' \
+                '--answer-within: How long an answer may take (default 10s, as the local sandbox waits)' \
+                '--settle: How long your handler may go on after its answers (default 1s)' \
+                '--own-host: Send to this host although it is another machine: the one that <url> names' \
+                '--junit:@file Write a JUnit report too'
             set operands \
                 ','
         case 'api'

@@ -20,7 +20,11 @@ export const exits = {
   pending: { code: 8, means: "still Processing when the wait ran out" },
   "not-found": { code: 9, means: "the service does not know this id" },
   cancelled: { code: 10, means: "waited for, and it ended Cancelled" },
-  unverified: { code: 11, means: "a signature or a callback is not what it claims to be" },
+  unverified: {
+    code: 11,
+    means:
+      "a signature or a callback is not what it claims to be, or your handler did not pass its test",
+  },
   unreachable: {
     code: 69,
     means: "no connection, or no usable answer to a question; nothing was sent that moves money",

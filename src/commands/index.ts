@@ -4,6 +4,7 @@ import { callbackList } from "./callback/list.ts";
 import { callbackListen } from "./callback/listen.ts";
 import { callbackReplay } from "./callback/replay.ts";
 import { callbackShow } from "./callback/show.ts";
+import { callbackTest } from "./callback/test.ts";
 import { callbackVerify } from "./callback/verify.ts";
 import { completion } from "./completion.ts";
 import { demo } from "./demo.ts";
@@ -96,6 +97,7 @@ export const commands: Command[] = [
   callbackList,
   callbackShow,
   callbackReplay,
+  callbackTest,
   api,
   completion,
   demo,

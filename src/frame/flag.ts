@@ -19,6 +19,8 @@ export interface Flag<Value = unknown, Presence extends FlagPresence = FlagPrese
   fallback?: (settings: Settings) => string | undefined;
   /** The flag that makes this one superfluous. */
   unless?: string;
+  /** The switch that everywhere has, and of which this is another name. */
+  sameAs?: "json";
 }
 
 /**
@@ -73,8 +75,14 @@ export const flag = {
       unless,
       presence: "either",
     }) satisfies Flag,
-  toggle: (usage: string, about: string) =>
-    ({ usage, about, read: () => rejected("takes no value"), presence: "switch" }) satisfies Flag,
+  toggle: (usage: string, about: string, more: Pick<Flag, "sameAs"> = {}) =>
+    ({
+      usage,
+      about,
+      ...more,
+      read: () => rejected("takes no value"),
+      presence: "switch",
+    }) satisfies Flag,
 };
 
 /** A positional argument. `rest` takes all that follow. */

@@ -112,19 +112,25 @@ function prepare(
     .allowExcessArguments()
     .enablePositionalOptions()
     .action(() => onAction(typed));
-  listen(node, globalFlags, typed.globals);
-  listen(node, flags, typed.own);
+  for (const [name, one] of Object.entries(globalFlags)) listen(node, one, name, typed.globals);
+  for (const [name, one] of Object.entries<Flag>(flags)) {
+    if (one.sameAs) listen(node, one, one.sameAs, typed.globals);
+    else listen(node, one, name, typed.own);
+  }
   return typed;
 }
 
-function listen(node: Commander, flags: Record<string, Flag>, into: Map<string, string[]>): void {
-  for (const [name, one] of Object.entries(flags)) {
-    const option = node.createOption(one.usage, one.about);
-    node.addOption(option);
-    node.on(`option:${option.name()}`, (text?: string | null) => {
-      into.set(name, [...(into.get(name) ?? []), ...(typeof text === "string" ? [text] : [])]);
-    });
-  }
+function listen(
+  node: Commander,
+  { usage: written, about }: Pick<Flag, "usage" | "about">,
+  name: string,
+  into: Map<string, string[]>,
+): void {
+  const option = node.createOption(written, about);
+  node.addOption(option);
+  node.on(`option:${option.name()}`, (text?: string | null) => {
+    into.set(name, [...(into.get(name) ?? []), ...(typeof text === "string" ? [text] : [])]);
+  });
 }
 
 /** A last flag that lacks its value is one problem among others, not the only one. */

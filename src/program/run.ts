@@ -31,7 +31,7 @@ export async function run(argv: string[], host: Host, version: string): Promise<
 
 /** For a line that could not be taken apart: what it probably asked for. */
 function wantsJson(argv: string[], { env }: Host): boolean {
-  const json = /^(?:--json|(?:-o|--output=)(?:nd)?json)$/;
+  const json = /^(?:--(?:print-)?json|(?:-o|--output=)(?:nd)?json)$/;
   const split = argv.some(
     (text, index) => /^(?:-o|--output)$/.test(text) && /^(?:nd)?json$/.test(argv[index + 1] ?? ""),
   );

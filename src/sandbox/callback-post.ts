@@ -40,7 +40,8 @@ function answerTo(url: URL, text: string, signal: AbortSignal): Promise<Incoming
   const { request, agent } = url.protocol === "https:" ? ways["https:"] : ways["http:"];
   const headers = { ...callbackHeaders, "content-length": Buffer.byteLength(text) };
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method: "POST", headers, agent, signal }, resolve);
+    const options = { method: "POST", headers, agent, signal, rejectUnauthorized: true };
+    const outgoing = request(url, options, resolve);
     // Waiting for a connection to become free is no fault of the merchant's.
     outgoing.once("socket", () => {
       const late = (): void => void outgoing.destroy(new Error(`no answer in ${limitMs / 1000} s`));
@@ -67,5 +68,9 @@ async function beginningOf(incoming: IncomingMessage): Promise<string> {
 }
 
 function reasonOf(error: Error): string {
-  return "code" in error ? String(error.code) : error.message;
+  const code = "code" in error ? String(error.code) : error.message;
+  return /CERT|^UNABLE_TO_|SELF_SIGNED/.test(code) ? `${code}: ${distrusted}` : code;
 }
+
+const distrusted =
+  "its certificate is not trusted; for an authority of your own start the sandbox with NODE_EXTRA_CA_CERTS";

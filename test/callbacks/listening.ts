@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { onTestFinished } from "vitest";
 import { type Child, type Merchant, until } from "../merchant.ts";
 
-/** A line of `callback listen --json`. */
+/** A line of `callback listen --print-json`. */
 interface Event {
   event: string;
   url?: string;
@@ -33,7 +33,7 @@ export interface Listener {
 
 /** Starts the built tool; it ends with the test. */
 export async function listenAs(merchant: Merchant, ...flags: string[]): Promise<Listener> {
-  const child = merchant.start(["callback", "listen", "--json", "--port", "0", ...flags]);
+  const child = merchant.start(["callback", "listen", "--print-json", "--port", "0", ...flags]);
   let printed = "";
   let stderr = "";
   child.stdout.on("data", (data) => {

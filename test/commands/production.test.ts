@@ -147,6 +147,7 @@ const sandboxLines = [
   ["sandbox", "requests"],
   ["sandbox", "requests", "--follow"],
   ["sandbox", "info"],
+  ["callback", "test", "http://127.0.0.1:9/callback"],
 ];
 
 test("these are all commands of the sandbox alone", () => {

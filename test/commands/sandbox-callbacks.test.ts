@@ -1,13 +1,16 @@
 import { once } from "node:events";
+import { createServer } from "node:https";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
+import { makeCertificates } from "../http/certificates.ts";
+import { listen } from "../http/misbehaving.ts";
 import { paymentOf, refundOf, until } from "../merchant.ts";
 import { built, lenden, scratchFolder, startBuilt } from "../run.ts";
 import { openReceiver } from "../sandbox/receiver.ts";
 
 test("the built sandbox tells of payments and refunds, and `sandbox requests` shows every try", async () => {
   const { url, bodies } = await openReceiver();
-  const { run, env } = await startSandbox("--refund-callback-url", url);
+  const { run, env } = await startSandbox(["--refund-callback-url", url]);
   const payment = await run(paymentOf("shoes", "--callback-url", url, "-q"));
   await run(["sandbox", "trigger", "payment", payment]);
   const refund = await run([...refundOf(payment, "5"), "-q"]);
@@ -22,7 +25,7 @@ test("the built sandbox tells of payments and refunds, and `sandbox requests` sh
       .split("\r\n")
       .filter((row) => row.includes(url));
   await until(async () => (await callbacks()).length >= 2);
-  for (const row of await callbacks()) expect(row).toMatch(/,POST,http:[^,]*,200,\d+,,1$/);
+  for (const row of await callbacks()) expect(row).toMatch(/,POST,http:[^,]*,200,\d+,,1,$/);
   const follow = startBuilt(["sandbox", "requests", "--follow"], env);
   const lines: string[] = [];
   createInterface({ input: follow.stdout }).on("line", (line) => lines.push(line));
@@ -31,9 +34,30 @@ test("the built sandbox tells of payments and refunds, and `sandbox requests` sh
   await once(follow, "exit");
 });
 
+test("a callback to https: says why it did not arrive, and arrives where the authority is known", async () => {
+  const { key, cert, authorityFile } = makeCertificates();
+  const server = createServer({ key, cert }, (_, outgoing) => outgoing.end());
+  const address = `https://localhost:${await listen(server)}/callback`;
+  onTestFinished(() => void server.close());
+  for (const [env, shown] of [
+    [{}, /,,\d+,,1,UNABLE_TO_VERIFY_LEAF_SIGNATURE: its certificate is not trusted; .*CA_CERTS$/],
+    [{ NODE_EXTRA_CA_CERTS: authorityFile }, /,200,\d+,,1,$/],
+  ] as const) {
+    const { run } = await startSandbox([], env);
+    const payment = await run(paymentOf("shoes", "--callback-url", address, "-q"));
+    await run(["sandbox", "trigger", "payment", payment]);
+    const tries = async () =>
+      (await run(["sandbox", "requests", "-o", "csv"]))
+        .split("\r\n")
+        .filter((row) => row.includes(address));
+    await until(async () => (await tries()).length > 0);
+    expect((await tries())[0]).toMatch(shown);
+  }
+});
+
 test("the built sandbox ends while a callback still waits", async () => {
   const { url, bodies } = await openReceiver();
-  const { run, child } = await startSandbox("--callback-fault", "late-60000");
+  const { run, child } = await startSandbox(["--callback-fault", "late-60000"]);
   const payment = await run(paymentOf("shoes", "--callback-url", url, "-q"));
   await run(["sandbox", "set", "payment", payment, "Cancelled"]);
   child.kill("SIGTERM");
@@ -59,17 +83,18 @@ test("without addresses of their own, customers come back and callbacks arrive a
   const payment = await run(paymentOf("shoes", "-q"));
   await run(["sandbox", "trigger", "payment", payment]);
   const rows = async () => (await run(["sandbox", "requests", "-o", "csv"])).split("\r\n");
-  await until(async () => (await rows()).some((row) => /:\d+\/callback,200,\d+,,1$/.test(row)));
+  await until(async () => (await rows()).some((row) => /:\d+\/callback,200,\d+,,1,$/.test(row)));
   const page = await fetch(`${new URL(env.LENDEN_BASE_URL ?? "").origin}/return`);
   expect(page.status).toBe(200);
   expect(await page.text()).toContain("You are back at the merchant");
 });
 
 /** A running `sandbox start`, and lenden on its account: what a run printed, trimmed. */
-async function startSandbox(...flags: string[]) {
+async function startSandbox(flags: string[] = [], more: Record<string, string> = {}) {
   const folder = scratchFolder();
   const child = startBuilt(["sandbox", "start", "--port", "0", "--json", ...flags], {
     LENDEN_CONFIG_DIR: folder,
+    ...more,
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [line]: unknown[] = await once(createInterface({ input: child.stdout }), "line");

@@ -79,7 +79,7 @@ test("`sandbox requests` tells what was asked and answered, secrets masked", asy
   await run(["pay", "get", "TX0"]);
   expect((await asked()).slice(before)).toEqual(["GET /payment/retrieve/TX0"]);
   const { stdout } = await run(["sandbox", "requests", "-o", "csv"]);
-  expect(stdout).toMatch(/^number,at,method,path,status,durationMs,fault,attempt\r\n/);
+  expect(stdout).toMatch(/^number,at,method,path,status,durationMs,fault,attempt,why\r\n/);
   const { stdout: whole } = await run(["sandbox", "requests", "-o", "ndjson"]);
   expect(whole).not.toContain(sandbox().apiKey);
   expect(whole).not.toContain(sandbox().payoutSecret);

@@ -59,7 +59,7 @@ test("a finding is shown as soon as it is there", async () => {
   const code = await new Promise((resolve) => child.on("close", resolve));
   server.close();
   expect(code).toBe(0);
-  expect(seen).toMatch(/^passed {3}clock/m);
+  expect(seen).toMatch(/^passed {4}clock/m);
 });
 
 describe.skipIf(!hasTerminal)("on a terminal", () => {

@@ -86,6 +86,19 @@ describe("global options", () => {
     expect(stderr).toContain(why);
   });
 
+  test("--print-json of callback listen is --json by another name", async () => {
+    const line = ["callback", "listen", "--print-json"];
+    expect((await read(line)).globals).toEqual({ json: [] });
+    expect((await read([...line, "--json"])).problems).toEqual([]);
+    const { code, stderr } = await lenden([...line, "-o", "csv"]);
+    expect([code, JSON.parse(stderr).error.message]).toEqual([
+      2,
+      "--json and --output csv contradict each other.",
+    ]);
+    expect((await lenden([...line, "--potr", "1"])).stderr).toMatch(/^\{"error"/);
+    expect((await lenden(["methods", "--print-json"])).code).toBe(2);
+  });
+
   test("the same value twice is no contradiction", async () => {
     const env = { LENDEN_PAYOUT_SECRET: "secret" };
     const line = [

@@ -3,14 +3,15 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { message, sign } from "../../src/contract/signature.ts";
 import { paymentMethods } from "../../src/sandbox/methods.ts";
-import { type Merchant, paymentOf, payoutOf, refundOf } from "../merchant.ts";
+import { type AtEnd, type Merchant, paymentOf, payoutOf, refundOf } from "../merchant.ts";
+import { openShop } from "../shops/running.ts";
 
 /** What an example that matches needs to be there before it runs. */
 interface Need {
   when: RegExp;
   /** What stands in the example for what is made. */
   shown?: string;
-  make(merchant: Merchant, folder: string): unknown;
+  make(merchant: Merchant, folder: string, atEnd: AtEnd): unknown;
 }
 
 const payment = "TX8F3K2Q";
@@ -40,6 +41,7 @@ export const needs: Need[] = [
   { when: /(?:status|export) payroll\.csv/, make: sentPayroll },
   { when: /callback\.json/, make: genuineCallback },
   { when: /callback (?:show|replay)/, make: keptCallback },
+  { when: /callback test/, shown: "127.0.0.1:3000", make: rightShop },
   { when: /127\.0\.0\.1:3000/, shown: "127.0.0.1:3000", make: handler },
   { when: /payroll\.sh/, make: writes("payroll.sh", "#!/bin/sh\nlenden methods\n") },
   { when: /payout\.json/, make: writes("payout.json", payoutBody()) },
@@ -135,6 +137,11 @@ async function handler(): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   return `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+}
+
+/** A merchant's whole shop, on the same sandbox. */
+async function rightShop({ env }: Merchant, _: string, atEnd: AtEnd): Promise<string> {
+  return new URL((await openShop(["right.js"], env, atEnd)).url).host;
 }
 
 async function profile(name: string, merchant: Merchant): Promise<void> {

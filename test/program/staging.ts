@@ -24,7 +24,7 @@ export async function stageFor(example: string, atEnd: AtEnd): Promise<Stage> {
   let line = example;
   for (const { when, shown, make } of needs) {
     if (!when.test(line)) continue;
-    const made = await make(merchant, folder);
+    const made = await make(merchant, folder, atEnd);
     if (shown) line = line.replaceAll(shown, String(made));
   }
   if (service.faults.length > 0) {

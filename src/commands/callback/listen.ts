@@ -25,7 +25,7 @@ export const callbackListen = defineCommand({
   name: "callback listen",
   summary: "Receive callbacks on this machine, verify each, and pass it on",
   details:
-    "It listens on 127.0.0.1: let a tunnel or your reverse proxy send callbacks there. Each is kept in the ledger, the payment or refund that it names is retrieved, and an uncertain operation that is proved by it is settled. With --forward-to your own handler gets the same bytes, and two headers: x-lenden-verified (true, false, or unknown where the service did not answer) and x-lenden-status, as the service has it. The sender gets your handler's status. --json prints one document a line; the first says where it listens.",
+    "It listens on 127.0.0.1: let a tunnel or your reverse proxy send callbacks there. Each is kept in the ledger, the payment or refund that it names is retrieved, and an uncertain operation that is proved by it is settled. With --forward-to your own handler gets the same bytes, and two headers: x-lenden-verified (true, false, or unknown where the service did not answer) and x-lenden-status, as the service has it. The sender gets your handler's status. --print-json prints one document a line; the first says where it listens.",
   examples: [
     {
       line: "lenden callback listen --forward-to http://127.0.0.1:3000/callback",
@@ -51,6 +51,9 @@ export const callbackListen = defineCommand({
       "--poll",
       "Ask the service about all that is Processing in the ledger; listens too only with --port",
     ),
+    printJson: flag.toggle("--print-json", "Print one JSON document a line, as --json does", {
+      sameAs: "json",
+    }),
     once: flag.toggle("--once", "End after the first genuine one"),
     for: flag.optional(
       "--for <transactionId>",

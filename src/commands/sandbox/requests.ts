@@ -4,6 +4,7 @@ import { defineCommand } from "../../frame/command.ts";
 import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
 import { type Row, text, time, type View } from "../../ui/view.ts";
+import { keptExchanges } from "./exchanges.ts";
 
 const pollMs = 300;
 
@@ -25,44 +26,38 @@ export const sandboxRequests = defineCommand({
   untilStopped: true,
   exits: ["access", "unreachable"],
   run({ follow }, context): Promise<Found> | AsyncIterable<Found> {
-    return follow ? followExchanges(context) : keptExchanges(context);
+    return follow ? followExchanges(context) : allExchanges(context);
   },
   view: (found) => (Array.isArray(found) ? tableOf(found) : lineOf(found)),
 });
 
-async function keptExchanges(context: Context): Promise<RecordedExchange[]> {
+async function allExchanges(context: Context): Promise<RecordedExchange[]> {
   const kept: RecordedExchange[] = [];
-  for await (const batch of batches(context)) {
-    if (batch.length === 0) break;
-    kept.push(...batch);
+  for await (const part of keptExchanges(context)) {
+    if (part.length === 0) break;
+    kept.push(...part);
   }
   return kept;
 }
 
 async function* followExchanges(context: Context): AsyncIterable<RecordedExchange> {
-  for await (const batch of batches(context)) {
-    yield* batch;
-    if (batch.length === 0) await context.host.sleep(pollMs, context.stopping);
-  }
-}
-
-/** What the sandbox has kept, part by part; an empty part means that it has no more by now. */
-async function* batches(context: Context): AsyncIterable<RecordedExchange[]> {
-  const { dataOf } = await import("../../operations/outcome.ts");
-  const local = await context.local();
-  let after = 0;
-  while (!context.stopping.aborted) {
-    const batch = dataOf(await local.listExchanges({ after: String(after) }));
-    after = batch.at(-1)?.number ?? after;
-    yield batch;
+  for await (const part of keptExchanges(context)) {
+    yield* part;
+    if (part.length === 0) await context.host.sleep(pollMs, context.stopping);
   }
 }
 
 function lineOf(exchange: RecordedExchange): View {
   const { number, at, method, path, status, attempt, fault } = exchange;
   const which = attempt ? `callback, try ${attempt}` : "";
-  const parts = [formatTime(at), method, path, status ?? "no answer", which, fault ?? ""];
+  const why = whyUnanswered(exchange) ?? "";
+  const parts = [formatTime(at), method, path, status ?? "no answer", which, fault ?? "", why];
   return { kind: "line", id: String(number), text: parts.filter((part) => part !== "").join("  ") };
+}
+
+/** What kept a callback from its answer; of requests that were not answered, `fault` says it. */
+function whyUnanswered({ status, attempt, answer }: RecordedExchange): string | null {
+  return status === null && attempt !== null && typeof answer === "string" ? answer : null;
 }
 
 function tableOf(exchanges: RecordedExchange[]): View {
@@ -77,6 +72,7 @@ function tableOf(exchanges: RecordedExchange[]): View {
       { key: "durationMs", label: "MS" },
       { key: "fault", label: "FAULT" },
       { key: "attempt", label: "TRY" },
+      { key: "why", label: "WHY NOT ANSWERED" },
     ],
     rows: exchanges.map(row),
     empty:
@@ -96,6 +92,7 @@ function row(exchange: RecordedExchange): Row {
       durationMs: text(Math.round(exchange.durationMs)),
       fault: text(exchange.fault),
       attempt: text(exchange.attempt),
+      why: text(whyUnanswered(exchange)),
     },
   };
 }

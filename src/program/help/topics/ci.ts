@@ -17,6 +17,10 @@ export const page: Page = [
         line: "lenden sandbox exec --fault createPayout:lost-reply:0.3 -- ./payroll.sh",
         says: "a script of yours, while three answers in ten get lost; see 'lenden help faults'",
       },
+      {
+        line: "lenden callback test http://127.0.0.1:3000/callback --orders http://127.0.0.1:3000/orders/{id} --junit report.xml",
+        says: "your own handler of callbacks, on the sandbox that both use",
+      },
     ],
   },
   text(

@@ -1,0 +1,64 @@
+import { lookup } from "node:dns/promises";
+import { casesNamed } from "../../callbacks/trial/cases.ts";
+import type { CaseName } from "../../callbacks/trial/names.ts";
+import { tryHandler } from "../../callbacks/trial/trial.ts";
+import type { Tried } from "../../callbacks/trial/tried.ts";
+import { openWay } from "../../callbacks/trial/way.ts";
+import { Failure } from "../../failure.ts";
+import type { Context } from "../../frame/context.ts";
+import { openTrialSandbox } from "./trial-sandbox.ts";
+
+interface Given {
+  url: string;
+  orders: string | undefined;
+  only: CaseName[];
+  ownHost: string | undefined;
+  answerMs: number;
+  settleMs: number;
+}
+
+/** Finds the ways, makes the payments, and tries the handler with all that is asked for. */
+export async function runTrial(given: Given, context: Context): Promise<Tried[]> {
+  const { url, orders, ownHost, answerMs, settleMs } = given;
+  const { host, notice, stopping } = context;
+  const looking = { ownHost, resolve, limitMs: answerMs };
+  const handler = await openWay(url, { ...looking, label: "<url>" });
+  const book = orders && (await openWay(orders, { ...looking, label: "--orders" }));
+  const sandbox = await openTrialSandbox(context);
+  const cases = casesNamed(given.only);
+  const payments = cases.length + cases.filter(({ other }) => other).length;
+  notice(`No real money moves: it makes ${payments} payments in the local sandbox.`);
+  const { deadlineMs } = await context.world();
+  const late = timeLimit(deadlineMs - host.now());
+  const signal = AbortSignal.any([stopping, ...late]);
+  try {
+    return await tryHandler({
+      cases,
+      handler,
+      orders: book || undefined,
+      sandbox,
+      runName: `test-${Buffer.from(host.randomBytes(4)).toString("hex")}`,
+      limits: { answerMs, signal },
+      settle: () => host.sleep(settleMs, signal),
+    });
+  } catch (error) {
+    if (late.some(({ aborted }) => aborted) && !stopping.aborted) throw outOfTime(error);
+    throw error;
+  }
+}
+
+function resolve(name: string): Promise<{ address: string; family: number }[]> {
+  return lookup(name, { all: true });
+}
+
+/** Only --timeout ends it. */
+function timeLimit(ms: number): AbortSignal[] {
+  return Number.isFinite(ms) ? [AbortSignal.timeout(Math.max(0, ms))] : [];
+}
+
+function outOfTime(cause: unknown): Failure {
+  return new Failure("unreachable", "The time of --timeout ran out before everything was tried.", {
+    hint: "Give it longer, or less to wait for: --answer-within 2s.",
+    cause,
+  });
+}
