@@ -42,14 +42,16 @@ export function readFields(
 /** More than any honest body has; a hostile one must not get an answer of megabytes. */
 const mostProblems = 30;
 
-/** Undefined where the bytes are no JSON. */
-export function parseJson(bytes: Buffer): unknown {
+/** Undefined where it is no JSON, or no UTF-8. */
+export function parseJson(said: Buffer | string): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return JSON.parse(typeof said === "string" ? said : utf8.decode(said));
   } catch {
     return undefined;
   }
 }
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 function parseObject(bytes: Buffer): Fields {
   const value = parseJson(bytes);
