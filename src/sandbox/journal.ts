@@ -11,7 +11,7 @@ export interface Journal {
 }
 
 /** One exchange, with both bodies as they travelled; undefined for one that was too large. */
-export interface Exchange extends Omit<Documented<RecordedExchange>, "number" | Spoken> {
+interface Exchange extends Omit<Documented<RecordedExchange>, "number" | Spoken> {
   request: { headers: Record<string, string>; body: Body };
   answer: Body;
 }
