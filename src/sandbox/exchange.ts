@@ -48,7 +48,13 @@ export async function exchange(sandbox: Sandbox, route: Route, c: Caller): Promi
   const waitMs = sandbox.latencyMs + (fault?.kind === "latency" ? fault.number : 0);
   if (waitMs > 0) await delay(waitMs, undefined, { ref: false });
   note(sandbox, c, { startedMs, bytes, answer, fault });
+  await turnEnds();
   return send(c, answer, fault);
+}
+
+/** The answers of one turn leave together: to wake a caller up costs more than to answer it. */
+function turnEnds(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** The body of a request to an endpoint that has one; undefined when it is too large. */
