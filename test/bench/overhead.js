@@ -7,6 +7,7 @@ import { spread, summaries, whole } from "./figures.js";
 import { prepareCommands } from "./overhead-commands.js";
 import { sideBySide } from "./rounds.js";
 
+/** The section of the report on each command's own time. */
 export async function measureCommands({ rounds }) {
   const sandbox = await startSandbox({
     flags: ["--require", join(import.meta.dirname, "wire.cjs")],
@@ -15,25 +16,26 @@ export async function measureCommands({ rounds }) {
   const folder = join(scratch, "commands");
   const env = surroundings(folder, sandbox.account);
   const kinds = await prepareCommands(sandbox, { env, folder, runs: rounds + 1 });
-  const sides = kinds.map(({ name, words }) => ({
-    name,
-    run: async (round) => {
-      const line = [process.execPath, launcher, ...words(round + 1)];
-      await onTheWire(sandbox);
-      const ms = timed(line, env, ends);
-      const { calls, ms: wireMs } = await onTheWire(sandbox);
-      return {
-        [`${name}, whole`]: ms,
-        [`${name}, wire`]: wireMs,
-        [`${name}, own`]: ms - wireMs,
-        [`${name}, calls`]: calls,
-      };
-    },
-  }));
   const bare = { name: bareNode, run: () => timed([process.execPath, "-e", "0"], env) };
-  const figures = summaries(await sideBySide([bare, ...sides], { rounds, what: "commands" }));
+  const sides = [bare, ...kinds.map((kind) => sideOf(kind, sandbox, env))];
+  const figures = summaries(await sideBySide(sides, { rounds, what: "commands" }));
   sandbox.stop();
   return [table(kinds, figures, rounds)];
+}
+
+function sideOf({ name, words }, sandbox, env) {
+  const run = async (round) => {
+    await onTheWire(sandbox);
+    const ms = timed([process.execPath, launcher, ...words(round + 1)], env, ends);
+    const { calls, ms: wireMs } = await onTheWire(sandbox);
+    return {
+      [`${name}, whole`]: ms,
+      [`${name}, wire`]: wireMs,
+      [`${name}, own`]: ms - wireMs,
+      [`${name}, calls`]: calls,
+    };
+  };
+  return { name, run };
 }
 
 /** A refund that still is Processing when the wait ran out is 8. */

@@ -51,6 +51,7 @@ const machine = {
   system: `${process.platform} ${release()}`,
 };
 console.log(`Node ${machine.node}, ${machine.cpu}, ${machine.system}, ${machine.at}\n`);
+if (options.quick) console.log("Quick: a tenth of everything, to try the bench itself.\n");
 
 const sections = [];
 for (const name of wanted) {

@@ -33,27 +33,30 @@ export async function measureSandbox({ rounds, quick }) {
   const autocannon = installed("autocannon");
   if (autocannon.why) throw new Error(`autocannon is not to be had: ${autocannon.why}`);
   const servers = await startServers();
-  const { lenden, prism } = servers;
   const measured = [];
   for (const kind of kinds) {
-    const sides = Object.entries(servers)
-      .filter(([, { origin }]) => origin)
-      .map(([name, { origin, pid }]) => ({
-        name,
-        run: (round) => {
-          const amount = kind.amounts[name] / (quick ? 10 : 1);
-          const references = kind.pays && `${name}${round + 10}`;
-          const asked = { ...lenden, url: origin + kind.path, amount, references };
-          const before = processorTime(pid);
-          const rate = perSecond(autocannon.modules, asked);
-          return { [name]: rate, [`${name}, processor`]: (processorTime(pid) - before) / amount };
-        },
-      }));
+    const sides = sidesOf(kind, servers, { modules: autocannon.modules, share: quick ? 0.1 : 1 });
     const figures = summaries(await sideBySide(sides, { rounds, warmRounds: 2, what: kind.title }));
-    measured.push({ kind, figures, rounds, prism, megabytes: peaksOf(servers) });
+    measured.push({ kind, figures, rounds, prism: servers.prism, megabytes: peaksOf(servers) });
   }
   for (const { stop } of Object.values(servers)) stop();
   return measured.map(sandboxTable);
+}
+
+/** How many requests a second, and the microseconds of processor that each cost the server. */
+function sidesOf(kind, servers, { modules, share }) {
+  const there = Object.entries(servers).filter(([, { origin }]) => origin);
+  return there.map(([name, { origin, pid }]) => ({
+    name,
+    run: (round) => {
+      const amount = kind.amounts[name] * share;
+      const references = kind.pays && `${name}${round + 10}`;
+      const before = processorTime(pid);
+      const asked = { ...servers.lenden, url: origin + kind.path, amount, references };
+      const rate = perSecond(modules, asked);
+      return { [name]: rate, [`${name}, processor`]: (processorTime(pid) - before) / amount };
+    },
+  }));
 }
 
 async function startServers() {

@@ -29,26 +29,26 @@ export async function measureStart({ rounds }) {
   const sandbox = await startSandbox();
   const servers = { service: service.first, sandbox: sandbox.account };
   const nodes = majors.map((major) => ({ major, ...nodeOf(major) }));
-  const all = [...nodes.flatMap((node) => sidesOn(node, servers)), ...sidesOnNone(servers)];
-  const sides = all.filter(({ line }) => line);
-  const measure = (what, one) =>
-    sideBySide(
-      sides.map(({ name, line, env }) => ({ name, run: () => one(line, env) })),
-      { rounds, what },
-    );
-  const times = summaries(await measure("starting", timed));
-  const peaks = hasGnuTime ? summaries(await measure("memory", peakMegabytes)) : undefined;
+  const sides = [...nodes.flatMap((node) => sidesOn(node, servers)), ...sidesOnNone(servers)];
+  const times = await measure(sides, timed, { rounds, what: "starting" });
+  const peaks = hasGnuTime && (await measure(sides, peakMegabytes, { rounds, what: "memory" }));
   service.stop();
   sandbox.stop();
-  const versions = nodes.map(({ major, path, why }) => ({
-    major,
-    says: path ? `Node ${versionOf(path)}` : `Node ${major}: ${why}`,
-  }));
-  const report = { sides: all, versions, rounds };
+  const report = { sides, versions: nodes.map(versionTold), rounds };
   return [
     { ...timeTable(report, times), figures: times, bars: bars(times) },
     { ...memoryTable(report, peaks), figures: peaks },
   ];
+}
+
+async function measure(sides, one, options) {
+  const measurable = sides.filter(({ line }) => line);
+  const runs = measurable.map(({ name, line, env }) => ({ name, run: () => one(line, env) }));
+  return summaries(await sideBySide(runs, options));
+}
+
+function versionTold({ major, path, why }) {
+  return { major, says: path ? `Node ${versionOf(path)}` : `Node ${major}: ${why}` };
 }
 
 /** One that is measured has a `line`; one that cannot be says `why`. */
