@@ -30,7 +30,7 @@ export function installed(name, node = process.execPath) {
 /** The program of a Node of this major version: this one, or the registry's. */
 export function nodeOf(major) {
   if (process.versions.node.startsWith(`${major}.`)) return { path: process.execPath };
-  const line = ["-y", "-p", `node@${major}`, "node", "-p", "process.execPath"];
+  const line = ["-y", "--loglevel=error", "-p", `node@${major}`, "node", "-p", "process.execPath"];
   const { status, stdout, stderr } = spawnSync("npx", line, { cwd: scratch, encoding: "utf8" });
   return status === 0 ? { path: stdout.trim() } : { why: oneLine(stderr) };
 }

@@ -20,7 +20,8 @@ export function sandboxTable({ kind, figures, rounds, prism, megabytes }) {
       `at least ${kind.leastOfPrism} times Prism: ${verdict(ofPrism >= kind.leastOfPrism)}`,
   ];
   const row = (name) => {
-    if (!figures[name]) return [names[name], `not to be had: ${prism.why}`, "", "", "", "", ""];
+    if (!figures[name])
+      return [names[name], `could not be installed: ${prism.why}`, "", "", "", "", ""];
     const rate = figures[name];
     return [
       names[name],
@@ -61,3 +62,9 @@ export function sandboxTable({ kind, figures, rounds, prism, megabytes }) {
 }
 
 const labels = { bare: "bare node:http", lenden: "lenden sandbox", prism: "Prism" };
+
+/** The same without what asks. */
+export function notMeasured(why) {
+  const notes = [`Not measured: autocannon could not be installed (${why}).`];
+  return { title: "The local sandbox", notes, columns: ["server"], rows: [] };
+}

@@ -66,7 +66,7 @@ function linesOf({ sides, versions }, further, cellsOf) {
   const cellsFor = (label, major) => {
     const side = sides.find((one) => one.label === label && (one.major ?? first.major) === major);
     if (!side) return empty;
-    return side.line ? cellsOf(side) : [`not to be had: ${side.why}`, ...empty.slice(1)];
+    return side.line ? cellsOf(side) : [`could not be installed: ${side.why}`, ...empty.slice(1)];
   };
   return {
     columns: ["command", ...versions.flatMap(({ says }) => [says, ...further])],

@@ -47,8 +47,8 @@ async function measure(sides, one, options) {
   return summaries(await sideBySide(runs, options));
 }
 
-function versionTold({ major, path, why }) {
-  return { major, says: path ? `Node ${versionOf(path)}` : `Node ${major}: ${why}` };
+function versionTold({ major, path }) {
+  return { major, says: `Node ${path ? versionOf(path) : major}` };
 }
 
 /** One that is measured has a `line`; one that cannot be says `why`. */
