@@ -18,15 +18,15 @@ type Env = { Bindings: HttpBindings };
 export function createApp(sandbox: Sandbox): Hono<Env> {
   const app = new Hono<Env>();
   const { store, journal } = sandbox;
-  app.use(async (c, next) => {
+  app.use((c, next) => {
     requireLocalHost((name) => c.req.header(name), sandbox.port);
-    await next();
+    return next();
   });
   // Before the next line, because it is made for browsers and guards itself.
   mountPayPage(app, sandbox);
-  app.use(async (c, next) => {
+  app.use((c, next) => {
     requireNoWebPage((name) => c.req.header(name));
-    await next();
+    return next();
   });
   app.get("/", (c) => c.text(`The local sandbox of lenden. The service: ${sandbox.baseUrl}\n`));
   // Where lenden sends callbacks of merchants that have no server yet.

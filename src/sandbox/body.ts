@@ -8,15 +8,18 @@ import { Refusal } from "./refusal.ts";
 export type Fields = Record<string, unknown>;
 
 /** The bytes of a request's body; undefined when they are more than 1 MiB. */
-export async function readBytes(incoming: IncomingMessage): Promise<Buffer | undefined> {
+export function readBytes(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of incoming) {
-    size += chunk.length;
-    // The rest is read and thrown away, so that the caller gets to see the refusal.
-    if (size <= largestBody) chunks.push(chunk);
-  }
-  return size <= largestBody ? Buffer.concat(chunks) : undefined;
+  return new Promise((resolve, reject) => {
+    incoming.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      // The rest is read and thrown away, so that the caller gets to see the refusal.
+      if (size <= largestBody) chunks.push(chunk);
+    });
+    incoming.on("end", () => resolve(size <= largestBody ? Buffer.concat(chunks) : undefined));
+    incoming.on("error", reject);
+  });
 }
 
 const largestBody = 1024 * 1024;
@@ -42,14 +45,16 @@ export function readFields(
 /** More than any honest body has; a hostile one must not get an answer of megabytes. */
 const mostProblems = 30;
 
-/** Undefined where the bytes are no JSON. */
-export function parseJson(bytes: Buffer): unknown {
+/** Undefined where it is no JSON, or no UTF-8. */
+export function parseJson(said: Buffer | string): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return JSON.parse(typeof said === "string" ? said : utf8.decode(said));
   } catch {
     return undefined;
   }
 }
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 function parseObject(bytes: Buffer): Fields {
   const value = parseJson(bytes);

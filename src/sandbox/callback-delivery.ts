@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Status } from "../contract/words.ts";
-import { parseJson } from "./body.ts";
 import { callbackHeaders, postCallback } from "./callback-post.ts";
-import { type Journal, recorded } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 
 /** What a merchant is told: the record, as its retrieve endpoint shows it. */
 export interface Callback {
@@ -38,8 +37,7 @@ export function createDelivery(options: DeliveryOptions, signal: AbortSignal): D
     const text = JSON.stringify(callback.body);
     const { status, answer } = await postCallback(callback.url, text, signal);
     signal.throwIfAborted();
-    const said = answer === "" ? null : recorded(parseJson(Buffer.from(answer)) ?? answer);
-    note(callback, { number, startedMs, status, answer: said });
+    note(callback, { number, startedMs, status, answer });
     return status !== null && status >= 200 && status < 300;
   }
 
@@ -64,7 +62,7 @@ export function createDelivery(options: DeliveryOptions, signal: AbortSignal): D
       fault,
       durationMs: now() - startedMs,
       attempt: number,
-      request: { headers: callbackHeaders, body: recorded(body) },
+      request: { headers: callbackHeaders, body: JSON.stringify(body) },
       answer,
     });
   }
@@ -82,5 +80,5 @@ interface Tried {
   number: number;
   startedMs: number;
   status: number | null;
-  answer: unknown;
+  answer: string;
 }

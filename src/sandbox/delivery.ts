@@ -4,9 +4,9 @@ import type { Fault, FaultKind } from "../contract/fault.ts";
 import type { Answer } from "./refusal.ts";
 
 /** Sends an answer whole. */
-export function deliver(outgoing: ServerResponse, { status, body }: Answer): void {
-  const text = JSON.stringify(body);
-  outgoing.writeHead(status, { ...json, "content-length": Buffer.byteLength(text) });
+export function deliver(outgoing: ServerResponse, { status, text }: Answer): void {
+  const length = Buffer.byteLength(text);
+  outgoing.writeHead(status, { "content-type": "application/json", "content-length": length });
   outgoing.end(text);
 }
 
@@ -42,10 +42,10 @@ const deliveries: {
   empty(outgoing) {
     outgoing.writeHead(200, { ...json, "content-length": 0 }).end();
   },
-  truncated(outgoing, { status, body }) {
-    const text = Buffer.from(JSON.stringify(body));
-    outgoing.writeHead(status, { ...json, "content-length": text.length });
-    outgoing.write(text.subarray(0, text.length / 2), () => outgoing.socket?.destroySoon());
+  truncated(outgoing, { status, text }) {
+    const bytes = Buffer.from(text);
+    outgoing.writeHead(status, { ...json, "content-length": bytes.length });
+    outgoing.write(bytes.subarray(0, bytes.length / 2), () => outgoing.socket?.destroySoon());
   },
   slow,
   redirect(outgoing) {
@@ -58,11 +58,11 @@ function reset(outgoing: ServerResponse): void {
   outgoing.socket?.resetAndDestroy();
 }
 
-async function slow(outgoing: ServerResponse, { status, body }: Answer): Promise<void> {
-  const text = Buffer.from(JSON.stringify(body));
-  outgoing.writeHead(status, { ...json, "content-length": text.length });
-  const pauseMs = Math.ceil(1000 / text.length);
-  for (const byte of text) {
+async function slow(outgoing: ServerResponse, { status, text }: Answer): Promise<void> {
+  const bytes = Buffer.from(text);
+  outgoing.writeHead(status, { ...json, "content-length": bytes.length });
+  const pauseMs = Math.ceil(1000 / bytes.length);
+  for (const byte of bytes) {
     if (outgoing.destroyed) return;
     outgoing.write(Buffer.of(byte));
     await delay(pauseMs, undefined, { ref: false });

@@ -8,9 +8,9 @@ import { requireKey, requireSignature, requireSignatureHeader } from "./access.t
 import { type Fields, readBytes, readFields } from "./body.ts";
 import { deliver, spoil, visibleStatus } from "./delivery.ts";
 import { chooseFault } from "./faults.ts";
-import { type Journal, recorded, recordedRequest } from "./journal.ts";
+import { type Journal, keptHeaders } from "./journal.ts";
 import type { Random } from "./random.ts";
-import { type Answer, refusalAnswer } from "./refusal.ts";
+import { type Answer, refusalAnswer, refused } from "./refusal.ts";
 import type { Store } from "./store.ts";
 
 /** All that answering needs. */
@@ -48,7 +48,13 @@ export async function exchange(sandbox: Sandbox, route: Route, c: Caller): Promi
   const waitMs = sandbox.latencyMs + (fault?.kind === "latency" ? fault.number : 0);
   if (waitMs > 0) await delay(waitMs, undefined, { ref: false });
   note(sandbox, c, { startedMs, bytes, answer, fault });
+  await turnEnds();
   return send(c, answer, fault);
+}
+
+/** The answers of one turn leave together: to wake a caller up costs more than to answer it. */
+function turnEnds(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** The body of a request to an endpoint that has one; undefined when it is too large. */
@@ -73,7 +79,7 @@ export function answerTo(
     if (signed) requireSignature(fields, { signature, payoutSecret, nowMs: now() });
     const data = handle({ ...fields, ...c.req.param() });
     endpoint.data?.parse(data);
-    return { status: 200, body: { success: true, data } };
+    return { status: 200, text: JSON.stringify({ success: true, data }) };
   } catch (error) {
     return refusalAnswer(error);
   }
@@ -81,9 +87,8 @@ export function answerTo(
 
 /** What a fault answers in the service's place; most of them answer nothing. */
 function injected({ kind, number, rule }: Fault): Answer {
-  if (kind !== "status") return { status: 500, body: null };
-  const message = `The fault ${rule} was asked for.`;
-  return { status: number, body: { success: false, message, code: "FAULT" } };
+  if (kind !== "status") return { status: 500, text: "" };
+  return refused(number, "FAULT", `The fault ${rule} was asked for.`);
 }
 
 interface Seen {
@@ -108,8 +113,8 @@ export function note(
     fault: fault?.rule ?? null,
     durationMs,
     attempt: null,
-    request: recordedRequest((name) => c.req.header(name), bytes),
-    answer: recorded(answer.body),
+    request: { headers: keptHeaders((name) => c.req.header(name)), body: bytes },
+    answer: answer.text,
   });
 }
 

@@ -1,7 +1,7 @@
-/** What goes back to the caller: an HTTP status and the JSON body. */
+/** What goes back to the caller: an HTTP status and the text of the JSON body. */
 export interface Answer {
   status: number;
-  body: unknown;
+  text: string;
 }
 
 /**
@@ -21,11 +21,12 @@ export class Refusal extends Error {
 
 /** Whatever was thrown, as an answer; what is no refusal is a bug of the sandbox (500). */
 export function refusalAnswer(error: unknown): Answer {
-  if (error instanceof Refusal) {
-    const { status, code, message } = error;
-    return { status, body: { success: false, message, code } };
-  }
+  if (error instanceof Refusal) return refused(error.status, error.code, error.message);
   const reason = error instanceof Error ? error.message : String(error);
-  const message = `The local sandbox itself failed: ${reason}`;
-  return { status: 500, body: { success: false, message, code: "SANDBOX_BUG" } };
+  return refused(500, "SANDBOX_BUG", `The local sandbox itself failed: ${reason}`);
+}
+
+/** The body of every refusal: the sandbox's own choice. */
+export function refused(status: number, code: string, message: string): Answer {
+  return { status, text: JSON.stringify({ success: false, message, code }) };
 }

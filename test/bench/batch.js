@@ -1,79 +1,118 @@
-// Payouts from a file, side by side in one run with a bare undici loop that keeps no ledger and with
-// a shell loop of curl and openssl, against a service that answers at once; and what it needs when
-// the file grows. Medians, and the ratios that are aimed at.
-// Usage: npm run bench, or node test/bench/batch.js [rounds] [rows] [rows of the large file] [rows to plan]
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
+// Payouts from a file, beside a bare undici loop that keeps no ledger, and beside curl and openssl
+// one by one and eight at a time; then what the batch needs when its file grows.
+import { spawnSync } from "node:child_process";
+import { closeSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { sendFile } from "./batch-send.js";
+import { scratch, started, surroundings } from "./commands.js";
+import { cut, roundedUp, spread, summaries, verdict, whole } from "./figures.js";
+import { sideBySide } from "./rounds.js";
 
-const [rounds, rows, many, planned] = [3, 20_000, 100_000, 1_000_000].map(
-  (usual, index) => Number(process.argv[2 + index]) || usual,
-);
-const here = import.meta.dirname;
-const launcher = resolve(here, "../../bin/lenden.js");
-const folder = mkdtempSync(join(tmpdir(), "lenden-bench-batch-"));
-const service = spawn(process.execPath, [join(here, "service.js")], {
-  stdio: ["ignore", "pipe", "inherit"],
-});
-const [baseUrl] = await once(createInterface({ input: service.stdout }), "line");
+const names = {
+  bare: "a bare undici loop, no ledger",
+  sending: "`lenden payout batch send`, while sending",
+  all: "the same with starting, reading and planning",
+  eight: "`xargs -P 8` of `curl` and `openssl`",
+  oneByOne: "a shell loop of `curl` and `openssl`",
+};
+const leastOf = { bare: 0.5, oneByOne: 40 };
 
-console.log(`Node ${process.version}, ${rounds} rounds, concurrency 32, synchronous=FULL\n`);
-await compare();
-await grow();
-service.kill();
-rmSync(folder, { recursive: true, force: true });
-
-async function compare() {
-  const file = makeFile(rows);
-  const seen = { bare: [], sending: [], whole: [], shell: [] };
-  for (let round = 0; round < rounds; round += 1) {
-    seen.bare.push(bare(rows));
-    const { seconds, perSecond } = await send(file);
-    seen.whole.push(rows / seconds);
-    seen.sending.push(perSecond);
-    seen.shell.push(oneByOne(40));
-  }
-  const [loop, shell] = [median(seen.bare), median(seen.shell)];
-  const line = (name, rates, against) => {
-    const rate = median(rates);
-    const spread = `${Math.round(Math.min(...rates))} to ${Math.round(Math.max(...rates))}`;
-    console.log(
-      `| ${name} | ${Math.round(rate)} | ${spread} | ${(rate / loop).toFixed(2)} | ${(rate / shell).toFixed(0)} | ${against(rate)} |`,
-    );
-  };
-  console.log(
-    `| ${rows} payouts | a second | least to most | of the bare loop | of the shell loop | |`,
-  );
-  console.log("|---|---|---|---|---|---|");
-  line("a bare undici loop, no ledger", seen.bare, () => "");
-  line("`lenden payout batch send`, while sending", seen.sending, (rate) =>
-    [
-      `at least 0.5: ${rate / loop >= 0.5 ? "yes" : "NO"}`,
-      `at least 40: ${rate / shell >= 40 ? "yes" : "NO"}`,
-    ].join(", "),
-  );
-  line("the same with reading, planning and starting", seen.whole, () => "");
-  line("a shell loop of curl and openssl", seen.shell, () => "");
+/** The sections of the report on batches. */
+export async function measureBatch({ rounds, quick }) {
+  const service = await started([process.execPath, join(import.meta.dirname, "service.js")]);
+  const baseUrl = service.first;
+  const sections = [
+    await compare(baseUrl, { rounds, rows: quick ? 2_000 : 20_000 }),
+    await grow(baseUrl, quick ? 10_000 : 100_000),
+  ];
+  service.stop();
+  return sections;
 }
 
-async function grow() {
-  const small = await send(makeFile(many / 10));
-  const large = await send(makeFile(many));
-  const plan = await send(makeFile(planned), { plansOnly: true });
+async function compare(baseUrl, { rounds, rows }) {
+  const file = makeFile(rows);
+  const sides = [
+    { name: "bare", run: () => bareLoop(baseUrl, rows) },
+    {
+      name: "lenden",
+      run: async () => {
+        const { seconds, perSecond, megabytes } = await sendFile(file, baseUrl);
+        return { sending: perSecond, all: rows / seconds, megabytes };
+      },
+    },
+    { name: "eight", run: () => inShell(400, eightAtATime(baseUrl, 400)) },
+    { name: "oneByOne", run: () => inShell(40, [script, baseUrl, "40", "LOOP"]) },
+  ];
+  const samples = await sideBySide(sides, { rounds, warmRounds: 0, what: "batch" });
+  return comparison(summaries(samples), { rounds, rows });
+}
+
+function comparison(figures, { rounds, rows }) {
+  const rate = (name) => figures[name].median;
+  const [ofBare, ofShell] = ["bare", "oneByOne"].map((name) => rate("sending") / rate(name));
+  const aims =
+    `at least ${leastOf.bare} of the bare loop: ${verdict(ofBare >= leastOf.bare)}; ` +
+    `at least ${leastOf.oneByOne} times the shell loop: ${verdict(ofShell >= leastOf.oneByOne)}`;
+  return {
+    title: `Paying a file of ${whole(rows)} rows, payouts a second`,
+    notes: [
+      `Node ${process.versions.node}, 32 at a time, every payout durable before it is sent (\`synchronous=FULL\`), against a service on the same machine that answers at once. Medians of ${rounds} rounds side by side. lenden's memory at its peak: ${whole(figures.megabytes.median)} MB.`,
+    ],
+    columns: ["", "a second", "least to most", "of the bare loop", "of the shell loop", "aim"],
+    rows: Object.entries(names).map(([name, label]) => [
+      label,
+      whole(rate(name)),
+      spread(figures[name]),
+      cut(rate(name) / rate("bare")),
+      cut(rate(name) / rate("oneByOne")),
+      name === "sending" ? aims : "",
+    ]),
+    figures,
+    bars: {
+      title: "Payouts a second from a file (longer is better)",
+      bars: ["bare", "all", "eight", "oneByOne"].map((name) => ({
+        label: labels[name],
+        ours: name === "all",
+        ...figures[name],
+      })),
+    },
+  };
+}
+
+const labels = {
+  bare: "undici loop, no ledger",
+  all: "lenden, start to end",
+  eight: "curl, openssl, xargs -P 8",
+  oneByOne: "curl, openssl, one by one",
+};
+
+async function grow(baseUrl, many) {
+  const small = await sendFile(makeFile(many / 10), baseUrl);
+  const large = await sendFile(makeFile(many), baseUrl);
+  const plan = await sendFile(makeFile(many * 10), undefined);
   const ratio = large.megabytes / small.megabytes;
-  console.log("\n| rows | seconds | memory at its peak, MB | |\n|---|---|---|---|");
-  console.log(`| ${many / 10}, sent | ${small.seconds.toFixed(1)} | ${small.megabytes} | |`);
-  console.log(
-    `| ${many}, sent | ${large.seconds.toFixed(1)} | ${large.megabytes} | ${ratio.toFixed(2)} times; at most 1.2: ${ratio <= 1.2 ? "yes" : "NO"}; under 220: ${large.megabytes < 220 ? "yes" : "NO"} |`,
-  );
-  console.log(`| ${planned}, planned | ${plan.seconds.toFixed(1)} | ${plan.megabytes} | |`);
+  const row = (rows, { seconds, megabytes }, aim = "") => [
+    rows,
+    seconds.toFixed(1),
+    whole(megabytes),
+    aim,
+  ];
+  const aim = `at most 1.2 times as much memory: ${roundedUp(ratio)}, ${verdict(ratio <= 1.2)}; under 220: ${verdict(large.megabytes < 220)}`;
+  return {
+    title: "A file that grows",
+    notes: ["One run each."],
+    columns: ["rows", "seconds", "memory at its peak, MB", "aim"],
+    rows: [
+      row(`${whole(many / 10)}, sent`, small),
+      row(`${whole(many)}, sent`, large, aim),
+      row(`${whole(many * 10)}, planned`, plan),
+    ],
+    figures: { small, large, plan },
+  };
 }
 
 function makeFile(size) {
-  const file = join(folder, `${size}.csv`);
+  const file = join(scratch, `${size}.csv`);
   const opened = openSync(file, "w");
   writeSync(opened, "ref,amount,to,method,name\n");
   for (let row = 0; row < size; row += 1) {
@@ -84,68 +123,24 @@ function makeFile(size) {
   return file;
 }
 
-function bare(size) {
-  const { stdout, status } = spawnSync(process.execPath, [join(here, "bare.js"), baseUrl, size]);
+function bareLoop(baseUrl, rows) {
+  const line = [join(import.meta.dirname, "bare.js"), baseUrl, rows];
+  const { stdout, status } = spawnSync(process.execPath, line, { env: surroundings() });
   if (status !== 0) throw new Error("the bare loop failed");
   return Number(stdout);
 }
 
-function oneByOne(size) {
+const script = join(import.meta.dirname, "one-by-one.sh");
+
+/** Eight of the same loops side by side, each with an eighth of the rows. */
+function eightAtATime(baseUrl, rows) {
+  const each = `xargs -P 8 -I WORKER sh "$1" "$2" "$3" WORKER`;
+  return ["-c", `seq 8 | ${each}`, "sh", script, baseUrl, String(rows / 8)];
+}
+
+function inShell(rows, line) {
   const start = performance.now();
-  const { status } = spawnSync("sh", [join(here, "one-by-one.sh"), baseUrl, size]);
-  if (status !== 0) throw new Error("the shell loop failed");
-  return size / ((performance.now() - start) / 1000);
-}
-
-/** Sends a file with a ledger of its own. One that is only to be planned finds nobody to send to. */
-async function send(file, { plansOnly = false } = {}) {
-  const data = mkdtempSync(join(folder, "data-"));
-  const env = {
-    PATH: process.env.PATH,
-    HOME: folder,
-    LENDEN_CONFIG_DIR: data,
-    LENDEN_DATA_DIR: data,
-    LENDEN_API_KEY: "sk_sandbox_abc-abcdefghijkl-xyz",
-    LENDEN_PAYOUT_SECRET: "a-payout-secret-of-the-bench",
-    LENDEN_BASE_URL: plansOnly ? "http://127.0.0.1:9/cp/api/v1" : baseUrl,
-  };
-  const method = plansOnly ? ["--method-id", "bkash", "--timeout", "10m"] : [];
-  const line = ["payout", "batch", "send", file, "--concurrency", "32", ...method];
-  const start = performance.now();
-  const child = spawn(process.execPath, [launcher, ...line], {
-    env,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let stderr = "";
-  let planSeconds = 0;
-  child.stderr.on("data", (chunk) => {
-    stderr += chunk;
-    if (planSeconds === 0 && /rows · /.test(stderr))
-      planSeconds = (performance.now() - start) / 1000;
-  });
-  let megabytes = 0;
-  const looking = setInterval(() => {
-    megabytes = Math.max(megabytes, peakOf(child.pid));
-  }, 20);
-  const [code] = await once(child, "close");
-  clearInterval(looking);
-  if (code !== (plansOnly ? 69 : 0)) throw new Error(`lenden ended with ${code}: ${stderr}`);
-  const seconds = (performance.now() - start) / 1000;
-  const perSecond = Number(/ · ([\d.]+) rows\/s(?!.*rows\/s)/s.exec(stderr)?.[1]);
-  rmSync(data, { recursive: true, force: true });
-  return { seconds: plansOnly ? planSeconds : seconds, perSecond, megabytes };
-}
-
-/** The most memory that the process ever had, as Linux counts it. */
-function peakOf(pid) {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
-  } catch {
-    return 0; // it has ended
-  }
-}
-
-function median(numbers) {
-  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)];
+  const { status, stderr } = spawnSync("sh", line, { env: surroundings() });
+  if (status !== 0) throw new Error(`the shell loop failed: ${stderr}`);
+  return rows / ((performance.now() - start) / 1000);
 }

@@ -2,15 +2,15 @@
 // whose code is in them, and which of Node's own modules come with it. Medians of several rounds.
 // Usage: npm run size [-- --rounds <n>] [--json]
 import { statSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import { parseArgs } from "node:util";
 import { modulesByFile, ownerOf } from "./bundle.js";
+import { launcher } from "./commands.js";
 import { runStarts } from "./starts.js";
 
 const { values: options } = parseArgs({
   options: { rounds: { type: "string", default: "11" }, json: { type: "boolean" } },
 });
-const launcher = resolve(import.meta.dirname, "../../bin/lenden.js");
 const modules = await modulesByFile();
 const rounds = Number(options.rounds);
 const sizes = [...(await runStarts(rounds))].map(([command, runs]) => ({

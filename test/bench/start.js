@@ -1,87 +1,104 @@
-// How long commands take to start, beside a bare Node: side by side in one run, medians and spread.
-// Usage: npm run bench [rounds]
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+// How long commands take to start, and their memory at its peak: on two Nodes, beside a bare Node,
+// curl, and other people's command lines that ask the same loopback server.
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
+import {
+  hasGnuTime,
+  launcher,
+  peakMegabytes,
+  scratch,
+  started,
+  startSandbox,
+  surroundings,
+  timed,
+} from "./commands.js";
+import { summaries } from "./figures.js";
+import { nodeOf, versionOf } from "./others.js";
+import { othersOn, stripeAlone } from "./others-commands.js";
+import { sideBySide } from "./rounds.js";
+import { bars, memoryTable, timeTable } from "./start-tables.js";
 
-const rounds = Number(process.argv[2] ?? 21);
-const launcher = resolve(import.meta.dirname, "../../bin/lenden.js");
-const folder = mkdtempSync(join(tmpdir(), "lenden-bench-"));
-const base = {
-  PATH: process.env.PATH,
-  HOME: folder,
-  LENDEN_CONFIG_DIR: folder,
-  LENDEN_DATA_DIR: folder,
-};
+const majors = [20, 24];
 
-const { child, env } = await startSandbox();
-const commands = {
-  "node -e 0": ["-e", "0"],
-  "lenden --version": [launcher, "--version"],
-  "lenden --help": [launcher, "--help"],
-  "lenden payout send --help": [launcher, "payout", "send", "--help"],
-  "lenden methods": [launcher, "methods"],
-  "lenden methods --json": [launcher, "methods", "--json"],
-  "lenden payout send": [
-    launcher,
-    "payout",
-    "send",
-    "--amount",
-    "5",
-    "--to",
-    "01712345678",
-    "--method",
-    "bkash",
-  ],
-  "Tab on a profile": [launcher, "__complete", "profile"],
-  "Tab on a method": [launcher, "__complete", "method"],
-  "Tab on a payout's id": [launcher, "__complete", "payout"],
-};
-const times = new Map(Object.keys(commands).map((name) => [name, []]));
-for (let round = 0; round <= rounds; round += 1) {
-  for (const [name, args] of Object.entries(commands)) {
-    const ms = timed(args);
-    if (round > 0) times.get(name).push(ms); // the first round warms the disk
-  }
+/** Where a build of lenden as a single file may lie; it is measured when it does. */
+const singleFiles = ["dist/lenden", "dist-binary/lenden"];
+
+/** The sections of the report on starting. */
+export async function measureStart({ rounds }) {
+  const service = await started([process.execPath, join(import.meta.dirname, "service.js")]);
+  const sandbox = await startSandbox();
+  const servers = { service: service.first, sandbox: sandbox.account };
+  const nodes = majors.map((major) => ({ major, ...nodeOf(major) }));
+  const sides = [...nodes.flatMap((node) => sidesOn(node, servers)), ...sidesOnNone(servers)];
+  const times = await measure(sides, timed, { rounds, what: "starting" });
+  const peaks = hasGnuTime && (await measure(sides, peakMegabytes, { rounds, what: "memory" }));
+  service.stop();
+  sandbox.stop();
+  const report = { sides, versions: nodes.map(versionTold), rounds };
+  return [
+    { ...timeTable(report, times), figures: times, bars: bars(times) },
+    { ...memoryTable(report, peaks), figures: peaks },
+  ];
 }
-child.kill("SIGINT");
-print();
 
-async function startSandbox() {
-  const started = spawn(process.execPath, [launcher, "sandbox", "start", "--port", "0", "--json"], {
-    env: base,
-    stdio: ["ignore", "pipe", "ignore"],
+async function measure(sides, one, options) {
+  const measurable = sides.filter(({ line }) => line);
+  const runs = measurable.map(({ name, line, env }) => ({ name, run: () => one(line, env) }));
+  return summaries(await sideBySide(runs, options));
+}
+
+function versionTold({ major, path }) {
+  return { major, says: `Node ${path ? versionOf(path) : major}` };
+}
+
+/** One that is measured has a `line`; one that cannot be says `why`. */
+function sidesOn({ major, path, why }, { service, sandbox }) {
+  const named = (one) => ({ ...one, major, name: `${one.label} (Node ${major})` });
+  if (why) return [named({ label: "node -e 0", why })];
+  const env = surroundings(join(scratch, `service-${major}`), accountOf(service));
+  const sandboxed = surroundings(join(scratch, `sandbox-${major}`), sandbox);
+  const bare = { label: "node -e 0", line: [path, "-e", "0"], env };
+  const lenden = (label, words = label, where = env) => ({
+    label: `lenden ${label}`,
+    line: [path, launcher, ...words.split(" ")],
+    env: where,
   });
-  const [line] = await once(createInterface({ input: started.stdout }), "line");
-  const { baseUrl, apiKey, payoutSecret } = JSON.parse(line);
-  const account = {
-    LENDEN_BASE_URL: baseUrl,
-    LENDEN_API_KEY: apiKey,
-    LENDEN_PAYOUT_SECRET: payoutSecret,
-  };
-  return { child: started, env: { ...base, ...account } };
+  const sends = "payout send --amount 5 --to 01712345678 --method bkash";
+  return [
+    bare,
+    lenden("--version"),
+    lenden("--help"),
+    lenden("payout send --help"),
+    { ...lenden("", "__complete profile", sandboxed), label: "Tab on a profile" },
+    { ...lenden("", "__complete payout", sandboxed), label: "Tab on a payout's id" },
+    lenden("methods"),
+    lenden("methods --json"),
+    lenden("payout send", sends, sandboxed),
+    ...othersOn(path, new URL(service).origin),
+  ].map(named);
 }
 
-function timed(args) {
-  const start = process.hrtime.bigint();
-  const { status, stderr } = spawnSync(process.execPath, args, { env });
-  if (status !== 0) throw new Error(`${args.join(" ")} exited with ${status}: ${stderr}`);
-  return Number(process.hrtime.bigint() - start) / 1e6;
+/** What is no program for Node, or brings its own. */
+function sidesOnNone({ service }) {
+  const env = surroundings(join(scratch, "none"), accountOf(service));
+  const files = singleFiles.map((file) => resolve(import.meta.dirname, "../..", file));
+  const single = files.filter(existsSync).flatMap((file) =>
+    ["--version", "--help", "methods"].map((word) => ({
+      label: `lenden ${word}, as a single file`,
+      line: [file, word],
+      env,
+    })),
+  );
+  const asks = ["-sf", "-H", `x-api-key: ${key}`, `${service}/payment/methods`];
+  const curl = { label: "curl, the call of `methods`", line: ["curl", ...asks], env };
+  return [curl, ...single, ...stripeAlone(new URL(service).origin)].map((one) => ({
+    ...one,
+    name: one.label,
+  }));
 }
 
-function print() {
-  const median = (numbers) =>
-    numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)];
-  const bare = median(times.get("node -e 0"));
-  console.log(`Node ${process.version}, ${rounds} rounds, milliseconds\n`);
-  console.log("| command | median | least to most | times bare Node |\n|---|---|---|---|");
-  for (const [name, all] of times) {
-    const range = `${Math.min(...all).toFixed(0)} to ${Math.max(...all).toFixed(0)}`;
-    console.log(
-      `| \`${name}\` | ${median(all).toFixed(0)} | ${range} | ${(median(all) / bare).toFixed(2)} |`,
-    );
-  }
+const key = "sk_sandbox_abc-abcdefghijkl-xyz";
+
+function accountOf(baseUrl) {
+  return { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: key, LENDEN_PAYOUT_SECRET: "a-payout-secret" };
 }

@@ -1,13 +1,11 @@
+// Which files and which of Node's own modules the commands load until they end, or are ready.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
+import { launcher, scratch, startSandbox, surroundings } from "./commands.js";
 
-const launcher = resolve(import.meta.dirname, "../../bin/lenden.js");
 const spy = resolve(import.meta.dirname, "../loading.cjs");
-const folder = mkdtempSync(join(tmpdir(), "lenden-starts-"));
 const shop = "https://shop.example/";
 const payee = ["--amount", "5", "--to", "01712345678", "--method", "bkash"];
 
@@ -36,7 +34,7 @@ const endless = ["callback listen", "sandbox start"];
 /** Runs every command in turn, as often as asked for: its name → what each run loaded. */
 export async function runStarts(rounds) {
   const isTimed = rounds > 1; // and then a round that does not count warms the disk
-  const { child, account } = await startSandbox();
+  const { account, stop } = await startSandbox();
   const runs = new Map();
   try {
     for (let round = isTimed ? 0 : 1; round <= rounds; round += 1) {
@@ -46,34 +44,16 @@ export async function runStarts(rounds) {
       }
     }
   } finally {
-    child.kill("SIGINT");
-    await once(child, "close");
-    rmSync(folder, { recursive: true, force: true });
+    stop();
   }
   return runs;
 }
 
-/** A local sandbox, with a folder of its own. */
-async function startSandbox() {
-  const child = spawn(process.execPath, [launcher, "sandbox", "start", "--port", "0", "--json"], {
-    env: environment(join(folder, "sandbox")),
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const [line] = await once(createInterface({ input: child.stdout }), "line");
-  const { baseUrl, apiKey, payoutSecret } = JSON.parse(line);
-  const account = {
-    LENDEN_BASE_URL: baseUrl,
-    LENDEN_API_KEY: apiKey,
-    LENDEN_PAYOUT_SECRET: payoutSecret,
-  };
-  return { child, account };
-}
-
 /** What one run loads, its threads together. */
 async function loadedBy(line, { account, isEndless }) {
-  const loading = join(folder, "loading");
+  const loading = join(scratch, "loading");
   const child = spawn(process.execPath, ["--require", spy, launcher, ...line], {
-    env: { ...environment(folder), ...account, LOADING: loading },
+    env: surroundings(scratch, { ...account, LOADING: loading }),
     // To nowhere, where that will do: a pipe would bring modules of Node's by itself.
     stdio: ["ignore", isEndless ? "pipe" : "ignore", "pipe"],
   });
@@ -91,11 +71,7 @@ function together(one, other) {
 }
 
 function batchFile(round) {
-  const file = join(folder, `payees-${round}.csv`);
+  const file = join(scratch, `payees-${round}.csv`);
   writeFileSync(file, `ref,amount,to,method\nA-${round},5,01712345678,bkash\n`);
   return file;
-}
-
-function environment(own) {
-  return { PATH: process.env.PATH, HOME: own, LENDEN_CONFIG_DIR: own, LENDEN_DATA_DIR: own };
 }

@@ -78,9 +78,9 @@ test("a reply that breaks the contract never goes out", async () => {
   const route = { name: "listMethods", endpoint: contract.listMethods, handle: () => [{ id: 1 }] };
   const app = new Hono<{ Bindings: HttpBindings }>();
   const account = { store, now };
-  app.get("/", (c) => Response.json(answerTo(account, route, c, Buffer.alloc(0))));
+  app.get("/", (c) => c.body(answerTo(account, route, c, Buffer.alloc(0)).text));
   const response = await app.request("/", { headers: { "x-api-key": newAccount.apiKey } });
-  expect(await response.json()).toMatchObject({ status: 500, body: { code: "SANDBOX_BUG" } });
+  expect(await response.json()).toMatchObject({ success: false, code: "SANDBOX_BUG" });
   store.close();
 });
 

@@ -1,0 +1,71 @@
+// A ledger of any size, at once.
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+
+/**
+ * Fills the ledger in a folder, where one payout has just been sent: that one stays the newest, and
+ * all before it are its copies, a minute apart and completed. The chain is whole, hashes and all.
+ */
+export async function fillLedger(folder, size) {
+  const database = await open(join(folder, "ledger.db"));
+  database.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000; BEGIN IMMEDIATE");
+  const all = (sql) => database.prepare(sql).all();
+  const [{ _metadata, ...real }] = all("SELECT * FROM operations");
+  const [intent, attempt] = all("SELECT data FROM events ORDER BY number").map(({ data }) =>
+    JSON.parse(data),
+  );
+  database.exec("DELETE FROM events; DELETE FROM operations");
+  const addOperation = inserter(database, "operations", Object.keys(real));
+  const addEvent = chained(inserter(database, "events", eventColumns));
+  for (let number = 1; number <= size; number += 1) {
+    const operation = number === size ? { ...real, number } : copyOf(real, number, size);
+    addOperation(operation);
+    const { id, reference, fingerprint, remote_id: remoteId, status, created_at: at } = operation;
+    addEvent({ number, at }, "intent", { ...intent, id, reference, fingerprint });
+    addEvent({ number, at }, "attempt", { ...attempt, remoteId, status });
+  }
+  database.exec("COMMIT; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+}
+
+const eventColumns = ["operation", "at", "event", "data", "hash"];
+
+function copyOf(real, number, size) {
+  const at = new Date(Date.parse(real.created_at) - (size - number) * 60_000).toISOString();
+  return {
+    ...real,
+    number,
+    id: `OP${number}`,
+    reference: `REF-${number}`,
+    remote_id: `PO${number}`,
+    fingerprint: `f${number}`,
+    status: "Completed",
+    created_at: at,
+    updated_at: at,
+  };
+}
+
+function inserter(database, table, columns) {
+  const places = columns.map(() => "?").join(", ");
+  const insert = database.prepare(
+    `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${places})`,
+  );
+  return (row) => insert.run(...columns.map((column) => row[column]));
+}
+
+/** Every event's hash covers the one before it. */
+function chained(add) {
+  let hash = "0".repeat(64);
+  return ({ number, at }, event, content) => {
+    const data = JSON.stringify(content);
+    const covered = JSON.stringify([hash, String(number), at, event, data]);
+    hash = createHash("sha256").update(covered).digest("hex");
+    add({ operation: number, at, event, data, hash });
+  };
+}
+
+async function open(path) {
+  const builtIn = await import("node:sqlite").catch(() => undefined);
+  if (builtIn) return new builtIn.DatabaseSync(path);
+  return new (await import("libsql")).default(path);
+}
