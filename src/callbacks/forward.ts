@@ -1,6 +1,7 @@
 import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import type { StoredCallback } from "../ledger/callbacks.ts";
+import { queryOf } from "./said.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** What whoever gets it is told beside the bytes. */
@@ -67,7 +68,7 @@ export function answerFor(status: number | null): number {
 /** Where callbacks come as parameters alone, those are all there is to pass on. */
 function withQuery(to: string, target: string): URL {
   const url = new URL(to);
-  const [, query] = /\?(.*)$/s.exec(target) ?? [];
+  const query = queryOf(target);
   if (query) url.search = url.search ? `${url.search}&${query}` : query;
   return url;
 }

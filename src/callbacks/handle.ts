@@ -76,7 +76,10 @@ async function passOn(
 }
 
 /** Asks the service. Where it gives no usable answer nothing is decided, and that is said. */
-async function check(callback: Pick<Received, "target" | "body">, look: Look): Promise<Verified> {
+async function check(
+  callback: Pick<Received, "target" | "headers" | "body">,
+  look: Look,
+): Promise<Verified> {
   try {
     return await verify(callback, look);
   } catch (error) {

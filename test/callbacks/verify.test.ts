@@ -32,7 +32,6 @@ test.each<[string, (id: string) => string]>([
   ["a query string", (id) => `?transaction_id=${id}&status=success`],
   ["an address", (id) => `https://shop.example/back?trxID=${id}&status=Completed`],
   ["an id alone in the path", (id) => `POST /callbacks/${id} HTTP/1.1\r\nHost: a\r\n\r\n`],
-  ["words", (id) => `payment ${id} is done`],
   ["an envelope", (id) => JSON.stringify({ status: "ok", data: { id, status: "Completed" } })],
   [
     "JSON in a form",
