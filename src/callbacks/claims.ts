@@ -3,7 +3,7 @@ import { meaningOf } from "./meaning.ts";
 import { plainName, type Said } from "./said.ts";
 
 /** What a callback claims of one record, as it was written. All of it counts. */
-export interface Claims {
+interface Claims {
   status: string[];
   amount: string[];
   description: string[];
