@@ -11,6 +11,7 @@ import {
   refundOf,
   until,
 } from "../merchant.ts";
+import { lenden, scratchFolder } from "../run.ts";
 import { listenAs, startHandler } from "./listening.ts";
 
 const said = (id: string, status = "Completed") =>
@@ -22,7 +23,7 @@ test("each is verified, kept, passed on with the same bytes, and answered as the
   const listener = await listenAs(merchant, "--forward-to", `${url}?shop=1`);
   const [paid, open] = [await paidPayment(merchant), await merchant.id(paymentOf("open"))];
   const type = "application/vnd.shop+json";
-  const forger = { "x-lenden-verified": "true", "x-lenden-status": "Completed", cookie: "c=1" };
+  const forger = { "x-lenden-verified": "true", "x-lenden-id": "TX1", cookie: "c=1" };
   expect(await listener.send(said(paid), { "content-type": type }, "/a?b=c")).toBe(202);
   expect(await listener.send(said(open), forger)).toBe(202);
   expect(handled.map(({ method, path, body }) => [method, path, String(body)])).toEqual([
@@ -32,11 +33,14 @@ test("each is verified, kept, passed on with the same bytes, and answered as the
   expect(handled[0]?.headers).toMatchObject({
     "content-type": type,
     "x-lenden-verified": "true",
+    "x-lenden-id": paid,
     "x-lenden-status": "Completed",
+    "x-lenden-amount": "100",
     "x-lenden-source": "received",
   });
   expect(handled[1]?.headers).toMatchObject({
     "x-lenden-verified": "false",
+    "x-lenden-id": open,
     "x-lenden-status": "Processing",
   });
   expect(handled[1]?.headers.cookie).toBeUndefined();
@@ -142,6 +146,67 @@ test("a record that two uncertain operations could have made settles neither", a
   const listener = await listenAs(merchant);
   await listener.send(`id=${id}&status=Processing`);
   expect(await listener.seen(1)).toMatchObject([{ verdict: "genuine", resolved: [] }]);
+});
+
+test("a record settles an operation only where it was made about when that was sent", async () => {
+  for (const [minutes, resolved] of [
+    [-6, 0],
+    [9, 1],
+    [11, 0],
+  ]) {
+    let aheadMs = 0;
+    const faults: Fault[] = [
+      { endpoint: "createPayment", kind: "reset", number: 0, share: 1, rule: "" },
+    ];
+    const service = { faults, now: () => Date.now() + aheadMs };
+    const merchant = await openMerchant(service);
+    expect((await merchant.lenden(paymentOf("doubt"))).code).toBe(75);
+    service.faults = [];
+    await merchant.close();
+    await merchant.comeBack();
+    aheadMs = (minutes ?? 0) * 60_000;
+    // The same, made by somebody else: another ledger knows nothing of the first.
+    const elsewhere = { ...merchant.env, LENDEN_DATA_DIR: scratchFolder() };
+    const made = await lenden(paymentOf("doubt", "-q"), { env: elsewhere });
+    const sent = `id=${made.stdout.trim()}&status=Processing`;
+    const listener = await listenAs(merchant);
+    await listener.send(sent);
+    const [event] = await listener.seen(1);
+    expect([minutes, event?.resolved?.length]).toEqual([minutes, resolved]);
+  }
+});
+
+test("a forward that a stop cut off is called so, and is done by the next run", async () => {
+  const merchant = await openMerchant();
+  const id = await paidPayment(merchant);
+  let mood: "never" | 200 = "never";
+  const { url, handled } = await startHandler(() => mood);
+  const listener = await listenAs(merchant, "--forward-to", url);
+  const answer = listener.send(said(id)).catch(() => 0);
+  await until(() => handled.length === 1);
+  listener.child.kill("SIGTERM");
+  expect([(await listener.ended).code, await answer]).toEqual([0, 503]);
+  expect((await merchant.lenden(["callback", "list"])).stdout).toMatch(/genuine .* cut off\n/);
+  mood = 200;
+  await listenAs(merchant, "--forward-to", url);
+  await until(() => handled.length === 2);
+  expect(handled[1]?.headers["x-lenden-verified"]).toBe("true");
+});
+
+test("what another process works on is left to it: exit 7", async () => {
+  const merchant = await openMerchant();
+  const id = await paidPayment(merchant);
+  const { url, handled } = await startHandler(() => "never");
+  const listener = await listenAs(merchant, "--forward-to", url);
+  const answer = listener.send(said(id)).catch(() => 0);
+  await until(() => handled.length === 1);
+  const replayed = await merchant.built(["callback", "replay", "1", "--forward-to", url]);
+  expect([replayed.code, handled.length]).toEqual([7, 1]);
+  expect((await merchant.lenden(["callback", "list"])).stdout).toMatch(/genuine .* under way\n/);
+  const other = await listenAs(merchant, "--forward-to", url);
+  expect(await other.send(said(id))).toBe(503);
+  listener.child.kill("SIGTERM");
+  await answer;
 });
 
 test("a refund's callback brings its status into the ledger", async () => {

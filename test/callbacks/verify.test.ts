@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { testAccount } from "../commands/account.ts";
-import { paymentOf, refundOf } from "../merchant.ts";
+import { paymentOf, refundOf, startService } from "../merchant.ts";
+import { lenden } from "../run.ts";
 
 const account = testAccount();
 const amount = 100;
@@ -141,6 +142,19 @@ test("a service that does not answer decides nothing: exit 69", async () => {
     stdin: "id=TX1AAAAAAA",
   });
   expect([code, stdout]).toEqual([69, ""]);
+});
+
+test.each<[string, { status: number; text: string }, string, number]>([
+  ["a page that says 404", { status: 404, text: "<html>No such place</html>" }, "", 69],
+  ["a page that says 400", { status: 400, text: "Bad Request" }, "", 69],
+  ["404 in JSON", { status: 404, text: '{"message":"No such id."}' }, "unknown", 11],
+  ["400 in JSON", { status: 400, text: '{"message":"No id looks like this."}' }, "unknown", 11],
+])("%s is told from what the service itself says", async (_, answer, verdict, code) => {
+  const { env } = await startService(() => answer);
+  const line = ["callback", "verify", "--json"];
+  const ended = await lenden(line, { env, stdin: "transactionId=TX1AAAAA&status=Completed" });
+  expect(ended.code).toBe(code);
+  expect(ended.stdout === "" ? "" : JSON.parse(ended.stdout).verdict).toBe(verdict);
 });
 
 test("the card shows claim beside fact, and nothing that a terminal would act on", async () => {
