@@ -220,6 +220,11 @@ test("a refund's callback brings its status into the ledger", async () => {
   expect((await listener.ended).code).toBe(0);
   const { stdout } = await merchant.lenden(["refund", "list", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject([{ status: "Completed" }]);
+  // Where all of it is so, its line compares nothing.
+  const replayed = await merchant.lenden(["callback", "replay", "1"]);
+  expect(replayed.stdout).toContain(
+    `genuine  refund ${refund}: Completed, BDT 40.00  payment ${paid}: Completed, BDT 100.00, paid`,
+  );
 });
 
 test("--once waits for a genuine one, and its sender still gets an answer", async () => {
@@ -253,6 +258,16 @@ test("--for ends with the payment, whatever is claimed: 0, 10, 8, 9, or 130", as
   const stopped = await listenAs(merchant, "--for", open);
   stopped.child.kill("SIGINT");
   expect((await stopped.ended).code).toBe(130);
+});
+
+test("the first card says how callbacks come here", async () => {
+  const merchant = await openMerchant();
+  const line = ["callback", "listen", "--port", "0", "--timeout", "100ms"];
+  const { code, stdout } = await merchant.lenden(line);
+  expect(code).toBe(0);
+  const [, url] = /Listens on +(\S+)/.exec(stdout) ?? [];
+  expect(stdout).toContain(`pay create --callback-url ${url}/`);
+  expect(stdout).toContain(`sandbox start --refund-callback-url ${url}/`);
 });
 
 test("what would be passed on to itself is refused, before anything is opened", async () => {

@@ -157,6 +157,15 @@ test.each<[string, { status: number; text: string }, string, number]>([
   expect(ended.stdout === "" ? "" : JSON.parse(ended.stdout).verdict).toBe(verdict);
 });
 
+test("a problem names what it is about: the number, the file, or standard input", async () => {
+  const wrong = await account.run(["callback", "show", "x"]);
+  expect(wrong.stderr).toContain("<number>: This is not a whole number");
+  const missing = await account.run(["callback", "verify", "no-such-file.json"]);
+  expect(missing.stderr).toContain("no-such-file.json: the file cannot be read");
+  const huge = await account.run(["callback", "verify"], { stdin: "x".repeat(1024 * 1024 + 1) });
+  expect(huge.stderr).toContain("standard input: this holds more than 1 MiB");
+});
+
 test("the card shows claim beside fact, and nothing that a terminal would act on", async () => {
   const id = await payment("Processing");
   const { stdout } = await account.run(["callback", "verify"], {

@@ -23,7 +23,7 @@ export const callbackReplay = defineCommand({
   ],
   arguments: {
     number: argument.required(
-      "n",
+      "number",
       "Its number, as 'callback list' shows it",
       readCount(999_999_999),
     ),

@@ -16,7 +16,7 @@ export const callbackShow = defineCommand({
   examples: [{ line: "lenden callback show 1", says: "the first that came" }],
   arguments: {
     number: argument.required(
-      "n",
+      "number",
       "Its number, as 'callback list' shows it",
       readCount(999_999_999),
     ),
