@@ -20,12 +20,13 @@ export type CallbackEvent = ReturnType<typeof eventOf>;
 /** The same on one line: the verdict, and what was claimed beside what is so. */
 export function eventLine(event: CallbackEvent): View {
   const { number, source, receivedAt, verdict, because, records, resolved, forwarded } = event;
+  const isWrong = verdict === "forged" || verdict === "contradicted";
   const parts = [
     formatTime(receivedAt),
     `#${number}${source === "polled" ? " (polled)" : ""}`,
     verdict,
-    ...records.map((one) => recordText(one, verdict === "genuine")),
-    ...(because === null ? [] : [because]),
+    ...records.map((one) => recordText(one, isWrong)),
+    ...(because === null || verdict === "forged" ? [] : [because]),
     ...resolved.map((id) => `${id} is certain now`),
     ...(forwarded ? [`passed on: ${forwarded.answer}`] : []),
   ];
@@ -33,9 +34,9 @@ export function eventLine(event: CallbackEvent): View {
 }
 
 /** Where there is nothing to compare, only what is so is said. */
-function recordText(one: CheckedRecord, isGenuine: boolean): string {
+function recordText(one: CheckedRecord, isWrong: boolean): string {
   const { claimed, verified } = one;
-  const isPlain = isGenuine || (verified && claimed.status === null && claimed.amount === null);
+  const isPlain = verified && (!isWrong || (claimed.status === null && claimed.amount === null));
   if (isPlain) return `${nameOf(one)}: ${verifiedText(one)}`;
   return `${nameOf(one)}: claims ${claimText(one)}; the service says ${verifiedText(one)}`;
 }
