@@ -1,5 +1,8 @@
-import type { StoredCallback } from "../ledger/callbacks.ts";
+import type { StoredCallback } from "../ledger/callback.ts";
 import { answerFor } from "./forward.ts";
+import { hasEnded } from "./looked.ts";
+import { verdicts } from "./verdicts.ts";
+import type { Checked } from "./verify.ts";
 
 const pausesMs = [5_000, 15_000, 60_000, 5 * 60_000, 30 * 60_000];
 /** With these pauses: a day; and not quite two minutes. */
@@ -23,9 +26,9 @@ export function againAfter(callback: StoredCallback, lookedAt: number): Again {
   const isUrgent = verdict === "unanswered" || (verdict === "genuine" && isToArrive);
   const isDoubted = verdict !== "genuine" && (callback.judged?.records.length ?? 0) > 0;
   if (!isUrgent && !isDoubted && !isToArrive) return { afterMs: null, isGivenUp: false };
-  const isOver = lookedAt > (isUrgent ? looks.patient : looks.brief);
+  const isEnough = lookedAt > (isUrgent ? looks.patient : looks.brief);
   const pauseMs = pausesMs[Math.min(lookedAt, pausesMs.length) - 1] ?? 0;
-  return { afterMs: isOver ? null : pauseMs, isGivenUp: isOver && isUrgent };
+  return { afterMs: isEnough ? null : pauseMs, isGivenUp: isEnough && isUrgent };
 }
 
 /** Whether whoever it is passed on to has its present verdict, and said so; without anybody, it has. */
@@ -36,4 +39,24 @@ export function hasArrived({ judged, forwarded }: StoredCallback, to: string | u
   // To refuse what is not genuine is to have heard it.
   const isHeard = judged.verdict !== "genuine" && status >= 400 && status < 500;
   return status < 300 || (isHeard && ![408, 425, 429].includes(status));
+}
+
+/**
+ * Whether another look could show nothing else. A forged word may become true: whoever sends it early
+ * must not keep the service's own from being believed later.
+ */
+export function isOver(callback: StoredCallback, to: string | undefined): boolean {
+  const checked = checkedBefore(callback);
+  return (
+    checked?.verdict === "genuine" &&
+    checked.records.every(({ verified }) => !verified || hasEnded(verified)) &&
+    hasArrived(callback, to)
+  );
+}
+
+/** What it came to when it was looked at last. */
+export function checkedBefore({ judged }: StoredCallback): Checked | undefined {
+  const verdict = verdicts.find((one) => one === judged?.verdict);
+  if (!judged || !verdict) return undefined;
+  return { verdict, because: judged.because, records: judged.records };
 }

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { Failure } from "../failure.ts";
-import type { Callbacks, StoredCallback } from "../ledger/callbacks.ts";
+import type { StoredCallback } from "../ledger/callback.ts";
+import type { Callbacks } from "../ledger/callbacks.ts";
 import { type Again, againAfter, hasArrived } from "./again.ts";
 import { answerFor, type ForwardOptions, forward } from "./forward.ts";
 import { subjectsOf } from "./looked.ts";

@@ -1,15 +1,13 @@
 import { Failure } from "../failure.ts";
-import type { CallbackSource, StoredCallback } from "../ledger/callbacks.ts";
-import { hasArrived } from "./again.ts";
+import type { CallbackSource, StoredCallback } from "../ledger/callback.ts";
+import { checkedBefore, isOver } from "./again.ts";
 import { answerFor } from "./forward.ts";
 import { type Handled, type Handling, handle, type Taken } from "./handle.ts";
 import type { Limits } from "./limits.ts";
-import { hasEnded } from "./looked.ts";
 import { openGate, openPace } from "./pace.ts";
 import type { Received } from "./said.ts";
 import { stopped, unlessStopped } from "./stopping.ts";
-import { verdicts } from "./verdicts.ts";
-import type { Checked, Look } from "./verify.ts";
+import type { Look } from "./verify.ts";
 
 export interface IntakeOptions extends Omit<Handling, "alwaysForwards"> {
   limits: Limits;
@@ -77,7 +75,7 @@ export function openIntake(options: IntakeOptions) {
    */
   function route(callback: StoredCallback): Promise<number> {
     const running = underWay.get(callback.number);
-    if (!running) return isOver(callback) ? repeat(callback) : begin(callback);
+    if (!running) return isOver(callback, forwardTo) ? repeat(callback) : begin(callback);
     running.next ??= running.done
       .then(() => route(callbacks.find(callback.number) ?? callback))
       .catch(() => 503);
@@ -100,7 +98,7 @@ export function openIntake(options: IntakeOptions) {
      * at a time, so that it leaves room for what comes.
      */
     async takeUp(): Promise<void> {
-      const due = callbacks.due(forwardTo).values();
+      const due = dueNow().values();
       const lane = async (): Promise<void> => {
         for (const callback of due)
           if (!underWay.has(callback.number) && !stopping.aborted) await begin(callback);
@@ -113,6 +111,15 @@ export function openIntake(options: IntakeOptions) {
       while (underWay.size > 0) await Promise.all([...underWay.values()].map(({ done }) => done));
     },
   };
+
+  function dueNow(): StoredCallback[] {
+    try {
+      return callbacks.due(forwardTo);
+    } catch (error) {
+      notice(`What is to be tried again could not be read: ${messageOf(error)}`);
+      return [];
+    }
+  }
 
   /** The callback as it is kept now, or the status that says that it is not. */
   function keep(received: Received, source: CallbackSource): StoredCallback | number {
@@ -132,10 +139,6 @@ export function openIntake(options: IntakeOptions) {
     return forwardTo === undefined ? 200 : answerFor(forwarded?.status ?? null);
   }
 
-  function isOver(callback: StoredCallback): boolean {
-    return isFinal(checkedBefore(callback)) && hasArrived(callback, forwardTo);
-  }
-
   function inTime(status: Promise<number>): Promise<number> {
     const over = new AbortController();
     const tooLate = options
@@ -150,23 +153,6 @@ interface UnderWay {
   done: Promise<void>;
   /** The look after this one, for all that came meanwhile. */
   next: Promise<number> | undefined;
-}
-
-function checkedBefore({ judged }: StoredCallback): Checked | undefined {
-  const verdict = verdicts.find((one) => one === judged?.verdict);
-  if (!judged || !verdict) return undefined;
-  return { verdict, because: judged.because, records: judged.records };
-}
-
-/**
- * Whether another look could show something else. A forged word may become true: whoever sends it
- * early must not keep the service's own from being believed later.
- */
-function isFinal(checked: Checked | undefined): boolean {
-  return (
-    checked?.verdict === "genuine" &&
-    checked.records.every(({ verified }) => !verified || hasEnded(verified))
-  );
 }
 
 function givenUp({ taken: { callback, verdict } }: Handled): string {

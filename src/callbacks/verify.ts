@@ -1,5 +1,5 @@
 import type { Resource } from "../contract/words.ts";
-import type { CheckedRecord } from "../ledger/callbacks.ts";
+import type { CheckedRecord } from "../ledger/callback.ts";
 import { type Claimed, withClaims } from "./claims.ts";
 import { type Expected, isSameAmount, isSameStatus, judge } from "./judge.ts";
 import { type Found, isFound, type Looked, type ServiceRecord } from "./looked.ts";

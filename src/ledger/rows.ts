@@ -1,5 +1,5 @@
 import type { Batch, PlannedRow, RowResult, Tally } from "./batch.ts";
-import type { StoredCallback } from "./callbacks.ts";
+import type { StoredCallback } from "./callback.ts";
 import type { Row } from "./database.ts";
 import type { Kind, Operation, Owner, State } from "./operation.ts";
 

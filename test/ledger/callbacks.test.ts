@@ -137,8 +137,10 @@ test("what waits is never dropped: where too many do, one more is not taken, and
   expect(kept.find(1)).toBeDefined();
   expect(kept.keep(request("more"), "received")).toBeUndefined();
   // Given up: it was said, and it waits no longer.
-  kept.letGo(1, { afterMs: null });
+  kept.letGo(2, { afterMs: null });
   expect(kept.keep(request("more"), "received")).toMatchObject({ number: 5_001 });
+  kept.judge(5_001, unanswered, { to: undefined });
+  expect(kept.find(1)).toBeDefined();
 });
 
 test("a list is the newest first, of one verdict if asked, and of one account", async () => {
