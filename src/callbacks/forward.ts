@@ -1,28 +1,31 @@
 import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
-import type { StoredCallback } from "../ledger/callbacks.ts";
+import { amountText, paisaOf } from "../contract/amount.ts";
+import type { StoredCallback } from "../ledger/callback.ts";
+import { queryOf } from "./said.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** What whoever gets it is told beside the bytes. */
 export interface ForwardOptions {
   to: string;
   verdict: Verdict;
-  /** The status of the one record that it is about, as the service has it. */
-  status: string | undefined;
+  /** The one record that it is about, as the service has it. */
+  about: { id: string; status: string; amount: number } | undefined;
   timeoutMs: number;
   /** Cuts it off, wherever it is. */
   signal: AbortSignal;
 }
 
 /**
- * Passes a callback on: its own method, query, bytes and content type, and the verdict. No other header
- * goes along, or a stranger could write the verdict himself. Redirects are not followed.
+ * Passes a callback on: its own method, query, bytes and content type; the verdict, and the record that
+ * the service has. No other header goes along, or a stranger could write the verdict himself. Redirects
+ * are not followed.
  *
  * @returns the status that came back; null where nothing did
  */
 export function forward(
   callback: StoredCallback,
-  { to, verdict, status, timeoutMs, signal }: ForwardOptions,
+  { to, verdict, about, timeoutMs, signal }: ForwardOptions,
 ): Promise<number | null> {
   const { method, body, headers, source, number } = callback;
   const url = withQuery(to, callback.target);
@@ -36,7 +39,7 @@ export function forward(
       "content-length": body.byteLength,
       "user-agent": "lenden",
       "x-lenden-verified": verified[verdict],
-      ...(status !== undefined && /^\w{1,64}$/.test(status) ? { "x-lenden-status": status } : {}),
+      ...headersOf(about),
       "x-lenden-callback": String(number),
       "x-lenden-source": source,
     },
@@ -46,9 +49,23 @@ export function forward(
       resolve(incoming.statusCode ?? null);
       incoming.on("error", () => {}).resume();
     });
+    // To switch to another protocol is no answer, and neither is to say nothing: nobody waits on.
+    request.on("upgrade", (_, socket) => socket.destroy());
     request.on("error", () => resolve(null));
+    request.on("close", () => resolve(null));
     request.end(body);
   });
+}
+
+/** Only what a header can hold as it is. */
+function headersOf(about: ForwardOptions["about"]): Record<string, string> {
+  if (!about) return {};
+  const amountPaisa = paisaOf(about.amount);
+  return {
+    ...(/^[\x21-\x7e]{1,256}$/.test(about.id) ? { "x-lenden-id": about.id } : {}),
+    ...(/^\w{1,64}$/.test(about.status) ? { "x-lenden-status": about.status } : {}),
+    ...(amountPaisa === undefined ? {} : { "x-lenden-amount": amountText(amountPaisa) }),
+  };
 }
 
 const verified: Record<Verdict, string> = {
@@ -67,7 +84,7 @@ export function answerFor(status: number | null): number {
 /** Where callbacks come as parameters alone, those are all there is to pass on. */
 function withQuery(to: string, target: string): URL {
   const url = new URL(to);
-  const [, query] = /\?(.*)$/s.exec(target) ?? [];
+  const query = queryOf(target);
   if (query) url.search = url.search ? `${url.search}&${query}` : query;
   return url;
 }

@@ -1,6 +1,10 @@
+import { hash } from "node:crypto";
 import { Failure } from "../failure.ts";
-import type { Callbacks, StoredCallback } from "../ledger/callbacks.ts";
-import { answerFor, forward } from "./forward.ts";
+import type { StoredCallback } from "../ledger/callback.ts";
+import type { Callbacks } from "../ledger/callbacks.ts";
+import { type Again, againAfter, hasArrived } from "./again.ts";
+import { answerFor, type ForwardOptions, forward } from "./forward.ts";
+import { subjectsOf } from "./looked.ts";
 import type { Received } from "./said.ts";
 import { stopped } from "./stopping.ts";
 import { type Checked, type Found, type Look, type Verified, verify } from "./verify.ts";
@@ -18,6 +22,8 @@ export interface Handled {
   taken: Taken;
   /** Whether it came out otherwise than before, or for the first time. */
   isNews: boolean;
+  /** Whether it was tried for so long that nobody tries any more. */
+  isGivenUp: boolean;
 }
 
 export interface Handling {
@@ -29,54 +35,96 @@ export interface Handling {
   /** Whether it is passed on although it arrived before, and came out the same. */
   alwaysForwards: boolean;
   limits: { forwardMs: number };
+  now(): number;
   /** Fires when nothing new is to begin; what is kept is taken up by the next run. */
   stopping: AbortSignal;
 }
 
 /**
- * Verifies a callback that is kept already, lets the ledger learn what the service said, and passes it
- * on. The callback itself sets nothing.
+ * Verifies a callback that is kept already, lets the ledger learn what the service said, passes it on,
+ * and writes down when to look at it again. One process at a time; the callback itself sets nothing.
+ *
+ * @throws Failure `locked` when another process is at it
  */
-export async function handle(callback: StoredCallback, handling: Handling): Promise<Handled> {
+export async function handle(number: number, handling: Handling): Promise<Handled> {
+  const { callbacks } = handling;
+  const callback = callbacks.claim(number);
+  if (!callback) throw isHeld(number);
+  try {
+    const handled = await handleHeld(callback, handling);
+    const again = nextLook(callback, handled, handling);
+    callbacks.letGo(number, again);
+    return { ...handled, isGivenUp: again?.isGivenUp ?? false };
+  } catch (error) {
+    callbacks.letGo(number);
+    throw error;
+  }
+}
+
+async function handleHeld(
+  callback: StoredCallback,
+  handling: Handling,
+): Promise<Omit<Handled, "isGivenUp">> {
   const { callbacks, look, settle, forwardTo, stopping } = handling;
   const { number } = callback;
   const { found, ...checked } = await check(callback, look);
   // A look that was cut off says nothing about the service.
   if (stopping.aborted) throw stopped();
   const resolved = await settle(found);
-  const isNews = isNew(checked, callback);
-  if (isNews) callbacks.judge(number, checked);
-  const isToPass = isNews || handling.alwaysForwards || !hasArrived(callback, forwardTo);
-  if (forwardTo !== undefined && isToPass) await passOn(callback, checked, forwardTo, handling);
+  const judged = { ...checked, finding: findingOf(checked) };
+  const isNews = isNew(judged, callback);
+  if (isNews) callbacks.judge(number, judged, { to: forwardTo });
+  const before = callbacks.find(number) ?? callback;
+  // What is known stays known while the service is away, and nobody is told otherwise.
+  const isPresent = before.judged?.finding === judged.finding;
+  const isToPass = handling.alwaysForwards || (isPresent && !hasArrived(before, forwardTo));
+  if (forwardTo !== undefined && isToPass)
+    await passOn(before, { ...judged, found }, forwardTo, handling);
   const kept = callbacks.find(number) ?? callback;
   const status = forwardTo === undefined ? 200 : answerFor(kept.forwarded?.status ?? null);
   return { status, taken: { callback: kept, ...checked, resolved }, isNews };
 }
 
-/** Whether whoever it is passed on to has it, and said so; without anybody, it has. */
-export function hasArrived({ forwarded }: StoredCallback, to: string | undefined): boolean {
-  if (to === undefined) return true;
-  return forwarded?.to === to && answerFor(forwarded.status) < 300;
+/** Senders who repeat themselves shorten no pause: only a look that was due counts, and a new outcome. */
+function nextLook(
+  { dueAt }: StoredCallback,
+  { isNews, taken }: Pick<Handled, "isNews" | "taken">,
+  { now }: Handling,
+): Again | undefined {
+  const isDue = dueAt !== null && Date.parse(dueAt) <= now();
+  return isDue || isNews ? againAfter(taken.callback, taken.callback.looks + 1) : undefined;
 }
 
 async function passOn(
   callback: StoredCallback,
-  checked: Checked,
+  { verdict, found, finding }: Verified & { finding: string },
   to: string,
   { callbacks, limits, stopping }: Handling,
 ): Promise<void> {
   const status = await forward(callback, {
     to,
-    verdict: checked.verdict,
-    status: statusOf(checked),
+    verdict,
+    about: aboutOf(found),
     timeoutMs: limits.forwardMs,
     signal: stopping,
   });
-  callbacks.passedOn(callback.number, { to, status });
+  if (status === null && stopping.aborted) throw stopped();
+  callbacks.passedOn(callback.number, { to, status, finding });
+}
+
+/** The record that is meant, where it is one. */
+function aboutOf(found: Found[]): ForwardOptions["about"] {
+  const [one, another] = subjectsOf(found);
+  if (!one || another) return undefined;
+  const { status, amount } = one.record;
+  return { id: one.statement.id, status, amount };
 }
 
 /** Asks the service. Where it gives no usable answer nothing is decided, and that is said. */
-async function check(callback: Pick<Received, "target" | "body">, look: Look): Promise<Verified> {
+async function check(
+  callback: Pick<Received, "target" | "headers" | "body">,
+  look: Look,
+): Promise<Verified> {
   try {
     return await verify(callback, look);
   } catch (error) {
@@ -85,15 +133,18 @@ async function check(callback: Pick<Received, "target" | "body">, look: Look): P
   }
 }
 
-/** That there was no answer this time takes nothing from what was known before. */
-function isNew({ verdict, records }: Checked, { judged }: StoredCallback): boolean {
-  if (judged === null) return true;
-  if (verdict === "unanswered") return false;
-  return JSON.stringify([verdict, records]) !== JSON.stringify([judged.verdict, judged.records]);
+function findingOf({ verdict, records }: Checked): string {
+  return hash("sha256", JSON.stringify([verdict, records]));
 }
 
-/** The status of what it is about, where it is about one thing. */
-function statusOf({ records }: Checked): string | undefined {
-  const statuses = records.flatMap(({ verified }) => (verified ? [verified.status] : []));
-  return new Set(statuses).size === 1 ? statuses[0] : undefined;
+/** That there was no answer this time takes nothing from what was known before. */
+function isNew(judged: Checked & { finding: string }, before: StoredCallback): boolean {
+  if (before.judged === null) return true;
+  return judged.verdict !== "unanswered" && judged.finding !== before.judged.finding;
+}
+
+function isHeld(number: number): Failure {
+  return new Failure("locked", `Another lenden is working on callback ${number}.`, {
+    hint: "Wait a moment, then look with 'lenden callback show'.",
+  });
 }

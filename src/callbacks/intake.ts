@@ -1,16 +1,16 @@
-import type { CallbackSource, StoredCallback } from "../ledger/callbacks.ts";
+import { Failure } from "../failure.ts";
+import type { CallbackSource, StoredCallback } from "../ledger/callback.ts";
+import { checkedBefore, isOver } from "./again.ts";
 import { answerFor } from "./forward.ts";
-import { type Handling, handle, hasArrived, type Taken } from "./handle.ts";
+import { type Handled, type Handling, handle, type Taken } from "./handle.ts";
 import type { Limits } from "./limits.ts";
 import { openGate, openPace } from "./pace.ts";
 import type { Received } from "./said.ts";
 import { stopped, unlessStopped } from "./stopping.ts";
-import { verdicts } from "./verdicts.ts";
-import type { Checked, Look } from "./verify.ts";
+import type { Look } from "./verify.ts";
 
 export interface IntakeOptions extends Omit<Handling, "alwaysForwards"> {
   limits: Limits;
-  now(): number;
   /** Ends early, without an error, when the signal fires. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Told of each, once; resolves when somebody saw it. */
@@ -47,8 +47,7 @@ export function openIntake(options: IntakeOptions) {
   };
 
   /** The one place where a fault on the way becomes a status: the sender may try again. */
-  function begin(callback: StoredCallback): Promise<number> {
-    const { number } = callback;
+  function begin({ number }: StoredCallback): Promise<number> {
     let answer = (_: number): void => {};
     const status = new Promise<number>((resolve) => {
       answer = resolve;
@@ -56,11 +55,13 @@ export function openIntake(options: IntakeOptions) {
     const done = gate.through(async () => {
       try {
         if (stopping.aborted) throw stopped();
-        const handled = await handle(callback, { ...options, look, alwaysForwards: false });
+        const handled = await handle(number, { ...options, look, alwaysForwards: false });
         answer(handled.status);
+        if (handled.isGivenUp) notice(givenUp(handled));
         if (handled.isNews || !told.has(number)) await tell(handled.taken);
       } catch (error) {
-        if (!stopping.aborted) notice(`Callback ${number}: ${messageOf(error)}`);
+        if (!stopping.aborted && !isLocked(error))
+          notice(`Callback ${number}: ${messageOf(error)}`);
         answer(503);
       }
     });
@@ -74,7 +75,7 @@ export function openIntake(options: IntakeOptions) {
    */
   function route(callback: StoredCallback): Promise<number> {
     const running = underWay.get(callback.number);
-    if (!running) return isOver(callback) ? repeat(callback) : begin(callback);
+    if (!running) return isOver(callback, forwardTo) ? repeat(callback) : begin(callback);
     running.next ??= running.done
       .then(() => route(callbacks.find(callback.number) ?? callback))
       .catch(() => 503);
@@ -86,16 +87,23 @@ export function openIntake(options: IntakeOptions) {
     async take(received: Received, source: CallbackSource): Promise<number> {
       if (stopping.aborted || gate.waiting() >= limits.queue) return 503;
       const kept = keep(received, source);
-      if (!kept) return 500;
+      if (typeof kept === "number") return kept;
       const status = route(kept);
       // Without anybody to pass it on to, it is durable, and nobody needs to wait for more.
       return forwardTo === undefined ? 200 : inTime(status);
     },
 
-    /** Takes up what was kept, and not verified. */
-    takeUp(): void {
-      for (const callback of callbacks.pending())
-        if (!underWay.has(callback.number)) void route(callback);
+    /**
+     * Takes up what was kept and did not come to its end; resolves once all of that was looked at. Two
+     * at a time, so that it leaves room for what comes.
+     */
+    async takeUp(): Promise<void> {
+      const due = dueNow().values();
+      const lane = async (): Promise<void> => {
+        for (const callback of due)
+          if (!underWay.has(callback.number) && !stopping.aborted) await begin(callback);
+      };
+      await Promise.all([lane(), lane()]);
     },
 
     /** Resolves once nothing is under way. */
@@ -104,12 +112,22 @@ export function openIntake(options: IntakeOptions) {
     },
   };
 
-  function keep(received: Received, source: CallbackSource) {
+  function dueNow(): StoredCallback[] {
     try {
-      return callbacks.keep(received, source);
+      return callbacks.due(forwardTo);
+    } catch (error) {
+      notice(`What is to be tried again could not be read: ${messageOf(error)}`);
+      return [];
+    }
+  }
+
+  /** The callback as it is kept now, or the status that says that it is not. */
+  function keep(received: Received, source: CallbackSource): StoredCallback | number {
+    try {
+      return callbacks.keep(received, source) ?? 503;
     } catch (error) {
       notice(`A callback could not be kept; its sender was told so: ${messageOf(error)}`);
-      return undefined;
+      return 500;
     }
   }
 
@@ -119,10 +137,6 @@ export function openIntake(options: IntakeOptions) {
     const checked = checkedBefore(callback);
     if (checked && !told.has(number)) void tell({ callback, ...checked, resolved: [] });
     return forwardTo === undefined ? 200 : answerFor(forwarded?.status ?? null);
-  }
-
-  function isOver(callback: StoredCallback): boolean {
-    return hasEnded(checkedBefore(callback)) && hasArrived(callback, forwardTo);
   }
 
   function inTime(status: Promise<number>): Promise<number> {
@@ -141,22 +155,17 @@ interface UnderWay {
   next: Promise<number> | undefined;
 }
 
-function checkedBefore({ judged }: StoredCallback): Checked | undefined {
-  const verdict = verdicts.find((one) => one === judged?.verdict);
-  if (!judged || !verdict) return undefined;
-  return { verdict, because: judged.because, records: judged.records };
+function givenUp({ taken: { callback, verdict } }: Handled): string {
+  const { number } = callback;
+  const [why, replay] =
+    verdict === "unanswered"
+      ? ["the service did not answer for a day", `callback replay ${number}`]
+      : ["your handler did not take it for a day", `callback replay ${number} --forward-to <url>`];
+  return `Callback ${number} is given up: ${why}. 'lenden ${replay}' tries it again.`;
 }
 
-/**
- * Whether another look could show something else. A forged word may become true: whoever sends it
- * early must not keep the service's own from being believed later.
- */
-function hasEnded(checked: Checked | undefined): boolean {
-  const ended = ["Completed", "Cancelled"];
-  return (
-    checked?.verdict === "genuine" &&
-    checked.records.every(({ verified }) => !verified || ended.includes(verified.status))
-  );
+function isLocked(error: unknown): boolean {
+  return error instanceof Failure && error.kind === "locked";
 }
 
 function messageOf(error: unknown): string {

@@ -1,26 +1,9 @@
 import { type Paisa, paisaOf, readAmount } from "../contract/amount.ts";
-import type { Resource, Status } from "../contract/words.ts";
-import type { Statement } from "./statements.ts";
+import type { Claimed } from "./claims.ts";
+import { type Found, hasEnded, isFound, type ServiceRecord, subjectsOf } from "./looked.ts";
+import { meaningOf } from "./meaning.ts";
+import type { Saying } from "./said.ts";
 import type { Verdict } from "./verdicts.ts";
-
-/** A record as the service has it. */
-export interface ServiceRecord {
-  status: string;
-  amount: number;
-  description?: string | null | undefined;
-  transactionId?: string | undefined;
-  merchantRef?: string | undefined;
-}
-
-/** What a callback says of a record, and what the service has. */
-export interface Looked {
-  statement: Statement;
-  kind: Resource | undefined;
-  record: ServiceRecord | undefined;
-}
-
-/** A record that the service has, and its kind. */
-export type Found = Looked & { kind: Resource; record: ServiceRecord };
 
 /** What whoever waits for a callback knows by himself. */
 export interface Expected {
@@ -36,64 +19,68 @@ interface Judgement {
 
 /** The worst that can be said of any of its records is what is said of it. */
 export function judge(
-  looked: Looked[],
-  { isTwice, expected }: { isTwice: boolean; expected: Expected },
+  looked: Claimed[],
+  { trouble, unclear }: Pick<Saying, "trouble" | "unclear">,
+  expected: Expected,
 ): Judgement {
   const found = looked.filter(isFound);
-  const refunds = found.filter(({ kind }) => kind === "refund");
-  // In a refund's callback, status and amount are the refund's, and not its payment's.
-  const isOfRefund = ({ kind, statement }: Found) =>
-    kind === "payment" && refunds.some(({ record }) => record.transactionId === statement.id);
-  const judgements = found
-    .filter((one) => !isOfRefund(one))
-    .map((one) => judgeRecord(one, looked, expected));
-  const forged = judgements.find(({ verdict }) => verdict === "forged");
-  const contradicted = judgements.find(({ verdict }) => verdict === "contradicted");
+  const subjects = subjectsOf(found);
+  const judgements = found.map((one) =>
+    judgeRecord(one, looked, subjects.includes(one) ? expected : {}),
+  );
   // A name without a kind may be anybody's: an event's own id, say.
-  const isUnknown = ({ kind, record }: Looked) => !record && (kind || found.length === 0);
-  const unknown = looked.find(isUnknown);
-  if (forged) return forged;
-  if (contradicted) return contradicted;
-  if (isTwice)
-    return { verdict: "contradicted", because: "It says something twice, in one place." };
-  if (unknown)
-    return { verdict: "unknown", because: `The service does not know ${unknown.statement.id}.` };
-  return { verdict: "genuine", because: null };
+  const isUnknown = ({ kind, record }: Claimed) => !record && (kind || found.length === 0);
+  const unknown = looked.find(isUnknown)?.statement.id;
+  const silent = subjects.find(({ claims, record }) => !claims.status.length && !hasEnded(record));
+  return (
+    judgements.find(({ verdict }) => verdict === "forged") ??
+    judgements.find(({ verdict }) => verdict === "contradicted") ??
+    (subjects.length > 1 ? contradicted("It is about more than one record.") : undefined) ??
+    (trouble ? contradicted("It says something twice, in one place.") : undefined) ??
+    (unknown === undefined ? undefined : notKnown(`The service does not know ${unknown}.`)) ??
+    (unclear ? notKnown(`${unclear}, so that what it claims cannot be compared.`) : undefined) ??
+    (silent
+      ? notKnown(`It claims no status, and the service says ${silent.record.status}.`)
+      : { verdict: "genuine", because: null })
+  );
 }
 
-function judgeRecord(one: Found, looked: Looked[], expected: Expected): Judgement {
-  const { statement, record } = one;
-  const { status, amount, description } = statement.claims;
-  const isFalselyPaid = status.some((word) => meaningOf(word) === "Completed");
-  if (isFalselyPaid && record.status !== "Completed") {
+function judgeRecord(one: Claimed & Found, looked: Claimed[], expected: Expected): Judgement {
+  const { statement, record, claims } = one;
+  if (record.status !== "Completed" && claims.status.some(meansCompleted)) {
     const because = `It says Completed, and the service says ${record.status}.`;
     return { verdict: "forged", because };
   }
   const wrong = [
-    ...(status.every((word) => meaningOf(word) === record.status) ? [] : ["the status"]),
-    ...(amount.every((text) => isSameAmount(text, record)) ? [] : ["the amount"]),
-    ...(isTold(description, record) ? [] : ["the description"]),
+    ...(claims.status.every((word) => isSameStatus(word, record)) ? [] : ["the status"]),
+    ...(claims.amount.every((text) => isSameAmount(text, record)) ? [] : ["the amount"]),
+    ...(isTold(claims.description, record) ? [] : ["the description"]),
     ...(isOfItsPayment(one, looked) ? [] : ["the payment"]),
     ...(isExpectedAmount(expected, record) ? [] : ["the amount that you expect"]),
     ...(isExpectedReference(expected, record) ? [] : ["the reference that you expect"]),
   ];
   if (wrong.length === 0) return { verdict: "genuine", because: null };
-  const because = `What the service has under ${statement.id} differs: ${wrong.join(", ")}.`;
+  return contradicted(`What the service has under ${statement.id} differs: ${wrong.join(", ")}.`);
+}
+
+function contradicted(because: string): Judgement {
   return { verdict: "contradicted", because };
 }
 
-/** Words that other services use for the documented ones; any other word is compared as it is. */
-function meaningOf(word: string): string {
-  const plain = word.toLowerCase();
-  const meanings: [RegExp, Status][] = [
-    [/^(?:completed?|success(?:ful)?|succeeded|paid)$/, "Completed"],
-    [/^(?:cancell?ed|fail(?:ed|ure)|declined|expired)$/, "Cancelled"],
-    [/^(?:processing|pending|initiated)$/, "Processing"],
-  ];
-  return meanings.find(([words]) => words.test(plain))?.[1] ?? word;
+function notKnown(because: string): Judgement {
+  return { verdict: "unknown", because };
 }
 
-function isSameAmount(text: string, { amount }: ServiceRecord): boolean {
+function meansCompleted(word: string): boolean {
+  return meaningOf(word) === "Completed";
+}
+
+/** A word that nobody documents is compared as it is. */
+export function isSameStatus(word: string, { status }: Pick<ServiceRecord, "status">): boolean {
+  return (meaningOf(word) ?? word) === status;
+}
+
+export function isSameAmount(text: string, { amount }: Pick<ServiceRecord, "amount">): boolean {
   const read = readAmount(text);
   return read.ok && read.value === paisaOf(amount);
 }
@@ -103,13 +90,10 @@ function isTold(claimed: string[], { description }: ServiceRecord): boolean {
   return typeof description !== "string" || claimed.every((text) => text === description.trim());
 }
 
-function isOfItsPayment({ kind, record }: Found, looked: Looked[]): boolean {
+function isOfItsPayment({ kind, record }: Found, looked: Claimed[]): boolean {
   if (kind !== "refund") return true;
   const payments = looked.filter(({ statement }) => statement.kind === "payment");
-  return (
-    payments.length === 0 ||
-    payments.every(({ statement }) => statement.id === record.transactionId)
-  );
+  return payments.every(({ statement }) => statement.id === record.transactionId);
 }
 
 function isExpectedAmount({ amountPaisa }: Expected, { amount }: ServiceRecord): boolean {
@@ -119,8 +103,4 @@ function isExpectedAmount({ amountPaisa }: Expected, { amount }: ServiceRecord):
 function isExpectedReference({ reference }: Expected, record: ServiceRecord): boolean {
   if (reference === undefined) return true;
   return [record.description, record.merchantRef].includes(reference);
-}
-
-export function isFound(one: Looked): one is Found {
-  return one.record !== undefined;
 }

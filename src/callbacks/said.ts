@@ -1,4 +1,5 @@
-import { parseUrl } from "../contract/url.ts";
+import { meaningOf } from "./meaning.ts";
+import { isForm, isQuery, jsonIn, shapeOf } from "./shape.ts";
 
 /** A request as it came: nothing of it is believed. */
 export interface Received {
@@ -14,99 +15,125 @@ export interface Received {
 export interface Said {
   /** The names of the objects and lists around it, from the outside in. */
   within: string[];
-  /** Its own name, in lower case and without what is no letter or digit; none in a list or a plain text. */
+  /** Its own name, in lower case and without what is no letter or digit; none in a plain text. */
   name: string;
   value: string;
   /** A text, and no number or truth value: only texts are words. */
   isText: boolean;
 }
 
-/** All that a callback says; `trouble` where it cannot be read in one way only, or has no end. */
+/** All that a callback says. */
 export interface Saying {
   said: Said[];
+  /** Where it cannot be read in one way only, or has no end. */
   trouble: "twice" | "too much" | undefined;
+  /** Why others may read something else in it, the beginning of a sentence. */
+  unclear: string | undefined;
 }
 
 const mostSaid = 500;
 const deepest = 12;
 
 /**
- * Takes a callback apart, whatever its shape: service.md §6 shows none. JSON, a form, JSON in a form,
- * and plain words are understood; the content type decides nothing, for anybody can write one.
+ * Takes a callback apart, whatever its shape: service.md §6 shows none. JSON, a form, and either inside
+ * the other are understood; of anything else the words are taken, and it is `unclear`.
  */
-export function whatIsSaid({ target, body }: Pick<Received, "target" | "body">): Saying {
-  const collected: Collected = { said: [], trouble: undefined };
-  const url = parseUrl(`http://callback${target.startsWith("/") ? "" : "/"}${target}`);
-  for (const segment of url?.pathname.split("/") ?? [])
-    word(["path"], unescaped(segment), collected);
-  form(["query"], url?.search.slice(1) ?? "", collected);
-  content(["body"], new TextDecoder().decode(body).trim(), collected);
-  return collected;
+export function whatIsSaid(received: Pick<Received, "target" | "headers" | "body">): Saying {
+  const { kind, text, unclear } = shapeOf(received);
+  const saying: Saying = { said: [], trouble: undefined, unclear };
+  const query = queryOf(received.target);
+  for (const segment of received.target.replace(/\?.*$/s, "").split("/"))
+    word({ within: ["path"], name: "" }, unescaped(segment), saying);
+  if (query !== "" && !isQuery(query)) saying.unclear ??= "Its query is not well-formed";
+  form(["query"], query, saying);
+  if (kind === "json") json({ within: ["body"], name: "" }, text, saying);
+  if (kind === "form") form(["body"], text, saying);
+  if (kind === "words") words(text, saying);
+  return saying;
 }
 
-type Collected = Saying;
+/** All behind the first question mark, as it is passed on: also what a browser would keep for itself. */
+export function queryOf(target: string): string {
+  return /\?(.*)$/s.exec(target)?.[1] ?? "";
+}
 
-function content(within: string[], text: string, collected: Collected): void {
-  const json = parsed(text);
-  if (json) {
-    if (keysWritten(text) !== keysOf(json.value, 0)) collected.trouble ??= "twice";
-    walk({ within, name: "" }, json.value, collected);
-  } else if (/^[^\s=]+=/.test(text)) {
-    form(within, text, collected);
-  } else {
-    for (const one of text.split(/[^\w-]+/)) word(within, one, collected);
+/** Where somebody is. */
+interface Place {
+  within: string[];
+  name: string;
+}
+
+function json(place: Place, text: string, saying: Saying): void {
+  const found = jsonIn(text);
+  if (!found) return;
+  if (keysWritten(text) !== keysOf(found.value, 0)) saying.trouble ??= "twice";
+  walk(place, found.value, saying);
+}
+
+/**
+ * A name that stands twice is kept twice: who reads the first is told the same as who reads the last.
+ * `data[status]`, `data.status` and `status[0]` are what many make of trees and lists.
+ */
+function form(within: string[], text: string, saying: Saying): void {
+  for (const [written, value] of new URLSearchParams(text)) {
+    const names = written.split(/[.[\]]+/).filter(Boolean);
+    while (names.length > 1 && /^\d+$/.test(names.at(-1) ?? "")) names.pop();
+    const name = names.pop() ?? "";
+    walk({ within: [...within, ...names], name }, value, saying);
   }
 }
 
-/** A name that stands twice is kept twice: who reads the first is told the same as who reads the last. */
-function form(within: string[], text: string, collected: Collected): void {
-  for (const [name, value] of new URLSearchParams(text)) {
-    walk({ within, name }, value, collected);
+/** Of prose, and of what is no shape at all: whoever reads "Completed" in it may believe it. */
+function words(text: string, saying: Saying): void {
+  for (const one of text.split(/[^\w-]+/)) {
+    const name = meaningOf(one) === "Completed" ? "status" : "";
+    word({ within: ["body"], name }, one, saying);
   }
 }
 
-function walk(
-  { within, name }: { within: string[]; name: string },
-  value: unknown,
-  collected: Collected,
-): void {
-  if (within.length > deepest || collected.said.length >= mostSaid) {
-    collected.trouble = "too much";
+function word(place: Place, value: string, saying: Saying): void {
+  if (value !== "") walk(place, value, saying);
+}
+
+function walk({ within, name }: Place, value: unknown, saying: Saying): void {
+  if (within.length > deepest || saying.said.length >= mostSaid) {
+    saying.trouble = "too much";
   } else if (typeof value === "object" && value !== null) {
-    const inside = name === "" ? within : [...within, name];
     for (const [key, one] of Object.entries(value)) {
-      const isItem = Array.isArray(value);
-      const around = isItem ? [...inside, key] : inside;
-      walk({ within: around, name: isItem ? "" : key }, one, collected);
+      const inside = name === "" ? within : [...within, name];
+      const place = { within: inside, name: key };
+      walk(Array.isArray(value) ? ofItem({ within, name }, place, one) : place, one, saying);
     }
-  } else if (typeof value === "string" && /^\s*[[{]/.test(value)) {
-    content([...within, name], value.trim(), collected);
   } else if (value !== null) {
     const isText = typeof value === "string";
-    const plain = name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
-    collected.said.push({ within, name: plain, value: String(value).trim(), isText });
+    const plain = plainName(name);
+    saying.said.push({ within, name: plain, value: String(value).trim(), isText });
+    if (isText) inner([...within, name], value.trim(), saying);
   }
 }
 
-function word(within: string[], value: string, collected: Collected): void {
-  if (value !== "") walk({ within, name: "" }, value, collected);
+/** A plain item is called what its list is called. */
+function ofItem(list: Place, { within, name: index }: Place, item: unknown): Place {
+  if (typeof item !== "object") return list;
+  return { within: [...within, index], name: Array.isArray(item) ? list.name : "" };
 }
 
-function parsed(text: string): { value: unknown } | undefined {
-  if (!/^["[{]/.test(text)) return undefined;
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
+/** A text that is JSON or a form itself. */
+function inner(within: string[], text: string, saying: Saying): void {
+  if (/^[[{"]/.test(text)) json({ within, name: "" }, text, saying);
+  else if (/^[\w.[\]-]+=/.test(text) && isForm(text)) form(within, text, saying);
+}
+
+export function plainName(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }
 
 /**
  * How many names JSON has as it is written. Parsing keeps the last of two equal ones; another parser
  * may keep the first, and would then act on something that nobody verified.
  */
-function keysWritten(json: string): number {
-  return [...json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon).length;
+function keysWritten(text: string): number {
+  return [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon).length;
 }
 
 function keysOf(value: unknown, depth: number): number {

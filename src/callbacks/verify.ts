@@ -1,13 +1,8 @@
 import type { Resource } from "../contract/words.ts";
-import type { CheckedRecord } from "../ledger/callbacks.ts";
-import {
-  type Expected,
-  type Found,
-  isFound,
-  judge,
-  type Looked,
-  type ServiceRecord,
-} from "./judge.ts";
+import type { CheckedRecord } from "../ledger/callback.ts";
+import { type Claimed, withClaims } from "./claims.ts";
+import { type Expected, isSameAmount, isSameStatus, judge } from "./judge.ts";
+import { type Found, isFound, type Looked, type ServiceRecord } from "./looked.ts";
 import { type Received, whatIsSaid } from "./said.ts";
 import { mostIds, type Statement, statementsOf } from "./statements.ts";
 import type { Verdict } from "./verdicts.ts";
@@ -30,20 +25,20 @@ export interface Checked {
  * @throws Failure where the service gave no usable answer
  */
 export async function verify(
-  received: Pick<Received, "target" | "body">,
+  received: Pick<Received, "target" | "headers" | "body">,
   look: Look,
   expected: Expected = {},
 ): Promise<Verified> {
-  const { said, trouble } = whatIsSaid(received);
-  const statements = statementsOf(said);
-  if (trouble === "too much" || statements.length > mostIds)
+  const saying = whatIsSaid(received);
+  const statements = statementsOf(saying);
+  if (saying.trouble === "too much" || statements.length > mostIds)
     return { ...nothing("It names more than one callback can be about."), found: [] };
   if (statements.length === 0) return { ...nothing("It names no id."), found: [] };
   const looked: Looked[] = [];
   for (const statement of statements) looked.push(await lookUp(statement, look));
-  const found = looked.filter(isFound);
-  const records = looked.map(checkedRecord);
-  return { ...judge(looked, { isTwice: trouble === "twice", expected }), records, found };
+  const claimed = withClaims(looked, saying.said);
+  const records = claimed.map(checkedRecord);
+  return { ...judge(claimed, saying, expected), records, found: looked.filter(isFound) };
 }
 
 /** The same, with the records that the service has. */
@@ -51,7 +46,7 @@ export interface Verified extends Checked {
   found: Found[];
 }
 
-async function lookUp(statement: Statement, look: Look): Promise<Looked | Found> {
+async function lookUp(statement: Statement, look: Look): Promise<Looked> {
   const kinds: Resource[] = statement.kind ? [statement.kind] : ["payment", "refund"];
   for (const kind of kinds) {
     const record = await look(kind, statement.id);
@@ -64,12 +59,18 @@ function nothing(because: string): Checked {
   return { verdict: "unknown", because, records: [] };
 }
 
-function checkedRecord({ statement, kind, record }: Looked): CheckedRecord {
-  const { status, amount } = statement.claims;
+/** Of several claims the one that is not so is shown. */
+function checkedRecord({ statement, kind, record, claims }: Claimed): CheckedRecord {
+  const { status, amount } = claims;
+  const wrongStatus = record && status.find((word) => !isSameStatus(word, record));
+  const wrongAmount = record && amount.find((text) => !isSameAmount(text, record));
   return {
     kind: kind ?? null,
     id: statement.id,
-    claimed: { status: status.at(0) ?? null, amount: amount.at(0) ?? null },
+    claimed: {
+      status: wrongStatus ?? status.at(0) ?? null,
+      amount: wrongAmount ?? amount.at(0) ?? null,
+    },
     verified: record
       ? { status: record.status, amount: record.amount, description: record.description ?? null }
       : null,

@@ -1,20 +1,32 @@
 import { parseUrl } from "../contract/url.ts";
 import type { Received } from "./said.ts";
 
+type Written = Pick<Received, "target" | "headers" | "body">;
+
 /** What a person copied from somewhere: a whole HTTP request, an address, or a body alone. */
-export function readWritten(text: string): Pick<Received, "target" | "body"> {
-  const [, target] = /^[A-Z]+ (\S+) HTTP\/\d(?:\.\d)?\r?\n/.exec(text) ?? [];
-  if (target !== undefined) return { target: withoutHost(target), body: bytes(bodyOf(text)) };
+export function readWritten(text: string): Written {
+  const [head, target] = /^[A-Z]+ (\S+) HTTP\/\d(?:\.\d)?\r?\n/.exec(text) ?? [];
+  if (head !== undefined && target !== undefined)
+    return readRequest(target, text.slice(head.length));
   const trimmed = text.trim();
-  if (/^https?:\/\/\S+$/.test(trimmed)) return { target: withoutHost(trimmed), body: bytes("") };
-  return { target: "/", body: bytes(trimmed.replace(/^\?/, "")) };
+  if (/^https?:\/\/\S+$/.test(trimmed))
+    return { target: withoutHost(trimmed), headers: {}, body: bytes("") };
+  return { target: "/", headers: {}, body: bytes(trimmed.replace(/^\?/, "")) };
 }
 
-function bodyOf(request: string): string {
-  const end = /\r?\n\r?\n/.exec(request);
-  return end ? request.slice(end.index + end[0].length) : "";
+function readRequest(target: string, rest: string): Written {
+  const lines = /^(?:.+\r?\n)*/.exec(rest)?.[0] ?? "";
+  const headers = [...lines.matchAll(/^([\w-]+):[ \t]*(.*?)[ \t]*\r?$/gm)];
+  return {
+    target: withoutHost(target),
+    headers: Object.fromEntries(
+      headers.map(([, name = "", value]) => [name.toLowerCase(), value ?? ""]),
+    ),
+    body: bytes(rest.slice(lines.length).replace(/^\r?\n/, "")),
+  };
 }
 
+/** The fragment of an address never leaves a browser. */
 function withoutHost(target: string): string {
   const url = /^https?:/.test(target) ? parseUrl(target) : undefined;
   return url ? url.pathname + url.search : target;

@@ -16,7 +16,7 @@ import type { ClientOf } from "../http/client.ts";
 import type { RawCall } from "../http/raw.ts";
 import type { Batch } from "../ledger/batch.ts";
 import type { BatchFile } from "../ledger/batches.ts";
-import type { StoredCallback } from "../ledger/callbacks.ts";
+import type { StoredCallback } from "../ledger/callback.ts";
 import type { Draft, ProblemKind } from "../ledger/draft.ts";
 import type { Commit } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";

@@ -6,7 +6,15 @@ import type { Exchange, Headers } from "./transport.ts";
 /** What an answer means. Only `data` and `refused` say anything certain about what was done. */
 export type Answer<Data = unknown> =
   | { kind: "data"; status: number; data: Data; times: Times }
-  | { kind: "refused"; why: Refusal; status: number; complaint: Complaint; times: Times }
+  | {
+      kind: "refused";
+      why: Refusal;
+      status: number;
+      complaint: Complaint;
+      times: Times;
+      /** Whether it is JSON, as the service answers: what stands before it may answer with a page. */
+      isJson: boolean;
+    }
   | {
       kind: "unclear";
       why: Doubt;
@@ -51,6 +59,14 @@ export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answ
   const times = timesIn(headers);
   const isSuccess = status >= 200 && status < 300 && !(isObject(body) && body.success === false);
   const complaint = isSuccess ? {} : complaintIn(body, text);
+  const refused = (why: Refusal): Answer => ({
+    kind: "refused",
+    why,
+    status,
+    complaint,
+    times,
+    isJson: body !== undefined,
+  });
   const unclear = (why: Doubt): Answer => ({
     kind: "unclear",
     why,
@@ -61,9 +77,7 @@ export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answ
   });
 
   if (status >= 200 && status < 300) {
-    if (isObject(body) && body.success === false) {
-      return { kind: "refused", why: "refused", status, complaint, times };
-    }
+    if (isObject(body) && body.success === false) return refused("refused");
     if (!data)
       return { kind: "data", status, data: isObject(body) ? (body.data ?? body) : body, times };
     if (text.trim() === "") return unclear("empty");
@@ -79,7 +93,7 @@ export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answ
   if (status === 408 || (isObject(body) && body.success === true))
     return unclear("unexpected status");
   if (status >= 400 && status < 500) {
-    return { kind: "refused", why: refusalOf(status), status, complaint, times };
+    return refused(refusalOf(status));
   }
   return unclear(status >= 500 ? "server error" : "unexpected status");
 }

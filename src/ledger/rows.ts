@@ -1,5 +1,5 @@
 import type { Batch, PlannedRow, RowResult, Tally } from "./batch.ts";
-import type { StoredCallback } from "./callbacks.ts";
+import type { StoredCallback } from "./callback.ts";
 import type { Row } from "./database.ts";
 import type { Kind, Operation, Owner, State } from "./operation.ts";
 
@@ -99,7 +99,7 @@ export function tallyOf(row: Row): Tally {
 }
 
 /** A row of the table `callbacks`. */
-export function callbackOf(row: Row): StoredCallback {
+export function callbackOf(row: Row): Omit<StoredCallback, "isHeld"> {
   const { text, maybe } = reader(row);
   const to = maybe("forwarded_to");
   const status = row.forwarded_status;
@@ -117,9 +117,19 @@ export function callbackOf(row: Row): StoredCallback {
           verdict: text("verdict"),
           because: maybe("because"),
           records: JSON.parse(text("records")),
+          finding: text("finding"),
         }
       : null,
-    forwarded: to === null ? null : { to, status: status === null ? null : Number(status) },
+    looks: Number(row.looks),
+    dueAt: maybe("due_at"),
+    forwarded:
+      to === null
+        ? null
+        : {
+            to,
+            status: status === null ? null : Number(status),
+            finding: maybe("forwarded_finding"),
+          },
   };
 }
 

@@ -157,9 +157,16 @@ const migrations = [
     verdict TEXT,
     because TEXT,
     records TEXT,
+    finding TEXT,
+    looks INTEGER NOT NULL,
+    due_at TEXT,
+    holder TEXT,
     forwarded_to TEXT,
-    forwarded_status INTEGER
+    forwarded_status INTEGER,
+    forwarded_finding TEXT
   ) STRICT;
+  CREATE INDEX callbacks_due ON callbacks (account, looks, number, verdict, due_at)
+    WHERE due_at IS NOT NULL;
   CREATE INDEX callbacks_by_age ON callbacks (account, number);
   CREATE INDEX callbacks_by_digest ON callbacks (account, digest, number);
   CREATE INDEX callbacks_by_verdict ON callbacks (account, verdict, number);

@@ -11,8 +11,11 @@ export interface Retrieved {
   record: ServiceRecord;
 }
 
-/** Two clocks may differ; a record that is older than this cannot be what was asked for. */
-const clockToleranceMs = 5 * 60_000;
+/**
+ * Two clocks may differ. A record from longer before it was asked for is an older one; one from longer
+ * after it was last sent was made by somebody else since.
+ */
+const made = { earliestMs: -5 * 60_000, latestMs: 10 * 60_000 };
 
 /**
  * Writes down what a retrieved record shows: the status of the operation that made it, moves that it
@@ -50,9 +53,12 @@ function isMovedTo({ kind, target, asked }: Operation, found: Retrieved): boolea
  * description, and when it was made.
  */
 function isMadeBy(operation: Operation, record: ServiceRecord): boolean {
-  const { kind, asked, createdAt } = operation;
+  const { kind, asked, createdAt, updatedAt } = operation;
   if (differencesOf(operation, record).length > 0) return false;
   if (kind === "payment" && record.description !== asked.description) return false;
-  const aheadMs = Date.parse(record.createdAt ?? "") - Date.parse(createdAt);
-  return aheadMs >= -clockToleranceMs;
+  const madeAtMs = Date.parse(record.createdAt ?? "");
+  return (
+    madeAtMs - Date.parse(createdAt) >= made.earliestMs &&
+    madeAtMs - Date.parse(updatedAt) <= made.latestMs
+  );
 }

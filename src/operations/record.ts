@@ -1,6 +1,7 @@
 import { paisaOf } from "../contract/amount.ts";
 import { sameMobile } from "../contract/mobile.ts";
 import type { Resource } from "../contract/words.ts";
+import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { dataOf } from "./outcome.ts";
 import type { World } from "./world.ts";
@@ -21,12 +22,20 @@ export interface ServiceRecord {
 export async function retrieveRecord(
   resource: Resource,
   id: string,
-  { client }: Pick<World, "client">,
+  world: Pick<World, "client">,
 ): Promise<ServiceRecord> {
-  if (resource === "payment")
-    return dataOf(await client.retrievePayment({ transactionId: id }), id);
-  if (resource === "refund") return dataOf(await client.retrieveRefund({ id }), id);
-  return dataOf(await client.retrievePayout({ payoutId: id }), id);
+  return dataOf(await askForRecord(resource, id, world), id);
+}
+
+/** The same, with whatever came for an answer. */
+export function askForRecord(
+  resource: Resource,
+  id: string,
+  { client }: Pick<World, "client">,
+): Promise<Answer<ServiceRecord>> {
+  if (resource === "payment") return client.retrievePayment({ transactionId: id });
+  if (resource === "refund") return client.retrieveRefund({ id });
+  return client.retrievePayout({ payoutId: id });
 }
 
 /** In what a record is not what an operation asked for. */

@@ -73,10 +73,13 @@ test("whatever bytes come: a verdict, no crash, at most eight retrieves of ids t
   await fc.assert(
     fc.asyncProperty(target, body, record, async (target, body, record) => {
       const looked: string[] = [];
-      const { verdict, because, records } = await verify({ target, body }, async (_, id) => {
-        looked.push(id);
-        return record;
-      });
+      const { verdict, because, records } = await verify(
+        { target, headers: {}, body },
+        async (_, id) => {
+          looked.push(id);
+          return record;
+        },
+      );
       expect(verdicts).toContain(verdict);
       expect(looked.length).toBeLessThanOrEqual(8);
       for (const id of looked) expect(id).toMatch(/^(?!\.{1,2}$)[^\s/\\\p{C}]{1,256}$/u);

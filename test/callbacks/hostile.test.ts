@@ -1,13 +1,11 @@
 import { request } from "node:http";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { openIntake } from "../../src/callbacks/intake.ts";
 import { type Limits, usualLimits } from "../../src/callbacks/limits.ts";
 import { openReceiver } from "../../src/callbacks/receiver.ts";
-import { openDatabase } from "../../src/ledger/database.ts";
-import { openLedger } from "../../src/ledger/ledger.ts";
 import { openMerchant, paidPayment, until } from "../merchant.ts";
 import { listenAs, startHandler } from "./listening.ts";
+import { type SmallOptions, smallIntake } from "./small-intake.ts";
 
 const said = (id: string) => JSON.stringify({ transactionId: id, status: "Completed" });
 
@@ -141,7 +139,10 @@ test("more than can wait are told to come later; a sender is not kept waiting fo
   });
   const { url, handled } = await startHandler(() => "never");
   const limits = { queue: 2, atOnce: 1, answerMs: 300, forwardMs: 400, retrievePauseMs: 0 };
-  const { port } = await smallReceiver(limits, { forwardTo: url, look: () => held });
+  const { port } = await smallReceiver(limits, {
+    forwardTo: url,
+    look: () => held.then(() => undefined),
+  });
   const first = [1, 2, 3].map((n) => post(port, `id=TX${n}AAAA`));
   // One is looked at, two wait; all of them are told to come later when it takes too long.
   await until(async () => (await post(port, "id=TX9AAAA")) === 503);
@@ -151,51 +152,11 @@ test("more than can wait are told to come later; a sender is not kept waiting fo
 });
 
 /** A receiver of this process, with limits that a test can reach. */
-async function smallReceiver(
-  limits: Partial<Limits>,
-  { forwardTo, look = async () => {} }: { forwardTo?: string; look?: () => Promise<void> } = {},
-) {
-  const database = await openDatabase(":memory:");
-  const ledger = openLedger(database, {
-    owner: { profile: "p", environment: "sandbox", baseUrl: "http://a", keyId: "k" },
-    user: "u",
-    command: "c",
-    holder: { pid: 1, startedAt: "", machine: "" },
-    now: Date.now,
-    newId: () => "OP",
-    scrub: (text) => text,
-    isAlive: () => true,
-  });
-  const over = new AbortController();
-  let taken = 0;
-  const all = { ...usualLimits, ...limits };
-  const intake = openIntake({
-    callbacks: ledger.callbacks(),
-    look: async () => {
-      await look();
-      return undefined;
-    },
-    settle: async () => [],
-    forwardTo,
-    limits: all,
-    stopping: over.signal,
-    now: Date.now,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        signal.addEventListener("abort", () => {
-          clearTimeout(timer);
-          resolve();
-        });
-      }),
-    onTaken: async () => {
-      taken += 1;
-    },
-    notice: () => {},
-  });
+async function smallReceiver(limits: Partial<Limits>, options: Omit<SmallOptions, "limits"> = {}) {
+  const { intake, taken, over } = await smallIntake({ limits, ...options });
   const receiver = await openReceiver({
     port: 0,
-    limits: all,
+    limits: { ...usualLimits, ...limits },
     take: (received) => intake.take(received, "received"),
   });
   onTestFinished(async () => {
@@ -203,7 +164,7 @@ async function smallReceiver(
     await receiver.close();
     await intake.idle();
   });
-  return { port: Number(new URL(receiver.url).port), taken: () => taken };
+  return { port: Number(new URL(receiver.url).port), taken: () => taken.length };
 }
 
 function post(port: number, body: string): Promise<number> {

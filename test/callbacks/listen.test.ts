@@ -11,6 +11,7 @@ import {
   refundOf,
   until,
 } from "../merchant.ts";
+import { lenden, scratchFolder } from "../run.ts";
 import { listenAs, startHandler } from "./listening.ts";
 
 const said = (id: string, status = "Completed") =>
@@ -22,7 +23,7 @@ test("each is verified, kept, passed on with the same bytes, and answered as the
   const listener = await listenAs(merchant, "--forward-to", `${url}?shop=1`);
   const [paid, open] = [await paidPayment(merchant), await merchant.id(paymentOf("open"))];
   const type = "application/vnd.shop+json";
-  const forger = { "x-lenden-verified": "true", "x-lenden-status": "Completed", cookie: "c=1" };
+  const forger = { "x-lenden-verified": "true", "x-lenden-id": "TX1", cookie: "c=1" };
   expect(await listener.send(said(paid), { "content-type": type }, "/a?b=c")).toBe(202);
   expect(await listener.send(said(open), forger)).toBe(202);
   expect(handled.map(({ method, path, body }) => [method, path, String(body)])).toEqual([
@@ -32,11 +33,14 @@ test("each is verified, kept, passed on with the same bytes, and answered as the
   expect(handled[0]?.headers).toMatchObject({
     "content-type": type,
     "x-lenden-verified": "true",
+    "x-lenden-id": paid,
     "x-lenden-status": "Completed",
+    "x-lenden-amount": "100",
     "x-lenden-source": "received",
   });
   expect(handled[1]?.headers).toMatchObject({
     "x-lenden-verified": "false",
+    "x-lenden-id": open,
     "x-lenden-status": "Processing",
   });
   expect(handled[1]?.headers.cookie).toBeUndefined();
@@ -140,8 +144,69 @@ test("a record that two uncertain operations could have made settles neither", a
   for (const flags of [[], ["--again"]]) await merchant.lenden(paymentOf("doubt", ...flags));
   const id = String((await merchant.books("payments")).at(-1)?.id);
   const listener = await listenAs(merchant);
-  await listener.send(`id=${id}`);
+  await listener.send(`id=${id}&status=Processing`);
   expect(await listener.seen(1)).toMatchObject([{ verdict: "genuine", resolved: [] }]);
+});
+
+test("a record settles an operation only where it was made about when that was sent", async () => {
+  for (const [minutes, resolved] of [
+    [-6, 0],
+    [9, 1],
+    [11, 0],
+  ]) {
+    let aheadMs = 0;
+    const faults: Fault[] = [
+      { endpoint: "createPayment", kind: "reset", number: 0, share: 1, rule: "" },
+    ];
+    const service = { faults, now: () => Date.now() + aheadMs };
+    const merchant = await openMerchant(service);
+    expect((await merchant.lenden(paymentOf("doubt"))).code).toBe(75);
+    service.faults = [];
+    await merchant.close();
+    await merchant.comeBack();
+    aheadMs = (minutes ?? 0) * 60_000;
+    // The same, made by somebody else: another ledger knows nothing of the first.
+    const elsewhere = { ...merchant.env, LENDEN_DATA_DIR: scratchFolder() };
+    const made = await lenden(paymentOf("doubt", "-q"), { env: elsewhere });
+    const sent = `id=${made.stdout.trim()}&status=Processing`;
+    const listener = await listenAs(merchant);
+    await listener.send(sent);
+    const [event] = await listener.seen(1);
+    expect([minutes, event?.resolved?.length]).toEqual([minutes, resolved]);
+  }
+});
+
+test("a forward that a stop cut off is called so, and is done by the next run", async () => {
+  const merchant = await openMerchant();
+  const id = await paidPayment(merchant);
+  let mood: "never" | 200 = "never";
+  const { url, handled } = await startHandler(() => mood);
+  const listener = await listenAs(merchant, "--forward-to", url);
+  const answer = listener.send(said(id)).catch(() => 0);
+  await until(() => handled.length === 1);
+  listener.child.kill("SIGTERM");
+  expect([(await listener.ended).code, await answer]).toEqual([0, 503]);
+  expect((await merchant.lenden(["callback", "list"])).stdout).toMatch(/genuine .* cut off\n/);
+  mood = 200;
+  await listenAs(merchant, "--forward-to", url);
+  await until(() => handled.length === 2);
+  expect(handled[1]?.headers["x-lenden-verified"]).toBe("true");
+});
+
+test("what another process works on is left to it: exit 7", async () => {
+  const merchant = await openMerchant();
+  const id = await paidPayment(merchant);
+  const { url, handled } = await startHandler(() => "never");
+  const listener = await listenAs(merchant, "--forward-to", url);
+  const answer = listener.send(said(id)).catch(() => 0);
+  await until(() => handled.length === 1);
+  const replayed = await merchant.built(["callback", "replay", "1", "--forward-to", url]);
+  expect([replayed.code, handled.length]).toEqual([7, 1]);
+  expect((await merchant.lenden(["callback", "list"])).stdout).toMatch(/genuine .* under way\n/);
+  const other = await listenAs(merchant, "--forward-to", url);
+  expect(await other.send(said(id))).toBe(503);
+  listener.child.kill("SIGTERM");
+  await answer;
 });
 
 test("a refund's callback brings its status into the ledger", async () => {
@@ -155,6 +220,11 @@ test("a refund's callback brings its status into the ledger", async () => {
   expect((await listener.ended).code).toBe(0);
   const { stdout } = await merchant.lenden(["refund", "list", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject([{ status: "Completed" }]);
+  // Where all of it is so, its line compares nothing.
+  const replayed = await merchant.lenden(["callback", "replay", "1"]);
+  expect(replayed.stdout).toContain(
+    `genuine  refund ${refund}: Completed, BDT 40.00  payment ${paid}: Completed, BDT 100.00, paid`,
+  );
 });
 
 test("--once waits for a genuine one, and its sender still gets an answer", async () => {
@@ -188,6 +258,16 @@ test("--for ends with the payment, whatever is claimed: 0, 10, 8, 9, or 130", as
   const stopped = await listenAs(merchant, "--for", open);
   stopped.child.kill("SIGINT");
   expect((await stopped.ended).code).toBe(130);
+});
+
+test("the first card says how callbacks come here", async () => {
+  const merchant = await openMerchant();
+  const line = ["callback", "listen", "--port", "0", "--timeout", "100ms"];
+  const { code, stdout } = await merchant.lenden(line);
+  expect(code).toBe(0);
+  const [, url] = /Listens on +(\S+)/.exec(stdout) ?? [];
+  expect(stdout).toContain(`pay create --callback-url ${url}/`);
+  expect(stdout).toContain(`sandbox start --refund-callback-url ${url}/`);
 });
 
 test("what would be passed on to itself is refused, before anything is opened", async () => {
@@ -231,7 +311,7 @@ test("what was polled and did not arrive is passed on again: no sender comes aga
   await merchant.set("payment", id, "Completed");
   let stop = (_: Signal): void => {};
   const running = merchant.lenden(["callback", "listen", "--poll", "--forward-to", url], {
-    host: { sleep: (ms, signal) => realSleep(ms === 15_000 ? 20 : ms, signal) },
+    host: hurriedHost(),
     onStart: (signal) => {
       stop = signal;
     },
@@ -272,18 +352,14 @@ test("a listener asks again for what the service did not answer", async () => {
   expect(await first.seen(1)).toMatchObject([{ verdict: "unanswered" }]);
   first.child.kill("SIGKILL");
   await first.ended;
-  let pauses = 0;
-  const sleep: Host["sleep"] = async (ms, signal) => {
-    if (ms !== 15_000) return realSleep(ms, signal);
-    pauses += 1;
-    if (pauses === 1) return merchant.comeBack();
-    return realSleep(ms, signal);
-  };
+  const host = hurriedHost(async (round) => {
+    if (round === 1) await merchant.comeBack();
+  });
   const { code, stdout } = await merchant.lenden(
     ["callback", "listen", "--port", "0", "--once", "--json"],
-    { host: { sleep } },
+    { host },
   );
-  expect([code, pauses]).toEqual([0, 2]);
+  expect(code).toBe(0);
   expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({ verdict: "genuine" });
 });
 
@@ -303,6 +379,22 @@ test("what is kept and not verified when it is killed is verified by the next on
 /** The service does it, and its answer is lost. */
 function lost(endpoint: string): Fault[] {
   return [{ endpoint, kind: "lost-reply", number: 0, share: 1, rule: "" }];
+}
+
+/** Between two rounds of what is tried again it lets no time pass; its clock jumps. */
+function hurriedHost(between: (round: number) => Promise<void> = async () => {}) {
+  let rounds = 0;
+  let jumpedMs = 0;
+  return {
+    now: () => Date.now() + jumpedMs,
+    sleep: async (ms: number, signal?: AbortSignal): Promise<void> => {
+      if (ms !== 5_000) return realSleep(ms, signal);
+      rounds += 1;
+      jumpedMs += ms;
+      await between(rounds);
+      await realSleep(10, signal);
+    },
+  } satisfies Partial<Host>;
 }
 
 function realSleep(ms: number, signal?: AbortSignal): Promise<void> {

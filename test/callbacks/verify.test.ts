@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { testAccount } from "../commands/account.ts";
-import { paymentOf, refundOf } from "../merchant.ts";
+import { paymentOf, refundOf, startService } from "../merchant.ts";
+import { lenden } from "../run.ts";
 
 const account = testAccount();
 const amount = 100;
@@ -32,7 +33,6 @@ test.each<[string, (id: string) => string]>([
   ["a query string", (id) => `?transaction_id=${id}&status=success`],
   ["an address", (id) => `https://shop.example/back?trxID=${id}&status=Completed`],
   ["an id alone in the path", (id) => `POST /callbacks/${id} HTTP/1.1\r\nHost: a\r\n\r\n`],
-  ["words", (id) => `payment ${id} is done`],
   ["an envelope", (id) => JSON.stringify({ status: "ok", data: { id, status: "Completed" } })],
   [
     "JSON in a form",
@@ -142,6 +142,28 @@ test("a service that does not answer decides nothing: exit 69", async () => {
     stdin: "id=TX1AAAAAAA",
   });
   expect([code, stdout]).toEqual([69, ""]);
+});
+
+test.each<[string, { status: number; text: string }, string, number]>([
+  ["a page that says 404", { status: 404, text: "<html>No such place</html>" }, "", 69],
+  ["a page that says 400", { status: 400, text: "Bad Request" }, "", 69],
+  ["404 in JSON", { status: 404, text: '{"message":"No such id."}' }, "unknown", 11],
+  ["400 in JSON", { status: 400, text: '{"message":"No id looks like this."}' }, "unknown", 11],
+])("%s is told from what the service itself says", async (_, answer, verdict, code) => {
+  const { env } = await startService(() => answer);
+  const line = ["callback", "verify", "--json"];
+  const ended = await lenden(line, { env, stdin: "transactionId=TX1AAAAA&status=Completed" });
+  expect(ended.code).toBe(code);
+  expect(ended.stdout === "" ? "" : JSON.parse(ended.stdout).verdict).toBe(verdict);
+});
+
+test("a problem names what it is about: the number, the file, or standard input", async () => {
+  const wrong = await account.run(["callback", "show", "x"]);
+  expect(wrong.stderr).toContain("<number>: This is not a whole number");
+  const missing = await account.run(["callback", "verify", "no-such-file.json"]);
+  expect(missing.stderr).toContain("no-such-file.json: the file cannot be read");
+  const huge = await account.run(["callback", "verify"], { stdin: "x".repeat(1024 * 1024 + 1) });
+  expect(huge.stderr).toContain("standard input: this holds more than 1 MiB");
 });
 
 test("the card shows claim beside fact, and nothing that a terminal would act on", async () => {

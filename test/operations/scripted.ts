@@ -112,6 +112,7 @@ export function refused(why: Refused["why"], status: number, retryAfterMs?: numb
     status,
     complaint: { message: "the service says no", code: "NO" },
     times: retryAfterMs === undefined ? {} : { retryAfterMs },
+    isJson: true,
   };
 }
 

@@ -2,13 +2,23 @@ import { usage } from "../../failure.ts";
 import type { Context, StoredCallback } from "../../frame/context.ts";
 
 /** A callback of the ledger as scripts get it in a list: without what it was made of. */
-export function listed({ judged, body: _, headers: __, ...callback }: StoredCallback) {
+export function listed(callback: StoredCallback) {
+  const { number, source, receivedAt, count, method, target, judged } = callback;
+  const { verdict = null, because = null, records = [] } = judged ?? {};
   return {
-    ...callback,
-    verdict: judged?.verdict ?? null,
-    because: judged?.because ?? null,
-    records: judged?.records ?? [],
+    ...{ number, source, receivedAt, count, method, target },
+    ...{ forwarded: forwardedOf(callback), verdict, because, records },
   };
+}
+
+/** Where it was passed on to, what answered, and that in a word; null where nobody was to have it. */
+export function forwardedOf({ forwarded, judged, isHeld }: StoredCallback) {
+  if (!forwarded) return null;
+  const { to, status, finding } = forwarded;
+  const isOld = finding !== null && finding !== judged?.finding;
+  const answer = `${status ?? "no answer"}${isOld ? ", of an earlier verdict" : ""}`;
+  const unfinished = isHeld ? "under way" : "cut off";
+  return { to, status, answer: finding === null ? unfinished : answer };
 }
 
 export type KeptCallback = ReturnType<typeof listed>;

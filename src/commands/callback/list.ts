@@ -57,7 +57,7 @@ function rowOf(callback: KeptCallback): Row {
       about: text(first && nameOf(first)),
       claimed: text(first && claimText(first)),
       verified: text(first && verifiedText(first)),
-      forwarded: text(forwarded && (forwarded.status ?? "no answer")),
+      forwarded: text(forwarded?.answer),
     },
   };
 }

@@ -6,26 +6,18 @@ import { defineCommand } from "../../frame/command.ts";
 import { readWhole } from "../../frame/common-flags.ts";
 import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
-import { card, field, text } from "../../ui/view.ts";
 import { type CallbackEvent, eventLine, eventOf } from "./event.ts";
+import { type Begun, begunCard, listenDetails } from "./listen-words.ts";
 
 const usualPort = 4343;
 
 /** What was begun, and then each callback; the last may say how it ended. */
 type Told = { told: Begun | CallbackEvent; ending?: FailureKind | undefined };
 
-interface Begun {
-  event: "listening";
-  /** Null where only the service is asked. */
-  url: string | null;
-  pid: number;
-}
-
 export const callbackListen = defineCommand({
   name: "callback listen",
   summary: "Receive callbacks on this machine, verify each, and pass it on",
-  details:
-    "It listens on 127.0.0.1: let a tunnel or your reverse proxy send callbacks there. Each is kept in the ledger, the payment or refund that it names is retrieved, and an uncertain operation that is proved by it is settled. With --forward-to your own handler gets the same bytes, and two headers: x-lenden-verified (true, false, or unknown where the service did not answer) and x-lenden-status, as the service has it. The sender gets your handler's status. --print-json prints one document a line; the first says where it listens.",
+  details: listenDetails,
   examples: [
     {
       line: "lenden callback listen --forward-to http://127.0.0.1:3000/callback",
@@ -90,13 +82,7 @@ export const callbackListen = defineCommand({
       await listening.close();
     }
   },
-  view: ({ told }) =>
-    told.event === "callback"
-      ? eventLine(told)
-      : card("Callbacks, until Ctrl-C", told.url ?? "", [
-          field("url", "Listens on", text(told.url)),
-          field("pid", "Process", text(told.pid)),
-        ]),
+  view: ({ told }) => (told.event === "callback" ? eventLine(told) : begunCard(told)),
   json: ({ told }) => told,
   ending: ({ ending }) => ending,
 });

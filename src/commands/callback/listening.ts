@@ -18,7 +18,7 @@ interface Listening {
   awaited: string | undefined;
 }
 
-const retryPauseMs = 15_000;
+const retryPauseMs = 5_000;
 /** So many are watched of each kind; older ones are looked at with `list --refresh`. */
 const mostWatched = 200;
 
@@ -72,13 +72,13 @@ export async function openListening(
   };
 }
 
-/** What could not be verified, because the service was away or a run was killed, is tried again. */
+/** What a run left behind, what the service did not answer, and what did not arrive is tried again. */
 async function takeUpAgain(
   intake: Intake,
   { sleep, stopping }: Pick<IntakeOptions, "sleep" | "stopping">,
 ): Promise<void> {
   while (!stopping.aborted) {
-    intake.takeUp();
+    await intake.takeUp();
     await sleep(retryPauseMs, stopping);
   }
 }

@@ -2,16 +2,30 @@ import type { Look } from "../../callbacks/verify.ts";
 import { Failure } from "../../failure.ts";
 import type { Context } from "../../frame/context.ts";
 
-/** Retrieves a record for a callback; what the service does not know is an answer too. */
+/**
+ * Retrieves a record for a callback. That the service does not know an id, or takes none of its shape,
+ * is an answer too; the page of something that stands before the service says nothing.
+ */
 export async function lookFor(context: Pick<Context, "world">): Promise<Look> {
-  const { retrieveRecord } = await import("../../operations/record.ts");
+  const { askForRecord } = await import("../../operations/record.ts");
+  const { dataOf } = await import("../../operations/outcome.ts");
   const world = await context.world();
   return async (kind, id) => {
-    try {
-      return await retrieveRecord(kind, id, world);
-    } catch (error) {
-      if (error instanceof Failure && error.kind === "not-found") return undefined;
-      throw error;
-    }
+    const answer = await askForRecord(kind, id, world);
+    const isAboutId =
+      answer.kind === "refused" && (answer.why === "unknown id" || answer.why === "refused");
+    if (isAboutId && !answer.isJson) throw isNoAnswer(answer.status);
+    return isAboutId ? undefined : dataOf(answer, id);
   };
+}
+
+function isNoAnswer(status: number): Failure {
+  return new Failure(
+    "unreachable",
+    `The service gave no usable answer: a page (status ${status}).`,
+    {
+      hint: "Is the base URL right? Nothing was changed; try again.",
+      status,
+    },
+  );
 }

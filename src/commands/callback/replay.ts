@@ -23,7 +23,7 @@ export const callbackReplay = defineCommand({
   ],
   arguments: {
     number: argument.required(
-      "n",
+      "number",
       "Its number, as 'callback list' shows it",
       readCount(999_999_999),
     ),
@@ -31,13 +31,13 @@ export const callbackReplay = defineCommand({
   flags: {
     forwardTo: flag.optional("--forward-to <url>", "Where to pass it on to", readUrl),
   },
-  exits: ["access", "refused", "unverified", "unreachable"],
+  exits: ["access", "refused", "locked", "unverified", "unreachable"],
   async run({ number, forwardTo }, context) {
-    const callback = await callbackNumbered(number, context);
+    await callbackNumbered(number, context);
     const { handle } = await import("../../callbacks/handle.ts");
     const { usualLimits: limits } = await import("../../callbacks/limits.ts");
     const { stopping } = context;
-    return handle(callback, {
+    return handle(number, {
       ...(await intakeWorld(context)),
       ...{ forwardTo, alwaysForwards: true, limits, stopping },
     });

@@ -16,7 +16,7 @@ export const callbackShow = defineCommand({
   examples: [{ line: "lenden callback show 1", says: "the first that came" }],
   arguments: {
     number: argument.required(
-      "n",
+      "number",
       "Its number, as 'callback list' shows it",
       readCount(999_999_999),
     ),
@@ -38,7 +38,11 @@ export const callbackShow = defineCommand({
       field("count", "Times", text(shown.count)),
       field("source", "Source", text(shown.source)),
       ...verdictFields(shown),
-      field("forwarded", "Passed on", text(forwardedText(shown.forwarded))),
+      field(
+        "forwarded",
+        "Passed on",
+        text(shown.forwarded && `${shown.forwarded.to}, ${shown.forwarded.answer}`),
+      ),
       field("request", "Request", text(`${shown.method} ${shown.target}`)),
       ...Object.entries(shown.headers).map(([name, value], index) =>
         field(`headers.${name}`, index === 0 ? "Headers" : "", text(`${name}: ${value}`)),
@@ -46,7 +50,3 @@ export const callbackShow = defineCommand({
       field("body", "Body", text(shown.body.slice(0, shownCharacters) || null)),
     ]),
 });
-
-function forwardedText(forwarded: { to: string; status: number | null } | null): string | null {
-  return forwarded && `${forwarded.to}, ${forwarded.status ?? "no answer"}`;
-}

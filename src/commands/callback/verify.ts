@@ -11,7 +11,7 @@ export const callbackVerify = defineCommand({
   name: "callback verify",
   summary: "Hold a callback against the service: genuine, forged, contradicted or unknown",
   details:
-    "Takes a body of any shape, a query string, an address, or a whole HTTP request. Every payment and refund that it names is retrieved, and what it claims is compared. 'forged': it claims Completed, and the service does not. 'contradicted': the service has something else under this id. 'unknown': it names nothing that the service knows.",
+    "Takes a body, a query string, an address, or a whole HTTP request. Every payment and refund that it names is retrieved, and all that it claims is compared. 'forged': it claims Completed, and the service does not. 'contradicted': the service has something else under this id. 'unknown': it names nothing that the service knows, claims no status of what is still Processing, or is neither JSON nor a form, so that what it claims cannot be compared.",
   examples: [
     { line: "lenden callback verify callback.json", says: "what a handler was sent" },
     {
@@ -36,7 +36,7 @@ export const callbackVerify = defineCommand({
   },
   exits: ["access", "unverified", "unreachable"],
   async run({ file, expectAmount, expectRef }, context) {
-    const written = await readSmallText(file ?? "-", "<file>", context.host);
+    const written = await readSmallText(file ?? "-", nameOf(file), context.host);
     const { readWritten } = await import("../../callbacks/written.ts");
     const { verify } = await import("../../callbacks/verify.ts");
     const expected = { amountPaisa: expectAmount, reference: expectRef };
@@ -50,3 +50,7 @@ export const callbackVerify = defineCommand({
   view: (checked) => card("Callback", checked.verdict, verdictFields(checked)),
   ending: endingOf,
 });
+
+function nameOf(file: string | undefined): string {
+  return file === undefined || file === "-" ? "standard input" : file;
+}

@@ -9,7 +9,7 @@ const profileName = "local";
 
 /** The sandbox's own choices that a merchant meets first. */
 const paymentsAndCallbacks =
-  "The payment_url of a payment opens a page to pay or decline on; it then leads to the redirect URL, with transactionId and status in the query. When a payment or a refund is Completed or Cancelled, the record is posted to its callback URL, as JSON and unsigned. What is not answered with 2xx within 10 seconds is sent again after 1, 2, 4, 8, 16 and 32 seconds. 'lenden sandbox requests' shows every try.";
+  "The payment_url of a payment opens a page to pay or decline on; it then leads to the redirect URL, with transactionId and status in the query. When a payment or a refund is Completed or Cancelled, the record is posted to its callback URL, as JSON and unsigned. What is not answered with 2xx within 10 seconds is sent again after 1, 2, 4, 8, 16 and 32 seconds, until the sandbox stops. 'lenden sandbox requests' shows every try.";
 
 export const sandboxStart = defineCommand({
   name: "sandbox start",

@@ -1,0 +1,82 @@
+import type { Received } from "./said.ts";
+
+/**
+ * What a body is to everybody who reads it. `unclear`: another reader may see something else in it than
+ * is seen here; `why` is the beginning of a sentence.
+ */
+export interface Shape {
+  kind: "nothing" | "json" | "form" | "words";
+  text: string;
+  unclear: string | undefined;
+}
+
+/** JSON and forms are read by all in one way. What neither is, or is called something else, is not. */
+export function shapeOf({ headers, body }: Pick<Received, "headers" | "body">): Shape {
+  const text = new TextDecoder().decode(body).trim();
+  if (text === "") return { kind: "nothing", text, unclear: undefined };
+  const kind = jsonIn(text) ? "json" : isForm(text) ? "form" : "words";
+  return { kind, text, unclear: whyUnclear(kind, { headers, body }) };
+}
+
+/** The one JSON document that a text is. */
+export function jsonIn(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names and values as every sender encodes them. Where something else stands, readers differ. */
+export function isForm(text: string): boolean {
+  return isEncoded(text) && text.split("&").every((pair) => /^[^=]+=/.test(pair));
+}
+
+/** The same after a question mark, where a name may stand without a value. */
+export function isQuery(text: string): boolean {
+  return isEncoded(text) && text.split("&").every((pair) => !pair.startsWith("="));
+}
+
+function isEncoded(text: string): boolean {
+  return /^(?:[\w.~!*'()[\]:@/?$,+=&-]|%[0-9A-Fa-f]{2}|\P{ASCII})*$/u.test(text) && isUtf8(text);
+}
+
+/** What stands behind the percent signs. */
+function isUtf8(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function whyUnclear(
+  kind: Shape["kind"],
+  { headers, body }: Pick<Received, "headers" | "body">,
+): string | undefined {
+  const [type = "", ...parameters] = (headers["content-type"] ?? "").toLowerCase().split(";");
+  const encoding = headers["content-encoding"] ?? "identity";
+  const isOtherCharset = (one: string) => /charset/.test(one) && !/^charset="?utf-?8"?$/.test(one);
+  if (kind === "words") return "It is neither JSON nor a form";
+  if (!fits(type.trim(), kind)) return "Its content type is for something else than it is";
+  if (encoding.toLowerCase() !== "identity") return "It is said to be compressed";
+  if (!isWhole(body) || parameters.some((one) => isOtherCharset(one.trim())))
+    return "It is not UTF-8";
+  return undefined;
+}
+
+/** A plain text, bytes, or nothing said: whoever gets it looks for himself. */
+function fits(type: string, kind: Shape["kind"]): boolean {
+  if (["", "text/plain", "application/octet-stream"].includes(type)) return true;
+  if (type === "application/x-www-form-urlencoded") return kind === "form";
+  return kind === "json" && /^(?:application|text)\/(?:[\w.-]+\+)?json$/.test(type);
+}
+
+function isWhole(body: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(body);
+    return true;
+  } catch {
+    return false;
+  }
+}
