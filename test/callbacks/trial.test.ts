@@ -1,8 +1,11 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { type CaseName, caseNames } from "../../src/callbacks/trial/names.ts";
 import { type AtEnd, type Merchant, openMerchant } from "../merchant.ts";
 import type { Outcome } from "../run.ts";
 import { openShop } from "../shops/running.ts";
+
+// All of them at once: each has a process of its own, and mostly waits.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** What each of the shops falls for; test/shops has them. */
 const falls: Record<string, CaseName[]> = {
