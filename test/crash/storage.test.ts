@@ -139,7 +139,7 @@ test.skipIf(!canMount)(
 
 async function onSmallDisk() {
   const merchant = await openMerchantApart();
-  const folder = mounted("256k");
+  const folder = mounted("512k");
   const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
   expect(await built(["ledger", "check"], { env })).toMatchObject({ code: 0 });
   return { merchant, env, folder };
