@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import nodeModule, { createRequire } from "node:module";
 import { arch, userInfo } from "node:os";
@@ -33,7 +34,7 @@ function load(
   fresh: Map<string, Script>,
 ): void {
   const kept = nameOf(file);
-  const cachedData = readIfThere(kept);
+  const cachedData = readIfWhole(kept);
   const source = nodeModule.wrap(readFileSync(file, "utf8"));
   const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });
   if (!cachedData || script.cachedDataRejected) fresh.set(kept, script);
@@ -48,7 +49,10 @@ function keep(fresh: Map<string, Script>, pid: number): void {
   restoreFlags();
   try {
     for (const [file, script] of fresh) {
-      writeFileSync(`${file}.${pid}`, script.createCachedData(), { mode: 0o600 });
+      const compiled = script.createCachedData();
+      writeFileSync(`${file}.${pid}`, Buffer.concat([digestOf(compiled), compiled]), {
+        mode: 0o600,
+      });
       renameSync(`${file}.${pid}`, file);
     }
   } catch {
@@ -68,10 +72,19 @@ function isOwn(folder: string): boolean {
   }
 }
 
-function readIfThere(file: string): Buffer | undefined {
+/** V8 runs whatever has the right beginning and length: a single bit that is wrong can make it hang. */
+function readIfWhole(file: string): Buffer | undefined {
   try {
-    return readFileSync(file);
+    const content = readFileSync(file);
+    const compiled = content.subarray(digestBytes);
+    return content.subarray(0, digestBytes).equals(digestOf(compiled)) ? compiled : undefined;
   } catch {
     return undefined;
   }
+}
+
+const digestBytes = 32;
+
+function digestOf(compiled: Buffer): Buffer {
+  return hash("sha256", compiled, "buffer");
 }

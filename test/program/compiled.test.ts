@@ -35,6 +35,10 @@ test.each([
   ["is no compiled code", () => Buffer.from("not what V8 wrote")],
   ["is empty", () => Buffer.alloc(0)],
   ["was cut off", (whole: Buffer) => whole.subarray(0, whole.length / 2)],
+  ...[100, 1_000, 1_500, 2_000].map((at): [string, (whole: Buffer) => Buffer] => [
+    `has a wrong bit in byte ${at}`,
+    (whole) => whole.fill((whole[at] ?? 0) ^ 4, at, at + 1),
+  ]),
 ])("what was kept and %s changes nothing", async (_, spoilt) => {
   const cache = scratchFolder();
   const first = await sign(cache);

@@ -9,7 +9,7 @@ const groups = {
   // Of what a command does there is little in it: its flags, its words.
   commands: `src/batch src/callbacks src/commands src/contract src/frame src/program src/ui
     fastest-levenshtein | crypto`,
-  line: "commander src/http | module net process v8 vm",
+  line: "commander src/http | crypto module net process v8 vm",
   account: "src/config zod",
   service: "src/http src/operations undici | assert diagnostics_channel",
   table: `cli-table3 @colors/colors
