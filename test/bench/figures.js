@@ -1,5 +1,5 @@
 // What a row of measurements comes to, and how it is written down. Nothing is rounded in lenden's
-// favour: a ratio that should be large is cut, one that should be small is rounded up.
+// favour: its own ratio is cut where it should be large, and rounded up where it should be small.
 
 /** The middle of the samples, what lies around it, and how many there were. */
 function summary(samples) {
@@ -28,12 +28,12 @@ export function spread({ least, most }, write = whole) {
   return `${write(least)} to ${write(most)}`;
 }
 
-/** A ratio that should be at least something. */
+/** A ratio of lenden's that should be large. */
 export function cut(ratio) {
   return (Math.floor(ratio * 100) / 100).toFixed(2);
 }
 
-/** A ratio that should be at most something. */
+/** A ratio of lenden's that should be small, or one of others' that should be large. */
 export function roundedUp(ratio) {
   return (Math.ceil(ratio * 100) / 100).toFixed(2);
 }
