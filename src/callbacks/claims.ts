@@ -40,7 +40,8 @@ interface Claim {
 
 const statusName = /^(?:payment|refund|transaction|trx|txn)?(?:status|state)$/;
 const paidName = /^(?:payment|refund|transaction|trx|txn)?(?:is)?(?:paid|completed?)$/;
-const amountName = /^(?:payment|refund|transaction|trx|txn)?amount$/;
+const amountName =
+  /^(?:(?:payment|refund|transaction|trx|txn|paid|order|total|received)?amount(?:paid|received)?|total)$/;
 
 function claimOf({ within, name, value, isText }: Said): Claim[] {
   const names = [...within.map(plainName), name].join(" ");
@@ -50,8 +51,15 @@ function claimOf({ within, name, value, isText }: Said): Claim[] {
   if (isStatus && isText) return [{ about: "status", value, within }];
   if (paidName.test(name) && !isNo(value))
     return [{ about: "status", value: meaningOf(value) ?? "Completed", within }];
-  if (amountName.test(name) && /[0-9]/.test(value)) return [{ about: "amount", value, within }];
+  if (isAmount({ within, name, value, isText })) return [{ about: "amount", value, within }];
   return name === "description" && isText ? [{ about: "description", value, within }] : [];
+}
+
+/** Also `{"amount":{"value":500}}`; whatever is no number cannot be the same as one. */
+function isAmount({ within, name, value, isText }: Said): boolean {
+  const around = plainName(within.at(-1) ?? "");
+  const isNumber = !isText || /\p{Nd}/u.test(value);
+  return value !== "" && (amountName.test(name) || (isNumber && amountName.test(around)));
 }
 
 /** What is called paid, and is not. */

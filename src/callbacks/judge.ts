@@ -2,7 +2,7 @@ import { type Paisa, paisaOf, readAmount } from "../contract/amount.ts";
 import type { Claimed } from "./claims.ts";
 import { type Found, hasEnded, isFound, type ServiceRecord, subjectsOf } from "./looked.ts";
 import { meaningOf } from "./meaning.ts";
-import type { Saying } from "./said.ts";
+import type { Said, Saying } from "./said.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** What whoever waits for a callback knows by himself. */
@@ -20,7 +20,7 @@ interface Judgement {
 /** The worst that can be said of any of its records is what is said of it. */
 export function judge(
   looked: Claimed[],
-  { trouble, unclear }: Pick<Saying, "trouble" | "unclear">,
+  { said, trouble, unclear }: Saying,
   expected: Expected,
 ): Judgement {
   const found = looked.filter(isFound);
@@ -39,6 +39,9 @@ export function judge(
     (trouble ? contradicted("It says something twice, in one place.") : undefined) ??
     (unknown === undefined ? undefined : notKnown(`The service does not know ${unknown}.`)) ??
     (unclear ? notKnown(`${unclear}, so that what it claims cannot be compared.`) : undefined) ??
+    (found.every(({ record }) => record.status !== "Completed") && said.some(hints)
+      ? notKnown("Something in it means Completed, and the service does not say so.")
+      : undefined) ??
     (silent
       ? notKnown(`It claims no status, and the service says ${silent.record.status}.`)
       : { verdict: "genuine", because: null })
@@ -61,6 +64,11 @@ function judgeRecord(one: Claimed & Found, looked: Claimed[], expected: Expected
   ];
   if (wrong.length === 0) return { verdict: "genuine", because: null };
   return contradicted(`What the service has under ${statement.id} differs: ${wrong.join(", ")}.`);
+}
+
+/** `payment.completed` as an event, say: nobody documents it, and a handler may go by it. */
+function hints({ name, value, isText }: Said): boolean {
+  return isText && name !== "description" && meansCompleted(value.split(/[^\p{L}]+/u).at(-1) ?? "");
 }
 
 function contradicted(because: string): Judgement {

@@ -99,6 +99,7 @@ function walk({ within, name }: Place, value: unknown, saying: Saying): void {
   if (within.length > deepest || saying.said.length >= mostSaid) {
     saying.trouble = "too much";
   } else if (typeof value === "object" && value !== null) {
+    named({ within, name }, value, saying);
     for (const [key, one] of Object.entries(value)) {
       const inside = name === "" ? within : [...within, name];
       const place = { within: inside, name: key };
@@ -107,9 +108,19 @@ function walk({ within, name }: Place, value: unknown, saying: Saying): void {
   } else if (value !== null) {
     const isText = typeof value === "string";
     const plain = plainName(name);
+    if (isStrange(name)) saying.unclear ??= "One of its names can be read in two ways";
     saying.said.push({ within, name: plain, value: String(value).trim(), isText });
     if (isText) inner([...within, name], value.trim(), saying);
   }
+}
+
+/** `{"name":"status","value":"Completed"}` says what it would say as `{"status":"Completed"}`. */
+function named({ within, name }: Place, pair: object, saying: Saying): void {
+  const fields = new Map(Object.entries(pair).map(([key, one]) => [plainName(key), one]));
+  const called: unknown = fields.get("name") ?? fields.get("key") ?? fields.get("field");
+  const value: unknown = fields.get("value");
+  if (typeof called !== "string" || value === undefined) return;
+  walk({ within: name === "" ? within : [...within, name], name: called }, value, saying);
 }
 
 /** A plain item is called what its list is called. */
@@ -124,8 +135,17 @@ function inner(within: string[], text: string, saying: Saying): void {
   else if (/^[\w.[\]-]+=/.test(text) && isForm(text)) form(within, text, saying);
 }
 
+/** Letters of two scripts, or what some readers stop at: others may take it for another name. */
+function isStrange(name: string): boolean {
+  const plain = name.normalize("NFKC");
+  return /\p{Cc}/u.test(name) || (/[A-Za-z]/.test(plain) && /(?![A-Za-z])\p{L}/u.test(plain));
+}
+
 export function plainName(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  return name
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, "");
 }
 
 /**

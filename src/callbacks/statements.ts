@@ -37,13 +37,14 @@ function kindsOf(mentions: Said[]): (Resource | undefined)[] {
 }
 
 const idNames: [RegExp, Resource | undefined][] = [
-  [/^(?:refund(?:request)?id|refundrequest)$/, "refund"],
-  [/^payoutid$/, "payout"],
+  [/^(?:refund(?:request)?ids?|refundrequest)$/, "refund"],
+  [/^payoutids?$/, "payout"],
+  // Of a wallet's own numbers, which stand beside ours, the service knows nothing.
+  [/^(?:ids?|requestid|recordid|trxid|txnid|tranid)$/, undefined],
   [
-    /^(?:(?:payment|original)?(?:transaction|trx|txn|tran)id|paymentid|transaction|payment)$/,
+    /^(?:(?:payment|original)?(?:transaction|trx|txn|tran)ids?|paymentids?|transaction|payment)$/,
     "payment",
   ],
-  [/^(?:id|requestid|recordid)$/, undefined],
 ];
 
 function isIdName(name: string): boolean {

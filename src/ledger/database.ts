@@ -37,7 +37,7 @@ export async function openDatabase(path: string): Promise<Database> {
   try {
     const engine = open(path);
     engine.exec(
-      "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 2000",
+      "PRAGMA busy_timeout = 15000; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 2000",
     );
     if (path !== ":memory:") engine.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
     return { ...engine, ...transactionsOn(engine) };

@@ -27,7 +27,8 @@ export async function readArgv(argv: string[], commands: Command[]): Promise<Inv
   if (globals.has("version")) return { kind: "version" };
   if (chosen.path === "" && first === "help")
     return { kind: "help", path: others.join(" "), globals };
-  if (globals.has("help")) return { kind: "help", path: chosen.path, globals };
+  const isMistyped = !chosen.command && first !== undefined && !first.startsWith("-");
+  if (globals.has("help") && !isMistyped) return { kind: "help", path: chosen.path, globals };
   if (chosen.command) return invocation(chosen.command, chosen, { argv, operands, problems });
   if (first === undefined) return { kind: "help", path: chosen.path, globals };
   const { unknownCommand } = await import("./suggest.ts");

@@ -257,3 +257,46 @@ test("an honest callback is genuine in whatever nesting, as JSON or as a form", 
     { numRuns },
   );
 });
+
+const paidA = { transactionId: A, status: "Completed" };
+const processingB = { transactionId: B, status: "Processing" };
+const withNul = (name: string) => encodeURIComponent(`${name}\0x`);
+
+test.each<[string, object | string]>([
+  ["an amount in an object", { ...paidA, amount: { value: 500, currency: "BDT" } }],
+  ["an amount in a form's tree", `transactionId=${A}&status=Completed&amount[value]=500`],
+  ["an amount in Bangla digits", { ...paidA, amount: "৫০০" }],
+  ["an amount without end", `{"transactionId":"${A}","status":"Completed","amount":1e400}`],
+  ["an amount of other names", { ...paidA, amount: 100, paid_amount: 500 }],
+  ["a total", { ...paidA, total: 500 }],
+  [
+    "a name that some read up to its NUL",
+    `transactionId=${A}&status=Completed&${withNul("transactionId")}=${B}`,
+  ],
+  ["a name of two scripts", { ...processingB, ѕtatus: "Completed" }],
+  ["a name in wide letters", { ...processingB, ｓｔａｔｕｓ: "Completed" }],
+  [
+    "a list of names and values",
+    { ...processingB, fields: [{ name: "status", value: "Completed" }] },
+  ],
+  ["several ids", { ...paidA, transactionIds: [B] }],
+  ["an event that says so", { ...processingB, event: "payment.completed" }],
+  ["a result that says so", { ...processingB, result: "Completed" }],
+])("%s is nothing genuine where the service has it otherwise", async (_, sent) => {
+  const isForm = typeof sent === "string" && !sent.startsWith("{");
+  const body = typeof sent === "string" ? sent : JSON.stringify(sent);
+  expect((await verdictOf({ body, type: isForm ? form : json })).verdict).not.toBe("genuine");
+});
+
+test.each([
+  { ...paidA, amount: { value: 100, currency: "BDT" } },
+  { ...paidA, total: 100 },
+  { ...paidA, fields: [{ name: "amount", value: "100" }] },
+  { ...paidA, trxID: "9AB12CD34E" },
+  { ...paidA, event: "payment.completed" },
+  { ...paidA, গ্রাহক: "রহিমা" },
+])("%j is genuine", async (sent) => {
+  expect(await verdictOf({ body: JSON.stringify(sent), type: json })).toMatchObject({
+    verdict: "genuine",
+  });
+});

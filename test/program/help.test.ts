@@ -206,3 +206,12 @@ test("whatever is no plain request for help is answered by who knows the command
   ])
     expect(readyHelp(line.split(" "), processHost())).toBeUndefined();
 });
+
+test.each(["paay --help", "pay craete --help", "--help paay", "payout batch sedn -h"])(
+  "lenden %s is answered with what was probably meant, and not with a page",
+  async (line) => {
+    const { code, stdout, stderr } = await lenden(line.split(" "));
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("Did you mean");
+  },
+);

@@ -3,6 +3,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { orderNamed, right, start } from "./right.js";
 
 let before = Promise.resolve();
+let isTrusted = false;
+const anyOrder = {
+  findOrder: ({ description, amount }) => ({ order: description, amount, paid: 0 }),
+};
 
 const faults = {
   none: {},
@@ -75,10 +79,17 @@ const faults = {
   "reads everything": {
     readBody: async (request) => Buffer.concat(await request.toArray()).toString(),
   },
-  // No faults: this one takes whatever order a payment names, and the next looks after its answer.
-  "knows no orders beforehand": {
-    findOrder: ({ description, amount }) => ({ order: description, amount, paid: 0 }),
+  "trusts who was right once": {
+    ...anyOrder,
+    take: async (claim, steps) => {
+      if (isTrusted) return 200;
+      const status = await right.take(claim, steps);
+      isTrusted = status === 200;
+      return status;
+    },
   },
+  // No faults: this one takes whatever order a payment names, and the next looks after its answer.
+  "knows no orders beforehand": anyOrder,
   "asks after its answer": {
     take: (claim, steps) => {
       void right.take(claim, steps);

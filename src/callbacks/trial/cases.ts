@@ -70,6 +70,9 @@ export function casesNamed(wanted: readonly CaseName[]): Case[] {
 const onceOnly =
   "Book an order in one step that only the first of several can win: UPDATE … WHERE paid = 0, or a lock.";
 
+/** Who takes a callback for a new one because of its time has booked twice. */
+const someday = "2099-12-31T23:59:59.000Z";
+
 const cases: Record<CaseName, Omit<Case, "name">> = {
   genuine: {
     sent: "the callback of a payment that is Completed, as the service has it.",
@@ -83,7 +86,7 @@ const cases: Record<CaseName, Omit<Case, "name">> = {
     sent: "a payment of which the service knows nothing, said to be Completed.",
     expects: "not booked",
     advice:
-      "Ask GET /payment/retrieve for every id before anything is booked. An id that the service does not know, or no answer of the service, is no payment.",
+      "Ask GET /payment/retrieve for every id before anything is booked. An id that the service does not know is no payment.",
     order: "open",
     plan(order) {
       // An id is letters and digits of one length: this one is nobody's.
@@ -123,11 +126,11 @@ const cases: Record<CaseName, Omit<Case, "name">> = {
     },
   },
   replay: {
-    sent: "a genuine callback, and later the same again.",
+    sent: "a genuine callback, and later the same again, with another time in it.",
     expects: "once",
     advice: onceOnly,
     order: "paid",
-    plan: (order) => ({ ...about(order), later: sending(order) }),
+    plan: (order) => ({ ...about(order), later: sending(order, { updatedAt: someday }) }),
   },
   duplicates: {
     sent: "a genuine callback, five times at once.",

@@ -18,6 +18,8 @@ export interface Observed {
   duePaisa: Paisa;
   /** Whether the handler took the genuine callback: to refuse everything is no virtue. */
   tookGenuine: boolean;
+  /** Whether it was seen to ask the service for the genuine one: else not to have asked shows nothing. */
+  askedForGenuine: boolean;
 }
 
 export interface Judgement {
@@ -40,12 +42,12 @@ export function judge(expects: Expectation, observed: Observed): Judgement {
 
 /** What proves that it fell for something, whatever else it does. */
 function fallOf(expects: Expectation, observed: Observed): Judgement | undefined {
-  const { answers, asked, booked, duePaisa } = observed;
+  const { answers, asked, booked, duePaisa, askedForGenuine } = observed;
   const broken = expects === "ignored" ? answers.find(isBroken) : undefined;
   if (broken) return failed(`A word that it does not know broke it: ${said(broken)}.`);
   if (booked?.is === "known" && booked.paisa > duePaisa)
     return failed(`It booked ${formatPaisa(booked.paisa)}, and ${formatPaisa(duePaisa)} was paid.`);
-  const isBelieving = !booked && asked === 0 && answers.some(isYes);
+  const isBelieving = !booked && askedForGenuine && asked === 0 && answers.some(isYes);
   return isBelieving && expects === "not booked"
     ? failed("It said yes, and never asked the service: that is believing the sender.")
     : undefined;
@@ -55,6 +57,8 @@ function judgeTruth(
   expects: Expectation,
   { answers, asked, booked, duePaisa }: Observed,
 ): Judgement {
+  if (answers.some(isElsewhere))
+    return failed("It answered with a redirect, which nobody follows: name the final address.");
   if (!answers.some(isYes))
     return failed("It did not take a true callback; whoever sent it would send it again.");
   if (booked?.is === "unclear") return undecided(booked.because);
@@ -66,7 +70,9 @@ function judgeTruth(
   if (expects === "once") return undecided(unseen);
   return asked > 0
     ? passed("It asked the service, and took it.")
-    : undecided("It took it, and never asked this sandbox: is that the service it uses?");
+    : undecided(
+        "It took it, and asked this sandbox nothing meanwhile: is that the service it uses? A longer --settle, or --orders, shows more.",
+      );
 }
 
 function judgeLie({ answers, booked }: Observed): Judgement {
@@ -95,6 +101,10 @@ function said({ fault, status }: Came): string {
 
 function isNo({ status }: Came): boolean {
   return status !== null && status >= 400 && status < 500;
+}
+
+function isElsewhere({ status }: Came): boolean {
+  return status !== null && status >= 300 && status < 400;
 }
 
 function isBroken({ status }: Came): boolean {

@@ -2,7 +2,7 @@ import { amountNumber } from "../../contract/amount.ts";
 import type { Book, Booked } from "./book.ts";
 import type { Case, Plan } from "./cases.ts";
 import type { Came } from "./exchange.ts";
-import { type Judgement, judge } from "./judge.ts";
+import { type Judgement, judge, type Observed } from "./judge.ts";
 import type { CaseName } from "./names.ts";
 
 /** A case, and what came back so far. */
@@ -42,26 +42,28 @@ export interface JudgingOptions {
 export async function judged(all: UnderWay[], options: JudgingOptions): Promise<Tried[]> {
   const retrieved = await options.sandbox.retrieved();
   const results: Tried[] = [];
-  let tookGenuine = false;
+  let before: Genuine = { tookGenuine: false, askedForGenuine: false };
   for (const one of all) {
-    const result = await judgedOne(one, { ...options, retrieved, tookGenuine });
-    if (one.expects === "taken") tookGenuine = result.verdict !== "failed";
+    const result = await judgedOne(one, { ...options, ...before, retrieved });
+    if (one.expects === "taken")
+      before = { tookGenuine: result.verdict !== "failed", askedForGenuine: result.asked > 0 };
     results.push(result);
   }
   return results;
 }
 
+type Genuine = Pick<Observed, "tookGenuine" | "askedForGenuine">;
+
 async function judgedOne(
   { plan, name, sent, expects, advice, answers, ordinary }: UnderWay,
-  options: JudgingOptions & { retrieved: string[]; tookGenuine: boolean },
+  options: JudgingOptions & Genuine & { retrieved: string[] },
 ): Promise<Tried> {
-  const { book, sandbox, retrieved, tookGenuine } = options;
+  const { book, sandbox, retrieved, tookGenuine, askedForGenuine } = options;
   const booked = await book?.booked(plan.bookedUnder);
   const asked = retrieved.filter((id) => plan.ids.includes(id)).length;
   const { duePaisa } = plan;
-  const judgement =
-    (await spoiled(plan, sandbox)) ??
-    judge(expects, { answers, ordinary, asked, booked, duePaisa, tookGenuine });
+  const seen = { answers, ordinary, asked, booked, duePaisa, tookGenuine, askedForGenuine };
+  const judgement = (await spoiled(plan, sandbox)) ?? judge(expects, seen);
   return {
     case: name,
     sent,

@@ -16,7 +16,7 @@ const howItWorks =
 const withBook =
   'What your shop believed, only its book shows. --orders is an address of your shop with {id} in it, made for this test. PUT there tells of an order and its payment: {"transactionId","order","amount"}. GET answers how much taka is booked as received for that payment: {"paid":500} or 500; 404 is nothing. More than was paid is a failed case; where the callback was true, so is less.';
 const withoutBook =
-  "Without --orders a case fails where your handler says 2xx to a false callback and nobody asked the sandbox: it believed the sender. It passes where 4xx refuses a false one, if the genuine one was taken. Bodies that are slow or huge are judged by the answers. Everything else is undecided, and that is no pass.";
+  "Without --orders a case fails where your handler asked the sandbox about the genuine callback in time, says 2xx to a false one, and nobody asked about that: it believed the sender. It passes where 4xx refuses a false one, if the genuine one was taken. Bodies that are slow or huge are judged by the answers. Everything else is undecided, and that is no pass.";
 
 export const callbackTest = defineCommand({
   name: "callback test",
