@@ -321,7 +321,7 @@ async function ended(
   baseUrl: string,
   transport: ReturnType<typeof openTransport>,
 ): Promise<string> {
-  const signal = AbortSignal.timeout(600);
+  const signal = AbortSignal.timeout(runs(600, 300));
   const real = client(baseUrl, { transport, signal });
   // The clocks of hostile answers are another matter: here only what they say counts.
   const world = { ...scripted({}, { timeoutMs: 3_600_000 }).world, client: real };

@@ -39,7 +39,7 @@ test.each(["sh", "bash"])(
       fc.property(lines, (all) => {
         expect(wordsOf(shell, all.map(shellLine))).toEqual(all);
       }),
-      { numRuns: runs(15, 200) },
+      { numRuns: runs(15, 80) },
     );
   },
   120_000,
