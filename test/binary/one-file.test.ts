@@ -44,7 +44,7 @@ describe.skipIf(!isOneFile)("lenden as one file", () => {
     expect(await run("payout", "batch", "send", "pay.csv", "-q")).toMatch(/\S/);
     expect(await run("payout", "list", "-q")).toMatch(/^PO\w+\n$/);
     expect(await run("__complete", "payout")).toMatch(/^PO/);
-    expect(await run("doctor")).toContain("passed   access");
+    expect(await run("doctor")).toMatch(/passed +access/);
     expect(isMarked()).toBe(false);
     // The same folder and environment are no trap for nothing: another Node steps into it.
     execFileSync(process.execPath, ["-e", "0"], { env });
