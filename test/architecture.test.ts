@@ -12,9 +12,10 @@ const mayImport: Record<string, string[]> = {
   "host.ts": ["parts.ts"],
   "parts.ts": [],
   "failure.ts": [],
+  "engine-flags.ts": [],
   "nearest.ts": ["fastest-levenshtein"],
   contract: ["zod/mini", "node:crypto"],
-  http: ["contract", "failure.ts", "undici", "types:zod/mini"],
+  http: ["contract", "failure.ts", "engine-flags.ts", "undici", "types:zod/mini"],
   config: [
     "contract",
     "failure.ts",

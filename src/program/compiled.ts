@@ -12,8 +12,8 @@ import nodeModule, { createRequire } from "node:module";
 import { arch, userInfo } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { Script } from "node:vm";
+import { underUsualFlags } from "../engine-flags.ts";
 import type { Host } from "../host.ts";
-import { restoreFlags } from "../http/wasm.ts";
 
 /**
  * Keeps what V8 made of the built code in a folder of the user's own, so that the next start need
@@ -33,8 +33,7 @@ export function keepCompiled(folder: string, { nodeVersion, pid, now, onExit }: 
   extensions[".cjs"] = (module: NodeJS.Module, file: string) => load(module, file, nameOf, fresh);
   onExit(() => {
     if (fresh.size === 0) return;
-    restoreFlags();
-    for (const [kept, compiled] of fresh) keep(kept, compiled, pid);
+    for (const [kept, compiled] of fresh) underUsualFlags(() => keep(kept, compiled, pid));
     forgetOld(folder, now());
   });
 }
@@ -55,7 +54,8 @@ function load(
   const kept = nameOf(file);
   const source = nodeModule.wrap(readFileSync(file, "utf8"));
   const cachedData = readIfWhole(kept, source);
-  const script = new Script(source, { filename: file, ...(cachedData && { cachedData }) });
+  const options = { filename: file, ...(cachedData && { cachedData }) };
+  const script = underUsualFlags(() => new Script(source, options));
   if (!cachedData || script.cachedDataRejected) fresh.set(kept, { source, script });
   const run: unknown = script.runInThisContext();
   if (typeof run !== "function") throw new TypeError(`${file} is no module`);

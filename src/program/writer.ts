@@ -1,5 +1,5 @@
-import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
+import { setEngineFlag } from "../engine-flags.ts";
 import { Failure } from "../failure.ts";
 import type { Commit } from "../ledger/grouped.ts";
 import type { Changed } from "../ledger/ledger.ts";
@@ -43,7 +43,7 @@ export function openWriter(
   scrub: (text: string) => string,
 ): Writer {
   // Two threads keep two cores busy: V8's own helpers would only take turns with them.
-  setFlagsFromString("--no-parallel-scavenge");
+  setEngineFlag("--no-parallel-scavenge", "--parallel-scavenge");
   const thread = new Worker(program, {
     eval: isText,
     workerData: start,

@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openMerchantApart } from "../merchant.ts";
 import { built, scratchFolder } from "../run.ts";
 
 const signing = ["payout", "sign", "--amount", "5", "--ref", "A", "--timestamp", "1763614800"];
@@ -29,6 +30,17 @@ test("what was compiled is kept for its owner alone, and the next run does the s
   const before = kept.map((file) => readFileSync(file));
   expect(await sign(cache)).toEqual(first);
   expect(keptIn(cache).map((file) => readFileSync(file))).toEqual(before);
+});
+
+test("what is loaded after a call, when V8 has other flags, is taken from what was kept too", async () => {
+  const { env } = await openMerchantApart();
+  const cache = scratchFolder();
+  const show = () => built(["methods"], { env: { ...env, XDG_CACHE_HOME: cache } });
+  expect((await show()).code).toBe(0);
+  const madeAt = () => keptIn(cache).map((file) => [file, statSync(file).mtimeMs]);
+  const first = madeAt();
+  expect((await show()).code).toBe(0);
+  expect(madeAt()).toEqual(first);
 });
 
 test.each([
