@@ -1,6 +1,6 @@
 import { fstatSync, readFileSync, writeSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
-import { join } from "node:path";
+import { type Folders, foldersOf } from "./folders.ts";
 import { type Parts, packageParts } from "./parts.ts";
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP";
@@ -34,17 +34,6 @@ export interface Host extends Parts {
   onExit(listener: () => void): void;
   /** Ends this process by a signal, whoever listens to it. */
   raise(signal: Signal): void;
-}
-
-interface Folders {
-  /** Profiles and secrets. */
-  config: string;
-  /** The ledger and what can be looked up again. */
-  data: string;
-  /** The person's own. */
-  home: string;
-  /** What may be deleted at any time. */
-  cache: string;
 }
 
 /** The real one; its parts are the package's, unless it is told of others. */
@@ -157,29 +146,6 @@ function listen(listener: (signal: Signal) => void): () => void {
   for (const signal of signals) process.on(signal, listener);
   return () => {
     for (const signal of signals) process.off(signal, listener);
-  };
-}
-
-/** Where files belong: LENDEN_CONFIG_DIR and LENDEN_DATA_DIR, else the platform's custom. */
-function foldersOf(
-  env: Record<string, string | undefined>,
-  machine: { platform: NodeJS.Platform; home: string },
-): Folders {
-  const { home } = machine;
-  const local = env.LOCALAPPDATA ?? join(home, "AppData", "Local");
-  const [config, data, cache] =
-    machine.platform === "win32"
-      ? [env.APPDATA ?? join(home, "AppData", "Roaming"), local, join(local, "Temp")]
-      : [
-          env.XDG_CONFIG_HOME ?? join(home, ".config"),
-          env.XDG_DATA_HOME ?? join(home, ".local", "share"),
-          env.XDG_CACHE_HOME ?? join(home, ".cache"),
-        ];
-  return {
-    config: env.LENDEN_CONFIG_DIR ?? join(config, "lenden"),
-    data: env.LENDEN_DATA_DIR ?? join(data, "lenden"),
-    cache: join(cache, "lenden"),
-    home,
   };
 }
 
