@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { testAccount } from "../commands/account.ts";
 import { builtDoctor, envOf } from "../doctor/running.ts";
 import { built, lenden, scratchFolder } from "../run.ts";
-import { isOneFile, tool } from "../tool.js";
+import { tool } from "../tool.js";
 
 const account = testAccount();
 const key = "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ";
@@ -32,7 +32,7 @@ function strangers() {
   return { folder, env, isMarked };
 }
 
-describe.skipIf(!isOneFile)("lenden as one file", () => {
+describe("lenden as one file", () => {
   test("loads no code from the disk, whatever the environment and the folder say", async () => {
     const { folder, env, isMarked } = strangers();
     writeFileSync(join(folder, "pay.csv"), "amount,to,method\n5,01712345678,bkash\n");

@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createServer as createSecureServer } from "node:https";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { exchange } from "../../src/callbacks/trial/exchange.ts";
@@ -8,16 +7,9 @@ import { openWay } from "../../src/callbacks/trial/way.ts";
 import type { Signal } from "../../src/host.ts";
 import { junitText } from "../../src/ui/junit.ts";
 import { answering } from "../answering.ts";
-import { makeCertificates } from "../http/certificates.ts";
-import {
-  type Behaviour,
-  closedPort,
-  listen,
-  misbehave,
-  misbehaviours,
-} from "../http/misbehaving.ts";
+import { type Behaviour, closedPort, misbehave, misbehaviours } from "../http/misbehaving.ts";
 import { openMerchant } from "../merchant.ts";
-import { built, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../run.ts";
 import { openShop } from "../shops/running.ts";
 import { listenAs } from "./listening.ts";
 
@@ -219,40 +211,6 @@ test("behind 'callback listen --forward-to' each shop is what it is by itself", 
     for (const { asked } of JSON.parse(stdout)) expect(asked).toBeGreaterThan(0);
   }
 });
-
-const longTest = test.skipIf(process.env.LENDEN_DEEP === undefined);
-
-longTest(
-  "a handler on https: is trusted where NODE_EXTRA_CA_CERTS names its authority",
-  async () => {
-    const merchant = await openMerchant();
-    const { key, cert, authorityFile } = makeCertificates();
-    const server = createSecureServer({ key, cert }, (_, outgoing) =>
-      outgoing.writeHead(403).end(),
-    );
-    const port = await listen(server);
-    onTestFinished(() => void server.close());
-    const line = [
-      "callback",
-      "test",
-      `https://localhost:${port}/`,
-      "--only",
-      "genuine",
-      ...quickly,
-    ];
-    const answers = async (trusting: Record<string, string>) => {
-      const env = { ...merchant.env, ...trusting };
-      const { stdout } = await built([...line, "--json"], { env });
-      return JSON.parse(stdout)[0].answers;
-    };
-    expect(await answers({})).toEqual([
-      { status: null, fault: "no answer (UNABLE_TO_VERIFY_LEAF_SIGNATURE)" },
-    ]);
-    expect(await answers({ NODE_EXTRA_CA_CERTS: authorityFile })).toEqual([
-      { status: 403, fault: null },
-    ]);
-  },
-);
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
