@@ -96,6 +96,11 @@ test("every import goes in an allowed direction", () => {
   expect(wrong.map(shown)).toEqual([]);
 });
 
+test("no file leads back to itself, not even by types", () => {
+  const files = sources().map((file) => relative(root, file));
+  expect(files.filter((path) => leadingTo(path).includes(path))).toEqual([]);
+});
+
 test("commands never import each other", () => {
   const names = new Set(commandFiles().map((file) => relative(root, file)));
   const wrong = imports.filter(({ from, to }) => names.has(from.path) && names.has(to.path));
@@ -120,6 +125,15 @@ test("undici, conf, commander, hono, SQLite and the keychain each have one room"
   expect(rooms(/sqlite|libsql/)).toEqual(["ledger"]);
   expect(rooms(/^@napi-rs/)).toEqual(["program"]);
 });
+
+/** All that a file imports, directly or not. */
+function leadingTo(file: string): string[] {
+  const importedBy = (path: string) =>
+    imports.filter(({ from }) => from.path === path).map(({ to }) => to.path);
+  const found = new Set(importedBy(file));
+  for (const path of found) for (const next of importedBy(path)) found.add(next);
+  return [...found];
+}
 
 interface Import {
   from: { path: string; room: string };

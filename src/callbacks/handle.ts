@@ -5,7 +5,7 @@ import type { Callbacks } from "../ledger/callbacks.ts";
 import { type Again, againAfter, hasArrived } from "./again.ts";
 import { answerFor, type ForwardOptions, forward } from "./forward.ts";
 import { subjectsOf } from "./looked.ts";
-import type { Received } from "./said.ts";
+import type { Received } from "./received.ts";
 import { stopped } from "./stopping.ts";
 import { type Checked, type Found, type Look, type Verified, verify } from "./verify.ts";
 

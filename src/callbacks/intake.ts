@@ -5,7 +5,7 @@ import { answerFor } from "./forward.ts";
 import { type Handled, type Handling, handle, type Taken } from "./handle.ts";
 import type { Limits } from "./limits.ts";
 import { openGate, openPace } from "./pace.ts";
-import type { Received } from "./said.ts";
+import type { Received } from "./received.ts";
 import { stopped, unlessStopped } from "./stopping.ts";
 import type { Look } from "./verify.ts";
 

@@ -1,7 +1,7 @@
 import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { Intake } from "./intake.ts";
-import type { Received } from "./said.ts";
+import type { Received } from "./received.ts";
 import type { Look, ServiceRecord } from "./verify.ts";
 
 /** A record and the status that it was last seen with. */

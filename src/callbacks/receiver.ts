@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Failure } from "../failure.ts";
 import type { Limits } from "./limits.ts";
-import type { Received } from "./said.ts";
+import type { Received } from "./received.ts";
 
 export interface Receiver {
   /** Where a tunnel or a reverse proxy is to send what comes. */

@@ -1,15 +1,6 @@
 import { meaningOf } from "./meaning.ts";
+import type { Received } from "./received.ts";
 import { isForm, isQuery, jsonIn, shapeOf } from "./shape.ts";
-
-/** A request as it came: nothing of it is believed. */
-export interface Received {
-  method: string;
-  /** Path and query. */
-  target: string;
-  /** In lower case, without what could be a secret of somebody's. */
-  headers: Record<string, string>;
-  body: Uint8Array;
-}
 
 /** One value that a callback holds, wherever it stood. */
 export interface Said {

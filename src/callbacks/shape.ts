@@ -1,4 +1,4 @@
-import type { Received } from "./said.ts";
+import type { Received } from "./received.ts";
 
 /**
  * What a body is to everybody who reads it. `unclear`: another reader may see something else in it than

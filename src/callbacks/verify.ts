@@ -3,7 +3,8 @@ import type { CheckedRecord } from "../ledger/callback.ts";
 import { type Claimed, withClaims } from "./claims.ts";
 import { type Expected, isSameAmount, isSameStatus, judge } from "./judge.ts";
 import { type Found, isFound, type Looked, type ServiceRecord } from "./looked.ts";
-import { type Received, whatIsSaid } from "./said.ts";
+import type { Received } from "./received.ts";
+import { whatIsSaid } from "./said.ts";
 import { mostIds, type Statement, statementsOf } from "./statements.ts";
 import type { Verdict } from "./verdicts.ts";
 

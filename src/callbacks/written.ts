@@ -1,5 +1,5 @@
 import { parseUrl } from "../contract/url.ts";
-import type { Received } from "./said.ts";
+import type { Received } from "./received.ts";
 
 type Written = Pick<Received, "target" | "headers" | "body">;
 

@@ -1,4 +1,5 @@
-import type { Ask, Choice } from "../ui/ask.ts";
+import type { Ask } from "../ui/ask.ts";
+import type { Choice } from "../ui/choice.ts";
 import { type Candidate, candidatesOf, fitting } from "./candidates.ts";
 import type { Context } from "./context.ts";
 import type { Argument, Flag, Read } from "./flag.ts";

@@ -1,5 +1,5 @@
 import { masked } from "../contract/keys.ts";
-import type { Request } from "../http/transport.ts";
+import type { Request } from "../http/exchange.ts";
 import { card, field, text, type View } from "../ui/view.ts";
 
 /** What `--dry-run` gives instead of a result: the request that would be sent, secrets masked. */

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { type Complaint, complaintIn } from "./complaint.ts";
+import type { Exchange, Headers } from "./exchange.ts";
 import type { Fault } from "./fault.ts";
-import type { Exchange, Headers } from "./transport.ts";
 
 /** What an answer means. Only `data` and `refused` say anything certain about what was done. */
 export type Answer<Data = unknown> =

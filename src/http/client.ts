@@ -3,8 +3,9 @@ import type { ServiceContract } from "../contract/index.ts";
 import { sign } from "../contract/signature.ts";
 import { Failure } from "../failure.ts";
 import { type Answer, judge } from "./answer.ts";
+import type { Exchange, Request } from "./exchange.ts";
 import { pauseBeforeReading } from "./retry.ts";
-import type { Exchange, Request, Transport } from "./transport.ts";
+import type { Transport } from "./transport.ts";
 
 /** A contract as functions: one for each endpoint, from its input to a judged answer. */
 export type ClientOf<C extends Contract> = {

@@ -1,7 +1,24 @@
 import type { Dispatcher } from "undici";
-import { faultOf, TooLarge } from "./fault.ts";
+import { type Fault, faultOf, TooLarge } from "./fault.ts";
 import { track } from "./sent.ts";
-import type { Exchange, Headers, Request } from "./transport.ts";
+
+export interface Request {
+  method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+  url: URL;
+  headers: Record<string, string>;
+  body?: string;
+  /** A fresh connection for this request alone: a reused idle one makes avoidable doubt. */
+  freshConnection: boolean;
+  /** Cuts the exchange off, wherever it is. */
+  signal: AbortSignal;
+}
+
+/** What happened on the wire, before anybody judges what it means. */
+export type Exchange =
+  | { kind: "answer"; status: number; headers: Headers; bytes: Uint8Array }
+  | { kind: "broken"; sent: boolean; fault: Fault; status?: number };
+
+export type Headers = Record<string, string | string[] | undefined>;
 
 const limits = { answerMs: 30_000, answerBytes: 1024 * 1024 };
 

@@ -4,7 +4,7 @@ import { readReference } from "../contract/reference.ts";
 import { Failure, usage } from "../failure.ts";
 import { type Answer, judge } from "./answer.ts";
 import { baseHeaders, send, signatureOf, type Wire } from "./client.ts";
-import type { Request } from "./transport.ts";
+import type { Request } from "./exchange.ts";
 
 /** A call that a person wrote by hand. */
 export interface RawCall {

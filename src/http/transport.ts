@@ -1,28 +1,9 @@
 import type { Dispatcher } from "undici";
 import Agent from "undici/lib/dispatcher/agent.js";
 import { isLoopback } from "../contract/url.ts";
-import { exchange } from "./exchange.ts";
-import type { Fault } from "./fault.ts";
+import { type Exchange, exchange, type Request } from "./exchange.ts";
 import { type ProxySettings, proxied } from "./proxy.ts";
 import { avoidWaitingForWasm } from "./wasm.ts";
-
-export interface Request {
-  method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-  url: URL;
-  headers: Record<string, string>;
-  body?: string;
-  /** A fresh connection for this request alone: a reused idle one makes avoidable doubt. */
-  freshConnection: boolean;
-  /** Cuts the exchange off, wherever it is. */
-  signal: AbortSignal;
-}
-
-/** What happened on the wire, before anybody judges what it means. */
-export type Exchange =
-  | { kind: "answer"; status: number; headers: Headers; bytes: Uint8Array }
-  | { kind: "broken"; sent: boolean; fault: Fault; status?: number };
-
-export type Headers = Record<string, string | string[] | undefined>;
 
 export interface Transport {
   exchange(request: Request): Promise<Exchange>;

@@ -3,9 +3,9 @@ import type { Batch, Plan } from "./batch.ts";
 import { openBatchRows } from "./batch-rows.ts";
 import type { Database } from "./database.ts";
 import { openDraft } from "./draft.ts";
-import type { Worker } from "./ledger.ts";
 import type { Holder } from "./operation.ts";
 import { batchOf } from "./rows.ts";
+import type { Worker } from "./worker.ts";
 
 /** A file that is to become a batch. */
 export interface BatchFile {

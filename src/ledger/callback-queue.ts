@@ -1,7 +1,7 @@
 import { accountNumber } from "./account.ts";
 import type { Database, Row } from "./database.ts";
-import type { Worker } from "./ledger.ts";
 import type { Holder } from "./operation.ts";
+import type { Worker } from "./worker.ts";
 
 /** So many may wait for the service or for a handler: each was promised to its sender. */
 const mostWaiting = 5_000n;

@@ -9,8 +9,8 @@ import type {
 } from "./callback.ts";
 import { openCallbackQueue } from "./callback-queue.ts";
 import type { Database, Row } from "./database.ts";
-import type { Worker } from "./ledger.ts";
 import { callbackOf } from "./rows.ts";
+import type { Worker } from "./worker.ts";
 
 export type Callbacks = ReturnType<typeof openCallbacks>;
 

@@ -3,25 +3,11 @@ import { type Batches, openBatches } from "./batches.ts";
 import { type Callbacks, openCallbacks } from "./callbacks.ts";
 import type { Database, Row } from "./database.ts";
 import { openListing } from "./listing.ts";
-import type { Holder, Intent, Operation, Outcome, Owner } from "./operation.ts";
+import type { Holder, Intent, Operation, Outcome } from "./operation.ts";
 import { operationOf } from "./rows.ts";
 import { migrate } from "./schema.ts";
+import type { Worker } from "./worker.ts";
 import { openWriting, type Settled } from "./writing.ts";
-
-/** Who works, when, and how to tell whether another process still does. */
-export interface Worker {
-  owner: Owner;
-  user: string;
-  /** The command line's name, without its arguments: they may hold anything. */
-  command: string;
-  holder: Omit<Holder, "since">;
-  now(): number;
-  newId(): string;
-  /** Whether the process that holds an operation still runs. */
-  isAlive(holder: Holder): boolean;
-  /** Takes secrets out of what the service said: it may have sent one back. */
-  scrub(text: string): string;
-}
 
 /** What came of asking for an operation. */
 export type Claim =

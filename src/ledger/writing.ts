@@ -1,8 +1,8 @@
 import { makeAccount } from "./account.ts";
 import { openChain } from "./chain.ts";
 import type { Database, Row } from "./database.ts";
-import type { Worker } from "./ledger.ts";
 import type { Holder, Intent, Operation, Outcome } from "./operation.ts";
+import type { Worker } from "./worker.ts";
 
 /** What came of an operation; `letGo`: nobody works on it any longer. */
 export interface Settled {

@@ -1,7 +1,6 @@
 import type { Whose } from "../config/glance.ts";
 import { formatDay } from "../contract/local-time.ts";
 import { agoText } from "../ui/time.ts";
-import type { Candidate } from "./complete.ts";
 import { type Entry, keptAccounts } from "./recent-kept.ts";
 
 interface Asked {
@@ -14,7 +13,7 @@ interface Asked {
 export function recentCandidates(
   { what, typed, whose }: Asked,
   { folder, nowMs }: { folder: string; nowMs: number },
-): Candidate[] {
+): { value: string; about: string }[] {
   const own = keptAccounts(folder).find(
     ({ profile, baseUrl }) => profile === whose.profile && baseUrl === whose.baseUrl,
   );

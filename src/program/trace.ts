@@ -1,5 +1,5 @@
 import { withoutSecrets } from "../frame/preview.ts";
-import type { Exchange, Request } from "../http/transport.ts";
+import type { Exchange, Request } from "../http/exchange.ts";
 import { clean } from "../ui/terminal-text.ts";
 
 const longest = 4096;

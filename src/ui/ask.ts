@@ -1,4 +1,5 @@
 import { Failure } from "../failure.ts";
+import type { Choice } from "./choice.ts";
 import { discardTyped, watchKeyboard } from "./keyboard.ts";
 import { clean } from "./terminal-text.ts";
 
@@ -14,12 +15,6 @@ interface Terminal {
   onQuestion: (isOpen: boolean) => void;
   /** Told when the terminal is gone while a question is open. */
   onGone: () => void;
-}
-
-/** One of several answers, as it is shown. */
-export interface Choice<Value> {
-  name: string;
-  value: Value;
 }
 
 /** Says of a text what is wrong with it; nothing, if it will do. */

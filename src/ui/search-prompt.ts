@@ -12,7 +12,7 @@ import {
   usePrefix,
   useState,
 } from "@inquirer/core";
-import type { Choice } from "./ask.ts";
+import type { Choice } from "./choice.ts";
 import { clean } from "./terminal-text.ts";
 import { cut } from "./width.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { contract } from "../../src/contract/index.ts";
 import { type Answer, judge } from "../../src/http/answer.ts";
 import { complaintIn } from "../../src/http/complaint.ts";
-import type { Exchange, Headers } from "../../src/http/transport.ts";
+import type { Exchange, Headers } from "../../src/http/exchange.ts";
 import { runs } from "../runs.ts";
 
 const created = contract.createPayout.data;

@@ -1,8 +1,9 @@
 import { createServer as createTcpServer } from "node:net";
 import tls from "node:tls";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { Exchange, Request } from "../../src/http/exchange.ts";
 import { proxySettings } from "../../src/http/proxy.ts";
-import type { Exchange, Request, Transport } from "../../src/http/transport.ts";
+import type { Transport } from "../../src/http/transport.ts";
 import { built, lenden } from "../run.ts";
 import { apiKey, noProxy, payoutSecret, transport } from "./answering.ts";
 import { type Certificates, makeCertificates } from "./certificates.ts";

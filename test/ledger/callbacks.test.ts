@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { openDatabase } from "../../src/ledger/database.ts";
-import { openLedger, type Worker } from "../../src/ledger/ledger.ts";
+import { openLedger } from "../../src/ledger/ledger.ts";
+import type { Worker } from "../../src/ledger/worker.ts";
 
 const owner = { profile: "shop", environment: "sandbox", baseUrl: "http://a", keyId: "key" };
 const secret = "sk_sandbox_abc-abcdefghijkl-abc";

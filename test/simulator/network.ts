@@ -1,4 +1,4 @@
-import type { Exchange, Request } from "../../src/http/transport.ts";
+import type { Exchange, Request } from "../../src/http/exchange.ts";
 import {
   busyStatuses,
   type Fault,

@@ -1,7 +1,8 @@
 import { contract } from "../../src/contract/index.ts";
 import { exits, Failure } from "../../src/failure.ts";
 import { createClient } from "../../src/http/client.ts";
-import type { Exchange, Request, Transport } from "../../src/http/transport.ts";
+import type { Exchange, Request } from "../../src/http/exchange.ts";
+import type { Transport } from "../../src/http/transport.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
 import type { World } from "../../src/operations/world.ts";
 import { baseUrl, keys, type Universe } from "./universe.ts";

@@ -1,4 +1,4 @@
-import type { Exchange, Request } from "../../src/http/transport.ts";
+import type { Exchange, Request } from "../../src/http/exchange.ts";
 import { paid } from "./scenario.ts";
 import type { Reply } from "./service.ts";
 import type { Tool } from "./tool.ts";
