@@ -10,8 +10,11 @@ export interface Host extends Parts {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
-  /** Standard output without a stream, which takes two milliseconds to make: for the text that ends a run. */
-  lastOutput: { readonly isTTY: boolean; write(text: string): void };
+  /**
+   * Standard output without a stream, which takes two milliseconds to make: for the text that ends a
+   * run. False where nothing can be written; a stream tells why.
+   */
+  lastOutput: { readonly isTTY: boolean; write(text: string): boolean };
   /** The environment, in which an empty variable is an unset one. */
   env: Record<string, string | undefined>;
   platform: NodeJS.Platform;
@@ -92,12 +95,20 @@ const lastOutput: Host["lastOutput"] = {
     let rest = Buffer.from(text);
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
-    } catch {
-      // A reader that is slow or gone: the stream knows how to wait, and whom to forgive.
+    } catch (error) {
+      if (!isReaders(error)) return false;
+      // The stream knows how to wait, and whom to forgive.
       survivingClosure(process.stdout).write(rest);
     }
+    return true;
   },
 };
+
+/** A reader that is slow, or gone. */
+function isReaders(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "EAGAIN" || code === "EPIPE";
+}
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

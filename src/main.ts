@@ -6,14 +6,8 @@ export { processHost } from "./host.ts";
 /** argv and a host in, an exit code out. The version and the help need nothing of what follows. */
 export async function main(argv: string[], host: Host): Promise<number> {
   const isVersion = argv.length === 1 && argv[0] === "--version";
-  const ready = isVersion
-    ? `${versionOf(host)}
-`
-    : readyHelp(argv, host);
-  if (ready !== undefined) {
-    host.lastOutput.write(ready);
-    return 0;
-  }
+  const ready = isVersion ? `${versionOf(host)}\n` : readyHelp(argv, host);
+  if (ready !== undefined && host.lastOutput.write(ready)) return 0;
   if (host.keepsCompiled) {
     const { keepCompiled } = await import("./program/compiled.ts");
     keepCompiled(host.folders.cache, host);

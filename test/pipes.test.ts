@@ -50,6 +50,15 @@ test("`demo | head -1` shows one line and ends well", async () => {
   expect(code).toBe("0");
 });
 
+test.each(["--version", "--help", "help exit-codes", "payout send --help", "methods --json"])(
+  "%s onto a full disk says so, and ends with 1",
+  async (line) => {
+    const { stdout } = await bash(`lenden ${line} 2>&1 >/dev/full; echo $?`);
+    expect(stdout).toMatch(/standard output could not be written \(ENOSPC\)[\s\S]*\n1\n$/i);
+    expect(stdout).not.toMatch(/\n +at /);
+  },
+);
+
 test.each([
   ["a reader that leaves at once", "PIPE-1", "| true"],
   ["a reader that leaves before it is read", "PIPE-2", "2>&1 | (exec <&-; sleep 0.4)"],

@@ -47,7 +47,10 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
       get isTTY() {
         return host.stdout.isTTY === true;
       },
-      write: (text) => void host.stdout.write(text),
+      write: (text) => {
+        host.stdout.write(text);
+        return true;
+      },
     },
     env: { ...options.env },
     platform: "linux",

@@ -55,7 +55,7 @@ export interface Example {
 }
 
 /** One result of a run, ready to be shown in any format. */
-interface Shown {
+export interface Shown {
   result: unknown;
   view: (() => View) | undefined;
   ending: FailureKind | number | undefined;

@@ -22,6 +22,7 @@ async function answer(
     isTTY: false,
     write: (more: string) => {
       text += more;
+      return true;
     },
   };
   const folders = { ...processHost().folders, config: folder, data: join(folder, "data") };

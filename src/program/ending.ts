@@ -1,0 +1,38 @@
+import { exits, Failure, type FailureKind } from "../failure.ts";
+import type { Command } from "../frame/command.ts";
+import type { Signal } from "../host.ts";
+
+/** The code of a result that is no success, or 0. */
+export function codeOfEnding(ending: FailureKind | number | undefined): number {
+  if (ending === undefined) return 0;
+  return typeof ending === "number" ? ending : exits[ending].code;
+}
+
+/** The code of a command that was told to stop, and came to its end all the same. */
+export function codeAfterStop(code: number, signal: Signal, { untilStopped }: Command): number {
+  return untilStopped || isGrave(code) ? code : codeOfSignal(signal);
+}
+
+/** The code of a command that a stop broke off, where nothing is left in doubt. */
+export function codeOfStop(error: unknown, signal: Signal, { untilStopped }: Command): number {
+  // What was waited for, and did not come, is no good end of a command that goes on until it is stopped.
+  return untilStopped && !isOf(["interrupted"], error) ? 0 : codeOfSignal(signal);
+}
+
+/** After a stop, only what may have moved money is still worth a word of its own. */
+export function isHarmless(error: unknown): boolean {
+  return isOf(["unreachable", "interrupted", "pending"], error);
+}
+
+function isOf(kinds: FailureKind[], error: unknown): boolean {
+  return error instanceof Failure && kinds.includes(error.kind);
+}
+
+/** What a person has to know more urgently than that they stopped it. */
+function isGrave(code: number): boolean {
+  return code === exits.uncertain.code || code === exits.conflict.code;
+}
+
+function codeOfSignal(signal: Signal): number {
+  return { SIGINT: exits.interrupted.code, SIGTERM: 143, SIGHUP: 129 }[signal];
+}

@@ -1,0 +1,80 @@
+import { Failure } from "../failure.ts";
+import type { Command, Shown } from "../frame/command.ts";
+import type { Host } from "../host.ts";
+import { render } from "../ui/render.ts";
+import type { Scrubber } from "../ui/scrub.ts";
+import { wantsColor } from "../ui/style.ts";
+import type { Globals } from "./globals.ts";
+import { write } from "./write.ts";
+
+/** Puts the results of one command on stdout, in the one format that was asked for. */
+export function openPrinter(
+  command: Command,
+  globals: Globals,
+  { host, scrubber }: { host: Host; scrubber: Scrubber },
+) {
+  const format = globals.format ?? command.format ?? "table";
+  const array = command.list && format === "json" && !globals.quiet ? openArray() : undefined;
+  let continues = false;
+  const put = async (text: string): Promise<void> => {
+    const lost = await write(host.stdout, scrubber.scrub(text));
+    if (lost) throw unwritable(lost, text);
+  };
+  return {
+    isJson: format === "json" || format === "ndjson",
+
+    /** @throws Failure `internal` with the answer in it, where stdout cannot be written */
+    async print({ result, view, streamed }: Shown): Promise<void> {
+      if (view) {
+        const text = await render(result, view, {
+          ...renderOptions(globals, host),
+          format: streamed && format === "json" ? "ndjson" : format,
+          continues,
+        });
+        await put(array ? array.add(text) : text);
+      }
+      continues = streamed;
+    },
+
+    /** After the last result. */
+    async end(): Promise<void> {
+      if (array) await put(array.end());
+    },
+  };
+}
+
+/** Makes one JSON array of lines that come one after the other. */
+function openArray(): { add(lines: string): string; end(): string } {
+  let before = "[\n";
+  return {
+    add: (lines) => {
+      const items = lines.trimEnd();
+      if (items === "") return "";
+      const text = before + items.replaceAll("\n", ",\n");
+      before = ",\n";
+      return text;
+    },
+    end: () => (before === ",\n" ? "\n]\n" : "[]\n"),
+  };
+}
+
+function renderOptions(globals: Globals, host: Host) {
+  const isTerminal = host.stdout.isTTY === true;
+  return {
+    quiet: globals.quiet,
+    color: wantsColor({ mode: globals.color, env: host.env, isTerminal }),
+    width: isTerminal ? host.stdout.columns : undefined,
+    nowMs: isTerminal ? host.now() : undefined,
+  };
+}
+
+/** The answer is worth more than the stream it could not go to: an id may be in it. */
+function unwritable(code: string, text: string): Failure {
+  return new Failure(
+    "internal",
+    `It was done, but standard output could not be written (${code}).`,
+    {
+      hint: `This was the answer: ${text.trim()}`,
+    },
+  );
+}

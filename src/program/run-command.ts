@@ -1,0 +1,55 @@
+import type { Command } from "../frame/command.ts";
+import type { Host } from "../host.ts";
+import type { Scrubber } from "../ui/scrub.ts";
+import type { Invocation } from "./argv.ts";
+import { codeAfterStop, codeOfEnding, codeOfStop, isHarmless } from "./ending.ts";
+import { type Globals, readGlobals } from "./globals.ts";
+import { openPrinter } from "./printer.ts";
+import { report } from "./report.ts";
+import { openSession } from "./session.ts";
+
+interface Surroundings {
+  host: Host;
+  scrubber: Scrubber;
+  version: string;
+}
+
+/** Runs one command: prints each of its results, or why there is none, and returns the exit code. */
+export async function runCommand(
+  { command, given, globals: typed }: Extract<Invocation, { kind: "run" }>,
+  { host, scrubber, version }: Surroundings,
+): Promise<number> {
+  const { globals, problems } = readGlobals(typed, host.env);
+  const session = openSession(sessionOf(command, globals, { host, scrubber, version }));
+  const printer = openPrinter(command, globals, { host, scrubber });
+  try {
+    let code = 0;
+    let isForeign = false; // another program's code is passed on, whatever happened
+    const everything = { ...given, problems: [...given.problems, ...problems] };
+    for await (const shown of command.start(everything, session.context)) {
+      await printer.print(shown);
+      // Of several results, one that ended badly is not made good by the next.
+      code = codeOfEnding(shown.ending) || code;
+      isForeign = typeof shown.ending === "number";
+    }
+    await printer.end();
+    const signal = session.stoppedBy();
+    return signal && !isForeign ? codeAfterStop(code, signal, command) : code;
+  } catch (error) {
+    const signal = session.stoppedBy();
+    if (signal && isHarmless(error)) return codeOfStop(error, signal, command);
+    return await report(error, { host, scrubber, asJson: printer.isJson });
+  } finally {
+    await session.close();
+  }
+}
+
+function sessionOf(command: Command, globals: Globals, surroundings: Surroundings) {
+  return {
+    ...surroundings,
+    globals,
+    command: command.name,
+    finishes: command.writes === true || command.finishes === true,
+    patient: command.untilStopped === true || command.patient === true,
+  };
+}
