@@ -1,6 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { join } from "node:path";
-import { scratchFolder } from "./run.ts";
+import { builtEnv, scratchFolder } from "./run.ts";
 import { toolLine } from "./tool.js";
 
 /** Whether this machine has `script`, which makes a terminal; in CI it must. */
@@ -19,9 +18,8 @@ export function onTerminal(
       ["-qec", `stty cols ${columns}; exec ${whole}`, "/dev/null"],
       {
         env: {
-          ...{ PATH: process.env.PATH, SHELL: "/bin/sh", TERM: "xterm-256color", HOME: folder },
-          ...{ LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") },
-          ...env,
+          ...builtEnv({ ...env, LENDEN_CONFIG_DIR: folder }),
+          ...{ SHELL: "/bin/sh", TERM: "xterm-256color" },
         },
       },
       (error, shown) => done({ code: typeof error?.code === "number" ? error.code : 0, shown }),

@@ -116,14 +116,15 @@ export function startBuilt(args: string[], env: Record<string, string | undefine
 }
 
 /** Compiled code is kept for all tests together, as for all commands of a person. */
-const sharedCache = join(tmpdir(), "lenden-test-cache");
+export const sharedCache = join(tmpdir(), "lenden-test-cache");
 
 /** An empty folder that nobody else uses. */
 export function scratchFolder(): string {
   return mkdtempSync(join(tmpdir(), "lenden-test-"));
 }
 
-function builtEnv(env: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
+/** What a process of the built tool needs around it, in folders of its own. */
+export function builtEnv(env: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
   const folder = env.LENDEN_CONFIG_DIR ?? scratchFolder();
   return {
     PATH: process.env.PATH,

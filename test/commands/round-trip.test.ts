@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { closedPort } from "../http/misbehaving.ts";
 import { ended } from "../merchant.ts";
-import { scratchFolder } from "../run.ts";
+import { builtEnv, scratchFolder } from "../run.ts";
 import { tool, toolLine } from "../tool.js";
 
 const script = resolve(import.meta.dirname, "round-trip.sh");
@@ -23,9 +23,8 @@ test.skipIf(isMissing)(
       [...words, "sandbox", "exec", ...tellRefunds, "--", script, "node", shop],
       {
         env: {
-          ...{ PATH: withLenden(folder), HOME: folder, LENDEN_CONFIG_DIR: folder },
-          ...{ LENDEN_DATA_DIR: join(folder, "data"), LISTEN_PORT: String(listenPort) },
-          SHOP_PORT: String(shopPort),
+          ...builtEnv({ LENDEN_CONFIG_DIR: folder, PATH: withLenden(folder) }),
+          ...{ LISTEN_PORT: String(listenPort), SHOP_PORT: String(shopPort) },
         },
         stdio: ["ignore", "pipe", "pipe"],
       },

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import { ended, type Merchant, openMerchantApart, until } from "../merchant.ts";
 import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../payees.ts";
-import { built, startBuilt } from "../run.ts";
+import { built, builtEnv, startBuilt } from "../run.ts";
 import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
 import { tool } from "../tool.js";
@@ -12,7 +12,7 @@ import { canMount, fill, mounted } from "./small-disk.ts";
 function startLimited(merchant: Merchant, line: string[], kibibytes: number) {
   const limited = `ulimit -f ${kibibytes}; exec "$@"`;
   return spawn("bash", ["-c", limited, "bash", ...tool, ...line], {
-    env: { PATH: process.env.PATH, HOME: merchant.dataFolder, ...merchant.env },
+    env: builtEnv(merchant.env),
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

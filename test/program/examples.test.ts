@@ -7,6 +7,7 @@ import type { Page } from "../../src/program/help/page.ts";
 import { rootPage, topicsPage } from "../../src/program/help/root.ts";
 import { topics } from "../../src/program/help/topics.ts";
 import { ended } from "../merchant.ts";
+import { builtEnv } from "../run.ts";
 import { runs } from "../runs.ts";
 import { type Stage, stageFor } from "./staging.ts";
 
@@ -46,7 +47,7 @@ function examplesOf(page: Page): Example[] {
 async function played({ line, folder, env, isEndless }: Stage) {
   const child = spawn("sh", ["-c", isEndless ? `exec ${line}` : line], {
     cwd: folder,
-    env: { ...env, HOME: folder },
+    env: { ...builtEnv(env), HOME: folder },
     stdio: ["ignore", "pipe", "pipe"],
   });
   if (isEndless) child.stdout.once("data", () => child.kill("SIGINT"));

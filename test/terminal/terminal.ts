@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { onTestFinished, test } from "vitest";
-import { scratchFolder } from "../run.ts";
+import { builtEnv, scratchFolder } from "../run.ts";
 import { tool } from "../tool.js";
 
 /** The built tool in a real pseudo-terminal, whose screen tmux draws as a person would see it. */
@@ -64,7 +64,7 @@ export async function openTerminal(
   const folder = scratchFolder();
   const tmux = (...words: string[]) =>
     call("tmux", ["-u", "-S", join(folder, "tmux"), "-f", "/dev/null", ...words], {
-      env: { PATH: process.env.PATH, HOME: folder, LANG: "C.UTF-8", ...ownFolders(folder) },
+      env: { ...builtEnv({ LENDEN_CONFIG_DIR: folder }), LANG: "C.UTF-8" },
     });
   const size = ["-x", String(columns), "-y", String(rows)];
   const shell = ["sh", "-c", script, "sh", folder, stdout];
@@ -135,10 +135,6 @@ const script = `
 function ran(program: string[], env: Record<string, string>): string[] {
   const pairs = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   return ["env", ...pairs, ...program];
-}
-
-function ownFolders(folder: string): Record<string, string> {
-  return { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
 }
 
 function trimmed(screen: string): string {
