@@ -1,7 +1,20 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const isDeep = process.env.LENDEN_DEEP !== undefined;
 const isOneFile = process.env.LENDEN_BUILT !== undefined;
+
+/** What waits longest for real processes begins first, so that none of it is left alone at the end. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isSlow = ({ moduleId }: TestSpecification) =>
+      /\/test\/(?:crash|completions|simulator|terminal)\/|\/(?:examples|secrets|listen|trial|once)\.test/.test(
+        moduleId,
+      );
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -11,6 +24,7 @@ export default defineConfig({
     // More than the cores of a small machine: many tests wait for real processes
     // and real rests. The long ones run some twenty processes each by themselves.
     maxWorkers: isDeep ? 2 : 5,
+    sequence: { sequencer: SlowFirst },
     // No test leaves anything behind in a module: each worker loads them once.
     isolate: false,
     testTimeout: 20_000,

@@ -116,7 +116,7 @@ export function startBuilt(args: string[], env: Record<string, string | undefine
 }
 
 /** Compiled code is kept for all tests together, as for all commands of a person. */
-export const sharedCache = join(tmpdir(), "lenden-test-cache");
+const sharedCache = join(tmpdir(), "lenden-test-cache");
 
 /** An empty folder that nobody else uses. */
 export function scratchFolder(): string {
