@@ -67,6 +67,28 @@ test("a changed file of the same name is refused with the rows that differ, and 
   expect(named.code).toBe(0);
 });
 
+test("a changed file is refused although its batch had a name of its own, until it gets one too", async () => {
+  const data = scratchFolder();
+  const file = join(scratchFolder(), "payroll.csv");
+  const write = (amount: string) =>
+    writeFileSync(file, `amount,to,method\n10,01712345678,bkash\n${amount},01812345678,bkash\n`);
+  write("20");
+  expect((await batch(["send", file, "--name", "October"], data)).code).toBe(0);
+  const before = (await sent()).length;
+  write("21"); // without references, every row of it would be a new payout
+  const refused = await batch(["send", file, "--allow-duplicates"], data);
+  expect([refused.code, refused.stderr]).toEqual([
+    5,
+    expect.stringMatching(/name payroll\.csv was planned .*, October\.\n.*line 3: another amount/),
+  ]);
+  expect(await sent()).toHaveLength(before);
+  const status = async () => (await batch(["status", "payroll.csv", "--json"], data)).stdout;
+  expect(await status()).toContain('"October"');
+  const named = ["send", file, "--name", "November", "--allow-duplicates"];
+  expect((await batch(named, data)).code).toBe(0);
+  expect(await status()).toContain('"November"');
+});
+
 test("of two files of one name that are planned at the same moment one is a batch", async () => {
   const data = scratchFolder();
   const [one, other] = [payroll("TWINS"), payroll("TWINS", ["7", "8"])];

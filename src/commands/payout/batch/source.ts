@@ -80,7 +80,8 @@ export async function examineFile(
     const rules = await rulesOf(input, context);
     const source = { path: input.file, hash, delimiter: input.delimiter ?? "," };
     const columns = await examine(source, draft, rules, context.host);
-    const file = { name: nameOf(input.file), hash, columns, method: rules.method ?? null };
+    const fileName = nameOf(input.file);
+    const file = { name: fileName, fileName, hash, columns, method: rules.method ?? null };
     return { file, draft, checked: checkedOf(input, draft) };
   } catch (error) {
     draft.close();
