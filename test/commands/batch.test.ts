@@ -89,6 +89,17 @@ test("a changed file is refused although its batch had a name of its own, until 
   expect(await status()).toContain('"November"');
 });
 
+test("@last is the newest batch, and @2 the one before it", async () => {
+  const data = scratchFolder();
+  for (const name of ["ONE", "TWO"])
+    await batch(["send", payroll(name), "--allow-duplicates"], data);
+  const nameOf = async (place: string) =>
+    JSON.parse((await batch(["status", place, "--json"], data)).stdout).name;
+  expect([await nameOf("@last"), await nameOf("@2")]).toEqual(["TWO.csv", "ONE.csv"]);
+  const none = await batch(["export", "@3"], data);
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('no batch "@3"')]);
+});
+
 test("of two files of one name that are planned at the same moment one is a batch", async () => {
   const data = scratchFolder();
   const [one, other] = [payroll("TWINS"), payroll("TWINS", ["7", "8"])];
