@@ -89,6 +89,18 @@ test("a changed file is refused although its batch had a name of its own, until 
   expect(await status()).toContain('"November"');
 });
 
+test.each(["check", "send"])("%s takes one method for rows without one, not two", async (verb) => {
+  const file = payroll("TWO-METHODS");
+  const line = [verb, file, "--method", "bkash", "--method-id", "665f1c2ab8e5"];
+  const { code, stderr } = await batch(line);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("--method and --method-id")]);
+});
+
+test("one row is no rows", async () => {
+  const { stdout } = await batch(["check", payroll("ALONE", ["5"])]);
+  expect(stdout).toContain("bkash: 1 row, BDT 5.00");
+});
+
 test("@last is the newest batch, and @2 the one before it", async () => {
   const data = scratchFolder();
   for (const name of ["ONE", "TWO"])

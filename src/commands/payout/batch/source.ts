@@ -1,5 +1,6 @@
 import { amountText } from "../../../contract/amount.ts";
 import { accepted, type Reading, rejected } from "../../../contract/reading.ts";
+import { usage } from "../../../failure.ts";
 import { method, readWord } from "../../../frame/common-flags.ts";
 import type { BatchFile, Context, Draft, Ledger, ProblemKind } from "../../../frame/context.ts";
 import { argument, flag, takes } from "../../../frame/flag.ts";
@@ -89,6 +90,13 @@ export async function examineFile(
   }
 }
 
+/** The method of rows that name none, as the command line has it. */
+export function methodTyped({ method: named, methodId }: SourceInput): string | undefined {
+  if (named !== undefined && methodId !== undefined)
+    throw usage(["--method and --method-id contradict each other: give one."], "Nothing was sent.");
+  return methodId ?? named;
+}
+
 async function rulesOf(input: SourceInput, context: Context) {
   const { payoutFingerprint } = await import("../../../operations/payout-claim.ts");
   const { openMethodNames } = await import("../../../operations/method.ts");
@@ -98,7 +106,7 @@ async function rulesOf(input: SourceInput, context: Context) {
   const fixed = input.methodId;
   return {
     numberFormat: numberFormat.value,
-    method: fixed ?? input.method ?? usual?.value,
+    method: methodTyped(input) ?? usual?.value,
     methodOf: (text: string) => (text === fixed ? accepted(fixed) : methodOf(text)),
     fingerprint: (order: Parameters<typeof payoutFingerprint>[0]) =>
       payoutFingerprint(order, world),
