@@ -332,7 +332,7 @@ _lenden_known() {
       operands=','
       ;;
     'api')
-      flags='-f,--field+: --input:@file --include --dry-run'
+      flags='-f,--field+: --input:@file --include --again --dry-run'
       operands='GET,POST,PATCH,PUT,DELETE ,'
       ;;
     'completion')

@@ -525,6 +525,7 @@ function __lenden_known --no-scope-shadowing
                 '-f,--field+: A field of the body or the query' \
                 '--input:@file A JSON body from a file, or from standard input with -' \
                 '--include Show the answer\'s status and headers too' \
+                '--again Send it although the ledger has the same one, sent or uncertain' \
                 '--dry-run Print the request that would be sent, secrets masked, and send nothing'
             set operands \
                 'GET,POST,PATCH,PUT,DELETE' \

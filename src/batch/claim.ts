@@ -18,7 +18,7 @@ export function claimBatch(file: BatchFile, draft: Draft | undefined, ledger: Le
   const claim = ledger.batches().claim(file);
   if (claim.kind === "ours") return claim.batch;
   if (claim.kind === "held") throw held(`Batch ${claim.batch.id}`, claim.by);
-  throw otherFile(claim.batch, draft);
+  throw otherFile(file, claim.batch, draft);
 }
 
 /**
@@ -26,9 +26,9 @@ export function claimBatch(file: BatchFile, draft: Draft | undefined, ledger: Le
  *
  * @throws Failure `conflict` with the rows that differ
  */
-export function checkName({ name, hash }: BatchFile, draft: Draft, ledger: Ledger): void {
-  const before = ledger.batches().named(name);
-  if (before && before.fileHash !== hash) throw otherFile(before, draft);
+export function checkName(file: BatchFile, draft: Draft, ledger: Ledger): void {
+  const before = ledger.batches().named(file.name);
+  if (before && before.fileHash !== file.hash) throw otherFile(file, before, draft);
 }
 
 /**
@@ -39,13 +39,15 @@ export function checkName({ name, hash }: BatchFile, draft: Draft, ledger: Ledge
 export function planBatch(batch: Batch, draft: Draft, ledger: Ledger): Batch {
   const planned = ledger.batches().plan(batch, draft.totals());
   if (planned) return planned;
-  throw otherFile(ledger.batches().named(batch.name) ?? batch, draft);
+  throw otherFile(batch, ledger.batches().named(batch.name) ?? batch, draft);
 }
 
-function otherFile({ id, name, createdAt, ...batch }: Batch, draft: Draft | undefined) {
+function otherFile({ name }: { name: string }, before: Batch, draft: Draft | undefined) {
+  const { id, createdAt, ...batch } = before;
+  const own = batch.name === name ? "" : `, ${batch.name}`;
   return new Failure(
     "conflict",
-    `Another file of the name ${name} was planned on ${formatTime(createdAt)}, as batch ${id}.`,
+    `Another file of the name ${name} was planned on ${formatTime(createdAt)}, as batch ${id}${own}.`,
     {
       problems: draft?.differencesTo(batch.number, differencesShown) ?? [],
       hint: `Nothing was sent. If this is a new batch, give it a name of its own with --name; to go on with ${id}, use the file as it was.`,

@@ -1,9 +1,9 @@
 import { amountNumber, type Paisa, paisaOf, readAmount } from "../contract/amount.ts";
 import { accepted, type Reading, rejected } from "../contract/reading.ts";
 import { readTimestamp } from "../contract/timestamp.ts";
-import { type FailureKind, usage } from "../failure.ts";
+import { type Failure, type FailureKind, usage } from "../failure.ts";
 import { defineCommand } from "../frame/command.ts";
-import { readWord } from "../frame/common-flags.ts";
+import { again, readWord } from "../frame/common-flags.ts";
 import type { Context, RawOutcome } from "../frame/context.ts";
 import { argument, flag, oneOf, takes } from "../frame/flag.ts";
 import { readSmallText } from "../frame/small-text.ts";
@@ -16,7 +16,7 @@ export const api = defineCommand({
   name: "api",
   summary: "Make a raw call, signed when the path needs it",
   details:
-    "The path is relative to the base URL. With GET the fields go into the query, else into a JSON body; amount and timestamp become numbers, everything else a text. A payout gets its timestamp, if it has none, and its signature. It is sent once, never again by itself.",
+    "The path is relative to the base URL. With GET the fields go into the query, else into a JSON body; amount and timestamp become numbers, everything else a text. A payout gets its timestamp, if it has none, and its signature. It is sent once, never again by itself. What makes a payment, a payout or a refund is written into the ledger first, as everywhere.",
   examples: [
     { line: "lenden api GET /payment/methods", says: "the answer's body" },
     { line: "lenden api GET /payment/retrieve/TX8F3K2Q --include", says: "status and headers too" },
@@ -46,9 +46,10 @@ export const api = defineCommand({
       "file",
     ),
     include: flag.toggle("--include", "Show the answer's status and headers too"),
+    again,
   },
   writes: true,
-  exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
+  exits: ["refused", "access", "conflict", "locked", "not-found", "unreachable", "uncertain"],
   async run(input, context) {
     const { verb, include } = input;
     const path = verb === "GET" ? withQuery(input) : input.path;
@@ -65,10 +66,14 @@ export const api = defineCommand({
       ];
       await context.confirm({ action: "Make a raw call", rows, ...sumIn(call.body) });
     }
-    const outcome = await context.raw(call);
-    const ending = endingOf(outcome, verb);
-    if (ending) context.notice(`This is no plain success: ${ending} (status ${outcome.status}).`);
-    return { ...outcome, include, ending };
+    const { raw, failure } = await sent(call, input, context);
+    const ending = failure?.kind ?? endingOf(raw, verb);
+    if (ending) context.notice(`This is no plain success: ${ending} (status ${raw.status}).`);
+    if (failure?.kind === "uncertain" || failure?.kind === "conflict")
+      context.notice(
+        [failure.message, ...(failure.details.problems ?? []), failure.details.hint].join(" "),
+      );
+    return { ...raw, include, ending };
   },
   json: ({ status, headers, body, include }) => (include ? { status, headers, body } : body),
   view: ({ status, headers, body, include }) => {
@@ -82,6 +87,26 @@ export const api = defineCommand({
   },
   ending: ({ ending }) => ending,
 });
+
+interface Call {
+  method: Verb;
+  path: string;
+  body: Record<string, unknown> | undefined;
+}
+
+/** What makes something goes by way of the ledger: by hand, too, nobody is paid twice. */
+async function sent(
+  call: Call,
+  how: { again: boolean },
+  context: Context,
+): Promise<{ raw: RawOutcome; failure?: Failure }> {
+  const { madeBy } = await import("../operations/by-hand-intent.ts");
+  const made = madeBy(call);
+  if (!made) return { raw: await context.raw(call) };
+  if (made === "payout") await context.payoutSecret();
+  const { sendByHand } = await import("../operations/by-hand.ts");
+  return sendByHand(made, call, () => context.raw(call), how, await context.world());
+}
 
 interface Given {
   path: string;

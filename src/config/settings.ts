@@ -75,6 +75,7 @@ export function resolveSettings(
     numberFormat: of(own?.numberFormat) ?? { value: "local", source: "default" },
     confirmAbove: of(paisaIn(own?.confirmAbove)) ?? { value: 10_000_00n, source: "default" },
     shadows: [
+      ...hiddenProfile(profile, stored),
       ...shadow("base URL", baseUrl, own?.baseUrl),
       ...shadow("API key", apiKey, own?.apiKey),
       ...shadow("payout secret", payoutSecret, own?.payoutSecret),
@@ -94,6 +95,13 @@ function chosenProfile(
   return stored.current === undefined
     ? undefined
     : { value: stored.current, source: "profile use" };
+}
+
+/** Who forgot the two variables in a shell would believe that the profile in use counts. */
+function hiddenProfile(chosen: Sourced<string> | undefined, { current }: Profiles): string[] {
+  return chosen === undefined && current !== undefined
+    ? [`LENDEN_API_KEY and LENDEN_BASE_URL hide profile ${current}, which is in use.`]
+    : [];
 }
 
 function ownProfile(profile: Sourced<string>, stored: Profiles): Profile {

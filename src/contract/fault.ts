@@ -59,8 +59,11 @@ function readKind(text: string): Reading<Pick<Fault, "kind" | "number">> {
     return rejected("The fault status needs an error code from 400 to 599, as in status-503.");
   }
   if (isKind(word) && !digits) return accepted({ kind: word, number });
-  const kinds = Object.entries(faultKinds).map(([kind, { says }]) => `${kind} (${says})`);
-  return rejected(`${unknown("kind of fault", text)} There are ${kinds.join(", ")}.`);
+  const meant = /^[45][0-9]{2}$/.test(text) ? ` Did you mean status-${text}?` : "";
+  const kinds = Object.keys(faultKinds).join(", ");
+  return rejected(
+    `${unknown("kind of fault", text)}${meant} There are ${kinds}: 'lenden help faults' says what they do.`,
+  );
 }
 
 function isKind(word: string): word is FaultKind {

@@ -7,7 +7,7 @@ import { nameLookup } from "./lookup.ts";
 import { extraAuthorities, nodeVersion, verification, versions } from "./machine.ts";
 import type { Patient } from "./patient.ts";
 import { proxyOnTheWay, routeTo } from "./route.ts";
-import { accessOf, askService, clockOf } from "./service.ts";
+import { accessOf, askService, clockOf, whitelistOf } from "./service.ts";
 import { connectionTo } from "./wire.ts";
 
 /** Looks at everything that a payment depends on, one after the other; each finding comes at once. */
@@ -44,7 +44,7 @@ async function* serviceFindings(patient: Patient): AsyncIterable<Finding> {
   const baseUrl = "value" in settings ? settings.value.baseUrl : undefined;
   const url = baseUrl && webAddress(baseUrl.value);
   if (!url) {
-    const checks = ["proxy", "name", "connection", "certificate", "access", "clock"];
+    const checks = ["proxy", "name", "connection", "certificate", "access", "clock", "whitelist"];
     yield* allSkipped(checks, "there is no base URL to go to");
     return;
   }
@@ -61,6 +61,7 @@ async function* serviceFindings(patient: Patient): AsyncIterable<Finding> {
   yield named("certificate", certificate);
   const isTrusted = connected.isOpen && certificate.state !== "failed";
   yield* isTrusted ? answerFindings(patient) : allSkipped(["access", "clock"], "nobody was asked");
+  yield named("whitelist", whitelistOf(url));
 }
 
 async function* answerFindings(patient: Patient): AsyncIterable<Finding> {

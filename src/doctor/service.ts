@@ -1,3 +1,4 @@
+import { isLoopback } from "../contract/url.ts";
 import { Failure } from "../failure.ts";
 import type { RawOutcome } from "../frame/context.ts";
 import { failed, passed, skipped, type Verdict, warning } from "./finding.ts";
@@ -68,4 +69,13 @@ export function clockOf({ clockAheadMs }: Answered): Verdict {
   if (offMs > clock.warnMs) return warning(sentence, todo);
   // The answer's Date counts whole seconds.
   return passed(offMs <= 2_000 ? "the same as the service's" : says);
+}
+
+/** No answer shows who is on it (service.md §5), so that all there can be is a reminder. */
+export function whitelistOf(url: URL): Verdict {
+  if (isLoopback(url)) return skipped("a service on this machine takes payouts from it");
+  return {
+    ...skipped("whether payouts are taken from this machine's IP address, only a payout shows"),
+    todo: "Put the address on the whitelist of the merchant dashboard, Settings → Development Info.",
+  };
 }

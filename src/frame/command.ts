@@ -87,7 +87,8 @@ export function defineCommand<
     flags,
     arguments: args,
     async *start(given, context) {
-      const values = await readInput({ flags, arguments: args, guide: spec.guide }, given, context);
+      const { name, guide } = spec;
+      const values = await readInput({ name, flags, arguments: args, guide }, given, context);
       if (spec.sandboxOnly) await refuseProduction(context);
       // The values were read by the very flags that the type is mapped from.
       const input = values as Input<F & A> & { dryRun: boolean };

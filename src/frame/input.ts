@@ -14,6 +14,8 @@ export interface Given {
 }
 
 interface Shape {
+  /** The command's. */
+  name: string;
   flags: Record<string, Flag>;
   arguments: Record<string, Argument>;
 }
@@ -39,10 +41,19 @@ export async function readInput(
   const { values, problems, missing } = await readTyped(shape, given, context);
   if (problems.length === 0 && missing.size === 0) return values;
   const ask = problems.length === 0 ? await context.ask() : undefined;
-  if (!ask) throw usage([...problems, ...missing.values()]);
+  if (!ask) throw usage([...problems, ...missing.values()], hintOn(shape, given));
   const { askForMissing } = await import("./dialogue.ts");
   const guide = (await shape.guide?.(context)) ?? {};
   return askForMissing({ ...shape, guide, values, missing, argv: given.argv }, ask, context);
+}
+
+/** A value that is wrong says itself what would be right; of a line's shape the help does. */
+function hintOn({ name, arguments: args }: Shape, given: Given): string | undefined {
+  const takesRest = Object.values(args).some(({ presence }) => presence === "rest");
+  const isTooMuch = !takesRest && given.arguments.length > Object.keys(args).length;
+  return given.problems.length > 0 || isTooMuch
+    ? `'lenden ${name} --help' shows what it takes.`
+    : undefined;
 }
 
 /** Reads everything that was typed, and what a profile holds instead of it. */
@@ -55,10 +66,10 @@ async function readTyped(
   const { values, problems } = read;
   for (const [name, one] of Object.entries(shape.flags)) {
     const typed = given.flags.get(name);
+    const other = one.unless === undefined ? undefined : shape.flags[one.unless];
     const isReplaced = one.unless !== undefined && given.flags.has(one.unless);
-    if (isReplaced && typed !== undefined) {
-      problems.push(`${flagName(one)} and the flag that stands in for it contradict each other.`);
-    }
+    if (isReplaced && other && typed !== undefined)
+      problems.push(`${flagName(one)} and ${flagName(other)} contradict each other: give one.`);
     if (isReplaced) continue;
     const setting = typed === undefined && one.fallback?.(await context.settings());
     values[name] = readFlag([name, one], setting ? [setting] : typed, read);

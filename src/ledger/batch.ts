@@ -7,6 +7,8 @@ export interface Batch {
   /** Short, and the same on every machine: it comes from the file's bytes. */
   id: string;
   name: string;
+  /** Of the file, without its folders. */
+  fileName: string;
   /** SHA-256 of the file's bytes. */
   fileHash: string;
   /** The file's columns, as its header names them. */

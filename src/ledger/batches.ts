@@ -9,7 +9,9 @@ import type { Worker } from "./worker.ts";
 
 /** A file that is to become a batch. */
 export interface BatchFile {
+  /** The file's, unless somebody gave it another. */
   name: string;
+  fileName: string;
   hash: string;
   columns: string[];
   method: string | null;
@@ -49,7 +51,9 @@ export function openBatches(database: Database, worker: Worker) {
     one(`SELECT * FROM batches WHERE ${own} AND file_hash = ?`, hash);
   const named = (name: string) =>
     one(
-      `SELECT * FROM batches WHERE ${own} AND name = ? AND digest IS NOT NULL ORDER BY number DESC LIMIT 1`,
+      `SELECT * FROM batches WHERE ${own} AND ? IN (name, file_name) AND digest IS NOT NULL
+       ORDER BY name = ? DESC, number DESC LIMIT 1`,
+      name,
       name,
     );
   const holderOf = ({ holder }: Batch) => (holder && worker.isAlive(holder) ? holder : undefined);
@@ -63,11 +67,11 @@ export function openBatches(database: Database, worker: Worker) {
 
     ofFile,
 
-    /** By its id, or by its name. */
+    /** By its id, its name, or its file's. */
     find: (name: string): Batch | undefined =>
       one(`SELECT * FROM batches WHERE ${own} AND id = ?`, name.toUpperCase()) ?? named(name),
 
-    /** The one that was planned by this name. */
+    /** The one that was planned by this name, or the newest from a file of this name. */
     named,
 
     /** Newest first. */
@@ -83,7 +87,7 @@ export function openBatches(database: Database, worker: Worker) {
     holderOf,
 
     /** Asks for the batch of a file: one process at a time, one file for a name. */
-    claim: ({ name, hash, columns, method }: BatchFile): BatchClaim =>
+    claim: ({ name, fileName, hash, columns, method }: BatchFile): BatchClaim =>
       database.transaction(() => {
         const known = ofFile(hash);
         const by = known && holderOf(known);
@@ -94,9 +98,9 @@ export function openBatches(database: Database, worker: Worker) {
         makeAccount(database, worker.owner);
         const row = database
           .prepare(
-            `INSERT INTO batches (id, profile, environment, account, name, file_hash, columns,
-               method, user, created_at)
-             VALUES (?, ?, ?, ${accountNumber}, ?, ?, ?, ?, ?, ?) RETURNING *`,
+            `INSERT INTO batches (id, profile, environment, account, name, file_name, file_hash,
+               columns, method, user, created_at)
+             VALUES (?, ?, ?, ${accountNumber}, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
           )
           .get(
             shortId(hash),
@@ -105,6 +109,7 @@ export function openBatches(database: Database, worker: Worker) {
             baseUrl,
             keyId,
             name,
+            fileName,
             hash,
             JSON.stringify(columns),
             method,

@@ -40,6 +40,7 @@ export function batchOf(row: Row): Batch {
     number: BigInt(row.number ?? 0n),
     id: text("id"),
     name: text("name"),
+    fileName: text("file_name"),
     fileHash: text("file_hash"),
     columns: JSON.parse(text("columns")),
     method: maybe("method"),

@@ -171,6 +171,11 @@ const migrations = [
   CREATE INDEX callbacks_by_digest ON callbacks (account, digest, number);
   CREATE INDEX callbacks_by_verdict ON callbacks (account, verdict, number);
   `,
+  `
+  -- A batch may have a name of its own; a changed file must be known by its own name all the same.
+  ALTER TABLE batches ADD COLUMN file_name TEXT;
+  UPDATE batches SET file_name = name;
+  `,
 ];
 
 /**

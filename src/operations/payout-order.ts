@@ -29,8 +29,12 @@ export function payoutBody(order: PayoutOrder) {
   };
 }
 
-/** The order of a payout that the ledger has. */
-export function orderOf({ asked, amountPaisa, reference }: Operation): PayoutOrder {
+/** The order of a payout that the ledger has, or is to get. */
+export function orderOf({
+  asked,
+  amountPaisa,
+  reference,
+}: Pick<Operation, "asked" | "amountPaisa" | "reference">): PayoutOrder {
   const text = (name: string) => (typeof asked[name] === "string" ? asked[name] : undefined);
   return {
     amountPaisa: amountPaisa ?? 0n,

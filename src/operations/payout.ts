@@ -103,7 +103,8 @@ async function knownPayout(
   return payout;
 }
 
-function usedBefore({ reference }: PayoutOrder, { state, message }: Operation): Failure {
+/** A reference that came to an end without a payout stays used. */
+export function usedBefore({ reference }: PayoutOrder, { state, message }: Operation): Failure {
   return new Failure(
     state === "CONFLICT" ? "conflict" : "refused",
     `Reference ${reference} was used before, and ended ${state}: ${message}`,

@@ -19,7 +19,7 @@ export async function waitForPayment(transactionId: string, patience: Patience, 
   const look = () => world.client.retrievePayment({ transactionId });
   return remembered(
     { kind: "payment", id: transactionId },
-    await waitForEnd(`Payment ${transactionId}`, look, patience, world),
+    await waitForEnd({ what: "Payment", id: transactionId }, look, patience, world),
     world,
   );
 }
@@ -28,7 +28,7 @@ export async function waitForPayout(payoutId: string, patience: Patience, world:
   const look = () => world.client.retrievePayout({ payoutId });
   return remembered(
     { kind: "payout", id: payoutId },
-    await waitForEnd(`Payout ${payoutId}`, look, patience, world),
+    await waitForEnd({ what: "Payout", id: payoutId }, look, patience, world),
     world,
   );
 }
@@ -37,9 +37,15 @@ export async function waitForRefund(id: string, patience: Patience, world: World
   const look = () => world.client.retrieveRefund({ id });
   return remembered(
     { kind: "refund", id },
-    await waitForEnd(`Refund ${id}`, look, patience, world),
+    await waitForEnd({ what: "Refund", id }, look, patience, world),
     world,
   );
+}
+
+/** A record that somebody waits for, as people call it. */
+interface Awaited {
+  what: "Payment" | "Payout" | "Refund";
+  id: string;
 }
 
 /**
@@ -50,21 +56,23 @@ export async function waitForRefund(id: string, patience: Patience, world: World
  * @throws Failure `not-found` for an unknown id; the failure of the last look if none ever succeeded
  */
 async function waitForEnd<Record extends { status: string }>(
-  about: string,
+  about: Awaited,
   retrieve: () => Promise<Answer<Record>>,
   patience: Patience,
   world: World,
 ): Promise<Record> {
+  const { what, id } = about;
   world.waitFor(patience.timeoutMs);
   const endMs = world.now() + patience.timeoutMs;
   let seen: Record | undefined;
   for (let look = 0; ; look += 1) {
     const answer = await retrieve();
     if (answer.kind === "data") {
-      if (seen?.status !== answer.data.status) world.notice(`${about} is ${answer.data.status}.`);
+      if (seen?.status !== answer.data.status)
+        world.notice(`${what} ${id} is ${answer.data.status}.`);
       seen = answer.data;
     } else if (!patience.justMade && (seen === undefined || isFinal(answer))) {
-      dataOf(answer, about);
+      dataOf(answer, id);
     }
     const pauseMs = Math.min(pauseOf(patience, look, world), endMs - world.now());
     const isOver = pauseMs <= 0 || world.isStopping();
@@ -74,10 +82,10 @@ async function waitForEnd<Record extends { status: string }>(
   }
 }
 
-function unseen(about: string): Failure {
-  return new Failure("pending", `${about} was made, but could not be looked at since.`, {
+function unseen({ what, id }: Awaited): Failure {
+  return new Failure("pending", `${what} ${id} was made, but could not be looked at since.`, {
     hint: "Look at it later with the get command of its kind; do not make it again.",
-    operation: about,
+    operation: id,
   });
 }
 

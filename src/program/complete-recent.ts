@@ -18,8 +18,7 @@ export function recentCandidates(
     ({ profile, baseUrl }) => profile === whose.profile && baseUrl === whose.baseUrl,
   );
   const entries = own?.lists[what] ?? [];
-  const found =
-    typed.startsWith("@") && what !== "batch" ? entries.map(byPlace) : openFirst(entries);
+  const found = typed.startsWith("@") ? entries.map(byPlace) : openFirst(entries);
   return found.map(({ value, about, at }) => ({
     value,
     about: `${about}, ${agoText(at, nowMs) ?? formatDay(at)}`,

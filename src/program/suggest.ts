@@ -40,6 +40,7 @@ export function unknownFlags(typed: string[], command: Command): string[] {
   return typed.map((text) => {
     const name = text.split("=")[0] ?? text;
     const bare = name.replace(/^-+/, "");
+    if (text !== name && all.includes(name)) return `${name} takes no value.`;
     const meant = all.find((flag) => isOtherName(bare, flag)) ?? nearest(name, all);
     if (!meant && secretFlags.includes(bare.toLowerCase()))
       return `There is no flag ${shown(name)}: no flag takes a key or a secret. Set LENDEN_API_KEY and LENDEN_PAYOUT_SECRET, or run 'lenden profile add'.`;

@@ -67,6 +67,51 @@ test("a changed file of the same name is refused with the rows that differ, and 
   expect(named.code).toBe(0);
 });
 
+test("a changed file is refused although its batch had a name of its own, until it gets one too", async () => {
+  const data = scratchFolder();
+  const file = join(scratchFolder(), "payroll.csv");
+  const write = (amount: string) =>
+    writeFileSync(file, `amount,to,method\n10,01712345678,bkash\n${amount},01812345678,bkash\n`);
+  write("20");
+  expect((await batch(["send", file, "--name", "October"], data)).code).toBe(0);
+  const before = (await sent()).length;
+  write("21"); // without references, every row of it would be a new payout
+  const refused = await batch(["send", file, "--allow-duplicates"], data);
+  expect([refused.code, refused.stderr]).toEqual([
+    5,
+    expect.stringMatching(/name payroll\.csv was planned .*, October\.\n.*line 3: another amount/),
+  ]);
+  expect(await sent()).toHaveLength(before);
+  const status = async () => (await batch(["status", "payroll.csv", "--json"], data)).stdout;
+  expect(await status()).toContain('"October"');
+  const named = ["send", file, "--name", "November", "--allow-duplicates"];
+  expect((await batch(named, data)).code).toBe(0);
+  expect(await status()).toContain('"November"');
+});
+
+test.each(["check", "send"])("%s takes one method for rows without one, not two", async (verb) => {
+  const file = payroll("TWO-METHODS");
+  const line = [verb, file, "--method", "bkash", "--method-id", "665f1c2ab8e5"];
+  const { code, stderr } = await batch(line);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("--method and --method-id")]);
+});
+
+test("one row is no rows", async () => {
+  const { stdout } = await batch(["check", payroll("ALONE", ["5"])]);
+  expect(stdout).toContain("bkash: 1 row, BDT 5.00");
+});
+
+test("@last is the newest batch, and @2 the one before it", async () => {
+  const data = scratchFolder();
+  for (const name of ["ONE", "TWO"])
+    await batch(["send", payroll(name), "--allow-duplicates"], data);
+  const nameOf = async (place: string) =>
+    JSON.parse((await batch(["status", place, "--json"], data)).stdout).name;
+  expect([await nameOf("@last"), await nameOf("@2")]).toEqual(["TWO.csv", "ONE.csv"]);
+  const none = await batch(["export", "@3"], data);
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('no batch "@3"')]);
+});
+
 test("of two files of one name that are planned at the same moment one is a batch", async () => {
   const data = scratchFolder();
   const [one, other] = [payroll("TWINS"), payroll("TWINS", ["7", "8"])];

@@ -38,6 +38,7 @@ test.each(Object.entries(writes))(
       const { code, stdout, stderr } = await run(line);
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       expect(stdout).toMatch(/POST|PATCH/);
+      expect(stdout).toMatch(/lenden\/\d+\.\d+\.\d+ \(node \d+\.\d+\.\d+; linux \w+\)/);
       const { apiKey, payoutSecret } = sandbox();
       expect(stdout).toContain(`sk_sandbox_…${apiKey.slice(-3)}`);
       for (const secret of [apiKey, apiKey.slice(11, 19), payoutSecret, payoutSecret.slice(0, 8)]) {

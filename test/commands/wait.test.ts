@@ -72,7 +72,9 @@ test.each(groups)("`%s wait` ends 9 for an id that the service does not know", a
   const merchant = await openMerchant();
   const { code, stdout, stderr } = await merchant.lenden([group, "wait", "XX0000", ...often]);
   expect({ code, stdout }).toEqual({ code: 9, stdout: "" });
-  expect(stderr).toContain("XX0000");
+  expect(stderr).toContain("does not know XX0000 (404)");
+  const json = await merchant.lenden([group, "wait", "XX0000", "--json"]);
+  expect(JSON.parse(json.stderr).error).toMatchObject({ kind: "not-found", operation: "XX0000" });
 });
 
 test.each(groups)("`%s … --wait` does the same after creating: 0, 10 and 8", async (group) => {

@@ -127,6 +127,13 @@ describe("where key and secret come from", () => {
     expect(readdirSync(folder)).toEqual(["profiles.json"]);
   });
 
+  test("all that is missing is named at once", async () => {
+    const { code, stderr } = await place().profile(["add", "shop"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("There is no API key");
+    expect(stderr).toContain("--base-url is missing");
+  });
+
   test.each([
     ["nothing at all", ["add", "shop"], "", "There is no API key"],
     ["two ways", ["add", "shop", "--key-stdin", "--key-file", "x"], key, "not several"],

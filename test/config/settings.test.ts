@@ -91,7 +91,9 @@ test("key and base URL of the environment alone take nothing from the profile in
     ...resolveSettings({}, {}, empty),
     baseUrl: { value: "https://ci.example", source: "LENDEN_BASE_URL" },
     apiKey: { value: { text: "sk_sandbox_ci" }, source: "LENDEN_API_KEY" },
+    shadows: ["LENDEN_API_KEY and LENDEN_BASE_URL hide profile shop, which is in use."],
   });
+  expect(resolveSettings({}, env, empty).shadows).toEqual([]);
 });
 
 test("key and base URL of the environment beside a named profile do hide its own", () => {
@@ -170,6 +172,7 @@ test("in every combination the first of flag, variable, profile and default that
         (given.urlFlag ?? given.urlVariable) && own?.baseUrl,
         given.keyVariable && own?.apiKey,
         given.secretVariable && own?.payoutSecret,
+        name === undefined && given.current,
       ];
       expect(settings.shadows).toHaveLength(hidden.filter(Boolean).length);
     }),

@@ -31,6 +31,8 @@ test.each([
   ["*:constructor", "is no kind of fault"],
   ["*:__proto__", "is no kind of fault"],
   ["*:reset-5", "is no kind of fault"],
+  ["*:503", "Did you mean status-503? There are latency, status, "],
+  ["*:slower", "slow, redirect: 'lenden help faults' says what they do."],
   ["*:status", "from 400 to 599"],
   ["*:status-200", "from 400 to 599"],
   ["*:status-600", "from 400 to 599"],

@@ -41,7 +41,7 @@ test("without a profile it says how to make one, and what needs one is skipped o
   });
   expect(withState("failed")).toEqual(["profile", "base-url", "key"]);
   expect(withState("skipped")).toEqual([
-    ...["proxy", "name", "connection", "certificate", "access", "clock"],
+    ...["proxy", "name", "connection", "certificate", "access", "clock", "whitelist"],
   ]);
   expect(code).toBe(1);
 });

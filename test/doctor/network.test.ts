@@ -24,6 +24,14 @@ async function secured(tls: { key: string; cert: string } = certificates) {
   return { service, env };
 }
 
+test("who is not on this machine is reminded of the whitelist", async () => {
+  const away = await doctor(envOf("https://nowhere.invalid"));
+  const todo = expect.stringContaining("whitelist of the merchant dashboard");
+  expect(away.of.whitelist).toMatchObject({ state: "skipped", todo });
+  const here = await doctor(envOf("http://127.0.0.1:1"));
+  expect(here.of.whitelist).toMatchObject({ state: "skipped", todo: null });
+});
+
 describe("names and connections", () => {
   test("a name that there is not fails, and what needs it is skipped", async () => {
     const { of, code } = await doctor(envOf("https://nowhere.invalid"));

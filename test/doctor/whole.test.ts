@@ -19,6 +19,7 @@ const checks = [
     "certificate",
     "access",
     "clock",
+    "whitelist",
   ],
 ];
 

@@ -292,6 +292,7 @@ describe("migrations", () => {
     expect(ledger.claim(payout("NEW")).kind).toBe("new");
     const batch = ledger.batches().find("BGR9XY8");
     expect(batch?.plan).toMatchObject({ rowCount: 2, totalPaisa: 3_050n });
+    expect(batch?.fileName).toBe("rows.csv");
     expect(batch && ledger.batches().tally(batch)).toEqual([
       { state: "CONFIRMED", status: "Processing", count: 2, sumPaisa: 3_050n },
     ]);

@@ -371,6 +371,20 @@ export const mutants = [
     tests: batch,
   },
   {
+    name: "a raw call that moves money is not written down",
+    file: "operations/by-hand.ts",
+    find: 'if (operation.state === "CONFIRMED") return',
+    replace: "if (operation.number > 0n) return",
+    tests: ["test/commands/api-money.test.ts"],
+  },
+  {
+    name: "a raw payment without an answer may be made again",
+    file: "operations/by-hand-intent.ts",
+    find: "if (same && !again) throw",
+    replace: "if (same && !again && kind.length === 0) throw",
+    tests: ["test/commands/api-money.test.ts"],
+  },
+  {
     name: "real money: nobody is asked",
     file: "program/confirm.ts",
     find: "if (isReal) await requireWord(question, head, around);",

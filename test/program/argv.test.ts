@@ -174,8 +174,9 @@ describe("values", () => {
   });
 
   test("a switch takes none", async () => {
-    const { code, stderr } = await lenden(["methods", "--json=yes"]);
-    expect({ code, stderr: stderr !== "" }).toEqual({ code: 2, stderr: true });
+    const { code, stderr } = await lenden(["methods", "--yes=1"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("--yes takes no value.")]);
+    expect((await lenden(["methods", "--json=yes"])).code).toBe(2);
   });
 });
 
@@ -334,8 +335,16 @@ describe("what there is not", () => {
   test("arguments too many are an error", async () => {
     expect((await lenden(["pay", "get", "TX1", "TX2"])).stderr).toContain("an argument too many");
     expect((await lenden(["methods", "a", "b"])).stderr).toContain("2 arguments too many");
+    expect((await lenden(["methods", "a"])).stderr).toContain("hint:  'lenden methods --help'");
+    expect((await lenden(["methods", "--foo"])).stderr).toContain("hint:  'lenden methods --help'");
     expect((await lenden(["pay", "get", "--", "TX1", "TX2"])).code).toBe(2);
   });
+});
+
+test("of two flags that stand for one another both are named", async () => {
+  const { code, stderr } = await lenden(["pay", "create", "--method", "bkash", "--method-id", "1"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("--method and --method-id contradict each other: give one.");
 });
 
 test("all problems of one line are reported together, each naming its flag", async () => {

@@ -79,6 +79,8 @@ describe("what a Tab asks for", () => {
     const [[id, about] = []] = await answer(["batch"]);
     expect(id).toBe(machine.batch);
     expect(about).toMatch(/, 1 row, BDT 5\.00, just now$/);
+    const [[newest, behind] = []] = await answer(["batch", "--typed=@"]);
+    expect([newest, behind]).toEqual(["@last", expect.stringContaining(`${machine.batch}, `)]);
   });
 
   test("operations by reference, else by id, what is uncertain first", async () => {

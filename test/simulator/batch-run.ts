@@ -10,7 +10,13 @@ import type { World } from "../../src/operations/world.ts";
 import type { Place, Ran } from "./commands.ts";
 import { Tool } from "./tool.ts";
 
-const file = { name: "payroll.csv", hash: "ab".repeat(32), columns: ["ref"], method: null };
+const file = {
+  name: "payroll.csv",
+  fileName: "payroll.csv",
+  hash: "ab".repeat(32),
+  columns: ["ref"],
+  method: null,
+};
 
 /** One process that sends the batch, from reading the file to its exit code. */
 export async function sendsBatch(

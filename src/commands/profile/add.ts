@@ -55,7 +55,9 @@ type Given = Parameters<typeof readSecrets>[0] & {
 };
 
 async function givenProfile(input: Given, context: Context) {
-  const secrets = await readSecrets(input, context);
+  const hasUrl = (await context.profiles.baseUrlGiven()) !== undefined;
+  const missing = hasUrl ? [] : ["--base-url is missing: the service's address."];
+  const secrets = await readSecrets(input, missing, context);
   const { environment, baseUrl } = await context.profiles.check({ ...input, ...secrets });
   return { ...secrets, environment, baseUrl, name: input.name ?? environment };
 }

@@ -54,10 +54,19 @@ export function namesSource(given: SecretInput): boolean {
   return [keyStdin, keyFile, keyCommand, secretStdin, secretFile, secretCommand].some(Boolean);
 }
 
-/** The key and the secret from where the flags say; all that is wrong with them at once. */
-export async function readSecrets(given: SecretInput, { host }: Context): Promise<Secrets> {
+/**
+ * The key and the secret from where the flags say.
+ *
+ * @param missing what else is, to be said together with what is wrong here
+ * @throws Failure `usage` with all that is wrong with them
+ */
+export async function readSecrets(
+  given: SecretInput,
+  missing: string[],
+  { host }: Context,
+): Promise<Secrets> {
   const problems = contradictions(given);
-  if (problems.length > 0) throw usage(problems);
+  if (problems.length > 0) throw usage([...problems, ...missing]);
   const lines =
     given.keyStdin || given.secretStdin
       ? (await readSmallText("-", "standard input", host)).split(/\r?\n/)

@@ -3,6 +3,7 @@ import { formatPaisa } from "../../../contract/money.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { card, field, text, type View } from "../../../ui/view.ts";
 import { type Checked, examineFile, sourceFlags, sourceInput } from "./source.ts";
+import { repeatedText, rowsText } from "./standing-card.ts";
 
 export const batchCheck = defineCommand({
   name: "payout batch check",
@@ -63,7 +64,7 @@ function totalsCard({ file, rows, total, methods, sentBefore, allowedDuplicates 
           field(
             "sentBefore",
             "Sent before",
-            text(`${sentBefore.rows} rows, ${shown(sentBefore.total)}: not sent again`),
+            text(`${rowsText(sentBefore.rows)}, ${shown(sentBefore.total)}: not sent again`),
           ),
         ]
       : []),
@@ -71,17 +72,11 @@ function totalsCard({ file, rows, total, methods, sentBefore, allowedDuplicates 
       field(
         `methods.${index}`,
         index === 0 ? "By method" : "",
-        text(`${one.method}: ${one.rows} rows, ${shown(one.total)}`),
+        text(`${one.method}: ${rowsText(one.rows)}, ${shown(one.total)}`),
       ),
     ),
     ...(allowedDuplicates > 0
-      ? [
-          field(
-            "allowedDuplicates",
-            "Repeated",
-            text(`${allowedDuplicates} rows pay somebody the same again, as allowed`),
-          ),
-        ]
+      ? [field("allowedDuplicates", "Repeated", text(repeatedText(allowedDuplicates)))]
       : []),
   ]);
 }

@@ -3,7 +3,7 @@ import { formatPaisa } from "../../../contract/money.ts";
 import { Failure, usage } from "../../../failure.ts";
 import type { Batch, Context, Draft } from "../../../frame/context.ts";
 import type { Checked, examineFile } from "./source.ts";
-import { rowsAnd } from "./standing-card.ts";
+import { repeatedText, rowsAnd } from "./standing-card.ts";
 
 export type PlanInput = Parameters<typeof examineFile>[0] & {
   name: string | undefined;
@@ -109,12 +109,7 @@ export function summaryOf(
     ...first.map((row, index): [string, string] => [index === 0 ? "First" : "", shown(row)]),
     ...(rowCount > first.length ? [["Last", shown(last)] satisfies [string, string]] : []),
     ...(allowedDuplicates > 0
-      ? [
-          [
-            "Repeated",
-            `${allowedDuplicates} rows pay somebody the same again, as allowed`,
-          ] satisfies [string, string],
-        ]
+      ? [["Repeated", repeatedText(allowedDuplicates)] satisfies [string, string]]
       : []),
   ];
 }

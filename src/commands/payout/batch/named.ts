@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { placeOf } from "../../../contract/identifier.ts";
 import { usage } from "../../../failure.ts";
 import { readWord } from "../../../frame/common-flags.ts";
 import type { Batch, Ledger } from "../../../frame/context.ts";
@@ -6,15 +7,19 @@ import { argument } from "../../../frame/flag.ts";
 
 export const batchArgument = argument.required(
   "batch",
-  "The file, or the batch's id or name",
+  "The file, the batch's id or name, or @last",
   readWord,
   "batch",
 );
 
-/** The batch that a file was planned as, or that has this id or name. */
+/** The batch that a file was planned as, that has this id or name, or that is among the newest. */
 export async function batchNamed(name: string, ledger: Ledger): Promise<Batch> {
   const batches = ledger.batches();
-  const found = (await ofFile(name, ledger)) ?? batches.find(name);
+  const place = placeOf(name);
+  const found =
+    place === undefined
+      ? ((await ofFile(name, ledger)) ?? batches.find(name))
+      : batches.list(place)[place - 1];
   if (found?.plan) return found;
   throw usage(
     [`The ledger has no batch ${JSON.stringify(name)} of this account.`],

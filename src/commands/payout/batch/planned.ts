@@ -8,7 +8,7 @@ import {
   refuseProblems,
   summaryOf,
 } from "./confirming.ts";
-import { examineFile } from "./source.ts";
+import { examineFile, methodTyped } from "./source.ts";
 import { rowsAnd, standingOf } from "./standing-card.ts";
 
 /** Goes on with a file that was planned before, once somebody confirmed. */
@@ -21,7 +21,7 @@ export async function resumedBatch(
   const { resumeBatch } = await import("../../../batch/claim.ts");
   if (input.name !== undefined && input.name !== planned.name)
     context.notice(`This file is batch ${planned.id} already, by the name ${planned.name}.`);
-  const batch = resumeBatch(planned, input.methodId ?? input.method, ledger);
+  const batch = resumeBatch(planned, methodTyped(input), ledger);
   return unlessRefused(batch, ledger, async () => {
     const { sums } = standingOf(batch, ledger);
     const open = {

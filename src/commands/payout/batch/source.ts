@@ -1,5 +1,6 @@
 import { amountText } from "../../../contract/amount.ts";
 import { accepted, type Reading, rejected } from "../../../contract/reading.ts";
+import { usage } from "../../../failure.ts";
 import { method, readWord } from "../../../frame/common-flags.ts";
 import type { BatchFile, Context, Draft, Ledger, ProblemKind } from "../../../frame/context.ts";
 import { argument, flag, takes } from "../../../frame/flag.ts";
@@ -80,12 +81,20 @@ export async function examineFile(
     const rules = await rulesOf(input, context);
     const source = { path: input.file, hash, delimiter: input.delimiter ?? "," };
     const columns = await examine(source, draft, rules, context.host);
-    const file = { name: nameOf(input.file), hash, columns, method: rules.method ?? null };
+    const fileName = nameOf(input.file);
+    const file = { name: fileName, fileName, hash, columns, method: rules.method ?? null };
     return { file, draft, checked: checkedOf(input, draft) };
   } catch (error) {
     draft.close();
     throw error;
   }
+}
+
+/** The method of rows that name none, as the command line has it. */
+export function methodTyped({ method: named, methodId }: SourceInput): string | undefined {
+  if (named !== undefined && methodId !== undefined)
+    throw usage(["--method and --method-id contradict each other: give one."], "Nothing was sent.");
+  return methodId ?? named;
 }
 
 async function rulesOf(input: SourceInput, context: Context) {
@@ -97,7 +106,7 @@ async function rulesOf(input: SourceInput, context: Context) {
   const fixed = input.methodId;
   return {
     numberFormat: numberFormat.value,
-    method: fixed ?? input.method ?? usual?.value,
+    method: methodTyped(input) ?? usual?.value,
     methodOf: (text: string) => (text === fixed ? accepted(fixed) : methodOf(text)),
     fingerprint: (order: Parameters<typeof payoutFingerprint>[0]) =>
       payoutFingerprint(order, world),

@@ -88,5 +88,14 @@ function rowsOf(count: number): string {
 
 /** `3 rows, BDT 1,250.50`. */
 export function rowsAnd(count: number, sumPaisa: bigint): string {
-  return `${count} ${count === 1 ? "row" : "rows"}, ${formatPaisa(sumPaisa)}`;
+  return `${rowsText(count)}, ${formatPaisa(sumPaisa)}`;
+}
+
+export function rowsText(count: number): string {
+  return `${count} ${count === 1 ? "row" : "rows"}`;
+}
+
+/** Of rows that --allow-duplicates let pass. */
+export function repeatedText(count: number): string {
+  return `${rowsText(count)} to somebody who gets the same amount more than once, as allowed`;
 }

@@ -1,0 +1,121 @@
+import { type Paisa, paisaOf } from "../contract/amount.ts";
+import { contract } from "../contract/index.ts";
+import { readReference } from "../contract/reference.ts";
+import { usage } from "../failure.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { sameAgain } from "./outcome.ts";
+import { usedBefore } from "./payout.ts";
+import { claimReference } from "./payout-claim.ts";
+import { orderOf } from "./payout-order.ts";
+import { fingerprintOf } from "./recorded.ts";
+import { isLive, type Repeat } from "./refundable.ts";
+import type { World } from "./world.ts";
+
+/** A call that a person wrote by hand. */
+export interface Call {
+  method: string;
+  path: string;
+  body: Record<string, unknown> | undefined;
+}
+
+export type Made = "payment" | "payout" | "refund";
+
+const paths: [Made, string][] = [
+  ["payment", contract.createPayment.path],
+  ["payout", contract.createPayout.path],
+  ["refund", contract.createRefund.path],
+];
+
+/** What a call would make, if it makes anything: that is money, and belongs in the ledger. */
+export function madeBy({ method, path }: Call): Made | undefined {
+  const plain = path.replace(/\?.*$/s, "").replace(/\/+$/, "");
+  return method === "POST" ? paths.find(([, one]) => one === plain)?.[0] : undefined;
+}
+
+interface Intended {
+  operation: Operation;
+  /** An earlier run left it without an answer. */
+  isResumed: boolean;
+}
+
+/**
+ * Writes down what a call is about to make.
+ *
+ * @throws Failure where the ledger forbids it; nothing was sent
+ */
+export function intended(
+  kind: Made,
+  body: Record<string, unknown>,
+  how: Repeat,
+  world: World,
+): Promise<Intended> {
+  return kind === "payout" ? claimed(body, world) : begun(kind, body, how, world);
+}
+
+/** Of a payout all must be readable that decides who gets how much, or its reference means nothing. */
+async function claimed(body: Record<string, unknown>, world: World): Promise<Intended> {
+  const reference = readReference(String(body.merchantRef ?? ""));
+  const amountPaisa = amountIn(body);
+  const order = orderOf({
+    asked: body,
+    amountPaisa,
+    reference: reference.ok ? reference.value : null,
+  });
+  const problems = [
+    ...(reference.ok ? [] : [`merchantRef: ${reference.problem}`]),
+    ...(amountPaisa ? [] : ["amount: A payout needs one, as a number above zero."]),
+    ...(order.recipientNumber ? [] : ["recipientNumber: A payout needs one, as a text."]),
+    ...(order.paymentMethodId ? [] : ["paymentMethodId: A payout needs one, as a text."]),
+  ];
+  if (problems.length > 0) throw usage(problems, "Nothing was sent.");
+  const { kind, operation } = await claimReference(order, world);
+  if (kind === "known" && operation.state !== "CONFIRMED") throw usedBefore(order, operation);
+  return { operation, isResumed: kind === "resumed" };
+}
+
+const decisive = {
+  payment: ["description", "paymentMethodId"],
+  refund: ["transactionId", "accountNumber", "accountType"],
+};
+
+/** A payment or a refund: the service would make a second one. */
+async function begun(
+  kind: "payment" | "refund",
+  body: Record<string, unknown>,
+  { again }: Repeat,
+  world: World,
+): Promise<Intended> {
+  const amountPaisa = amountIn(body);
+  const text = (name: string) => String(body[name]);
+  const isSame = (one: Operation): boolean =>
+    kind === "refund"
+      ? isLive(one) && one.amountPaisa === amountPaisa
+      : ["INTENT", "UNCERTAIN", "CONFLICT"].includes(one.state);
+  const intent = {
+    kind,
+    reference: null,
+    target: kind === "refund" ? text("transactionId") : null,
+    fingerprint: fingerprintOf(world, [amountPaisa ?? text("amount"), ...decisive[kind].map(text)]),
+    amountPaisa,
+    asked: documented(body),
+  };
+  const operation = (await world.ledger()).begin(intent, (before) => {
+    const same = before.find(isSame);
+    if (same && !again) throw sameAgain(kind, same);
+  });
+  return { operation, isResumed: false };
+}
+
+function amountIn({ amount }: Record<string, unknown>): Paisa | null {
+  return (typeof amount === "number" ? paisaOf(amount) : undefined) ?? null;
+}
+
+const fields = [
+  ...["amount", "description", "paymentMethodId", "redirect_url", "callback_url", "note"],
+  ...["suggestedPayerNumber", "gatewayType", "transactionId", "accountType", "accountNumber"],
+];
+
+/** A person may have put anything beside the documented fields, a secret too. */
+function documented(body: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => fields.includes(name)));
+}

@@ -1,0 +1,136 @@
+import { paisaOf } from "../contract/amount.ts";
+import { formatAmount, formatPaisa } from "../contract/money.ts";
+import { type Evidence, Failure } from "../failure.ts";
+import type { Answer } from "../http/answer.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { type Call, intended, type Made } from "./by-hand-intent.ts";
+import { checkStop, describe, evidenceOf, refusedToMake } from "./outcome.ts";
+import { earlierDoubt } from "./payout-claim.ts";
+import { type Confirmed, recorded } from "./recorded.ts";
+import type { Repeat } from "./refundable.ts";
+import { isWaiting } from "./resend.ts";
+import type { World } from "./world.ts";
+
+type Answered = Exclude<Answer, { kind: "unsent" }>;
+
+/** What came of a call, and how it ended where that is no success. */
+interface Ended<Raw> {
+  raw: Raw;
+  failure?: Failure;
+}
+
+/**
+ * Sends a call that makes something, once. By hand or not: its intent is durable before it leaves
+ * (I1), a reference belongs to one payout (I2, I3), and what may have happened is not sent again.
+ *
+ * @param send gives the answer, whatever it is; it throws where nothing left
+ * @throws Failure where nothing was sent, or where a payout may have been sent before
+ */
+export async function sendByHand<Raw extends { answer: Answered }>(
+  kind: Made,
+  call: Call,
+  send: () => Promise<Raw>,
+  how: Repeat,
+  world: World,
+): Promise<Ended<Raw>> {
+  const { operation, isResumed } = await intended(kind, call.body ?? {}, how, world);
+  if (operation.state === "CONFIRMED") return { raw: await send() }; // the service only shows it
+  let ended: { raw: Raw } | undefined;
+  try {
+    await recorded(operation, world, async () => {
+      const doubt = isResumed ? await earlierDoubt(operation, world) : undefined;
+      checkStop(world);
+      const raw = await send().catch((error) => rethrow(error, operation, doubt));
+      ended = { raw };
+      return judged(raw.answer, { operation, doubt }, world);
+    });
+  } catch (error) {
+    if (!ended || !(error instanceof Failure)) throw error;
+    return { ...ended, failure: error };
+  }
+  if (ended) return ended;
+  throw new Error("a call was written down as sent, and has no answer");
+}
+
+interface Sent {
+  operation: Operation;
+  /** Why it may have happened before. */
+  doubt: string | undefined;
+}
+
+/** That this call never left proves nothing about the one before it. */
+function rethrow(error: unknown, operation: Operation, doubt: string | undefined): never {
+  if (doubt === undefined || !(error instanceof Failure)) throw error;
+  throw uncertain(operation, `${doubt}, and now it could not be sent: ${error.message}`);
+}
+
+/** @throws Failure where the answer does not say that this very thing was made */
+function judged(answer: Answered, { operation, doubt }: Sent, world: World): Confirmed<void> {
+  if (answer.kind === "data") return made(answer.data, operation);
+  const isAtWork = operation.kind === "payout" && isWaiting(answer);
+  if (answer.kind === "refused" && doubt === undefined && !isAtWork)
+    throw refusedToMake(answer, operation.reference ?? undefined, world.clockAheadMs());
+  throw uncertain(operation, doubt ?? describe(answer), evidenceOf(answer));
+}
+
+const ids = new Map([
+  ["payment", "transactionId"],
+  ["payout", "payoutId"],
+  ["refund", "refundRequestId"],
+]);
+
+/** Holds the answer beside what was asked for (P15). */
+function made(data: unknown, operation: Operation): Confirmed<void> {
+  const told = new Map(Object.entries(data ?? {}));
+  const remoteId: unknown = told.get(ids.get(operation.kind) ?? "");
+  const status: unknown = told.get("status");
+  if (typeof remoteId !== "string" || typeof status !== "string")
+    throw uncertain(operation, "the answer names no id and status");
+  const problems = differences(told, operation);
+  if (problems.length === 0) return { result: undefined, remoteId, status };
+  throw new Failure(
+    "conflict",
+    `The service answered with another ${operation.kind}, ${remoteId}.`,
+    {
+      problems,
+      hint: `Look at ${remoteId} in the dashboard before anything else is sent.`,
+      operation: operation.reference ?? operation.id,
+      evidence: { otherId: remoteId },
+    },
+  );
+}
+
+function differences(told: Map<string, unknown>, { amountPaisa, ...asked }: Operation): string[] {
+  const amount = Number(told.get("amount"));
+  const target = asked.kind === "refund" ? asked.target : null;
+  const texts: [string, unknown, string | null][] = [
+    ["reference", told.get("merchantRef"), asked.reference],
+    ["payment", told.get("transactionId"), target],
+  ];
+  return [
+    ...(amountPaisa === null || paisaOf(amount) === amountPaisa
+      ? []
+      : [`amount: asked ${formatPaisa(amountPaisa)}, the service has ${formatAmount(amount)}`]),
+    ...texts.flatMap(([name, theirs, ours]) =>
+      ours === null || theirs === ours ? [] : [`${name}: asked ${ours}, the service has ${theirs}`],
+    ),
+  ];
+}
+
+function uncertain(
+  { id, kind, reference }: Operation,
+  why: string,
+  evidence: Evidence = {},
+): Failure {
+  return new Failure(
+    "uncertain",
+    `The ${kind} ${reference ?? id} may or may not have been made: ${why}.`,
+    {
+      hint: reference
+        ? "Make the same call again: the service makes one payout for a reference, however often it is sent."
+        : `Do not make the call again: the service would make a second ${kind}. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve ${id}'.`,
+      operation: reference ?? id,
+      evidence,
+    },
+  );
+}

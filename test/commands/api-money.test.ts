@@ -1,0 +1,169 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { Host } from "../../src/host.ts";
+import { type Answering, answering, type Reply } from "../answering.ts";
+import { lenden, scratchFolder } from "../run.ts";
+
+const payout = {
+  amount: 1250.5,
+  merchantRef: "HAND-1",
+  recipientNumber: "01712345678",
+  paymentMethodId: "665f1c2ab8e4",
+};
+const payment = {
+  amount: 500,
+  description: "Order 1",
+  paymentMethodId: "665f1c2ab8e4",
+  redirect_url: "https://shop.example/thanks",
+  callback_url: "https://shop.example/callback",
+};
+const refund = {
+  transactionId: "TX1",
+  amount: 20,
+  accountType: "PERSONAL_ACCOUNT",
+  accountNumber: "01712345678",
+};
+const paths = {
+  payout: "/payout/create-by-server",
+  payment: "/payment/create",
+  refund: "/refund/create-a-request",
+};
+const broken: Reply = { status: 500, body: "broken" };
+
+/** A service that gives these answers, one after the other, and calls by hand of one account. */
+async function service(...answers: (Reply | object)[]) {
+  const wire: Answering = await answering(() => answers.shift() ?? broken);
+  const folder = scratchFolder();
+  const env = {
+    LENDEN_BASE_URL: wire.baseUrl,
+    LENDEN_API_KEY: "sk_sandbox_AAA-BBBBBBBBBBBB-CCC",
+    LENDEN_PAYOUT_SECRET: "a-secret-of-this-test",
+    LENDEN_CONFIG_DIR: folder,
+  };
+  // Pauses are skipped; the deadline of a command, a minute, is not.
+  const sleep: Host["sleep"] = (ms, signal) =>
+    ms < 30_000
+      ? Promise.resolve()
+      : delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
+  const host = { sleep };
+  const run = (...line: string[]) => lenden(line, { env, host });
+  const call = (kind: keyof typeof paths, body: object, ...more: string[]) =>
+    lenden(["api", "POST", paths[kind], "--input", "-", ...more], {
+      env,
+      host,
+      stdin: JSON.stringify(body),
+    });
+  const states = async () => {
+    const all: { state: string; remoteId: string | null }[] = JSON.parse(
+      (await run("ledger", "export", "--json")).stdout,
+    );
+    return all.map(({ state, remoteId }) => [state, remoteId]);
+  };
+  return { ...wire, call, run, states, folder };
+}
+
+test("a payout by hand is in the ledger, and its reference is no other payout's (I2)", async () => {
+  const made = { payoutId: "PO1", merchantRef: "HAND-1", amount: 1250.5, status: "Processing" };
+  const { call, run, states, asked } = await service(made, made);
+  expect((await call("payout", payout)).code).toBe(0);
+  expect(await states()).toEqual([["CONFIRMED", "PO1"]]);
+  const other = await call("payout", { ...payout, recipientNumber: "01812345678" });
+  expect({ code: other.code, asked: asked.length }).toEqual({ code: 5, asked: 1 });
+  expect((await run("payout", "list", "-q")).stdout).toBe("PO1\n");
+  expect((await call("payout", payout)).code).toBe(0); // the service shows what it has
+  expect({ states: await states(), asked: asked.length }).toEqual({
+    states: [["CONFIRMED", "PO1"]],
+    asked: 2,
+  });
+});
+
+test("a payout by hand without an answer is uncertain until the same call has one", async () => {
+  const made = { payoutId: "PO1", merchantRef: "HAND-1", amount: 1250.5, status: "Processing" };
+  const refused = { status: 400, body: '{"success":false}' };
+  const { call, states } = await service(broken, refused, made);
+  const first = await call("payout", payout);
+  expect(first.code).toBe(75);
+  expect(first.stderr).toContain("Make the same call again");
+  expect((await call("payout", payout)).code).toBe(75); // a refusal does not end the doubt
+  expect(await states()).toEqual([["UNCERTAIN", null]]);
+  expect((await call("payout", payout)).code).toBe(0);
+  expect(await states()).toEqual([["CONFIRMED", "PO1"]]);
+});
+
+test.each([
+  ["payment", payment, { transactionId: "TX1", payment_url: "https://x.example", amount: 500 }],
+  ["refund", refund, { refundRequestId: "RF1", transactionId: "TX1", amount: 20 }],
+] as const)(
+  "a %s by hand without an answer is not made again, unless --again says so",
+  async (kind, body, told) => {
+    const { call, states, asked } = await service(broken, { ...told, status: "Processing" });
+    const first = await call(kind, body);
+    expect(first.code).toBe(75);
+    expect(first.stderr).toContain("lenden ledger resolve OP");
+    const second = await call(kind, body);
+    expect({ code: second.code, asked: asked.length }).toEqual({ code: 3, asked: 1 });
+    expect((await call(kind, body, "--again")).code).toBe(0);
+    expect((await states()).map(([state]) => state)).toEqual(["UNCERTAIN", "CONFIRMED"]);
+  },
+);
+
+test("'pay create' knows of a payment by hand that nobody is sure of", async () => {
+  const { call, run, asked } = await service();
+  await call("payment", payment);
+  const line = ["pay", "create", "--amount", "500", "--description", "Order 1"];
+  const again = await run(...line, "--method-id", "665f1c2ab8e4");
+  expect({ code: again.code, asked: asked.length }).toEqual({ code: 3, asked: 1 });
+});
+
+test.each([
+  ["payout", payout, { payoutId: "PO9", merchantRef: "HAND-2", amount: 1250.5 }, "reference"],
+  ["payout", payout, { payoutId: "PO9", merchantRef: "HAND-1", amount: 12.5 }, "amount"],
+  ["payment", payment, { transactionId: "TX9", payment_url: "u", amount: 5 }, "amount"],
+  ["refund", refund, { refundRequestId: "RF9", transactionId: "TX9", amount: 20 }, "payment"],
+] as const)(
+  "a %s by hand that is answered with another one is a conflict: %j, %j",
+  async (kind, body, told, differs) => {
+    const { call, states } = await service({ ...told, status: "Processing" });
+    const { code, stderr, stdout } = await call(kind, body);
+    expect(code).toBe(5);
+    expect(stderr).toContain(`${differs}: asked`);
+    expect(JSON.parse(stdout)).toMatchObject({ data: told });
+    expect(await states()).toEqual([["CONFLICT", null]]);
+  },
+);
+
+test.each([
+  ["no connection", "http://127.0.0.1:1/cp/api/v1", 69, "NOT_SENT"],
+  ["a refusal", undefined, 3, "REFUSED"],
+] as const)("%s is written down, and the same call may be made again", async (...row) => {
+  const [, url, exit, state] = row;
+  const { call, states } = await service(...Array(2).fill({ status: 422, body: "{}" }));
+  const more = url ? ["--base-url", url] : [];
+  expect((await call("payment", payment, ...more)).code).toBe(exit);
+  expect((await call("payment", payment, ...more)).code).toBe(exit);
+  if (!url) expect((await states()).map(([one]) => one)).toEqual([state, state]);
+});
+
+test("nothing is sent by hand where the ledger cannot be written (I1, P7)", async () => {
+  const { call, asked, folder } = await service();
+  mkdirSync(join(folder, "data"), { mode: 0o700 });
+  writeFileSync(join(folder, "data", "ledger.db"), "this is no ledger ".repeat(100));
+  for (const [kind, body] of [["payment", payment] as const, ["payout", payout] as const])
+    expect((await call(kind, body)).code).toBe(1);
+  expect(asked).toEqual([]);
+});
+
+test.each([
+  [{ ...payout, amount: "1250.50" }, "amount: A payout needs one"],
+  [{ ...payout, amount: 0 }, "amount: A payout needs one"],
+  [{ ...payout, recipientNumber: 1712345678 }, "recipientNumber: A payout needs one"],
+  [{ ...payout, paymentMethodId: undefined }, "paymentMethodId: A payout needs one"],
+  [{ ...payout, merchantRef: "a:b" }, "merchantRef: A reference cannot hold a colon"],
+])("a payout by hand that cannot be told from others is not sent: %j", async (body, why) => {
+  const { call, asked } = await service();
+  const { code, stderr } = await call("payout", body);
+  expect({ code, asked }).toEqual({ code: 2, asked: [] });
+  expect(stderr).toContain(why);
+});
