@@ -68,8 +68,9 @@ export const api = defineCommand({
     const outcome = await context.raw(call);
     const ending = endingOf(outcome, verb);
     if (ending) context.notice(`This is no plain success: ${ending} (status ${outcome.status}).`);
-    return { ...outcome, include, ending };
+    return { ...outcome, include, ending, verb };
   },
+  changed: ({ verb, ending }) => verb !== "GET" && (!ending || ending === "uncertain"),
   json: ({ status, headers, body, include }) => (include ? { status, headers, body } : body),
   view: ({ status, headers, body, include }) => {
     const head = [
