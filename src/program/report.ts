@@ -25,9 +25,18 @@ export async function report(
 
 function unexpected(error: unknown): Failure {
   const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
+  if (error instanceof Error && /SQLITE_/.test(code)) return storageTrouble(error);
   return new Failure("internal", `Something went wrong inside lenden${code}.`, {
     hint: "Run it again with LENDEN_DEBUG=1 and report what it prints.",
     cause: error,
+  });
+}
+
+/** P7: SQLite's own words are the clearest. What it was in doubt about never comes here as its error. */
+function storageTrouble(cause: Error): Failure {
+  return new Failure("internal", `The ledger could not be read or written: ${cause.message}.`, {
+    hint: "Nothing was sent. Is there room on the disk, and may the file be written? Then run the same command again.",
+    cause,
   });
 }
 

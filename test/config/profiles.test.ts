@@ -501,6 +501,18 @@ describe("the file", () => {
     },
   );
 
+  test.skipIf(!canMount())("on a read-only disk is not said to be another lenden's", async () => {
+    await onSmallDisk(async (disk) => {
+      const folder = join(disk, "lenden");
+      const { add, profile } = place(folder);
+      expect((await add("shop")).code).toBe(0);
+      expect(succeeds("mount", "-o", "remount,ro", disk)).toBe(true);
+      const { code, stderr } = await profile(["set", "confirm-above", "5"]);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/could not be written to .*profiles\.json\.\n.*read-only/);
+    });
+  });
+
   test("keeps all of twenty profiles that twenty processes add at once", async () => {
     const outcomes = (await crowding) ?? [];
     expect(outcomes.map(({ code, stdout }) => `${code} ${stdout.trim()}`)).toEqual(
