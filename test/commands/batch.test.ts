@@ -43,6 +43,11 @@ test("a file is sent: the summary first, then each row once, and the sums at the
   expect((await sent()).length - before).toBe(3);
 });
 
+test("one row is one row, not one rows", async () => {
+  const { stdout } = await batch(["check", payroll("ONE", ["5"])]);
+  expect(stdout).toContain("bkash: 1 row, BDT 5.00");
+});
+
 test("the same file again sends nothing and shows the same batch", async () => {
   const [file, data] = [payroll("AGAIN"), scratchFolder()];
   const first = await batch(["send", file, "--json"], data);

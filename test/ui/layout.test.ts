@@ -1,6 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { render } from "../../src/ui/render.ts";
-import { card, field, id, money, status, type Table, text, time } from "../../src/ui/view.ts";
+import {
+  card,
+  field,
+  id,
+  money,
+  sentence,
+  status,
+  type Table,
+  text,
+  time,
+} from "../../src/ui/view.ts";
 import { cut, widthOf, wrapped } from "../../src/ui/width.ts";
 import { columnsOf } from "./columns.ts";
 
@@ -110,6 +120,47 @@ describe.each([40, 60, 80, 120, 200])("on %d columns", (width) => {
     for (const line of further.slice(width === 40 ? 2 : 0))
       expect(/^ */.exec(line)?.[0]).toHaveLength(indent);
     expect(further.length > 0).toBe(true);
+  });
+});
+
+describe("a sentence in a table", () => {
+  const says = "This mobile number has ten digits: a leading zero was lost. Write 01XXXXXXXXX.";
+  const table: Table = {
+    kind: "table",
+    columns: [
+      { key: "value", label: "IS" },
+      { key: "problem", label: "PROBLEM" },
+      { key: "line", label: "LINE" },
+    ],
+    rows: [says, "Short."].map((problem, index) => ({
+      id: String(index),
+      cells: { value: text("x".repeat(30)), problem: sentence(problem), line: text("7") },
+    })),
+    empty: "",
+  };
+  const shownOn = (width: number) =>
+    render([], () => table, {
+      ...({ format: "table", quiet: false, color: false, continues: false } as const),
+      ...{ width, nowMs: now },
+    });
+
+  test.each([52, 60, 80, 120])(
+    "is whole on %d columns, and stands in its column",
+    async (width) => {
+      const lines = (await shownOn(width)).trimEnd().split("\n");
+      for (const line of lines) expect(columnsOf(line)).toBeLessThanOrEqual(width);
+      const [head = "", ...others] = lines;
+      const [from, to] = [head.indexOf("PROBLEM"), head.indexOf("LINE")];
+      const read = others.map((line) => line.slice(from, to).trim()).join(" ");
+      expect(read).toBe(`${says} Short.`);
+      for (const line of others.filter((one) => !one.trimEnd().endsWith("7")))
+        expect(line.slice(0, from).trim()).toBe("");
+    },
+  );
+
+  test("where that gets too narrow, its rows stand below each other", async () => {
+    expect(await shownOn(40)).toMatch(/^ {2}IS +x{28}/);
+    expect((await shownOn(40)).replace(/\s+/g, " ")).toContain(says);
   });
 });
 

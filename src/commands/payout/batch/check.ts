@@ -1,7 +1,8 @@
 import { readAmount } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import { defineCommand } from "../../../frame/command.ts";
-import { card, field, text, type View } from "../../../ui/view.ts";
+import { rowsText } from "../../../ui/rows.ts";
+import { card, field, sentence, text, type View } from "../../../ui/view.ts";
 import { type Checked, examineFile, sourceFlags, sourceInput } from "./source.ts";
 
 export const batchCheck = defineCommand({
@@ -46,7 +47,7 @@ function problemTable({ problems }: Checked): View {
         line: text(line),
         column: text(column || null),
         value: text(value.length > 40 ? `${value.slice(0, 40)}…` : value || null),
-        problem: text(problem),
+        problem: sentence(problem),
       },
     })),
     empty: "",
@@ -63,7 +64,7 @@ function totalsCard({ file, rows, total, methods, sentBefore, allowedDuplicates 
           field(
             "sentBefore",
             "Sent before",
-            text(`${sentBefore.rows} rows, ${shown(sentBefore.total)}: not sent again`),
+            text(`${rowsText(sentBefore.rows)}, ${shown(sentBefore.total)}: not sent again`),
           ),
         ]
       : []),
@@ -71,7 +72,7 @@ function totalsCard({ file, rows, total, methods, sentBefore, allowedDuplicates 
       field(
         `methods.${index}`,
         index === 0 ? "By method" : "",
-        text(`${one.method}: ${one.rows} rows, ${shown(one.total)}`),
+        text(`${one.method}: ${rowsText(one.rows)}, ${shown(one.total)}`),
       ),
     ),
     ...(allowedDuplicates > 0
@@ -79,7 +80,9 @@ function totalsCard({ file, rows, total, methods, sentBefore, allowedDuplicates 
           field(
             "allowedDuplicates",
             "Repeated",
-            text(`${allowedDuplicates} rows pay somebody the same again, as allowed`),
+            text(
+              `${rowsText(allowedDuplicates)} ${allowedDuplicates === 1 ? "pays" : "pay"} somebody the same again, as allowed`,
+            ),
           ),
         ]
       : []),
