@@ -372,6 +372,15 @@ describe("the life of a profile", () => {
   });
 });
 
+test("without any account it is said how to try lenden, and with one it is not", async () => {
+  const { env, add } = place();
+  expect((await lenden(["methods"], { env })).stderr).toContain("'lenden sandbox start'");
+  await add("shop");
+  const { stderr } = await lenden(["payout", "sign", "--amount", "5", "--ref", "A"], { env });
+  expect(stderr).toContain("There is no payout secret (tried: LENDEN_PAYOUT_SECRET, profile shop)");
+  expect(stderr).not.toContain("sandbox start");
+});
+
 describe("the file", () => {
   const modes = (...paths: string[]) =>
     paths.map((path) => (lstatSync(path).mode & 0o777).toString(8));
