@@ -11,7 +11,7 @@ import {
   text,
   time,
 } from "../../src/ui/view.ts";
-import { cut, widthOf, wrapped } from "../../src/ui/width.ts";
+import { cut, widthOf, wrapped, wrappedSentence } from "../../src/ui/width.ts";
 import { columnsOf } from "./columns.ts";
 
 const bangla = "ক্ষুদ্র ব্যবসায়ীর জন্য চাঁদপুরের বিকাশ পেমেন্ট";
@@ -57,6 +57,17 @@ describe("whatever is cut or wrapped", () => {
 test("a web address is never broken, for it must be clicked and copied", () => {
   const url = `https://pay.example/${"x".repeat(60)}`;
   expect(wrapped(`Pay at ${url} now`, 20)).toEqual(["Pay at", url, "now"]);
+});
+
+test("a command line in a sentence is never broken, for half of it is another command", () => {
+  const command = "'lenden payout batch send payroll.csv --yes'";
+  expect(wrappedSentence(`It's  there; ${command}, or run it`, 20)).toEqual([
+    "It's  there;",
+    `${command},`,
+    "or run it",
+  ]);
+  const endless = "'lenden ".repeat(100_000);
+  expect(wrappedSentence(endless, 80).join(" ").length).toBe(endless.length);
 });
 
 const now = Date.parse("2026-11-20T12:00:00Z");
