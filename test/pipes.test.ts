@@ -29,6 +29,8 @@ function bash(script: string): Promise<{ stdout: string; code: string }> {
 const send = (reference: string) =>
   `lenden payout send --amount 5 --to 01712345678 --method bkash --ref ${reference}`;
 
+const raw = "lenden api POST /payout/create-by-server -f merchantRef=PIPE-9";
+
 const sends = async (reference: string) =>
   account.json([
     "payout",
@@ -58,6 +60,20 @@ test.each(["--version", "--help", "help exit-codes", "payout send --help", "meth
     expect(stdout).not.toMatch(/\n +at /);
   },
 );
+
+test.each([
+  [send("PIPE-6"), 75],
+  [`${send("PIPE-7")} --json`, 75],
+  [`${send("PIPE-8")} --dry-run`, 1],
+  [`${raw} -f amount=5 -f recipientNumber=01712345678 -f paymentMethodId=665f1c2ab8e4`, 75],
+  [`${raw} -f amount=6`, 1],
+  ["lenden api GET /payment/methods", 1],
+])("%s onto a full disk shows the answer, and ends with %i", async (line, code) => {
+  const { stdout } = await bash(`${line} 2>&1 >/dev/full; echo $?`);
+  expect(stdout).toMatch(
+    new RegExp(`It was done, .*ENOSPC[^]*This was the answer: .{20}[^]*\n${code}\n$`),
+  );
+});
 
 test.each([
   ["a reader that leaves at once", "PIPE-1", "| true"],

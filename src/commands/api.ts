@@ -73,8 +73,9 @@ export const api = defineCommand({
       context.notice(
         [failure.message, ...(failure.details.problems ?? []), failure.details.hint].join(" "),
       );
-    return { ...raw, include, ending };
+    return { ...raw, include, ending, verb };
   },
+  changed: ({ verb, ending }) => verb !== "GET" && (!ending || ending === "uncertain"),
   json: ({ status, headers, body, include }) => (include ? { status, headers, body } : body),
   view: ({ status, headers, body, include }) => {
     const head = [

@@ -82,10 +82,7 @@ async function writeVerified(folder: string, next: Profiles): Promise<void> {
   } catch (error) {
     if (hadFile && isOwnFile(aside)) renameSync(aside, file);
     if (!hadFile) rmSync(file, { force: true });
-    throw new Failure("internal", `The profiles could not be written to ${file}.`, {
-      hint: "Is the disk full or read-only? The profiles are as they were.",
-      cause: error,
-    });
+    throw unwritten(file, error);
   }
   rmSync(aside, { force: true });
 }
@@ -111,11 +108,24 @@ async function lock(folder: string): Promise<() => Promise<void>> {
       retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 150, randomize: true },
     });
   } catch (error) {
+    if (!isHeld(error)) throw unwritten(profilesFile(folder), error);
     throw new Failure("locked", "Another lenden is changing the profiles; nothing was changed.", {
       hint: "Try again in a moment.",
       cause: error,
     });
   }
+}
+
+/** Anything else that keeps the lock from being taken is the folder's fault: nobody holds it. */
+function isHeld(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ELOCKED";
+}
+
+function unwritten(file: string, cause: unknown): Failure {
+  return new Failure("internal", `The profiles could not be written to ${file}.`, {
+    hint: "Is the disk full or read-only? The profiles are as they were.",
+    cause,
+  });
 }
 
 function prepareFolder(folder: string): void {
@@ -125,7 +135,7 @@ function prepareFolder(folder: string): void {
     mend(folder, 0o700);
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure("internal", `The folder ${folder} cannot be made.`, {
+    throw new Failure("internal", `The folder ${folder} cannot be made or used.`, {
       hint: "Check its permissions, or set LENDEN_CONFIG_DIR to a folder of your own.",
       cause: error,
     });

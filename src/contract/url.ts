@@ -7,9 +7,7 @@ export const basePath = "/cp/api/v1";
 export function readUrl(text: string): Reading<string> {
   const url = /[\s\p{C}]/u.test(text) ? undefined : parseUrl(text);
   if (!url || !["https:", "http:"].includes(url.protocol)) {
-    return rejected(
-      "This is not a web address. Write it whole, for example https://shop.example/thanks.",
-    );
+    return rejected("This is not a web address. Write it whole, from https:// on.");
   }
   if (url.protocol === "http:" && !isLoopback(url)) {
     return rejected(

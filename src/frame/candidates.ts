@@ -2,6 +2,7 @@ import { amountText } from "../contract/amount.ts";
 import { formatTime } from "../contract/local-time.ts";
 import type { PaymentMethod } from "../contract/methods.ts";
 import { formatPaisa } from "../contract/money.ts";
+import { rowsText } from "../ui/rows.ts";
 import type { Batch, Context, Operation } from "./context.ts";
 import type { Named } from "./flag.ts";
 
@@ -58,7 +59,9 @@ function methodCandidates(methods: PaymentMethod[]): Candidate[] {
 }
 
 function batchCandidate({ id, name, createdAt, plan }: Batch): Candidate {
-  const total = plan ? `${formatPaisa(plan.totalPaisa)}, ${plan.rowCount} rows` : "not planned";
+  const total = plan
+    ? `${formatPaisa(plan.totalPaisa)}, ${rowsText(plan.rowCount)}`
+    : "not planned";
   return { text: id, shown: `${id}  ${name}  ${total}  ${formatTime(createdAt)}` };
 }
 

@@ -19,6 +19,8 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   flags?: F;
   /** Whether it changes something at the service: then it takes --dry-run, and production asks. */
   writes?: boolean;
+  /** Whether it has, for a result of a command that `writes`; all of them have, where it is left out. */
+  changed?(result: Result): boolean;
   /** Whether it goes on until somebody stops it: then there is no deadline, and a stop is its good end. */
   untilStopped?: boolean;
   /** Whether it takes as long as its work does: then only --timeout ends it. */
@@ -59,6 +61,8 @@ export interface Shown {
   result: unknown;
   view: (() => View) | undefined;
   ending: FailureKind | number | undefined;
+  /** Whether something was changed at the service: who cannot see the result has to know that. */
+  changed: boolean;
   /** One of several that come one after the other: JSON is then one document a line. */
   streamed: boolean;
 }
@@ -67,7 +71,7 @@ export interface Shown {
 export interface Command
   extends Omit<
     Spec<Record<string, Flag>, Record<string, Argument>, unknown>,
-    "run" | "view" | "json" | "ending" | "arguments" | "flags" | "guide"
+    "run" | "changed" | "view" | "json" | "ending" | "arguments" | "flags" | "guide"
   > {
   arguments: Record<string, Argument>;
   flags: Record<string, Flag>;
@@ -96,11 +100,18 @@ export function defineCommand<
       const streamed = Symbol.asyncIterator in running;
       for await (const result of streamed ? running : [await running]) {
         yield result instanceof Preview
-          ? { result: result.request, view: () => result.view(), ending: undefined, streamed }
+          ? {
+              result: result.request,
+              view: () => result.view(),
+              ending: undefined,
+              changed: false,
+              streamed,
+            }
           : {
               result: spec.json ? spec.json(result) : result,
               view: viewOf(spec, result),
               ending: spec.ending?.(result),
+              changed: spec.writes === true && spec.changed?.(result) !== false,
               streamed,
             };
       }

@@ -2,6 +2,7 @@ import type * as z from "zod/mini";
 import { type Complaint, complaintIn } from "./complaint.ts";
 import type { Exchange, Headers } from "./exchange.ts";
 import type { Fault } from "./fault.ts";
+import { decoded, jsonIn } from "./json.ts";
 
 /** What an answer means. Only `data` and `refused` say anything certain about what was done. */
 export type Answer<Data = unknown> =
@@ -55,7 +56,7 @@ export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answ
   if (exchange.kind === "broken") return judgeBroken(exchange);
   const { status, headers } = exchange;
   const text = decoded(exchange.bytes);
-  const body = parsed(text);
+  const body = jsonIn(text);
   const times = timesIn(headers);
   const isSuccess = status >= 200 && status < 300 && !(isObject(body) && body.success === false);
   const complaint = isSuccess ? {} : complaintIn(body, text);
@@ -138,36 +139,6 @@ function hostOf(location: string | string[] | undefined): string {
   } catch {
     return "another place";
   }
-}
-
-const decoder = new TextDecoder("utf-8");
-
-function decoded(bytes: Uint8Array): string {
-  return decoder.decode(bytes);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return isTooDeep(text) ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const deepestAnswer = 100;
-
-/** What nests without end cannot be printed, compared or searched: no honest answer does. */
-function isTooDeep(text: string): boolean {
-  const brackets = text.split("{").length + text.split("[").length;
-  if (brackets <= deepestAnswer) return false;
-  let depth = 0;
-  let deepest = 0;
-  for (const [found] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
-    if (found === "{" || found === "[") depth += 1;
-    if (found === "}" || found === "]") depth -= 1;
-    deepest = Math.max(deepest, depth);
-  }
-  return deepest > deepestAnswer;
 }
 
 function first(header: string | string[] | undefined): string | undefined {

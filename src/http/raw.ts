@@ -5,6 +5,7 @@ import { Failure, usage } from "../failure.ts";
 import { type Answer, judge } from "./answer.ts";
 import { baseHeaders, send, signatureOf, type Wire } from "./client.ts";
 import type { Request } from "./exchange.ts";
+import { decoded, jsonIn } from "./json.ts";
 
 /** A call that a person wrote by hand. */
 export interface RawCall {
@@ -53,17 +54,15 @@ export async function rawOutcome(call: RawCall, wire: Wire) {
     answer,
     status: exchange.status,
     headers: exchange.headers,
-    body: parsed(exchange.bytes),
+    body: bodyOf(exchange.bytes),
   };
 }
 
-function parsed(bytes: Uint8Array): unknown {
-  const text = new TextDecoder().decode(bytes);
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+/** What cannot be read as JSON is shown as it came. */
+function bodyOf(bytes: Uint8Array): unknown {
+  const text = decoded(bytes);
+  const json = jsonIn(text);
+  return json === undefined ? text : json;
 }
 
 function endpointOf(method: string, path: string): Endpoint | undefined {

@@ -43,7 +43,7 @@ export async function openDatabase(path: string): Promise<Database> {
     return { ...engine, ...transactionsOn(engine) };
   } catch (error) {
     throw new Failure("internal", `The file ${path} cannot be opened as a database.`, {
-      hint: "Is it a database of lenden, and is there room on the disk? Nothing was sent.",
+      hint: "Is it a database of lenden, may it be written, and is there room on the disk? Nothing was sent.",
       cause: error,
     });
   }

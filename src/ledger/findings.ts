@@ -46,12 +46,12 @@ export const findings = {
   differences: `
     SELECT 'line ' || d.line || ': ' || CASE WHEN r.row IS NULL
         THEN 'this row is not in the plan'
-        ELSE 'another amount, recipient or method than row ' || r.row || ' of the plan' END AS text
+        ELSE ${payment("d")} || '; the plan has ' || ${payment("r")} END AS text
       FROM draft_rows d LEFT JOIN batch_rows r ON r.batch = ? AND r.row = d.row
       WHERE r.fingerprint IS NOT d.fingerprint
     UNION ALL
-    SELECT 'row ' || row || ' of the plan is not in the file'
-      FROM batch_rows WHERE batch = ? AND row > (SELECT count(*) FROM draft_rows)
+    SELECT 'the plan has ' || ${payment("r")} || ', and the file does not'
+      FROM batch_rows r WHERE batch = ? AND row > (SELECT count(*) FROM draft_rows)
     LIMIT ?`,
 };
 
@@ -63,4 +63,10 @@ export function payeeOf(recipient: string): string {
 /** The same of a value in SQL. */
 function payee(recipient: string): string {
   return `substr(replace(replace(${recipient}, ' ', ''), '-', ''), -11)`;
+}
+
+/** What a row pays to whom, in SQL: `1250.50 to 01712345678 by bkash`. */
+function payment(row: string): string {
+  const amount = `printf('%d.%02d', ${row}.amount_paisa / 100, ${row}.amount_paisa % 100)`;
+  return `${amount} || ' to ' || ${row}.recipient || coalesce(' by ' || ${row}.method, '')`;
 }

@@ -93,7 +93,7 @@ export function compare(what: "answer" | "record", order: PayoutOrder, theirs: T
 export function uncertain(order: PayoutOrder, why: string, evidence: Evidence = {}): Failure {
   return new Failure(
     "uncertain",
-    `The payout ${order.reference} may or may not have been made: ${why}.`,
+    `The payout ${order.reference} may or may not have been made: ${why.replace(/\.$/, "")}.`,
     {
       hint: `Run the same command again with --ref ${order.reference}: the service makes one payout for a reference, however often it is sent.`,
       operation: order.reference,

@@ -75,8 +75,9 @@ function missing(what: string, variable: string, { profile }: Settings): Failure
   const tried = [variable, profile ? `profile ${profile.value}` : "no profile is in use"].join(
     ", ",
   );
+  const trial = profile ? "" : " To try lenden without an account: 'lenden sandbox start'.";
   return new Failure("access", `There is no ${what} (tried: ${tried}).`, {
-    hint: `Set ${variable}, or add a profile with 'lenden profile add'; the merchant dashboard has it under Settings → Development Info.`,
+    hint: `Set ${variable}, or add a profile with 'lenden profile add'; the merchant dashboard has it under Settings → Development Info.${trial}`,
   });
 }
 

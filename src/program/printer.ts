@@ -16,22 +16,22 @@ export function openPrinter(
   const format = globals.format ?? command.format ?? "table";
   const array = command.list && format === "json" && !globals.quiet ? openArray() : undefined;
   let continues = false;
-  const put = async (text: string): Promise<void> => {
+  const put = async (text: string, changed = false): Promise<void> => {
     const lost = await write(host.stdout, scrubber.scrub(text));
-    if (lost) throw unwritable(lost, text);
+    if (lost) throw unwritable(lost, text, changed);
   };
   return {
     isJson: format === "json" || format === "ndjson",
 
-    /** @throws Failure `internal` with the answer in it, where stdout cannot be written */
-    async print({ result, view, streamed }: Shown): Promise<void> {
+    /** @throws Failure with the answer in it, where stdout cannot be written */
+    async print({ result, view, streamed, changed }: Shown): Promise<void> {
       if (view) {
         const text = await render(result, view, {
           ...renderOptions(globals, host),
           format: streamed && format === "json" ? "ndjson" : format,
           continues,
         });
-        await put(array ? array.add(text) : text);
+        await put(array ? array.add(text) : text, changed);
       }
       continues = streamed;
     },
@@ -68,13 +68,13 @@ function renderOptions(globals: Globals, host: Host) {
   };
 }
 
-/** The answer is worth more than the stream it could not go to: an id may be in it. */
-function unwritable(code: string, text: string): Failure {
-  return new Failure(
-    "internal",
-    `It was done, but standard output could not be written (${code}).`,
-    {
-      hint: `This was the answer: ${text.trim()}`,
-    },
-  );
+/**
+ * The answer is worth more than the stream it could not go to: an id may be in it. Where something
+ * was changed, a script must not take it for nothing and do it again: that is a doubt, not a fault.
+ */
+function unwritable(code: string, text: string, changed: boolean): Failure {
+  const what = `It was done, but standard output could not be written (${code}).`;
+  return new Failure(changed ? "uncertain" : "internal", what, {
+    hint: `This was the answer: ${text.trim()}`,
+  });
 }

@@ -6,6 +6,7 @@ import type { Batch } from "../ledger/batch.ts";
 import type { Database } from "../ledger/database.ts";
 import type { Operation, Owner } from "../ledger/operation.ts";
 import { openRecent } from "../ledger/recent.ts";
+import { rowsText } from "../ui/rows.ts";
 import { type Entry, type KeptAccount, keptAccounts, recentFileName } from "./recent-kept.ts";
 
 /** Local sandboxes come and go, each an account of its own. */
@@ -65,6 +66,6 @@ function standing({
 
 function batchEntry({ id, name, plan, createdAt }: Batch): Entry {
   const { rowCount = 0, totalPaisa = 0n } = plan ?? {};
-  const rows = rowCount === 1 ? "1 row" : `${rowCount} rows`;
-  return { value: id, about: [name, rows, formatPaisa(totalPaisa)].join(", "), at: createdAt };
+  const about = [name, rowsText(rowCount), formatPaisa(totalPaisa)].join(", ");
+  return { value: id, about, at: createdAt };
 }

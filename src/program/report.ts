@@ -17,7 +17,9 @@ export async function report(
 ): Promise<number> {
   const failure = error instanceof Failure ? error : unexpected(error);
   const { errorText } = await import("../ui/error-text.ts");
-  await write(host.stderr, errorText(failure, { asJson, scrub: scrubber.scrub }));
+  const lay = host.stderr.isTTY ? await layFor(host.stderr.columns) : undefined;
+  const options = { asJson, scrub: scrubber.scrub, ...(lay && { lay }) };
+  await write(host.stderr, errorText(failure, options));
   if (host.env.LENDEN_DEBUG === "1")
     await write(host.stderr, `${scrubber.scrub(cleanLines(stackOf(error)))}\n`);
   return exits[failure.kind].code;
@@ -25,9 +27,28 @@ export async function report(
 
 function unexpected(error: unknown): Failure {
   const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
+  if (error instanceof Error && /SQLITE_/.test(code)) return storageTrouble(error);
   return new Failure("internal", `Something went wrong inside lenden${code}.`, {
     hint: "Run it again with LENDEN_DEBUG=1 and report what it prints.",
     cause: error,
+  });
+}
+
+const leastColumns = 40;
+
+/** On a terminal no word is cut in two, and a command line stays whole, so that it can be copied. */
+async function layFor(columns = 0): Promise<((text: string) => string[]) | undefined> {
+  if (columns < leastColumns) return undefined;
+  const { wrappedSentence } = await import("../ui/width.ts");
+  const { headColumns } = await import("../ui/error-text.ts");
+  return (text) => wrappedSentence(text, columns - headColumns);
+}
+
+/** P7: SQLite's own words are the clearest. What it was in doubt about never comes here as its error. */
+function storageTrouble(cause: Error): Failure {
+  return new Failure("internal", `The ledger could not be read or written: ${cause.message}.`, {
+    hint: "Nothing was sent. Is there room on the disk, and may the file be written? Then run the same command again.",
+    cause,
   });
 }
 

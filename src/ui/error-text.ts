@@ -5,12 +5,17 @@ interface ErrorTextOptions {
   asJson: boolean;
   /** Takes secrets out; before anything is cut, for half a secret would not be found. */
   scrub: (text: string) => string;
+  /** Lays a text out in lines; left out, every text is one, as programs expect it. */
+  lay?: (text: string) => string[];
 }
 
 const longest = 600;
 
 /** A failure as it stands on stderr: what happened, what to do; or one line of JSON. */
-export function errorText(failure: Failure, { asJson, scrub }: ErrorTextOptions): string {
+export function errorText(
+  failure: Failure,
+  { asJson, scrub, lay = (text) => [text] }: ErrorTextOptions,
+): string {
   const { kind, details } = failure;
   const { status } = details;
   const safe = (text: string): string => clipped(scrub(clean(text)));
@@ -26,9 +31,19 @@ export function errorText(failure: Failure, { asJson, scrub }: ErrorTextOptions)
     const more = problems.length > 0 ? { problems } : {};
     return `${safeJson({ error: { kind, message, hint, status, code, operation, ...more } })}\n`;
   }
-  const lines = [`error: ${message}`, ...problems.map((problem) => `       ${problem}`)];
-  return `${[...lines, ...(hint ? [`hint:  ${hint}`] : [])].join("\n")}\n`;
+  const said: [string, string][] = [
+    ["error: ", message],
+    ...problems.map((problem): [string, string] => ["", problem]),
+    ...(hint ? [["hint:  ", hint] satisfies [string, string]] : []),
+  ];
+  const lines = said.flatMap(([head, text]) =>
+    lay(text).map((line, at) => (at === 0 ? head : "").padEnd(headColumns) + line),
+  );
+  return `${lines.join("\n")}\n`;
 }
+
+/** Where the texts begin, below each other. */
+export const headColumns = 7;
 
 function clipped(text: string): string {
   return text.length > longest ? `${text.slice(0, longest)}…` : text;

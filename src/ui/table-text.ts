@@ -2,16 +2,16 @@ import CliTable from "cli-table3";
 import type { CellText } from "./cell-text.ts";
 import type { Style } from "./style.ts";
 import type { Table } from "./view.ts";
-import { cut, widthOf } from "./width.ts";
+import { cut, widthOf, wrapped } from "./width.ts";
 
 const gap = 2;
-/** Less than this of a text or an id says nothing any more. */
-const leastColumns = 8;
+/** What gives way where it gets narrow, in this order, and how far: less of it says nothing any more. */
+const soft = { sentence: 30, text: 8, id: 8 };
 
 /**
- * A heading and a line a row. Where it gets narrow, texts give way first and then ids, but never
- * that of the row itself in the first column; half an amount or a time would be another one.
- * Undefined where that is not enough.
+ * A heading and a line a row; only a sentence takes more. Where it gets narrow, sentences go on below
+ * their beginning, then texts are cut and then ids, but never that of the row itself in the first
+ * column; half an amount or a time would be another one. Undefined where that is not enough.
  */
 export function tableText(
   { columns, rows }: Pick<Table, "columns" | "rows">,
@@ -28,24 +28,53 @@ export function tableText(
     return kind === "id" && index === 0 ? "firm" : kind;
   });
   const room = width - gap * (columns.length - 1);
-  const widths = ["text", "id"].reduce(
-    (left, kind) => narrowed(left, (index) => kinds[index] === kind, room),
+  const widths = Object.entries(soft).reduce(
+    (left, [kind, least]) =>
+      narrowed(left, { givesWay: (index) => kinds[index] === kind, least, room }),
     wanted,
   );
-  return sum(widths) <= room ? laidOut(lines, widths) : undefined;
+  if (sum(widths) > room) return undefined;
+  const isSentence = (column: number) => kinds[column] === "sentence";
+  return laidOut(
+    lines.flatMap((line) => unfolded(line, widths, isSentence)),
+    widths,
+  );
+}
+
+interface Narrowing {
+  givesWay(index: number): boolean;
+  /** Columns that none of them goes below. */
+  least: number;
+  room: number;
 }
 
 /** Takes what is too much from the widest of those that give way. */
-function narrowed(wanted: number[], givesWay: (index: number) => boolean, room: number): number[] {
+function narrowed(wanted: number[], { givesWay, least, room }: Narrowing): number[] {
   const widths = [...wanted];
   for (let over = sum(widths) - room; over > 0; over -= 1) {
-    const soft = widths.map((width, index) => (givesWay(index) ? width : 0));
-    const most = Math.max(...soft);
-    if (most <= leastColumns) break;
-    widths[soft.indexOf(most)] = most - 1;
+    const giving = widths.map((width, index) => (givesWay(index) ? width : 0));
+    const most = Math.max(...giving);
+    if (most <= least) break;
+    widths[giving.indexOf(most)] = most - 1;
   }
   return widths;
 }
+
+/** A line, and what of its sentences goes on below it. */
+function unfolded(
+  line: CellText[],
+  widths: number[],
+  isSentence: (column: number) => boolean,
+): CellText[][] {
+  const cells = line.map(({ text, paint }, column) => {
+    const parts = isSentence(column) ? wrapped(text, widths[column] ?? 0) : [text];
+    return parts.map((part) => ({ text: part, paint }));
+  });
+  const height = Math.max(1, ...cells.map((parts) => parts.length));
+  return Array.from({ length: height }, (_, at) => cells.map((parts) => parts[at] ?? nothing));
+}
+
+const nothing: CellText = { text: "", paint: (same) => same };
 
 /**
  * cli-table3 takes a Bangla mark for a letter. So it lays out boxes that have the right width, and

@@ -11,7 +11,7 @@ import {
   type Table,
   type View,
 } from "./view.ts";
-import { padded, widthOf, wrapped } from "./width.ts";
+import { padded, widthOf, wrapped, wrappedSentence } from "./width.ts";
 
 interface TextOptions extends Now {
   style: Style;
@@ -21,7 +21,8 @@ interface TextOptions extends Now {
 
 /** A view as people read it: a card for one record, a table for many. */
 export function toText(view: View, options: TextOptions): string {
-  if (view.kind === "line") return `${clean(view.text)}\n`;
+  if (view.kind === "line")
+    return `${wrappedSentence(clean(view.text), columnsOf(options)).join("\n")}\n`;
   if (view.kind === "raw") return `${cleanLines(view.text)}\n`;
   if (view.kind === "step") return stepText(view, options);
   return view.kind === "card" ? cardText(view, options) : listText(view, options);

@@ -71,6 +71,7 @@ export interface Row {
  */
 export type Cell =
   | { kind: "text"; value: string | null }
+  | { kind: "sentence"; value: string | null }
   | { kind: "id"; value: string | null }
   | { kind: "money"; value: number | bigint | null }
   | { kind: "time"; value: string | null }
@@ -87,6 +88,11 @@ export function field(key: string, label: string, cell: Cell): Field {
 /** A text; a number, a boolean and an absent value are shown as such. */
 export function text(value: string | number | boolean | null | undefined): Cell {
   return { kind: "text", value: value === null || value === undefined ? null : String(value) };
+}
+
+/** A text that has to be read to its end: where a table gets narrow it goes on below its beginning. */
+export function sentence(value: string): Cell {
+  return { kind: "sentence", value };
 }
 
 /** An id, a reference, a number of a person: what is worth nothing in part. */

@@ -23,10 +23,25 @@ export function padded(text: string, columns: number): string {
  * ends. A web address is not: it could not be clicked or copied any more.
  */
 export function wrapped(text: string, columns: number): string[] {
-  if (widthOf(text) <= columns) return [text];
+  return widthOf(text) <= columns ? [text] : wrappedWords(text.split(" "), columns);
+}
+
+/**
+ * A sentence in lines of so many columns. A command line in it stays on one, as long as it may be:
+ * half a command that is copied and pasted is another command.
+ */
+export function wrappedSentence(text: string, columns: number): string[] {
+  const words = `${text} `.matchAll(/((?:'lenden\b[^']*'|[^ ']+|')*) /g);
+  return wrappedWords(
+    Array.from(words, ([, word = ""]) => word),
+    columns,
+  );
+}
+
+function wrappedWords(words: string[], columns: number): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ").flatMap((one) => broken(one, columns))) {
+  for (const word of words.flatMap((one) => broken(one, columns))) {
     const joined = line === "" ? word : `${line} ${word}`;
     const fits = line === "" || widthOf(joined) <= columns;
     if (!fits) lines.push(line.trimEnd());
@@ -36,7 +51,7 @@ export function wrapped(text: string, columns: number): string[] {
 }
 
 function broken(word: string, columns: number): string[] {
-  return /^https?:\/\//.test(word) ? [word] : pieces(word, columns);
+  return /^https?:\/\/| /.test(word) ? [word] : pieces(word, columns);
 }
 
 /** Cut into pieces that fit, each of at least one character. */

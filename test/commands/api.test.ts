@@ -34,6 +34,16 @@ test("--include shows status and headers too", async () => {
   expect(JSON.parse(json.stdout)).toMatchObject({ status: 200, body: { success: true } });
 });
 
+test("an answer that nests without end is shown as it came, and what it was about stays in doubt", async () => {
+  const deep = `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`;
+  const { baseUrl } = await answering(() => ({ body: `{"success":true,"data":${deep}}` }));
+  const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: account.sandbox().apiKey };
+  const line = ["api", "POST", "/refund/create-a-request", "-f", "amount=5"];
+  const { stdout, code } = await lenden(line, { env });
+  expect(code).toBe(75);
+  expect(stdout).toContain(deep);
+});
+
 test("a payout made of fields is signed, and the sandbox accepts the signature", async () => {
   const fields = Object.entries({ ...payout, amount: "1250.50" }).flatMap(([name, value]) => [
     "-f",

@@ -43,6 +43,11 @@ test("a file is sent: the summary first, then each row once, and the sums at the
   expect((await sent()).length - before).toBe(3);
 });
 
+test("one row is one row, not one rows", async () => {
+  const { stdout } = await batch(["check", payroll("ONE", ["5"])]);
+  expect(stdout).toContain("bkash: 1 row, BDT 5.00");
+});
+
 test("the same file again sends nothing and shows the same batch", async () => {
   const [file, data] = [payroll("AGAIN"), scratchFolder()];
   const first = await batch(["send", file, "--json"], data);
@@ -50,6 +55,7 @@ test("the same file again sends nothing and shows the same batch", async () => {
   const second = await batch(["send", file, "--json"], data);
   expect([second.code, second.stdout]).toEqual([0, first.stdout]);
   expect(second.stderr).toContain("No row of this file is left to be sent");
+  expect(second.stderr).toContain("new references in the column ref");
   expect(await sent()).toHaveLength(before);
 });
 
@@ -61,8 +67,11 @@ test("a changed file of the same name is refused with the rows that differ, and 
   const refused = await batch(["send", other, "--allow-duplicates"], data);
   expect(refused.code).toBe(5);
   expect(refused.stderr).toContain("Another file of the name SAME.csv was planned");
-  expect(refused.stderr).toContain("line 4: another amount, recipient or method than row 3");
+  const [is, was] = ["7.00", "0.01"].map((amount) => `${amount} to 01912345678 by bkash`);
+  expect(refused.stderr).toContain(`line 4: ${is}; the plan has ${was}`);
   expect(refused.stderr).toContain("line 5: this row is not in the plan");
+  const shorter = await batch(["send", payroll("SAME", ["500"]), "--allow-duplicates"], data);
+  expect(shorter.stderr).toContain(`the plan has ${was}, and the file does not`);
   const named = await batch(["send", other, "--name", "second", "--allow-duplicates"], data);
   expect(named.code).toBe(0);
 });

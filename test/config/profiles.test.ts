@@ -379,6 +379,15 @@ describe("the life of a profile", () => {
   });
 });
 
+test("without any account it is said how to try lenden, and with one it is not", async () => {
+  const { env, add } = place();
+  expect((await lenden(["methods"], { env })).stderr).toContain("'lenden sandbox start'");
+  await add("shop");
+  const { stderr } = await lenden(["payout", "sign", "--amount", "5", "--ref", "A"], { env });
+  expect(stderr).toContain("There is no payout secret (tried: LENDEN_PAYOUT_SECRET, profile shop)");
+  expect(stderr).not.toContain("sandbox start");
+});
+
 describe("the file", () => {
   const modes = (...paths: string[]) =>
     paths.map((path) => (lstatSync(path).mode & 0o777).toString(8));
@@ -507,6 +516,18 @@ describe("the file", () => {
       });
     },
   );
+
+  test.skipIf(!canMount())("on a read-only disk is not said to be another lenden's", async () => {
+    await onSmallDisk(async (disk) => {
+      const folder = join(disk, "lenden");
+      const { add, profile } = place(folder);
+      expect((await add("shop")).code).toBe(0);
+      expect(succeeds("mount", "-o", "remount,ro", disk)).toBe(true);
+      const { code, stderr } = await profile(["set", "confirm-above", "5"]);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/could not be written to .*profiles\.json\.\n.*read-only/);
+    });
+  });
 
   test("keeps all of twenty profiles that twenty processes add at once", async () => {
     const outcomes = (await crowding) ?? [];

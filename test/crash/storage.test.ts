@@ -6,6 +6,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
   writeSync,
@@ -137,6 +138,18 @@ test.skipIf(!canMount)(
   },
 );
 
+test.skipIf(!canMount)(
+  "P7: a disk that is full once the ledger is open: the sentence says so, and nothing is sent",
+  async () => {
+    const { merchant, env, folder } = await onSmallDisk();
+    const spare = join(folder, "spare");
+    writeFileSync(spare, Buffer.alloc(40 * 1024));
+    fill(folder);
+    rmSync(spare);
+    await expectNothingSent(merchant, env, /ledger.*disk is full[\s\S]*nothing was sent/i);
+  },
+);
+
 async function onSmallDisk() {
   const merchant = await openMerchantApart();
   const folder = mounted("512k");
@@ -179,6 +192,7 @@ test.concurrent("P7: a ledger that is locked before the intent: exit 1, and noth
   const { code, stderr } = await merchant.built(payoutOf("BUSY"));
   unlock();
   expect(code).toBe(1);
+  expect(stderr).toMatch(/The ledger could not be read or written: database is locked\./);
   expect(stderr).not.toMatch(/\n +at /);
   expect(await merchant.moneyRequests()).toEqual([]);
 });

@@ -87,6 +87,7 @@ describe("P3: the clock", () => {
     const { kind, message, details } = await failure(sendPayout(order, run.world));
     expect(kind).toBe("uncertain");
     expect(`${message} ${details.hint}`).toContain("clock");
+    expect(message).toMatch(/[^.]\.$/);
     expect(run.of("createPayout")).toHaveLength(1);
   });
 });

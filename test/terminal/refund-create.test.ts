@@ -113,7 +113,7 @@ terminalTest(
     const terminal = await shop.open(["refund", "create", "--payment", unpaid]);
     const { code, screen } = await terminal.ended();
     expect(code).toBe(3);
-    expect(screen).toContain("only a Completed payment can be paid back");
+    expect(screen.replace(/\s+/g, " ")).toContain("only a Completed payment can be paid back");
     expect(screen).not.toContain("?");
   },
 );

@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { render } from "../../src/ui/render.ts";
-import { card, field, id, money, status, type Table, text, time } from "../../src/ui/view.ts";
-import { cut, widthOf, wrapped } from "../../src/ui/width.ts";
+import {
+  card,
+  field,
+  id,
+  money,
+  sentence,
+  status,
+  type Table,
+  text,
+  time,
+} from "../../src/ui/view.ts";
+import { cut, widthOf, wrapped, wrappedSentence } from "../../src/ui/width.ts";
 import { columnsOf } from "./columns.ts";
 
 const bangla = "ক্ষুদ্র ব্যবসায়ীর জন্য চাঁদপুরের বিকাশ পেমেন্ট";
@@ -47,6 +57,17 @@ describe("whatever is cut or wrapped", () => {
 test("a web address is never broken, for it must be clicked and copied", () => {
   const url = `https://pay.example/${"x".repeat(60)}`;
   expect(wrapped(`Pay at ${url} now`, 20)).toEqual(["Pay at", url, "now"]);
+});
+
+test("a command line in a sentence is never broken, for half of it is another command", () => {
+  const command = "'lenden payout batch send payroll.csv --yes'";
+  expect(wrappedSentence(`It's  there; ${command}, or run it`, 20)).toEqual([
+    "It's  there;",
+    `${command},`,
+    "or run it",
+  ]);
+  const endless = "'lenden ".repeat(100_000);
+  expect(wrappedSentence(endless, 80).join(" ").length).toBe(endless.length);
 });
 
 const now = Date.parse("2026-11-20T12:00:00Z");
@@ -110,6 +131,47 @@ describe.each([40, 60, 80, 120, 200])("on %d columns", (width) => {
     for (const line of further.slice(width === 40 ? 2 : 0))
       expect(/^ */.exec(line)?.[0]).toHaveLength(indent);
     expect(further.length > 0).toBe(true);
+  });
+});
+
+describe("a sentence in a table", () => {
+  const says = "This mobile number has ten digits: a leading zero was lost. Write 01XXXXXXXXX.";
+  const table: Table = {
+    kind: "table",
+    columns: [
+      { key: "value", label: "IS" },
+      { key: "problem", label: "PROBLEM" },
+      { key: "line", label: "LINE" },
+    ],
+    rows: [says, "Short."].map((problem, index) => ({
+      id: String(index),
+      cells: { value: text("x".repeat(30)), problem: sentence(problem), line: text("7") },
+    })),
+    empty: "",
+  };
+  const shownOn = (width: number) =>
+    render([], () => table, {
+      ...({ format: "table", quiet: false, color: false, continues: false } as const),
+      ...{ width, nowMs: now },
+    });
+
+  test.each([52, 60, 80, 120])(
+    "is whole on %d columns, and stands in its column",
+    async (width) => {
+      const lines = (await shownOn(width)).trimEnd().split("\n");
+      for (const line of lines) expect(columnsOf(line)).toBeLessThanOrEqual(width);
+      const [head = "", ...others] = lines;
+      const [from, to] = [head.indexOf("PROBLEM"), head.indexOf("LINE")];
+      const read = others.map((line) => line.slice(from, to).trim()).join(" ");
+      expect(read).toBe(`${says} Short.`);
+      for (const line of others.filter((one) => !one.trimEnd().endsWith("7")))
+        expect(line.slice(0, from).trim()).toBe("");
+    },
+  );
+
+  test("where that gets too narrow, its rows stand below each other", async () => {
+    expect(await shownOn(40)).toMatch(/^ {2}IS +x{28}/);
+    expect((await shownOn(40)).replace(/\s+/g, " ")).toContain(says);
   });
 });
 

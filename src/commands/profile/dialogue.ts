@@ -29,6 +29,7 @@ export async function askProfile(given: Given, ask: Ask, context: Context) {
   const taken = given.replace ? {} : (await context.profiles.read()).profiles;
   if (given.name !== undefined && Object.hasOwn(taken, given.name)) throw nameTaken(given.name);
   context.notice(await whereKept(given, context));
+  context.notice("Both are in the merchant dashboard, under Settings → Development Info.");
   context.notice("Nothing is written before the last answer; Ctrl-C leaves.");
   const { text: apiKey, environment } = await askKey(given, ask);
   context.notice(`This is a ${environment} key.`);

@@ -1,9 +1,10 @@
 import { readAmount } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import { defineCommand } from "../../../frame/command.ts";
-import { card, field, text, type View } from "../../../ui/view.ts";
+import { rowsText } from "../../../ui/rows.ts";
+import { card, field, sentence, text, type View } from "../../../ui/view.ts";
 import { type Checked, examineFile, sourceFlags, sourceInput } from "./source.ts";
-import { repeatedText, rowsText } from "./standing-card.ts";
+import { repeatedText } from "./standing-card.ts";
 
 export const batchCheck = defineCommand({
   name: "payout batch check",
@@ -47,7 +48,7 @@ function problemTable({ problems }: Checked): View {
         line: text(line),
         column: text(column || null),
         value: text(value.length > 40 ? `${value.slice(0, 40)}…` : value || null),
-        problem: text(problem),
+        problem: sentence(problem),
       },
     })),
     empty: "",

@@ -21,7 +21,9 @@ export async function sendWithProgress(
   const seen = openCounter(batch, standingOf(batch, ledger).sums, context.host);
   if (seen.isDone()) {
     ledger.batches().letGo(batch);
-    context.notice("No row of this file is left to be sent; nothing was sent now.");
+    context.notice(
+      "No row of this file is left to be sent; nothing was sent now. To pay the same again, as in another month, give the rows new references in the column ref.",
+    );
     return undefined;
   }
   const progress = context.progress(seen.line);

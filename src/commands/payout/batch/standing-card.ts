@@ -2,6 +2,7 @@ import { addUp, type Standings, standings } from "../../../batch/standing.ts";
 import { amountText } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import type { Batch, Ledger } from "../../../frame/context.ts";
+import { rowsText } from "../../../ui/rows.ts";
 import { type Card, card, field, text, time } from "../../../ui/view.ts";
 
 /** A batch with where its rows stand, proved to add up to its plan. */
@@ -89,10 +90,6 @@ function rowsOf(count: number): string {
 /** `3 rows, BDT 1,250.50`. */
 export function rowsAnd(count: number, sumPaisa: bigint): string {
   return `${rowsText(count)}, ${formatPaisa(sumPaisa)}`;
-}
-
-export function rowsText(count: number): string {
-  return `${count} ${count === 1 ? "row" : "rows"}`;
 }
 
 /** Of rows that --allow-duplicates let pass. */
