@@ -26,7 +26,7 @@ const mostSaid = 500;
 const deepest = 12;
 
 /**
- * Takes a callback apart, whatever its shape: service.md §6 shows none. JSON, a form, and either inside
+ * Takes a callback apart, whatever its shape: the specification shows none (§6). JSON, a form, and either inside
  * the other are understood; of anything else the words are taken, and it is `unclear`.
  */
 export function whatIsSaid(received: Pick<Received, "target" | "headers" | "body">): Saying {

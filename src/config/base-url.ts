@@ -2,7 +2,7 @@ import { basePath, isLoopback, parseUrl } from "../contract/url.ts";
 import { Failure } from "../failure.ts";
 
 /**
- * Reads a base URL; one without a path gets the service's (service.md §9).
+ * Reads a base URL; one without a path gets the service's (specification §9).
  *
  * @throws Failure `access` when a key cannot be sent there
  */

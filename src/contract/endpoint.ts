@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 
 /**
- * Who may call: any key, a key with a payout signature, or a sandbox key alone (service.md §4).
+ * Who may call: any key, a key with a payout signature, or a sandbox key alone (specification §4).
  */
 export type Access = "key" | "signature" | "sandbox key";
 
@@ -27,7 +27,7 @@ export interface Endpoint<R extends Route = Route, Body = unknown, Data = unknow
   /** The field of `data` that must be the id in the path: an answer may be about another record. */
   about: string | undefined;
   body: z.ZodMiniType<Body> | undefined;
-  /** The shape of the answer's `data`; undefined where service.md does not show the answer at all. */
+  /** The shape of the answer's `data`; undefined where the specification shows no answer. */
   data: z.ZodMiniType<Data> | undefined;
 }
 

@@ -8,7 +8,7 @@ export function readIdentifier(text: string): Reading<string> {
   );
 }
 
-/** Reads a refund's account number: sent as typed, trimmed; its exact format is not shown (service.md §2). */
+/** Reads a refund's account number: sent as typed, trimmed; its exact format is not shown (specification §2). */
 export function readAccountNumber(text: string): Reading<string> {
   const trimmed = text.replace(/^ +| +$/g, "");
   if (/[^0-9\P{Nd}]/u.test(trimmed))

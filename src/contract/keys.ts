@@ -3,7 +3,7 @@ import { accepted, type Reading, rejected } from "./reading.ts";
 export const environments = ["sandbox", "production"] as const;
 export type Environment = (typeof environments)[number];
 
-/** An API key; its prefix decides the environment (service.md §5). */
+/** An API key; its prefix decides the environment (specification §5). */
 export interface ApiKey {
   text: string;
   environment: Environment;

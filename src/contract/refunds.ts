@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 import { amount, identifier, status, told } from "./fields.ts";
 
-/** Where a refund goes: a personal or a business MFS account (service.md §2). */
+/** Where a refund goes: a personal or a business MFS account (specification §2). */
 const accountTypes = ["PERSONAL_ACCOUNT", "BUSINESS_ACCOUNT"] as const;
 export type AccountType = (typeof accountTypes)[number];
 

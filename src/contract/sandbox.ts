@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 
-/** The answers of the sandbox helpers are not shown (service.md §4): whatever comes is taken. */
+/** The answers of the sandbox helpers are not shown (specification §4): whatever comes is taken. */
 export const sandbox = {
   triggerPayment: endpoint("POST /sandbox/trigger-payment", {
     access: "sandbox key",

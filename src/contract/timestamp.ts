@@ -1,6 +1,6 @@
 import { accepted, type Reading, rejected } from "./reading.ts";
 
-/** Reads a payout's timestamp: Unix time in whole seconds (service.md §5). */
+/** Reads a payout's timestamp: Unix time in whole seconds (specification §5). */
 export function readTimestamp(text: string): Reading<number> {
   if (/^[1-9][0-9]{8,9}$/.test(text)) return accepted(Number(text));
   if (/^[1-9][0-9]{12}$/.test(text))

@@ -1,6 +1,6 @@
 import { accepted, type Reading, rejected } from "./reading.ts";
 
-/** The version is part of the base path, in every environment (service.md §9). */
+/** The version is part of the base path, in every environment (specification §9). */
 export const basePath = "/cp/api/v1";
 
 /** Reads an address that customers or callbacks are sent to: `https:`, or `http:` on loopback. */

@@ -1,4 +1,4 @@
-/** A state of a payment, a payout or a refund (service.md §3). */
+/** A state of a payment, a payout or a refund (specification §3). */
 export const statuses = ["Processing", "Completed", "Cancelled"] as const;
 export type Status = (typeof statuses)[number];
 
@@ -6,7 +6,7 @@ export type Status = (typeof statuses)[number];
 export const resources = ["payment", "payout", "refund"] as const;
 export type Resource = (typeof resources)[number];
 
-/** The service's endpoints by name, for those who only name them (service.md §4). */
+/** The service's endpoints by name, for those who only name them (specification §4). */
 export const endpointNames = [
   "listMethods",
   "createPayment",

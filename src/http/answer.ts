@@ -50,7 +50,7 @@ interface Times {
   retryAfterMs?: number;
 }
 
-/** Judges one exchange; pure. Error bodies are not shown (service.md §7), so any are taken. */
+/** Judges one exchange; pure. Error bodies are not shown (specification §7), so any are taken. */
 export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answer {
   if (exchange.kind === "broken") return judgeBroken(exchange);
   const { status, headers } = exchange;

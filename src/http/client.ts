@@ -87,7 +87,7 @@ export async function send(request: Request, wire: Wire): Promise<Exchange> {
   return exchange;
 }
 
-/** The request of one call. Its timestamp and signature are of this very moment (service.md §5). */
+/** The request of one call. Its timestamp and signature are of this very moment (specification §5). */
 export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Request> {
   const { path, rest } = filledPath(endpoint.path, input);
   const signed = endpoint.access === "signature";

@@ -1,4 +1,4 @@
-/** What the service says went wrong, found in a body whose shape is not shown (service.md §7). */
+/** What the service says went wrong, found in a body whose shape is not shown (specification §7). */
 export interface Complaint {
   message?: string;
   code?: string;

@@ -15,7 +15,7 @@ export interface RawCall {
 }
 
 /**
- * The request of a raw call. Where service.md §4 wants a signature it is made of the body's own
+ * The request of a raw call. Where the service wants a signature it is made of the body's own
  * values, and a missing timestamp is added; nothing else is touched.
  */
 export async function rawRequest({ method, path, body }: RawCall, wire: Wire): Promise<Request> {

@@ -27,7 +27,7 @@ type RefundInput = Omit<Input<ServiceContract["createRefund"]>, "amount">;
 export type Payment = Data<ServiceContract["createPayment"]>;
 export type Refund = Data<ServiceContract["createRefund"]>;
 
-/** Creates a payment, at most once (money-safety.md §3). */
+/** Creates a payment, at most once. */
 export async function createPayment(
   amountPaisa: Paisa,
   input: PaymentInput,

@@ -8,7 +8,7 @@ type Refused = Extract<Answer, { kind: "refused" }>;
 type Unclear = Extract<Answer, { kind: "unclear" }>;
 type Unsent = Extract<Answer, { kind: "unsent" }>;
 
-/** Payout timestamps may be five minutes off (service.md §8); one minute is kept for the way. */
+/** Payout timestamps may be five minutes off (specification §8); one minute is kept for the way. */
 const tolerableClockMs = 4 * 60_000;
 
 /**

@@ -21,7 +21,7 @@ export interface SentPayout {
 /**
  * Sends a payout so that it happens once: the intent is durable before anything leaves; the same
  * reference and body go out on every attempt, in this run and in the next; and at the end a retrieve
- * compares the recipient, whom the signature does not cover (money-safety.md §2).
+ * compares the recipient, whom the signature does not cover.
  *
  * @throws Failure `unreachable` when it is proved that nothing was ever sent, `refused` or `access`
  * when the service refused the only attempt it can have seen, `conflict` when the reference belongs

@@ -87,7 +87,7 @@ async function settle<Record extends { status: string }>(
 
 /**
  * Makes the move, then shows the record as the service has it. Only the record tells: one that is
- * where it should be is success, whatever the answer was (money-safety.md §3). Once a try is in
+ * where it should be is success, whatever the answer was. Once a try is in
  * doubt, no refusal of a later one ends the doubt: our own first try may be what is in the way.
  */
 async function moveRecord<Record extends { status: string }>(

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { masked, readApiKey } from "../contract/keys.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Refuses any key but this sandbox's own (service.md §5.1 to 3). */
+/** Refuses any key but this sandbox's own (specification §5.1 to 3). */
 export function requireKey(given: string | undefined, apiKey: string): void {
   if (!given) throw new Refusal(401, "KEY_MISSING", "The header x-api-key is missing.");
   if (sameText(given, apiKey)) return;
@@ -28,7 +28,7 @@ export interface SignedFields {
 }
 
 /**
- * Refuses a payout whose signature or time is not right (service.md §5.5, §8). `nowMs` is the
+ * Refuses a payout whose signature or time is not right (specification §5.5, §8). `nowMs` is the
  * server's clock; exactly five minutes off is still in time.
  */
 export function requireSignature(

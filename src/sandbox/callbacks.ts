@@ -16,7 +16,7 @@ export interface CallbackOptions extends DeliveryOptions {
 }
 
 /**
- * Tells merchants when a payment or a refund leaves `Processing` (service.md §6, which shows neither
+ * Tells merchants when a payment or a refund leaves `Processing` (specification §6, which shows neither
  * the body nor how often the service tries: both are the sandbox's own choice). No answer waits for
  * it. What is still to be told is forgotten when the function that this returns ends it.
  */
@@ -69,7 +69,7 @@ function faultFor({ faults, luck }: CallbackOptions): CallbackFault | undefined 
   return faults.find(({ share }) => share === 1 || luck.share() < share);
 }
 
-/** Undefined where nobody is told: payouts have no callbacks that service.md shows. */
+/** Undefined where nobody is told: the specification has no callbacks of payouts. */
 function callbackOf(
   kind: Resource,
   id: string,

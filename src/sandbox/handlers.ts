@@ -46,7 +46,7 @@ export interface HandlerOptions {
   baseUrl: string;
 }
 
-/** The service (service.md §4): what it answers, and what it refuses. */
+/** The service (specification §4): what it answers, and what it refuses. */
 export function serviceHandlers(options: HandlerOptions): Handlers<ServiceContract> {
   const { store, origin, baseUrl } = options;
   return {
@@ -73,7 +73,7 @@ export function serviceHandlers(options: HandlerOptions): Handlers<ServiceContra
     createPayout(input) {
       const payout = store.transaction(
         () =>
-          // A used reference is not an error, whatever the rest of the body says (service.md §7).
+          // A used reference is not an error, whatever the rest of the body says (specification §7).
           store.payoutOf(input.merchantRef) ??
           store.payouts.add({
             id: store.newId("PO"),
@@ -143,7 +143,7 @@ export function serviceHandlers(options: HandlerOptions): Handlers<ServiceContra
   };
 }
 
-/** The payment must be completed (service.md §3), and never gives back more than was paid. */
+/** The payment must be completed (specification §3), and never gives back more than was paid. */
 function requireRefundable(store: Store, transactionId: string, amountPaisa: bigint): void {
   const payment = paymentOf(store, transactionId);
   if (payment.status !== "Completed") {

@@ -35,7 +35,7 @@ interface Desk {
 
 /**
  * The page that `payment_url` opens: the customer pays or declines, and goes back to the merchant's
- * `redirect_url` (service.md §4). It takes no key: whoever has the address may pay.
+ * `redirect_url` (specification §4). It takes no key: whoever has the address may pay.
  */
 export function mountPayPage(app: Hono<Env>, { store }: { store: Store }): void {
   const path = payPath(":transactionId");

@@ -1,7 +1,7 @@
 import { type Status, statuses } from "../contract/words.ts";
 import type { Row, Value } from "../ledger/database.ts";
 
-/** What the three kinds of records have in common (service.md §2). Amounts are whole paisa. */
+/** What the three kinds of records have in common (specification §2). Amounts are whole paisa. */
 export type Kept = {
   id: string;
   amountPaisa: bigint;

@@ -5,7 +5,7 @@ export interface Answer {
 }
 
 /**
- * The sandbox says no. service.md §7 shows neither status codes nor error bodies: both are the
+ * The sandbox says no. The specification (§7) shows neither status codes nor error bodies: both are the
  * sandbox's own choice, and its OpenAPI document says so.
  */
 export class Refusal extends Error {

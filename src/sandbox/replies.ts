@@ -21,12 +21,12 @@ export function notFound(what: string): never {
   throw new Refusal(404, "NOT_FOUND", `There is no ${what} with this id.`);
 }
 
-/** A record in its last state cannot be moved (service.md §3, §7). */
+/** A record in its last state cannot be moved (specification §3, §7). */
 export function alreadyEnded(what: string, status: string): Refusal {
   return new Refusal(409, "ALREADY_ENDED", `This ${what} is ${status} and moves no more.`);
 }
 
-/** A record as its retrieve endpoint shows it (service.md §4). */
+/** A record as its retrieve endpoint shows it (specification §4). */
 export function paymentReply(payment: Payment) {
   const { id, amountPaisa, description, paymentMethodId, ...rest } = payment;
   const { status, createdAt, updatedAt } = rest;

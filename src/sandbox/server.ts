@@ -42,7 +42,7 @@ export interface RunningSandbox {
 }
 
 /**
- * Starts the service of service.md on loopback; it accepts requests when this returns. Fails as
+ * Starts the service on loopback; it accepts requests when this returns. Fails as
  * `internal` when the port is taken or the data file cannot be used.
  */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
@@ -84,7 +84,7 @@ async function storeFor({ dataFile, seed, now, autoCompleteMs }: SandboxOptions)
   return openStore({ database, ids, newAccount: newAccount(seed), now, autoCompleteMs });
 }
 
-/** A key of the documented shape `sk_sandbox_XXX-XXXXXXXXXXXX-XXX` (service.md §5). */
+/** A key of the documented shape `sk_sandbox_XXX-XXXXXXXXXXXX-XXX` (specification §5). */
 function newAccount(seed: number | undefined): Account {
   const { letters } = createRandom("account", seed);
   const apiKey = `sk_sandbox_${letters(3)}-${letters(12)}-${letters(3)}`;

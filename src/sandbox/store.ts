@@ -21,7 +21,7 @@ export interface Store {
   payments: Table<PaymentDetails>;
   payouts: Table<PayoutDetails>;
   refunds: Table<RefundDetails>;
-  /** The payout that has this reference: what makes creation idempotent (service.md §4). */
+  /** The payout that has this reference: what makes creation idempotent (specification §4). */
   payoutOf(merchantRef: string): Payout | undefined;
   /** What is refunded of a payment or about to be: Processing and Completed refunds. */
   refundedPaisa(transactionId: string): bigint;

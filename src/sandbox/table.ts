@@ -2,7 +2,7 @@ import type { Status } from "../contract/words.ts";
 import type { Database, Row, Statement } from "../ledger/database.ts";
 import { type Kept, type Kind, readKept, text, whole } from "./records.ts";
 
-/** The records of one kind, and the only moves they can make (service.md §3). */
+/** The records of one kind, and the only moves they can make (specification §3). */
 export interface Table<Details extends Row> {
   /** Adds a record in `Processing`. */
   add(given: Details & Pick<Kept, "id" | "amountPaisa">): Details & Kept;

@@ -9,7 +9,7 @@ const documented: Record<string, { success: boolean; data: unknown }> = JSON.par
 );
 const endpoints: Endpoint[] = Object.values(contract);
 
-test("the eleven endpoints of service.md §4 are declared, each by its name", () => {
+test("the eleven endpoints of the specification (§4) are declared, each by its name", () => {
   expect(Object.keys(contract).sort()).toEqual([...endpointNames].sort());
   expect(endpoints.map(({ route }) => route).sort()).toEqual([
     "GET /payment/methods",

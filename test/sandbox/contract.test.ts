@@ -9,7 +9,7 @@ import { createRandom } from "../../src/sandbox/random.ts";
 import { openStore } from "../../src/sandbox/store.ts";
 import { start } from "./running.ts";
 
-test("the OpenAPI document lists the eleven endpoints of service.md §4", async () => {
+test("the OpenAPI document lists the eleven endpoints of the specification (§4)", async () => {
   const { text, status } = await (await start()).call("//openapi.json", noKey);
   const document = JSON.parse(text);
   expect(status).toBe(200);
