@@ -1,5 +1,6 @@
 import { fstatSync, readFileSync, writeSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
+import { errorCode } from "./error-code.ts";
 import { type Folders, foldersOf } from "./folders.ts";
 import { type Parts, packageParts } from "./parts.ts";
 
@@ -106,7 +107,7 @@ const lastOutput: Host["lastOutput"] = {
 
 /** A reader that is slow, or gone. */
 function isReaders(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = errorCode(error);
   return code === "EAGAIN" || code === "EPIPE";
 }
 
@@ -142,7 +143,7 @@ function processStart(pid: number): string | undefined {
     process.kill(pid, 0);
   } catch (error) {
     // EPERM: there is one, and it is somebody else's.
-    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return undefined;
+    if (errorCode(error) !== "EPERM") return undefined;
   }
   try {
     const afterName = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1) ?? "";

@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { errorCode } from "../error-code.ts";
 import { Failure } from "../failure.ts";
 import { type Profiles, profilesSchema } from "./profile.ts";
 
@@ -24,7 +25,7 @@ export function readProfiles(folder: string): Profiles {
     return read(folder);
   } catch (error) {
     if (error instanceof Failure) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    const code = errorCode(error) ?? "unknown";
     throw new Failure("access", `The profiles in ${folder} cannot be read (${code}).`, {
       hint: "Check the permissions of that folder and of profiles.json, or set LENDEN_CONFIG_DIR to a folder of your own.",
       cause: error,

@@ -1,4 +1,5 @@
 import { chmodSync, closeSync, lstatSync, openSync } from "node:fs";
+import { errorCode } from "../error-code.ts";
 import { Failure } from "../failure.ts";
 
 /** What a column holds. Whole numbers are bigint in both directions, so that no amount is rounded. */
@@ -172,6 +173,6 @@ function makeIfMissing(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { errorCode } from "../error-code.ts";
 import { exits, Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import type { Scrubber } from "../ui/scrub.ts";
@@ -24,8 +25,8 @@ export async function report(
 }
 
 function unexpected(error: unknown): Failure {
-  const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
-  return new Failure("internal", `Something went wrong inside lenden${code}.`, {
+  const code = errorCode(error);
+  return new Failure("internal", `Something went wrong inside lenden${code ? ` (${code})` : ""}.`, {
     hint: "Run it again with LENDEN_DEBUG=1 and report what it prints.",
     cause: error,
   });
