@@ -1,6 +1,7 @@
+import { jsonIn } from "../json.ts";
 import { meaningOf } from "./meaning.ts";
 import type { Received } from "./received.ts";
-import { isForm, isQuery, jsonIn, shapeOf } from "./shape.ts";
+import { isForm, isQuery, shapeOf } from "./shape.ts";
 
 /** One value that a callback holds, wherever it stood. */
 export interface Said {

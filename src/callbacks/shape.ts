@@ -1,3 +1,4 @@
+import { jsonIn } from "../json.ts";
 import type { Received } from "./received.ts";
 
 /**
@@ -16,15 +17,6 @@ export function shapeOf({ headers, body }: Pick<Received, "headers" | "body">): 
   if (text === "") return { kind: "nothing", text, unclear: undefined };
   const kind = jsonIn(text) ? "json" : isForm(text) ? "form" : "words";
   return { kind, text, unclear: whyUnclear(kind, { headers, body }) };
-}
-
-/** The one JSON document that a text is. */
-export function jsonIn(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }
 
 /** Names and values as every sender encodes them. Where something else stands, readers differ. */

@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import { isObject } from "../json.ts";
 import { type Complaint, complaintIn } from "./complaint.ts";
 import type { Exchange, Headers } from "./exchange.ts";
 import type { Fault } from "./fault.ts";
@@ -172,8 +173,4 @@ function isTooDeep(text: string): boolean {
 
 function first(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import { contract } from "../contract/index.ts";
 import { readReference } from "../contract/reference.ts";
 import { Failure, usage } from "../failure.ts";
+import { jsonIn } from "../json.ts";
 import { type Answer, judge } from "./answer.ts";
 import { baseHeaders, send, signatureOf, type Wire } from "./client.ts";
 import type { Request } from "./exchange.ts";
@@ -53,17 +54,15 @@ export async function rawOutcome(call: RawCall, wire: Wire) {
     answer,
     status: exchange.status,
     headers: exchange.headers,
-    body: parsed(exchange.bytes),
+    body: bodyIn(exchange.bytes),
   };
 }
 
-function parsed(bytes: Uint8Array): unknown {
+/** Its JSON, or its text where it is none. */
+function bodyIn(bytes: Uint8Array): unknown {
   const text = new TextDecoder().decode(bytes);
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const json = jsonIn(text);
+  return json ? json.value : text;
 }
 
 function endpointOf(method: string, path: string): Endpoint | undefined {
