@@ -1,6 +1,6 @@
+import { hasEnded } from "../contract/record.ts";
 import type { StoredCallback } from "../ledger/callback.ts";
 import { answerFor } from "./forward.ts";
-import { hasEnded } from "./looked.ts";
 import { verdicts } from "./verdicts.ts";
 import type { Checked } from "./verify.ts";
 

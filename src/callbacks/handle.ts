@@ -1,11 +1,10 @@
 import { hash } from "node:crypto";
 import { Failure } from "../failure.ts";
-import type { StoredCallback } from "../ledger/callback.ts";
+import type { CallbackContent, StoredCallback } from "../ledger/callback.ts";
 import type { Callbacks } from "../ledger/callbacks.ts";
 import { type Again, againAfter, hasArrived } from "./again.ts";
 import { answerFor, type ForwardOptions, forward } from "./forward.ts";
 import { subjectsOf } from "./looked.ts";
-import type { Received } from "./received.ts";
 import { stopped } from "./stopping.ts";
 import { type Checked, type Found, type Look, type Verified, verify } from "./verify.ts";
 
@@ -121,10 +120,7 @@ function aboutOf(found: Found[]): ForwardOptions["about"] {
 }
 
 /** Asks the service. Where it gives no usable answer nothing is decided, and that is said. */
-async function check(
-  callback: Pick<Received, "target" | "headers" | "body">,
-  look: Look,
-): Promise<Verified> {
+async function check(callback: CallbackContent, look: Look): Promise<Verified> {
   try {
     return await verify(callback, look);
   } catch (error) {

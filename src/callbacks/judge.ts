@@ -1,6 +1,7 @@
 import { type Paisa, paisaOf, readAmount } from "../contract/amount.ts";
+import { hasEnded, type ServiceRecord } from "../contract/record.ts";
 import type { Claimed } from "./claims.ts";
-import { type Found, hasEnded, isFound, type ServiceRecord, subjectsOf } from "./looked.ts";
+import { type Found, isFound, subjectsOf } from "./looked.ts";
 import { meaningOf } from "./meaning.ts";
 import type { Said, Saying } from "./said.ts";
 import type { Verdict } from "./verdicts.ts";

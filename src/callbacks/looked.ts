@@ -1,14 +1,6 @@
+import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import type { Statement } from "./statements.ts";
-
-/** A record as the service has it. */
-export interface ServiceRecord {
-  status: string;
-  amount: number;
-  description?: string | null | undefined;
-  transactionId?: string | undefined;
-  merchantRef?: string | undefined;
-}
 
 /** What a callback names, and what the service has. */
 export interface Looked {
@@ -30,8 +22,4 @@ export function subjectsOf<One extends Looked>(looked: One[]): One[] {
   const isOfRefund = ({ kind, statement }: One) =>
     kind === "payment" && refunds.some(({ record }) => record?.transactionId === statement.id);
   return looked.filter((one) => !isOfRefund(one));
-}
-
-export function hasEnded({ status }: Pick<ServiceRecord, "status">): boolean {
-  return status === "Completed" || status === "Cancelled";
 }

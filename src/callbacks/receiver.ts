@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Failure } from "../failure.ts";
+import type { CallbackRequest } from "../ledger/callback.ts";
 import type { Limits } from "./limits.ts";
-import type { Received } from "./received.ts";
 
 export interface Receiver {
   /** Where a tunnel or a reverse proxy is to send what comes. */
@@ -15,7 +15,7 @@ export interface ReceiverOptions {
   port: number;
   limits: Limits;
   /** What to do with a callback; gives the status that its sender gets. */
-  take: (received: Received) => Promise<number>;
+  take: (received: CallbackRequest) => Promise<number>;
 }
 
 /**

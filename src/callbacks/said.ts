@@ -1,6 +1,6 @@
 import { jsonIn } from "../json.ts";
+import type { CallbackContent } from "../ledger/callback.ts";
 import { meaningOf } from "./meaning.ts";
-import type { Received } from "./received.ts";
 import { isForm, isQuery, shapeOf } from "./shape.ts";
 
 /** One value that a callback holds, wherever it stood. */
@@ -30,7 +30,7 @@ const deepest = 12;
  * Takes a callback apart, whatever its shape: the specification shows none (§6). JSON, a form, and either inside
  * the other are understood; of anything else the words are taken, and it is `unclear`.
  */
-export function whatIsSaid(received: Pick<Received, "target" | "headers" | "body">): Saying {
+export function whatIsSaid(received: CallbackContent): Saying {
   const { kind, text, unclear } = shapeOf(received);
   const saying: Saying = { said: [], trouble: undefined, unclear };
   const query = queryOf(received.target);

@@ -1,5 +1,5 @@
 import { jsonIn } from "../json.ts";
-import type { Received } from "./received.ts";
+import type { CallbackContent } from "../ledger/callback.ts";
 
 /**
  * What a body is to everybody who reads it. `unclear`: another reader may see something else in it than
@@ -12,7 +12,7 @@ export interface Shape {
 }
 
 /** JSON and forms are read by all in one way. What neither is, or is called something else, is not. */
-export function shapeOf({ headers, body }: Pick<Received, "headers" | "body">): Shape {
+export function shapeOf({ headers, body }: Pick<CallbackContent, "headers" | "body">): Shape {
   const text = new TextDecoder().decode(body).trim();
   if (text === "") return { kind: "nothing", text, unclear: undefined };
   const kind = jsonIn(text) ? "json" : isForm(text) ? "form" : "words";
@@ -44,7 +44,7 @@ function isUtf8(text: string): boolean {
 
 function whyUnclear(
   kind: Shape["kind"],
-  { headers, body }: Pick<Received, "headers" | "body">,
+  { headers, body }: Pick<CallbackContent, "headers" | "body">,
 ): string | undefined {
   const [type = "", ...parameters] = (headers["content-type"] ?? "").toLowerCase().split(";");
   const encoding = headers["content-encoding"] ?? "identity";

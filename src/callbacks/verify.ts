@@ -1,9 +1,9 @@
+import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
-import type { CheckedRecord } from "../ledger/callback.ts";
+import type { CallbackContent, CheckedRecord } from "../ledger/callback.ts";
 import { type Claimed, withClaims } from "./claims.ts";
 import { type Expected, isSameAmount, isSameStatus, judge } from "./judge.ts";
-import { type Found, isFound, type Looked, type ServiceRecord } from "./looked.ts";
-import type { Received } from "./received.ts";
+import { type Found, isFound, type Looked } from "./looked.ts";
 import { whatIsSaid } from "./said.ts";
 import { mostIds, type Statement, statementsOf } from "./statements.ts";
 import type { Verdict } from "./verdicts.ts";
@@ -11,7 +11,7 @@ import type { Verdict } from "./verdicts.ts";
 /** Retrieves a record; undefined where the service does not know it. Throws a Failure otherwise. */
 export type Look = (kind: Resource, id: string) => Promise<ServiceRecord | undefined>;
 
-export type { CheckedRecord, Found, ServiceRecord };
+export type { CheckedRecord, Found };
 
 export interface Checked {
   verdict: Verdict;
@@ -26,7 +26,7 @@ export interface Checked {
  * @throws Failure where the service gave no usable answer
  */
 export async function verify(
-  received: Pick<Received, "target" | "headers" | "body">,
+  received: CallbackContent,
   look: Look,
   expected: Expected = {},
 ): Promise<Verified> {

@@ -46,7 +46,7 @@ async function* story(
   const world = await context.worldOf(account, payoutSecret);
   const { dataOf } = await import("../operations/outcome.ts");
   const { createPayment, createRefund } = await import("../operations/once.ts");
-  const { cancelRefund, triggerPayment, triggerPayout } = await import("../operations/settle.ts");
+  const { cancelRefund, triggerPayment, triggerPayout } = await import("../operations/move.ts");
   const { sendPayout } = await import("../operations/payout.ts");
 
   const methods = dataOf(await world.client.listMethods({}));

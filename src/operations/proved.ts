@@ -1,6 +1,7 @@
+import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { differencesOf, type ServiceRecord } from "./record.ts";
+import { differencesOf } from "./service-record.ts";
 import { remembered } from "./wait.ts";
 import type { World } from "./world.ts";
 

@@ -1,3 +1,4 @@
+import { hasEnded } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
@@ -49,15 +50,15 @@ export async function waitForRefund(id: string, patience: Patience, world: World
  * @returns the record as it was seen last
  * @throws Failure `not-found` for an unknown id; the failure of the last look if none ever succeeded
  */
-async function waitForEnd<Record extends { status: string }>(
+async function waitForEnd<Retrieved extends { status: string }>(
   about: string,
-  retrieve: () => Promise<Answer<Record>>,
+  retrieve: () => Promise<Answer<Retrieved>>,
   patience: Patience,
   world: World,
-): Promise<Record> {
+): Promise<Retrieved> {
   world.waitFor(patience.timeoutMs);
   const endMs = world.now() + patience.timeoutMs;
-  let seen: Record | undefined;
+  let seen: Retrieved | undefined;
   for (let look = 0; ; look += 1) {
     const answer = await retrieve();
     if (answer.kind === "data") {
@@ -81,16 +82,12 @@ function unseen(about: string): Failure {
   });
 }
 
-export function hasEnded({ status }: { status: string }): boolean {
-  return status === "Completed" || status === "Cancelled";
-}
-
 /** Writes down what was last seen of a record, where the ledger has the operation that made it. */
-export async function remembered<Record extends { status: string }>(
+export async function remembered<Retrieved extends { status: string }>(
   { kind, id }: { kind: Resource; id: string },
-  record: Record,
+  record: Retrieved,
   world: World,
-): Promise<Record> {
+): Promise<Retrieved> {
   try {
     const ledger = await world.ledger();
     const operation = ledger.ofRecord(kind, id);

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verdicts } from "../../src/callbacks/verdicts.ts";
-import { type ServiceRecord, verify } from "../../src/callbacks/verify.ts";
+import { verify } from "../../src/callbacks/verify.ts";
 import { readWritten } from "../../src/callbacks/written.ts";
+import type { ServiceRecord } from "../../src/contract/record.ts";
 
 const numRuns = process.env.LENDEN_DEEP ? 50_000 : 1_000;
 

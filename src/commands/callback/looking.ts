@@ -7,7 +7,7 @@ import type { Context } from "../../frame/context.ts";
  * is an answer too; the page of something that stands before the service says nothing.
  */
 export async function lookFor(context: Pick<Context, "world">): Promise<Look> {
-  const { askForRecord } = await import("../../operations/record.ts");
+  const { askForRecord } = await import("../../operations/service-record.ts");
   const { dataOf } = await import("../../operations/outcome.ts");
   const world = await context.world();
   return async (kind, id) => {

@@ -44,7 +44,7 @@ export const refundCancel = defineCommand({
         ...(reason === undefined ? [] : [["Note", reason] satisfies [string, string]]),
       ],
     });
-    const { cancelRefund } = await import("../../operations/settle.ts");
+    const { cancelRefund } = await import("../../operations/move.ts");
     return cancelRefund(refundRequestId, reason, await context.world());
   },
   view: refundCard,
