@@ -2,9 +2,9 @@ import { hash } from "node:crypto";
 import { Failure } from "../failure.ts";
 import type { CallbackContent, StoredCallback } from "../ledger/callback.ts";
 import type { Callbacks } from "../ledger/callbacks.ts";
-import { type Again, againAfter, hasArrived } from "./again.ts";
 import { answerFor, type ForwardOptions, forward } from "./forward.ts";
-import { subjectsOf } from "./looked.ts";
+import { subjectsOf } from "./looked-up.ts";
+import { hasArrived, type NextLook, nextLookAfter } from "./next-look.ts";
 import { stopped } from "./stopping.ts";
 import { type Checked, type Found, type Look, type Verified, verify } from "./verify.ts";
 
@@ -89,9 +89,9 @@ function nextLook(
   { dueAt }: StoredCallback,
   { isNews, taken }: Pick<Handled, "isNews" | "taken">,
   { now }: Handling,
-): Again | undefined {
+): NextLook | undefined {
   const isDue = dueAt !== null && Date.parse(dueAt) <= now();
-  return isDue || isNews ? againAfter(taken.callback, taken.callback.looks + 1) : undefined;
+  return isDue || isNews ? nextLookAfter(taken.callback, taken.callback.looks + 1) : undefined;
 }
 
 async function passOn(

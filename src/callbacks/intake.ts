@@ -1,9 +1,9 @@
 import { Failure } from "../failure.ts";
 import type { CallbackRequest, CallbackSource, StoredCallback } from "../ledger/callback.ts";
-import { checkedBefore, isOver } from "./again.ts";
 import { answerFor } from "./forward.ts";
 import { type Handled, type Handling, handle, type Taken } from "./handle.ts";
 import type { Limits } from "./limits.ts";
+import { checkedBefore, isOver } from "./next-look.ts";
 import { openGate, openPace } from "./pace.ts";
 import { stopped, unlessStopped } from "./stopping.ts";
 import type { Look } from "./verify.ts";

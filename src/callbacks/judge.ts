@@ -1,9 +1,9 @@
 import { type Paisa, paisaOf, readAmount } from "../contract/amount.ts";
 import { hasEnded, type ServiceRecord } from "../contract/record.ts";
 import type { Claimed } from "./claims.ts";
-import { type Found, isFound, subjectsOf } from "./looked.ts";
-import { meaningOf } from "./meaning.ts";
-import type { Said, Saying } from "./said.ts";
+import type { Contents, NamedValue } from "./contents.ts";
+import { type Found, isFound, subjectsOf } from "./looked-up.ts";
+import { meaningOf } from "./status-words.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** What whoever waits for a callback knows by himself. */
@@ -21,7 +21,7 @@ interface Judgement {
 /** The worst that can be said of any of its records is what is said of it. */
 export function judge(
   looked: Claimed[],
-  { said, trouble, unclear }: Saying,
+  { values, trouble, unclear }: Contents,
   expected: Expected,
 ): Judgement {
   const found = looked.filter(isFound);
@@ -40,7 +40,7 @@ export function judge(
     (trouble ? contradicted("It says something twice, in one place.") : undefined) ??
     (unknown === undefined ? undefined : notKnown(`The service does not know ${unknown}.`)) ??
     (unclear ? notKnown(`${unclear}, so that what it claims cannot be compared.`) : undefined) ??
-    (found.every(({ record }) => record.status !== "Completed") && said.some(hints)
+    (found.every(({ record }) => record.status !== "Completed") && values.some(hints)
       ? notKnown("Something in it means Completed, and the service does not say so.")
       : undefined) ??
     (silent
@@ -68,7 +68,7 @@ function judgeRecord(one: Claimed & Found, looked: Claimed[], expected: Expected
 }
 
 /** `payment.completed` as an event, say: nobody documents it, and a handler may go by it. */
-function hints({ name, value, isText }: Said): boolean {
+function hints({ name, value, isText }: NamedValue): boolean {
   return isText && name !== "description" && meansCompleted(value.split(/[^\p{L}]+/u).at(-1) ?? "");
 }
 

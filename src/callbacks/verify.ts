@@ -2,9 +2,9 @@ import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import type { CallbackContent, CheckedRecord } from "../ledger/callback.ts";
 import { type Claimed, withClaims } from "./claims.ts";
+import { contentsOf } from "./contents.ts";
 import { type Expected, isSameAmount, isSameStatus, judge } from "./judge.ts";
-import { type Found, isFound, type Looked } from "./looked.ts";
-import { whatIsSaid } from "./said.ts";
+import { type Found, isFound, type LookedUp } from "./looked-up.ts";
 import { mostIds, type Statement, statementsOf } from "./statements.ts";
 import type { Verdict } from "./verdicts.ts";
 
@@ -30,16 +30,16 @@ export async function verify(
   look: Look,
   expected: Expected = {},
 ): Promise<Verified> {
-  const saying = whatIsSaid(received);
-  const statements = statementsOf(saying);
-  if (saying.trouble === "too much" || statements.length > mostIds)
+  const contents = contentsOf(received);
+  const statements = statementsOf(contents);
+  if (contents.trouble === "too much" || statements.length > mostIds)
     return { ...nothing("It names more than one callback can be about."), found: [] };
   if (statements.length === 0) return { ...nothing("It names no id."), found: [] };
-  const looked: Looked[] = [];
+  const looked: LookedUp[] = [];
   for (const statement of statements) looked.push(await lookUp(statement, look));
-  const claimed = withClaims(looked, saying.said);
+  const claimed = withClaims(looked, contents.values);
   const records = claimed.map(checkedRecord);
-  return { ...judge(claimed, saying, expected), records, found: looked.filter(isFound) };
+  return { ...judge(claimed, contents, expected), records, found: looked.filter(isFound) };
 }
 
 /** The same, with the records that the service has. */
@@ -47,7 +47,7 @@ export interface Verified extends Checked {
   found: Found[];
 }
 
-async function lookUp(statement: Statement, look: Look): Promise<Looked> {
+async function lookUp(statement: Statement, look: Look): Promise<LookedUp> {
   const kinds: Resource[] = statement.kind ? [statement.kind] : ["payment", "refund"];
   for (const kind of kinds) {
     const record = await look(kind, statement.id);

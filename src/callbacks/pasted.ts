@@ -2,7 +2,7 @@ import { parseUrl } from "../contract/url.ts";
 import type { CallbackContent } from "../ledger/callback.ts";
 
 /** What a person copied from somewhere: a whole HTTP request, an address, or a body alone. */
-export function readWritten(text: string): CallbackContent {
+export function readPasted(text: string): CallbackContent {
   const [head, target] = /^[A-Z]+ (\S+) HTTP\/\d(?:\.\d)?\r?\n/.exec(text) ?? [];
   if (head !== undefined && target !== undefined)
     return readRequest(target, text.slice(head.length));
@@ -24,7 +24,7 @@ function readRequest(target: string, rest: string): CallbackContent {
   };
 }
 
-/** The fragment of an address never leaves a browser. */
+/** Without the fragment too: no browser sends it. */
 function withoutHost(target: string): string {
   const url = /^https?:/.test(target) ? parseUrl(target) : undefined;
   return url ? url.pathname + url.search : target;

@@ -2,22 +2,22 @@ import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import type { Statement } from "./statements.ts";
 
-/** What a callback names, and what the service has. */
-export interface Looked {
+/** A record that a callback names, beside what the service has under that id. */
+export interface LookedUp {
   statement: Statement;
   kind: Resource | undefined;
   record: ServiceRecord | undefined;
 }
 
-/** A record that the service has, and its kind. */
-export type Found = Looked & { kind: Resource; record: ServiceRecord };
+/** The same, where the service has it. */
+export type Found = LookedUp & { kind: Resource; record: ServiceRecord };
 
-export function isFound<One extends Looked>(one: One): one is One & Found {
+export function isFound<One extends LookedUp>(one: One): one is One & Found {
   return one.record !== undefined;
 }
 
-/** What a callback is about: a payment beside its refund is named, and it is about the refund. */
-export function subjectsOf<One extends Looked>(looked: One[]): One[] {
+/** The records that a callback is about: of a payment and its refund, the refund alone. */
+export function subjectsOf<One extends LookedUp>(looked: One[]): One[] {
   const refunds = looked.filter(({ kind }) => kind === "refund");
   const isOfRefund = ({ kind, statement }: One) =>
     kind === "payment" && refunds.some(({ record }) => record?.transactionId === statement.id);
