@@ -1,4 +1,4 @@
-import { accountNumber } from "./account.ts";
+import { accountInSql } from "./account.ts";
 import type { Database, Row } from "./database.ts";
 import type { Holder } from "./operation.ts";
 import type { Worker } from "./worker.ts";
@@ -10,7 +10,7 @@ const atOnce = 100n;
 /** Which callbacks are to be looked at, when, and by which process. */
 export function openCallbackQueue(database: Database, worker: Worker) {
   const owner = [worker.owner.baseUrl, worker.owner.keyId] as const;
-  const own = `account = ${accountNumber}`;
+  const own = `account = ${accountInSql}`;
   const byNumber = database.prepare(`SELECT * FROM callbacks WHERE ${own} AND number = ?`);
   const hold = database.prepare("UPDATE callbacks SET holder = ? WHERE number = ?");
   const next = database.prepare(

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { accountNumber, makeAccount } from "./account.ts";
+import { accountInSql, makeAccount } from "./account.ts";
 import type {
   CallbackRequest,
   CallbackSource,
@@ -22,13 +22,13 @@ const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_
 /** What came from outside, of one account. Every change is one transaction, durable when it returns. */
 export function openCallbacks(database: Database, worker: Worker) {
   const owner = [worker.owner.baseUrl, worker.owner.keyId] as const;
-  const own = `account = ${accountNumber}`;
+  const own = `account = ${accountInSql}`;
   const queue = openCallbackQueue(database, worker);
   const read = (row: Row): StoredCallback => ({ ...callbackOf(row), isHeld: queue.isHeld(row) });
   const insert = database.prepare(
     `INSERT INTO callbacks (account, source, received_at, count, digest, method, target, headers,
        body, looks, due_at)
-     VALUES (${accountNumber}, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, 0, ?4) RETURNING *`,
+     VALUES (${accountInSql}, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, 0, ?4) RETURNING *`,
   );
   const again = database.prepare(
     `UPDATE callbacks SET count = count + 1 WHERE number = (SELECT number FROM callbacks
