@@ -97,16 +97,16 @@ const lastOutput: Host["lastOutput"] = {
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
     } catch (error) {
-      if (!isReaders(error)) return false;
-      // The stream knows how to wait, and whom to forgive.
+      if (!isAboutReader(error)) return false;
+      // The stream waits for a slow reader, and ignores one that is gone.
       survivingClosure(process.stdout).write(rest);
     }
     return true;
   },
 };
 
-/** A reader that is slow, or gone. */
-function isReaders(error: unknown): boolean {
+/** Whether the reader is slow, or gone. */
+function isAboutReader(error: unknown): boolean {
   const code = errorCode(error);
   return code === "EAGAIN" || code === "EPIPE";
 }

@@ -2,7 +2,7 @@ import { type NamedValue, plainName } from "./contents.ts";
 import { type LookedUp, subjectsOf } from "./looked-up.ts";
 import { meaningOf } from "./status-words.ts";
 
-/** What a callback claims about one record, as it was written. Where it says more than one thing, all count. */
+/** What a callback claims about one record, as it was written; of several values, all count. */
 interface Claims {
   status: string[];
   amount: string[];
@@ -90,7 +90,7 @@ function statusClaims({ statement }: LookedUp, claims: Claim[]): string[] {
   return own.filter(counts).map(({ value }) => value);
 }
 
-/** How near two places are: the names around both that are the same, less the further ones around `to`. */
+/** How near two places are: how many names around both are the same, less the others around `to`. */
 function closeness(from: string[], to: string[]): number {
   const apart = from.findIndex((name, depth) => to[depth] !== name);
   const common = apart < 0 ? from.length : apart;

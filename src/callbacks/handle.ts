@@ -84,7 +84,7 @@ async function handleHeld(
   return { status, taken: { callback: kept, ...checked, resolved }, isNews };
 }
 
-/** Senders who repeat themselves shorten no pause: only a look that was due counts, and a new outcome. */
+/** A sender that repeats itself shortens no pause: a look counts if it was due, or found news. */
 function nextLook(
   { dueAt }: StoredCallback,
   { isNews, taken }: Pick<Handled, "isNews" | "taken">,
@@ -111,7 +111,7 @@ async function passOn(
   callbacks.passedOn(callback.number, { to, status, finding });
 }
 
-/** The record that is meant, where it is one. */
+/** The record that it is about, where it is about one alone. */
 function aboutOf(found: Found[]): ForwardOptions["about"] {
   const [one, another] = subjectsOf(found);
   if (!one || another) return undefined;
@@ -119,7 +119,7 @@ function aboutOf(found: Found[]): ForwardOptions["about"] {
   return { id: one.statement.id, status, amount };
 }
 
-/** Asks the service. Where it gives no usable answer nothing is decided, and that is said. */
+/** Asks the service; without a usable answer the verdict is `unanswered`. */
 async function check(callback: CallbackContent, look: Look): Promise<Verified> {
   try {
     return await verify(callback, look);
@@ -133,7 +133,7 @@ function findingOf({ verdict, records }: Checked): string {
   return hash("sha256", JSON.stringify([verdict, records]));
 }
 
-/** That there was no answer this time takes nothing from what was known before. */
+/** No answer this time changes nothing about an earlier verdict. */
 function isNew(judged: Checked & { finding: string }, before: StoredCallback): boolean {
   if (before.judged === null) return true;
   return judged.verdict !== "unanswered" && judged.finding !== before.judged.finding;

@@ -19,9 +19,9 @@ export interface ReceiverOptions {
 }
 
 /**
- * Receives callbacks on 127.0.0.1. They come through a tunnel, so that every Host and every caller is
- * as good as any other, and a web page may call as well as a stranger. What protects is that no word of
- * theirs is believed, that an answer holds nothing but its status, and the limits.
+ * Receives callbacks on 127.0.0.1. They come through a tunnel, so that any Host and any caller is
+ * possible, a web page too. The protection: nothing that they say is believed, an answer holds only a
+ * status, and there are limits.
  *
  * @throws Failure `internal` when the port is taken
  */
@@ -35,7 +35,7 @@ export async function openReceiver({ port, limits, take }: ReceiverOptions): Pro
   });
   server.maxConnections = limits.connections;
   server.on("request", (incoming, outgoing) => {
-    // A sender that went away is no fault of anybody's here.
+    // The sender went away.
     answer(incoming, outgoing, { limits, take }).catch(() => outgoing.destroy());
   });
   const url = `http://127.0.0.1:${await listen(server, port)}`;

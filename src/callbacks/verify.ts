@@ -60,7 +60,7 @@ function nothing(because: string): Checked {
   return { verdict: "unknown", because, records: [] };
 }
 
-/** Of several claims the one that is not so is shown. */
+/** Of several claims, a wrong one is shown. */
 function checkedRecord({ statement, kind, record, claims }: Claimed): CheckedRecord {
   const { status, amount } = claims;
   const wrongStatus = record && status.find((word) => !isSameStatus(word, record));

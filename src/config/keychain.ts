@@ -63,7 +63,7 @@ export function openKeychain({ keychain, env, sleep }: KeychainSource): Keychain
   };
 }
 
-/** Of a lenden that comes without that program, as the one file does. */
+/** For a lenden without that program: the single executable has none. */
 const none: Keychain = {
   read: async () => {
     throw withoutKeychain();

@@ -3,7 +3,7 @@ import type { Database, Row } from "./database.ts";
 import type { Holder } from "./operation.ts";
 import type { Worker } from "./worker.ts";
 
-/** So many may wait for the service or for a handler: each was promised to its sender. */
+/** At most so many wait for the service or for a handler: what was promised to a sender is not dropped. */
 const mostWaiting = 5_000n;
 const atOnce = 100n;
 
@@ -20,7 +20,7 @@ export function openCallbackQueue(database: Database, worker: Worker) {
     `SELECT count(*) AS count FROM callbacks WHERE ${own} AND due_at IS NOT NULL
        AND (verdict IS NULL OR verdict IN ('genuine', 'unanswered'))`,
   );
-  // What waits only to be passed on is left to whoever passes on.
+  // What waits only to be passed on is left to a run that passes callbacks on.
   const due = database.prepare(
     `SELECT * FROM callbacks WHERE ${own} AND due_at <= ?3
        AND (?4 IS NOT NULL OR forwarded_to IS NULL OR verdict = 'unanswered')
@@ -37,8 +37,8 @@ export function openCallbackQueue(database: Database, worker: Worker) {
         const row = byNumber.get(...owner, BigInt(number));
         const holder = row && holderIn(row);
         if (!row || (holder && !isOwn(holder) && worker.isAlive(holder))) return undefined;
-        const own: Holder = { ...worker.holder, since: at(worker.now()) };
-        hold.run(JSON.stringify(own), BigInt(number));
+        const taken: Holder = { ...worker.holder, since: at(worker.now()) };
+        hold.run(JSON.stringify(taken), BigInt(number));
         return row;
       }),
 

@@ -16,7 +16,7 @@ export type Callbacks = ReturnType<typeof openCallbacks>;
 
 /** The same within this time is one: senders repeat themselves, and so do floods. */
 const sameWithinMs = 60_000;
-/** How many of a verdict stay: anybody can send them, and the disk must not fill with it. */
+/** How many of each verdict are kept: anybody can send callbacks, and they must not fill the disk. */
 const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);
 
 /** What came from outside, of one account. Every change is one transaction, durable when it returns. */
@@ -78,7 +78,7 @@ export function openCallbacks(database: Database, worker: Worker) {
         return read(kept);
       }),
 
-    /** `to`: where that is to be passed on to; it was not, until that is written down too. */
+    /** `to`: the handler that has to get it; it has not, until `passedOn` says so. */
     judge: (number: number, judged: CallbackVerdict, { to }: { to: string | undefined }): void =>
       database.transaction(() => {
         const { verdict, because, records, finding } = judged;

@@ -22,7 +22,7 @@ export interface Database {
    * another one it becomes part of that.
    */
   transaction<Result>(work: () => Result): Result;
-  /** How many there were: what was read in one of them stays true until the number changes. */
+  /** How many were begun: what was read inside one stays true as long as this is the same. */
   transactionCount(): number;
   close(): void;
 }

@@ -45,9 +45,9 @@ export interface DraftTotals {
 export type Draft = ReturnType<typeof openDraft>;
 
 const rowsPerCommit = 5_000;
-/** More than this would not fit the whole numbers that SQLite adds up with. */
+/** The largest whole number that SQLite can hold. */
 const largestTotalPaisa = 2n ** 63n - 1n;
-/** So a sum of such a file is made of two that fit. */
+/** A sum of many amounts is made of two parts, so that neither is too large for SQLite. */
 const sumBase = 1_000_000n;
 
 /**

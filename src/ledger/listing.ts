@@ -26,7 +26,7 @@ export function openListing(database: Database, owner: Owner) {
   const newestOfAll = database.prepare(
     `SELECT * FROM operations WHERE ${own} ORDER BY number DESC LIMIT ?`,
   );
-  // The plus keeps SQLite from walking through all of them by their number, to be spared the sorting.
+  // Without the plus SQLite would walk through all of them by their number, to avoid the sorting.
   const byName = ["id", "reference", "remote_id"].map((column) =>
     database.prepare(
       `SELECT * FROM operations WHERE ${own} AND ${column} = ? ORDER BY +number DESC LIMIT 1`,

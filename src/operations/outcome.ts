@@ -8,7 +8,7 @@ type Refused = Extract<Answer, { kind: "refused" }>;
 type Unclear = Extract<Answer, { kind: "unclear" }>;
 type Unsent = Extract<Answer, { kind: "unsent" }>;
 
-/** Payout timestamps may be five minutes off (specification §8); one minute is kept for the way. */
+/** Payout timestamps may be five minutes off (specification §8); one is left for the way. */
 const tolerableClockMs = 4 * 60_000;
 
 /**
@@ -27,8 +27,8 @@ export function dataOf<Data>(answer: Answer<Data>, about?: string): Data {
 }
 
 /**
- * Sends something that moves money. A fault of our own while it was under way (an exception that is
- * no Failure) leaves doubt like a lost answer does; only a Failure says that nothing was sent.
+ * Sends something that moves money. An exception that is no Failure is a fault of lenden's own, and
+ * leaves doubt as a lost answer does; only a Failure says that nothing was sent.
  */
 export async function attempted<Data>(send: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
   try {
@@ -39,7 +39,7 @@ export async function attempted<Data>(send: () => Promise<Answer<Data>>): Promis
   }
 }
 
-/** The failure of a request of which it is proved that nothing was sent (exit 69). */
+/** The failure of a request that was proved not to have been sent (exit 69). */
 export function unsent({ fault }: Unsent): Failure {
   const hint =
     fault.reason === "certificate"
@@ -82,8 +82,8 @@ export function refused(answer: Refused, about?: string): Failure {
 }
 
 /**
- * The same of something that was to be made: an unknown address is not an unknown id then, to come
- * back later is a refusal too, and a payout may have been refused for the clock (exit 4).
+ * The same for something that was to be made. There a 404 means a wrong address, and no unknown id;
+ * `busy` is a refusal too; and a payout may have been refused because of the clock (exit 4).
  */
 export function refusedToMake(answer: Refused, about?: string, clockAheadMs?: number): Failure {
   const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
@@ -120,14 +120,14 @@ const refusalHints: Record<Refused["why"], string> = {
 
 const keptCharacters = 4096;
 
-/** What is left of an answer that nobody understood, for the ledger (P14). */
+/** The beginning of an answer that could not be understood, for the ledger (P14). */
 export function evidenceOf(answer: Answer): Evidence {
   return answer.kind === "unclear" && answer.text
     ? { answer: answer.text.slice(0, keptCharacters) }
     : {};
 }
 
-/** How an answer looked that brought no data, in a few words. */
+/** An answer without data, in a few words. */
 export function describe(answer: Exclude<Answer, { kind: "data" }>): string {
   if (answer.kind === "unsent") return reasonOf(answer.fault.reason);
   const status = answer.status === undefined ? "" : ` (status ${answer.status})`;
@@ -170,7 +170,7 @@ export function checkClock(world: World): void {
   });
 }
 
-/** What is not sent twice by accident: the service would not notice. */
+/** The failure of what the ledger has already: the service would make a second one. */
 export function sameAgain(
   what: "payment" | "refund",
   { id, state, createdAt }: Operation,

@@ -24,7 +24,10 @@ interface Attempts {
   doubt: string | undefined;
 }
 
-/** The attempts. Once one of them is in doubt, only an answer with the payout ends the doubt. */
+/**
+ * Sends a payout until an answer decides it, or there is no further attempt. Once one attempt is in
+ * doubt, only an answer with the payout ends the doubt.
+ */
 export async function createPayout(
   order: PayoutOrder,
   { operation, doubt: before }: Attempts,
@@ -47,7 +50,7 @@ export async function createPayout(
     const pauseMs = pauseBeforeResending(answer, { attempt, garbled, random: world.random() });
     const outOfTime = pauseMs !== undefined && world.now() + pauseMs >= world.deadlineMs;
     if (pauseMs === undefined || outOfTime || world.isStopping())
-      throw given(order, answer, doubt, world);
+      throw lastFailure(order, answer, doubt, world);
     await noteAttempt(operation, answer, doubt, world);
     world.notice(
       `Attempt ${attempt}: ${doubt ?? "no connection"}. The same reference goes out again in ${Math.ceil(pauseMs / 1000)} s.`,
@@ -83,8 +86,8 @@ async function noteAttempt(
   );
 }
 
-/** What to say when there will be no further attempt. */
-function given(
+/** The failure of a payout for which there is no further attempt. */
+function lastFailure(
   order: PayoutOrder,
   answer: Exclude<Answer, { kind: "data" }>,
   doubt: string | undefined,

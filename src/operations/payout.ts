@@ -89,7 +89,7 @@ async function make(order: PayoutOrder, { kind, operation, restsSinceMs }: Claim
   return { created, startedMs, doubt };
 }
 
-/** P5: no new payout; what it is now, or why it never was. */
+/** P5: sends nothing; gives the payout as it is now, or the failure that says how it ended. */
 async function knownPayout(
   order: PayoutOrder,
   operation: Operation,
@@ -138,7 +138,7 @@ async function retrieve(order: PayoutOrder, payoutId: string, world: World): Pro
 
 /**
  * Whether a payout was there before this run, by the service's clock; its status proves nothing. To
- * be wrong is worse one way than the other: who reads that no new payout was made may pay again.
+ * say so wrongly is the worse mistake: somebody who reads that no new payout was made may pay again.
  */
 function isOlder(createdAt: string | null | undefined, startedMs: number, world: World): boolean {
   const createdMs = Date.parse(createdAt ?? "");

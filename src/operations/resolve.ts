@@ -53,7 +53,7 @@ export async function resolve(
   );
 }
 
-/** What is known needs nobody's word, and takes none. */
+/** Where the outcome is known, nobody may say something else. */
 function notUncertain({ id, state }: Operation): Failure {
   return new Failure("usage", `${id} is ${state}, and not uncertain.`, {
     hint: `Nothing was changed. 'lenden ledger show ${id}' says how it came to that.`,
@@ -96,7 +96,7 @@ async function look(operation: Operation, world: World): Promise<Operation> {
   return asItIsNow(operation, ledger);
 }
 
-/** What only shows how it ended must not fail it: the money has moved, or the word is written. */
+/** Reads it for display. That must not fail: the money has moved by now, or the finding is written. */
 function asItIsNow(operation: Operation, ledger: SharedLedger): Operation {
   try {
     return ledger.find(operation.id) ?? operation;

@@ -16,7 +16,7 @@ export async function retrieveRecord(
   return dataOf(await askForRecord(resource, id, world), id);
 }
 
-/** The same, with whatever came for an answer. */
+/** The same, with the answer as it came. */
 export function askForRecord(
   resource: Resource,
   id: string,

@@ -9,7 +9,7 @@ export interface Patience {
   timeoutMs: number;
   /** The pause between two looks; it grows when left out. */
   intervalMs?: number | undefined;
-  /** It was just made: then a look that fails is no reason to say anything else than "pending". */
+  /** Whether it was just made: then looks that fail end as `pending`. */
   justMade?: boolean;
 }
 
@@ -104,7 +104,7 @@ export async function remembered<Retrieved extends { status: string }>(
   return record;
 }
 
-/** An answer that will not be another one later. */
+/** Whether the answer would be the same later. */
 export function isFinal(answer: Answer): boolean {
   return answer.kind === "refused" && answer.why !== "busy";
 }
