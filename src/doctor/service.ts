@@ -54,7 +54,7 @@ function accepted(data: unknown): Verdict {
       );
 }
 
-/** A payout's timestamp may be five minutes off (specification §5); one is kept for the way. */
+/** A payout's timestamp may be five minutes off (specification §5); one is kept as a margin. */
 const clock = { warnMs: 60_000, failMs: 4 * 60_000 };
 
 export function clockOf({ clockAheadMs }: Answered): Verdict {

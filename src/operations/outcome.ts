@@ -8,7 +8,7 @@ type Refused = Extract<Answer, { kind: "refused" }>;
 type Unclear = Extract<Answer, { kind: "unclear" }>;
 type Unsent = Extract<Answer, { kind: "unsent" }>;
 
-/** Payout timestamps may be five minutes off (specification §8); one is left for the way. */
+/** Payout timestamps may be five minutes off (specification §8); one is kept as a margin. */
 const tolerableClockMs = 4 * 60_000;
 
 /**
