@@ -1,6 +1,7 @@
 import type { Resource } from "../contract/words.ts";
 import { usage } from "../failure.ts";
 import type { Context } from "../frame/context.ts";
+import { placeIn } from "../frame/place.ts";
 import type { Host, Signal } from "../host.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { openProgress } from "../ui/progress.ts";
@@ -92,9 +93,8 @@ export function openSession(options: SessionOptions): Session {
     ledger: async () => (await calls()).ledger(),
     committer: async () => (await calls()).committer(),
     idOf: async (kind, typed) => {
-      const place = /^@(last|[1-9]\d{0,5})$/.exec(typed)?.[1];
-      if (place === undefined) return typed;
-      return newestId(kind, place === "last" ? 1 : Number(place), await context.ledger());
+      const place = placeIn(typed);
+      return place === undefined ? typed : newestId(kind, place, await context.ledger());
     },
     worldOf: async (account, secret) => (await calls()).worldOf(account, secret),
     local: async () => (await calls()).local(),

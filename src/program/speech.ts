@@ -11,7 +11,7 @@ export interface Speech {
   /** One line; only its head, which is our own, may hold colours. */
   say(text: string, head?: string): void;
   style(): Promise<Style>;
-  /** While a line stays and is drawn over and over, others go above it; undefined: no longer. */
+  /** Puts all further lines above this progress while it is drawn; undefined ends that. */
   above(progress: Progress | undefined): void;
 }
 

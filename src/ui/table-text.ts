@@ -35,7 +35,7 @@ export function tableText(
   return sum(widths) <= room ? laidOut(lines, widths) : undefined;
 }
 
-/** Takes what is too much from the widest of those that give way. */
+/** Narrows the widest of the columns that may be narrowed, until all fit or none can be any more. */
 function narrowed(wanted: number[], givesWay: (index: number) => boolean, room: number): number[] {
   const widths = [...wanted];
   for (let over = sum(widths) - room; over > 0; over -= 1) {

@@ -1,11 +1,11 @@
 import { usage } from "../../failure.ts";
 import type { Ledger, Operation } from "../../frame/context.ts";
+import { placeIn } from "../../frame/place.ts";
 
 /** The operation of a name, or the failure that says that there is none. */
 export function operationNamed(name: string, ledger: Ledger): Operation {
-  const place = /^@(last|[1-9]\d{0,5})$/.exec(name)?.[1];
-  const found =
-    place === undefined ? ledger.find(name) : ledger.latest(place === "last" ? 1 : Number(place));
+  const place = placeIn(name);
+  const found = place === undefined ? ledger.find(name) : ledger.latest(place);
   if (found) return found;
   throw usage(
     [`The ledger has no operation ${JSON.stringify(name)} of this account.`],
