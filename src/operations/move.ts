@@ -3,8 +3,9 @@ import type { ServiceContract } from "../contract/index.ts";
 import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { attempted, checkStop, describe, refused, unsent } from "./outcome.ts";
-import { fingerprintOf, recorded } from "./recorded.ts";
+import { recorded } from "./recorded.ts";
 import { remembered } from "./wait.ts";
 import type { World } from "./world.ts";
 

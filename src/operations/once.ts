@@ -5,6 +5,7 @@ import { formatAmount, formatPaisa } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import {
   attempted,
   checkStop,
@@ -14,7 +15,7 @@ import {
   sameAgain,
   unsent,
 } from "./outcome.ts";
-import { fingerprintOf, recorded } from "./recorded.ts";
+import { recorded } from "./recorded.ts";
 import { checkRefund, isLive, type Repeat, retrieveCompleted } from "./refundable.ts";
 import type { World } from "./world.ts";
 

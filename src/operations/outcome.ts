@@ -2,14 +2,12 @@ import { formatTime } from "../contract/local-time.ts";
 import { type Evidence, Failure, type FailureKind } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { clockTrouble } from "./clock.ts";
 import type { World } from "./world.ts";
 
 type Refused = Extract<Answer, { kind: "refused" }>;
 type Unclear = Extract<Answer, { kind: "unclear" }>;
 type Unsent = Extract<Answer, { kind: "unsent" }>;
-
-/** Payout timestamps may be five minutes off (specification §8); one is kept as a margin. */
-const tolerableClockMs = 4 * 60_000;
 
 /**
  * The data of a read, or the failure that its answer means. A read changes nothing, so an answer
@@ -148,26 +146,6 @@ function statusOf(answer: Unclear): { status: number } | Record<never, never> {
 export function checkStop(world: World): void {
   if (!world.isStopping()) return;
   throw new Failure("interrupted", "Stopped before anything was sent.");
-}
-
-/** A sentence about a clock that makes payouts fail, or undefined when it is good enough. */
-export function clockTrouble(aheadMs: number): string | undefined {
-  if (Math.abs(aheadMs) <= tolerableClockMs) return undefined;
-  const minutes = Math.round(Math.abs(aheadMs) / 60_000);
-  return `This machine's clock is ${minutes} minutes ${aheadMs > 0 ? "behind" : "ahead of"} the service's: set it right, for payouts may be at most 5 minutes off.`;
-}
-
-/** P3: a payout that must fail for its timestamp is not sent at all. */
-export function checkClock(world: World): void {
-  const aheadMs = world.clockAheadMs();
-  const trouble = aheadMs === undefined ? undefined : clockTrouble(aheadMs);
-  if (aheadMs === undefined || !trouble) return;
-  const [ours, theirs] = [world.now(), world.now() + aheadMs].map((ms) =>
-    formatTime(new Date(ms).toISOString()),
-  );
-  throw new Failure("access", `The clocks differ: here it is ${ours}, at the service ${theirs}.`, {
-    hint: `${trouble} Nothing was sent.`,
-  });
 }
 
 /** The failure of what the ledger has already: the service would make a second one. */

@@ -3,15 +3,8 @@ import type { ServiceContract } from "../contract/index.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
-import {
-  attempted,
-  checkStop,
-  clockTrouble,
-  describe,
-  evidenceOf,
-  refusedToMake,
-  unsent,
-} from "./outcome.ts";
+import { clockTrouble } from "./clock.ts";
+import { attempted, checkStop, describe, evidenceOf, refusedToMake, unsent } from "./outcome.ts";
 import { type PayoutOrder, payoutBody, uncertain } from "./payout-order.ts";
 import { isGarbled, isWaiting, pauseBeforeResending } from "./resend.ts";
 import type { World } from "./world.ts";

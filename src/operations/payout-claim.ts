@@ -2,8 +2,9 @@ import { formatTime } from "../contract/local-time.ts";
 import { formatAmount } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { type PayoutOrder, payoutBody } from "./payout-order.ts";
-import { fingerprintOf, held } from "./recorded.ts";
+import { held } from "./recorded.ts";
 import type { World } from "./world.ts";
 
 /**

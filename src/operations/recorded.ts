@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { formatTime } from "../contract/local-time.ts";
 import { Failure, type FailureKind } from "../failure.ts";
 import type { Holder, Operation, Outcome, State } from "../ledger/operation.ts";
@@ -97,13 +96,4 @@ export function held(name: string, by: Holder): Failure {
       operation: name,
     },
   );
-}
-
-/** What makes two requests the same: the account and everything that decides who gets how much. */
-export function fingerprintOf(
-  { account }: Pick<World, "account">,
-  parts: (string | bigint)[],
-): string {
-  const text = [account.baseUrl, account.environment, ...parts.map(String)].join("|");
-  return hash("sha256", text);
 }
