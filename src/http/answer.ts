@@ -58,8 +58,9 @@ export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answ
   const text = decoded(exchange.bytes);
   const body = parsed(text);
   const times = timesIn(headers);
-  const isSuccess = status >= 200 && status < 300 && !(isObject(body) && body.success === false);
-  const complaint = isSuccess ? {} : complaintIn(body, text);
+  const isOk = status >= 200 && status < 300;
+  const saysNo = isObject(body) && body.success === false;
+  const complaint = isOk && !saysNo ? {} : complaintIn(body, text);
   const refused = (why: Refusal): Answer => ({
     kind: "refused",
     why,
@@ -77,8 +78,8 @@ export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answ
     times,
   });
 
-  if (status >= 200 && status < 300) {
-    if (isObject(body) && body.success === false) return refused("refused");
+  if (isOk) {
+    if (saysNo) return refused("refused");
     if (!data)
       return { kind: "data", status, data: isObject(body) ? (body.data ?? body) : body, times };
     if (text.trim() === "") return unclear("empty");

@@ -1,6 +1,7 @@
 import { accountInSql } from "./account.ts";
 import type { Database, Row } from "./database.ts";
 import type { Holder } from "./operation.ts";
+import { holderIn } from "./rows.ts";
 import type { Worker } from "./worker.ts";
 
 /** At most so many wait for the service or for a handler: what was promised to a sender is not dropped. */
@@ -64,8 +65,4 @@ export function openCallbackQueue(database: Database, worker: Worker) {
     const { holder } = worker;
     return pid === holder.pid && startedAt === holder.startedAt && machine === holder.machine;
   }
-}
-
-function holderIn({ holder }: Row): Holder | null {
-  return typeof holder === "string" ? JSON.parse(holder) : null;
 }
