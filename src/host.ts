@@ -85,8 +85,13 @@ export function processHost(parts: Parts = packageParts(process.execPath)): Host
  * made when they are asked for: making one takes a millisecond or two.
  */
 function survivingClosure<Stream extends NodeJS.EventEmitter>(stream: Stream): Stream {
-  return stream.listenerCount("error") > 0 ? stream : stream.on("error", () => {});
+  if (surviving.has(stream)) return stream;
+  surviving.add(stream);
+  return stream.on("error", () => {});
 }
+
+/** Remembered here: that a stream has listeners says nothing, for a thread adds one that throws the error on. */
+const surviving = new WeakSet<NodeJS.EventEmitter>();
 
 const lastOutput: Host["lastOutput"] = {
   get isTTY() {
