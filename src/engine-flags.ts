@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 
-/** Flags that were set, and what they are usually. */
+/** The flags that were set, each with the one that undoes it. */
 const changed = new Map<string, string>();
 
 /**
@@ -13,7 +13,7 @@ export function setEngineFlag(flag: string, usual: string): void {
   changed.set(flag, usual);
 }
 
-/** Does what has to do with compiled code that is kept, as if none had been set. */
+/** Does some work as if no flag had been set: V8 refuses compiled code that was kept under others. */
 export function underUsualFlags<Result>(work: () => Result): Result {
   for (const usual of changed.values()) setFlagsFromString(usual);
   try {

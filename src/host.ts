@@ -1,5 +1,6 @@
 import { fstatSync, readFileSync, writeSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
+import { errorCode } from "./error-code.ts";
 import { type Folders, foldersOf } from "./folders.ts";
 import { type Parts, packageParts } from "./parts.ts";
 
@@ -84,8 +85,13 @@ export function processHost(parts: Parts = packageParts(process.execPath)): Host
  * made when they are asked for: making one takes a millisecond or two.
  */
 function survivingClosure<Stream extends NodeJS.EventEmitter>(stream: Stream): Stream {
-  return stream.listenerCount("error") > 0 ? stream : stream.on("error", () => {});
+  if (surviving.has(stream)) return stream;
+  surviving.add(stream);
+  return stream.on("error", () => {});
 }
+
+/** Remembered here: that a stream has listeners says nothing, for a thread adds one that throws the error on. */
+const surviving = new WeakSet<NodeJS.EventEmitter>();
 
 const lastOutput: Host["lastOutput"] = {
   get isTTY() {
@@ -96,17 +102,17 @@ const lastOutput: Host["lastOutput"] = {
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
     } catch (error) {
-      if (!isReaders(error)) return false;
-      // The stream knows how to wait, and whom to forgive.
+      if (!isAboutReader(error)) return false;
+      // The stream waits for a slow reader, and ignores one that is gone.
       survivingClosure(process.stdout).write(rest);
     }
     return true;
   },
 };
 
-/** A reader that is slow, or gone. */
-function isReaders(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+/** Whether the reader is slow, or gone. */
+function isAboutReader(error: unknown): boolean {
+  const code = errorCode(error);
   return code === "EAGAIN" || code === "EPIPE";
 }
 
@@ -142,7 +148,7 @@ function processStart(pid: number): string | undefined {
     process.kill(pid, 0);
   } catch (error) {
     // EPERM: there is one, and it is somebody else's.
-    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return undefined;
+    if (errorCode(error) !== "EPERM") return undefined;
   }
   try {
     const afterName = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1) ?? "";

@@ -9,7 +9,7 @@ import { held } from "../operations/recorded.ts";
 const differencesShown = 20;
 
 /**
- * Takes the batch of a file for this process; a lock that dies with it (P4).
+ * Takes the batch of a file for this process. The lock dies with the process (P4).
  *
  * @throws Failure `locked` when another process works on it, `conflict` when the name belongs to
  * another file, with the rows that differ
@@ -22,7 +22,7 @@ export function claimBatch(file: BatchFile, draft: Draft | undefined, ledger: Le
 }
 
 /**
- * A changed file of a name that was planned is no new batch by itself.
+ * Refuses a changed file of a name that was planned before: it is no new batch by itself.
  *
  * @throws Failure `conflict` with the rows that differ
  */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream, statSync } from "node:fs";
+import { errorCode } from "../error-code.ts";
 import { Failure, usage } from "../failure.ts";
 import { lineBreaksIn, Unreadable } from "./unreadable.ts";
 
@@ -69,8 +70,9 @@ async function* bytesOf(path: string): AsyncIterable<Uint8Array> {
 }
 
 function unreadablePath(path: string, error: unknown): unknown {
-  if (!(error instanceof Error && "code" in error)) return error;
-  return new Failure("usage", `${path} cannot be read (${String(error.code)}).`, { cause: error });
+  const code = errorCode(error);
+  if (code === undefined) return error;
+  return new Failure("usage", `${path} cannot be read (${code}).`, { cause: error });
 }
 
 /** What a spreadsheet keeps as its own: an archive (.xlsx, .ods), or the older compound file (.xls). */

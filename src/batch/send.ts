@@ -20,10 +20,11 @@ export interface Sending {
   onRow(row: PlannedRow, end: RowEnd, failure?: Failure): void;
 }
 
-/** How long one row may take with all its attempts, beside what it waits for others. */
+/** How long one row may take with all its attempts, without its waiting for a place on the wire. */
 const rowMs = 60_000;
 
-interface Under {
+/** What all rows of one run share. */
+interface BatchRun {
   sending: Sending;
   rules: StopRules;
   pace: Pace;
@@ -43,24 +44,24 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   const rules = openStopRules();
   const ledger = grouped(sending.ledger, sending.commit, world.soon);
   const rows = rowsOf(sending, world);
-  const under = { sending, rules, pace, restsSinceMs: atRest(sending, world) };
+  const run = { sending, rules, pace, restsSinceMs: atRest(sending, world) };
 
   const work = async (): Promise<void> => {
     const own: World = { ...world, ledger: async () => ledger, notice: () => {} };
-    own.client = paced(own, world, under);
+    own.client = paced(own, world, run);
     for (;;) {
       try {
         const next = rules.reason() || world.isStopping() ? undefined : rows.next();
         if (!next || next.done) return;
         own.deadlineMs = Math.min(world.deadlineMs, world.now() + rowMs);
-        await sendRow(next.value, under, own);
+        await sendRow(next.value, run, own);
       } catch (error) {
-        // I4: whatever the ledger itself says is the end of sending.
+        // I4: an error of the ledger ends the sending.
         rules.ledgerFailed(error);
       }
     }
   };
-  // While some rows are on the wire, others are written down: before they go out, and after.
+  // Three for each place on the wire: while one is there, others wait for the ledger, before or after.
   await Promise.all(Array.from({ length: sending.concurrency * 3 }, work));
   return rules.reason();
 }
@@ -75,10 +76,10 @@ function* rowsOf({ batch, ledger, onRow }: Sending, world: World): Generator<Pla
 }
 
 /**
- * What an earlier run left in flight rests from the moment on at which its process is known to be
- * dead: now, for all of it together, so that it is not waited for ten seconds one row after the other.
+ * What an earlier run left in flight rests for ten seconds from when its process is known to be dead.
+ * That is now, for all of it: so its rows rest together, and not one after the other.
  */
-function atRest({ ledger }: Sending, { now }: World): Under["restsSinceMs"] {
+function atRest({ ledger }: Sending, { now }: World): BatchRun["restsSinceMs"] {
   const nowMs = now();
   const held = new Set(
     ledger
@@ -91,7 +92,7 @@ function atRest({ ledger }: Sending, { now }: World): Under["restsSinceMs"] {
 
 async function sendRow(
   row: PlannedRow,
-  { sending, rules, pace, restsSinceMs }: Under,
+  { sending, rules, pace, restsSinceMs }: BatchRun,
   world: World,
 ): Promise<void> {
   try {
@@ -109,13 +110,13 @@ async function sendRow(
 }
 
 /**
- * Only so many requests are on the wire at once; a row that waits before its next attempt takes
- * nobody's place, and what it waits for others is not taken off its own time. What comes to its
- * turn after the end was decided does not go out (P22).
+ * A client that lets only so many requests onto the wire at once. A row that pauses before its next
+ * attempt holds no place, and its waiting for a place does not count as its own time. A request whose
+ * turn comes after the end was decided does not go out (P22).
  *
  * @param own the world of one row after the other, whose deadline moves
  */
-function paced(own: World, { client, isStopping, ...world }: World, { pace, rules }: Under) {
+function paced(own: World, { client, isStopping, ...world }: World, { pace, rules }: BatchRun) {
   const later = (ms: number): void => {
     own.deadlineMs = Math.min(world.deadlineMs, own.deadlineMs + ms);
   };

@@ -3,7 +3,7 @@ import { Failure, type FailureKind } from "../failure.ts";
 /** How a row ended. */
 export type RowEnd = "sent" | FailureKind;
 
-/** When a batch stops before its end (money-safety.md §4). */
+/** When a batch stops before its end. */
 export interface StopRules {
   saw(end: RowEnd, failure?: Failure): void;
   ledgerFailed(error: unknown): void;

@@ -32,7 +32,7 @@ export async function waitForBatch(
 }
 
 /**
- * The same once.
+ * Looks at every row that has not ended, once.
  *
  * @throws Failure of the first look that failed
  */

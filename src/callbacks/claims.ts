@@ -1,8 +1,8 @@
-import { type Looked, subjectsOf } from "./looked.ts";
-import { meaningOf } from "./meaning.ts";
-import { plainName, type Said } from "./said.ts";
+import { type NamedValue, plainName } from "./contents.ts";
+import { type LookedUp, subjectsOf } from "./looked-up.ts";
+import { meaningOf } from "./status-words.ts";
 
-/** What a callback claims of one record, as it was written. All of it counts. */
+/** What a callback claims about one record, as it was written; of several values, all count. */
 interface Claims {
   status: string[];
   amount: string[];
@@ -10,27 +10,30 @@ interface Claims {
 }
 
 /**
- * Shares out all that is claimed. A claim is of the record that is named nearest to it; where several
- * are as near, of each, but for a payment beside its refund. What is claimed beside a name that the
- * service does not know is claimed of those that it knows.
+ * Gives every claim to the records that it is about: those that are named nearest to it. Of a payment
+ * beside its refund, the refund gets it. Records that the service does not know get claims only where
+ * it knows none of them.
  */
-export function withClaims<One extends Looked>(looked: One[], said: Said[]): Claimed<One>[] {
+export function withClaims<One extends LookedUp>(
+  looked: One[],
+  values: NamedValue[],
+): Claimed<One>[] {
   const known = looked.filter(({ record }) => record !== undefined);
   const takers = known.length > 0 ? known : looked;
-  const shared = said.flatMap(claimOf).map((claim) => ({ claim, of: nearest(claim, takers) }));
+  const shared = values.flatMap(claimOf).map((claim) => ({ claim, of: nearest(claim, takers) }));
   return looked.map((one) => {
     const own = shared.filter(({ of }) => of.includes(one)).map(({ claim }) => claim);
-    const values = (about: Claim["about"]) =>
+    const claimed = (about: Claim["about"]) =>
       own.filter((claim) => claim.about === about).map(({ value }) => value);
     const status = statusClaims(one, own);
     return {
       ...one,
-      claims: { status, amount: values("amount"), description: values("description") },
+      claims: { status, amount: claimed("amount"), description: claimed("description") },
     };
   });
 }
 
-export type Claimed<One extends Looked = Looked> = One & { claims: Claims };
+export type Claimed<One extends LookedUp = LookedUp> = One & { claims: Claims };
 
 interface Claim {
   about: keyof Claims;
@@ -43,7 +46,7 @@ const paidName = /^(?:payment|refund|transaction|trx|txn)?(?:is)?(?:paid|complet
 const amountName =
   /^(?:(?:payment|refund|transaction|trx|txn|paid|order|total|received)?amount(?:paid|received)?|total)$/;
 
-function claimOf({ within, name, value, isText }: Said): Claim[] {
+function claimOf({ within, name, value, isText }: NamedValue): Claim[] {
   const names = [...within.map(plainName), name].join(" ");
   const isStatus = statusName.test(name)
     ? /\p{L}/u.test(value)
@@ -55,27 +58,30 @@ function claimOf({ within, name, value, isText }: Said): Claim[] {
   return name === "description" && isText ? [{ about: "description", value, within }] : [];
 }
 
-/** Also `{"amount":{"value":500}}`; whatever is no number cannot be the same as one. */
-function isAmount({ within, name, value, isText }: Said): boolean {
+/** Also `{"amount":{"value":500}}`. A text without a digit is kept too: it cannot be the right amount. */
+function isAmount({ within, name, value, isText }: NamedValue): boolean {
   const around = plainName(within.at(-1) ?? "");
   const isNumber = !isText || /\p{Nd}/u.test(value);
   return value !== "" && (amountName.test(name) || (isNumber && amountName.test(around)));
 }
 
-/** What is called paid, and is not. */
+/** A value that says no, as in `"paid": false`. */
 function isNo(value: string): boolean {
   return /^(?:|false|no|n|off|null|0(?:\.0+)?)$/i.test(value);
 }
 
-function nearest<One extends Looked>(claim: Claim, takers: One[]): One[] {
+function nearest<One extends LookedUp>(claim: Claim, takers: One[]): One[] {
   const nearness = ({ statement }: One) =>
     Math.max(...statement.mentions.map(({ within }) => closeness(claim.within, within)));
   const most = Math.max(...takers.map(nearness));
   return subjectsOf(takers.filter((one) => nearness(one) === most));
 }
 
-/** An envelope has a status of its own (`ok`): a word that nobody documents counts beside the id alone. */
-function statusClaims({ statement }: Looked, claims: Claim[]): string[] {
+/**
+ * An envelope may have a status of its own, such as `ok`: a word that the specification does not have
+ * counts only where it stands nearest to the id.
+ */
+function statusClaims({ statement }: LookedUp, claims: Claim[]): string[] {
   const own = claims.filter(({ about }) => about === "status");
   const nearness = (claim: Claim) =>
     Math.max(...statement.mentions.map(({ within }) => closeness(within, claim.within)));
@@ -84,7 +90,7 @@ function statusClaims({ statement }: Looked, claims: Claim[]): string[] {
   return own.filter(counts).map(({ value }) => value);
 }
 
-/** How much of the way from the outside they have in common, less the rest of the other's way. */
+/** How near two places are: how many names around both are the same, less the others around `to`. */
 function closeness(from: string[], to: string[]): number {
   const apart = from.findIndex((name, depth) => to[depth] !== name);
   const common = apart < 0 ? from.length : apart;

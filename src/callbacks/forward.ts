@@ -2,10 +2,10 @@ import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import { amountText, paisaOf } from "../contract/amount.ts";
 import type { StoredCallback } from "../ledger/callback.ts";
-import { queryOf } from "./said.ts";
+import { queryOf } from "./contents.ts";
 import type { Verdict } from "./verdicts.ts";
 
-/** What whoever gets it is told beside the bytes. */
+/** Where it goes, and what its handler is told beside the bytes. */
 export interface ForwardOptions {
   to: string;
   verdict: Verdict;
@@ -18,7 +18,7 @@ export interface ForwardOptions {
 
 /**
  * Passes a callback on: its own method, query, bytes and content type; the verdict, and the record that
- * the service has. No other header goes along, or a stranger could write the verdict himself. Redirects
+ * the service has. No other header goes along, or a stranger could write the verdict. Redirects
  * are not followed.
  *
  * @returns the status that came back; null where nothing did
@@ -76,12 +76,12 @@ const verified: Record<Verdict, string> = {
   unanswered: "unknown",
 };
 
-/** What a sender gets for it: a redirect or no answer is nothing that it should take for a yes. */
+/** The status that the sender gets: a redirect, or no answer, must not look like a yes. */
 export function answerFor(status: number | null): number {
   return status === null || status < 200 || (status >= 300 && status < 400) ? 502 : status;
 }
 
-/** Where callbacks come as parameters alone, those are all there is to pass on. */
+/** With the query of the callback: it may be all that the callback says. */
 function withQuery(to: string, target: string): URL {
   const url = new URL(to);
   const query = queryOf(target);

@@ -1,11 +1,10 @@
 import { hash } from "node:crypto";
 import { Failure } from "../failure.ts";
-import type { StoredCallback } from "../ledger/callback.ts";
+import type { CallbackContent, StoredCallback } from "../ledger/callback.ts";
 import type { Callbacks } from "../ledger/callbacks.ts";
-import { type Again, againAfter, hasArrived } from "./again.ts";
 import { answerFor, type ForwardOptions, forward } from "./forward.ts";
-import { subjectsOf } from "./looked.ts";
-import type { Received } from "./received.ts";
+import { subjectsOf } from "./looked-up.ts";
+import { hasArrived, type NextLook, nextLookAfter } from "./next-look.ts";
 import { stopped } from "./stopping.ts";
 import { type Checked, type Found, type Look, type Verified, verify } from "./verify.ts";
 
@@ -85,14 +84,14 @@ async function handleHeld(
   return { status, taken: { callback: kept, ...checked, resolved }, isNews };
 }
 
-/** Senders who repeat themselves shorten no pause: only a look that was due counts, and a new outcome. */
+/** A sender that repeats itself shortens no pause: a look counts if it was due, or found news. */
 function nextLook(
   { dueAt }: StoredCallback,
   { isNews, taken }: Pick<Handled, "isNews" | "taken">,
   { now }: Handling,
-): Again | undefined {
+): NextLook | undefined {
   const isDue = dueAt !== null && Date.parse(dueAt) <= now();
-  return isDue || isNews ? againAfter(taken.callback, taken.callback.looks + 1) : undefined;
+  return isDue || isNews ? nextLookAfter(taken.callback, taken.callback.looks + 1) : undefined;
 }
 
 async function passOn(
@@ -112,7 +111,7 @@ async function passOn(
   callbacks.passedOn(callback.number, { to, status, finding });
 }
 
-/** The record that is meant, where it is one. */
+/** The record that it is about, where it is about one alone. */
 function aboutOf(found: Found[]): ForwardOptions["about"] {
   const [one, another] = subjectsOf(found);
   if (!one || another) return undefined;
@@ -120,11 +119,8 @@ function aboutOf(found: Found[]): ForwardOptions["about"] {
   return { id: one.statement.id, status, amount };
 }
 
-/** Asks the service. Where it gives no usable answer nothing is decided, and that is said. */
-async function check(
-  callback: Pick<Received, "target" | "headers" | "body">,
-  look: Look,
-): Promise<Verified> {
+/** Asks the service; without a usable answer the verdict is `unanswered`. */
+async function check(callback: CallbackContent, look: Look): Promise<Verified> {
   try {
     return await verify(callback, look);
   } catch (error) {
@@ -137,7 +133,7 @@ function findingOf({ verdict, records }: Checked): string {
   return hash("sha256", JSON.stringify([verdict, records]));
 }
 
-/** That there was no answer this time takes nothing from what was known before. */
+/** No answer this time changes nothing about an earlier verdict. */
 function isNew(judged: Checked & { finding: string }, before: StoredCallback): boolean {
   if (before.judged === null) return true;
   return judged.verdict !== "unanswered" && judged.finding !== before.judged.finding;

@@ -1,11 +1,10 @@
 import { Failure } from "../failure.ts";
-import type { CallbackSource, StoredCallback } from "../ledger/callback.ts";
-import { checkedBefore, isOver } from "./again.ts";
+import type { CallbackRequest, CallbackSource, StoredCallback } from "../ledger/callback.ts";
 import { answerFor } from "./forward.ts";
 import { type Handled, type Handling, handle, type Taken } from "./handle.ts";
 import type { Limits } from "./limits.ts";
+import { checkedBefore, isOver } from "./next-look.ts";
 import { openGate, openPace } from "./pace.ts";
-import type { Received } from "./received.ts";
 import { stopped, unlessStopped } from "./stopping.ts";
 import type { Look } from "./verify.ts";
 
@@ -84,7 +83,7 @@ export function openIntake(options: IntakeOptions) {
 
   return {
     /** Keeps a callback and gives the status that its sender gets. */
-    async take(received: Received, source: CallbackSource): Promise<number> {
+    async take(received: CallbackRequest, source: CallbackSource): Promise<number> {
       if (stopping.aborted || gate.waiting() >= limits.queue) return 503;
       const kept = keep(received, source);
       if (typeof kept === "number") return kept;
@@ -122,7 +121,7 @@ export function openIntake(options: IntakeOptions) {
   }
 
   /** The callback as it is kept now, or the status that says that it is not. */
-  function keep(received: Received, source: CallbackSource): StoredCallback | number {
+  function keep(received: CallbackRequest, source: CallbackSource): StoredCallback | number {
     try {
       return callbacks.keep(received, source) ?? 503;
     } catch (error) {

@@ -1,11 +1,12 @@
 import { type Paisa, paisaOf, readAmount } from "../contract/amount.ts";
+import { hasEnded, type ServiceRecord } from "../contract/record.ts";
 import type { Claimed } from "./claims.ts";
-import { type Found, hasEnded, isFound, type ServiceRecord, subjectsOf } from "./looked.ts";
-import { meaningOf } from "./meaning.ts";
-import type { Said, Saying } from "./said.ts";
+import type { Contents, NamedValue } from "./contents.ts";
+import { type Found, isFound, subjectsOf } from "./looked-up.ts";
+import { meaningOf } from "./status-words.ts";
 import type { Verdict } from "./verdicts.ts";
 
-/** What whoever waits for a callback knows by himself. */
+/** What the person who waits for a callback knows already. */
 export interface Expected {
   amountPaisa?: Paisa | undefined;
   reference?: string | undefined;
@@ -17,10 +18,10 @@ interface Judgement {
   because: string | null;
 }
 
-/** The worst that can be said of any of its records is what is said of it. */
+/** Of all that is wrong with a callback, the worst is its verdict. */
 export function judge(
   looked: Claimed[],
-  { said, trouble, unclear }: Saying,
+  { values, trouble, unclear }: Contents,
   expected: Expected,
 ): Judgement {
   const found = looked.filter(isFound);
@@ -39,7 +40,7 @@ export function judge(
     (trouble ? contradicted("It says something twice, in one place.") : undefined) ??
     (unknown === undefined ? undefined : notKnown(`The service does not know ${unknown}.`)) ??
     (unclear ? notKnown(`${unclear}, so that what it claims cannot be compared.`) : undefined) ??
-    (found.every(({ record }) => record.status !== "Completed") && said.some(hints)
+    (found.every(({ record }) => record.status !== "Completed") && values.some(hints)
       ? notKnown("Something in it means Completed, and the service does not say so.")
       : undefined) ??
     (silent
@@ -66,8 +67,8 @@ function judgeRecord(one: Claimed & Found, looked: Claimed[], expected: Expected
   return contradicted(`What the service has under ${statement.id} differs: ${wrong.join(", ")}.`);
 }
 
-/** `payment.completed` as an event, say: nobody documents it, and a handler may go by it. */
-function hints({ name, value, isText }: Said): boolean {
+/** Such as `payment.completed` as the name of an event: a handler may go by it. */
+function hints({ name, value, isText }: NamedValue): boolean {
   return isText && name !== "description" && meansCompleted(value.split(/[^\p{L}]+/u).at(-1) ?? "");
 }
 
@@ -83,7 +84,7 @@ function meansCompleted(word: string): boolean {
   return meaningOf(word) === "Completed";
 }
 
-/** A word that nobody documents is compared as it is. */
+/** A word that the specification does not have is compared as it is. */
 export function isSameStatus(word: string, { status }: Pick<ServiceRecord, "status">): boolean {
   return (meaningOf(word) ?? word) === status;
 }
@@ -93,7 +94,7 @@ export function isSameAmount(text: string, { amount }: Pick<ServiceRecord, "amou
   return read.ok && read.value === paisaOf(amount);
 }
 
-/** What the service does not tell cannot be compared. */
+/** Where the service gives no description, none can be compared. */
 function isTold(claimed: string[], { description }: ServiceRecord): boolean {
   return typeof description !== "string" || claimed.every((text) => text === description.trim());
 }

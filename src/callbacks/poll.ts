@@ -1,8 +1,9 @@
+import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
+import type { CallbackRequest } from "../ledger/callback.ts";
 import type { Intake } from "./intake.ts";
-import type { Received } from "./received.ts";
-import type { Look, ServiceRecord } from "./verify.ts";
+import type { Look } from "./verify.ts";
 
 /** A record and the status that it was last seen with. */
 export interface Watched {
@@ -69,7 +70,7 @@ export async function lookAt(
 }
 
 /** What the service could have sent: the record as it is. */
-function callbackOf(record: ServiceRecord): Received {
+function callbackOf(record: ServiceRecord): CallbackRequest {
   return {
     method: "POST",
     target: "/",

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Failure } from "../failure.ts";
+import type { CallbackRequest } from "../ledger/callback.ts";
 import type { Limits } from "./limits.ts";
-import type { Received } from "./received.ts";
 
 export interface Receiver {
   /** Where a tunnel or a reverse proxy is to send what comes. */
@@ -15,13 +15,13 @@ export interface ReceiverOptions {
   port: number;
   limits: Limits;
   /** What to do with a callback; gives the status that its sender gets. */
-  take: (received: Received) => Promise<number>;
+  take: (received: CallbackRequest) => Promise<number>;
 }
 
 /**
- * Receives callbacks on 127.0.0.1. They come through a tunnel, so that every Host and every caller is
- * as good as any other, and a web page may call as well as a stranger. What protects is that no word of
- * theirs is believed, that an answer holds nothing but its status, and the limits.
+ * Receives callbacks on 127.0.0.1. They come through a tunnel, so that any Host and any caller is
+ * possible, a web page too. The protection: nothing that they say is believed, an answer holds only a
+ * status, and there are limits.
  *
  * @throws Failure `internal` when the port is taken
  */
@@ -35,7 +35,7 @@ export async function openReceiver({ port, limits, take }: ReceiverOptions): Pro
   });
   server.maxConnections = limits.connections;
   server.on("request", (incoming, outgoing) => {
-    // A sender that went away is no fault of anybody's here.
+    // The sender went away.
     answer(incoming, outgoing, { limits, take }).catch(() => outgoing.destroy());
   });
   const url = `http://127.0.0.1:${await listen(server, port)}`;

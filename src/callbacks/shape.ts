@@ -1,8 +1,9 @@
-import type { Received } from "./received.ts";
+import { jsonIn } from "../json.ts";
+import type { CallbackContent } from "../ledger/callback.ts";
 
 /**
- * What a body is to everybody who reads it. `unclear`: another reader may see something else in it than
- * is seen here; `why` is the beginning of a sentence.
+ * What a body is. `unclear`: why another reader may see something else in it, as the beginning of a
+ * sentence.
  */
 export interface Shape {
   kind: "nothing" | "json" | "form" | "words";
@@ -10,24 +11,18 @@ export interface Shape {
   unclear: string | undefined;
 }
 
-/** JSON and forms are read by all in one way. What neither is, or is called something else, is not. */
-export function shapeOf({ headers, body }: Pick<Received, "headers" | "body">): Shape {
+/**
+ * All readers agree about JSON and forms. They may not agree about anything else, nor about a body with
+ * the wrong content type.
+ */
+export function shapeOf({ headers, body }: Pick<CallbackContent, "headers" | "body">): Shape {
   const text = new TextDecoder().decode(body).trim();
   if (text === "") return { kind: "nothing", text, unclear: undefined };
   const kind = jsonIn(text) ? "json" : isForm(text) ? "form" : "words";
   return { kind, text, unclear: whyUnclear(kind, { headers, body }) };
 }
 
-/** The one JSON document that a text is. */
-export function jsonIn(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Names and values as every sender encodes them. Where something else stands, readers differ. */
+/** Names and values in the usual encoding. Of anything else, readers make different things. */
 export function isForm(text: string): boolean {
   return isEncoded(text) && text.split("&").every((pair) => /^[^=]+=/.test(pair));
 }
@@ -41,7 +36,7 @@ function isEncoded(text: string): boolean {
   return /^(?:[\w.~!*'()[\]:@/?$,+=&-]|%[0-9A-Fa-f]{2}|\P{ASCII})*$/u.test(text) && isUtf8(text);
 }
 
-/** What stands behind the percent signs. */
+/** Whether what the percent signs encode is UTF-8. */
 function isUtf8(text: string): boolean {
   try {
     return decodeURIComponent(text) !== undefined;
@@ -52,7 +47,7 @@ function isUtf8(text: string): boolean {
 
 function whyUnclear(
   kind: Shape["kind"],
-  { headers, body }: Pick<Received, "headers" | "body">,
+  { headers, body }: Pick<CallbackContent, "headers" | "body">,
 ): string | undefined {
   const [type = "", ...parameters] = (headers["content-type"] ?? "").toLowerCase().split(";");
   const encoding = headers["content-encoding"] ?? "identity";
@@ -65,7 +60,7 @@ function whyUnclear(
   return undefined;
 }
 
-/** A plain text, bytes, or nothing said: whoever gets it looks for himself. */
+/** Where no type is given, or one that says nothing, a reader looks at the body itself. */
 function fits(type: string, kind: Shape["kind"]): boolean {
   if (["", "text/plain", "application/octet-stream"].includes(type)) return true;
   if (type === "application/x-www-form-urlencoded") return kind === "form";

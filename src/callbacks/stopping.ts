@@ -1,6 +1,6 @@
 import { Failure } from "../failure.ts";
 
-/** What comes of some work, or the failure that says that nobody waits for it any longer. */
+/** The result of some work, or the failure `interrupted` as soon as the signal fires. */
 export async function unlessStopped<Result>(
   work: Promise<Result>,
   signal: AbortSignal,

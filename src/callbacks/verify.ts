@@ -1,17 +1,17 @@
+import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
-import type { CheckedRecord } from "../ledger/callback.ts";
+import type { CallbackContent, CheckedRecord } from "../ledger/callback.ts";
 import { type Claimed, withClaims } from "./claims.ts";
+import { contentsOf } from "./contents.ts";
 import { type Expected, isSameAmount, isSameStatus, judge } from "./judge.ts";
-import { type Found, isFound, type Looked, type ServiceRecord } from "./looked.ts";
-import type { Received } from "./received.ts";
-import { whatIsSaid } from "./said.ts";
+import { type Found, isFound, type LookedUp } from "./looked-up.ts";
 import { mostIds, type Statement, statementsOf } from "./statements.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** Retrieves a record; undefined where the service does not know it. Throws a Failure otherwise. */
 export type Look = (kind: Resource, id: string) => Promise<ServiceRecord | undefined>;
 
-export type { CheckedRecord, Found, ServiceRecord };
+export type { CheckedRecord, Found };
 
 export interface Checked {
   verdict: Verdict;
@@ -26,20 +26,20 @@ export interface Checked {
  * @throws Failure where the service gave no usable answer
  */
 export async function verify(
-  received: Pick<Received, "target" | "headers" | "body">,
+  received: CallbackContent,
   look: Look,
   expected: Expected = {},
 ): Promise<Verified> {
-  const saying = whatIsSaid(received);
-  const statements = statementsOf(saying);
-  if (saying.trouble === "too much" || statements.length > mostIds)
+  const contents = contentsOf(received);
+  const statements = statementsOf(contents);
+  if (contents.trouble === "too much" || statements.length > mostIds)
     return { ...nothing("It names more than one callback can be about."), found: [] };
   if (statements.length === 0) return { ...nothing("It names no id."), found: [] };
-  const looked: Looked[] = [];
+  const looked: LookedUp[] = [];
   for (const statement of statements) looked.push(await lookUp(statement, look));
-  const claimed = withClaims(looked, saying.said);
+  const claimed = withClaims(looked, contents.values);
   const records = claimed.map(checkedRecord);
-  return { ...judge(claimed, saying, expected), records, found: looked.filter(isFound) };
+  return { ...judge(claimed, contents, expected), records, found: looked.filter(isFound) };
 }
 
 /** The same, with the records that the service has. */
@@ -47,7 +47,7 @@ export interface Verified extends Checked {
   found: Found[];
 }
 
-async function lookUp(statement: Statement, look: Look): Promise<Looked> {
+async function lookUp(statement: Statement, look: Look): Promise<LookedUp> {
   const kinds: Resource[] = statement.kind ? [statement.kind] : ["payment", "refund"];
   for (const kind of kinds) {
     const record = await look(kind, statement.id);
@@ -60,7 +60,7 @@ function nothing(because: string): Checked {
   return { verdict: "unknown", because, records: [] };
 }
 
-/** Of several claims the one that is not so is shown. */
+/** Of several claims, a wrong one is shown. */
 function checkedRecord({ statement, kind, record, claims }: Claimed): CheckedRecord {
   const { status, amount } = claims;
   const wrongStatus = record && status.find((word) => !isSameStatus(word, record));

@@ -7,6 +7,7 @@ import { again, readWord } from "../frame/common-flags.ts";
 import type { Context, RawOutcome } from "../frame/context.ts";
 import { argument, flag, oneOf, takes } from "../frame/flag.ts";
 import { readSmallText } from "../frame/small-text.ts";
+import { isObject, jsonIn } from "../json.ts";
 import { safeJson } from "../ui/terminal-text.ts";
 
 const verbs = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
@@ -156,12 +157,9 @@ function typed([key, text]: [string, string]): [string, string | number] {
 }
 
 function objectIn(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Said below, without the content: it may hold anything.
-  }
+  const value = jsonIn(text)?.value;
+  if (isObject(value)) return value;
+  // Without the content: it may hold anything.
   throw usage(["--input: the body is not a JSON object."]);
 }
 

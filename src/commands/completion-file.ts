@@ -1,5 +1,6 @@
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { errorCode } from "../error-code.ts";
 import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import { placeOf, type Shell, scriptNames } from "./completion-places.ts";
@@ -64,7 +65,7 @@ function carefully<Result>(file: string, work: () => Result): Result {
   try {
     return work();
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
+    const code = errorCode(cause) ?? "unknown";
     throw new Failure("internal", `${file} cannot be read or written (${code}).`, {
       hint: "Check the permissions of its folder, or print the script without --install.",
       cause,

@@ -1,5 +1,7 @@
+import type { PaymentMethod } from "../contract/methods.ts";
 import { defineCommand } from "../frame/command.ts";
 import type { Context, RunningSandbox } from "../frame/context.ts";
+import type { World } from "../operations/world.ts";
 import { paymentCard, payoutCard, refundCard } from "../ui/records.ts";
 import { card, field, text, type View } from "../ui/view.ts";
 
@@ -35,22 +37,22 @@ export const demo = defineCommand({
     view.kind === "card" ? { ...view, title: `${step}. ${says}`, command } : view,
 });
 
-const recipient = "01712345678";
+type Told = Omit<Step, "step">;
 
-async function* story(
-  sandbox: RunningSandbox,
-  context: Context,
-): AsyncIterable<Omit<Step, "step">> {
+async function* story(sandbox: RunningSandbox, context: Context): AsyncIterable<Told> {
   const { baseUrl, apiKey, payoutSecret } = sandbox;
   const account = { baseUrl, apiKey, environment: "sandbox", name: "demo" } as const;
   const world = await context.worldOf(account, payoutSecret);
-  const { dataOf } = await import("../operations/outcome.ts");
-  const { createPayment, createRefund } = await import("../operations/once.ts");
-  const { cancelRefund, triggerPayment, triggerPayout } = await import("../operations/settle.ts");
-  const { sendPayout } = await import("../operations/payout.ts");
-
-  const methods = dataOf(await world.client.listMethods({}));
+  const methods = yield* methodsStory(world);
   const paymentMethodId = methods[0]?.id ?? "";
+  const transactionId = yield* paymentStory(paymentMethodId, new URL(baseUrl).origin, world);
+  yield* payoutStory(paymentMethodId, world);
+  yield* refundStory(transactionId, world);
+}
+
+async function* methodsStory(world: World): AsyncGenerator<Told, PaymentMethod[]> {
+  const { dataOf } = await import("../operations/outcome.ts");
+  const methods = dataOf(await world.client.listMethods({}));
   yield {
     says: "The methods of the account",
     command: "lenden methods",
@@ -61,8 +63,16 @@ async function* story(
       methods.map(({ codeName, providerName, id }) => field(codeName, providerName, text(id))),
     ),
   };
+  return methods;
+}
 
-  const { origin } = new URL(baseUrl);
+async function* paymentStory(
+  paymentMethodId: string,
+  origin: string,
+  world: World,
+): AsyncGenerator<Told, string> {
+  const { createPayment } = await import("../operations/once.ts");
+  const { triggerPayment } = await import("../operations/move.ts");
   const urls = { redirect_url: `${origin}/return`, callback_url: `${origin}/callback` };
   const payment = await createPayment(
     125_050n,
@@ -70,6 +80,7 @@ async function* story(
     { again: false },
     world,
   );
+  const { transactionId } = payment;
   yield {
     says: "A payment: the customer pays at its address",
     command: 'lenden pay create --amount 1250.50 --description "Order 42" --method bkash',
@@ -77,56 +88,66 @@ async function* story(
     view: paymentCard(payment),
   };
 
-  const paid = await triggerPayment(payment.transactionId, world);
+  const paid = await triggerPayment(transactionId, world);
   yield {
     says: "The customer pays (simulated)",
-    command: `lenden sandbox trigger payment ${payment.transactionId}`,
+    command: `lenden sandbox trigger payment ${transactionId}`,
     data: paid,
     view: paymentCard(paid),
   };
+  return transactionId;
+}
 
+async function* payoutStory(paymentMethodId: string, world: World): AsyncGenerator<Told> {
+  const { triggerPayout } = await import("../operations/move.ts");
+  const { sendPayout } = await import("../operations/payout.ts");
+  const recipientNumber = "01712345678";
+  const reference = "INV-7";
   const order = {
     amountPaisa: 50_000n,
-    reference: "INV-7",
-    recipientNumber: recipient,
+    reference,
+    recipientNumber,
     recipientName: "Rahima",
     paymentMethodId,
   };
-  const { payout, existing } = await sendPayout(order, world);
-  const sendLine = `lenden payout send --amount 500 --to ${recipient} --method bkash --ref INV-7 --name Rahima`;
-  yield {
-    says: "A signed payout",
-    command: sendLine,
-    data: { ...payout, existing },
-    view: payoutCard({ ...payout, existing }),
+  const command = `lenden payout send --amount 500 --to ${recipientNumber} --method bkash --ref ${reference} --name Rahima`;
+  const send = async () => {
+    const { payout, existing } = await sendPayout(order, world);
+    return { ...payout, existing };
   };
+  const sent = await send();
+  yield { says: "A signed payout", command, data: sent, view: payoutCard(sent) };
 
-  const done = await triggerPayout(payout.payoutId, world);
+  const done = await triggerPayout(sent.payoutId, world);
   yield {
     says: "The recipient has it (simulated)",
-    command: `lenden sandbox trigger payout ${payout.payoutId}`,
+    command: `lenden sandbox trigger payout ${sent.payoutId}`,
     data: done,
     view: payoutCard(done),
   };
 
-  const again = await sendPayout(order, world);
+  const again = await send();
   yield {
     says: "The same payout once more: nobody is paid twice",
-    command: sendLine,
-    data: { ...again.payout, existing: again.existing },
-    view: payoutCard({ ...again.payout, existing: again.existing }),
+    command,
+    data: again,
+    view: payoutCard(again),
   };
+}
 
-  const refundInput = {
-    transactionId: payment.transactionId,
+async function* refundStory(transactionId: string, world: World): AsyncGenerator<Told> {
+  const { createRefund } = await import("../operations/once.ts");
+  const { cancelRefund } = await import("../operations/move.ts");
+  const input = {
+    transactionId,
     accountType: "PERSONAL_ACCOUNT",
     accountNumber: "01812345678",
     note: "damaged",
   } as const;
-  const refund = await createRefund(25_025n, refundInput, { again: false }, world);
+  const refund = await createRefund(25_025n, input, { again: false }, world);
   yield {
     says: "A part of the payment is paid back",
-    command: `lenden refund create --payment ${payment.transactionId} --amount 250.25 --account-type personal --account-number 01812345678 --note damaged`,
+    command: `lenden refund create --payment ${transactionId} --amount 250.25 --account-type personal --account-number 01812345678 --note damaged`,
     data: refund,
     view: refundCard(refund),
   };

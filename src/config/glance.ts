@@ -21,7 +21,7 @@ export function glanceAtProfiles(folder: string): Profiles {
   };
 }
 
-/** Whose methods and ids are meant; without a key: to fetch one, somebody may have to unlock it. */
+/** Whose methods and ids are meant. It holds no key: to fetch one, somebody may have to unlock it. */
 export interface Whose {
   profile: string;
   baseUrl: string;

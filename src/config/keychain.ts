@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Failure } from "../failure.ts";
+import { jsonIn } from "../json.ts";
 import type { Surroundings } from "./program.ts";
 
 /**
@@ -62,7 +63,7 @@ export function openKeychain({ keychain, env, sleep }: KeychainSource): Keychain
   };
 }
 
-/** Of a lenden that comes without that program, as the one file does. */
+/** For a lenden without that program: the single executable has none. */
 const none: Keychain = {
   read: async () => {
     throw withoutKeychain();
@@ -87,16 +88,8 @@ async function asked(
   const { printedBy } = await import("./program.ts");
   const printed = await printedBy({ ...keychain, env, sleep, input, patienceMs });
   if ("fault" in printed) return { refused: printed.fault };
-  const read = answer.safeParse(parsed(printed.text));
+  const read = answer.safeParse(jsonIn(printed.text)?.value);
   return read.success ? read.data : { refused: "an answer that makes no sense" };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function failureOf(answered: KeychainAnswer, entry: string): Failure {

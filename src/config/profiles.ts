@@ -9,7 +9,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { errorCode } from "../error-code.ts";
 import { Failure } from "../failure.ts";
+import { jsonIn } from "../json.ts";
 import { type Profiles, profilesSchema } from "./profile.ts";
 
 const fileName = "profiles.json";
@@ -24,7 +26,7 @@ export function readProfiles(folder: string): Profiles {
     return read(folder);
   } catch (error) {
     if (error instanceof Failure) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    const code = errorCode(error) ?? "unknown";
     throw new Failure("access", `The profiles in ${folder} cannot be read (${code}).`, {
       hint: "Check the permissions of that folder and of profiles.json, or set LENDEN_CONFIG_DIR to a folder of your own.",
       cause: error,
@@ -42,7 +44,7 @@ function read(folder: string): Profiles {
   if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) throw linkRefused(folder);
   if (!isOwnFile(file)) return none;
   mend(file, 0o600);
-  const found = profilesSchema.safeParse(parsed(readFileSync(file, "utf8")));
+  const found = profilesSchema.safeParse(jsonIn(readFileSync(file, "utf8"))?.value);
   if (found.success) return found.data;
   throw new Failure("access", `The profiles in ${file} cannot be read: the file is damaged.`, {
     hint: "Nothing was changed in it. Restore it from a backup, or move it away and add the profiles again.",
@@ -163,12 +165,4 @@ function linkRefused(path: string): Failure {
 /** Takes away what others may do with it. Where modes mean nothing (Windows), nothing happens. */
 function mend(path: string, mode: number): void {
   if ((lstatSync(path).mode & 0o777) !== mode) chmodSync(path, mode);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { errorCode } from "../error-code.ts";
 
 /** The world that a program runs in. */
 export interface Surroundings {
@@ -57,7 +58,7 @@ export function printedBy({
       size += chunk.length;
       if (size > mostBytes) end({ fault: `more than ${mostBytes / 1024} KiB` });
     });
-    child.on("error", (error) => end({ fault: "code" in error ? String(error.code) : "unknown" }));
+    child.on("error", (error) => end({ fault: errorCode(error) ?? "unknown" }));
     child.on("close", (code, signal) => {
       if (code === 0) end({ text: Buffer.concat(chunks).toString("utf8") });
       else end({ fault: signal ? `ended by ${signal}` : `exit code ${code}` });

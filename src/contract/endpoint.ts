@@ -27,7 +27,7 @@ export interface Endpoint<R extends Route = Route, Body = unknown, Data = unknow
   /** The field of `data` that must be the id in the path: an answer may be about another record. */
   about: string | undefined;
   body: z.ZodMiniType<Body> | undefined;
-  /** The shape of the answer's `data`; undefined where service.md does not show the answer at all. */
+  /** The shape of the answer's `data`; undefined where the specification shows no answer. */
   data: z.ZodMiniType<Data> | undefined;
 }
 

@@ -8,13 +8,6 @@ export function readIdentifier(text: string): Reading<string> {
   );
 }
 
-/** Which of the newest stands in an id's place, from 1: `@last`, `@2`, …; undefined for an id. */
-export function placeOf(typed: string): number | undefined {
-  const place = /^@(last|[1-9]\d{0,5})$/.exec(typed)?.[1];
-  if (place === undefined) return undefined;
-  return place === "last" ? 1 : Number(place);
-}
-
 /** Reads a refund's account number: sent as typed, trimmed; its exact format is not shown (service.md §2). */
 export function readAccountNumber(text: string): Reading<string> {
   const trimmed = text.replace(/^ +| +$/g, "");

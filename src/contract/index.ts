@@ -8,7 +8,10 @@ import type { endpointNames } from "./words.ts";
 
 export { basePath } from "./url.ts";
 
-/** The service, declared once: the eleven endpoints of service.md §4. */
+/**
+ * The service, declared once: the eleven endpoints of service.md §4. That is the service's own
+ * document, "Payment Collection, Payout and Refund Service: Interface Specification".
+ */
 export const contract = {
   ...methods,
   ...payments,

@@ -19,8 +19,7 @@ const exchange = z.looseObject({
 export type RecordedExchange = z.infer<typeof exchange>;
 
 /**
- * What the local sandbox offers beside the service: its own choice, under `/local`, and not part
- * of service.md. The real service knows none of it.
+ * What the local sandbox offers beside the service, under `/local`. The real service has none of it.
  */
 export const localContract = {
   setStatus: endpoint("POST /local/status", {

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { endpoint } from "./endpoint.ts";
 
-/** A payment method enabled on the account (service.md §2 calls it a "Payment the service"). */
+/** A payment method enabled on the account (service.md §2, which calls it a "Payment the service"). */
 const method = z.looseObject({ id: z.string(), providerName: z.string(), codeName: z.string() });
 export type PaymentMethod = z.infer<typeof method>;
 /** What `GET /payment/methods` answers with, also as it is kept between runs. */

@@ -1,6 +1,6 @@
 import { accepted, asciiDigits, type Reading, rejected } from "./reading.ts";
 
-/** How a mobile number is written to the service, whose exact format is not shown (service.md §2). */
+/** How a mobile number is sent: service.md §2 does not show the exact format. */
 export const numberFormats = ["local", "e164", "as-is"] as const;
 export type NumberFormat = (typeof numberFormats)[number];
 

@@ -7,3 +7,6 @@ export function readTimestamp(text: string): Reading<number> {
     return rejected(`This is in milliseconds. Did you mean ${text.slice(0, -3)}?`);
   return rejected("A timestamp is Unix time in seconds, for example 1763614800.");
 }
+
+/** How far a clock may be off: the service takes five minutes (§8), and one is kept as a margin. */
+export const toleratedClockMs = 4 * 60_000;

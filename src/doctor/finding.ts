@@ -1,3 +1,4 @@
+import { errorCode } from "../error-code.ts";
 import { Failure } from "../failure.ts";
 
 /** What one check came to. */
@@ -45,9 +46,9 @@ export async function attempt<Value>(work: () => Promise<Value>): Promise<Attemp
 function verdictOf(error: unknown): Verdict {
   if (error instanceof Failure)
     return failed(error.message, error.details.hint ?? "Mend what it names.");
-  const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
+  const code = errorCode(error);
   return failed(
-    `This could not be looked at${code}.`,
+    `This could not be looked at${code ? ` (${code})` : ""}.`,
     "Run it again with LENDEN_DEBUG=1 and report what it prints.",
   );
 }

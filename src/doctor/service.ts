@@ -1,3 +1,4 @@
+import { toleratedClockMs } from "../contract/timestamp.ts";
 import { isLoopback } from "../contract/url.ts";
 import { Failure } from "../failure.ts";
 import type { RawOutcome } from "../frame/context.ts";
@@ -55,8 +56,8 @@ function accepted(data: unknown): Verdict {
       );
 }
 
-/** A payout's timestamp may be five minutes off (service.md §5); one is kept for the way. */
-const clock = { warnMs: 60_000, failMs: 4 * 60_000 };
+/** From here on a clock should be set right, before payouts fail. */
+const doubtfulClockMs = 60_000;
 
 export function clockOf({ clockAheadMs }: Answered): Verdict {
   if (clockAheadMs === undefined) return skipped("the answer has no Date");
@@ -65,8 +66,8 @@ export function clockOf({ clockAheadMs }: Answered): Verdict {
   const says = `${Math.round(offMs / 1000)} s ${side} the service's`;
   const todo = "Set it right, best by NTP: payouts may be at most 5 minutes off.";
   const sentence = `This machine's clock is ${says}.`;
-  if (offMs > clock.failMs) return failed(sentence, todo);
-  if (offMs > clock.warnMs) return warning(sentence, todo);
+  if (offMs > toleratedClockMs) return failed(sentence, todo);
+  if (offMs > doubtfulClockMs) return warning(sentence, todo);
   // The answer's Date counts whole seconds.
   return passed(offMs <= 2_000 ? "the same as the service's" : says);
 }

@@ -2,6 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { once } from "node:events";
 import { connect, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
+import { errorCode } from "../error-code.ts";
 import { failed, passed, skipped, type Verdict } from "./finding.ts";
 import { hostOf, portOf, type Route } from "./route.ts";
 import { Refused, tunnelTo } from "./tunnel.ts";
@@ -101,7 +102,7 @@ async function opened(socket: Socket, event: string, { limit, sockets }: Reach):
 
 function reasonOf(error: unknown): string {
   if (error instanceof Refused) return error.message;
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  return errorCode(error) ?? "unknown";
 }
 
 function unreachable({ url, proxy }: Route, why: string): Verdict {

@@ -38,7 +38,7 @@ export async function answerText(
   });
 }
 
-/** What fits; and what was typed as it is, for what this ledger does not know. */
+/** The candidates that fit, and the typed text itself: it may be an id that this ledger does not know. */
 function searched(candidates: Candidate[], read: Read<unknown>) {
   return (typed: string): Choice<string>[] => {
     const word = typed.trim();

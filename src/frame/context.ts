@@ -68,7 +68,7 @@ export interface Context {
   ): Promise<Preview>;
   /** Says what is about to happen; on a production account nobody passes without a yes. */
   confirm(question: Confirmation): Promise<void>;
-  /** The way to the person; undefined where there is none to be asked: off a terminal, in CI. */
+  /** How to ask the person; undefined where nobody can be asked: off a terminal, in CI. */
   ask(): Promise<Ask | undefined>;
   /** One line for the person, on stderr. */
   notice(text: string): void;

@@ -19,7 +19,7 @@ export interface Flag<Value = unknown, Presence extends FlagPresence = FlagPrese
   fallback?: (settings: Settings) => string | undefined;
   /** The flag that makes this one superfluous. */
   unless?: string;
-  /** The switch that everywhere has, and of which this is another name. */
+  /** The global switch that this is another name for. */
   sameAs?: "json";
 }
 
@@ -35,7 +35,7 @@ export interface Read<Value> {
   words?: readonly string[];
 }
 
-/** What a flag or an argument can name, and of which this machine knows some. */
+/** The kinds of things that a flag or an argument can name, and of which this machine knows some. */
 export type Named = "profile" | "method" | Resource | "batch" | "operation" | "file";
 
 /** The kinds of flags. */
@@ -104,7 +104,7 @@ export const argument = {
     ({ name, about, read, presence: "rest" }) satisfies Argument,
 };
 
-/** Says of a reader that these are the words to offer to somebody. */
+/** A reader that says which words it takes, so that they can be offered. */
 export function takes<Value>(
   words: readonly string[],
   read: (text: string) => Reading<Value>,

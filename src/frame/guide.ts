@@ -20,5 +20,5 @@ interface Question<Value, Known> {
   look?(value: Value, known: Known): Promise<void>;
 }
 
-/** The same, whatever its types: who asks only hands on what the flags themselves read. */
+/** The same without its types: a dialogue only passes on what the flags have read. */
 export type AnyGuide = Record<string, Question<unknown, Record<string, unknown>> | undefined>;

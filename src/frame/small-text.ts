@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { errorCode } from "../error-code.ts";
 import { Failure, usage } from "../failure.ts";
 import type { Host } from "../host.ts";
 
@@ -19,7 +20,7 @@ async function readFile(name: string, flag: string): Promise<Uint8Array> {
     return await readAll(createReadStream(name), flag);
   } catch (error) {
     if (error instanceof Failure) throw error;
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    const code = errorCode(error) ?? "unknown";
     throw usage([`${flag}: the file cannot be read (${code}).`]);
   }
 }

@@ -1,8 +1,9 @@
 import type * as z from "zod/mini";
+import { isObject } from "../json.ts";
+import { saidIn, textOf } from "./body.ts";
 import { type Complaint, complaintIn } from "./complaint.ts";
 import type { Exchange, Headers } from "./exchange.ts";
 import type { Fault } from "./fault.ts";
-import { decoded, jsonIn } from "./json.ts";
 
 /** What an answer means. Only `data` and `refused` say anything certain about what was done. */
 export type Answer<Data = unknown> =
@@ -55,11 +56,12 @@ interface Times {
 export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answer {
   if (exchange.kind === "broken") return judgeBroken(exchange);
   const { status, headers } = exchange;
-  const text = decoded(exchange.bytes);
-  const body = jsonIn(text);
+  const text = textOf(exchange.bytes);
+  const body = saidIn(text);
   const times = timesIn(headers);
-  const isSuccess = status >= 200 && status < 300 && !(isObject(body) && body.success === false);
-  const complaint = isSuccess ? {} : complaintIn(body, text);
+  const isOk = status >= 200 && status < 300;
+  const saysNo = isObject(body) && body.success === false;
+  const complaint = isOk && !saysNo ? {} : complaintIn(body, text);
   const refused = (why: Refusal): Answer => ({
     kind: "refused",
     why,
@@ -77,8 +79,8 @@ export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answ
     times,
   });
 
-  if (status >= 200 && status < 300) {
-    if (isObject(body) && body.success === false) return refused("refused");
+  if (isOk) {
+    if (saysNo) return refused("refused");
     if (!data)
       return { kind: "data", status, data: isObject(body) ? (body.data ?? body) : body, times };
     if (text.trim() === "") return unclear("empty");
@@ -143,8 +145,4 @@ function hostOf(location: string | string[] | undefined): string {
 
 function first(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

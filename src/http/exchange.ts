@@ -66,7 +66,7 @@ interface Received {
   bytes: number;
 }
 
-/** Takes an answer in as undici's lowest layer tells it: its streams cost a batch as much as sending. */
+/** Receives an answer from undici's lowest layer: its streams would cost a batch as much as sending. */
 function receiver(
   received: Received,
   limit: Limit,

@@ -3,9 +3,9 @@ import { contract } from "../contract/index.ts";
 import { readReference } from "../contract/reference.ts";
 import { Failure, usage } from "../failure.ts";
 import { type Answer, judge } from "./answer.ts";
+import { saidIn, textOf } from "./body.ts";
 import { baseHeaders, send, signatureOf, type Wire } from "./client.ts";
 import type { Request } from "./exchange.ts";
-import { decoded, jsonIn } from "./json.ts";
 
 /** A call that a person wrote by hand. */
 export interface RawCall {
@@ -16,7 +16,7 @@ export interface RawCall {
 }
 
 /**
- * The request of a raw call. Where service.md §4 wants a signature it is made of the body's own
+ * The request of a raw call. Where the service wants a signature it is made of the body's own
  * values, and a missing timestamp is added; nothing else is touched.
  */
 export async function rawRequest({ method, path, body }: RawCall, wire: Wire): Promise<Request> {
@@ -54,15 +54,15 @@ export async function rawOutcome(call: RawCall, wire: Wire) {
     answer,
     status: exchange.status,
     headers: exchange.headers,
-    body: bodyOf(exchange.bytes),
+    body: bodyIn(exchange.bytes),
   };
 }
 
 /** What cannot be read as JSON is shown as it came. */
-function bodyOf(bytes: Uint8Array): unknown {
-  const text = decoded(bytes);
-  const json = jsonIn(text);
-  return json === undefined ? text : json;
+function bodyIn(bytes: Uint8Array): unknown {
+  const text = textOf(bytes);
+  const value = saidIn(text);
+  return value === undefined ? text : value;
 }
 
 function endpointOf(method: string, path: string): Endpoint | undefined {

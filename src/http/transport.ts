@@ -22,7 +22,7 @@ const agentOptions = {
   bodyTimeout: 0,
 };
 
-/** Opens the transport of product.md §7: nothing is followed, decompressed, or trusted unseen. */
+/** Follows no redirect, decompresses nothing, and checks every certificate. */
 export function openTransport(proxy: ProxySettings, nodeVersion = ""): Transport {
   const agents = new Map<string, Promise<Dispatcher>>();
   const agentFor = ({ url, freshConnection }: Request): Promise<Dispatcher> => {

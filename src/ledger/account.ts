@@ -1,8 +1,8 @@
 import type { Database } from "./database.ts";
 import type { Owner } from "./operation.ts";
 
-/** The number of an account in SQL, from its base URL and its key's id; none before its first write. */
-export const accountNumber = "(SELECT number FROM accounts WHERE base_url = ? AND key_id = ?)";
+/** An account by its base URL and the id of its key, in SQL; null before anything of it was written. */
+export const accountInSql = "(SELECT number FROM accounts WHERE base_url = ? AND key_id = ?)";
 
 /** Inside the transaction that writes something of the account. */
 export function makeAccount(database: Database, { baseUrl, keyId }: Owner): void {

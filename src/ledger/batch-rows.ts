@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { accountNumber } from "./account.ts";
+import { accountInSql } from "./account.ts";
 import type { Batch, PlannedRow, RowResult, Tally } from "./batch.ts";
 import type { Database, Row } from "./database.ts";
 import type { Owner } from "./operation.ts";
@@ -13,7 +12,7 @@ const pageSize = 500;
  */
 export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
   const joined = `FROM batch_rows r LEFT JOIN operations o
-    ON o.account = ${accountNumber} AND o.reference = r.reference WHERE r.batch = ?`;
+    ON o.account = ${accountInSql} AND o.reference = r.reference WHERE r.batch = ?`;
   // A reference that was used for another payout says nothing of this one, but that it cannot be sent.
   const isOwn = "o.fingerprint = r.fingerprint";
   // A refusal for want of access said nothing of the payout itself: it is still to be sent.
@@ -89,24 +88,7 @@ export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
         ),
         rowResultOf,
       ),
-
-    /** Covers every row of a plan, in its order. */
-    digestOf,
   };
-
-  function digestOf(number: bigint): string {
-    const hash = createHash("sha256");
-    const page = database.prepare(
-      `SELECT row, reference, amount_paisa, recipient, method_id, name, description, fingerprint
-       FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row LIMIT ${pageSize}`,
-    );
-    for (let after = 0n; ; ) {
-      const rows = page.all(number, after);
-      for (const row of rows) hash.update(JSON.stringify(Object.values(row).map(String)));
-      if (rows.length < pageSize) return hash.digest("hex");
-      after = BigInt(rows.at(-1)?.row ?? 0n);
-    }
-  }
 }
 
 function* flat<Item>(pages: Iterable<Row[]>, read: (row: Row) => Item): Iterable<Item> {

@@ -1,5 +1,6 @@
-import { accountNumber, makeAccount } from "./account.ts";
-import type { Batch, Plan } from "./batch.ts";
+import { accountInSql, makeAccount } from "./account.ts";
+import type { Batch } from "./batch.ts";
+import { openPlans } from "./batch-plan.ts";
 import { openBatchRows } from "./batch-rows.ts";
 import type { Database } from "./database.ts";
 import { openDraft } from "./draft.ts";
@@ -25,7 +26,6 @@ export type BatchClaim =
   /** Another file of the same name was planned before. */
   | { kind: "other file"; batch: Batch };
 
-const rowsPerCommit = 20_000;
 /** Letters and digits that nobody mixes up when reading them aloud. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -34,7 +34,7 @@ export type Batches = ReturnType<typeof openBatches>;
 /** The batches of one account: plans, and what came of their rows. */
 export function openBatches(database: Database, worker: Worker) {
   const { profile, environment, baseUrl, keyId } = worker.owner;
-  const own = `account = ${accountNumber}`;
+  const own = `account = ${accountInSql}`;
   const one = (sql: string, ...values: string[]): Batch | undefined => {
     const row = database.prepare(sql).get(baseUrl, keyId, ...values);
     return row && batchOf(row);
@@ -58,9 +58,9 @@ export function openBatches(database: Database, worker: Worker) {
     );
   const holderOf = ({ holder }: Batch) => (holder && worker.isAlive(holder) ? holder : undefined);
 
-  const { digestOf, ...rows } = openBatchRows(database, worker.owner);
   return {
-    ...rows,
+    ...openBatchRows(database, worker.owner),
+    ...openPlans(database),
 
     /** Where a file is read and looked at before anything of it is kept. */
     draft: () => openDraft(database, worker.owner),
@@ -100,7 +100,7 @@ export function openBatches(database: Database, worker: Worker) {
           .prepare(
             `INSERT INTO batches (id, profile, environment, account, name, file_name, file_hash,
                columns, method, user, created_at)
-             VALUES (?, ?, ?, ${accountNumber}, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+             VALUES (?, ?, ?, ${accountInSql}, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
           )
           .get(
             shortId(hash),
@@ -119,52 +119,10 @@ export function openBatches(database: Database, worker: Worker) {
         return { kind: "ours", batch: take(batchOf(row ?? {})) };
       }),
 
-    /**
-     * Makes the draft the plan of a batch. It is one only when the last row is durable: a plan that
-     * was interrupted is thrown away by the next, for nothing of it was sent.
-     *
-     * @returns undefined where another file got the name meanwhile
-     */
-    plan: (batch: Batch, { rowCount, totalPaisa }: Omit<Plan, "digest">): Batch | undefined => {
-      const { number } = batch;
-      const clear = database.prepare(
-        `DELETE FROM batch_rows WHERE batch = ? AND row IN
-           (SELECT row FROM batch_rows WHERE batch = ? LIMIT ${rowsPerCommit})`,
-      );
-      while (database.transaction(() => clear.run(number, number)) > 0);
-      const copy = database.prepare(
-        `INSERT INTO batch_rows SELECT ?, row, line, reference, amount_paisa, recipient, method_id,
-           method, name, description, cells, fingerprint
-         FROM draft_rows WHERE row > ? AND row <= ?`,
-      );
-      for (let after = 0; after < rowCount; after += rowsPerCommit) {
-        database.transaction(() => copy.run(number, BigInt(after), BigInt(after + rowsPerCommit)));
-      }
-      const digest = digestOf(number);
-      const changed = database
-        .prepare(
-          "UPDATE OR IGNORE batches SET row_count = ?, total_paisa = ?, digest = ? WHERE number = ?",
-        )
-        .run(BigInt(rowCount), totalPaisa, digest, number);
-      return changed === 0 ? undefined : { ...batch, plan: { rowCount, totalPaisa, digest } };
-    },
-
-    /** Whether its rows are still those that were planned. */
-    isUnaltered: ({ number, plan }: Batch): boolean => plan?.digest === digestOf(number),
-
     /** Nobody works on it any longer. */
     letGo: ({ number }: Batch): void => {
       database.prepare("UPDATE batches SET holder = NULL WHERE number = ?").run(number);
     },
-
-    /** The ids of batches whose rows are not those that were planned. */
-    altered: (): string[] =>
-      database
-        .prepare("SELECT * FROM batches WHERE digest IS NOT NULL ORDER BY number")
-        .all()
-        .map(batchOf)
-        .filter(({ number, plan }) => plan?.digest !== digestOf(number))
-        .map(({ id }) => id),
   };
 
   /** Longer only where two files would share it. */

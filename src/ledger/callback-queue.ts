@@ -1,16 +1,17 @@
-import { accountNumber } from "./account.ts";
+import { accountInSql } from "./account.ts";
 import type { Database, Row } from "./database.ts";
 import type { Holder } from "./operation.ts";
+import { holderIn } from "./rows.ts";
 import type { Worker } from "./worker.ts";
 
-/** So many may wait for the service or for a handler: each was promised to its sender. */
+/** At most so many wait for the service or for a handler: what was promised to a sender is not dropped. */
 const mostWaiting = 5_000n;
 const atOnce = 100n;
 
 /** Which callbacks are to be looked at, when, and by which process. */
 export function openCallbackQueue(database: Database, worker: Worker) {
   const owner = [worker.owner.baseUrl, worker.owner.keyId] as const;
-  const own = `account = ${accountNumber}`;
+  const own = `account = ${accountInSql}`;
   const byNumber = database.prepare(`SELECT * FROM callbacks WHERE ${own} AND number = ?`);
   const hold = database.prepare("UPDATE callbacks SET holder = ? WHERE number = ?");
   const next = database.prepare(
@@ -20,7 +21,7 @@ export function openCallbackQueue(database: Database, worker: Worker) {
     `SELECT count(*) AS count FROM callbacks WHERE ${own} AND due_at IS NOT NULL
        AND (verdict IS NULL OR verdict IN ('genuine', 'unanswered'))`,
   );
-  // What waits only to be passed on is left to whoever passes on.
+  // What waits only to be passed on is left to a run that passes callbacks on.
   const due = database.prepare(
     `SELECT * FROM callbacks WHERE ${own} AND due_at <= ?3
        AND (?4 IS NOT NULL OR forwarded_to IS NULL OR verdict = 'unanswered')
@@ -37,8 +38,8 @@ export function openCallbackQueue(database: Database, worker: Worker) {
         const row = byNumber.get(...owner, BigInt(number));
         const holder = row && holderIn(row);
         if (!row || (holder && !isOwn(holder) && worker.isAlive(holder))) return undefined;
-        const own: Holder = { ...worker.holder, since: at(worker.now()) };
-        hold.run(JSON.stringify(own), BigInt(number));
+        const taken: Holder = { ...worker.holder, since: at(worker.now()) };
+        hold.run(JSON.stringify(taken), BigInt(number));
         return row;
       }),
 
@@ -64,8 +65,4 @@ export function openCallbackQueue(database: Database, worker: Worker) {
     const { holder } = worker;
     return pid === holder.pid && startedAt === holder.startedAt && machine === holder.machine;
   }
-}
-
-function holderIn({ holder }: Row): Holder | null {
-  return typeof holder === "string" ? JSON.parse(holder) : null;
 }

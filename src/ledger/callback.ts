@@ -1,10 +1,15 @@
 import type { Resource } from "../contract/words.ts";
 
-/** A request as it came from outside. */
-export interface CallbackRequest {
+/** A request as it came from outside: nothing of it is believed. */
+export interface CallbackRequest extends CallbackContent {
   method: string;
+}
+
+/** Everything in a request that can say something. */
+export interface CallbackContent {
   /** Path and query. */
   target: string;
+  /** In lower case, without what could be a secret of somebody's. */
   headers: Record<string, string>;
   body: Uint8Array;
 }

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { accountNumber, makeAccount } from "./account.ts";
+import { accountInSql, makeAccount } from "./account.ts";
 import type {
   CallbackRequest,
   CallbackSource,
@@ -16,19 +16,19 @@ export type Callbacks = ReturnType<typeof openCallbacks>;
 
 /** The same within this time is one: senders repeat themselves, and so do floods. */
 const sameWithinMs = 60_000;
-/** How many of a verdict stay: anybody can send them, and the disk must not fill with it. */
+/** How many of each verdict are kept: anybody can send callbacks, and they must not fill the disk. */
 const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);
 
 /** What came from outside, of one account. Every change is one transaction, durable when it returns. */
 export function openCallbacks(database: Database, worker: Worker) {
   const owner = [worker.owner.baseUrl, worker.owner.keyId] as const;
-  const own = `account = ${accountNumber}`;
+  const own = `account = ${accountInSql}`;
   const queue = openCallbackQueue(database, worker);
   const read = (row: Row): StoredCallback => ({ ...callbackOf(row), isHeld: queue.isHeld(row) });
   const insert = database.prepare(
     `INSERT INTO callbacks (account, source, received_at, count, digest, method, target, headers,
        body, looks, due_at)
-     VALUES (${accountNumber}, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, 0, ?4) RETURNING *`,
+     VALUES (${accountInSql}, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, 0, ?4) RETURNING *`,
   );
   const again = database.prepare(
     `UPDATE callbacks SET count = count + 1 WHERE number = (SELECT number FROM callbacks
@@ -78,7 +78,7 @@ export function openCallbacks(database: Database, worker: Worker) {
         return read(kept);
       }),
 
-    /** `to`: where that is to be passed on to; it was not, until that is written down too. */
+    /** `to`: the handler that has to get it; it has not, until `passedOn` says so. */
     judge: (number: number, judged: CallbackVerdict, { to }: { to: string | undefined }): void =>
       database.transaction(() => {
         const { verdict, because, records, finding } = judged;

@@ -57,7 +57,10 @@ export function openChain(database: Database) {
       tip = { transaction, hash: before };
     },
 
-    /** How many events hold, the first that does not follow from the one before it, and the operations that stand elsewhere than their last event left them. */
+    /**
+     * How many events hold; the first that does not follow from the one before it; and the operations
+     * that are not as their last event left them.
+     */
     verify(): { events: number; brokenAt: number | null; astray: string[] } {
       return { ...walk(), astray: astray.all().map(({ id }) => String(id)) };
     },

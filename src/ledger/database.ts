@@ -1,4 +1,5 @@
 import { chmodSync, closeSync, lstatSync, openSync } from "node:fs";
+import { errorCode } from "../error-code.ts";
 import { Failure } from "../failure.ts";
 
 /** What a column holds. Whole numbers are bigint in both directions, so that no amount is rounded. */
@@ -21,7 +22,7 @@ export interface Database {
    * another one it becomes part of that.
    */
   transaction<Result>(work: () => Result): Result;
-  /** How many there were: what was read in one of them stays true until the number changes. */
+  /** How many were begun: what was read inside one stays true as long as this is the same. */
   transactionCount(): number;
   close(): void;
 }
@@ -172,6 +173,6 @@ function makeIfMissing(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   }
 }

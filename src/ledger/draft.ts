@@ -45,27 +45,31 @@ export interface DraftTotals {
 export type Draft = ReturnType<typeof openDraft>;
 
 const rowsPerCommit = 5_000;
-/** More than this would not fit the whole numbers that SQLite adds up with. */
+/** The largest whole number that SQLite can hold. */
 const largestTotalPaisa = 2n ** 63n - 1n;
-/** So a sum of such a file is made of two that fit. */
+/** A sum of many amounts is made of two parts, so that neither is too large for SQLite. */
 const sumBase = 1_000_000n;
+
+const emptyTables = `
+  PRAGMA temp_store = FILE;
+  DROP TABLE IF EXISTS temp.draft_rows;
+  DROP TABLE IF EXISTS temp.draft_problems;
+  CREATE TEMP TABLE draft_rows (
+    row INTEGER PRIMARY KEY, line INTEGER, reference TEXT, amount_paisa INTEGER, recipient TEXT,
+    method_id TEXT, method TEXT, name TEXT, description TEXT, cells TEXT, fingerprint TEXT,
+    payee TEXT
+  );
+  CREATE TEMP TABLE draft_problems (
+    kind TEXT, line INTEGER, place INTEGER, name TEXT, value TEXT, problem TEXT
+  );
+`;
 
 /**
  * A file while it is read and looked at: in SQLite's own temporary storage, which no other process
  * sees and which does not grow the memory. Closing it forgets everything.
  */
 export function openDraft(database: Database, { baseUrl, keyId }: Owner) {
-  database.exec(`
-    PRAGMA temp_store = FILE;
-    DROP TABLE IF EXISTS temp.draft_rows;
-    DROP TABLE IF EXISTS temp.draft_problems;
-    CREATE TEMP TABLE draft_rows (
-      row INTEGER PRIMARY KEY, line INTEGER, reference TEXT, amount_paisa INTEGER, recipient TEXT,
-      method_id TEXT, method TEXT, name TEXT, description TEXT, cells TEXT, fingerprint TEXT,
-      payee TEXT
-    );
-    CREATE TEMP TABLE draft_problems (kind TEXT, line INTEGER, place INTEGER, name TEXT, value TEXT, problem TEXT);
-  `);
+  database.exec(emptyTables);
   const add = database.prepare(
     "INSERT INTO draft_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
@@ -137,18 +141,7 @@ export function openDraft(database: Database, { baseUrl, keyId }: Owner) {
     totals: (): DraftTotals => ({
       rowCount: written,
       totalPaisa,
-      methods: database
-        .prepare(
-          `SELECT method, count(*) AS count, sum(amount_paisa / ${sumBase}) AS high,
-             sum(amount_paisa % ${sumBase}) AS low
-           FROM draft_rows GROUP BY method ORDER BY min(row)`,
-        )
-        .all()
-        .map((row) => ({
-          method: String(row.method),
-          count: Number(row.count),
-          sumPaisa: BigInt(row.high ?? 0n) * sumBase + BigInt(row.low ?? 0n),
-        })),
+      methods: database.prepare(sumsByMethod).all().map(methodSumOf),
       sentBefore: sentBefore(database.prepare(findings.sentBefore).get(baseUrl, keyId)),
       first: rowsOf("SELECT * FROM draft_rows ORDER BY row LIMIT 3"),
       last: rowsOf("SELECT * FROM draft_rows ORDER BY row DESC LIMIT 1")[0],
@@ -170,6 +163,16 @@ export function openDraft(database: Database, { baseUrl, keyId }: Owner) {
       database.exec("DROP TABLE temp.draft_rows; DROP TABLE temp.draft_problems");
     },
   };
+}
+
+const sumsByMethod = `
+  SELECT method, count(*) AS count, sum(amount_paisa / ${sumBase}) AS high,
+    sum(amount_paisa % ${sumBase}) AS low
+  FROM draft_rows GROUP BY method ORDER BY min(row)`;
+
+function methodSumOf({ method, count, high, low }: Row): DraftTotals["methods"][number] {
+  const sumPaisa = BigInt(high ?? 0n) * sumBase + BigInt(low ?? 0n);
+  return { method: String(method), count: Number(count), sumPaisa };
 }
 
 function sentBefore(row: Row | undefined): DraftTotals["sentBefore"] {

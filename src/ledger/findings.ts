@@ -1,4 +1,4 @@
-import { accountNumber } from "./account.ts";
+import { accountInSql } from "./account.ts";
 /**
  * Questions to a draft whose answer no row has by itself: they look at all rows together, or at the
  * rows and what the ledger has.
@@ -22,7 +22,7 @@ export const findings = {
     INSERT INTO draft_problems
     SELECT 'taken', r.line, ?, 'ref', r.reference, 'The ledger has this reference for another payout, ' || o.id || '.'
     FROM draft_rows r JOIN operations o
-      ON o.account = ${accountNumber} AND o.reference = r.reference
+      ON o.account = ${accountInSql} AND o.reference = r.reference
     WHERE r.fingerprint IS NOT NULL AND o.fingerprint != r.fingerprint`,
 
   paidBefore: `
@@ -32,7 +32,7 @@ export const findings = {
     FROM operations o JOIN draft_rows r
       ON r.amount_paisa = o.amount_paisa
       AND r.payee = ${payee("json_extract(o.asked, '$.recipientNumber')")}
-    WHERE o.account = ${accountNumber} AND o.kind = 'payout' AND o.created_at >= ?
+    WHERE o.account = ${accountInSql} AND o.kind = 'payout' AND o.created_at >= ?
       AND o.state IN ('INTENT', 'UNCERTAIN', 'CONFLICT', 'CONFIRMED')
       AND o.status IS NOT 'Cancelled' AND o.reference IS NOT r.reference
     GROUP BY r.row`,
@@ -40,7 +40,7 @@ export const findings = {
   sentBefore: `
     SELECT count(*) AS count, sum(r.amount_paisa) AS sum
     FROM draft_rows r JOIN operations o
-      ON o.account = ${accountNumber} AND o.reference = r.reference
+      ON o.account = ${accountInSql} AND o.reference = r.reference
     WHERE o.fingerprint = r.fingerprint AND o.state = 'CONFIRMED'`,
 
   differences: `

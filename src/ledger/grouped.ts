@@ -19,10 +19,10 @@ interface Waiting {
 
 /**
  * The same ledger for many at once: what they change at the same moment, or while a commit is under
- * way, is one commit, durable before any of them goes on. To bring a commit to the disk costs more
- * than all the changes in it. After a failed commit it takes nothing any longer (I4).
+ * way, is one commit, durable before any of them goes on: a commit costs more than all the
+ * changes in it. After a failed commit it takes nothing any longer (I4).
  *
- * @param soon runs something once everything that can go on at this moment did
+ * @param soon runs something after all that can run at this moment
  */
 export function grouped(
   ledger: Ledger,

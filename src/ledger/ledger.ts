@@ -1,4 +1,4 @@
-import { accountNumber } from "./account.ts";
+import { accountInSql } from "./account.ts";
 import { type Batches, openBatches } from "./batches.ts";
 import { type Callbacks, openCallbacks } from "./callbacks.ts";
 import type { Database, Row } from "./database.ts";
@@ -36,7 +36,7 @@ export function openLedger(database: Database, worker: Worker) {
   const writing = openWriting(database, worker);
   const { baseUrl, keyId } = worker.owner;
   const byReference = database.prepare(
-    `SELECT * FROM operations WHERE account = ${accountNumber} AND reference = ?`,
+    `SELECT * FROM operations WHERE account = ${accountInSql} AND reference = ?`,
   );
   const byNumber = database.prepare("SELECT * FROM operations WHERE number = ?");
   const one = (row: Row | undefined): Operation => {

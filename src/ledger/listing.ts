@@ -1,4 +1,4 @@
-import { accountNumber } from "./account.ts";
+import { accountInSql } from "./account.ts";
 import type { Database, Row } from "./database.ts";
 import type { Intent, Kind, Operation, Owner } from "./operation.ts";
 import { operationOf } from "./rows.ts";
@@ -16,7 +16,7 @@ export function openListing(database: Database, owner: Owner) {
   const { baseUrl, keyId } = owner;
   const read = (row: Row): Operation => operationOf(row, owner);
   const maybe = (row: Row | undefined): Operation | undefined => row && read(row);
-  const own = `account = ${accountNumber}`;
+  const own = `account = ${accountInSql}`;
   const nth = database.prepare(
     `SELECT * FROM operations WHERE ${own} AND kind = ? AND remote_id IS NOT NULL ORDER BY number DESC LIMIT 1 OFFSET ?`,
   );
@@ -26,7 +26,7 @@ export function openListing(database: Database, owner: Owner) {
   const newestOfAll = database.prepare(
     `SELECT * FROM operations WHERE ${own} ORDER BY number DESC LIMIT ?`,
   );
-  // The plus keeps SQLite from walking through all of them by their number, to be spared the sorting.
+  // Without the plus SQLite would walk through all of them by their number, to avoid the sorting.
   const byName = ["id", "reference", "remote_id"].map((column) =>
     database.prepare(
       `SELECT * FROM operations WHERE ${own} AND ${column} = ? ORDER BY +number DESC LIMIT 1`,

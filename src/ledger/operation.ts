@@ -4,7 +4,7 @@ import type { Paisa } from "../contract/amount.ts";
 export type Kind = "payment" | "payout" | "refund" | "cancel" | "trigger";
 
 /**
- * Where an operation stands (money-safety.md §1). INTENT and UNCERTAIN both mean that it may have
+ * Where an operation stands. INTENT and UNCERTAIN both mean that it may have
  * happened: the first was interrupted, the second was answered by nothing that can be trusted.
  */
 export type State = "INTENT" | "NOT_SENT" | "REFUSED" | "CONFLICT" | "UNCERTAIN" | "CONFIRMED";

@@ -1,5 +1,5 @@
 import type { Resource } from "../contract/words.ts";
-import { accountNumber } from "./account.ts";
+import { accountInSql } from "./account.ts";
 import type { Batch } from "./batch.ts";
 import type { Database, Row } from "./database.ts";
 import type { Operation, Owner } from "./operation.ts";
@@ -13,7 +13,7 @@ export function openRecent(database: Database, owner: Owner) {
   const newest = (table: string, more: string, ...values: string[]) =>
     database
       .prepare(
-        `SELECT * FROM ${table} WHERE account = ${accountNumber} AND ${more} ORDER BY number DESC LIMIT ${most}`,
+        `SELECT * FROM ${table} WHERE account = ${accountInSql} AND ${more} ORDER BY number DESC LIMIT ${most}`,
       )
       .all(owner.baseUrl, owner.keyId, ...values);
   return {

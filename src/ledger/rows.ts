@@ -1,7 +1,7 @@
 import type { Batch, PlannedRow, RowResult, Tally } from "./batch.ts";
 import type { StoredCallback } from "./callback.ts";
 import type { Row } from "./database.ts";
-import type { Kind, Operation, Owner, State } from "./operation.ts";
+import type { Holder, Kind, Operation, Owner, State } from "./operation.ts";
 
 /** A row of the table `operations`, read back; only those of one account are ever read. */
 export function operationOf(row: Row, { baseUrl }: Pick<Owner, "baseUrl">): Operation {
@@ -24,13 +24,18 @@ export function operationOf(row: Row, { baseUrl }: Pick<Owner, "baseUrl">): Oper
     attempts: Number(row.attempts ?? 0n),
     createdAt: text("created_at"),
     updatedAt: text("updated_at"),
-    holder: row.holder ? JSON.parse(text("holder")) : null,
+    holder: holderIn(row),
     user: text("user"),
     command: text("command"),
     profile: text("profile"),
     environment: text("environment"),
     baseUrl,
   };
+}
+
+/** Who works on what the row is about, in any of the tables that are worked on. */
+export function holderIn({ holder }: Row): Holder | null {
+  return holder ? JSON.parse(String(holder)) : null;
 }
 
 /** A row of the table `batches`. */
@@ -46,7 +51,7 @@ export function batchOf(row: Row): Batch {
     method: maybe("method"),
     user: text("user"),
     createdAt: text("created_at"),
-    holder: row.holder ? JSON.parse(text("holder")) : null,
+    holder: holderIn(row),
     plan: row.digest
       ? {
           rowCount: Number(row.row_count),

@@ -12,8 +12,8 @@ export interface Settled {
 }
 
 /**
- * Writes operations and their history, inside a transaction. As many as there are at a moment go
- * into one statement each: to call SQLite costs more than what it does then.
+ * Writes operations and their history, inside a transaction. All changes of a moment
+ * go into one statement of each kind: to call SQLite costs more than what it does then.
  */
 export function openWriting(database: Database, worker: Worker) {
   const chain = openChain(database);

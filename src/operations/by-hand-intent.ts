@@ -3,11 +3,11 @@ import { contract } from "../contract/index.ts";
 import { readReference } from "../contract/reference.ts";
 import { usage } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { sameAgain } from "./outcome.ts";
 import { usedBefore } from "./payout.ts";
 import { claimReference } from "./payout-claim.ts";
 import { orderOf } from "./payout-order.ts";
-import { fingerprintOf } from "./recorded.ts";
 import { isLive, type Repeat } from "./refundable.ts";
 import type { World } from "./world.ts";
 

@@ -34,7 +34,7 @@ export async function findMethod(wanted: string, world: World, kept: Kept): Prom
   );
   throw usage(
     [
-      several(wanted, methods)
+      isAmbiguous(wanted, methods)
         ? `--method: the account has more than one ${JSON.stringify(wanted)}; name it by its id.`
         : `--method: the account has no method ${JSON.stringify(wanted)}.${meantBy(wanted, methods)}`,
     ],
@@ -71,13 +71,13 @@ function methodNamed(name: string, methods: PaymentMethod[]): Reading<string> {
   if (method) return accepted(method.id);
   const codes = methods.map(({ codeName }) => codeName).join(", ");
   return rejected(
-    several(name, methods)
+    isAmbiguous(name, methods)
       ? "The account has more than one of this name; write its id."
       : `The account has no such method. It has: ${codes || "none at all"}.${meantBy(name, methods)}`,
   );
 }
 
-/** The same without asking anybody: for a dry run. */
+/** Finds a method in the kept list alone: a dry run asks nobody. */
 export function findKeptMethod(
   wanted: string,
   kept: Pick<Kept, "read">,
@@ -85,7 +85,7 @@ export function findKeptMethod(
   return match(wanted, kept.read() ?? []);
 }
 
-function several(wanted: string, methods: PaymentMethod[]): boolean {
+function isAmbiguous(wanted: string, methods: PaymentMethod[]): boolean {
   const folded = fold(wanted);
   return (
     methods.filter(({ codeName, providerName }) =>
@@ -94,7 +94,10 @@ function several(wanted: string, methods: PaymentMethod[]): boolean {
   );
 }
 
-/** An id is exact; a name must fit one method alone, for the wrong one pays through another provider. */
+/**
+ * An id matches exactly. A name must match one method alone: the wrong one would pay through another
+ * provider.
+ */
 function match(wanted: string, methods: PaymentMethod[]): PaymentMethod | undefined {
   const exact = methods.find(({ id }) => id === wanted);
   if (exact) return exact;

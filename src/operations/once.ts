@@ -5,6 +5,7 @@ import { formatAmount, formatPaisa } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import {
   attempted,
   checkStop,
@@ -14,7 +15,7 @@ import {
   sameAgain,
   unsent,
 } from "./outcome.ts";
-import { fingerprintOf, recorded } from "./recorded.ts";
+import { recorded } from "./recorded.ts";
 import { checkRefund, isLive, type Repeat, retrieveCompleted } from "./refundable.ts";
 import type { World } from "./world.ts";
 
@@ -27,7 +28,7 @@ type RefundInput = Omit<Input<ServiceContract["createRefund"]>, "amount">;
 export type Payment = Data<ServiceContract["createPayment"]>;
 export type Refund = Data<ServiceContract["createRefund"]>;
 
-/** Creates a payment, at most once (money-safety.md §3). */
+/** Creates a payment, at most once. */
 export async function createPayment(
   amountPaisa: Paisa,
   input: PaymentInput,

@@ -2,14 +2,12 @@ import { formatTime } from "../contract/local-time.ts";
 import { type Evidence, Failure, type FailureKind } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { clockTrouble } from "./clock.ts";
 import type { World } from "./world.ts";
 
 type Refused = Extract<Answer, { kind: "refused" }>;
 type Unclear = Extract<Answer, { kind: "unclear" }>;
 type Unsent = Extract<Answer, { kind: "unsent" }>;
-
-/** Payout timestamps may be five minutes off (service.md §8); one minute is kept for the way. */
-const tolerableClockMs = 4 * 60_000;
 
 /**
  * The data of a read, or the failure that its answer means. A read changes nothing, so an answer
@@ -27,8 +25,8 @@ export function dataOf<Data>(answer: Answer<Data>, about?: string): Data {
 }
 
 /**
- * Sends something that moves money. A fault of our own while it was under way (an exception that is
- * no Failure) leaves doubt like a lost answer does; only a Failure says that nothing was sent.
+ * Sends something that moves money. An exception that is no Failure is a fault of lenden's own, and
+ * leaves doubt as a lost answer does; only a Failure says that nothing was sent.
  */
 export async function attempted<Data>(send: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
   try {
@@ -39,7 +37,7 @@ export async function attempted<Data>(send: () => Promise<Answer<Data>>): Promis
   }
 }
 
-/** The failure of a request of which it is proved that nothing was sent (exit 69). */
+/** The failure of a request that was proved not to have been sent (exit 69). */
 export function unsent({ fault }: Unsent): Failure {
   const hint =
     fault.reason === "certificate"
@@ -82,8 +80,8 @@ export function refused(answer: Refused, about?: string): Failure {
 }
 
 /**
- * The same of something that was to be made: an unknown address is not an unknown id then, to come
- * back later is a refusal too, and a payout may have been refused for the clock (exit 4).
+ * The same for something that was to be made. There a 404 means a wrong address, and no unknown id;
+ * `busy` is a refusal too; and a payout may have been refused because of the clock (exit 4).
  */
 export function refusedToMake(answer: Refused, about?: string, clockAheadMs?: number): Failure {
   const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
@@ -120,14 +118,14 @@ const refusalHints: Record<Refused["why"], string> = {
 
 const keptCharacters = 4096;
 
-/** What is left of an answer that nobody understood, for the ledger (P14). */
+/** The beginning of an answer that could not be understood, for the ledger (P14). */
 export function evidenceOf(answer: Answer): Evidence {
   return answer.kind === "unclear" && answer.text
     ? { answer: answer.text.slice(0, keptCharacters) }
     : {};
 }
 
-/** How an answer looked that brought no data, in a few words. */
+/** An answer without data, in a few words. */
 export function describe(answer: Exclude<Answer, { kind: "data" }>): string {
   if (answer.kind === "unsent") return reasonOf(answer.fault.reason);
   const status = answer.status === undefined ? "" : ` (status ${answer.status})`;
@@ -150,27 +148,7 @@ export function checkStop(world: World): void {
   throw new Failure("interrupted", "Stopped before anything was sent.");
 }
 
-/** A sentence about a clock that makes payouts fail, or undefined when it is good enough. */
-export function clockTrouble(aheadMs: number): string | undefined {
-  if (Math.abs(aheadMs) <= tolerableClockMs) return undefined;
-  const minutes = Math.round(Math.abs(aheadMs) / 60_000);
-  return `This machine's clock is ${minutes} minutes ${aheadMs > 0 ? "behind" : "ahead of"} the service's: set it right, for payouts may be at most 5 minutes off.`;
-}
-
-/** P3: a payout that must fail for its timestamp is not sent at all. */
-export function checkClock(world: World): void {
-  const aheadMs = world.clockAheadMs();
-  const trouble = aheadMs === undefined ? undefined : clockTrouble(aheadMs);
-  if (aheadMs === undefined || !trouble) return;
-  const [ours, theirs] = [world.now(), world.now() + aheadMs].map((ms) =>
-    formatTime(new Date(ms).toISOString()),
-  );
-  throw new Failure("access", `The clocks differ: here it is ${ours}, at the service ${theirs}.`, {
-    hint: `${trouble} Nothing was sent.`,
-  });
-}
-
-/** What is not sent twice by accident: the service would not notice. */
+/** The failure of what the ledger has already: the service would make a second one. */
 export function sameAgain(
   what: "payment" | "refund",
   { id, state, createdAt }: Operation,

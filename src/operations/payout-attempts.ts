@@ -3,15 +3,8 @@ import type { ServiceContract } from "../contract/index.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
-import {
-  attempted,
-  checkStop,
-  clockTrouble,
-  describe,
-  evidenceOf,
-  refusedToMake,
-  unsent,
-} from "./outcome.ts";
+import { clockTrouble } from "./clock.ts";
+import { attempted, checkStop, describe, evidenceOf, refusedToMake, unsent } from "./outcome.ts";
 import { type PayoutOrder, payoutBody, uncertain } from "./payout-order.ts";
 import { isGarbled, isWaiting, pauseBeforeResending } from "./resend.ts";
 import type { World } from "./world.ts";
@@ -24,7 +17,10 @@ interface Attempts {
   doubt: string | undefined;
 }
 
-/** The attempts. Once one of them is in doubt, only an answer with the payout ends the doubt. */
+/**
+ * Sends a payout until an answer decides it, or there is no further attempt. Once one attempt is in
+ * doubt, only an answer with the payout ends the doubt.
+ */
 export async function createPayout(
   order: PayoutOrder,
   { operation, doubt: before }: Attempts,
@@ -47,7 +43,7 @@ export async function createPayout(
     const pauseMs = pauseBeforeResending(answer, { attempt, garbled, random: world.random() });
     const outOfTime = pauseMs !== undefined && world.now() + pauseMs >= world.deadlineMs;
     if (pauseMs === undefined || outOfTime || world.isStopping())
-      throw given(order, answer, doubt, world);
+      throw lastFailure(order, answer, doubt, world);
     await noteAttempt(operation, answer, doubt, world);
     world.notice(
       `Attempt ${attempt}: ${doubt ?? "no connection"}. The same reference goes out again in ${Math.ceil(pauseMs / 1000)} s.`,
@@ -83,8 +79,8 @@ async function noteAttempt(
   );
 }
 
-/** What to say when there will be no further attempt. */
-function given(
+/** The failure of a payout for which there is no further attempt. */
+function lastFailure(
   order: PayoutOrder,
   answer: Exclude<Answer, { kind: "data" }>,
   doubt: string | undefined,

@@ -2,11 +2,17 @@ import { formatTime } from "../contract/local-time.ts";
 import { formatAmount } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { type PayoutOrder, payoutBody } from "./payout-order.ts";
-import { fingerprintOf, held } from "./recorded.ts";
+import { held } from "./recorded.ts";
 import type { World } from "./world.ts";
 
-/** The reference is ours, or it says why not. */
+/**
+ * Takes the reference for this payout.
+ *
+ * @throws Failure `conflict` where the ledger has it for another payout, `locked` where another
+ * process works on it
+ */
 export async function claimReference(order: PayoutOrder, world: World) {
   const { amountPaisa, reference } = order;
   const ledger = await world.ledger();
@@ -31,7 +37,7 @@ export function payoutFingerprint(
   return fingerprintOf(world, [order.amountPaisa, order.recipientNumber, order.paymentMethodId]);
 }
 
-/** P6: the reference is in the ledger for something else; ours beside that. */
+/** P6: says what differs between this payout and the one that the ledger has. */
 function otherPayout(order: PayoutOrder, { asked, reference }: Operation): Failure {
   const ours: Record<string, unknown> = payoutBody(order);
   const names = { amount: "amount", recipientNumber: "recipient", paymentMethodId: "method" };
@@ -55,16 +61,17 @@ function shown(value: unknown): string {
 const longestDoubtMs = 24 * 60 * 60_000;
 const quietMs = 10_000;
 
-/** P25: so long after, nobody knows whether the service still remembers the reference. */
+/** P25: after a day nobody knows whether the service still remembers the reference. */
 export function isForgotten(createdAt: string, { now }: Pick<World, "now">): boolean {
   return now() - Date.parse(createdAt) > longestDoubtMs;
 }
 
 /**
- * An earlier run ended without an answer: its request may still be in work, so it gets ten seconds
- * (I3); and after a day nobody knows whether the service still remembers the reference (P25).
+ * Why an earlier run may already have made the payout; undefined where it cannot have. The service may
+ * still be at work on that run's request: it gets ten seconds to finish (I3).
  *
- * @param restsSinceMs since when its process is known to be dead, if it held the operation before
+ * @param restsSinceMs since when the earlier run is known to be dead, where it held the operation
+ * @throws Failure `uncertain` after a day (P25)
  */
 export async function earlierDoubt(
   { reference, state, createdAt, updatedAt, holder }: Operation,

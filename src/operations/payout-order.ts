@@ -53,7 +53,11 @@ interface Theirs {
   recipient?: string;
 }
 
-/** Ours beside theirs (P15, P16). */
+/**
+ * Compares an order with what the service has (P15, P16).
+ *
+ * @throws Failure `conflict` where they differ, `uncertain` where the recipients cannot be compared
+ */
 export function compare(what: "answer" | "record", order: PayoutOrder, theirs: Theirs): void {
   const recipient =
     theirs.recipient === undefined ? "same" : sameMobile(order.recipientNumber, theirs.recipient);
@@ -89,7 +93,7 @@ export function compare(what: "answer" | "record", order: PayoutOrder, theirs: T
   );
 }
 
-/** The failure of a payout of which nobody knows whether it was made (exit 75). */
+/** The failure of a payout that may or may not have been made (exit 75). */
 export function uncertain(order: PayoutOrder, why: string, evidence: Evidence = {}): Failure {
   return new Failure(
     "uncertain",

@@ -2,7 +2,8 @@ import type { Data } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
 import { Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { checkClock, describe } from "./outcome.ts";
+import { checkClock } from "./clock.ts";
+import { describe } from "./outcome.ts";
 import { createPayout } from "./payout-attempts.ts";
 import { claimReference, earlierDoubt } from "./payout-claim.ts";
 import { compare, type PayoutOrder, uncertain } from "./payout-order.ts";
@@ -21,7 +22,7 @@ export interface SentPayout {
 /**
  * Sends a payout so that it happens once: the intent is durable before anything leaves; the same
  * reference and body go out on every attempt, in this run and in the next; and at the end a retrieve
- * compares the recipient, whom the signature does not cover (money-safety.md §2).
+ * compares the recipient, whom the signature does not cover.
  *
  * @throws Failure `unreachable` when it is proved that nothing was ever sent, `refused` or `access`
  * when the service refused the only attempt it can have seen, `conflict` when the reference belongs
@@ -89,7 +90,7 @@ async function make(order: PayoutOrder, { kind, operation, restsSinceMs }: Claim
   return { created, startedMs, doubt };
 }
 
-/** P5: no new payout; what it is now, or why it never was. */
+/** P5: sends nothing; gives the payout as it is now, or the failure that says how it ended. */
 async function knownPayout(
   order: PayoutOrder,
   operation: Operation,
@@ -139,7 +140,7 @@ async function retrieve(order: PayoutOrder, payoutId: string, world: World): Pro
 
 /**
  * Whether a payout was there before this run, by the service's clock; its status proves nothing. To
- * be wrong is worse one way than the other: who reads that no new payout was made may pay again.
+ * say so wrongly is the worse mistake: somebody who reads that no new payout was made may pay again.
  */
 function isOlder(createdAt: string | null | undefined, startedMs: number, world: World): boolean {
   const createdMs = Date.parse(createdAt ?? "");

@@ -1,6 +1,7 @@
+import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { differencesOf, type ServiceRecord } from "./record.ts";
+import { differencesOf } from "./service-record.ts";
 import { remembered } from "./wait.ts";
 import type { World } from "./world.ts";
 
@@ -12,14 +13,15 @@ export interface Retrieved {
 }
 
 /**
- * Two clocks may differ. A record from longer before it was asked for is an older one; one from longer
- * after it was last sent was made by somebody else since.
+ * When a record may have been created: from before the operation began, for two clocks may differ, to
+ * after it was last sent. An earlier one is older, and a later one was made by somebody else.
  */
-const made = { earliestMs: -5 * 60_000, latestMs: 10 * 60_000 };
+const creation = { earliestMs: -5 * 60_000, latestMs: 10 * 60_000 };
 
 /**
  * Writes down what a retrieved record shows: the status of the operation that made it, moves that it
- * proves, and the one uncertain operation that it is the record of. Where two could be meant, none is.
+ * proves, and the one uncertain operation that it is the record of. Where it could be that of two,
+ * neither is settled.
  *
  * @returns the operations that are no longer uncertain
  */
@@ -41,7 +43,7 @@ export async function settleProved(found: Retrieved, world: World): Promise<Oper
   return [...settled, own];
 }
 
-/** A cancel or a trigger of this very record, which is where it was to be. */
+/** Whether it is a cancel or a trigger of this record, and the record is where it was to go. */
 function isMovedTo({ kind, target, asked }: Operation, found: Retrieved): boolean {
   const isMove = kind === "cancel" || kind === "trigger";
   const isOfIt = target === found.id && asked.resource === found.kind;
@@ -49,8 +51,8 @@ function isMovedTo({ kind, target, asked }: Operation, found: Retrieved): boolea
 }
 
 /**
- * Nobody gives a word here, so more must agree than where a person names the id: a payment's
- * description, and when it was made.
+ * No person says here that it is the one, so more must agree than in `ledger resolve`: a payment's
+ * description, and the time of its creation.
  */
 function isMadeBy(operation: Operation, record: ServiceRecord): boolean {
   const { kind, asked, createdAt, updatedAt } = operation;
@@ -58,7 +60,7 @@ function isMadeBy(operation: Operation, record: ServiceRecord): boolean {
   if (kind === "payment" && record.description !== asked.description) return false;
   const madeAtMs = Date.parse(record.createdAt ?? "");
   return (
-    madeAtMs - Date.parse(createdAt) >= made.earliestMs &&
-    madeAtMs - Date.parse(updatedAt) <= made.latestMs
+    madeAtMs - Date.parse(createdAt) >= creation.earliestMs &&
+    madeAtMs - Date.parse(updatedAt) <= creation.latestMs
   );
 }

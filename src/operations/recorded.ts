@@ -1,10 +1,9 @@
-import { hash } from "node:crypto";
 import { formatTime } from "../contract/local-time.ts";
 import { Failure, type FailureKind } from "../failure.ts";
 import type { Holder, Operation, Outcome, State } from "../ledger/operation.ts";
 import type { World } from "./world.ts";
 
-/** What a piece of work came to, as the service told it. */
+/** What the service confirmed. */
 export interface Confirmed<Result> {
   result: Result;
   /** The service's id of what was made; a move makes nothing. */
@@ -13,8 +12,8 @@ export interface Confirmed<Result> {
 }
 
 /**
- * Does what was written down as an intent, and writes down how it ended. The kind of a failure says
- * which state that is; what is no Failure is a fault of our own, and leaves doubt.
+ * Does the work of an intent, and writes down how it ended. The kind of a failure decides the state; an
+ * exception that is no Failure is a fault of lenden's own, and leaves doubt.
  */
 export async function recorded<Result>(
   operation: Operation,
@@ -46,7 +45,7 @@ const endStates: Partial<Record<FailureKind, State>> = {
   uncertain: "UNCERTAIN",
 };
 
-/** P21: what cannot be written down any longer is said, and the intent stays for the next run. */
+/** P21: an outcome that cannot be written down is told, and the intent stays for the next run. */
 async function write(
   operation: Operation,
   outcome: Omit<Outcome, "sent">,
@@ -87,7 +86,7 @@ function faultOfOurs(operation: Operation, cause: unknown): Failure {
   );
 }
 
-/** P4: somebody else works on it, and a lock is never stolen for its age. */
+/** P4: another process works on it; however old its lock is, it is not taken away. */
 export function held(name: string, by: Holder): Failure {
   return new Failure(
     "locked",
@@ -97,13 +96,4 @@ export function held(name: string, by: Holder): Failure {
       operation: name,
     },
   );
-}
-
-/** What makes two requests the same: the account and everything that decides who gets how much. */
-export function fingerprintOf(
-  { account }: Pick<World, "account">,
-  parts: (string | bigint)[],
-): string {
-  const text = [account.baseUrl, account.environment, ...parts.map(String)].join("|");
-  return hash("sha256", text);
 }

@@ -1,7 +1,8 @@
-import type { Answer } from "../http/answer.ts";
+import { hasEnded } from "../contract/record.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { dataOf } from "./outcome.ts";
-import { hasEnded, isFinal } from "./wait.ts";
+import { askForRecord, resourceOf } from "./service-record.ts";
+import { isFinal } from "./wait.ts";
 import type { World } from "./world.ts";
 
 const atOnce = 8;
@@ -47,17 +48,8 @@ async function statusOf(
   looksAgain: boolean,
   world: World,
 ): Promise<string | undefined> {
-  const answer = await retrieve(operation, world);
+  const id = operation.remoteId ?? "";
+  const answer = await askForRecord(resourceOf(operation), id, world);
   if (looksAgain && answer.kind !== "data" && !isFinal(answer)) return undefined;
-  return dataOf(answer, operation.remoteId ?? "").status;
-}
-
-function retrieve(
-  { kind, remoteId }: Operation,
-  { client }: World,
-): Promise<Answer<{ status: string }>> {
-  const id = remoteId ?? "";
-  if (kind === "payment") return client.retrievePayment({ transactionId: id });
-  if (kind === "refund") return client.retrieveRefund({ id });
-  return client.retrievePayout({ payoutId: id });
+  return dataOf(answer, id).status;
 }

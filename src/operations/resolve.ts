@@ -4,8 +4,8 @@ import type { SharedLedger } from "../ledger/grouped.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { sendPayout } from "./payout.ts";
 import { orderOf } from "./payout-order.ts";
-import { differencesOf, retrieveRecord } from "./record.ts";
 import { held } from "./recorded.ts";
+import { differencesOf, resourceOf, retrieveRecord } from "./service-record.ts";
 import type { World } from "./world.ts";
 
 /** What a person found out about an operation that nobody was sure of. */
@@ -53,7 +53,7 @@ export async function resolve(
   );
 }
 
-/** What is known needs nobody's word, and takes none. */
+/** Where the outcome is known, nobody may say something else. */
 function notUncertain({ id, state }: Operation): Failure {
   return new Failure("usage", `${id} is ${state}, and not uncertain.`, {
     hint: `Nothing was changed. 'lenden ledger show ${id}' says how it came to that.`,
@@ -64,9 +64,7 @@ function notUncertain({ id, state }: Operation): Failure {
 /** Takes an id for an operation, once the record behind it is the one that was asked for. */
 async function adopt(operation: Operation, remoteId: string, world: World): Promise<Operation> {
   const ledger = await world.ledger();
-  const kind =
-    operation.kind === "payment" || operation.kind === "refund" ? operation.kind : "payout";
-  const record = await retrieveRecord(kind, remoteId, world);
+  const record = await retrieveRecord(resourceOf(operation), remoteId, world);
   const differences = differencesOf(operation, record);
   const taken = ledger.find(remoteId);
   if (taken && taken.number !== operation.number)
@@ -98,7 +96,7 @@ async function look(operation: Operation, world: World): Promise<Operation> {
   return asItIsNow(operation, ledger);
 }
 
-/** What only shows how it ended must not fail it: the money has moved, or the word is written. */
+/** Reads it for display. That must not fail: the money has moved by now, or the finding is written. */
 function asItIsNow(operation: Operation, ledger: SharedLedger): Operation {
   try {
     return ledger.find(operation.id) ?? operation;

@@ -1,3 +1,4 @@
+import { hasEnded } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
@@ -8,7 +9,7 @@ export interface Patience {
   timeoutMs: number;
   /** The pause between two looks; it grows when left out. */
   intervalMs?: number | undefined;
-  /** It was just made: then a look that fails is no reason to say anything else than "pending". */
+  /** Whether it was just made: then looks that fail end as `pending`. */
   justMade?: boolean;
 }
 
@@ -55,16 +56,16 @@ interface Awaited {
  * @returns the record as it was seen last
  * @throws Failure `not-found` for an unknown id; the failure of the last look if none ever succeeded
  */
-async function waitForEnd<Record extends { status: string }>(
+async function waitForEnd<Retrieved extends { status: string }>(
   about: Awaited,
-  retrieve: () => Promise<Answer<Record>>,
+  retrieve: () => Promise<Answer<Retrieved>>,
   patience: Patience,
   world: World,
-): Promise<Record> {
+): Promise<Retrieved> {
   const { what, id } = about;
   world.waitFor(patience.timeoutMs);
   const endMs = world.now() + patience.timeoutMs;
-  let seen: Record | undefined;
+  let seen: Retrieved | undefined;
   for (let look = 0; ; look += 1) {
     const answer = await retrieve();
     if (answer.kind === "data") {
@@ -89,16 +90,12 @@ function unseen({ what, id }: Awaited): Failure {
   });
 }
 
-export function hasEnded({ status }: { status: string }): boolean {
-  return status === "Completed" || status === "Cancelled";
-}
-
 /** Writes down what was last seen of a record, where the ledger has the operation that made it. */
-export async function remembered<Record extends { status: string }>(
+export async function remembered<Retrieved extends { status: string }>(
   { kind, id }: { kind: Resource; id: string },
-  record: Record,
+  record: Retrieved,
   world: World,
-): Promise<Record> {
+): Promise<Retrieved> {
   try {
     const ledger = await world.ledger();
     const operation = ledger.ofRecord(kind, id);
@@ -115,7 +112,7 @@ export async function remembered<Record extends { status: string }>(
   return record;
 }
 
-/** An answer that will not be another one later. */
+/** Whether the answer would be the same later. */
 export function isFinal(answer: Answer): boolean {
   return answer.kind === "refused" && answer.why !== "busy";
 }

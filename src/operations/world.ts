@@ -14,11 +14,11 @@ export interface World {
   random(): number;
   /** Returns early when the run is stopped. */
   sleep(ms: number): Promise<void>;
-  /** Runs something once everything that can go on at this moment did. */
+  /** Runs something after all that can run at this moment. */
   soon(work: () => void): void;
   /** When the whole command must be over, in milliseconds since 1970. */
   deadlineMs: number;
-  /** Moves the deadline, for what waits; an explicit --timeout stays. */
+  /** Moves the deadline of a command that waits; an explicit --timeout stays. */
   waitFor(ms: number): void;
   /** Set by the first Ctrl-C: what is in flight may end, nothing new begins. */
   isStopping(): boolean;

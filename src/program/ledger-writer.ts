@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { errorCode } from "../error-code.ts";
 import { processHost } from "../host.ts";
 import { createScrubber } from "../ui/scrub.ts";
 import { openAccountLedger } from "./ledger.ts";
@@ -31,6 +32,6 @@ openAccountLedger(path, { owner, command, host: processHost(), scrub }).then(
 );
 
 function failed(error: unknown): Answered {
-  const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
-  return { failed: { message: error instanceof Error ? error.message : String(error), code } };
+  const message = error instanceof Error ? error.message : String(error);
+  return { failed: { message, code: errorCode(error) } };
 }

@@ -1,6 +1,6 @@
 /**
- * What people call things who come from other tools, by the name that it has here. Nothing runs by
- * these names: they only find what was meant.
+ * What other tools call a command, by its name here. Nothing runs by these words: they only help to
+ * say what was probably meant.
  */
 export const otherWords: Record<string, string[]> = {
   pay: ["payment", "payments", "charge", "charges", "checkout", "collect", "invoice", "link"],

@@ -1,3 +1,4 @@
+import { errorCode } from "../error-code.ts";
 import { exits, Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import type { Scrubber } from "../ui/scrub.ts";
@@ -26,9 +27,9 @@ export async function report(
 }
 
 function unexpected(error: unknown): Failure {
-  const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
-  if (error instanceof Error && /SQLITE_/.test(code)) return storageTrouble(error);
-  return new Failure("internal", `Something went wrong inside lenden${code}.`, {
+  const code = errorCode(error);
+  if (error instanceof Error && code?.startsWith("SQLITE_")) return storageTrouble(error);
+  return new Failure("internal", `Something went wrong inside lenden${code ? ` (${code})` : ""}.`, {
     hint: "Run it again with LENDEN_DEBUG=1 and report what it prints.",
     cause: error,
   });

@@ -1,11 +1,11 @@
-import { placeOf } from "../contract/identifier.ts";
 import type { Resource } from "../contract/words.ts";
 import { usage } from "../failure.ts";
 import type { Context } from "../frame/context.ts";
+import { placeIn } from "../frame/place.ts";
 import type { Host, Signal } from "../host.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { openProgress } from "../ui/progress.ts";
 import type { Scrubber } from "../ui/scrub.ts";
+import { openAsking } from "./asking.ts";
 import type { Globals } from "./globals.ts";
 import { once } from "./once.ts";
 import { openSpeech } from "./speech.ts";
@@ -38,8 +38,8 @@ export function openSession(options: SessionOptions): Session {
   const { learnSignature, scrub, secrets } = options.scrubber;
   const speech = openSpeech(host, globals, scrub);
   const notice = (text: string): void => speech.say(text);
-  let hasAsked = false;
   const stop = listenForStop(host, { ...options, notice });
+  const { ask, hasAsked } = openAsking(host, globals, stop);
   const accounts = once(async () =>
     (await import("./accounts.ts")).openAccounts({ ...options, notice }),
   );
@@ -59,22 +59,6 @@ export function openSession(options: SessionOptions): Session {
     return opened;
   });
 
-  const ask = async (head = "") => {
-    const isTerminal = host.stdin.isTTY && host.stderr.isTTY && host.env.TERM !== "dumb";
-    if (!isTerminal || globals.noInput) return undefined;
-    return (await import("../ui/ask.ts")).openAsk({
-      stdin: host.stdin,
-      stderr: host.stderr,
-      stopping: stop.stopping,
-      head,
-      onGone: stop.hangUp,
-      onQuestion: (isOpen) => {
-        stop.hold(isOpen);
-        hasAsked = true;
-      },
-    });
-  };
-
   const context: Context = {
     host,
     version: options.version,
@@ -93,7 +77,7 @@ export function openSession(options: SessionOptions): Session {
     ledger: async () => (await calls()).ledger(),
     committer: async () => (await calls()).committer(),
     idOf: async (kind, typed) => {
-      const place = placeOf(typed);
+      const place = placeIn(typed);
       return place === undefined ? typed : newestId(kind, place, await context.ledger());
     },
     worldOf: async (account, secret) => (await calls()).worldOf(account, secret),
@@ -108,7 +92,7 @@ export function openSession(options: SessionOptions): Session {
     methods: async () => (await import("./methods.ts")).methods(context),
     methodId: async (wanted) => (await import("./methods.ts")).methodId(wanted, context),
     confirm: async (question) => {
-      const around = { context, globals, speech, ask, isDialogue: hasAsked };
+      const around = { context, globals, speech, ask, isDialogue: hasAsked() };
       await (await import("./confirm.ts")).confirm(question, around);
     },
     ask: () => ask(),
@@ -116,17 +100,7 @@ export function openSession(options: SessionOptions): Session {
     notice,
     show: async (view) => (await import("./show.ts")).show(view, { host, globals, scrub }),
     showQr: async (text) => (await import("./show-qr.ts")).showQr(text, { host, globals, notice }),
-    progress: (line) => {
-      const opened = openProgress(line, { ...host, scrub });
-      speech.above(opened);
-      return {
-        ...opened,
-        close: () => {
-          speech.above(undefined);
-          opened.close();
-        },
-      };
-    },
+    progress: speech.progress,
     stopping: stop.stopping,
   };
 

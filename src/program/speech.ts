@@ -1,5 +1,5 @@
 import type { Host } from "../host.ts";
-import type { Progress } from "../ui/progress.ts";
+import { openProgress, type Progress } from "../ui/progress.ts";
 import { loadStyle, type Style, wantsColor } from "../ui/style.ts";
 import { clean } from "../ui/terminal-text.ts";
 import type { Globals } from "./globals.ts";
@@ -11,27 +11,35 @@ export interface Speech {
   /** One line; only its head, which is our own, may hold colours. */
   say(text: string, head?: string): void;
   style(): Promise<Style>;
-  /** While a line stays and is drawn over and over, others go above it; undefined: no longer. */
-  above(progress: Progress | undefined): void;
+  /** A line that is drawn over and over until it is closed; what is said meanwhile stands above it. */
+  progress(line: () => string[]): Progress;
 }
 
 /** Opens the way to stderr. */
 export function openSpeech(
-  { stderr, env }: Host,
+  { stderr, env, sleep }: Host,
   { color: mode }: Globals,
   scrub: (text: string) => string,
 ): Speech {
   const isTerminal = stderr.isTTY === true;
-  let progress: Progress | undefined;
+  let drawn: Progress | undefined;
   return {
     isTerminal,
     say: (text, head = "") => {
-      if (progress) progress.note(text);
+      if (drawn) drawn.note(text);
       else stderr.write(`${head && `${head} `}${scrub(clean(text))}\n`);
     },
     style: once(() => loadStyle(wantsColor({ mode, env, isTerminal }))),
-    above: (drawn) => {
-      progress = drawn;
+    progress: (line) => {
+      const opened = openProgress(line, { stderr, env, sleep, scrub });
+      drawn = opened;
+      return {
+        ...opened,
+        close: () => {
+          drawn = undefined;
+          opened.close();
+        },
+      };
     },
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type * as z from "zod/mini";
 import { paisaOf } from "../contract/amount.ts";
 import { parseUrl } from "../contract/url.ts";
+import { isObject } from "../json.ts";
 import { paymentMethods } from "./methods.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -60,10 +61,6 @@ function parseObject(bytes: Buffer): Fields {
   const value = parseJson(bytes);
   if (isObject(value)) return value;
   throw new Refusal(400, "NOT_JSON", "The body is not a JSON object in UTF-8.");
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function shapeProblems(schema: z.ZodMiniType, fields: Fields): string[] {

@@ -1,5 +1,6 @@
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
+import { errorCode } from "../error-code.ts";
 
 /** What the merchant's server answered; a null status is no answer, and `answer` says why. */
 export interface Posted {
@@ -68,7 +69,7 @@ async function beginningOf(incoming: IncomingMessage): Promise<string> {
 }
 
 function reasonOf(error: Error): string {
-  const code = "code" in error ? String(error.code) : error.message;
+  const code = errorCode(error) ?? error.message;
   return /CERT|^UNABLE_TO_|SELF_SIGNED/.test(code) ? `${code}: ${distrusted}` : code;
 }
 

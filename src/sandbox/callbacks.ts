@@ -69,7 +69,7 @@ function faultFor({ faults, luck }: CallbackOptions): CallbackFault | undefined 
   return faults.find(({ share }) => share === 1 || luck.share() < share);
 }
 
-/** Undefined where nobody is told: payouts have no callbacks that service.md shows. */
+/** Undefined where nobody is told: the specification has no callbacks of payouts. */
 function callbackOf(
   kind: Resource,
   id: string,

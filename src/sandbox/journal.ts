@@ -65,7 +65,7 @@ export function keptHeaders(header: (name: string) => string | undefined): Recor
   return headers;
 }
 
-/** lenden refuses answers over 1 MiB (product.md §7), and so do others. */
+/** lenden refuses answers over 1 MiB, and so do others. */
 const mostBytes = 768 * 1024;
 
 function firstThatFit(kept: Numbered[]): RecordedExchange[] {

@@ -1,6 +1,6 @@
 import type { PaymentMethod } from "../contract/methods.ts";
 
-/** The methods of the sandbox's account; service.md §2 lets them differ per account. */
+/** The methods of the sandbox's account; they differ per account (service.md §2). */
 export const paymentMethods = [
   { id: "665f1c2ab8e4", providerName: "bKash", codeName: "bkash" },
   { id: "665f1c2ab8e5", providerName: "Nagad", codeName: "nagad" },

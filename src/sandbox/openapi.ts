@@ -24,7 +24,7 @@ export function openApi(baseUrl: string): Json {
   };
 }
 
-/** service.md leaves these open, so that nobody takes the sandbox's word for the service's. */
+/** The service's specification leaves these open, so that nobody takes the sandbox's word for the service's. */
 const ownChoices = [
   "Error bodies are {success: false, message, code}.",
   "Statuses: 400 body not valid; 401 no key or not this sandbox's; 403 production key, or payout " +
@@ -50,7 +50,7 @@ const ownChoices = [
 ];
 
 const description = [
-  "The service on loopback: no money moves. Not shown in service.md, and this sandbox's own choice:",
+  "The service on loopback: no money moves. Not shown in the service's specification, and this sandbox's own choice:",
   ...ownChoices.map((choice) => `- ${choice}`),
 ].join("\n");
 
@@ -90,7 +90,7 @@ function parameter(place: "path" | "header", name: string | undefined): Json {
 function success({ data }: Endpoint): Json {
   const says = data
     ? "Done."
-    : "Done. service.md does not show the fields: the sandbox's own choice.";
+    : "Done. The specification does not show the fields: the sandbox's own choice.";
   const schema = data ? schemaOf(data) : { type: "object" };
   return { description: says, content: content({ success: { const: true }, data: schema }) };
 }

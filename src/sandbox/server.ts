@@ -42,7 +42,7 @@ export interface RunningSandbox {
 }
 
 /**
- * Starts the service of service.md on loopback; it accepts requests when this returns. Fails as
+ * Starts the service on loopback; it accepts requests when this returns. Fails as
  * `internal` when the port is taken or the data file cannot be used.
  */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {

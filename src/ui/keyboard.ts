@@ -27,9 +27,8 @@ export async function discardTyped(stdin: Keyboard): Promise<void> {
 }
 
 /**
- * Looks after what readline leaves half done while a question is open. After Ctrl-D it stops reading
- * and tells nobody; back from Ctrl-Z it stops reading too; and of a terminal that is gone it wants a
- * mode back, which throws.
+ * Does what readline does not while a question is open. After Ctrl-D it stops reading and tells nobody;
+ * after Ctrl-Z it stops reading too; and when the terminal is gone it still sets its mode, which throws.
  *
  * @param onEnd the person closed the input
  * @param onGone the terminal is gone

@@ -48,7 +48,7 @@ interface Narrowing {
   room: number;
 }
 
-/** Takes what is too much from the widest of those that give way. */
+/** Narrows the widest of the columns that give way, until all fit or none can be narrowed any more. */
 function narrowed(wanted: number[], { givesWay, least, room }: Narrowing): number[] {
   const widths = [...wanted];
   for (let over = sum(widths) - room; over > 0; over -= 1) {

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { readPasted } from "../../src/callbacks/pasted.ts";
 import { verdicts } from "../../src/callbacks/verdicts.ts";
-import { type ServiceRecord, verify } from "../../src/callbacks/verify.ts";
-import { readWritten } from "../../src/callbacks/written.ts";
+import { verify } from "../../src/callbacks/verify.ts";
+import type { ServiceRecord } from "../../src/contract/record.ts";
 
 const numRuns = process.env.LENDEN_DEEP ? 50_000 : 1_000;
 
@@ -101,7 +102,7 @@ test("whatever text a person hands over can be read as a callback", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "binary" }), json, form), (text) => {
       for (const written of [text, `POST /${text} HTTP/1.1\r\n\r\n${text}`, `https://a/${text}`])
-        expect(readWritten(written).target).toEqual(expect.any(String));
+        expect(readPasted(written).target).toEqual(expect.any(String));
     }),
     { numRuns },
   );

@@ -1,8 +1,8 @@
 import type { Taken } from "../../src/callbacks/handle.ts";
 import { openIntake } from "../../src/callbacks/intake.ts";
 import { type Limits, usualLimits } from "../../src/callbacks/limits.ts";
-import type { Received } from "../../src/callbacks/received.ts";
 import type { Look } from "../../src/callbacks/verify.ts";
+import type { CallbackRequest } from "../../src/ledger/callback.ts";
 import { type Database, openDatabase } from "../../src/ledger/database.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 
@@ -61,6 +61,6 @@ export async function smallIntake(options: SmallOptions = {}) {
   return { intake, callbacks, handling, database, taken, notices, over };
 }
 
-export function posted(body: string): Received {
+export function posted(body: string): CallbackRequest {
   return { method: "POST", target: "/callback", headers: {}, body: Buffer.from(body) };
 }

@@ -5,8 +5,8 @@ import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../paye
 import { built, builtEnv, startBuilt } from "../run.ts";
 import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
+import { canMount, fill, mounted } from "../small-disk.ts";
 import { tool } from "../tool.js";
-import { canMount, fill, mounted } from "./small-disk.ts";
 
 /** The same, in a process whose files cannot grow beyond a size: writing more is an I/O error. */
 function startLimited(merchant: Merchant, line: string[], kibibytes: number) {

@@ -16,7 +16,7 @@ import { expect, test } from "vitest";
 import { ended, type Merchant, openMerchantApart, payoutOf, until } from "../merchant.ts";
 import { built, scratchFolder } from "../run.ts";
 import { faults } from "../sandbox/running.ts";
-import { canMount, fill, mounted } from "./small-disk.ts";
+import { canMount, fill, mounted } from "../small-disk.ts";
 
 /** Nothing was sent, one sentence says why and one what to do, and nobody sees a stack. */
 async function expectNothingSent(

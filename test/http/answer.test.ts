@@ -4,6 +4,7 @@ import { contract } from "../../src/contract/index.ts";
 import { type Answer, judge } from "../../src/http/answer.ts";
 import { complaintIn } from "../../src/http/complaint.ts";
 import type { Exchange, Headers } from "../../src/http/exchange.ts";
+import { processorMs } from "../processor-time.ts";
 import { runs } from "../runs.ts";
 
 const created = contract.createPayout.data;
@@ -187,13 +188,14 @@ test.each<[string, (length: number) => string]>([
   ["titles that never end", (length) => "<title".repeat(length / 6)],
   ["scripts that never end", (length) => "<script>".repeat(length / 8)],
   ["spaces", (length) => `x${" ".repeat(length - 2)}x`],
-])("an answer of 1 MiB made of %s is judged within a second", (_, make) => {
+])("an answer of 1 MiB made of %s is judged within a second of the processor's time", (_, make) => {
   // First a size that even a slow reading gets through, so that this test itself ends.
   for (const size of [64 * 1024, 256 * 1024, 1024 * 1024]) {
     const bytes = Buffer.from(make(size));
-    const startedMs = performance.now();
-    for (const status of [200, 400]) judge(answer(status, bytes), created);
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    const tookMs = processorMs(() => {
+      for (const status of [200, 400]) judge(answer(status, bytes), created);
+    });
+    expect(tookMs).toBeLessThan(1_000);
   }
 });
 

@@ -95,12 +95,11 @@ test("a long Retry-After does not outlast the command's own time", async () => {
   const server = await misbehave(() => ({
     do: "answer",
     status: 429,
-    headers: { "retry-after": "3" },
+    headers: { "retry-after": "60" },
   }));
-  const startedMs = performance.now();
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   await client(server.baseUrl, { signal: AbortSignal.timeout(200), sleep }).listMethods({});
-  expect(performance.now() - startedMs).toBeLessThan(1_500);
+  expect(server.asked).toHaveLength(1); // after a minute it would be two, and this test too late
 });
 
 test("I7: the timestamp is not of the time before the secret was found", async () => {

@@ -104,14 +104,12 @@ describe("was it sent?", () => {
     const silent = createTcpServer(() => {});
     onTestFinished(() => void silent.close());
     const url = `https://127.0.0.1:${await listen(silent)}`;
-    const startedMs = performance.now();
     const [exchange, outcome] = await Promise.all([
       send(`${url}/x`, { signal: AbortSignal.timeout(150) }),
       lenden(["methods", "--timeout", "150ms"], { env: envOf(url) }),
     ]);
     expect(exchange).toMatchObject({ kind: "broken", sent: false, fault: { reason: "stopped" } });
     expect(outcome.code).toBe(69);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 
   test("not when it was stopped before it began", async () => {
@@ -156,10 +154,8 @@ describe("was it sent?", () => {
     ],
   ])("yes, and the deadline cuts it: %s", async (_, behaviour) => {
     const server = await misbehave(() => behaviour);
-    const startedMs = performance.now();
     const exchange = await send(server.baseUrl, { signal: AbortSignal.timeout(250) });
     expect(exchange).toMatchObject({ kind: "broken", sent: true, fault: { reason: "stopped" } });
-    expect(performance.now() - startedMs).toBeLessThan(1_500);
   });
 
   test("yes, in the worst case: a connection that is closed as soon as it is open", async () => {

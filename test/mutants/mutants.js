@@ -293,14 +293,14 @@ export const mutants = [
   },
   {
     name: "batch: what an interrupted plan left is not thrown away",
-    file: "ledger/batches.ts",
+    file: "ledger/batch-plan.ts",
     find: "while (database.transaction(() => clear.run(number, number)) > 0);",
     replace: "",
     tests: batch,
   },
   {
     name: "batch: a plan counts before its rows are durable",
-    file: "ledger/batches.ts",
+    file: "ledger/batch-plan.ts",
     find: "const digest = digestOf(number);",
     replace:
       "const digest = digestOf(number);\n      database.prepare('DELETE FROM batch_rows WHERE batch = ? AND row > 3').run(number);",

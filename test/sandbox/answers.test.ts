@@ -33,7 +33,7 @@ test.each([
         body: { note: "customer kept it" },
       }),
   ],
-])("%s answers what service.md shows, field for field", async (route, ask) => {
+])("%s answers what the specification shows, field for field", async (route, ask) => {
   const { status, body } = await ask(await start());
   expect(status).toBe(200);
   expect(Object.keys(body)).toEqual(["success", "data"]);

@@ -105,7 +105,8 @@ test("the rules for Host and Origin hold outside the service too, and no answer 
       421,
     );
   }
-  const { text } = await overSocket(sandbox, `GET / HTTP/1.1\r\nHost: localhost:${sandbox.port}`);
+  const head = `GET / HTTP/1.1\r\nHost: localhost:${sandbox.port}\r\nConnection: close`;
+  const { text } = await overSocket(sandbox, head, "", 10_000);
   expect(text).toContain("200 OK");
   expect(text.toLowerCase()).not.toContain("access-control");
 });

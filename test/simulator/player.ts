@@ -8,7 +8,7 @@ import type { Tool } from "./tool.ts";
 import * as verdict from "./verdict.ts";
 import type { Watch } from "./watch.ts";
 
-/** The exit codes after which a script may run the same command again (product.md §5). */
+/** The exit codes after which a script may run the same command again. */
 const mayRunAgain = {
   payout: [75, 69, 7, 1, "killed"],
   /** After 75 and after a death the ledger has to forbid it: a naive loop tries nevertheless. */

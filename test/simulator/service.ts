@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** Written from service.md alone: it shares no code with the client, so it cannot share a mistake. */
+/** Written from the service's specification alone: it shares no code with the client, so it cannot share a mistake. */
 export interface PayoutRecord {
   payoutId: string;
   merchantRef: string;
@@ -136,7 +136,7 @@ export class Service {
     return { ...yes({ transactionId, payment_url, amount, status }), made: transactionId };
   }
 
-  /** It does not look at the sum of refunds: service.md does not say that it would. */
+  /** It does not look at the sum of refunds: the specification does not say that it would. */
   #createRefund(fields: Fields, nowMs: number): Reply {
     const { transactionId, amount, accountType, accountNumber } = fields;
     if (

@@ -7,7 +7,7 @@ import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
 import type { World } from "../../src/operations/world.ts";
 import { baseUrl, keys, type Universe } from "./universe.ts";
 
-/** How a process ended: a promise of product.md §5, or death. */
+/** How a process ended: with an exit code, or by death. */
 export interface Ended<Result = unknown> {
   code: number | "killed";
   result: Result | undefined;

@@ -5,7 +5,7 @@ import type { Ran } from "./commands.ts";
 import type { PayoutRecord } from "./service.ts";
 import type { Universe } from "./universe.ts";
 
-/** What each exit code promises (product.md §5), held against the service's own books. */
+/** What each exit code promises, held against the service's own books. */
 export function judgePayout(ran: Ran<SentPayout>, order: PayoutOrder, universe: Universe): void {
   const { code, result } = ran.ended;
   const record = bookOf(order.reference, universe);

@@ -17,7 +17,7 @@ export interface Sent {
 
 const quietMs = 10_000;
 
-/** Looks at every request as it goes out, and holds it against the invariants of money-safety.md. */
+/** Looks at every request as it goes out, and holds it against the invariants that CONTRIBUTING.md lists. */
 export class Watch {
   readonly #universe: Universe;
   readonly #inFlight = new Set<Sent>();

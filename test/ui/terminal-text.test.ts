@@ -7,6 +7,7 @@ import { type OutputFormat, outputFormats, render } from "../../src/ui/render.ts
 import { clean, cleanLines, safeJson } from "../../src/ui/terminal-text.ts";
 import { card, field, status, text, time, type View } from "../../src/ui/view.ts";
 import { answering } from "../answering.ts";
+import { processorMs } from "../processor-time.ts";
 import { lenden } from "../run.ts";
 import { runs } from "../runs.ts";
 
@@ -158,9 +159,7 @@ test("JSON loses nothing, however hostile", () => {
 });
 
 test("a long run of spaces takes no time that anybody notices", () => {
-  const startedMs = performance.now();
-  clean(`a${" ".repeat(50_000)}b`);
-  expect(performance.now() - startedMs).toBeLessThan(500);
+  expect(processorMs(() => void clean(`a${" ".repeat(50_000)}b`))).toBeLessThan(500);
 });
 
 /** A column that is cut may end in half a character: what is written of it is U+FFFD. */

@@ -1,5 +1,6 @@
 import { amountNumber, type Paisa, paisaOf } from "../../contract/amount.ts";
 import { Failure } from "../../failure.ts";
+import { isObject, jsonIn } from "../../json.ts";
 import type { TestOrder } from "./cases.ts";
 import { type Came, exchange, isYes, type Limits } from "./exchange.ts";
 import { urlOf, type Way } from "./way.ts";
@@ -47,20 +48,12 @@ export function openBook(way: Way, limits: Limits): Book {
 /** `{"paid": 500}`, `500`, or 404 for what the shop does not know. */
 function read(came: Came): Booked {
   if (came.status === 404) return { is: "known", paisa: 0n };
-  const value = isYes(came) ? parsed(came.text) : undefined;
-  const paid = typeof value === "object" && value !== null && "paid" in value ? value.paid : value;
+  const value = isYes(came) ? jsonIn(came.text)?.value : undefined;
+  const paid = isObject(value) && "paid" in value ? value.paid : value;
   const paisa = typeof paid === "number" ? paisaOf(paid) : undefined;
   if (paisa !== undefined) return { is: "known", paisa };
   const said = came.fault ?? `${came.status}, and no amount`;
   return { is: "unclear", because: `GET at --orders brought ${said}.` };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function untaken({ status, fault }: Came): Failure {

@@ -33,7 +33,7 @@ export function eventLine(event: CallbackEvent): View {
   return { kind: "line", id: String(number), text: parts.join("  ") };
 }
 
-/** Where there is nothing to compare, only what is so is said. */
+/** Where nothing is claimed wrongly, only what the service has is said. */
 function recordText(one: CheckedRecord, isWrong: boolean): string {
   const { claimed, verified } = one;
   const isPlain = verified && (!isWrong || (claimed.status === null && claimed.amount === null));

@@ -11,7 +11,7 @@ export function listed(callback: StoredCallback) {
   };
 }
 
-/** Where it was passed on to, what answered, and that in a word; null where nobody was to have it. */
+/** Where it was passed on to, and what answered, also in a word; null where it was to go nowhere. */
 export function forwardedOf({ forwarded, judged, isHeld }: StoredCallback) {
   if (!forwarded) return null;
   const { to, status, finding } = forwarded;

@@ -3,11 +3,11 @@ import { Failure } from "../../failure.ts";
 import type { Context } from "../../frame/context.ts";
 
 /**
- * Retrieves a record for a callback. That the service does not know an id, or takes none of its shape,
- * is an answer too; the page of something that stands before the service says nothing.
+ * Retrieves a record for a callback. That the service does not know an id, or refuses its shape, is an
+ * answer too. A page is none: it comes from something in front of the service.
  */
 export async function lookFor(context: Pick<Context, "world">): Promise<Look> {
-  const { askForRecord } = await import("../../operations/record.ts");
+  const { askForRecord } = await import("../../operations/service-record.ts");
   const { dataOf } = await import("../../operations/outcome.ts");
   const world = await context.world();
   return async (kind, id) => {

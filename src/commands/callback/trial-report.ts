@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import type { Tried } from "../../callbacks/trial/tried.ts";
+import { errorCode } from "../../error-code.ts";
 import { Failure } from "../../failure.ts";
 import { junitText } from "../../ui/junit.ts";
 
@@ -20,7 +21,7 @@ export function writeReport(file: string, all: Tried[]): void {
   try {
     writeFileSync(file, junitText("lenden callback test", cases));
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    const code = errorCode(error) ?? "unknown";
     throw new Failure("internal", `The report ${file} cannot be written (${code}).`, {
       hint: "Name another file with --junit, and run it again.",
       cause: error,

@@ -2,9 +2,9 @@ import type { TrialSandbox } from "../../callbacks/trial/trial.ts";
 import type { RecordedExchange } from "../../contract/local.ts";
 import { Failure } from "../../failure.ts";
 import type { Context } from "../../frame/context.ts";
+import { triggerPayment } from "../../operations/move.ts";
 import { createPayment } from "../../operations/once.ts";
 import { dataOf } from "../../operations/outcome.ts";
-import { triggerPayment } from "../../operations/settle.ts";
 import { keptExchanges } from "../sandbox/exchanges.ts";
 
 /**

@@ -37,11 +37,11 @@ export const callbackVerify = defineCommand({
   exits: ["access", "unverified", "unreachable"],
   async run({ file, expectAmount, expectRef }, context) {
     const written = await readSmallText(file ?? "-", nameOf(file), context.host);
-    const { readWritten } = await import("../../callbacks/written.ts");
+    const { readPasted } = await import("../../callbacks/pasted.ts");
     const { verify } = await import("../../callbacks/verify.ts");
     const expected = { amountPaisa: expectAmount, reference: expectRef };
     const { verdict, because, records } = await verify(
-      readWritten(written),
+      readPasted(written),
       await lookFor(context),
       expected,
     );

@@ -1,10 +1,10 @@
-import { placeOf } from "../../contract/identifier.ts";
 import { usage } from "../../failure.ts";
 import type { Ledger, Operation } from "../../frame/context.ts";
+import { placeIn } from "../../frame/place.ts";
 
 /** The operation of a name, or the failure that says that there is none. */
 export function operationNamed(name: string, ledger: Ledger): Operation {
-  const place = placeOf(name);
+  const place = placeIn(name);
   const found = place === undefined ? ledger.find(name) : ledger.latest(place);
   if (found) return found;
   throw usage(

@@ -53,7 +53,7 @@ export async function forgetEntries(profile: Profile, context: Context): Promise
   }
 }
 
-/** The same where what matters is settled already: what stays behind is named. */
+/** The same where it must not fail any more: what stays behind in the keychain is named. */
 async function tidyEntries(profile: Profile, context: Context): Promise<void> {
   try {
     await forgetEntries(profile, context);

@@ -44,13 +44,13 @@ export const refundCancel = defineCommand({
         ...(reason === undefined ? [] : [["Note", reason] satisfies [string, string]]),
       ],
     });
-    const { cancelRefund } = await import("../../operations/settle.ts");
+    const { cancelRefund } = await import("../../operations/move.ts");
     return cancelRefund(refundRequestId, reason, await context.world());
   },
   view: refundCard,
 });
 
-/** Shows the refund to who was asked for it; one that has ended is not worth a question more. */
+/** Shows the refund that was named; about one that has ended nothing more is asked. */
 async function showCancellable(typed: string, context: Context): Promise<void> {
   const id = await context.idOf("refund", typed);
   const { dataOf } = await import("../../operations/outcome.ts");

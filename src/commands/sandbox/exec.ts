@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { accepted } from "../../contract/reading.ts";
+import { errorCode } from "../../error-code.ts";
 import { Failure } from "../../failure.ts";
 import { defineCommand } from "../../frame/command.ts";
 import type { RunningSandbox } from "../../frame/context.ts";
@@ -83,7 +84,7 @@ function environmentFor(
 }
 
 function notRunnable(program: string, error: Error): Failure {
-  const code = "code" in error ? String(error.code) : "unknown";
+  const code = errorCode(error) ?? "unknown";
   return new Failure("usage", `The command ${program} cannot be run (${code}).`, {
     hint: "Is it installed, and on the PATH?",
   });

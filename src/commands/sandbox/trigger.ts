@@ -26,7 +26,7 @@ export const triggerPayment = defineCommand({
   async run({ dryRun, ...input }, context) {
     const transactionId = await context.idOf("payment", input.transactionId);
     if (dryRun) return context.preview("triggerPayment", { transactionId });
-    const operation = await import("../../operations/settle.ts");
+    const operation = await import("../../operations/move.ts");
     return operation.triggerPayment(transactionId, await context.world());
   },
   view: paymentCard,
@@ -55,7 +55,7 @@ export const triggerPayout = defineCommand({
   async run({ dryRun, ...input }, context) {
     const payoutId = await context.idOf("payout", input.payoutId);
     if (dryRun) return context.preview("triggerPayout", { payoutId });
-    const operation = await import("../../operations/settle.ts");
+    const operation = await import("../../operations/move.ts");
     return operation.triggerPayout(payoutId, await context.world());
   },
   view: payoutCard,

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { placeOf } from "../../../contract/identifier.ts";
 import { usage } from "../../../failure.ts";
 import { readWord } from "../../../frame/common-flags.ts";
 import type { Batch, Ledger } from "../../../frame/context.ts";
 import { argument } from "../../../frame/flag.ts";
+import { placeIn } from "../../../frame/place.ts";
 
 export const batchArgument = argument.required(
   "batch",
@@ -15,7 +15,7 @@ export const batchArgument = argument.required(
 /** The batch that a file was planned as, that has this id or name, or that is among the newest. */
 export async function batchNamed(name: string, ledger: Ledger): Promise<Batch> {
   const batches = ledger.batches();
-  const place = placeOf(name);
+  const place = placeIn(name);
   const found =
     place === undefined
       ? ((await ofFile(name, ledger)) ?? batches.find(name))

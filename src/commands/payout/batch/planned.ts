@@ -96,7 +96,7 @@ export async function previewOf(
   }
 }
 
-/** Who is not asked, or says no, leaves the batch to others. */
+/** Lets the batch go where nobody confirmed it: another process may take it then. */
 async function unlessRefused(
   batch: Batch,
   ledger: Ledger,

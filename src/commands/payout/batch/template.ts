@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { accepted } from "../../../contract/reading.ts";
+import { errorCode } from "../../../error-code.ts";
 import { Failure } from "../../../failure.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { readWord } from "../../../frame/common-flags.ts";
@@ -62,7 +63,7 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: "wx" });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    const code = errorCode(error) ?? "unknown";
     throw new Failure(
       "usage",
       code === "EEXIST"

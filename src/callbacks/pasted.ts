@@ -1,10 +1,8 @@
 import { parseUrl } from "../contract/url.ts";
-import type { Received } from "./received.ts";
-
-type Written = Pick<Received, "target" | "headers" | "body">;
+import type { CallbackContent } from "../ledger/callback.ts";
 
 /** What a person copied from somewhere: a whole HTTP request, an address, or a body alone. */
-export function readWritten(text: string): Written {
+export function readPasted(text: string): CallbackContent {
   const [head, target] = /^[A-Z]+ (\S+) HTTP\/\d(?:\.\d)?\r?\n/.exec(text) ?? [];
   if (head !== undefined && target !== undefined)
     return readRequest(target, text.slice(head.length));
@@ -14,7 +12,7 @@ export function readWritten(text: string): Written {
   return { target: "/", headers: {}, body: bytes(trimmed.replace(/^\?/, "")) };
 }
 
-function readRequest(target: string, rest: string): Written {
+function readRequest(target: string, rest: string): CallbackContent {
   const lines = /^(?:.+\r?\n)*/.exec(rest)?.[0] ?? "";
   const headers = [...lines.matchAll(/^([\w-]+):[ \t]*(.*?)[ \t]*\r?$/gm)];
   return {
@@ -26,7 +24,7 @@ function readRequest(target: string, rest: string): Written {
   };
 }
 
-/** The fragment of an address never leaves a browser. */
+/** Without the fragment too: no browser sends it. */
 function withoutHost(target: string): string {
   const url = /^https?:/.test(target) ? parseUrl(target) : undefined;
   return url ? url.pathname + url.search : target;

@@ -1,22 +1,11 @@
 import { paisaOf } from "../contract/amount.ts";
 import { sameMobile } from "../contract/mobile.ts";
-import type { Resource } from "../contract/words.ts";
+import type { ServiceRecord } from "../contract/record.ts";
+import { type Resource, resources } from "../contract/words.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { dataOf } from "./outcome.ts";
 import type { World } from "./world.ts";
-
-/** A payment, a payout or a refund as the service has it. */
-export interface ServiceRecord {
-  amount: number;
-  status: string;
-  description?: string | null | undefined;
-  merchantRef?: string | undefined;
-  recipientNumber?: string | undefined;
-  accountNumber?: string | null | undefined;
-  transactionId?: string | undefined;
-  createdAt?: string | null | undefined;
-}
 
 /** @throws Failure `not-found` where the service does not know it, or that of no usable answer */
 export async function retrieveRecord(
@@ -27,7 +16,7 @@ export async function retrieveRecord(
   return dataOf(await askForRecord(resource, id, world), id);
 }
 
-/** The same, with whatever came for an answer. */
+/** The same, with the answer as it came. */
 export function askForRecord(
   resource: Resource,
   id: string,
@@ -38,7 +27,14 @@ export function askForRecord(
   return client.retrievePayout({ payoutId: id });
 }
 
-/** In what a record is not what an operation asked for. */
+/** The kind of record that an operation makes; a cancel and a trigger make none. */
+export function resourceOf({ kind }: Pick<Operation, "kind">): Resource {
+  const resource = resources.find((one) => one === kind);
+  if (resource) return resource;
+  throw new TypeError(`a ${kind} makes no record`);
+}
+
+/** What of a record is not as an operation asked for it; nothing where all of it is. */
 export function differencesOf(operation: Operation, record: ServiceRecord): string[] {
   const { kind, amountPaisa, reference, target, asked } = operation;
   return [

@@ -1,26 +1,29 @@
+import { hasEnded } from "../contract/record.ts";
 import type { StoredCallback } from "../ledger/callback.ts";
 import { answerFor } from "./forward.ts";
-import { hasEnded } from "./looked.ts";
 import { verdicts } from "./verdicts.ts";
 import type { Checked } from "./verify.ts";
 
 const pausesMs = [5_000, 15_000, 60_000, 5 * 60_000, 30 * 60_000];
-/** With these pauses: a day; and not quite two minutes. */
+/** With these pauses, 52 looks take a day, and 3 take not quite two minutes. */
 const looks = { patient: 52, brief: 3 };
 
-/** When to look at a callback again; `isGivenUp`: not any more, although it did not come to its end. */
-export interface Again {
+/**
+ * When to look at a callback again, after the last look; null: never. `isGivenUp`: never, although it
+ * was not verified, or did not arrive.
+ */
+export interface NextLook {
   afterMs: number | null;
   isGivenUp: boolean;
 }
 
 /**
- * What nobody verified yet, and what is true and did not arrive, is tried for a day. Anything else may
- * have overtaken the service's own database, and is looked at a few times more.
+ * A callback that could not be verified yet, or is genuine and did not arrive, is tried for a day. Any
+ * other may have come before the service's own database knew of it: it is looked at a few times more.
  *
- * @param lookedAt how often it was, since it was last judged otherwise than before
+ * @param lookedAt how often it was looked at since its verdict last changed
  */
-export function againAfter(callback: StoredCallback, lookedAt: number): Again {
+export function nextLookAfter(callback: StoredCallback, lookedAt: number): NextLook {
   const verdict = callback.judged?.verdict;
   const isToArrive = !hasArrived(callback, callback.forwarded?.to);
   const isUrgent = verdict === "unanswered" || (verdict === "genuine" && isToArrive);
@@ -31,19 +34,19 @@ export function againAfter(callback: StoredCallback, lookedAt: number): Again {
   return { afterMs: isEnough ? null : pauseMs, isGivenUp: isEnough && isUrgent };
 }
 
-/** Whether whoever it is passed on to has its present verdict, and said so; without anybody, it has. */
+/** Whether the handler `to` has answered to the present verdict; true where there is no handler. */
 export function hasArrived({ judged, forwarded }: StoredCallback, to: string | undefined): boolean {
   if (to === undefined) return true;
   if (!judged || forwarded?.to !== to || forwarded.finding !== judged.finding) return false;
   const status = answerFor(forwarded.status);
-  // To refuse what is not genuine is to have heard it.
+  // A handler that refuses what is not genuine has received it all the same.
   const isHeard = judged.verdict !== "genuine" && status >= 400 && status < 500;
   return status < 300 || (isHeard && ![408, 425, 429].includes(status));
 }
 
 /**
- * Whether another look could show nothing else. A forged word may become true: whoever sends it early
- * must not keep the service's own from being believed later.
+ * Whether another look would show nothing new. A forged callback is never over: what it says may become
+ * true, and then the service's own, of the same bytes, has to be believed.
  */
 export function isOver(callback: StoredCallback, to: string | undefined): boolean {
   const checked = checkedBefore(callback);
@@ -54,7 +57,7 @@ export function isOver(callback: StoredCallback, to: string | undefined): boolea
   );
 }
 
-/** What it came to when it was looked at last. */
+/** The verdict of the last look. */
 export function checkedBefore({ judged }: StoredCallback): Checked | undefined {
   const verdict = verdicts.find((one) => one === judged?.verdict);
   if (!judged || !verdict) return undefined;

@@ -3,26 +3,27 @@ import type { ServiceContract } from "../contract/index.ts";
 import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { attempted, checkStop, describe, refused, unsent } from "./outcome.ts";
-import { fingerprintOf, recorded } from "./recorded.ts";
+import { recorded } from "./recorded.ts";
 import { remembered } from "./wait.ts";
 import type { World } from "./world.ts";
 
-/** A move whose effect can be looked at: doubt is settled by retrieving the record. */
-interface Move<Record> {
+/** A change of status whose effect can be seen: where there is doubt, the record is retrieved. */
+interface Move<Retrieved> {
   resource: Resource;
   id: string;
   kind: "cancel" | "trigger";
   target: "Completed" | "Cancelled";
   send: () => Promise<Answer>;
-  retrieve: () => Promise<Answer<Record>>;
+  retrieve: () => Promise<Answer<Retrieved>>;
 }
 
 const tries = 3;
 const pauseMs = 1_000;
 
 export function cancelRefund(refundRequestId: string, note: string | undefined, world: World) {
-  return settle<Data<ServiceContract["retrieveRefund"]>>(
+  return makeMove<Data<ServiceContract["retrieveRefund"]>>(
     {
       resource: "refund",
       id: refundRequestId,
@@ -37,7 +38,7 @@ export function cancelRefund(refundRequestId: string, note: string | undefined, 
 }
 
 export function triggerPayment(transactionId: string, world: World) {
-  return settle<Data<ServiceContract["retrievePayment"]>>(
+  return makeMove<Data<ServiceContract["retrievePayment"]>>(
     {
       resource: "payment",
       id: transactionId,
@@ -51,7 +52,7 @@ export function triggerPayment(transactionId: string, world: World) {
 }
 
 export function triggerPayout(payoutId: string, world: World) {
-  return settle<Data<ServiceContract["retrievePayout"]>>(
+  return makeMove<Data<ServiceContract["retrievePayout"]>>(
     {
       resource: "payout",
       id: payoutId,
@@ -65,10 +66,10 @@ export function triggerPayout(payoutId: string, world: World) {
 }
 
 /** Writes the move down, makes it, and keeps what was seen of the record. */
-async function settle<Record extends { status: string }>(
-  move: Move<Record>,
+async function makeMove<Retrieved extends { status: string }>(
+  move: Move<Retrieved>,
   world: World,
-): Promise<Record> {
+): Promise<Retrieved> {
   const intent = {
     kind: move.kind,
     reference: null,
@@ -79,21 +80,21 @@ async function settle<Record extends { status: string }>(
   };
   const operation = (await world.ledger()).begin(intent, () => {});
   const moved = await recorded(operation, world, async () => {
-    const result = await moveRecord(move, world);
+    const result = await untilMoved(move, world);
     return { result, status: result.status };
   });
   return remembered({ kind: move.resource, id: move.id }, moved, world);
 }
 
 /**
- * Makes the move, then shows the record as the service has it. Only the record tells: one that is
- * where it should be is success, whatever the answer was (money-safety.md §3). Once a try is in
- * doubt, no refusal of a later one ends the doubt: our own first try may be what is in the way.
+ * Makes the move, then retrieves the record. Only the record tells: if it is where it should be, that
+ * is success, whatever the answer was. Once a try is in doubt, a later refusal does not end the doubt:
+ * our own first try may be the reason for it.
  */
-async function moveRecord<Record extends { status: string }>(
-  move: Move<Record>,
+async function untilMoved<Retrieved extends { status: string }>(
+  move: Move<Retrieved>,
   world: World,
-): Promise<Record> {
+): Promise<Retrieved> {
   let doubt: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
     if (doubt === undefined) checkStop(world);
@@ -117,7 +118,7 @@ async function moveRecord<Record extends { status: string }>(
   }
 }
 
-function ended<Record>(move: Move<Record>, status: string): Failure {
+function ended<Retrieved>(move: Move<Retrieved>, status: string): Failure {
   return new Failure("refused", `The ${move.resource} ${move.id} is already ${status}.`, {
     hint: "Nothing was changed.",
     operation: move.id,
@@ -125,8 +126,8 @@ function ended<Record>(move: Move<Record>, status: string): Failure {
 }
 
 /** A refusal, with the state that is behind it where the record tells. */
-async function explained<Record extends { status: string }>(
-  move: Move<Record>,
+async function explained<Retrieved extends { status: string }>(
+  move: Move<Retrieved>,
   answer: Extract<Answer, { kind: "refused" }>,
 ): Promise<Failure> {
   const plain = refused(answer, move.id);
@@ -142,15 +143,15 @@ async function explained<Record extends { status: string }>(
   );
 }
 
-interface Undecided<Record> {
+interface Undecided<Retrieved> {
   answer: Answer;
   doubt: string | undefined;
-  record: Answer<Record>;
+  record: Answer<Retrieved>;
 }
 
-function undecided<Record extends { status: string }>(
-  move: Move<Record>,
-  { answer, doubt, record }: Undecided<Record>,
+function undecided<Retrieved extends { status: string }>(
+  move: Move<Retrieved>,
+  { answer, doubt, record }: Undecided<Retrieved>,
 ): Failure {
   if (doubt === undefined && answer.kind === "unsent") return unsent(answer);
   if (doubt === undefined && answer.kind === "refused") return refused(answer, move.id);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Answer } from "../../src/http/answer.ts";
-import { cancelRefund, triggerPayment, triggerPayout } from "../../src/operations/settle.ts";
+import { cancelRefund, triggerPayment, triggerPayout } from "../../src/operations/move.ts";
 import {
   data,
   failure,

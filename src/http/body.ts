@@ -1,17 +1,15 @@
+import { jsonIn } from "../json.ts";
+
 const decoder = new TextDecoder("utf-8");
 
 /** The text of an answer's body. */
-export function decoded(bytes: Uint8Array): string {
+export function textOf(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** What it says; undefined where it is no JSON, or JSON that nobody can work with. */
-export function jsonIn(text: string): unknown {
-  try {
-    return isTooDeep(text) ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** What that text says; undefined where it is no JSON, or JSON that nobody can work with. */
+export function saidIn(text: string): unknown {
+  return isTooDeep(text) ? undefined : jsonIn(text)?.value;
 }
 
 const deepestAnswer = 100;

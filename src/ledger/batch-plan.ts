@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import type { Batch, Plan } from "./batch.ts";
+import type { Database } from "./database.ts";
+import { batchOf } from "./rows.ts";
+
+const rowsPerCommit = 20_000;
+const rowsPerPage = 500;
+
+/** Makes plans of drafts, and shows whether a plan still has the rows that it was made of. */
+export function openPlans(database: Database) {
+  return {
+    /**
+     * Makes the draft the plan of a batch. The plan counts only when its last row is durable: what an
+     * interrupted run left of one is deleted first, for nothing of it was sent.
+     *
+     * @returns undefined where another file got the name meanwhile
+     */
+    plan: (batch: Batch, { rowCount, totalPaisa }: Omit<Plan, "digest">): Batch | undefined => {
+      const { number } = batch;
+      const clear = database.prepare(
+        `DELETE FROM batch_rows WHERE batch = ? AND row IN
+           (SELECT row FROM batch_rows WHERE batch = ? LIMIT ${rowsPerCommit})`,
+      );
+      while (database.transaction(() => clear.run(number, number)) > 0);
+      const copy = database.prepare(
+        `INSERT INTO batch_rows SELECT ?, row, line, reference, amount_paisa, recipient, method_id,
+           method, name, description, cells, fingerprint
+         FROM draft_rows WHERE row > ? AND row <= ?`,
+      );
+      for (let after = 0; after < rowCount; after += rowsPerCommit) {
+        database.transaction(() => copy.run(number, BigInt(after), BigInt(after + rowsPerCommit)));
+      }
+      const digest = digestOf(number);
+      const changed = database
+        .prepare(
+          "UPDATE OR IGNORE batches SET row_count = ?, total_paisa = ?, digest = ? WHERE number = ?",
+        )
+        .run(BigInt(rowCount), totalPaisa, digest, number);
+      return changed === 0 ? undefined : { ...batch, plan: { rowCount, totalPaisa, digest } };
+    },
+
+    /** Whether its rows are still those that were planned. */
+    isUnaltered,
+
+    /** The ids of all batches, of any account, whose rows are not those that were planned. */
+    altered: (): string[] =>
+      database
+        .prepare("SELECT * FROM batches WHERE digest IS NOT NULL ORDER BY number")
+        .all()
+        .map(batchOf)
+        .filter((batch) => !isUnaltered(batch))
+        .map(({ id }) => id),
+  };
+
+  function isUnaltered({ number, plan }: Batch): boolean {
+    return plan?.digest === digestOf(number);
+  }
+
+  /** Covers every row of a plan, in its order. */
+  function digestOf(number: bigint): string {
+    const hash = createHash("sha256");
+    const page = database.prepare(
+      `SELECT row, reference, amount_paisa, recipient, method_id, name, description, fingerprint
+       FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row LIMIT ${rowsPerPage}`,
+    );
+    for (let after = 0n; ; ) {
+      const rows = page.all(number, after);
+      for (const row of rows) hash.update(JSON.stringify(Object.values(row).map(String)));
+      if (rows.length < rowsPerPage) return hash.digest("hex");
+      after = BigInt(rows.at(-1)?.row ?? 0n);
+    }
+  }
+}

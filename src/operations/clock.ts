@@ -1,0 +1,24 @@
+import { formatTime } from "../contract/local-time.ts";
+import { toleratedClockMs } from "../contract/timestamp.ts";
+import { Failure } from "../failure.ts";
+import type { World } from "./world.ts";
+
+/** A sentence about a clock that makes payouts fail, or undefined when it is good enough. */
+export function clockTrouble(aheadMs: number): string | undefined {
+  if (Math.abs(aheadMs) <= toleratedClockMs) return undefined;
+  const minutes = Math.round(Math.abs(aheadMs) / 60_000);
+  return `This machine's clock is ${minutes} minutes ${aheadMs > 0 ? "behind" : "ahead of"} the service's: set it right, for payouts may be at most 5 minutes off.`;
+}
+
+/** P3: a payout that must fail for its timestamp is not sent at all. */
+export function checkClock(world: World): void {
+  const aheadMs = world.clockAheadMs();
+  const trouble = aheadMs === undefined ? undefined : clockTrouble(aheadMs);
+  if (aheadMs === undefined || !trouble) return;
+  const [ours, theirs] = [world.now(), world.now() + aheadMs].map((ms) =>
+    formatTime(new Date(ms).toISOString()),
+  );
+  throw new Failure("access", `The clocks differ: here it is ${ours}, at the service ${theirs}.`, {
+    hint: `${trouble} Nothing was sent.`,
+  });
+}

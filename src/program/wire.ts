@@ -1,0 +1,55 @@
+import { arch } from "node:os";
+import type { Account } from "../config/account.ts";
+import type { Host } from "../host.ts";
+import type { Wire } from "../http/client.ts";
+import type { Transport } from "../http/transport.ts";
+import type { Globals } from "./globals.ts";
+import type { Stop } from "./stop.ts";
+import { tracer } from "./trace.ts";
+
+export interface WireOptions {
+  host: Host;
+  globals: Globals;
+  version: string;
+  stop: Stop;
+  notice: (text: string) => void;
+  scrub: (text: string) => string;
+  learnSignature: (signature: string) => void;
+}
+
+/** The wires of a run: one for each account. */
+export interface Wires {
+  to(account: Account, payoutSecret: () => Promise<string>): Wire;
+  /** How far the service's clock is ahead of ours, as the latest answer showed. */
+  clockAheadMs(): number | undefined;
+}
+
+export function openWires(transport: Transport, options: WireOptions): Wires {
+  const { host, globals, version, stop, notice, scrub, learnSignature } = options;
+  let clockAheadMs: number | undefined;
+  return {
+    clockAheadMs: () => clockAheadMs,
+    to: ({ baseUrl, apiKey }, payoutSecret) => ({
+      transport,
+      baseUrl,
+      apiKey,
+      payoutSecret,
+      userAgent: `lenden/${version} (node ${host.nodeVersion.slice(1)}; ${host.platform} ${arch()})`,
+      now: host.now,
+      random: () => randomShare(host),
+      sleep: (ms) => host.sleep(ms, AbortSignal.any([stop.stopping, stop.cutOff])),
+      signal: stop.cutOff,
+      onSignature: learnSignature,
+      onClock: (differenceMs) => {
+        clockAheadMs = differenceMs;
+      },
+      ...(globals.verbose ? { onExchange: tracer(notice, scrub) } : {}),
+    }),
+  };
+}
+
+/** A number in [0, 1) from the host's random bytes. */
+function randomShare(host: Host): number {
+  const [a = 0, b = 0, c = 0, d = 0] = host.randomBytes(4);
+  return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32;
+}

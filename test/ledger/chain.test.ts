@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { runs } from "../runs.ts";
+import { letGo, memoryLedger, payout } from "./small-ledger.ts";
+
+describe("verify", () => {
+  /** Three payouts with their outcomes: events 1 to 6. */
+  async function filled() {
+    const { database, ledger } = await memoryLedger();
+    for (const reference of ["A", "B", "C"]) {
+      const { operation } = ledger.claim(payout(reference));
+      ledger.settle(
+        operation,
+        { state: "CONFIRMED", remoteId: `PO${reference}`, status: "Processing", sent: true },
+        letGo,
+      );
+    }
+    expect(ledger.verify()).toEqual({ events: 6, brokenAt: null, astray: [] });
+    return { database, ledger };
+  }
+
+  const changes = {
+    operation: "UPDATE events SET operation = operation % 3 + 1 WHERE number = ?",
+    at: "UPDATE events SET at = at || ' ' WHERE number = ?",
+    event: "UPDATE events SET event = event || 'x' WHERE number = ?",
+    data: "UPDATE events SET data = replace(data, '}', ' }') WHERE number = ?",
+    hash: "UPDATE events SET hash = replace(replace(hash, '0', 'f'), '1', 'e') || 'x' WHERE number = ?",
+  };
+
+  test("any altered event is found, at its place", async () => {
+    const altered = fc.record({
+      column: fc.constantFrom(...Object.keys(changes)),
+      number: fc.bigInt({ min: 1n, max: 6n }),
+    });
+    await fc.assert(
+      fc.asyncProperty(altered, async ({ column, number }) => {
+        const { database, ledger } = await filled();
+        database
+          .prepare(Object.entries(changes).find(([name]) => name === column)?.[1] ?? "")
+          .run(number);
+        expect(ledger.verify().brokenAt).toBe(Number(number));
+      }),
+      { numRuns: runs(40, 400) },
+    );
+  });
+
+  test.each([1, 2, 3, 4, 5])("a deleted event is found: %i of 6", async (number) => {
+    const { database, ledger } = await filled();
+    database.prepare("DELETE FROM events WHERE number = ?").run(BigInt(number));
+    expect(ledger.verify().brokenAt).toBe(number);
+    // And where somebody closes the gap as well.
+    database.prepare("UPDATE events SET number = number - 1 WHERE number > ?").run(BigInt(number));
+    expect(ledger.verify().brokenAt).toBe(number);
+  });
+
+  test("the deleted last event is found by the operation that stands elsewhere", async () => {
+    const { database, ledger } = await filled();
+    database.exec("DELETE FROM events WHERE number = 6");
+    expect(ledger.verify()).toEqual({ events: 5, brokenAt: null, astray: [ledger.find("C")?.id] });
+  });
+
+  test("an inserted event is found, in the middle and at the end", async () => {
+    for (const place of [3n, 7n]) {
+      const { database, ledger } = await filled();
+      database.exec("UPDATE events SET number = number + 100");
+      database
+        .prepare("UPDATE events SET number = number - 100 WHERE number < ?")
+        .run(100n + place);
+      database.exec("UPDATE events SET number = number - 99 WHERE number > 100");
+      database
+        .prepare(
+          "INSERT INTO events SELECT ?, operation, at, event, data, hash FROM events WHERE number = 1",
+        )
+        .run(place);
+      expect(ledger.verify().brokenAt).toBe(Number(place));
+    }
+  });
+
+  const seen = {
+    state: "'REFUSED'",
+    reference: "'Z'",
+    amount_paisa: "amount_paisa + 1",
+  };
+  test.each(Object.entries(seen))(
+    "an operation whose %s was altered is found, and named",
+    async (column, value) => {
+      const { database, ledger } = await filled();
+      const id = ledger.find("B")?.id;
+      database.exec(`UPDATE operations SET ${column} = ${value} WHERE number = 2`);
+      expect(ledger.verify()).toMatchObject({ brokenAt: null, astray: [id] });
+    },
+  );
+
+  const unseen = {
+    asked: `'{"to":"somebody else"}'`,
+    fingerprint: "'another'",
+    target: "'TX9'",
+    kind: "'payment'",
+    remote_id: "'PO9'",
+    status: "'Completed'",
+    id: "'OP0'",
+  };
+  test.each(Object.entries(unseen))(
+    "an operation whose %s was altered is found",
+    async (column, value) => {
+      const { database, ledger } = await filled();
+      database.exec(`UPDATE operations SET ${column} = ${value} WHERE number = 2`);
+      expect(ledger.verify().astray).toHaveLength(1);
+    },
+  );
+
+  test("an operation that was deleted is found by the events that it left", async () => {
+    const { database, ledger } = await filled();
+    database.exec("PRAGMA foreign_keys = OFF; DELETE FROM operations WHERE number = 2");
+    const { brokenAt, astray } = ledger.verify();
+    expect([brokenAt !== null, astray.length > 0]).toContain(true);
+  });
+});

@@ -1,0 +1,185 @@
+import { execFile, execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { build as bundle } from "rolldown";
+import { describe, expect, test } from "vitest";
+import { openDatabase } from "../../src/ledger/database.ts";
+import { openLedger } from "../../src/ledger/ledger.ts";
+import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
+import { scratchFolder } from "../run.ts";
+import { launcher, tool } from "../tool.js";
+import { owner, worker } from "./small-ledger.ts";
+
+describe("the file", () => {
+  test.each(["000", "022", "077"])(
+    "has mode 0600 and its folder 0700 with the umask %s, SQLite's own files too",
+    async (umask) => {
+      const merchant = await openMerchant();
+      const script = `umask ${umask}; exec "$0" "$@"`;
+      const { stdout } = await promisify(execFile)(
+        "sh",
+        ["-c", script, ...tool, ...payoutOf("MODE", "-q")],
+        { env: { PATH: process.env.PATH, ...merchant.env } },
+      );
+      expect(stdout).toMatch(/^PO/);
+      const mode = (path: string) => statSync(path).mode & 0o777;
+      expect(mode(merchant.ledgerFile)).toBe(0o600);
+      expect(mode(merchant.dataFolder)).toBe(0o700);
+      const files = execFileSync("ls", [merchant.dataFolder], { encoding: "utf8" })
+        .trim()
+        .split("\n");
+      for (const file of files)
+        expect([file, mode(join(merchant.dataFolder, file))]).toEqual([file, 0o600]);
+    },
+  );
+
+  test("is made private where it was not, and a symbolic link is refused", async () => {
+    const folder = scratchFolder();
+    const path = join(folder, "open.db");
+    writeFileSync(path, "", { mode: 0o666 });
+    (await openDatabase(path)).close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    symlinkSync(path, join(folder, "link.db"));
+    await expect(openDatabase(join(folder, "link.db"))).rejects.toThrow(/cannot be used for data/);
+    mkdirSync(join(folder, "folder.db"));
+    await expect(openDatabase(join(folder, "folder.db"))).rejects.toThrow(
+      /cannot be used for data/,
+    );
+  });
+
+  test("keeps its locks when the same process opens it a second time", async () => {
+    const path = join(scratchFolder(), "ledger.db");
+    const first = await openDatabase(path);
+    first.exec("CREATE TABLE kept (x)");
+    first.prepare("SELECT * FROM kept").all();
+    // Whoever closes last puts the log away: another process must see that it is not the last.
+    const script = `
+      const leave = (database) => { database.exec("INSERT INTO kept VALUES (1)"); database.close(); };
+      import("node:sqlite").then(
+        ({ DatabaseSync }) => leave(new DatabaseSync(process.argv[1])),
+        () => leave(new (require("libsql"))(process.argv[1])),
+      );`;
+    const logIsLeft = () => {
+      execFileSync(process.execPath, ["-e", script, path]);
+      return existsSync(`${path}-wal`);
+    };
+    expect(logIsLeft()).toBe(true);
+    (await openDatabase(path)).close();
+    expect(logIsLeft()).toBe(true);
+  });
+
+  test("stands in a folder that is made private where it was not", async () => {
+    const merchant = await openMerchant();
+    mkdirSync(merchant.dataFolder, { mode: 0o755 });
+    await merchant.lenden(["ledger", "check"]);
+    expect(statSync(merchant.dataFolder).mode & 0o777).toBe(0o700);
+  });
+});
+
+test("8 processes that write 50 operations each at once lose nothing, and the chain is whole", async () => {
+  const path = join(scratchFolder(), "ledger.db");
+  const writer = await bundledWriter();
+  const env = { ...process.env, NODE_PATH: resolve("node_modules") };
+  const written = await Promise.all(
+    Array.from({ length: 8 }, (_, number) =>
+      promisify(execFile)(process.execPath, [writer, path, `${number}`, "50"], { env }),
+    ),
+  );
+  const references = written.flatMap(({ stdout }) => stdout.trim().split("\n"));
+  expect(new Set(references).size).toBe(400);
+  await inDatabase(path, (database) => {
+    const ledger = openLedger(database, worker());
+    const kept = ledger.list("payout", { limit: 1_000 });
+    expect(kept.map(({ reference }) => reference).sort()).toEqual(references.sort());
+    expect(kept.every(({ state, attempts }) => state === "CONFIRMED" && attempts === 1)).toBe(true);
+    expect(ledger.verify()).toEqual({ events: 800, brokenAt: null, astray: [] });
+  });
+}, 30_000);
+
+/** A script that writes payouts into a ledger: `<path> <its number> <how many>`. */
+async function bundledWriter(): Promise<string> {
+  const folder = scratchFolder();
+  const source = (name: string) => JSON.stringify(resolve("src/ledger", name));
+  const input = join(folder, "writer.ts");
+  writeFileSync(
+    input,
+    `import { openDatabase } from ${source("database.ts")};
+    import { openLedger } from ${source("ledger.ts")};
+    const [path, number, count] = process.argv.slice(2);
+    openDatabase(path).then((database) => {
+      const ledger = openLedger(database, {
+        owner: ${JSON.stringify(owner)}, user: "u", command: "c",
+        holder: { pid: process.pid, startedAt: "1", machine: "m" },
+        now: Date.now, newId: () => crypto.randomUUID(), isAlive: () => true, scrub: (text) => text,
+      });
+      for (let index = 0; index < Number(count); index += 1) {
+        const reference = number + "-" + index;
+        const { operation } = ledger.claim({ kind: "payout", reference, fingerprint: "f",
+          amountPaisa: 1n, target: null, asked: {} });
+        const outcome = { state: "CONFIRMED", sent: true, remoteId: "PO" + reference };
+        ledger.settle(operation, outcome, { letGo: true });
+        console.log(reference);
+      }
+    });`,
+  );
+  const file = join(folder, "writer.cjs");
+  await bundle({
+    input,
+    platform: "node",
+    external: ["libsql"],
+    output: { file, format: "cjs", dynamicImportInCjs: false, codeSplitting: false },
+    logLevel: "silent",
+  });
+  return file;
+}
+
+describe("one file, two engines", async () => {
+  const other = await nodeWithSqlite();
+
+  test.skipIf(!other)(
+    "what libsql wrote, Node's own SQLite reads and continues, and the reverse",
+    async () => {
+      const merchant = await openMerchant();
+      const env = { PATH: process.env.PATH, ...merchant.env };
+      const onNode = async (node: string, line: string[]) =>
+        (await promisify(execFile)(node, [launcher, ...line], { env })).stdout.trim();
+      const here = (line: string[]) => onNode(process.execPath, line);
+      const there = (line: string[]) => onNode(other ?? "", line);
+      const first = await here(payoutOf("HERE", "-q"));
+      expect(await there(["payout", "list", "-q"])).toBe(first);
+      const second = await there(payoutOf("THERE", "-q"));
+      expect(await here(["payout", "list", "-q"])).toBe(`${second}\n${first}`);
+      expect(JSON.parse(await there(payoutOf("HERE", "--json")))).toMatchObject({
+        payoutId: first,
+        existing: true,
+      });
+      expect(JSON.parse(await here(payoutOf("THERE", "--json")))).toMatchObject({
+        payoutId: second,
+        existing: true,
+      });
+      await Promise.all(
+        [0, 1, 2].flatMap((index) => [
+          here(payoutOf(`H${index}`, "-q")),
+          there(payoutOf(`T${index}`, "-q")),
+        ]),
+      );
+      for (const check of [here, there])
+        expect(JSON.parse(await check(["ledger", "check", "--json"]))).toMatchObject({
+          holds: true,
+        });
+      expect(await merchant.books("payouts")).toHaveLength(8);
+    },
+    60_000,
+  );
+});
+
+/** A Node with an SQLite of its own beside one without, from npm; undefined where there is none. */
+async function nodeWithSqlite(): Promise<string | undefined> {
+  if (await import("node:sqlite").catch(() => undefined)) return undefined;
+  const args = ["-y", "-p", "node@24", "node", "-p", "process.execPath"];
+  return promisify(execFile)("npx", args).then(
+    ({ stdout }) => stdout.trim(),
+    () => undefined,
+  );
+}

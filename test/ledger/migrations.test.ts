@@ -1,0 +1,73 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openDatabase } from "../../src/ledger/database.ts";
+import { openLedger } from "../../src/ledger/ledger.ts";
+import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
+import { scratchFolder } from "../run.ts";
+import { owner, payout, worker } from "./small-ledger.ts";
+
+describe("migrations", () => {
+  test("a newer schema is refused and left as it is", async () => {
+    const database = await openDatabase(":memory:");
+    openLedger(database, worker());
+    database.exec("PRAGMA user_version = 99");
+    expect(() => openLedger(database, worker())).toThrow(/newer lenden/);
+    expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 99n });
+  });
+
+  test("P7: with a newer schema nothing is sent", async () => {
+    const merchant = await openMerchant();
+    await merchant.lenden(["ledger", "check"]);
+    await merchant.inLedger((ledger) => ledger.exec("PRAGMA user_version = 99"));
+    const { code, stderr } = await merchant.lenden(payoutOf("NEWER"));
+    expect(code).toBe(1);
+    expect(stderr).toContain("newer lenden");
+    expect(await merchant.moneyRequests()).toEqual([]);
+  });
+
+  test("a ledger that an earlier lenden wrote keeps all that it had, and goes on", async () => {
+    const database = await openDatabase(":memory:");
+    // Written by the schema before the accounts had a table: two payouts, a payment, a batch of two.
+    database.exec(readFileSync(resolve(import.meta.dirname, "version-2.sql"), "utf8"));
+    const baseUrl = "http://127.0.0.1:41999/cp/api/v1";
+    const ledger = openLedger(
+      database,
+      worker({ owner: { ...owner, baseUrl, keyId: "c82ae6a2afdf270c" } }),
+    );
+    expect(ledger.verify()).toEqual({ events: 8, brokenAt: null, astray: [] });
+    expect([...ledger.all()].map(({ reference, amountPaisa }) => [reference, amountPaisa])).toEqual(
+      [
+        ["OLD-1", 50_025n],
+        [null, 10_000n],
+        ["ROW-1", 1_000n],
+        ["ROW-2", 2_050n],
+      ],
+    );
+    expect(ledger.find("OLD-1")).toMatchObject({ state: "CONFIRMED", baseUrl });
+    expect(ledger.claim(payout("OLD-1")).kind).toBe("other");
+    expect(ledger.claim(payout("NEW")).kind).toBe("new");
+    const batch = ledger.batches().find("BGR9XY8");
+    expect(batch?.plan).toMatchObject({ rowCount: 2, totalPaisa: 3_050n });
+    expect(batch?.fileName).toBe("rows.csv");
+    expect(batch && ledger.batches().tally(batch)).toEqual([
+      { state: "CONFIRMED", status: "Processing", count: 2, sumPaisa: 3_050n },
+    ]);
+    expect(openLedger(database, worker()).find("OLD-1")).toBeUndefined();
+  });
+
+  test("an old empty file, and one that SQLite made without tables, are brought to the newest", async () => {
+    for (const start of ["", "PRAGMA user_version = 0; CREATE TABLE other (x); DROP TABLE other"]) {
+      const path = join(scratchFolder(), "ledger.db");
+      writeFileSync(path, "", { mode: 0o644 });
+      await inDatabase(path, (database) => {
+        database.exec(start);
+        expect(openLedger(database, worker()).claim(payout("A")).kind).toBe("new");
+      });
+      await inDatabase(path, (database) => {
+        expect(openLedger(database, worker()).find("A")?.state).toBe("INTENT");
+      });
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+    }
+  });
+});
