@@ -61,12 +61,8 @@ async function claimed(body: Record<string, unknown>, world: World): Promise<Int
     amountPaisa,
     reference: reference.ok ? reference.value : null,
   });
-  const problems = [
-    ...(reference.ok ? [] : [`merchantRef: ${reference.problem}`]),
-    ...(amountPaisa ? [] : ["amount: A payout needs one, as a number above zero."]),
-    ...(order.recipientNumber ? [] : ["recipientNumber: A payout needs one, as a text."]),
-    ...(order.paymentMethodId ? [] : ["paymentMethodId: A payout needs one, as a text."]),
-  ];
+  const problems = missing("payout", body, ["recipientNumber", "paymentMethodId"]);
+  if (!reference.ok) problems.unshift(`merchantRef: ${reference.problem}`);
   if (problems.length > 0) throw usage(problems, "Nothing was sent.");
   const { kind, operation } = await claimReference(order, world);
   if (kind === "known" && operation.state !== "CONFIRMED") throw usedBefore(order, operation);
@@ -78,13 +74,27 @@ const decisive = {
   refund: ["transactionId", "accountNumber", "accountType"],
 };
 
-/** A payment or a refund: the service would make a second one. */
+/** What must be readable before money leaves. */
+function missing(kind: Made, body: Record<string, unknown>, texts: string[]): string[] {
+  const absent = texts.filter((name) => typeof body[name] !== "string" || body[name] === "");
+  return [
+    ...(amountIn(body) ? [] : [`amount: A ${kind} needs one, as a number above zero.`]),
+    ...absent.map((name) => `${name}: A ${kind} needs one, as a text.`),
+  ];
+}
+
+/**
+ * A payment or a refund: the service would make a second one. What is paid back of a payment is
+ * added up, so that a refund must be readable too.
+ */
 async function begun(
   kind: "payment" | "refund",
   body: Record<string, unknown>,
   { again }: Repeat,
   world: World,
 ): Promise<Intended> {
+  const problems = kind === "refund" ? missing(kind, body, decisive.refund) : [];
+  if (problems.length > 0) throw usage(problems, "Nothing was sent.");
   const amountPaisa = amountIn(body);
   const text = (name: string) => String(body[name]);
   const isSame = (one: Operation): boolean =>

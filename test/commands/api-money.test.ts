@@ -156,14 +156,17 @@ test("nothing is sent by hand where the ledger cannot be written (I1, P7)", asyn
 });
 
 test.each([
-  [{ ...payout, amount: "1250.50" }, "amount: A payout needs one"],
-  [{ ...payout, amount: 0 }, "amount: A payout needs one"],
-  [{ ...payout, recipientNumber: 1712345678 }, "recipientNumber: A payout needs one"],
-  [{ ...payout, paymentMethodId: undefined }, "paymentMethodId: A payout needs one"],
-  [{ ...payout, merchantRef: "a:b" }, "merchantRef: A reference cannot hold a colon"],
-])("a payout by hand that cannot be told from others is not sent: %j", async (body, why) => {
+  ["payout", { ...payout, amount: "1250.50" }, "amount: A payout needs one"],
+  ["payout", { ...payout, amount: 0 }, "amount: A payout needs one"],
+  ["payout", { ...payout, recipientNumber: 1712345678 }, "recipientNumber: A payout needs one"],
+  ["payout", { ...payout, paymentMethodId: undefined }, "paymentMethodId: A payout needs one"],
+  ["payout", { ...payout, merchantRef: "a:b" }, "merchantRef: A reference cannot hold a colon"],
+  ["refund", { ...refund, amount: "20" }, "amount: A refund needs one"],
+  ["refund", { ...refund, transactionId: 1 }, "transactionId: A refund needs one"],
+] as const)("a %s by hand that cannot be told from others is not sent: %j", async (...row) => {
+  const [kind, body, why] = row;
   const { call, asked } = await service();
-  const { code, stderr } = await call("payout", body);
+  const { code, stderr } = await call(kind, body);
   expect({ code, asked }).toEqual({ code: 2, asked: [] });
   expect(stderr).toContain(why);
 });
