@@ -381,6 +381,20 @@ test("without any account it is said how to try lenden, and with one it is not",
   expect(stderr).not.toContain("sandbox start");
 });
 
+test("whose home is no folder, as many a service's user, goes by the environment alone", async () => {
+  const env = {
+    LENDEN_CONFIG_DIR: "/dev/null/.config/lenden",
+    LENDEN_DATA_DIR: "/dev/null/.local/share/lenden",
+    LENDEN_API_KEY: key,
+    LENDEN_PAYOUT_SECRET: secret,
+    LENDEN_BASE_URL: url,
+  };
+  const sign = ["payout", "sign", "--amount", "5", "--ref", "A"];
+  expect((await lenden(sign, { env })).code).toBe(0);
+  const { code, stderr } = await lenden(["profile", "use", "shop"], { env });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("cannot be made or used")]);
+});
+
 describe("the file", () => {
   const modes = (...paths: string[]) =>
     paths.map((path) => (lstatSync(path).mode & 0o777).toString(8));
