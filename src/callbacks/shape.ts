@@ -53,7 +53,7 @@ function whyUnclear(
   const encoding = headers["content-encoding"] ?? "identity";
   const isOtherCharset = (one: string) => /charset/.test(one) && !/^charset="?utf-?8"?$/.test(one);
   if (kind === "words") return "It is neither JSON nor a form";
-  if (!fits(type.trim(), kind)) return "Its content type is for something else than it is";
+  if (!fits(type.trim(), kind)) return "Its content type does not fit its content";
   if (encoding.toLowerCase() !== "identity") return "It is said to be compressed";
   if (!isWhole(body) || parameters.some((one) => isOtherCharset(one.trim())))
     return "It is not UTF-8";

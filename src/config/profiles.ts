@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
 } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -41,11 +42,12 @@ export function profilesFile(folder: string): string {
 
 function read(folder: string): Profiles {
   const file = profilesFile(folder);
-  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) throw linkRefused(folder);
-  if (!isOwnFile(file)) return none;
+  const found = statusOf(folder);
+  if (found?.isSymbolicLink()) throw linkRefused(folder);
+  if (!found || !isOwnFile(file)) return none;
   mend(file, 0o600);
-  const found = profilesSchema.safeParse(jsonIn(readFileSync(file, "utf8"))?.value);
-  if (found.success) return found.data;
+  const read = profilesSchema.safeParse(jsonIn(readFileSync(file, "utf8"))?.value);
+  if (read.success) return read.data;
   throw new Failure("access", `The profiles in ${file} cannot be read: the file is damaged.`, {
     hint: "Nothing was changed in it. Restore it from a backup, or move it away and add the profiles again.",
   });
@@ -120,7 +122,7 @@ async function lock(folder: string): Promise<() => Promise<void>> {
 
 /** Anything else that keeps the lock from being taken is the folder's fault: nobody holds it. */
 function isHeld(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ELOCKED";
+  return errorCode(error) === "ELOCKED";
 }
 
 function unwritten(file: string, cause: unknown): Failure {
@@ -141,6 +143,16 @@ function prepareFolder(folder: string): void {
       hint: "Check its permissions, or set LENDEN_CONFIG_DIR to a folder of your own.",
       cause: error,
     });
+  }
+}
+
+/** Undefined where nothing is, nor can be: a service's user may have /dev/null as its home. */
+function statusOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errorCode(error) === "ENOTDIR") return undefined;
+    throw error;
   }
 }
 

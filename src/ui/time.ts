@@ -36,9 +36,15 @@ export function readMoment(text: string): Reading<Moment> {
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const ms = Date.parse(isDate ? `${text}T00:00` : text);
   const isIso = isDate || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text);
-  return isIso && !Number.isNaN(ms)
+  return isIso && isDay(text.slice(0, 10)) && !Number.isNaN(ms)
     ? accepted(() => ms)
     : rejected("This is not a time. Write it as 2026-11-20, 2026-11-20T10:30, today, or 2h ago.");
+}
+
+/** Date.parse takes 30 February for 2 March. */
+function isDay(date: string): boolean {
+  const ms = Date.parse(date);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
 }
 
 /** `3 min ago`, seen from now; undefined of what is a month away, still to come, or no time. */

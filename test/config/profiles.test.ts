@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { lenden } from "../run.ts";
-import { key, liveKey, place, url } from "./profile-place.ts";
+import { key, liveKey, place, secret, url } from "./profile-place.ts";
 
 describe("the environment lock holds what is kept", () => {
   test.each([
@@ -141,4 +141,18 @@ test("without any account it is said how to try lenden, and with one it is not",
   const { stderr } = await lenden(["payout", "sign", "--amount", "5", "--ref", "A"], { env });
   expect(stderr).toContain("There is no payout secret (tried: LENDEN_PAYOUT_SECRET, profile shop)");
   expect(stderr).not.toContain("sandbox start");
+});
+
+test("whose home is no folder, as many a service's user, goes by the environment alone", async () => {
+  const env = {
+    LENDEN_CONFIG_DIR: "/dev/null/.config/lenden",
+    LENDEN_DATA_DIR: "/dev/null/.local/share/lenden",
+    LENDEN_API_KEY: key,
+    LENDEN_PAYOUT_SECRET: secret,
+    LENDEN_BASE_URL: url,
+  };
+  const sign = ["payout", "sign", "--amount", "5", "--ref", "A"];
+  expect((await lenden(sign, { env })).code).toBe(0);
+  const { code, stderr } = await lenden(["profile", "use", "shop"], { env });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("cannot be made or used")]);
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatDay, formatTime } from "../../src/contract/local-time.ts";
-import { agoText, readDuration } from "../../src/ui/time.ts";
+import { agoText, readDuration, readMoment } from "../../src/ui/time.ts";
 import { runs } from "../runs.ts";
 
 test.each([
@@ -27,6 +27,22 @@ test.each(["597h", "35792m", "999999999s"])("%s is longer than a timer counts", 
   const reading = readDuration(typed);
   expect(reading.ok ? "" : reading.problem).toContain("too long");
 });
+
+test.each(["2026-02-28", "2028-02-29", "2026-12-31T23:59", "2026-11-20T10:30:00+06:00"])(
+  "%s is a time",
+  (typed) => expect(readMoment(typed)).toMatchObject({ ok: true }),
+);
+
+test.each([
+  "2026-02-29",
+  "2026-02-30",
+  "2026-11-31",
+  "2026-11-31T10:30",
+  "2026-13-01",
+  "2026-11-00",
+])("%s is no time, for there is no such day", (typed) =>
+  expect(readMoment(typed)).toMatchObject({ ok: false }),
+);
 
 test("a duration that is accepted never makes a timer fire at once", () => {
   fc.assert(
