@@ -66,7 +66,7 @@ test.each([
   [`${send("PIPE-7")} --json`, 75],
   [`${send("PIPE-8")} --dry-run`, 1],
   [`${raw} -f amount=5 -f recipientNumber=01712345678 -f paymentMethodId=665f1c2ab8e4`, 75],
-  [`${raw} -f amount=6`, 1],
+  [`${raw} -f amount=6 -f recipientNumber=01712345678 -f paymentMethodId=none`, 1],
   ["lenden api GET /payment/methods", 1],
 ])("%s onto a full disk shows the answer, and ends with %i", async (line, code) => {
   const { stdout } = await bash(`${line} 2>&1 >/dev/full; echo $?`);

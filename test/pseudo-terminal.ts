@@ -18,8 +18,8 @@ export function onTerminal(
       ["-qec", `stty cols ${columns}; exec ${whole}`, "/dev/null"],
       {
         env: {
-          ...builtEnv({ ...env, LENDEN_CONFIG_DIR: folder }),
           ...{ SHELL: "/bin/sh", TERM: "xterm-256color" },
+          ...builtEnv({ ...env, LENDEN_CONFIG_DIR: folder }),
         },
       },
       (error, shown) => done({ code: typeof error?.code === "number" ? error.code : 0, shown }),

@@ -88,7 +88,9 @@ test("a changed file is refused although its batch had a name of its own, until 
   const refused = await batch(["send", file, "--allow-duplicates"], data);
   expect([refused.code, refused.stderr]).toEqual([
     5,
-    expect.stringMatching(/name payroll\.csv was planned .*, October\.\n.*line 3: another amount/),
+    expect.stringMatching(
+      /name payroll\.csv was planned .*, October\.\n.*line 3: 21\.00 to .*; the plan has 20\.00 to /,
+    ),
   ]);
   expect(await sent()).toHaveLength(before);
   const status = async () => (await batch(["status", "payroll.csv", "--json"], data)).stdout;
