@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { absolute } from "./xdg.ts";
 
 /** Where files belong. */
 export interface Folders {
@@ -23,9 +24,9 @@ export function foldersOf(
     machine.platform === "win32"
       ? [env.APPDATA ?? join(home, "AppData", "Roaming"), local, join(local, "Temp")]
       : [
-          env.XDG_CONFIG_HOME ?? join(home, ".config"),
-          env.XDG_DATA_HOME ?? join(home, ".local", "share"),
-          env.XDG_CACHE_HOME ?? join(home, ".cache"),
+          absolute(env.XDG_CONFIG_HOME) ?? join(home, ".config"),
+          absolute(env.XDG_DATA_HOME) ?? join(home, ".local", "share"),
+          absolute(env.XDG_CACHE_HOME) ?? join(home, ".cache"),
         ];
   return {
     config: env.LENDEN_CONFIG_DIR ?? join(config, "lenden"),

@@ -10,7 +10,8 @@ const root = resolve(import.meta.dirname, "../src");
  */
 const mayImport: Record<string, string[]> = {
   "host.ts": ["parts.ts", "folders.ts", "error-code.ts"],
-  "folders.ts": [],
+  "folders.ts": ["xdg.ts"],
+  "xdg.ts": [],
   "parts.ts": [],
   "failure.ts": [],
   "error-code.ts": [],
@@ -82,6 +83,7 @@ const mayImport: Record<string, string[]> = {
     "failure.ts",
     "json.ts",
     "error-code.ts",
+    "xdg.ts",
     "nearest.ts",
     "operations",
     "batch",

@@ -1,6 +1,7 @@
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import type { Host } from "../host.ts";
 import { shellLine } from "../ui/shell-line.ts";
+import { absolute } from "../xdg.ts";
 
 export const shells = ["bash", "zsh", "fish", "powershell"] as const;
 export type Shell = (typeof shells)[number];
@@ -75,9 +76,4 @@ function powershell({ folders }: Machine): Place {
 
 function dataHome({ env, folders }: Machine): string {
   return absolute(env.XDG_DATA_HOME) ?? join(folders.home, ".local", "share");
-}
-
-/** A relative path in such a variable counts for nothing, as the XDG specification says. */
-function absolute(path: string | undefined): string | undefined {
-  return path !== undefined && isAbsolute(path) ? path : undefined;
 }

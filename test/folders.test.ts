@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { foldersOf } from "../src/folders.ts";
+
+const machine = { platform: "linux", home: "/home/rahima" } as const;
+
+test("files lie where the platform keeps them", () => {
+  expect(foldersOf({}, machine)).toEqual({
+    config: "/home/rahima/.config/lenden",
+    data: "/home/rahima/.local/share/lenden",
+    cache: "/home/rahima/.cache/lenden",
+    home: "/home/rahima",
+  });
+});
+
+test("lenden's own variables go before XDG's, and these before the custom", () => {
+  const env = { XDG_CONFIG_HOME: "/c", XDG_DATA_HOME: "/d", XDG_CACHE_HOME: "/k" };
+  const of = { config: "/c/lenden", data: "/d/lenden", cache: "/k/lenden" };
+  expect(foldersOf(env, machine)).toMatchObject(of);
+  const own = { ...env, LENDEN_CONFIG_DIR: "/own", LENDEN_DATA_DIR: "/ledger" };
+  expect(foldersOf(own, machine)).toMatchObject({ ...of, config: "/own", data: "/ledger" });
+});
+
+test("a relative folder of XDG's counts for nothing: every folder would have a ledger of its own", () => {
+  const env = { XDG_CONFIG_HOME: "c", XDG_DATA_HOME: "./d", XDG_CACHE_HOME: "../k" };
+  expect(foldersOf(env, machine)).toEqual(foldersOf({}, machine));
+});
