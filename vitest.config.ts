@@ -21,9 +21,9 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     // Left out by name, not skipped: a skip means that the machine lacks something.
     exclude: [...(isDeep ? [] : ["**/*.deep.test.ts"]), ...(isOneFile ? [] : ["test/binary/**"])],
-    // More than the cores of a small machine: many tests wait for real processes
+    // Many more than the cores of a small machine: most tests wait for real processes
     // and real rests. The long ones run some twenty processes each by themselves.
-    maxWorkers: isDeep ? 2 : 5,
+    maxWorkers: isDeep ? 2 : 7,
     sequence: { sequencer: SlowFirst },
     // No test leaves anything behind in a module: each worker loads them once.
     isolate: false,

@@ -17,9 +17,9 @@ const pages = [
   ...(await Promise.all(topics.map(async ({ load }) => (await load()).page))),
 ];
 
-/** The first two of every command; deep, all of them and those of the pages. */
+/** The first of every command; deep, all of them and those of the pages. */
 const examples = [
-  ...commands.flatMap((command) => command.examples.slice(0, runs(2, Number.POSITIVE_INFINITY))),
+  ...commands.flatMap((command) => command.examples.slice(0, runs(1, Number.POSITIVE_INFINITY))),
   ...(process.env.LENDEN_DEEP ? pages.flatMap(examplesOf) : []),
 ];
 
