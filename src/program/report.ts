@@ -28,7 +28,8 @@ export async function report(
 
 function unexpected(error: unknown): Failure {
   const code = errorCode(error);
-  if (error instanceof Error && code?.startsWith("SQLITE_")) return storageTrouble(error);
+  // SQLITE_FULL of libsql, ERR_SQLITE_ERROR of Node.
+  if (error instanceof Error && code?.includes("SQLITE_")) return storageTrouble(error);
   return new Failure("internal", `Something went wrong inside lenden${code ? ` (${code})` : ""}.`, {
     hint: "Run it again with LENDEN_DEBUG=1 and report what it prints.",
     cause: error,
