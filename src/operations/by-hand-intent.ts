@@ -28,8 +28,18 @@ const paths: [Made, string][] = [
 
 /** What a call would make, if it makes anything: that is money, and belongs in the ledger. */
 export function madeBy({ method, path }: Call): Made | undefined {
-  const plain = path.replace(/\?.*$/s, "").replace(/\/+$/, "");
+  const plain = plainPath(path);
   return method === "POST" ? paths.find(([, one]) => one === plain)?.[0] : undefined;
+}
+
+/** As a service may read it: without its query, decoded, whatever the case of its letters. */
+function plainPath(path: string): string {
+  const [before = ""] = path.split("?");
+  try {
+    return decodeURIComponent(before).toLowerCase().replace(/\/+$/, "");
+  } catch {
+    return before; // nobody can decode it
+  }
 }
 
 interface Intended {

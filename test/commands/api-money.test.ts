@@ -109,6 +109,18 @@ test.each([
   },
 );
 
+test.each([
+  "/refund/create%2Da-request",
+  "/Refund/Create-A-Request",
+  "/refund/create-a-request/",
+  "/refund/create-a-request?x=1",
+])("a refund by hand at %s is in the ledger too (I1)", async (path) => {
+  const { run, states } = await service(broken);
+  const fields = Object.entries(refund).flatMap(([key, value]) => ["-f", `${key}=${value}`]);
+  expect((await run("api", "POST", path, ...fields)).code).toBe(75);
+  expect(await states()).toEqual([["UNCERTAIN", null]]);
+});
+
 test("'pay create' knows of a payment by hand that nobody is sure of", async () => {
   const { call, run, asked } = await service();
   await call("payment", payment);
