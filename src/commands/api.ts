@@ -1,14 +1,11 @@
-import { amountNumber, type Paisa, paisaOf, readAmount } from "../contract/amount.ts";
-import { accepted, type Reading, rejected } from "../contract/reading.ts";
-import { readTimestamp } from "../contract/timestamp.ts";
-import { type Failure, type FailureKind, usage } from "../failure.ts";
+import { type Paisa, paisaOf } from "../contract/amount.ts";
+import type { Failure, FailureKind } from "../failure.ts";
 import { defineCommand } from "../frame/command.ts";
 import { again, readWord } from "../frame/common-flags.ts";
 import type { Context, RawOutcome } from "../frame/context.ts";
 import { argument, flag, oneOf, takes } from "../frame/flag.ts";
-import { readSmallText } from "../frame/small-text.ts";
-import { isObject, jsonIn } from "../json.ts";
 import { safeJson } from "../ui/terminal-text.ts";
+import { bodyOf, readField, readPath, withQuery } from "./api-words.ts";
 
 const verbs = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
 type Verb = (typeof verbs)[number];
@@ -76,7 +73,8 @@ export const api = defineCommand({
       );
     return { ...raw, include, ending, verb };
   },
-  changed: ({ verb, ending }) => verb !== "GET" && (!ending || ending === "uncertain"),
+  changed: ({ verb, ending }) =>
+    verb !== "GET" && (!ending || ending === "uncertain" || ending === "conflict"),
   json: ({ status, headers, body, include }) => (include ? { status, headers, body } : body),
   view: ({ status, headers, body, include }) => {
     const head = [
@@ -110,57 +108,10 @@ async function sent(
   return sendByHand(made, call, () => context.raw(call), how, await context.world());
 }
 
-interface Given {
-  path: string;
-  field: [string, string][];
-  input: string | undefined;
-}
-
-function withQuery({ path, field, input }: Given): string {
-  if (input !== undefined) throw usage(["--input: a GET has no body."]);
-  const query = new URLSearchParams(field).toString();
-  return query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
-}
-
-async function bodyOf(
-  { field, input }: Given,
-  { host }: Context,
-): Promise<Record<string, unknown>> {
-  if (input === undefined) return Object.fromEntries(once(field).map(typed));
-  if (field.length > 0) throw usage(["Give the body with --input or with --field, not with both."]);
-  return objectIn(await readSmallText(input, "--input", host));
-}
-
 /** The sum that a body is about, if it is about one. */
 function sumIn(body: Record<string, unknown> | undefined): { amountPaisa?: Paisa } {
   const amountPaisa = typeof body?.amount === "number" ? paisaOf(body.amount) : undefined;
   return amountPaisa === undefined ? {} : { amountPaisa };
-}
-
-/** A field that is given twice with different values: nobody can know which was meant. */
-function once(fields: [string, string][]): [string, string][] {
-  const values = new Map<string, string>();
-  for (const [key, value] of fields) {
-    const before = values.get(key) ?? value;
-    if (before !== value) throw usage([`--field ${key} is given twice, with different values.`]);
-    values.set(key, value);
-  }
-  return [...values];
-}
-
-/** The service's two kinds of numbers are checked like everywhere else. */
-function typed([key, text]: [string, string]): [string, string | number] {
-  if (key !== "amount" && key !== "timestamp") return [key, text];
-  const reading = key === "amount" ? readAmount(text) : readTimestamp(text);
-  if (!reading.ok) throw usage([`--field ${key}: ${reading.problem}`]);
-  return [key, typeof reading.value === "bigint" ? amountNumber(reading.value) : reading.value];
-}
-
-function objectIn(text: string): Record<string, unknown> {
-  const value = jsonIn(text)?.value;
-  if (isObject(value)) return value;
-  // Without the content: it may hold anything.
-  throw usage(["--input: the body is not a JSON object."]);
 }
 
 function endingOf({ answer }: RawOutcome, verb: Verb): FailureKind | undefined {
@@ -175,21 +126,4 @@ function endingOf({ answer }: RawOutcome, verb: Verb): FailureKind | undefined {
       refused: "refused",
     } as const
   )[answer.why];
-}
-
-/** Reads a path that stays below the base URL. */
-function readPath(text: string): Reading<string> {
-  const path = text.startsWith("/") ? text : `/${text}`;
-  const climbs = path.split(/[/?]/).some((one) => /^(?:\.|%2e){1,2}$/i.test(one));
-  const isPlain = /^[\x21-\x7e]+$/.test(path) && !/\/\/|\\|#/.test(path);
-  return isPlain && !climbs
-    ? accepted(path)
-    : rejected("A path is relative to the base URL, for example /payment/methods.");
-}
-
-function readField(text: string): Reading<[string, string]> {
-  const [, key, value] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
-  return key === undefined || value === undefined
-    ? rejected("A field is key=value.")
-    : accepted([key, value]);
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Host } from "../../src/host.ts";
@@ -61,7 +62,7 @@ async function service(...answers: (Reply | object)[]) {
     );
     return all.map(({ state, remoteId }) => [state, remoteId]);
   };
-  return { ...wire, call, run, states, folder };
+  return { ...wire, call, run, states, folder, env };
 }
 
 test("a payout by hand is in the ledger, and its reference is no other payout's (I2)", async () => {
@@ -119,6 +120,17 @@ test.each([
   const fields = Object.entries(refund).flatMap(([key, value]) => ["-f", `${key}=${value}`]);
   expect((await run("api", "POST", path, ...fields)).code).toBe(75);
   expect(await states()).toEqual([["UNCERTAIN", null]]);
+});
+
+test("another payout in answer, and nowhere to show it: 75, not a fault with nothing sent", async () => {
+  const other = { payoutId: "PO9", merchantRef: "HAND-1", amount: 9, status: "Processing" };
+  const { env } = await service(other);
+  const full = Object.assign(new Error("full"), { code: "ENOSPC" });
+  const stdout = new Writable({ write: (_chunk, _encoding, done) => done(full) });
+  stdout.on("error", () => {});
+  const line = ["api", "POST", paths.payout, "--input", "-"];
+  const ended = await lenden(line, { env, stdin: JSON.stringify(payout), host: { stdout } });
+  expect([ended.code, ended.stderr]).toEqual([75, expect.stringContaining("PO9")]);
 });
 
 test("'pay create' knows of a payment by hand that nobody is sure of", async () => {
