@@ -40,7 +40,7 @@ export function keepCompiled(folder: string, { nodeVersion, pid, now, onExit }: 
 
 /** A file that V8 compiled in this run. */
 interface Compiled {
-  source: string;
+  source: Buffer;
   script: Script;
 }
 
@@ -52,10 +52,10 @@ function load(
   fresh: Map<string, Compiled>,
 ): void {
   const kept = nameOf(file);
-  const source = nodeModule.wrap(readFileSync(file, "utf8"));
+  const source = readFileSync(file);
   const cachedData = readIfWhole(kept, source);
   const options = { filename: file, ...(cachedData && { cachedData }) };
-  const script = underUsualFlags(() => new Script(source, options));
+  const script = underUsualFlags(() => new Script(nodeModule.wrap(source.toString()), options));
   if (!cachedData || script.cachedDataRejected) fresh.set(kept, { source, script });
   const run: unknown = script.runInThisContext();
   if (typeof run !== "function") throw new TypeError(`${file} is no module`);
@@ -107,7 +107,7 @@ function isOwn(folder: string): boolean {
  * V8 runs whatever has the right beginning and length: a single bit that is wrong can make it hang,
  * and of the source it looks at the length alone.
  */
-function readIfWhole(file: string, source: string): Buffer | undefined {
+function readIfWhole(file: string, source: Buffer): Buffer | undefined {
   try {
     const content = readFileSync(file);
     const compiled = content.subarray(digestBytes);
@@ -120,6 +120,6 @@ function readIfWhole(file: string, source: string): Buffer | undefined {
 
 const digestBytes = 32;
 
-function digestOf(compiled: Buffer, source: string): Buffer {
+function digestOf(compiled: Buffer, source: Buffer): Buffer {
   return createHash("sha256").update(compiled).update(source).digest();
 }
