@@ -6,6 +6,8 @@ import type { Account } from "./account.ts";
 import { methodFiles } from "./glance.ts";
 
 const keptMs = 24 * 60 * 60_000;
+/** What has not changed is written again after this: where a disk is busy, a rename waits for it. */
+const writtenAnewMs = 60 * 60_000;
 
 /** The methods of one account, looked up once and kept for a day. */
 export interface MethodCache {
@@ -22,17 +24,19 @@ export function openMethodCache(folder: string, account: Account, now: () => num
     .update(`${account.baseUrl}\n${account.apiKey}`)
     .digest("hex");
   const file = join(folder, `methods-${identity.slice(0, 24)}.json`);
+  const readIfYounger = (ageMs: number): PaymentMethod[] | undefined => {
+    try {
+      const kept: unknown = JSON.parse(readFileSync(file, "utf8"));
+      return isYounger(kept, ageMs, now()) ? methodList.parse(kept.methods) : undefined;
+    } catch {
+      return undefined;
+    }
+  };
   return {
-    read: () => {
-      try {
-        const kept: unknown = JSON.parse(readFileSync(file, "utf8"));
-        return isFresh(kept, now()) ? methodList.parse(kept.methods) : undefined;
-      } catch {
-        return undefined;
-      }
-    },
+    read: () => readIfYounger(keptMs),
     write: (methods) => {
       try {
+        if (JSON.stringify(readIfYounger(writtenAnewMs)) === JSON.stringify(methods)) return;
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         const kept = { atMs: now(), profile: account.name, baseUrl: account.baseUrl, methods };
         writeFileSync(`${file}.new`, JSON.stringify(kept), { mode: 0o600 });
@@ -52,9 +56,9 @@ function forgetOld(folder: string, nowMs: number): void {
   }
 }
 
-function isFresh(kept: unknown, nowMs: number): kept is { methods: unknown } {
+function isYounger(kept: unknown, thanMs: number, nowMs: number): kept is { methods: unknown } {
   if (typeof kept !== "object" || kept === null || !("atMs" in kept) || !("methods" in kept))
     return false;
   const ageMs = nowMs - Number(kept.atMs);
-  return ageMs >= 0 && ageMs < keptMs;
+  return ageMs >= 0 && ageMs < thanMs;
 }

@@ -45,7 +45,6 @@ test.each([
 
 test("a wrong line loads nothing of what a right one would need", () => {
   expect(loaded(["payout", "get"])).toEqual([
-    "argv.cjs",
     "compiled.cjs",
     "error-text.cjs",
     "main.cjs",
@@ -56,7 +55,7 @@ test("a wrong line loads nothing of what a right one would need", () => {
 test("signing offline loads no server, no lock, no table", () => {
   const files = loaded(["payout", "sign", "--amount", "5", "--ref", "A"]);
   expect(files).toContain("account.cjs");
-  for (const dear of ["server.cjs", "proper-lockfile.cjs", "text.cjs", "keychain.cjs"]) {
+  for (const dear of ["server.cjs", "proper-lockfile.cjs", "table.cjs", "keychain.cjs"]) {
     expect(files).not.toContain(dear);
   }
 });
