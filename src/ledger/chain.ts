@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Database } from "./database.ts";
+import type { Database, Row, Statement } from "./database.ts";
 
 /** What happened to an operation; never changed, never deleted. */
 export interface Event {
@@ -12,35 +12,20 @@ export interface Event {
 }
 
 const beginning = "0".repeat(64);
+const pageSize = 1000;
 
-/** Writes history: each event's hash covers the one before, so that a change of the past shows. */
+/** Links events: the hash of each covers the one before, so that a change of the past shows. */
 export function openChain(database: Database) {
-  const last = database.prepare("SELECT hash FROM events ORDER BY number DESC LIMIT 1");
+  const newest = database.prepare("SELECT hash FROM events ORDER BY number DESC LIMIT 1");
   const add = database.prepare(
     `INSERT INTO events (operation, at, event, data, hash)
      SELECT CAST(value ->> 0 AS INTEGER), value ->> 1, value ->> 2, value ->> 3, value ->> 4
      FROM json_each(?) ORDER BY key`,
   );
-  const from = database.prepare(
-    "SELECT number, operation, at, event, data, hash FROM events WHERE number > ? ORDER BY number LIMIT 1000",
+  const page = database.prepare(
+    `SELECT number, operation, at, event, data, hash FROM events WHERE number > ?
+     ORDER BY number LIMIT ${pageSize}`,
   );
-  const intended = (name: string) =>
-    `(SELECT json_extract(data, '$.${name}') FROM events WHERE operation = o.number AND event = 'intent')`;
-  const lastTold = (name: string) =>
-    `(SELECT json_extract(data, '$.${name}') FROM events WHERE operation = o.number
-       AND event != 'intent' AND json_extract(data, '$.${name}') IS NOT NULL ORDER BY number DESC LIMIT 1)`;
-  const astray = database.prepare(`
-    SELECT id FROM operations o WHERE
-      state IS NOT coalesce(${lastTold("state")}, 'INTENT')
-      OR remote_id IS NOT ${lastTold("remoteId")}
-      OR status IS NOT ${lastTold("status")}
-      OR CAST(amount_paisa AS TEXT) IS NOT ${intended("amountPaisa")}
-      OR ${["id", "kind", "reference", "fingerprint", "target", "asked", "user", "command"]
-        .map((name) => `${name} IS NOT ${intended(name)}`)
-        .join(" OR ")}
-    UNION ALL
-    SELECT 'event ' || number FROM events WHERE operation NOT IN (SELECT number FROM operations)
-    LIMIT 100`);
   /** Inside one transaction nobody else can have added an event. */
   let tip = { transaction: -1, hash: beginning };
   return {
@@ -48,7 +33,7 @@ export function openChain(database: Database) {
     append(events: Event[]): void {
       const transaction = database.transactionCount();
       const isOwn = tip.transaction === transaction;
-      let before = isOwn ? tip.hash : String(last.get()?.hash ?? beginning);
+      let before = isOwn ? tip.hash : String(newest.get()?.hash ?? beginning);
       const linked = events.map((event) => {
         before = hashOf(event, before);
         return [String(event.operation), event.at, event.event, event.data, before];
@@ -57,37 +42,40 @@ export function openChain(database: Database) {
       tip = { transaction, hash: before };
     },
 
-    /**
-     * How many events hold; the first that does not follow from the one before it; and the operations
-     * that are not as their last event left them.
-     */
-    verify(): { events: number; brokenAt: number | null; astray: string[] } {
-      return { ...walk(), astray: astray.all().map(({ id }) => String(id)) };
+    /** How many events hold, and the first that does not follow from the one before it. */
+    walk(): { events: number; brokenAt: number | null } {
+      let before = beginning;
+      let events = 0;
+      for (const row of rowsOf(page)) {
+        const place = events + 1;
+        if (row.number !== BigInt(place) || row.hash !== hashOf(eventOf(row), before))
+          return { events, brokenAt: place };
+        before = row.hash;
+        events = place;
+      }
+      return { events, brokenAt: null };
     },
   };
+}
 
-  function walk(): { events: number; brokenAt: number | null } {
-    let before = beginning;
-    let events = 0;
-    for (let after = 0n; ; ) {
-      const rows = from.all(after);
-      if (rows.length === 0) return { events, brokenAt: null };
-      for (const row of rows) {
-        const number = BigInt(row.number ?? 0);
-        const event = {
-          operation: BigInt(row.operation ?? 0),
-          at: String(row.at),
-          event: String(row.event),
-          data: String(row.data),
-        };
-        if (number !== after + 1n || hashOf(event, before) !== row.hash)
-          return { events, brokenAt: Number(after) + 1 };
-        before = String(row.hash);
-        after = number;
-        events += 1;
-      }
-    }
+/** Page by page: memory does not grow with the history. */
+function* rowsOf(page: Statement): Iterable<Row> {
+  for (let after = 0n; ; ) {
+    const rows = page.all(after);
+    yield* rows;
+    const last = rows.at(-1);
+    if (!last) return;
+    after = BigInt(last.number ?? 0n);
   }
+}
+
+function eventOf({ operation, at, event, data }: Row): Event {
+  return {
+    operation: BigInt(operation ?? 0n),
+    at: String(at),
+    event: String(event),
+    data: String(data),
+  };
 }
 
 function hashOf({ operation, at, event, data }: Event, before: string): string {

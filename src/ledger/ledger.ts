@@ -2,6 +2,7 @@ import { accountInSql } from "./account.ts";
 import { type Batches, openBatches } from "./batches.ts";
 import { type Callbacks, openCallbacks } from "./callbacks.ts";
 import type { Database, Row } from "./database.ts";
+import { openHistory } from "./history.ts";
 import { openListing } from "./listing.ts";
 import type { Holder, Intent, Operation, Outcome } from "./operation.ts";
 import { operationOf } from "./rows.ts";
@@ -33,7 +34,8 @@ export type Ledger = ReturnType<typeof openLedger>;
 /** Opens the ledger over a database. Every change is one transaction, durable when it returns. */
 export function openLedger(database: Database, worker: Worker) {
   migrate(database);
-  const writing = openWriting(database, worker);
+  const history = openHistory(database, worker);
+  const writing = openWriting(database, worker, history);
   const { baseUrl, keyId } = worker.owner;
   const byReference = database.prepare(
     `SELECT * FROM operations WHERE account = ${accountInSql} AND reference = ?`,
@@ -78,7 +80,8 @@ export function openLedger(database: Database, worker: Worker) {
   let callbacks: Callbacks | undefined;
   return {
     ...listing,
-    verify: writing.verify,
+    historyOf: history.of,
+    verify: history.verify,
 
     /** The batches of the account; opened when they are first asked for. */
     batches: (): Batches => {

@@ -47,9 +47,6 @@ export function openListing(database: Database, owner: Owner) {
   const page = database.prepare(
     `SELECT * FROM operations WHERE ${own} AND number > ? ORDER BY number LIMIT 500`,
   );
-  const history = database.prepare(
-    "SELECT at, event, data FROM events WHERE operation = ? ORDER BY number",
-  );
   return {
     /** The newest of a kind that the service confirmed is 1, the one before it 2. */
     newest: (kind: Kind, place: number): Operation | undefined =>
@@ -107,13 +104,6 @@ export function openListing(database: Database, owner: Owner) {
         after = last.number;
       }
     },
-
-    historyOf: ({ number }: Operation): { at: string; event: string; data: unknown }[] =>
-      history.all(number).map((row) => ({
-        at: String(row.at),
-        event: String(row.event),
-        data: JSON.parse(String(row.data)),
-      })),
   };
 }
 

@@ -1,6 +1,6 @@
 import { makeAccount } from "./account.ts";
-import { openChain } from "./chain.ts";
 import type { Database, Row } from "./database.ts";
+import type { History } from "./history.ts";
 import type { Holder, Intent, Operation, Outcome } from "./operation.ts";
 import type { Worker } from "./worker.ts";
 
@@ -15,8 +15,7 @@ export interface Settled {
  * Writes operations and their history, inside a transaction. All changes of a moment
  * go into one statement of each kind: to call SQLite costs more than what it does then.
  */
-export function openWriting(database: Database, worker: Worker) {
-  const chain = openChain(database);
+export function openWriting(database: Database, worker: Worker, history: History) {
   const { profile, environment, baseUrl, keyId } = worker.owner;
   const { user, command } = worker;
   // The same payout in place of one that was cancelled is a new decision; both are linked (P24).
@@ -45,16 +44,8 @@ export function openWriting(database: Database, worker: Worker) {
     "UPDATE operations SET state = 'INTENT', updated_at = ? WHERE number = ?",
   );
   const at = () => new Date(worker.now()).toISOString();
-  const event = (now: string) => (operation: bigint, name: string, data: unknown) => ({
-    operation,
-    at: now,
-    event: name,
-    data: worker.scrub(JSON.stringify(data)),
-  });
 
   return {
-    verify: () => chain.verify(),
-
     /** In their order; undefined where there is an operation of the reference already. */
     begin(intents: Intent[]): (Operation | undefined)[] {
       if (intents.length === 0) return [];
@@ -71,25 +62,15 @@ export function openWriting(database: Database, worker: Worker) {
         const row = made.get(ids[index] ?? "");
         return row && begunOf(intent, row, now, holder);
       });
-      const write = event(now);
-      chain.append(
-        begun
-          .filter((one) => one !== undefined)
-          .map((one) => write(one.number, "intent", intended(one))),
-      );
+      history.add(now, begun.filter((one) => one !== undefined).map(intentEvent));
       return begun;
     },
 
     settle(settled: Settled[]): void {
       if (settled.length === 0) return;
       const now = at();
-      const write = event(now);
       change.run(now, JSON.stringify(settled.map(endOf)));
-      chain.append(
-        settled.map(({ number, outcome }) =>
-          write(number, outcome.sent === undefined ? "look" : "attempt", outcome),
-        ),
-      );
+      history.add(now, settled.map(outcomeEvent));
     },
 
     /** This process works on it from now on. */
@@ -100,7 +81,7 @@ export function openWriting(database: Database, worker: Worker) {
     /** It may be sent again, although it had ended. */
     reopen(number: bigint): void {
       reopen.run(at(), number);
-      chain.append([event(at())(number, "reopened", { state: "INTENT" })]);
+      history.add(at(), [{ operation: number, event: "reopened", data: { state: "INTENT" } }]);
     },
   };
 
@@ -150,8 +131,18 @@ function valuesOf(intent: Intent, id: string) {
   return [id, kind, reference, fingerprint, amount, target, JSON.stringify(asked)];
 }
 
-function intended({ amountPaisa, ...operation }: Operation) {
+/** What the history keeps of it: all that must never change later. */
+function intentEvent(operation: Operation) {
   const { id, kind, reference, fingerprint, target, asked, user, command } = operation;
-  const amount = amountPaisa === null ? null : String(amountPaisa);
-  return { id, kind, reference, fingerprint, amountPaisa: amount, target, asked, user, command };
+  const amountPaisa = operation.amountPaisa?.toString() ?? null;
+  return {
+    operation: operation.number,
+    event: "intent",
+    data: { id, kind, reference, fingerprint, amountPaisa, target, asked, user, command },
+  };
+}
+
+function outcomeEvent({ number, outcome }: Settled) {
+  const event = outcome.sent === undefined ? "look" : "attempt";
+  return { operation: number, event, data: outcome };
 }
