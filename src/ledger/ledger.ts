@@ -4,9 +4,11 @@ import { type Callbacks, openCallbacks } from "./callbacks.ts";
 import type { Database, Row } from "./database.ts";
 import { openHistory } from "./history.ts";
 import { openListing } from "./listing.ts";
+import { openLookups } from "./lookups.ts";
 import type { Holder, Intent, Operation, Outcome } from "./operation.ts";
 import { operationOf } from "./rows.ts";
 import { migrate } from "./schema.ts";
+import { openSimilar } from "./similar.ts";
 import type { Worker } from "./worker.ts";
 import { openWriting, type Settled } from "./writing.ts";
 
@@ -75,11 +77,13 @@ export function openLedger(database: Database, worker: Worker) {
     return { kind: "resumed", operation };
   }
 
-  const listing = openListing(database, worker.owner);
+  const similar = openSimilar(database, worker.owner);
   let batches: Batches | undefined;
   let callbacks: Callbacks | undefined;
   return {
-    ...listing,
+    ...openLookups(database, worker.owner),
+    ...openListing(database, worker.owner),
+    ...similar,
     historyOf: history.of,
     verify: history.verify,
 
@@ -101,7 +105,7 @@ export function openLedger(database: Database, worker: Worker) {
      */
     begin: (intent: Intent, check: (before: Operation[]) => void): Operation =>
       database.transaction(() => {
-        check(listing.similarTo(intent));
+        check(similar.similarTo(intent));
         const [operation] = writing.begin([intent]);
         if (!operation) throw new Error("the ledger made an id that it has already");
         return operation;

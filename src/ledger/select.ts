@@ -1,0 +1,25 @@
+import { accountInSql } from "./account.ts";
+import type { Database, Row, Value } from "./database.ts";
+import type { Operation, Owner } from "./operation.ts";
+import { operationOf } from "./rows.ts";
+
+/**
+ * Prepares questions for operations of one account. `more` is the rest of the SQL, after the
+ * account; whoever asks gives the values for the question marks in it.
+ */
+export function openSelect(database: Database, owner: Owner) {
+  const { baseUrl, keyId } = owner;
+  const read = (row: Row): Operation => operationOf(row, owner);
+  return (more: string) => {
+    const statement = database.prepare(
+      `SELECT * FROM operations WHERE account = ${accountInSql} ${more}`,
+    );
+    return {
+      first: (...values: Value[]): Operation | undefined => {
+        const row = statement.get(baseUrl, keyId, ...values);
+        return row && read(row);
+      },
+      all: (...values: Value[]): Operation[] => statement.all(baseUrl, keyId, ...values).map(read),
+    };
+  };
+}

@@ -1,0 +1,18 @@
+import type { Database } from "./database.ts";
+import type { Intent, Operation, Owner } from "./operation.ts";
+import { openSelect } from "./select.ts";
+
+/** What there was before, oldest first: the service would do the same thing twice. */
+export function openSimilar(database: Database, owner: Owner) {
+  const select = openSelect(database, owner);
+  const byTarget = select("AND kind = ? AND target = ? ORDER BY number");
+  const byFingerprint = select("AND kind = 'payment' AND fingerprint = ? ORDER BY number");
+  return {
+    /** Those of the same target; payments, which have none: those of the very same request. */
+    similarTo: ({ kind, target, fingerprint }: Intent): Operation[] =>
+      target === null ? byFingerprint.all(fingerprint) : byTarget.all(kind, target),
+
+    /** What was paid back of a payment, or may have been. */
+    refundsOf: (transactionId: string): Operation[] => byTarget.all("refund", transactionId),
+  };
+}
