@@ -1,4 +1,6 @@
-import type { Change, Changed, Claim, Ledger } from "./ledger.ts";
+import type { Change, Changed } from "./changes.ts";
+import type { Claim } from "./claiming.ts";
+import type { Ledger } from "./ledger.ts";
 
 type Maybe<Value> = Value | Promise<Value>;
 

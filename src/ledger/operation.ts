@@ -35,6 +35,11 @@ export interface Intent {
   asked: Record<string, unknown>;
 }
 
+/** An intent with a reference: a payout's. */
+export interface ReferencedIntent extends Intent {
+  reference: string;
+}
+
 export interface Operation extends Intent {
   /** `OP` and a ULID: what `ledger show` and `ledger resolve` take. */
   id: string;

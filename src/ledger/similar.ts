@@ -2,6 +2,8 @@ import type { Database } from "./database.ts";
 import type { Intent, Operation, Owner } from "./operation.ts";
 import { openSelect } from "./select.ts";
 
+export type Similar = ReturnType<typeof openSimilar>;
+
 /** What there was before, oldest first: the service would do the same thing twice. */
 export function openSimilar(database: Database, owner: Owner) {
   const select = openSelect(database, owner);

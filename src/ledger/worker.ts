@@ -14,3 +14,13 @@ export interface Worker {
   /** Takes secrets out of what the service said: it may have sent one back. */
   scrub(text: string): string;
 }
+
+/** This moment, ISO 8601. */
+export function nowIn(worker: Worker): string {
+  return new Date(worker.now()).toISOString();
+}
+
+/** This process, as what holds an operation from now on. */
+export function holderNow(worker: Worker): Holder {
+  return { ...worker.holder, since: nowIn(worker) };
+}

@@ -1,5 +1,6 @@
-import type { Change, Changed, Claim } from "../ledger/ledger.ts";
-import type { Intent, Operation } from "../ledger/operation.ts";
+import type { Change, Changed } from "../ledger/changes.ts";
+import type { Claim } from "../ledger/claiming.ts";
+import type { Intent, Operation, ReferencedIntent } from "../ledger/operation.ts";
 
 /**
  * What goes to the thread that commits, and what comes back, as text: between threads that costs a
@@ -18,7 +19,7 @@ export function textOfChanges(changes: Change[], scrub: (text: string) => string
 
 export function changesOf(text: string): Change[] {
   const read: (
-    | { kind: "claim"; intent: Written<Intent & { reference: string }> }
+    | { kind: "claim"; intent: Written<ReferencedIntent> }
     | (Omit<Extract<Change, { kind: "settle" }>, "number"> & { number: string })
   )[] = JSON.parse(text);
   return read.map((change) =>

@@ -1,6 +1,6 @@
 import { openDatabase } from "../../src/ledger/database.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
-import type { Intent } from "../../src/ledger/operation.ts";
+import type { Intent, ReferencedIntent } from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 
 const startMs = Date.parse("2026-11-20T10:00:00.000Z");
@@ -22,7 +22,7 @@ export function worker(given: Partial<Worker> = {}, alive: number[] = []): Worke
   };
 }
 
-export function payout(reference: string, fingerprint = "f"): Intent & { reference: string } {
+export function payout(reference: string, fingerprint = "f"): ReferencedIntent {
   return {
     kind: "payout",
     reference,

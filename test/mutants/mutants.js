@@ -16,10 +16,10 @@ const batch = [
 export const mutants = [
   {
     name: "no intent: the reference is not written down before it is sent",
-    file: "ledger/writing.ts",
+    file: "ledger/beginning.ts",
     find: "if (intents.length === 0) return [];",
     replace:
-      'if (intents.length >= 0) return intents.map((intent) => begunOf(intent, { id: "", number: 0n, target: null }, at(), { ...worker.holder, since: at() }));',
+      'if (intents.length >= 0) return intents.map((intent) => begunOf(intent, { id: "", number: 0n, target: null }, holderNow(worker), worker));',
   },
   {
     name: "intent not durable: synchronous=OFF",
@@ -191,7 +191,7 @@ export const mutants = [
   },
   {
     name: "a held reference is stolen",
-    file: "ledger/ledger.ts",
+    file: "ledger/claiming.ts",
     find: "operation.holder && worker.isAlive(operation.holder)",
     replace: "operation.holder && worker.isAlive === undefined",
   },
@@ -209,13 +209,13 @@ export const mutants = [
   },
   {
     name: "a known reference is sent again",
-    file: "ledger/ledger.ts",
+    file: "ledger/claiming.ts",
     find: 'if (!isOpen(operation)) return { kind: "known", operation };',
     replace: "",
   },
   {
     name: "another payout under a known reference is taken for the same",
-    file: "ledger/ledger.ts",
+    file: "ledger/claiming.ts",
     find: "if (operation.fingerprint !== fingerprint) return",
     replace: "if (operation.fingerprint.length !== fingerprint.length) return",
   },

@@ -1,0 +1,63 @@
+import { openBeginning } from "./beginning.ts";
+import { type Claim, openClaiming } from "./claiming.ts";
+import type { Database } from "./database.ts";
+import type { History } from "./history.ts";
+import type { Intent, Operation, Outcome, ReferencedIntent } from "./operation.ts";
+import { openSettling, type Settled } from "./settling.ts";
+import type { Similar } from "./similar.ts";
+import type { Worker } from "./worker.ts";
+
+/** A change that can share a commit with others. */
+export type Change = { kind: "claim"; intent: ReferencedIntent } | ({ kind: "settle" } & Settled);
+/** What came of it: a claim has an answer. */
+export type Changed = Claim | undefined;
+
+interface Parts {
+  history: History;
+  similar: Similar;
+}
+
+/** All that changes operations. Every change is one transaction, durable when it returns. */
+export function openChanges(database: Database, worker: Worker, { history, similar }: Parts) {
+  const begin = openBeginning(database, worker, history);
+  const { claim, holderOf } = openClaiming(database, worker, history);
+  const settle = openSettling(database, worker, history);
+
+  /** What is let go of is free for what is claimed. */
+  function apply(changes: Change[]): Changed[] {
+    settle(changes.filter((change) => change.kind === "settle"));
+    const intents = changes.flatMap((one) => (one.kind === "claim" ? [one.intent] : []));
+    const begun = begin(intents).values();
+    return changes.map((change) => {
+      if (change.kind === "settle") return undefined;
+      return claim(change.intent, begun.next().value);
+    });
+  }
+
+  return {
+    /**
+     * Writes down an intent that has no reference. `check` sees what there was before (of the same
+     * target, or the same request) in the same transaction, and throws to forbid it.
+     */
+    begin: (intent: Intent, check: (before: Operation[]) => void): Operation =>
+      database.transaction(() => {
+        check(similar.similarTo(intent));
+        const [operation] = begin([intent]);
+        if (!operation) throw new Error("the ledger made an id that it has already");
+        return operation;
+      }),
+
+    /** Asks for a reference: one process at a time, one fingerprint for ever (I2, I3). */
+    claim: (intent: ReferencedIntent): Claim =>
+      database.transaction(() => claim(intent, begin([intent])[0])),
+
+    holderOf,
+
+    /** Writes down what came of an attempt. `letGo`: nobody works on it any longer. */
+    settle: ({ number }: Operation, outcome: Outcome, { letGo }: { letGo: boolean }): void =>
+      database.transaction(() => settle([{ number, outcome, letGo }])),
+
+    /** Several changes as one: all of them durable when it returns, or none. */
+    apply: (changes: Change[]): Changed[] => database.transaction(() => apply(changes)),
+  };
+}

@@ -1,0 +1,78 @@
+import type { Database } from "./database.ts";
+import type { History } from "./history.ts";
+import type { Holder, Operation, ReferencedIntent } from "./operation.ts";
+import { holderIn } from "./rows.ts";
+import { openSelect } from "./select.ts";
+import { holderNow, nowIn, type Worker } from "./worker.ts";
+
+/** What came of asking for an operation. */
+export type Claim =
+  | { kind: "new"; operation: Operation }
+  /** It was begun before and may go on; nobody else works on it. */
+  | { kind: "resumed"; operation: Operation }
+  /** It is known, and its outcome is certain. */
+  | { kind: "known"; operation: Operation }
+  /** The reference belongs to something else. */
+  | { kind: "other"; operation: Operation }
+  | { kind: "held"; operation: Operation; by: Holder };
+
+/** Decides who may work on the operation of a reference. */
+export function openClaiming(database: Database, worker: Worker, history: History) {
+  const byReference = openSelect(database, worker.owner)("AND reference = ?");
+  const byNumber = database.prepare("SELECT holder FROM operations WHERE number = ?");
+  const hold = database.prepare("UPDATE operations SET holder = ? WHERE number = ?");
+  const reopen = database.prepare(
+    "UPDATE operations SET state = 'INTENT', updated_at = ? WHERE number = ?",
+  );
+  return {
+    /**
+     * Inside the transaction that tried to begin it: what was not begun is in the ledger already. One
+     * process at a time, one fingerprint for ever (I2, I3).
+     */
+    claim({ reference, fingerprint }: ReferencedIntent, begun: Operation | undefined): Claim {
+      if (begun) return { kind: "new", operation: begun };
+      const operation = byReference.first(reference);
+      if (!operation) throw lost();
+      if (operation.fingerprint !== fingerprint) return { kind: "other", operation };
+      if (operation.holder && worker.isAlive(operation.holder)) {
+        return { kind: "held", operation, by: operation.holder };
+      }
+      if (!isOpen(operation)) return { kind: "known", operation };
+      take(operation);
+      return { kind: "resumed", operation };
+    },
+
+    /** The process that works on an operation, where one still does. */
+    holderOf({ number }: Operation): Holder | undefined {
+      const row = byNumber.get(number);
+      if (!row) throw lost();
+      const holder = holderIn(row);
+      return holder && worker.isAlive(holder) ? holder : undefined;
+    },
+  };
+
+  /** This process works on it from now on, and it may be sent again, although it had ended. */
+  function take({ number, state }: Operation): void {
+    hold.run(JSON.stringify(holderNow(worker)), number);
+    if (state === "UNCERTAIN" || state === "INTENT") return;
+    reopen.run(nowIn(worker), number);
+    history.add(nowIn(worker), [
+      { operation: number, event: "reopened", data: { state: "INTENT" } },
+    ]);
+  }
+}
+
+/**
+ * Whether it may be sent again with the same reference. A refusal for want of access said nothing
+ * about the payout itself; any other one retires the reference (P17).
+ */
+function isOpen({ state, code }: Operation): boolean {
+  return (
+    ["INTENT", "NOT_SENT", "UNCERTAIN"].includes(state) ||
+    (state === "REFUSED" && code === "access")
+  );
+}
+
+function lost(): Error {
+  return new Error("the ledger lost an operation that it just had");
+}

@@ -1,0 +1,44 @@
+import type { Database } from "./database.ts";
+import type { History } from "./history.ts";
+import type { Outcome } from "./operation.ts";
+import { nowIn, type Worker } from "./worker.ts";
+
+/** What came of an operation; `letGo`: nobody works on it any longer. */
+export interface Settled {
+  number: bigint;
+  outcome: Outcome;
+  letGo: boolean;
+}
+
+/**
+ * Writes down what came of operations, inside a transaction. All of a moment go into one
+ * statement: to call SQLite costs more than what it does then.
+ */
+export function openSettling(database: Database, worker: Worker, history: History) {
+  const change = database.prepare(changeInSql);
+  return (settled: Settled[]): void => {
+    if (settled.length === 0) return;
+    const now = nowIn(worker);
+    change.run(now, JSON.stringify(settled.map((one) => valuesOf(one, worker))));
+    history.add(now, settled.map(outcomeEvent));
+  };
+}
+
+const changeInSql = `
+  UPDATE operations SET state = value ->> 1, remote_id = coalesce(value ->> 2, remote_id),
+    status = coalesce(value ->> 3, status), code = value ->> 4, message = value ->> 5,
+    attempts = attempts + (value ->> 6), updated_at = ?1,
+    holder = CASE WHEN value ->> 7 THEN NULL ELSE holder END
+  FROM json_each(?2) WHERE number = CAST(value ->> 0 AS INTEGER)`;
+
+/** An outcome as the statement takes it apart. */
+function valuesOf({ number, outcome, letGo }: Settled, worker: Worker) {
+  const { state, remoteId = null, status = null, code = null, message = null, sent } = outcome;
+  const said = message === null ? null : worker.scrub(message);
+  return [String(number), state, remoteId, status, code, said, sent === undefined ? 0 : 1, letGo];
+}
+
+function outcomeEvent({ number, outcome }: Settled) {
+  const event = outcome.sent === undefined ? "look" : "attempt";
+  return { operation: number, event, data: outcome };
+}
