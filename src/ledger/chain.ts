@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Database, Row, Statement } from "./database.ts";
+import type { Database, Row } from "./database.ts";
 
 /** What happened to an operation; never changed, never deleted. */
 export interface Event {
@@ -22,10 +22,6 @@ export function openChain(database: Database) {
      SELECT CAST(value ->> 0 AS INTEGER), value ->> 1, value ->> 2, value ->> 3, value ->> 4
      FROM json_each(?) ORDER BY key`,
   );
-  const page = database.prepare(
-    `SELECT number, operation, at, event, data, hash FROM events WHERE number > ?
-     ORDER BY number LIMIT ${pageSize}`,
-  );
   /** Inside one transaction nobody else can have added an event. */
   let tip = { transaction: -1, hash: beginning };
   return {
@@ -46,7 +42,7 @@ export function openChain(database: Database) {
     walk(): { events: number; brokenAt: number | null } {
       let before = beginning;
       let events = 0;
-      for (const row of rowsOf(page)) {
+      for (const row of rowsOf(database)) {
         const place = events + 1;
         if (row.number !== BigInt(place) || row.hash !== hashOf(eventOf(row), before))
           return { events, brokenAt: place };
@@ -59,7 +55,11 @@ export function openChain(database: Database) {
 }
 
 /** Page by page: memory does not grow with the history. */
-function* rowsOf(page: Statement): Iterable<Row> {
+function* rowsOf(database: Database): Iterable<Row> {
+  const page = database.prepare(
+    `SELECT number, operation, at, event, data, hash FROM events WHERE number > ?
+     ORDER BY number LIMIT ${pageSize}`,
+  );
   for (let after = 0n; ; ) {
     const rows = page.all(after);
     yield* rows;

@@ -12,7 +12,6 @@ export function openHistory(database: Database, worker: Worker) {
   const ofOperation = database.prepare(
     "SELECT at, event, data FROM events WHERE operation = ? ORDER BY number",
   );
-  const astray = database.prepare(astrayInSql);
   return {
     /** What happened at one moment (ISO 8601), without secrets. Inside a transaction. */
     add: (at: string, happened: { operation: bigint; event: string; data: unknown }[]): void =>
@@ -39,7 +38,10 @@ export function openHistory(database: Database, worker: Worker) {
      */
     verify: (): { events: number; brokenAt: number | null; astray: string[] } => ({
       ...chain.walk(),
-      astray: astray.all().map(({ id }) => String(id)),
+      astray: database
+        .prepare(astrayInSql)
+        .all()
+        .map(({ id }) => String(id)),
     }),
   };
 }
