@@ -1,7 +1,6 @@
 import { formatTime } from "../contract/local-time.ts";
 import { Failure, usage } from "../failure.ts";
-import type { Batch } from "../ledger/batch.ts";
-import type { BatchFile } from "../ledger/batches.ts";
+import type { Batch, BatchFile } from "../ledger/batch.ts";
 import type { Draft } from "../ledger/draft.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { held } from "../operations/recorded.ts";

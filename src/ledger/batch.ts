@@ -23,6 +23,16 @@ export interface Batch {
   plan: Plan | null;
 }
 
+/** A file that is to become a batch. */
+export interface BatchFile {
+  /** The file's, unless somebody gave it another. */
+  name: string;
+  fileName: string;
+  hash: string;
+  columns: string[];
+  method: string | null;
+}
+
 export interface Plan {
   rowCount: number;
   totalPaisa: Paisa;

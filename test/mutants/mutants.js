@@ -279,14 +279,14 @@ export const mutants = [
   },
   {
     name: "batch: its lock is not taken",
-    file: "ledger/batches.ts",
+    file: "ledger/batch-claim.ts",
     find: 'if (known) return { kind: "ours", batch: take(known) };',
     replace: 'if (known) return { kind: "ours", batch: known };',
     tests: batch,
   },
   {
     name: "batch: its lock is stolen although the holder lives",
-    file: "ledger/batches.ts",
+    file: "ledger/batch-claim.ts",
     find: "if (known && by) return",
     replace: "if (known && by && by.pid === 0) return",
     tests: batch,

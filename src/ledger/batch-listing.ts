@@ -1,0 +1,44 @@
+import { accountInSql } from "./account.ts";
+import type { Batch } from "./batch.ts";
+import type { Database } from "./database.ts";
+import type { Owner } from "./operation.ts";
+import { batchOf } from "./rows.ts";
+
+export type BatchListing = ReturnType<typeof openBatchListing>;
+
+/** Which batches of one account there are, and by what they are found. */
+export function openBatchListing(database: Database, { baseUrl, keyId }: Owner) {
+  const one = (condition: string, ...values: string[]): Batch | undefined => {
+    const row = database.prepare(`${select} AND ${condition}`).get(baseUrl, keyId, ...values);
+    return row && batchOf(row);
+  };
+  const withId = (id: string) => one("id = ?", id);
+  const named = (name: string) =>
+    one(
+      "? IN (name, file_name) AND digest IS NOT NULL ORDER BY name = ? DESC, number DESC LIMIT 1",
+      name,
+      name,
+    );
+  return {
+    /** Of a file by the SHA-256 of its bytes, planned or not yet. */
+    ofFile: (hash: string) => one("file_hash = ?", hash),
+
+    /** By its id as it is written, planned or not yet. */
+    withId,
+
+    /** The one that was planned by this name, or the newest from a file of this name. */
+    named,
+
+    /** By its id in any case, its name, or its file's. */
+    find: (name: string): Batch | undefined => withId(name.toUpperCase()) ?? named(name),
+
+    /** Those that were planned, newest first. */
+    list: (limit: number): Batch[] =>
+      database
+        .prepare(`${select} AND digest IS NOT NULL ORDER BY number DESC LIMIT ?`)
+        .all(baseUrl, keyId, BigInt(limit))
+        .map(batchOf),
+  };
+}
+
+const select = `SELECT * FROM batches WHERE account = ${accountInSql}`;
