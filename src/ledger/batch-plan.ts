@@ -8,6 +8,8 @@ const rowsPerPage = 500;
 
 /** Makes plans of drafts, and shows whether a plan still has the rows that it was made of. */
 export function openPlans(database: Database) {
+  const isUnaltered = ({ number, plan }: Batch): boolean =>
+    plan?.digest === digestOf(database, number);
   return {
     /**
      * Makes the draft the plan of a batch. The plan counts only when its last row is durable: what an
@@ -17,20 +19,9 @@ export function openPlans(database: Database) {
      */
     plan: (batch: Batch, { rowCount, totalPaisa }: Omit<Plan, "digest">): Batch | undefined => {
       const { number } = batch;
-      const clear = database.prepare(
-        `DELETE FROM batch_rows WHERE batch = ? AND row IN
-           (SELECT row FROM batch_rows WHERE batch = ? LIMIT ${rowsPerCommit})`,
-      );
-      while (database.transaction(() => clear.run(number, number)) > 0);
-      const copy = database.prepare(
-        `INSERT INTO batch_rows SELECT ?, row, line, reference, amount_paisa, recipient, method_id,
-           method, name, description, cells, fingerprint
-         FROM draft_rows WHERE row > ? AND row <= ?`,
-      );
-      for (let after = 0; after < rowCount; after += rowsPerCommit) {
-        database.transaction(() => copy.run(number, BigInt(after), BigInt(after + rowsPerCommit)));
-      }
-      const digest = digestOf(number);
+      deleteRows(database, number);
+      copyDraft(database, number, rowCount);
+      const digest = digestOf(database, number);
       const changed = database
         .prepare(
           "UPDATE OR IGNORE batches SET row_count = ?, total_paisa = ?, digest = ? WHERE number = ?",
@@ -51,23 +42,38 @@ export function openPlans(database: Database) {
         .filter((batch) => !isUnaltered(batch))
         .map(({ id }) => id),
   };
+}
 
-  function isUnaltered({ number, plan }: Batch): boolean {
-    return plan?.digest === digestOf(number);
+function deleteRows(database: Database, number: bigint): void {
+  const clear = database.prepare(
+    `DELETE FROM batch_rows WHERE batch = ? AND row IN
+       (SELECT row FROM batch_rows WHERE batch = ? LIMIT ${rowsPerCommit})`,
+  );
+  while (database.transaction(() => clear.run(number, number)) > 0);
+}
+
+function copyDraft(database: Database, number: bigint, rowCount: number): void {
+  const copy = database.prepare(
+    `INSERT INTO batch_rows SELECT ?, row, line, reference, amount_paisa, recipient, method_id,
+       method, name, description, cells, fingerprint
+     FROM draft_rows WHERE row > ? AND row <= ?`,
+  );
+  for (let after = 0; after < rowCount; after += rowsPerCommit) {
+    database.transaction(() => copy.run(number, BigInt(after), BigInt(after + rowsPerCommit)));
   }
+}
 
-  /** Covers every row of a plan, in its order. */
-  function digestOf(number: bigint): string {
-    const hash = createHash("sha256");
-    const page = database.prepare(
-      `SELECT row, reference, amount_paisa, recipient, method_id, name, description, fingerprint
-       FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row LIMIT ${rowsPerPage}`,
-    );
-    for (let after = 0n; ; ) {
-      const rows = page.all(number, after);
-      for (const row of rows) hash.update(JSON.stringify(Object.values(row).map(String)));
-      if (rows.length < rowsPerPage) return hash.digest("hex");
-      after = BigInt(rows.at(-1)?.row ?? 0n);
-    }
+/** Covers every row of a plan, in its order. */
+function digestOf(database: Database, number: bigint): string {
+  const hash = createHash("sha256");
+  const page = database.prepare(
+    `SELECT row, reference, amount_paisa, recipient, method_id, name, description, fingerprint
+     FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row LIMIT ${rowsPerPage}`,
+  );
+  for (let after = 0n; ; ) {
+    const rows = page.all(number, after);
+    for (const row of rows) hash.update(JSON.stringify(Object.values(row).map(String)));
+    if (rows.length < rowsPerPage) return hash.digest("hex");
+    after = BigInt(rows.at(-1)?.row ?? 0n);
   }
 }

@@ -301,9 +301,9 @@ export const mutants = [
   {
     name: "batch: a plan counts before its rows are durable",
     file: "ledger/batch-plan.ts",
-    find: "const digest = digestOf(number);",
+    find: "const digest = digestOf(database, number);",
     replace:
-      "const digest = digestOf(number);\n      database.prepare('DELETE FROM batch_rows WHERE batch = ? AND row > 3').run(number);",
+      "const digest = digestOf(database, number);\n      database.prepare('DELETE FROM batch_rows WHERE batch = ? AND row > 3').run(number);",
     tests: batch,
   },
   {
