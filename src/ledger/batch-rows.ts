@@ -11,86 +11,76 @@ const pageSize = 500;
  * its operation each time, and kept nowhere else.
  */
 export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
-  const joined = `FROM batch_rows r LEFT JOIN operations o
-    ON o.account = ${accountInSql} AND o.reference = r.reference WHERE r.batch = ?`;
-  // A reference that was used for another payout says nothing of this one, but that it cannot be sent.
-  const isOwn = "o.fingerprint = r.fingerprint";
-  // A refusal for want of access said nothing of the payout itself: it is still to be sent.
-  const state = `CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT'
-    WHEN o.state = 'REFUSED' AND o.code = 'access' THEN 'NOT_SENT' ELSE o.state END AS state`;
-  const ofRow = (column: string) => `CASE WHEN ${isOwn} THEN o.${column} END`;
-  const result = `r.*, ${state}, ${ofRow("remote_id")} AS remote_id, ${ofRow("status")} AS status,
-    ${ofRow("code")} AS code, ${ofRow("message")} AS message, ${ofRow("created_at")} AS sent_at,
-    ${ofRow("updated_at")} AS updated_at`;
-  /** Page by page, so that memory does not grow with the batch. */
-  function* pages(select: string, { number }: Batch, more: string): Iterable<Row[]> {
-    const page = database.prepare(
-      `SELECT ${select} ${joined} AND r.row > ? ${more} ORDER BY r.row LIMIT ${pageSize}`,
-    );
-    for (let after = 0n; ; ) {
-      const rows = page.all(baseUrl, keyId, number, after);
-      if (rows.length > 0) yield rows;
-      if (rows.length < pageSize) return;
-      after = BigInt(rows.at(-1)?.row ?? 0n);
-    }
-  }
-
   return {
     tally: ({ number }: Batch): Tally[] =>
-      database
-        .prepare(
-          `SELECT ${state}, ${ofRow("status")} AS status, count(*) AS count,
-             sum(r.amount_paisa) AS sum ${joined} GROUP BY 1, 2`,
-        )
-        .all(baseUrl, keyId, number)
-        .map(tallyOf),
+      database.prepare(sumsByStanding).all(baseUrl, keyId, number).map(tallyOf),
 
     /** Rows whose payout was made before the batch was: by another one, or by itself. */
     sentBefore: ({ number, createdAt }: Batch): { count: number; sumPaisa: bigint } => {
-      const row = database
-        .prepare(
-          `SELECT count(*) AS count, sum(r.amount_paisa) AS sum ${joined}
-             AND ${isOwn} AND o.state = 'CONFIRMED' AND o.created_at < ?`,
-        )
-        .get(baseUrl, keyId, number, createdAt);
+      const row = database.prepare(sumBefore).get(baseUrl, keyId, number, createdAt);
       return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
     },
 
     /** Rows of which nobody knows whether they were paid. */
-    doubtful: (batch: Batch): Iterable<RowResult> =>
-      flat(
-        pages(result, batch, `AND ${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN')`),
-        rowResultOf,
-      ),
+    doubtful: (batch: Batch): Iterable<RowResult> => rows(batch, isDoubtful, withResult),
 
     /** Rows that were not sent, as far as is proved, and that may be. */
-    unsent: (batch: Batch): Iterable<PlannedRow> =>
-      flat(
-        pages(
-          "r.*",
-          batch,
-          `AND (o.state IS NULL OR (${isOwn} AND
-            (o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access'))))`,
-        ),
-        plannedRowOf,
-      ),
+    unsent: (batch: Batch): Iterable<PlannedRow> => rows(batch, isUnsent, asPlanned),
 
     /** All rows with what came of them. */
-    results: (batch: Batch): Iterable<RowResult> => flat(pages(result, batch, ""), rowResultOf),
+    results: (batch: Batch): Iterable<RowResult> => rows(batch, "true", withResult),
 
     /** Confirmed rows that had not ended when they were last looked at. */
-    unfinished: (batch: Batch): Iterable<RowResult> =>
-      flat(
-        pages(
-          result,
-          batch,
-          `AND ${isOwn} AND o.state = 'CONFIRMED' AND o.status NOT IN ('Completed', 'Cancelled')`,
-        ),
-        rowResultOf,
-      ),
+    unfinished: (batch: Batch): Iterable<RowResult> => rows(batch, isUnfinished, withResult),
   };
+
+  /** In their order, and page by page, so that memory does not grow with the batch. */
+  function* rows<Item>({ number }: Batch, condition: string, as: Reading<Item>): Iterable<Item> {
+    const page = database.prepare(
+      `SELECT ${as.columns} ${joined} AND r.row > ? AND (${condition}) ORDER BY r.row LIMIT ${pageSize}`,
+    );
+    for (let after = 0n; ; ) {
+      const found = page.all(baseUrl, keyId, number, after);
+      for (const row of found) yield as.read(row);
+      if (found.length < pageSize) return;
+      after = BigInt(found.at(-1)?.row ?? 0n);
+    }
+  }
 }
 
-function* flat<Item>(pages: Iterable<Row[]>, read: (row: Row) => Item): Iterable<Item> {
-  for (const page of pages) for (const row of page) yield read(row);
+const joined = `FROM batch_rows r LEFT JOIN operations o
+  ON o.account = ${accountInSql} AND o.reference = r.reference WHERE r.batch = ?`;
+
+// A reference that was used for another payout says nothing of this one, but that it cannot be sent.
+const isOwn = "o.fingerprint = r.fingerprint";
+const isDoubtful = `${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN')`;
+const isUnsent = `o.state IS NULL OR (${isOwn} AND
+  (o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access')))`;
+const isUnfinished = `${isOwn} AND o.state = 'CONFIRMED'
+  AND o.status NOT IN ('Completed', 'Cancelled')`;
+
+// A refusal for want of access said nothing of the payout itself: it is still to be sent.
+const state = `CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT'
+  WHEN o.state = 'REFUSED' AND o.code = 'access' THEN 'NOT_SENT' ELSE o.state END AS state`;
+const ofOwn = (column: string, name = column) =>
+  `CASE WHEN ${isOwn} THEN o.${column} END AS ${name}`;
+
+const sumsByStanding = `
+  SELECT ${state}, ${ofOwn("status")}, count(*) AS count, sum(r.amount_paisa) AS sum
+  ${joined} GROUP BY 1, 2`;
+const sumBefore = `
+  SELECT count(*) AS count, sum(r.amount_paisa) AS sum
+  ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND o.created_at < ?`;
+
+/** Which columns of a row are read, and what is made of them. */
+interface Reading<Item> {
+  columns: string;
+  read(row: Row): Item;
 }
+
+const asPlanned: Reading<PlannedRow> = { columns: "r.*", read: plannedRowOf };
+const withResult: Reading<RowResult> = {
+  columns: `r.*, ${state}, ${ofOwn("remote_id")}, ${ofOwn("status")}, ${ofOwn("code")},
+    ${ofOwn("message")}, ${ofOwn("created_at", "sent_at")}, ${ofOwn("updated_at")}`,
+  read: rowResultOf,
+};

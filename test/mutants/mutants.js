@@ -324,8 +324,8 @@ export const mutants = [
   {
     name: "batch: what was killed in flight is no doubt",
     file: "ledger/batch-rows.ts",
-    find: "AND ${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN')",
-    replace: "AND ${isOwn} AND o.state IN ('UNCERTAIN')",
+    find: "${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN')",
+    replace: "${isOwn} AND o.state IN ('UNCERTAIN')",
     tests: batch,
   },
   {
