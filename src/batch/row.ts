@@ -2,7 +2,8 @@ import { readAmount } from "../contract/amount.ts";
 import { mobileText, type NumberFormat, readMobile } from "../contract/mobile.ts";
 import { accepted, type Reading, rejected } from "../contract/reading.ts";
 import { readReference } from "../contract/reference.ts";
-import type { DraftRow, Problem } from "../ledger/draft.ts";
+import type { DraftRow } from "../ledger/draft.ts";
+import type { Problem } from "../ledger/draft-problems.ts";
 import type { Field } from "./columns.ts";
 import type { CsvRecord } from "./csv.ts";
 

@@ -1,0 +1,58 @@
+import type { Paisa } from "../contract/amount.ts";
+import { accountInSql } from "./account.ts";
+import type { PlannedRow } from "./batch.ts";
+import type { Database, Row } from "./database.ts";
+import type { Owner } from "./operation.ts";
+import { plannedRowOf } from "./rows.ts";
+
+/** What a draft comes to. */
+export interface DraftTotals {
+  rowCount: number;
+  totalPaisa: Paisa;
+  methods: { method: string; count: number; sumPaisa: Paisa }[];
+  /** Rows whose very payout the ledger has already: they will not be sent again. */
+  sentBefore: { count: number; sumPaisa: Paisa };
+  /** The first three, the last, and the one with the largest amount. */
+  first: PlannedRow[];
+  last: PlannedRow | undefined;
+  largest: PlannedRow | undefined;
+}
+
+/** What no single row says; how many there are and their sum were counted while they came in. */
+export function totalsOf(
+  database: Database,
+  { baseUrl, keyId }: Owner,
+): Omit<DraftTotals, "rowCount" | "totalPaisa"> {
+  const rows = (order: string): PlannedRow[] =>
+    database.prepare(`SELECT * FROM draft_rows ORDER BY ${order}`).all().map(plannedRowOf);
+  return {
+    methods: database.prepare(sumsByMethod).all().map(methodSumOf),
+    sentBefore: sumOf(database.prepare(sumSentBefore).get(baseUrl, keyId)),
+    first: rows("row LIMIT 3"),
+    last: rows("row DESC LIMIT 1")[0],
+    largest: rows("amount_paisa DESC, row LIMIT 1")[0],
+  };
+}
+
+/** A sum of many amounts is made of two parts, so that neither is too large for SQLite. */
+const sumBase = 1_000_000n;
+
+const sumsByMethod = `
+  SELECT method, count(*) AS count, sum(amount_paisa / ${sumBase}) AS high,
+    sum(amount_paisa % ${sumBase}) AS low
+  FROM draft_rows GROUP BY method ORDER BY min(row)`;
+
+function methodSumOf({ method, count, high, low }: Row): DraftTotals["methods"][number] {
+  const sumPaisa = BigInt(high ?? 0n) * sumBase + BigInt(low ?? 0n);
+  return { method: String(method), count: Number(count), sumPaisa };
+}
+
+const sumSentBefore = `
+  SELECT count(*) AS count, sum(r.amount_paisa) AS sum
+  FROM draft_rows r JOIN operations o
+    ON o.account = ${accountInSql} AND o.reference = r.reference
+  WHERE o.fingerprint = r.fingerprint AND o.state = 'CONFIRMED'`;
+
+function sumOf(row: Row | undefined): DraftTotals["sentBefore"] {
+  return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
+}
