@@ -1,7 +1,8 @@
 import { accountInSql } from "./account.ts";
+import type { StoredCallback } from "./callback.ts";
 import type { Database, Row } from "./database.ts";
 import type { Holder } from "./operation.ts";
-import { holderIn } from "./rows.ts";
+import { callbackOf, holderIn } from "./rows.ts";
 import type { Worker } from "./worker.ts";
 
 /** At most so many wait for the service or for a handler: what was promised to a sender is not dropped. */
@@ -10,38 +11,27 @@ const atOnce = 100n;
 
 /** Which callbacks are to be looked at, when, and by which process. */
 export function openCallbackQueue(database: Database, worker: Worker) {
-  const owner = [worker.owner.baseUrl, worker.owner.keyId] as const;
-  const own = `account = ${accountInSql}`;
-  const byNumber = database.prepare(`SELECT * FROM callbacks WHERE ${own} AND number = ?`);
-  const hold = database.prepare("UPDATE callbacks SET holder = ? WHERE number = ?");
-  const next = database.prepare(
-    "UPDATE callbacks SET holder = NULL, looks = looks + 1, due_at = ? WHERE number = ?",
-  );
-  const waiting = database.prepare(
-    `SELECT count(*) AS count FROM callbacks WHERE ${own} AND due_at IS NOT NULL
-       AND (verdict IS NULL OR verdict IN ('genuine', 'unanswered'))`,
-  );
-  // What waits only to be passed on is left to a run that passes callbacks on.
-  const due = database.prepare(
-    `SELECT * FROM callbacks WHERE ${own} AND due_at <= ?3
-       AND (?4 IS NOT NULL OR forwarded_to IS NULL OR verdict = 'unanswered')
-     ORDER BY looks, number LIMIT ?5`,
-  );
+  const { baseUrl, keyId } = worker.owner;
+  const waiting = database.prepare(countWaiting);
+  const due = database.prepare(selectDue);
+  const byNumber = database.prepare(selectOne);
+  const hold = database.prepare(setHolder);
+  const next = database.prepare(setNextLook);
   const at = (ms: number) => new Date(ms).toISOString();
   return {
-    isFull: (): boolean => BigInt(waiting.get(...owner)?.count ?? 0n) >= mostWaiting,
+    isFull: (): boolean => BigInt(waiting.get(baseUrl, keyId)?.count ?? 0n) >= mostWaiting,
 
-    due: (to: string | undefined): Row[] => due.all(...owner, at(worker.now()), to ?? null, atOnce),
+    /** Those that are to be looked at by now, the never verified first, then the least tried. */
+    due: (to: string | undefined): StoredCallback[] =>
+      due
+        .all(baseUrl, keyId, at(worker.now()), to ?? null, atOnce)
+        .map((row) => callbackOf(row, worker)),
 
-    claim: (number: number): Row | undefined =>
-      database.transaction(() => {
-        const row = byNumber.get(...owner, BigInt(number));
-        const holder = row && holderIn(row);
-        if (!row || (holder && !isOwn(holder) && worker.isAlive(holder))) return undefined;
-        const taken: Holder = { ...worker.holder, since: at(worker.now()) };
-        hold.run(JSON.stringify(taken), BigInt(number));
-        return row;
-      }),
+    /** Takes it for this process; undefined where another one works on it. */
+    claim: (number: number): StoredCallback | undefined => {
+      const row = database.transaction(() => take(BigInt(number)));
+      return row && callbackOf(row, worker);
+    },
 
     /**
      * Nobody works on it any longer. `again`: it was looked at, and when that is to be done next;
@@ -53,16 +43,39 @@ export function openCallbackQueue(database: Database, worker: Worker) {
         const { afterMs } = again;
         next.run(afterMs === null ? null : at(worker.now() + afterMs), BigInt(number));
       }),
-
-    isHeld: (row: Row): boolean => {
-      const holder = holderIn(row);
-      return holder !== null && worker.isAlive(holder);
-    },
   };
 
-  /** A run knows what it works on itself. */
-  function isOwn({ pid, startedAt, machine }: Holder): boolean {
-    const { holder } = worker;
-    return pid === holder.pid && startedAt === holder.startedAt && machine === holder.machine;
+  /** Gives it as it was before. A run knows by itself what it works on. */
+  function take(number: bigint): Row | undefined {
+    const row = byNumber.get(baseUrl, keyId, number);
+    const holder = row && holderIn(row);
+    if (!row || (holder && !isSame(holder, worker.holder) && worker.isAlive(holder)))
+      return undefined;
+    const taken: Holder = { ...worker.holder, since: at(worker.now()) };
+    hold.run(JSON.stringify(taken), number);
+    return row;
   }
 }
+
+function isSame(one: Omit<Holder, "since">, other: Omit<Holder, "since">): boolean {
+  return (
+    one.pid === other.pid && one.startedAt === other.startedAt && one.machine === other.machine
+  );
+}
+
+const countWaiting = `
+  SELECT count(*) AS count FROM callbacks WHERE account = ${accountInSql}
+    AND due_at IS NOT NULL AND (verdict IS NULL OR verdict IN ('genuine', 'unanswered'))`;
+
+// What waits only to be passed on is left to a run that passes callbacks on.
+const selectDue = `
+  SELECT * FROM callbacks WHERE account = ${accountInSql} AND due_at <= ?3
+    AND (?4 IS NOT NULL OR forwarded_to IS NULL OR verdict = 'unanswered')
+  ORDER BY looks, number LIMIT ?5`;
+
+const selectOne = `SELECT * FROM callbacks WHERE account = ${accountInSql} AND number = ?`;
+
+const setHolder = "UPDATE callbacks SET holder = ? WHERE number = ?";
+
+const setNextLook =
+  "UPDATE callbacks SET holder = NULL, looks = looks + 1, due_at = ? WHERE number = ?";

@@ -2,6 +2,7 @@ import type { Batch, PlannedRow, RowResult, Tally } from "./batch.ts";
 import type { StoredCallback } from "./callback.ts";
 import type { Row } from "./database.ts";
 import type { Holder, Kind, Operation, Owner, State } from "./operation.ts";
+import type { Worker } from "./worker.ts";
 
 /** A row of the table `operations`, read back; only those of one account are ever read. */
 export function operationOf(row: Row, { baseUrl }: Pick<Owner, "baseUrl">): Operation {
@@ -104,9 +105,10 @@ export function tallyOf(row: Row): Tally {
   };
 }
 
-/** A row of the table `callbacks`. */
-export function callbackOf(row: Row): Omit<StoredCallback, "isHeld"> {
+/** A row of the table `callbacks`; whether its holder still lives is asked now. */
+export function callbackOf(row: Row, worker: Pick<Worker, "isAlive">): StoredCallback {
   const { text, maybe } = reader(row);
+  const holder = holderIn(row);
   const to = maybe("forwarded_to");
   const status = row.forwarded_status;
   return {
@@ -136,6 +138,7 @@ export function callbackOf(row: Row): Omit<StoredCallback, "isHeld"> {
             status: status === null ? null : Number(status),
             finding: maybe("forwarded_finding"),
           },
+    isHeld: holder !== null && worker.isAlive(holder),
   };
 }
 
