@@ -187,3 +187,12 @@ function cancel(sandbox: Sandbox, id: unknown, note?: string) {
   const body = note === undefined ? {} : { note };
   return sandbox.call(`/refund/cancel-by-platform/${id}`, { method: "PATCH", body });
 }
+
+test("an id holds a digit, so that it is no word", async () => {
+  // Each of these seeds draws twelve letters at first.
+  for (const seed of [63, 75, 170]) {
+    const sandbox = await start({ seed });
+    const { body } = await sandbox.post("/payment/create", paymentBody);
+    expect(body.data.transactionId).toMatch(/\d/);
+  }
+});
