@@ -4,7 +4,7 @@ import type { BatchListing } from "./batch-listing.ts";
 import type { Database } from "./database.ts";
 import type { Holder } from "./operation.ts";
 import { batchOf } from "./rows.ts";
-import type { Worker } from "./worker.ts";
+import { holderNow, nowIn, type Worker } from "./worker.ts";
 
 /** What came of asking for the batch of a file. */
 export type BatchClaim =
@@ -46,7 +46,7 @@ export function openBatchClaims(database: Database, worker: Worker, listing: Bat
 
   /** This process works on it from now on. */
   function take(batch: Batch): Batch {
-    const holder = { ...worker.holder, since: new Date(worker.now()).toISOString() };
+    const holder = holderNow(worker);
     database
       .prepare("UPDATE batches SET holder = ? WHERE number = ?")
       .run(JSON.stringify(holder), batch.number);
@@ -64,7 +64,7 @@ function begin(database: Database, worker: Worker, file: BatchFile & { id: strin
     .get(
       ...[id, profile, environment, baseUrl, keyId],
       ...[name, fileName, hash, JSON.stringify(columns), method],
-      ...[worker.user, new Date(worker.now()).toISOString()],
+      ...[worker.user, nowIn(worker)],
     );
   return batchOf(row ?? {});
 }

@@ -3,7 +3,7 @@ import type { StoredCallback } from "./callback.ts";
 import type { Database, Row } from "./database.ts";
 import type { Holder } from "./operation.ts";
 import { callbackOf, holderIn } from "./rows.ts";
-import type { Worker } from "./worker.ts";
+import { holderNow, nowIn, type Worker } from "./worker.ts";
 
 /** At most so many wait for the service or for a handler: what was promised to a sender is not dropped. */
 const mostWaiting = 5_000n;
@@ -17,14 +17,13 @@ export function openCallbackQueue(database: Database, worker: Worker) {
   const byNumber = database.prepare(selectOne);
   const hold = database.prepare(setHolder);
   const next = database.prepare(setNextLook);
-  const at = (ms: number) => new Date(ms).toISOString();
   return {
     isFull: (): boolean => BigInt(waiting.get(baseUrl, keyId)?.count ?? 0n) >= mostWaiting,
 
     /** Those that are to be looked at by now, the never verified first, then the least tried. */
     due: (to: string | undefined): StoredCallback[] =>
       due
-        .all(baseUrl, keyId, at(worker.now()), to ?? null, atOnce)
+        .all(baseUrl, keyId, nowIn(worker), to ?? null, atOnce)
         .map((row) => callbackOf(row, worker)),
 
     /** Takes it for this process; undefined where another one works on it. */
@@ -41,7 +40,8 @@ export function openCallbackQueue(database: Database, worker: Worker) {
       database.transaction(() => {
         if (!again) return void hold.run(null, BigInt(number));
         const { afterMs } = again;
-        next.run(afterMs === null ? null : at(worker.now() + afterMs), BigInt(number));
+        const dueAt = afterMs === null ? null : new Date(worker.now() + afterMs).toISOString();
+        next.run(dueAt, BigInt(number));
       }),
   };
 
@@ -51,8 +51,7 @@ export function openCallbackQueue(database: Database, worker: Worker) {
     const holder = row && holderIn(row);
     if (!row || (holder && !isSame(holder, worker.holder) && worker.isAlive(holder)))
       return undefined;
-    const taken: Holder = { ...worker.holder, since: at(worker.now()) };
-    hold.run(JSON.stringify(taken), number);
+    hold.run(JSON.stringify(holderNow(worker)), number);
     return row;
   }
 }
