@@ -8,7 +8,7 @@ import type { Globals } from "./globals.ts";
 import type { Speech } from "./speech.ts";
 
 interface Surroundings {
-  context: Context;
+  accounts: Pick<Context, "account" | "settings">;
   globals: Globals;
   speech: Speech;
   /** The way to the person, if there is one; its questions begin with this head. */
@@ -24,9 +24,9 @@ interface Surroundings {
  * @throws Failure `access` when nobody confirmed; nothing was sent
  */
 export async function confirm(question: Confirmation, around: Surroundings): Promise<void> {
-  const { context, globals, speech } = around;
+  const { accounts, globals, speech } = around;
   const isDialogue = around.isDialogue && !globals.yes;
-  const { environment, name, apiKey } = await context.account();
+  const { environment, name, apiKey } = await accounts.account();
   const isReal = environment === "production";
   const head = speech.isTerminal ? badge(environment, await speech.style()) : "";
   if (isReal || isDialogue || question.alwaysShown) {
@@ -48,14 +48,14 @@ function titleOf(action: string, { isReal, hasBadge }: { isReal: boolean; hasBad
 async function requireWord(
   question: Confirmation,
   head: string,
-  { context, globals, ...around }: Surroundings,
+  { accounts, globals, ...around }: Surroundings,
 ): Promise<void> {
   const { amountPaisa, typed } = question;
   if (globals.yes && (!typed || typed.isGiven)) return;
   if (globals.yes && typed) throw unconfirmed(`with --yes, ${typed.flags} have to be given too`);
   const ask = await around.ask(head);
   if (!ask) throw unconfirmed(`add --yes${typed ? ` and ${typed.flags}` : ""}`);
-  const limit = (await context.settings()).confirmAbove.value;
+  const limit = (await accounts.settings()).confirmAbove.value;
   const isLarge = amountPaisa !== undefined && amountPaisa > limit;
   const text = typed ?? (isLarge ? amountTyped(amountPaisa) : undefined);
   await (text ? requireText(text, ask) : requireYes(question, ask));

@@ -1,21 +1,24 @@
 import type { PaymentMethod } from "../contract/methods.ts";
 import type { Context, MethodWanted } from "../frame/context.ts";
 
+/** Where the methods are kept, and the service that knows them. */
+type Where = Pick<Context, "methodCache" | "world">;
+
 /** The methods of the account, as they were kept; asks the service where they were not. */
-export async function methods(context: Context): Promise<PaymentMethod[]> {
+export async function methods({ methodCache, world }: Where): Promise<PaymentMethod[]> {
   const { listMethods } = await import("../operations/method.ts");
-  const cache = await context.methodCache();
-  return cache.read() ?? listMethods(await context.world(), cache);
+  const cache = await methodCache();
+  return cache.read() ?? listMethods(await world(), cache);
 }
 
 /** The id of the method that was named; of a dry run, without asking the service. */
 export async function methodId(
   { method = "", methodId: id, dryRun }: MethodWanted,
-  context: Context,
+  { methodCache, world }: Where,
 ): Promise<string> {
   if (id !== undefined) return id;
   const { findKeptMethod, findMethod } = await import("../operations/method.ts");
-  const cache = await context.methodCache();
-  if (!dryRun) return (await findMethod(method, await context.world(), cache)).id;
+  const cache = await methodCache();
+  if (!dryRun) return (await findMethod(method, await world(), cache)).id;
   return findKeptMethod(method, cache)?.id ?? `(the id of ${method}, looked up when it is sent)`;
 }

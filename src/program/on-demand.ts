@@ -1,0 +1,62 @@
+import type { Context } from "../frame/context.ts";
+import type { Host } from "../host.ts";
+import type { Accounts, AccountsOptions } from "./accounts.ts";
+import type { Calls, CallsOptions } from "./calls.ts";
+import { once } from "./once.ts";
+
+/** The accounts of a run; how they are found is loaded when one is first asked for. */
+export function accountsOnDemand(options: AccountsOptions): Accounts {
+  const opened = once(async () => (await import("./accounts.ts")).openAccounts(options));
+  return {
+    settings: async (profile) => (await opened()).settings(profile),
+    account: async () => (await opened()).account(),
+    payoutSecret: async () => (await opened()).payoutSecret(),
+    profiles: {
+      read: async () => (await opened()).profiles.read(),
+      change: async (change) => (await opened()).profiles.change(change),
+      check: async (candidate) => (await opened()).profiles.check(candidate),
+      file: async () => (await opened()).profiles.file(),
+      baseUrlGiven: async () => (await opened()).profiles.baseUrlGiven(),
+    },
+  };
+}
+
+/** The ways to the service, opened when one is first asked for; else there is nothing to close. */
+export function callsOnDemand(options: CallsOptions): Calls {
+  const closing: (() => Promise<void>)[] = [];
+  const opened = once(async () => {
+    const calls = (await import("./calls.ts")).openCalls(options);
+    closing.push(calls.close);
+    return calls;
+  });
+  return {
+    world: async () => (await opened()).world(),
+    worldOf: async (account, secret) => (await opened()).worldOf(account, secret),
+    ledger: async () => (await opened()).ledger(),
+    committer: async () => (await opened()).committer(),
+    local: async () => (await opened()).local(),
+    raw: async (call) => (await opened()).raw(call),
+    previewRaw: async (call) => (await opened()).previewRaw(call),
+    preview: async (name, input) => (await opened()).preview(name, input),
+    close: async () => {
+      await Promise.all(closing.map((close) => close()));
+    },
+  };
+}
+
+/** The methods of the account, as they are kept between runs. */
+export function methodsOnDemand(
+  host: Host,
+  { account, world }: Pick<Context, "account" | "world">,
+): Pick<Context, "methodCache" | "methods" | "methodId"> {
+  const methodCache = async () => {
+    const { openMethodCache } = await import("../config/method-cache.ts");
+    return openMethodCache(host.folders.data, await account(), host.now);
+  };
+  const where = { methodCache, world };
+  return {
+    methodCache,
+    methods: async () => (await import("./methods.ts")).methods(where),
+    methodId: async (wanted) => (await import("./methods.ts")).methodId(wanted, where),
+  };
+}

@@ -1,0 +1,37 @@
+import type { Context } from "../frame/context.ts";
+import type { Host } from "../host.ts";
+import { openAsking } from "./asking.ts";
+import type { Globals } from "./globals.ts";
+import type { Speech } from "./speech.ts";
+import type { Stop } from "./stop.ts";
+
+/** What passes between a run and the person at the terminal; all of it on stderr. */
+export type Person = Pick<Context, "confirm" | "ask" | "notice" | "show" | "showQr" | "progress">;
+
+export interface PersonOptions {
+  host: Host;
+  globals: Globals;
+  speech: Speech;
+  stop: Stop;
+  /** Whose money it is that a person confirms. */
+  accounts: Pick<Context, "account" | "settings">;
+  notice: (text: string) => void;
+  scrub: (text: string) => string;
+}
+
+/** Opens the way to the person; questions and drawings are loaded when they are needed. */
+export function openPerson(options: PersonOptions): Person {
+  const { host, globals, speech, stop, accounts, notice } = options;
+  const { ask, hasAsked } = openAsking(host, globals, stop);
+  return {
+    confirm: async (question) => {
+      const around = { accounts, globals, speech, ask, isDialogue: hasAsked() };
+      await (await import("./confirm.ts")).confirm(question, around);
+    },
+    ask: () => ask(),
+    notice,
+    show: async (view) => (await import("./show.ts")).show(view, options),
+    showQr: async (text) => (await import("./show-qr.ts")).showQr(text, options),
+    progress: speech.progress,
+  };
+}

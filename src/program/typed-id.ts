@@ -1,0 +1,21 @@
+import type { Resource } from "../contract/words.ts";
+import { usage } from "../failure.ts";
+import type { Context } from "../frame/context.ts";
+import { placeIn } from "../frame/place.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+
+/** Reads ids as they are typed: the ledger is opened only for `@last`, `@2`, and so on. */
+export function idsOf(ledger: () => Promise<Ledger>): Context["idOf"] {
+  return async (kind, typed) => {
+    const place = placeIn(typed);
+    return place === undefined ? typed : newestId(kind, place, await ledger());
+  };
+}
+
+function newestId(kind: Resource, place: number, ledger: Ledger): string {
+  const id = ledger.newest(kind, place)?.remoteId;
+  if (id) return id;
+  throw usage([
+    `The ledger has no ${place === 1 ? "" : `${place} `}${kind}${place === 1 ? "" : "s"} of this account yet.`,
+  ]);
+}
