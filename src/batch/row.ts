@@ -4,6 +4,7 @@ import { accepted, type Reading, rejected } from "../contract/reading.ts";
 import { readReference } from "../contract/reference.ts";
 import type { DraftRow } from "../ledger/draft.ts";
 import type { Problem } from "../ledger/draft-problems.ts";
+import { type Cells, openCells } from "./cells.ts";
 import type { Field } from "./columns.ts";
 import type { CsvRecord } from "./csv.ts";
 
@@ -25,83 +26,63 @@ export interface RowRules {
 /** Reads one record. What cannot be read is null, and has a problem that says what would be right. */
 export async function readRow(
   row: number,
-  { line, cells }: CsvRecord,
+  record: CsvRecord,
   fields: Field[],
   rules: RowRules,
 ): Promise<{ row: DraftRow; problems: Problem[] }> {
-  const problems: Problem[] = [];
-  const complain = (place: number, column: string, value: string, problem: string) =>
-    void problems.push({ kind: "cell", line, place, column, value, problem });
-  if (cells.length !== fields.length)
-    complain(0, "", "", `This line has ${cells.length} cells, the header has ${fields.length}.`);
-
-  const cellOf = (field: Field): string | undefined => cells[fields.indexOf(field)];
-  const value = <Value>(field: Field, reading: Reading<Value>): Value | null => {
-    if (reading.ok) return reading.value;
-    const cell = cellOf(field);
-    if (cell !== undefined) complain(fields.indexOf(field) + 1, field, cell, reading.problem);
-    return null;
-  };
-  const required = <Value>(field: Field, read: (text: string) => Reading<Value>): Value | null => {
-    const cell = cellOf(field);
-    return value(field, cell === undefined || cell === "" ? rejected(empty) : read(cell));
-  };
-  const optional = (field: Field): string | null => {
-    const cell = cellOf(field);
-    return cell ? value(field, readPlain(cell)) : null;
-  };
-  // The row need not have the cell: then the method is that of all rows, and must be right as well.
-  const methodIdOf = (typed = "", reading?: Reading<string>): string | null => {
-    if (reading?.ok) return reading.value;
-    if (reading) complain(fields.indexOf("method") + 1, "method", typed, reading.problem);
-    return null;
-  };
-
-  const amountPaisa = required("amount", readAmount);
-  const mobile = required("to", readMobile);
+  const cells = openCells(record, fields);
+  const amountPaisa = cells.required("amount", readAmount);
+  const mobile = cells.required("to", readMobile);
   const recipient = mobile && mobileText(mobile, rules.numberFormat);
-  const method = cellOf("method") || rules.method;
-  const hasNoCell = fields.includes("method") && cellOf("method") === undefined; // told above
-  if (method === undefined && !hasNoCell)
-    complain(fields.indexOf("method") + 1, "method", "", noMethod);
-  const named = method === undefined ? undefined : readMethod(method, rules);
-  const methodId = methodIdOf(method, named instanceof Promise ? await named : named);
+  const method = methodTyped(cells, rules);
+  const found = method === null ? null : findMethod(method, rules);
+  // Most are known already, and to wait for each would cost more than to read the row.
+  const reading = found instanceof Promise ? await found : found;
+  const methodId = reading && cells.taken("method", method ?? "", reading);
   const reference = fields.includes("ref")
-    ? required("ref", readReference)
-    : rules.makeReference(row, cells);
+    ? cells.required("ref", readReference)
+    : rules.makeReference(row, record.cells);
   return {
     row: {
       row,
-      line,
+      line: record.line,
       reference,
       amountPaisa,
       recipient,
       methodId,
-      method: method ?? null,
-      name: optional("name"),
-      description: optional("description"),
-      cells,
-      fingerprint:
-        amountPaisa === null || recipient === null || methodId === null
-          ? null
-          : rules.fingerprint({
-              amountPaisa,
-              recipientNumber: recipient,
-              paymentMethodId: methodId,
-            }),
+      method,
+      name: cells.optional("name", readPlain),
+      description: cells.optional("description", readPlain),
+      cells: record.cells,
+      fingerprint: fingerprintOf({ amountPaisa, recipient, methodId }, rules),
     },
-    problems,
+    problems: cells.problems,
   };
 }
 
-const empty = "This cell is empty.";
+/** The method that the row names, or else that of all rows. */
+function methodTyped(cells: Cells, rules: RowRules): string | null {
+  const method = cells.textOf("method") || rules.method;
+  if (method !== undefined) return method;
+  if (!cells.endsBefore("method")) cells.complain("method", "", noMethod);
+  return null;
+}
+
 const noMethod =
   "No method is named here. Fill the column method, or give --method for all rows without one.";
 
 /** A name is found with space around it; a line break there would be lost in an export. */
-function readMethod(text: string, { methodOf }: RowRules): ReturnType<RowRules["methodOf"]> {
+function findMethod(text: string, { methodOf }: RowRules): ReturnType<RowRules["methodOf"]> {
   const plain = readPlain(text);
   return plain.ok ? methodOf(text) : plain;
+}
+
+type Order = Pick<DraftRow, "amountPaisa" | "recipient" | "methodId">;
+
+/** Only what could be read whole is an order that can be told from others. */
+function fingerprintOf({ amountPaisa, recipient, methodId }: Order, rules: RowRules) {
+  if (amountPaisa === null || recipient === null || methodId === null) return null;
+  return rules.fingerprint({ amountPaisa, recipientNumber: recipient, paymentMethodId: methodId });
 }
 
 function readPlain(text: string): Reading<string> {

@@ -1,0 +1,58 @@
+import { type Reading, rejected } from "../contract/reading.ts";
+import type { Problem } from "../ledger/draft-problems.ts";
+import type { Field } from "./columns.ts";
+import type { CsvRecord } from "./csv.ts";
+
+/** The cells of one row by their columns, and all that is found wrong with them. */
+export interface Cells {
+  problems: Problem[];
+  /** Undefined where the file has no such column, or the row ends before it. */
+  textOf(field: Field): string | undefined;
+  endsBefore(field: Field): boolean;
+  /** Null, with a problem, where a cell is empty or cannot be read. */
+  required<Value>(field: Field, read: (text: string) => Reading<Value>): Value | null;
+  /** The same; an empty cell is no problem. */
+  optional<Value>(field: Field, read: (text: string) => Reading<Value>): Value | null;
+  /** The value that was read of a text, be it of the cell or for all rows; or null, and a problem. */
+  taken<Value>(field: Field, text: string, reading: Reading<Value>): Value | null;
+  complain(field: Field, text: string, problem: string): void;
+}
+
+/** A row with too many cells or too few is a problem as a whole; what it lacks is not told again. */
+export function openCells({ line, cells }: CsvRecord, fields: Field[]): Cells {
+  const problems = cells.length === fields.length ? [] : [wrongCount(line, cells, fields)];
+  const textOf = (field: Field): string | undefined => cells[fields.indexOf(field)];
+
+  const complain = (field: Field, value: string, problem: string): void => {
+    const place = fields.indexOf(field) + 1;
+    problems.push({ kind: "cell", line, place, column: field, value, problem });
+  };
+
+  const taken = <Value>(field: Field, text: string, reading: Reading<Value>): Value | null => {
+    if (reading.ok) return reading.value;
+    complain(field, text, reading.problem);
+    return null;
+  };
+
+  return {
+    problems,
+    textOf,
+    endsBefore: (field) => fields.includes(field) && textOf(field) === undefined,
+    required: (field, read) => {
+      const text = textOf(field);
+      if (text === undefined) return null;
+      return taken(field, text, text === "" ? rejected("This cell is empty.") : read(text));
+    },
+    optional: (field, read) => {
+      const text = textOf(field);
+      return text ? taken(field, text, read(text)) : null;
+    },
+    taken,
+    complain,
+  };
+}
+
+function wrongCount(line: number, cells: string[], fields: Field[]): Problem {
+  const problem = `This line has ${cells.length} cells, the header has ${fields.length}.`;
+  return { kind: "cell", line, place: 0, column: "", value: "", problem };
+}
