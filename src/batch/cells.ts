@@ -1,5 +1,5 @@
 import { type Reading, rejected } from "../contract/reading.ts";
-import type { Problem } from "../ledger/draft-problems.ts";
+import type { Problem } from "../ledger/drafts/problems.ts";
 import type { Field } from "./columns.ts";
 import type { CsvRecord } from "./csv.ts";
 

@@ -1,7 +1,7 @@
 import { formatTime } from "../contract/local-time.ts";
 import { Failure, usage } from "../failure.ts";
-import type { Batch, BatchFile } from "../ledger/batch.ts";
-import type { Draft } from "../ledger/draft.ts";
+import type { Batch, BatchFile } from "../ledger/batches/batch.ts";
+import type { Draft } from "../ledger/drafts/draft.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { held } from "../operations/recorded.ts";
 

@@ -1,4 +1,4 @@
-import type { Problem } from "../ledger/draft-problems.ts";
+import type { Problem } from "../ledger/drafts/problems.ts";
 
 /** What a column can hold. */
 export const fields = ["ref", "amount", "to", "method", "name", "description"] as const;

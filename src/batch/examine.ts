@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Draft, DraftRow } from "../ledger/draft.ts";
-import type { Problem } from "../ledger/draft-problems.ts";
+import type { Draft, DraftRow } from "../ledger/drafts/draft.ts";
+import type { Problem } from "../ledger/drafts/problems.ts";
 import { type Header, readHeader } from "./columns.ts";
 import { recordsOf } from "./csv.ts";
 import { textOf } from "./file.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Batch, RowResult } from "../ledger/batch.ts";
-import type { Batches } from "../ledger/batches.ts";
+import type { Batch, RowResult } from "../ledger/batches/batch.ts";
+import type { Batches } from "../ledger/batches/batches.ts";
 import { readHeader } from "./columns.ts";
 import { type Standing, standingOf, standings } from "./standing.ts";
 

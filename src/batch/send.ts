@@ -1,5 +1,5 @@
 import { Failure } from "../failure.ts";
-import type { Batch, PlannedRow } from "../ledger/batch.ts";
+import type { Batch, PlannedRow } from "../ledger/batches/batch.ts";
 import { type Commit, grouped } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { sendPlannedPayout } from "../operations/payout.ts";

@@ -1,6 +1,6 @@
 import type { Paisa } from "../contract/amount.ts";
 import { Failure, type FailureKind } from "../failure.ts";
-import type { Batch, Tally } from "../ledger/batch.ts";
+import type { Batch, Tally } from "../ledger/batches/batch.ts";
 import type { State } from "../ledger/operation.ts";
 
 /** Where a row stands, in the words that people are told. */

@@ -1,4 +1,4 @@
-import type { Batch } from "../ledger/batch.ts";
+import type { Batch } from "../ledger/batches/batch.ts";
 import { type Commit, grouped } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";

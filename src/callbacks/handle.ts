@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { Failure } from "../failure.ts";
-import type { CallbackContent, StoredCallback } from "../ledger/callback.ts";
-import type { Callbacks } from "../ledger/callbacks.ts";
+import type { CallbackContent, StoredCallback } from "../ledger/callbacks/callback.ts";
+import type { Callbacks } from "../ledger/callbacks/callbacks.ts";
 import { answerFor, type ForwardOptions, forward } from "./forward.ts";
 import { subjectsOf } from "./looked-up.ts";
 import { hasArrived, type NextLook, nextLookAfter } from "./next-look.ts";

@@ -1,4 +1,8 @@
-import type { CallbackRequest, CallbackSource, StoredCallback } from "../ledger/callback.ts";
+import type {
+  CallbackRequest,
+  CallbackSource,
+  StoredCallback,
+} from "../ledger/callbacks/callback.ts";
 import type { Limits } from "./limits.ts";
 import { messageOf } from "./message.ts";
 import { openWork, type WorkOptions } from "./work.ts";

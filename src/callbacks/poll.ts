@@ -1,7 +1,7 @@
 import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
-import type { CallbackRequest } from "../ledger/callback.ts";
+import type { CallbackRequest } from "../ledger/callbacks/callback.ts";
 import type { Intake } from "./intake.ts";
 import type { Look } from "./verify.ts";
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Failure } from "../failure.ts";
-import type { CallbackRequest } from "../ledger/callback.ts";
+import type { CallbackRequest } from "../ledger/callbacks/callback.ts";
 import type { Limits } from "./limits.ts";
 
 export interface Receiver {

@@ -1,5 +1,5 @@
 import { Failure } from "../failure.ts";
-import type { StoredCallback } from "../ledger/callback.ts";
+import type { StoredCallback } from "../ledger/callbacks/callback.ts";
 import { answerFor } from "./forward.ts";
 import { type Handled, type Handling, handle, type Taken } from "./handle.ts";
 import type { Limits } from "./limits.ts";

@@ -1,5 +1,5 @@
-import { type Batches, openBatches } from "./batches.ts";
-import { type Callbacks, openCallbacks } from "./callbacks.ts";
+import { type Batches, openBatches } from "./batches/batches.ts";
+import { type Callbacks, openCallbacks } from "./callbacks/callbacks.ts";
 import { openChanges } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { openHistory } from "./history.ts";

@@ -1,6 +1,6 @@
 import type { Resource } from "../contract/words.ts";
 import { accountInSql } from "./account.ts";
-import type { Batch } from "./batch.ts";
+import type { Batch } from "./batches/batch.ts";
 import type { Database, Row } from "./database.ts";
 import type { Operation, Owner } from "./operation.ts";
 import { batchOf, operationOf } from "./rows.ts";

@@ -1,5 +1,5 @@
-import type { Batch, PlannedRow, RowResult, Tally } from "./batch.ts";
-import type { StoredCallback } from "./callback.ts";
+import type { Batch, PlannedRow, RowResult, Tally } from "./batches/batch.ts";
+import type { StoredCallback } from "./callbacks/callback.ts";
 import type { Row } from "./database.ts";
 import type { Holder, Kind, Operation, Owner, State } from "./operation.ts";
 import type { Worker } from "./worker.ts";

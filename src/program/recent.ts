@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatPaisa } from "../contract/money.ts";
 import { resources } from "../contract/words.ts";
-import type { Batch } from "../ledger/batch.ts";
+import type { Batch } from "../ledger/batches/batch.ts";
 import type { Database } from "../ledger/database.ts";
 import type { Operation, Owner } from "../ledger/operation.ts";
 import { openRecent } from "../ledger/recent.ts";

@@ -1,5 +1,5 @@
 import { openDatabase } from "../../src/ledger/database.ts";
-import { type Draft, openDraft } from "../../src/ledger/draft.ts";
+import { type Draft, openDraft } from "../../src/ledger/drafts/draft.ts";
 import { migrate } from "../../src/ledger/schema.ts";
 
 /** Opens drafts beside an empty ledger in memory, one after the other. */

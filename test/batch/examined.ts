@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { examine } from "../../src/batch/examine.ts";
 import { hashOf } from "../../src/batch/file.ts";
 import { accepted, rejected } from "../../src/contract/reading.ts";
-import type { Draft, DraftRow } from "../../src/ledger/draft.ts";
-import type { Problem } from "../../src/ledger/draft-problems.ts";
+import type { Draft, DraftRow } from "../../src/ledger/drafts/draft.ts";
+import type { Problem } from "../../src/ledger/drafts/problems.ts";
 import { scratchFolder } from "../run.ts";
 import { openTestDrafts } from "./draft.ts";
 

@@ -3,7 +3,7 @@ import { planBatch } from "../../src/batch/claim.ts";
 import { sendBatch } from "../../src/batch/send.ts";
 import type { Failure } from "../../src/failure.ts";
 import type { Client } from "../../src/http/client.ts";
-import type { Batch } from "../../src/ledger/batch.ts";
+import type { Batch } from "../../src/ledger/batches/batch.ts";
 import type { Change } from "../../src/ledger/changes.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { payoutFingerprint } from "../../src/operations/payout-claim.ts";

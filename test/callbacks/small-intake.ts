@@ -2,7 +2,7 @@ import type { Taken } from "../../src/callbacks/handle.ts";
 import { openIntake } from "../../src/callbacks/intake.ts";
 import { type Limits, usualLimits } from "../../src/callbacks/limits.ts";
 import type { Look } from "../../src/callbacks/verify.ts";
-import type { CallbackRequest } from "../../src/ledger/callback.ts";
+import type { CallbackRequest } from "../../src/ledger/callbacks/callback.ts";
 import { type Database, openDatabase } from "../../src/ledger/database.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 

@@ -2,7 +2,7 @@ import { claimBatch, planBatch, resumeBatch } from "../../src/batch/claim.ts";
 import { sendBatch } from "../../src/batch/send.ts";
 import { addUp, endingOf, type Standings } from "../../src/batch/standing.ts";
 import { Failure } from "../../src/failure.ts";
-import type { Batch } from "../../src/ledger/batch.ts";
+import type { Batch } from "../../src/ledger/batches/batch.ts";
 import type { Change } from "../../src/ledger/changes.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { payoutFingerprint } from "../../src/operations/payout-claim.ts";

@@ -1,8 +1,8 @@
-import { accountInSql } from "./account.ts";
+import { accountInSql } from "../account.ts";
+import type { Database, Row } from "../database.ts";
+import { callbackOf } from "../rows.ts";
+import type { Worker } from "../worker.ts";
 import type { StoredCallback } from "./callback.ts";
-import type { Database, Row } from "./database.ts";
-import { callbackOf } from "./rows.ts";
-import type { Worker } from "./worker.ts";
 
 /** Which callbacks of one account were kept. */
 export function openCallbackListing(database: Database, worker: Worker) {

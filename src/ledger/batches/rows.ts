@@ -1,8 +1,8 @@
-import { accountInSql } from "./account.ts";
+import { accountInSql } from "../account.ts";
+import type { Database, Row } from "../database.ts";
+import type { Owner } from "../operation.ts";
+import { plannedRowOf, rowResultOf, tallyOf } from "../rows.ts";
 import type { Batch, PlannedRow, RowResult, Tally } from "./batch.ts";
-import type { Database, Row } from "./database.ts";
-import type { Owner } from "./operation.ts";
-import { plannedRowOf, rowResultOf, tallyOf } from "./rows.ts";
 
 const pageSize = 500;
 

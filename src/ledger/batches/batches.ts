@@ -1,10 +1,10 @@
-import { openBatchClaims } from "./batch-claim.ts";
-import { openBatchListing } from "./batch-listing.ts";
-import { openPlans } from "./batch-plan.ts";
-import { openBatchRows } from "./batch-rows.ts";
-import type { Database } from "./database.ts";
-import { openDraft } from "./draft.ts";
-import type { Worker } from "./worker.ts";
+import type { Database } from "../database.ts";
+import { openDraft } from "../drafts/draft.ts";
+import type { Worker } from "../worker.ts";
+import { openBatchClaims } from "./claiming.ts";
+import { openBatchListing } from "./listing.ts";
+import { openPlans } from "./plan.ts";
+import { openBatchRows } from "./rows.ts";
 
 export type Batches = ReturnType<typeof openBatches>;
 

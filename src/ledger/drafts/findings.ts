@@ -1,6 +1,6 @@
-import { accountInSql } from "./account.ts";
-import type { Database } from "./database.ts";
-import type { Owner } from "./operation.ts";
+import { accountInSql } from "../account.ts";
+import type { Database } from "../database.ts";
+import type { Owner } from "../operation.ts";
 
 /** What is looked through, and under which columns a problem is put down. */
 export interface Scope {

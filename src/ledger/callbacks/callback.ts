@@ -1,4 +1,4 @@
-import type { Resource } from "../contract/words.ts";
+import type { Resource } from "../../contract/words.ts";
 
 /** A request as it came from outside: nothing of it is believed. */
 export interface CallbackRequest extends CallbackContent {

@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts";
+import type { Database } from "../database.ts";
 
 /** How a draft differs from a batch that was planned: the first few rows that do, one line each. */
 export function differencesTo(database: Database, batch: bigint, limit: number): string[] {

@@ -1,7 +1,7 @@
-import { accountInSql } from "./account.ts";
+import { accountInSql } from "../account.ts";
+import type { Database } from "../database.ts";
+import type { Worker } from "../worker.ts";
 import type { CallbackVerdict, Forwarded } from "./callback.ts";
-import type { Database } from "./database.ts";
-import type { Worker } from "./worker.ts";
 
 /** How many of each verdict are kept: anybody can send callbacks, and they must not fill the disk. */
 const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);

@@ -1,10 +1,10 @@
-import type { PlannedRow } from "./batch.ts";
-import type { Database, Value } from "./database.ts";
-import { differencesTo } from "./draft-differences.ts";
-import { findProblems, payeeOf, type Scope } from "./draft-findings.ts";
-import { openProblems, type Problem } from "./draft-problems.ts";
-import { type DraftTotals, totalsOf } from "./draft-totals.ts";
-import type { Owner } from "./operation.ts";
+import type { PlannedRow } from "../batches/batch.ts";
+import type { Database, Value } from "../database.ts";
+import type { Owner } from "../operation.ts";
+import { differencesTo } from "./differences.ts";
+import { findProblems, payeeOf, type Scope } from "./findings.ts";
+import { openProblems, type Problem } from "./problems.ts";
+import { type DraftTotals, totalsOf } from "./totals.ts";
 
 /** A row as far as it could be read: a cell that could not is null, and a problem says why. */
 export type DraftRow = {

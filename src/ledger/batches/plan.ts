@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Database } from "../database.ts";
+import { batchOf } from "../rows.ts";
 import type { Batch, Plan } from "./batch.ts";
-import type { Database } from "./database.ts";
-import { batchOf } from "./rows.ts";
 
 const rowsPerCommit = 20_000;
 const rowsPerPage = 500;

@@ -1,10 +1,10 @@
-import { accountInSql, makeAccount } from "./account.ts";
+import { accountInSql, makeAccount } from "../account.ts";
+import type { Database } from "../database.ts";
+import type { Holder } from "../operation.ts";
+import { batchOf } from "../rows.ts";
+import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { Batch, BatchFile } from "./batch.ts";
-import type { BatchListing } from "./batch-listing.ts";
-import type { Database } from "./database.ts";
-import type { Holder } from "./operation.ts";
-import { batchOf } from "./rows.ts";
-import { holderNow, nowIn, type Worker } from "./worker.ts";
+import type { BatchListing } from "./listing.ts";
 
 /** What came of asking for the batch of a file. */
 export type BatchClaim =

@@ -1,9 +1,9 @@
-import { openCallbackKeeping } from "./callback-keeping.ts";
-import { openCallbackListing } from "./callback-listing.ts";
-import { openCallbackOutcomes } from "./callback-outcome.ts";
-import { openCallbackQueue } from "./callback-queue.ts";
-import type { Database } from "./database.ts";
-import type { Worker } from "./worker.ts";
+import type { Database } from "../database.ts";
+import type { Worker } from "../worker.ts";
+import { openCallbackKeeping } from "./keeping.ts";
+import { openCallbackListing } from "./listing.ts";
+import { openCallbackOutcomes } from "./outcome.ts";
+import { openCallbackQueue } from "./queue.ts";
 
 export type Callbacks = ReturnType<typeof openCallbacks>;
 
