@@ -59,18 +59,7 @@ test("a whole story leaves no trace of key and secret in any output or file", as
   const add = ["profile", "add", "shop", "--key-stdin", "--secret-stdin", "--base-url", baseUrl];
   await run(add, `${apiKey}\n${payoutSecret}\n`);
   const pay = ["pay", "create", "--amount", "500", "--description", "x", "--method", "bkash"];
-  const send = [
-    "payout",
-    "send",
-    "--amount",
-    "5",
-    "--to",
-    "01712345678",
-    "--method",
-    "bkash",
-    "--ref",
-    "A",
-  ];
+  const send = "payout send --amount 5 --to 01712345678 --method bkash --ref A".split(" ");
   const payment = await id(pay);
   await id(["sandbox", "trigger", "payment", payment]);
   const payout = await id(send);
@@ -95,18 +84,7 @@ test("a whole story leaves no trace of key and secret in any output or file", as
     [...send, "--dry-run"],
     send.with(3, "6"),
     ["payout", "sign", "--amount", "5", "--ref", "A"],
-    [
-      "payout",
-      "verify",
-      "--amount",
-      "5",
-      "--ref",
-      "A",
-      "--timestamp",
-      "1763614800",
-      "--signature",
-      "x",
-    ],
+    "payout verify --amount 5 --ref A --timestamp 1763614800 --signature x".split(" "),
     ["refund", "get", refundId],
     ["refund", "cancel", refundId, "--dry-run"],
     ["sandbox", "info"],
@@ -267,18 +245,7 @@ describe("a secret of odd characters", () => {
       LENDEN_PAYOUT_SECRET: secret,
       LENDEN_BASE_URL: "http://127.0.0.1:1",
     };
-    const send = [
-      "payout",
-      "send",
-      "--amount",
-      "5",
-      "--to",
-      "01712345678",
-      "--method-id",
-      "M",
-      "--ref",
-      "A",
-    ];
+    const send = "payout send --amount 5 --to 01712345678 --method-id M --ref A".split(" ");
     for (const line of [
       [...send, "--dry-run", "-v"],
       [...send, "--json", "-v", "--timeout", "1s"],

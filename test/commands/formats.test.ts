@@ -7,16 +7,9 @@ const ids = { payment: "", payout: "", refund: "" };
 
 beforeAll(async () => {
   const { id } = account;
-  ids.payment = await id([
-    "pay",
-    "create",
-    "--amount",
-    "1250.50",
-    "--description",
-    "=1+1",
-    "--method",
-    "bkash",
-  ]);
+  ids.payment = await id(
+    "pay create --amount 1250.50 --description =1+1 --method bkash".split(" "),
+  );
   await id(["sandbox", "trigger", "payment", ids.payment]);
   ids.payout = await id([
     ...["payout", "send", "--amount", "500", "--to", "01712345678", "--method", "bkash"],
@@ -60,18 +53,7 @@ const readings: Reading[] = [
   },
   {
     name: "payout send",
-    line: () => [
-      "payout",
-      "send",
-      "--amount",
-      "500",
-      "--to",
-      "01712345678",
-      "--method",
-      "bkash",
-      "--ref",
-      "INV-7",
-    ],
+    line: () => "payout send --amount 500 --to 01712345678 --method bkash --ref INV-7".split(" "),
     quiet: () => ids.payout,
     columns:
       "payoutId,merchantRef,status,amount,recipientNumber,recipientName,description,createdAt,updatedAt,existing",

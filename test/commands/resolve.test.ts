@@ -115,16 +115,9 @@ test("a doubtful payment is refused until it is adopted, after a comparison", as
   const { merchant, line, operation, made } = await doubtfulPayment();
   expect(await merchant.lenden(line)).toMatchObject({ code: 3, stdout: "" });
   expect(await merchant.lenden(["ledger", "resolve", operation])).toMatchObject({ code: 75 });
-  const other = await merchant.id([
-    "pay",
-    "create",
-    "--amount",
-    "99",
-    "--description",
-    "x",
-    "--method",
-    "bkash",
-  ]);
+  const other = await merchant.id(
+    "pay create --amount 99 --description x --method bkash".split(" "),
+  );
   const resolve = ["ledger", "resolve", operation, "--made"];
   const wrong = await merchant.lenden([...resolve, other]);
   expect(wrong).toMatchObject({ code: 5, stdout: "" });

@@ -371,18 +371,7 @@ function wrongWith(
 const lines: [string, string[], string, (asked: Asked) => Behaviour][] = [
   [
     "payout send",
-    [
-      "payout",
-      "send",
-      "--amount",
-      "500",
-      "--to",
-      "01712345678",
-      "--method-id",
-      "m",
-      "--ref",
-      "INV-7",
-    ],
+    "payout send --amount 500 --to 01712345678 --method-id m --ref INV-7".split(" "),
     "/payout/create-by-server",
     ({ method }) => success(method === "GET" ? sound.payoutLook : sound.payout),
   ],
@@ -441,7 +430,7 @@ test.each(lines)(
     const server = await misbehave((asked) =>
       asked.path === path ? { do: "silence" } : right(asked),
     );
-    const { code } = await lenden([...line, "--timeout", "300ms"], { env: envOf(server.baseUrl) });
+    const { code } = await lenden([...line, "--timeout", "1s"], { env: envOf(server.baseUrl) });
     expect(code).toBe(75);
   },
 );

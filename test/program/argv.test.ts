@@ -29,16 +29,7 @@ async function read(argv: string[]) {
 }
 
 describe("global options", () => {
-  const all = [
-    "--profile",
-    "shop",
-    "--base-url=https://x.example",
-    "-o",
-    "json",
-    "-q",
-    "--yes",
-    "--no-input",
-  ];
+  const all = "--profile shop --base-url=https://x.example -o json -q --yes --no-input".split(" ");
   const more = ["--timeout", "5s", "--color=never", "-v"];
   const expected = {
     name: "pay get",
@@ -101,18 +92,7 @@ describe("global options", () => {
 
   test("the same value twice is no contradiction", async () => {
     const env = { LENDEN_PAYOUT_SECRET: "secret" };
-    const line = [
-      "payout",
-      "sign",
-      "--amount",
-      "5",
-      "--ref",
-      "A",
-      "--ref",
-      "A",
-      "--timestamp",
-      "1763614800",
-    ];
+    const line = "payout sign --amount 5 --ref A --ref A --timestamp 1763614800".split(" ");
     expect((await lenden(["-q", ...line, "-q"], { env })).code).toBe(0);
   });
 
