@@ -12,11 +12,11 @@ import { withoutUnused } from "./build/without-unused.js";
  */
 const chunks = {
   compiled: ["program/compiled.ts"],
-  start: ["program/run.ts", "program/argv.ts"],
+  start: ["program/run.ts", "program/line/argv.ts"],
   account: ["program/accounts.ts"],
   call: ["program/calls.ts", "config/method-cache.ts", "operations/method.ts"],
   table: ["ui/text.ts"],
-  help: ["program/help.ts"],
+  help: ["program/help/help.ts"],
 };
 
 const members = Object.fromEntries(Object.keys(chunks).map((name) => [name, new Set()]));
@@ -74,28 +74,28 @@ const alone = { ...usual.output, codeSplitting: false };
 /** A thread. */
 const ledgerWriter = defineConfig({
   ...usual,
-  input: { "ledger-writer": "src/program/ledger-writer.ts" },
+  input: { "ledger-writer": "src/program/writer/thread.ts" },
   output: alone,
 });
 
 /** A process of its own, for whatever asks the keychain may hang; see src/config/keychain.ts. */
 const keychain = defineConfig({
   ...usual,
-  input: { keychain: "src/program/keychain-program.ts" },
+  input: { keychain: "src/program/processes/keychain.ts" },
   output: alone,
 });
 
 /** Another one, for a name's look-up may hang too; see src/doctor/lookup.ts. */
 const lookup = defineConfig({
   ...usual,
-  input: { lookup: "src/program/lookup-program.ts" },
+  input: { lookup: "src/program/processes/lookup.ts" },
   output: alone,
 });
 
 /** What a Tab asks. */
 const complete = defineConfig({
   ...usual,
-  input: { complete: "src/program/complete.ts" },
+  input: { complete: "src/program/completion/complete.ts" },
   output: alone,
 });
 

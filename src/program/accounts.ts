@@ -7,7 +7,7 @@ import { Failure } from "../failure.ts";
 import type { Context } from "../frame/context.ts";
 import type { Host } from "../host.ts";
 import type { Scrubber } from "../ui/scrub.ts";
-import type { Globals } from "./globals.ts";
+import type { Globals } from "./line/globals.ts";
 import { once } from "./once.ts";
 
 /** Who a run is for: settings, the account behind the environment lock, and its secrets. */

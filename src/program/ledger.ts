@@ -8,7 +8,7 @@ import type { Host } from "../host.ts";
 import { openDatabase } from "../ledger/database.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import type { Owner } from "../ledger/operation.ts";
-import { keepRecent } from "./recent.ts";
+import { keepRecent } from "./completion/recent.ts";
 
 /** A ledger, and how to close its file. */
 export interface OpenedLedger {

@@ -1,12 +1,12 @@
 import type { Command } from "../frame/command.ts";
 import type { Host } from "../host.ts";
 import type { Scrubber } from "../ui/scrub.ts";
-import type { Invocation } from "./argv.ts";
 import { codeAfterStop, codeOfEnding, codeOfStop, isHarmless } from "./ending.ts";
-import { type Globals, readGlobals } from "./globals.ts";
-import { openPrinter } from "./printer.ts";
-import { report } from "./report.ts";
+import type { Invocation } from "./line/argv.ts";
+import { type Globals, readGlobals } from "./line/globals.ts";
 import { openSession } from "./session.ts";
+import { openPrinter } from "./terminal/printer.ts";
+import { report } from "./terminal/report.ts";
 
 interface Surroundings {
   host: Host;

@@ -44,7 +44,7 @@ export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
     const ledger = await own();
     if (!host.ledgerWriter) return async (changes) => ledger.apply(changes);
     const { ownerOf } = await import("./ledger.ts");
-    const { openWriter } = await import("./writer.ts");
+    const { openWriter } = await import("./writer/writer.ts");
     const owner = ownerOf(await account());
     const start = { path: await ownFile(), owner, command, secrets: secrets() };
     const writer = openWriter(host.ledgerWriter, start, scrub);

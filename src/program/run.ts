@@ -3,11 +3,11 @@ import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import { createScrubber } from "../ui/scrub.ts";
 import { wantsColor } from "../ui/style.ts";
-import type { Invocation } from "./argv.ts";
-import { readGlobals } from "./globals.ts";
-import { report } from "./report.ts";
+import type { Invocation } from "./line/argv.ts";
+import { readGlobals } from "./line/globals.ts";
 import { runCommand } from "./run-command.ts";
-import { write } from "./write.ts";
+import { report } from "./terminal/report.ts";
+import { write } from "./terminal/write.ts";
 
 /** Runs one command line and returns its exit code. What no command catches is caught here. */
 export async function run(argv: string[], host: Host, version: string): Promise<number> {
@@ -34,14 +34,14 @@ async function understand(argv: string[]): Promise<Invocation> {
   const isRootHelp =
     others.length === 0 && (only === undefined || ["--help", "-h", "help"].includes(only));
   if (isRootHelp) return { kind: "help", path: "", globals: new Map() };
-  return (await import("./argv.ts")).readArgv(argv, commands);
+  return (await import("./line/argv.ts")).readArgv(argv, commands);
 }
 
 async function helpOf(
   { path, globals: typed }: Extract<Invocation, { kind: "help" }>,
   { env, stdout }: Host,
 ): Promise<string> {
-  const { helpText } = await import("./help.ts");
+  const { helpText } = await import("./help/help.ts");
   const mode = readGlobals(typed, env).globals.color;
   const isTerminal = stdout.isTTY === true;
   return helpText(path, commands, { color: wantsColor({ mode, env, isTerminal }) });

@@ -1,11 +1,11 @@
 import type { Context } from "../frame/context.ts";
 import type { Host, Signal } from "../host.ts";
 import type { Scrubber } from "../ui/scrub.ts";
-import type { Globals } from "./globals.ts";
+import type { Globals } from "./line/globals.ts";
 import { accountsOnDemand, callsOnDemand, methodsOnDemand } from "./on-demand.ts";
-import { openPerson } from "./person.ts";
-import { openSpeech } from "./speech.ts";
 import { listenForStop } from "./stop.ts";
+import { openPerson } from "./terminal/person.ts";
+import { openSpeech } from "./terminal/speech.ts";
 import { idsOf } from "./typed-id.ts";
 
 /** One run's context, and what must be let go of at its end. */

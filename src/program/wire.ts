@@ -3,7 +3,7 @@ import type { Account } from "../config/account.ts";
 import type { Host } from "../host.ts";
 import type { Wire } from "../http/client.ts";
 import type { Transport } from "../http/transport.ts";
-import type { Globals } from "./globals.ts";
+import type { Globals } from "./line/globals.ts";
 import type { Stop } from "./stop.ts";
 import { tracer } from "./trace.ts";
 

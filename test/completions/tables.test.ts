@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { scriptNames, shells } from "../../src/commands/completion-places.ts";
 import { commands } from "../../src/commands/index.ts";
-import { written } from "../../src/program/completion-syntax.ts";
-import { tablesOf } from "../../src/program/completion-tables.ts";
+import { written } from "../../src/program/completion/syntax.ts";
+import { tablesOf } from "../../src/program/completion/tables.ts";
 
 const folder = resolve(import.meta.dirname, "../../completions");
 

@@ -386,7 +386,7 @@ export const mutants = [
   },
   {
     name: "real money: nobody is asked",
-    file: "program/confirm.ts",
+    file: "program/terminal/confirm.ts",
     find: "if (isReal) await requireWord(question, head, around);",
     replace: "if (isReal) await Promise.resolve();",
     tests: ["test/commands/production.test.ts"],

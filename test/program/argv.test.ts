@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import { flagName } from "../../src/frame/flag.ts";
-import { readArgv } from "../../src/program/argv.ts";
-import { globalFlags } from "../../src/program/globals.ts";
-import { otherFlags, otherWords } from "../../src/program/other-words.ts";
+import { readArgv } from "../../src/program/line/argv.ts";
+import { globalFlags } from "../../src/program/line/globals.ts";
+import { otherFlags, otherWords } from "../../src/program/line/other-words.ts";
 import { type Merchant, openMerchant } from "../merchant.ts";
 import { lenden } from "../run.ts";
 

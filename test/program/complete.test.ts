@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { processHost } from "../../src/host.ts";
-import { main } from "../../src/program/complete.ts";
+import { main } from "../../src/program/completion/complete.ts";
 import { hostileIds, type Machine, openMachine } from "../completions/machine.ts";
 import { scratchFolder } from "../run.ts";
 

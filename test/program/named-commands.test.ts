@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { parseArgsStringToArgv } from "string-argv";
 import { expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
-import { readArgv } from "../../src/program/argv.ts";
 import { topics } from "../../src/program/help/topics.ts";
+import { readArgv } from "../../src/program/line/argv.ts";
 
 const source = resolve(import.meta.dirname, "../../src");
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>

@@ -2,7 +2,7 @@ import { groups } from "../../commands/groups.ts";
 import { exits, type FailureKind } from "../../failure.ts";
 import type { Command } from "../../frame/command.ts";
 import type { Flag } from "../../frame/flag.ts";
-import { childrenOf, summaryOf } from "../command-tree.ts";
+import { childrenOf, summaryOf } from "../line/command-tree.ts";
 import { type Page, type Row, rows, text } from "./page.ts";
 
 /** The help of one command. */

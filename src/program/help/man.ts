@@ -1,6 +1,6 @@
 import { groups } from "../../commands/groups.ts";
 import type { Command } from "../../frame/command.ts";
-import { childrenOf, indexOf, summaryOf } from "../command-tree.ts";
+import { childrenOf, indexOf, summaryOf } from "../line/command-tree.ts";
 import { commandPage, groupPage } from "./commands.ts";
 import { type Page, rows, text } from "./page.ts";
 import { manSection, roffText } from "./roff.ts";

@@ -1,6 +1,6 @@
 import { commands } from "../../commands/index.ts";
-import { pathsOf } from "../command-tree.ts";
-import { helpText } from "../help.ts";
+import { pathsOf } from "../line/command-tree.ts";
+import { helpText } from "./help.ts";
 import { pageFile } from "./ready.ts";
 import { topics } from "./topics.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "../../frame/command.ts";
-import { indexOf, sayingOf } from "../command-tree.ts";
+import { indexOf, sayingOf } from "../line/command-tree.ts";
 import { type Page, rows, text } from "./page.ts";
 import { topics } from "./topics.ts";
 

@@ -1,4 +1,4 @@
-import { globalFlags } from "../../globals.ts";
+import { globalFlags } from "../../line/globals.ts";
 import { flagRow } from "../commands.ts";
 import { type Page, rows, text } from "../page.ts";
 

@@ -1,5 +1,5 @@
-import type { Command } from "../frame/command.ts";
-import { nearest } from "../nearest.ts";
+import type { Command } from "../../frame/command.ts";
+import { nearest } from "../../nearest.ts";
 import { childrenOf, lastWord, pathsOf } from "./command-tree.ts";
 import { otherWords } from "./other-words.ts";
 

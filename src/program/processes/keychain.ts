@@ -1,5 +1,5 @@
-import type { KeychainAnswer, KeychainQuestion } from "../config/keychain.ts";
-import { processHost } from "../host.ts";
+import type { KeychainAnswer, KeychainQuestion } from "../../config/keychain.ts";
+import { processHost } from "../../host.ts";
 
 /** The program that asks the operating system's keychain; see config/keychain.ts for why it is one. */
 

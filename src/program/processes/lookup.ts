@@ -1,7 +1,7 @@
 import { lookup } from "node:dns";
 import { text } from "node:stream/consumers";
-import type { Found } from "../doctor/lookup.ts";
-import { processHost } from "../host.ts";
+import type { Found } from "../../doctor/lookup.ts";
+import { processHost } from "../../host.ts";
 
 /** The program that looks a name up; see doctor/lookup.ts for why it is one. */
 

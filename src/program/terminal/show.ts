@@ -1,8 +1,8 @@
-import type { Host } from "../host.ts";
-import { loadStyle, wantsColor } from "../ui/style.ts";
-import { toText } from "../ui/text.ts";
-import type { View } from "../ui/view.ts";
-import type { Globals } from "./globals.ts";
+import type { Host } from "../../host.ts";
+import { loadStyle, wantsColor } from "../../ui/style.ts";
+import { toText } from "../../ui/text.ts";
+import type { View } from "../../ui/view.ts";
+import type { Globals } from "../line/globals.ts";
 
 /** Draws a view on stderr, and an empty line: a person reads it among questions. */
 export async function show(

@@ -1,11 +1,11 @@
-import { baseUrlText, readBaseUrl } from "../config/base-url.ts";
-import { glanceAtMethods, glanceAtProfiles, type Whose } from "../config/glance.ts";
-import { resolveSettings, type Settings } from "../config/settings.ts";
-import type { Host } from "../host.ts";
-import { clean } from "../ui/terminal-text.ts";
+import { baseUrlText, readBaseUrl } from "../../config/base-url.ts";
+import { glanceAtMethods, glanceAtProfiles, type Whose } from "../../config/glance.ts";
+import { resolveSettings, type Settings } from "../../config/settings.ts";
+import type { Host } from "../../host.ts";
+import { clean } from "../../ui/terminal-text.ts";
 import { recentCandidates } from "./complete-recent.ts";
 
-export { processHost } from "../host.ts";
+export { processHost } from "../../host.ts";
 
 /** A value that can stand on the command line, and what is said of it. */
 export interface Candidate {

@@ -1,7 +1,7 @@
-import type { Host } from "../host.ts";
-import { drawQr } from "../ui/qr.ts";
-import { wantsColor } from "../ui/style.ts";
-import type { Globals } from "./globals.ts";
+import type { Host } from "../../host.ts";
+import { drawQr } from "../../ui/qr.ts";
+import { wantsColor } from "../../ui/style.ts";
+import type { Globals } from "../line/globals.ts";
 
 /** Draws a text as a QR code on stderr, or says why not. */
 export function showQr(

@@ -1,6 +1,6 @@
-import type { Whose } from "../config/glance.ts";
-import { formatDay } from "../contract/local-time.ts";
-import { agoText } from "../ui/time.ts";
+import type { Whose } from "../../config/glance.ts";
+import { formatDay } from "../../contract/local-time.ts";
+import { agoText } from "../../ui/time.ts";
 import { type Entry, keptAccounts } from "./recent-kept.ts";
 
 interface Asked {

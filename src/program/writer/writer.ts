@@ -1,11 +1,11 @@
 import { Worker } from "node:worker_threads";
-import { setEngineFlag } from "../engine-flags.ts";
-import { Failure } from "../failure.ts";
-import type { Changed } from "../ledger/changes.ts";
-import type { Commit } from "../ledger/grouped.ts";
-import type { Owner } from "../ledger/operation.ts";
-import type { Thread } from "../parts.ts";
-import { changedOf, textOfChanges } from "./writer-text.ts";
+import { setEngineFlag } from "../../engine-flags.ts";
+import { Failure } from "../../failure.ts";
+import type { Changed } from "../../ledger/changes.ts";
+import type { Commit } from "../../ledger/grouped.ts";
+import type { Owner } from "../../ledger/operation.ts";
+import type { Thread } from "../../parts.ts";
+import { changedOf, textOfChanges } from "./text.ts";
 
 /** What the thread is started with. */
 export interface WriterStart {

@@ -1,10 +1,10 @@
-import type { Command } from "../frame/command.ts";
-import { commandPage, groupPage } from "./help/commands.ts";
-import { strong } from "./help/emphasis.ts";
-import type { Page } from "./help/page.ts";
-import { rootPage, topicsPage } from "./help/root.ts";
-import { pageText } from "./help/text.ts";
-import { topics } from "./help/topics.ts";
+import type { Command } from "../../frame/command.ts";
+import { commandPage, groupPage } from "./commands.ts";
+import { strong } from "./emphasis.ts";
+import type { Page } from "./page.ts";
+import { rootPage, topicsPage } from "./root.ts";
+import { pageText } from "./text.ts";
+import { topics } from "./topics.ts";
 
 /**
  * The help of a command, of a group of commands, of a topic, or of lenden itself (an empty path).
@@ -28,7 +28,7 @@ async function pageOf(path: string, commands: Command[]): Promise<Page> {
   if (path === "topics") return topicsPage();
   const topic = topics.find(({ name }) => name === path);
   if (topic) return (await topic.load()).page;
-  const { unknownHelp } = await import("./suggest.ts");
+  const { unknownHelp } = await import("../line/suggest.ts");
   throw unknownHelp(path.split(" "), commands);
 }
 

@@ -1,9 +1,9 @@
-import type { Host } from "../host.ts";
-import { openProgress, type Progress } from "../ui/progress.ts";
-import { loadStyle, type Style, wantsColor } from "../ui/style.ts";
-import { clean } from "../ui/terminal-text.ts";
-import type { Globals } from "./globals.ts";
-import { once } from "./once.ts";
+import type { Host } from "../../host.ts";
+import { openProgress, type Progress } from "../../ui/progress.ts";
+import { loadStyle, type Style, wantsColor } from "../../ui/style.ts";
+import { clean } from "../../ui/terminal-text.ts";
+import type { Globals } from "../line/globals.ts";
+import { once } from "../once.ts";
 
 /** What lenden says to the person beside the answer: lines on stderr. */
 export interface Speech {

@@ -1,5 +1,5 @@
-import type { Shell } from "../commands/completion-places.ts";
-import type { Entry, Tables } from "./completion-tables.ts";
+import type { Shell } from "../../commands/completion-places.ts";
+import type { Entry, Tables } from "./tables.ts";
 
 /** How the tables are written in a shell's own language. */
 interface Syntax {

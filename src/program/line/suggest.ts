@@ -1,9 +1,9 @@
-import { type Failure, usage } from "../failure.ts";
-import type { Command } from "../frame/command.ts";
-import { flagName } from "../frame/flag.ts";
-import { nearest } from "../nearest.ts";
+import { type Failure, usage } from "../../failure.ts";
+import type { Command } from "../../frame/command.ts";
+import { flagName } from "../../frame/flag.ts";
+import { nearest } from "../../nearest.ts";
+import { topics } from "../help/topics.ts";
 import { globalFlags } from "./globals.ts";
-import { topics } from "./help/topics.ts";
 import { meantPaths } from "./meant.ts";
 import { otherFlags, secretFlags } from "./other-words.ts";
 

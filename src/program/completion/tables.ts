@@ -1,7 +1,7 @@
-import type { Command } from "../frame/command.ts";
-import type { Argument, Flag, Named, Read } from "../frame/flag.ts";
-import { childrenOf, lastWord, pathsOf, summaryOf } from "./command-tree.ts";
-import { globalFlags } from "./globals.ts";
+import type { Command } from "../../frame/command.ts";
+import type { Argument, Flag, Named, Read } from "../../frame/flag.ts";
+import { childrenOf, lastWord, pathsOf, summaryOf } from "../line/command-tree.ts";
+import { globalFlags } from "../line/globals.ts";
 
 /**
  * What can stand at each place of the command line, made from the command list. It is written into

@@ -1,10 +1,10 @@
-import { amountText, type Paisa, readAmount } from "../contract/amount.ts";
-import { masked } from "../contract/keys.ts";
-import { Failure } from "../failure.ts";
-import type { Confirmation, Context } from "../frame/context.ts";
-import type { Ask } from "../ui/ask.ts";
-import { badge } from "../ui/style.ts";
-import type { Globals } from "./globals.ts";
+import { amountText, type Paisa, readAmount } from "../../contract/amount.ts";
+import { masked } from "../../contract/keys.ts";
+import { Failure } from "../../failure.ts";
+import type { Confirmation, Context } from "../../frame/context.ts";
+import type { Ask } from "../../ui/ask.ts";
+import { badge } from "../../ui/style.ts";
+import type { Globals } from "../line/globals.ts";
 import type { Speech } from "./speech.ts";
 
 interface Surroundings {

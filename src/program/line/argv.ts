@@ -1,8 +1,8 @@
 import { Command as Commander, CommanderError } from "commander";
-import { usage } from "../failure.ts";
-import type { Command } from "../frame/command.ts";
-import type { Flag } from "../frame/flag.ts";
-import type { Given } from "../frame/input.ts";
+import { usage } from "../../failure.ts";
+import type { Command } from "../../frame/command.ts";
+import type { Flag } from "../../frame/flag.ts";
+import type { Given } from "../../frame/input.ts";
 import { globalFlags } from "./globals.ts";
 
 /** What the command line asks for. */

@@ -1,10 +1,10 @@
-import { Failure } from "../failure.ts";
-import type { Command, Shown } from "../frame/command.ts";
-import type { Host } from "../host.ts";
-import { render } from "../ui/render.ts";
-import type { Scrubber } from "../ui/scrub.ts";
-import { wantsColor } from "../ui/style.ts";
-import type { Globals } from "./globals.ts";
+import { Failure } from "../../failure.ts";
+import type { Command, Shown } from "../../frame/command.ts";
+import type { Host } from "../../host.ts";
+import { render } from "../../ui/render.ts";
+import type { Scrubber } from "../../ui/scrub.ts";
+import { wantsColor } from "../../ui/style.ts";
+import type { Globals } from "../line/globals.ts";
 import { write } from "./write.ts";
 
 /** Puts the results of one command on stdout, in the one format that was asked for. */

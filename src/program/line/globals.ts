@@ -1,8 +1,8 @@
-import { accepted, type Reading } from "../contract/reading.ts";
-import { flag, flagName, oneOf } from "../frame/flag.ts";
-import { type OutputFormat, outputFormats } from "../ui/render.ts";
-import { type ColorMode, colorModes } from "../ui/style.ts";
-import { readDuration } from "../ui/time.ts";
+import { accepted, type Reading } from "../../contract/reading.ts";
+import { flag, flagName, oneOf } from "../../frame/flag.ts";
+import { type OutputFormat, outputFormats } from "../../ui/render.ts";
+import { type ColorMode, colorModes } from "../../ui/style.ts";
+import { readDuration } from "../../ui/time.ts";
 
 /** The options that every command takes, before or after its name. */
 export const globalFlags = {

@@ -1,8 +1,8 @@
-import { errorCode } from "../error-code.ts";
-import { exits, Failure } from "../failure.ts";
-import type { Host } from "../host.ts";
-import type { Scrubber } from "../ui/scrub.ts";
-import { cleanLines } from "../ui/terminal-text.ts";
+import { errorCode } from "../../error-code.ts";
+import { exits, Failure } from "../../failure.ts";
+import type { Host } from "../../host.ts";
+import type { Scrubber } from "../../ui/scrub.ts";
+import { cleanLines } from "../../ui/terminal-text.ts";
 import { write } from "./write.ts";
 
 interface Reporting {
@@ -17,7 +17,7 @@ export async function report(
   { host, scrubber, asJson }: Reporting,
 ): Promise<number> {
   const failure = error instanceof Failure ? error : unexpected(error);
-  const { errorText } = await import("../ui/error-text.ts");
+  const { errorText } = await import("../../ui/error-text.ts");
   const lay = host.stderr.isTTY ? await layFor(host.stderr.columns) : undefined;
   const options = { asJson, scrub: scrubber.scrub, ...(lay && { lay }) };
   await write(host.stderr, errorText(failure, options));
@@ -41,8 +41,8 @@ const leastColumns = 40;
 /** On a terminal no word is cut in two, and a command line stays whole, so that it can be copied. */
 async function layFor(columns = 0): Promise<((text: string) => string[]) | undefined> {
   if (columns < leastColumns) return undefined;
-  const { wrappedSentence } = await import("../ui/width.ts");
-  const { headColumns } = await import("../ui/error-text.ts");
+  const { wrappedSentence } = await import("../../ui/width.ts");
+  const { headColumns } = await import("../../ui/error-text.ts");
   return (text) => wrappedSentence(text, columns - headColumns);
 }
 

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { errorCode } from "../error-code.ts";
-import { processHost } from "../host.ts";
-import { createScrubber } from "../ui/scrub.ts";
-import { openAccountLedger } from "./ledger.ts";
+import { errorCode } from "../../error-code.ts";
+import { processHost } from "../../host.ts";
+import { createScrubber } from "../../ui/scrub.ts";
+import { openAccountLedger } from "../ledger.ts";
+import { changesOf, textOfChanged } from "./text.ts";
 import type { Answered, WriterStart } from "./writer.ts";
-import { changesOf, textOfChanged } from "./writer-text.ts";
 
 /** The thread that brings a batch's changes to the disk, while the others are on the wire. */
 

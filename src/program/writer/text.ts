@@ -1,6 +1,6 @@
-import type { Change, Changed } from "../ledger/changes.ts";
-import type { Claim } from "../ledger/claiming.ts";
-import type { Intent, Operation, ReferencedIntent } from "../ledger/operation.ts";
+import type { Change, Changed } from "../../ledger/changes.ts";
+import type { Claim } from "../../ledger/claiming.ts";
+import type { Intent, Operation, ReferencedIntent } from "../../ledger/operation.ts";
 
 /**
  * What goes to the thread that commits, and what comes back, as text: between threads that costs a

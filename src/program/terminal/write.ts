@@ -1,4 +1,4 @@
-import { errorCode } from "../error-code.ts";
+import { errorCode } from "../../error-code.ts";
 
 /**
  * Resolves when the text has left, with the code of what went wrong if it did not. A reader that

@@ -1,7 +1,7 @@
-import type { Host } from "../host.ts";
-import type { Ask } from "../ui/ask.ts";
-import type { Globals } from "./globals.ts";
-import type { Stop } from "./stop.ts";
+import type { Host } from "../../host.ts";
+import type { Ask } from "../../ui/ask.ts";
+import type { Globals } from "../line/globals.ts";
+import type { Stop } from "../stop.ts";
 
 /** The questions of a run. */
 export interface Asking {
@@ -20,7 +20,7 @@ export function openAsking(host: Host, { noInput }: Globals, stop: Stop): Asking
       const { stdin, stderr, env } = host; // not before: stdin is made when it is asked for
       const isTerminal = stdin.isTTY && stderr.isTTY && env.TERM !== "dumb";
       if (!isTerminal || noInput) return undefined;
-      return (await import("../ui/ask.ts")).openAsk({
+      return (await import("../../ui/ask.ts")).openAsk({
         stdin,
         stderr,
         stopping: stop.stopping,

@@ -1,5 +1,5 @@
-import { groups, purposes } from "../commands/groups.ts";
-import type { Command } from "../frame/command.ts";
+import { groups, purposes } from "../../commands/groups.ts";
+import type { Command } from "../../frame/command.ts";
 
 /** Every command and every group, by their whole names; a group before what is in it. */
 export function pathsOf(commands: Command[]): string[] {

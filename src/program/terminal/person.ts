@@ -1,9 +1,9 @@
-import type { Context } from "../frame/context.ts";
-import type { Host } from "../host.ts";
+import type { Context } from "../../frame/context.ts";
+import type { Host } from "../../host.ts";
+import type { Globals } from "../line/globals.ts";
+import type { Stop } from "../stop.ts";
 import { openAsking } from "./asking.ts";
-import type { Globals } from "./globals.ts";
 import type { Speech } from "./speech.ts";
-import type { Stop } from "./stop.ts";
 
 /** What passes between a run and the person at the terminal; all of it on stderr. */
 export type Person = Pick<Context, "confirm" | "ask" | "notice" | "show" | "showQr" | "progress">;

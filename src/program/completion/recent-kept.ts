@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { fieldsIn, fieldsOf, type Whose } from "../config/glance.ts";
+import { fieldsIn, fieldsOf, type Whose } from "../../config/glance.ts";
 
 export const recentFileName = "recent.json";
 
