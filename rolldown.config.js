@@ -13,7 +13,7 @@ import { withoutUnused } from "./build/without-unused.js";
 const chunks = {
   compiled: ["program/compiled.ts"],
   start: ["program/run.ts", "program/line/argv.ts"],
-  account: ["program/accounts.ts"],
+  account: ["program/accounts.ts", "contract/signature.ts"],
   call: ["program/calls.ts", "config/method-cache.ts", "operations/method.ts"],
   table: ["ui/text.ts"],
   help: ["program/help/help.ts"],
