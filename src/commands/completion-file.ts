@@ -1,8 +1,9 @@
-import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { errorCode } from "../error-code.ts";
 import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
+import { makeFolder } from "../make-folder.ts";
 import { placeOf, type Shell, scriptNames } from "./completion-places.ts";
 
 /** What came of installing, or of taking it away. */
@@ -29,7 +30,7 @@ export function install(shell: Shell, host: Host): Installed {
   const before = ownText(file);
   if (before === script) return { shell, file, state: "there already", next };
   carefully(file, () => {
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     writeFileSync(`${file}.new`, script);
     renameSync(`${file}.new`, file);
   });

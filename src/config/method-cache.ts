@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { methodList, type PaymentMethod } from "../contract/methods.ts";
+import { makeFolder } from "../make-folder.ts";
 import type { Account } from "./account.ts";
 import { methodFiles } from "./glance.ts";
 
@@ -37,7 +38,7 @@ export function openMethodCache(folder: string, account: Account, now: () => num
     write: (methods) => {
       try {
         if (JSON.stringify(readIfYounger(writtenAnewMs)) === JSON.stringify(methods)) return;
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        makeFolder(folder, 0o700);
         const kept = { atMs: now(), profile: account.name, baseUrl: account.baseUrl, methods };
         writeFileSync(`${file}.new`, JSON.stringify(kept), { mode: 0o600 });
         renameSync(`${file}.new`, file);

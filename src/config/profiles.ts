@@ -2,7 +2,6 @@ import {
   chmodSync,
   copyFileSync,
   lstatSync,
-  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,6 +12,7 @@ import { isDeepStrictEqual } from "node:util";
 import { errorCode } from "../error-code.ts";
 import { Failure } from "../failure.ts";
 import { jsonIn } from "../json.ts";
+import { makeFolder } from "../make-folder.ts";
 import { type Profiles, profilesSchema } from "./profile.ts";
 
 const fileName = "profiles.json";
@@ -134,7 +134,7 @@ function unwritten(file: string, cause: unknown): Failure {
 
 function prepareFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     if (!lstatSync(folder).isDirectory()) throw linkRefused(folder);
     mend(folder, 0o700);
   } catch (error) {

@@ -1,19 +1,12 @@
 import { createHash } from "node:crypto";
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import nodeModule, { createRequire } from "node:module";
 import { arch, userInfo } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { Script } from "node:vm";
 import { underUsualFlags } from "../engine-flags.ts";
 import type { Host } from "../host.ts";
+import { makeFolder } from "../make-folder.ts";
 
 /**
  * Keeps what V8 made of the built code in a folder of the user's own, so that the next start need
@@ -93,7 +86,7 @@ function forgetOld(folder: string, nowMs: number): void {
 
 function isOwn(folder: string): boolean {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     const { uid, mode } = statSync(folder);
     const own = userInfo().uid;
     // Windows has no such numbers; its folder is below the user's own.

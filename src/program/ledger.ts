@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, statSync } from "node:fs";
+import { chmodSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ulid } from "ulid";
 import type { Account } from "../config/account.ts";
@@ -8,6 +8,7 @@ import type { Host } from "../host.ts";
 import { openDatabase } from "../ledger/database.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import type { Owner } from "../ledger/operation.ts";
+import { makeFolder } from "../make-folder.ts";
 import { keepRecent } from "./completion/recent.ts";
 
 /** A ledger, and how to close its file. */
@@ -84,7 +85,7 @@ export function ownerOf({ name, environment, baseUrl, apiKey }: Account): Owner 
 /** The one file of all accounts, in a folder that nobody else reads. */
 export function ledgerFile({ folders }: Host): string {
   try {
-    mkdirSync(folders.data, { recursive: true, mode: 0o700 });
+    makeFolder(folders.data, 0o700);
     if ((statSync(folders.data).mode & 0o077) !== 0) chmodSync(folders.data, 0o700);
   } catch (cause) {
     throw new Failure("internal", `The folder ${folders.data} cannot be made; nothing was sent.`, {

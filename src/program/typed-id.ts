@@ -1,5 +1,5 @@
 import type { Resource } from "../contract/words.ts";
-import { usage } from "../failure.ts";
+import { type Failure, usage } from "../failure.ts";
 import type { Context } from "../frame/context.ts";
 import { placeIn } from "../frame/place.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -8,8 +8,16 @@ import type { Ledger } from "../ledger/ledger.ts";
 export function idsOf(ledger: () => Promise<Ledger>): Context["idOf"] {
   return async (kind, typed) => {
     const place = placeIn(typed);
-    return place === undefined ? typed : newestId(kind, place, await ledger());
+    if (place !== undefined) return newestId(kind, place, await ledger());
+    if (typed.startsWith("@")) throw noPlace(typed);
+    return typed;
   };
+}
+
+function noPlace(typed: string): Failure {
+  return usage([
+    `${JSON.stringify(typed)} is no place: @last is the newest that was sent from here, @2 the one before it.`,
+  ]);
 }
 
 function newestId(kind: Resource, place: number, ledger: Ledger): string {

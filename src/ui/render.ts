@@ -42,7 +42,8 @@ export async function render(
 
 function idsOf(view: View): string[] {
   if (view.kind === "raw") return [cleanLines(view.text)];
-  return (view.kind === "table" ? view.rows.map((row) => row.id) : [view.id]).map(clean);
+  if (view.kind === "table") return view.rows.map((row) => clean(row.id));
+  return view.id === "" ? [] : [clean(view.id)]; // not everything has one
 }
 
 function lines(texts: string[]): string {

@@ -48,6 +48,14 @@ test("one row is one row, not one rows", async () => {
   expect(stdout).toContain("bkash: 1 row, BDT 5.00");
 });
 
+test("a row that names no method is no method's", async () => {
+  const file = join(scratchFolder(), "none.csv");
+  writeFileSync(file, "amount,to,method\n5,01712345678,bkash\n6,01812345678,\n");
+  const { code, stdout } = await batch(["check", file, "--json"]);
+  expect(code).toBe(2);
+  expect(JSON.parse(stdout).methods).toEqual([{ method: "bkash", rows: 1, total: "5" }]);
+});
+
 test("the same file again sends nothing and shows the same batch", async () => {
   const [file, data] = [payroll("AGAIN"), scratchFolder()];
   const first = await batch(["send", file, "--json"], data);
@@ -147,7 +155,7 @@ test("somebody who got the same amount within a day is paid again only if that i
 
 test.each([
   [["--expect-total", "1750.50"], "--expect-total: the total is BDT 1,750.51, not BDT 1,750.50."],
-  [["--expect-count", "4"], "--expect-count: there are 3 rows."],
+  [["--expect-count", "4"], "--expect-count: the file has 3 rows, not 4."],
 ])("%j that is not what the file has stops it before anything is sent", async (flags, says) => {
   const before = (await sent()).length;
   const { code, stderr } = await batch(["send", payroll("EXPECT"), ...flags]);

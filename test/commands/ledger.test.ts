@@ -38,6 +38,8 @@ test("`ledger show` and `ledger export` tell everything but secrets", async () =
 test("`ledger check` ends 1 and says where, once somebody altered the past", async () => {
   const { merchant } = await busyMerchant();
   expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true, events: 10 });
+  // It has no id: quiet, it says nothing at all.
+  expect(await merchant.lenden(["ledger", "check", "-q"])).toMatchObject({ code: 0, stdout: "" });
   await merchant.inLedger((ledger) =>
     ledger.exec("UPDATE events SET at = '2020-01-01' WHERE number = 3"),
   );

@@ -96,7 +96,12 @@ test("@last and @2 are taken wherever an id is, and are the newest of that kind"
     target: payment,
   });
   expect(await merchant.lenden(["payout", "get", "@3"])).toMatchObject({ code: 2, stdout: "" });
-  expect(await merchant.lenden(["payout", "get", "@0"])).not.toMatchObject({ code: 0 });
+  for (const typed of ["@0", "@-1", "@first", "@"]) {
+    expect(await merchant.lenden(["payout", "get", typed])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`"${typed}" is no place: @last is the newest`),
+    });
+  }
 });
 
 test("another account's operations are never shown, nor counted, nor taken by @last", async () => {

@@ -25,7 +25,7 @@ test("what was compiled is kept for its owner alone, and the next run does the s
   const first = await sign(cache);
   expect(first).toMatchObject({ code: 0, stderr: "" });
   const kept = keptIn(cache);
-  expect(kept.length).toBeGreaterThan(2);
+  expect(kept.length).toBeGreaterThan(1);
   expect(statSync(join(cache, "lenden")).mode & 0o777).toBe(0o700);
   const before = kept.map((file) => readFileSync(file));
   expect(await sign(cache)).toEqual(first);

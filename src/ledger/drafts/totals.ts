@@ -40,7 +40,7 @@ const sumBase = 1_000_000n;
 const sumsByMethod = `
   SELECT method, count(*) AS count, sum(amount_paisa / ${sumBase}) AS high,
     sum(amount_paisa % ${sumBase}) AS low
-  FROM draft_rows GROUP BY method ORDER BY min(row)`;
+  FROM draft_rows WHERE method IS NOT NULL GROUP BY method ORDER BY min(row)`;
 
 function methodSumOf({ method, count, high, low }: Row): DraftTotals["methods"][number] {
   const sumPaisa = BigInt(high ?? 0n) * sumBase + BigInt(low ?? 0n);

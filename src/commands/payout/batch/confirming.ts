@@ -2,6 +2,7 @@ import { amountText, type Paisa, readAmount } from "../../../contract/amount.ts"
 import { formatPaisa } from "../../../contract/money.ts";
 import { Failure, usage } from "../../../failure.ts";
 import type { Batch, Context, Draft } from "../../../frame/context.ts";
+import { rowsText } from "../../../ui/rows.ts";
 import type { Checked, examineFile } from "./source.ts";
 import { repeatedText, rowsAnd } from "./standing-card.ts";
 
@@ -45,7 +46,7 @@ export function checkExpected(
         ]),
     ...(expectCount === undefined || expectCount === rowCount
       ? []
-      : [`--expect-count: there are ${rowCount} rows.`]),
+      : [`--expect-count: the file has ${rowsText(rowCount)}, not ${expectCount}.`]),
   ];
   if (problems.length > 0) throw usage(problems, "Nothing was sent.");
 }

@@ -24,7 +24,7 @@ export const page: Page = [
     outputFormats.map((format) => [format, formats[format]]),
   ),
   text(
-    "The shape of JSON never depends on whether there is a terminal. A list is an array. 'lenden sandbox requests --follow' prints one document a line.",
+    "The shape of JSON never depends on whether there is a terminal. A list is an array. 'lenden sandbox requests --follow' and 'lenden demo' print one document a line.",
   ),
   text(
     `--color is one of ${colorModes.join(", ")}. By itself, colour is for terminals; NO_COLOR, FORCE_COLOR and TERM=dumb are respected.`,
