@@ -7,8 +7,9 @@ import { withoutUnused } from "./build/without-unused.js";
 /**
  * Start-up is paid by the file and by the byte. The entry answers for the version and the help. The
  * first chunk keeps what V8 compiles of all others; then come what every command needs, what touches
- * an account, what makes a call, what makes tables, and what makes help. Everything else is loaded by the command that
- * asks for it. The bundle is CommonJS because Node starts it some 6 ms sooner than an ES module.
+ * an account, what makes a call, what makes tables, and what makes help. Everything else is loaded
+ * by the command that asks for it. The bundle is CommonJS because Node starts it some 6 ms sooner
+ * than an ES module.
  */
 const chunks = {
   compiled: ["program/compiled.ts"],

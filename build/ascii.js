@@ -6,7 +6,10 @@ export const ascii = {
   name: "ascii",
   generateBundle(_, bundle) {
     for (const chunk of Object.values(bundle)) {
-      if (chunk.type === "chunk") chunk.code = chunk.code.replace(/[^\0-\x7f]/g, escaped);
+      if (chunk.type !== "chunk") continue;
+      // After a backslash the escape would be the text of one.
+      if (/\\[^\0-\x7f]/.test(chunk.code)) throw new Error(`${chunk.fileName} escapes a character`);
+      chunk.code = chunk.code.replace(/[^\0-\x7f]/g, escaped);
     }
   },
 };
