@@ -1,5 +1,5 @@
 import { Failure } from "../failure.ts";
-import type { Batch, PlannedRow } from "../ledger/batches/batch.ts";
+import type { Batch, PlannedPayout } from "../ledger/batches/batch.ts";
 import { type Commit, grouped } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { sendPlannedPayout } from "../operations/payout.ts";
@@ -17,7 +17,7 @@ export interface Sending {
   /** Requests a second; as fast as it goes, if left out. */
   perSecond: number | undefined;
   /** Told how a row ended. */
-  onRow(row: PlannedRow, end: RowEnd, failure?: Failure): void;
+  onRow(row: PlannedPayout, end: RowEnd, failure?: Failure): void;
 }
 
 /** How long one row may take with all its attempts, without its waiting for a place on the wire. */
@@ -29,7 +29,7 @@ interface BatchRun {
   rules: StopRules;
   pace: Pace;
   /** Since when nobody works on what an earlier run left in doubt. */
-  restsSinceMs(row: PlannedRow): number | undefined;
+  restsSinceMs(row: PlannedPayout): number | undefined;
 }
 
 /**
@@ -66,7 +66,7 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   return rules.reason();
 }
 
-function* rowsOf({ batch, ledger, onRow }: Sending, world: World): Generator<PlannedRow> {
+function* rowsOf({ batch, ledger, onRow }: Sending, world: World): Generator<PlannedPayout> {
   const batches = ledger.batches();
   for (const row of batches.doubtful(batch)) {
     if (isForgotten(row.sentAt ?? "", world)) onRow(row, "uncertain");
@@ -91,7 +91,7 @@ function atRest({ ledger }: Sending, { now }: World): BatchRun["restsSinceMs"] {
 }
 
 async function sendRow(
-  row: PlannedRow,
+  row: PlannedPayout,
   { sending, rules, pace, restsSinceMs }: BatchRun,
   world: World,
 ): Promise<void> {
@@ -149,14 +149,14 @@ function paced(own: World, { client, isStopping, ...world }: World, { pace, rule
 const neverSent = { kind: "unsent", fault: { reason: "stopped", code: "STOPPED" } } as const;
 
 /** A row as the payout that it is. */
-export function orderOf(planned: PlannedRow): PayoutOrder {
-  const { amountPaisa, reference, recipient, methodId, ...row } = planned;
+export function orderOf(planned: PlannedPayout): PayoutOrder {
+  const { amountPaisa, reference, recipient, methodId, name, description } = planned;
   return {
     amountPaisa,
     reference,
     recipientNumber: recipient,
-    recipientName: row.name ?? undefined,
-    description: row.description ?? undefined,
+    recipientName: name ?? undefined,
+    description: description ?? undefined,
     paymentMethodId: methodId,
   };
 }

@@ -4,6 +4,15 @@ import type { History } from "./history.ts";
 import type { Holder, Intent, Operation } from "./operation.ts";
 import { holderNow, type Worker } from "./worker.ts";
 
+/** Who begins operations, and whose they are: the same for all of a moment. */
+export interface Beginner
+  extends Pick<Operation, "user" | "command" | "profile" | "environment" | "baseUrl"> {
+  holder: Holder;
+}
+
+/** What an operation gets when it is written down. */
+export type Begun = Pick<Operation, "number" | "id" | "target">;
+
 /**
  * Writes operations down before anything of them is sent (I1), inside a transaction. All of a moment
  * go into one statement: to call SQLite costs more than what it does then.
@@ -23,9 +32,10 @@ export function openBeginning(database: Database, worker: Worker, history: Histo
     const values = [holder.since, JSON.stringify(holder), JSON.stringify(asked.map(valuesOf))];
     const rows = insert.all(...ours, ...values);
     const made = new Map(rows.map((row) => [String(row.id), row]));
+    const by = { holder, user, command, profile, environment, baseUrl };
     const begun = asked.map(({ id, intent }) => {
       const row = made.get(id);
-      return row && begunOf(intent, row, holder, worker);
+      return row && operationBegun(intent, begunIn(row), by);
     });
     history.add(holder.since, begun.filter((one) => one !== undefined).map(intentEvent));
     return begun;
@@ -53,21 +63,31 @@ function valuesOf({ id, intent }: { id: string; intent: Intent }) {
   return [id, kind, reference, fingerprint, amount, target, JSON.stringify(asked)];
 }
 
-/** Written out: V8 takes twenty microseconds to spread as many objects into one. */
-function begunOf(
+function begunIn({ number, id, target }: Row): Begun {
+  return { number: BigInt(number ?? 0n), id: String(id), target: textOrNull(target) };
+}
+
+function textOrNull(value: Row[string] | undefined): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
+
+/**
+ * An operation as it stands before anything of it was sent. Written out: V8 takes twenty
+ * microseconds to spread as many objects into one.
+ */
+export function operationBegun(
   { kind, reference, fingerprint, amountPaisa, asked }: Intent,
-  { id, number, target }: Row,
-  holder: Holder,
-  { owner, user, command }: Worker,
+  { number, id, target }: Begun,
+  { holder, user, command, profile, environment, baseUrl }: Beginner,
 ): Operation {
   return {
-    number: BigInt(number ?? 0n),
-    id: String(id),
+    number,
+    id,
     kind,
     reference,
     fingerprint,
     amountPaisa,
-    target: target === null || target === undefined ? null : String(target),
+    target,
     asked,
     state: "INTENT",
     remoteId: null,
@@ -80,9 +100,9 @@ function begunOf(
     holder,
     user,
     command,
-    profile: owner.profile,
-    environment: owner.environment,
-    baseUrl: owner.baseUrl,
+    profile,
+    environment,
+    baseUrl,
   };
 }
 

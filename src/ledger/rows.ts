@@ -1,4 +1,4 @@
-import type { Batch, PlannedRow, RowResult, Tally } from "./batches/batch.ts";
+import type { Batch, PlannedPayout, PlannedRow, RowResult, Tally } from "./batches/batch.ts";
 import type { StoredCallback } from "./callbacks/callback.ts";
 import type { Row } from "./database.ts";
 import type { Holder, Kind, Operation, Owner, State } from "./operation.ts";
@@ -63,19 +63,27 @@ export function batchOf(row: Row): Batch {
   };
 }
 
-/** A row of the table `batch_rows`, or of a draft that has no problems. */
-export function plannedRowOf(row: Row): PlannedRow {
+/** Of a row of the table `batch_rows` what is sent. */
+export function plannedPayoutOf(row: Row): PlannedPayout {
   const { text, maybe } = reader(row);
   return {
-    row: Number(row.row),
     line: Number(row.line),
     reference: text("reference"),
     amountPaisa: BigInt(row.amount_paisa ?? 0n),
     recipient: text("recipient"),
     methodId: text("method_id"),
-    method: text("method"),
     name: maybe("name"),
     description: maybe("description"),
+  };
+}
+
+/** A row of the table `batch_rows`, or of a draft that has no problems. */
+export function plannedRowOf(row: Row): PlannedRow {
+  const { text } = reader(row);
+  return {
+    ...plannedPayoutOf(row),
+    row: Number(row.row),
+    method: text("method"),
     cells: JSON.parse(text("cells")),
     fingerprint: text("fingerprint"),
   };

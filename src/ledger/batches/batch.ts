@@ -41,9 +41,7 @@ export interface Plan {
 }
 
 /** One payout of a batch. */
-export interface PlannedRow {
-  /** From 1, in the order of the file. */
-  row: number;
+export interface PlannedPayout {
   /** The line of the file on which it begins. */
   line: number;
   reference: string;
@@ -51,10 +49,16 @@ export interface PlannedRow {
   /** As it goes on the wire. */
   recipient: string;
   methodId: string;
-  /** The method as it was typed. */
-  method: string;
   name: string | null;
   description: string | null;
+}
+
+/** The whole row that it stands in. */
+export interface PlannedRow extends PlannedPayout {
+  /** From 1, in the order of the file. */
+  row: number;
+  /** The method as it was typed. */
+  method: string;
   /** The cells as they stood in the file, in the order of its columns. */
   cells: string[];
   fingerprint: string;

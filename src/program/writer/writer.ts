@@ -1,7 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { setEngineFlag } from "../../engine-flags.ts";
 import { Failure } from "../../failure.ts";
-import type { Changed } from "../../ledger/changes.ts";
 import type { Commit } from "../../ledger/grouped.ts";
 import type { Owner } from "../../ledger/operation.ts";
 import type { Thread } from "../../parts.ts";
@@ -49,9 +48,7 @@ export function openWriter(
     workerData: start,
     resourceLimits: littleMemory,
   });
-  let pending:
-    | { resolve: (changed: Changed[]) => void; reject: (error: unknown) => void }
-    | undefined;
+  let pending: { resolve: (text: string) => void; reject: (error: unknown) => void } | undefined;
   let fault: Failure | undefined;
   const fail = (error: { message: string; code?: unknown }): void => {
     const code = error.code ? ` (${String(error.code)})` : "";
@@ -63,18 +60,19 @@ export function openWriter(
   };
   thread.on("message", (answered: Answered) => {
     if ("failed" in answered) fail(answered.failed);
-    else pending?.resolve(changedOf(answered.changed));
+    else pending?.resolve(answered.changed);
   });
   thread.on("error", fail);
   const ended = new Promise<void>((resolve) => thread.on("exit", () => resolve()));
   void ended.then(() => fail({ message: "the thread has ended" }));
+  const answerTo = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      pending = { resolve, reject };
+      if (fault) reject(fault);
+      else thread.postMessage(text);
+    });
   return {
-    commit: (changes) =>
-      new Promise((resolve, reject) => {
-        pending = { resolve, reject };
-        if (fault) reject(fault);
-        else thread.postMessage(textOfChanges(changes, scrub));
-      }),
+    commit: async (changes) => changedOf(await answerTo(textOfChanges(changes, scrub)), changes),
     close: async () => {
       thread.postMessage("close");
       await ended;
