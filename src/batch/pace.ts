@@ -3,8 +3,8 @@ export interface Pace {
   /** Waits until one more row may begin. */
   enter(): Promise<void>;
   leave(): void;
-  /** Waits until one more request may go out. */
-  turn(): Promise<void>;
+  /** Waits until one more request may go out, where it has to. */
+  turn(): Promise<void> | undefined;
   /** The service asked to be left alone (P20): one row at a time, after a pause; how long that is. */
   slowDown(askedMs: number): number;
   /** Something went well: after a while of that, one row more at a time. */
@@ -46,10 +46,10 @@ export function openPace({ concurrency, perSecond, now, sleep }: PaceOptions): P
       active -= 1;
       admit();
     },
-    turn: async () => {
+    turn: () => {
       const atMs = Math.max(now(), nextMs);
       nextMs = atMs + (perSecond === undefined ? 0 : 1_000 / perSecond);
-      if (atMs > now()) await sleep(atMs - now());
+      return atMs > now() ? sleep(atMs - now()) : undefined;
     },
     slowDown: (askedMs) => {
       const pauseMs = Math.min(askedMs, longestPauseMs);

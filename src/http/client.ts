@@ -90,11 +90,10 @@ export async function send(request: Request, wire: Wire): Promise<Exchange> {
 /** The request of one call. Its timestamp and signature are of this very moment (service.md §5). */
 export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Request> {
   const { path, rest } = filledPath(endpoint.path, input);
-  const signed = endpoint.access === "signature";
   // Whoever is asked for the secret may take minutes, and the timestamp must not be older (I7).
-  if (signed) await wire.payoutSecret();
+  const secret = endpoint.access === "signature" ? await wire.payoutSecret() : undefined;
   const body = endpoint.body && rest;
-  if (body && signed) body.timestamp = Math.floor(wire.now() / 1000);
+  if (body && secret !== undefined) body.timestamp = Math.floor(wire.now() / 1000);
   if (body && !endpoint.body?.safeParse(body).success) {
     throw new Failure(
       "internal",
@@ -104,21 +103,21 @@ export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire):
   return {
     method: endpoint.method,
     url: new URL(wire.baseUrl + path),
-    headers: await headersOf(body, signed, wire),
+    headers: headersOf(body, secret, wire),
     ...(body ? { body: JSON.stringify(body) } : {}),
     freshConnection: endpoint.repeat === "never",
     signal: wire.signal,
   };
 }
 
-async function headersOf(
+function headersOf(
   body: Fields | undefined,
-  signed: boolean,
+  secret: string | undefined,
   wire: Wire,
-): Promise<Record<string, string>> {
+): Record<string, string> {
   const headers = baseHeaders(wire);
   if (body) headers["content-type"] = "application/json";
-  if (body && signed) headers["x-payout-signature"] = await signatureOf(body, wire);
+  if (body && secret !== undefined) headers["x-payout-signature"] = signatureOf(body, secret, wire);
   return headers;
 }
 
@@ -128,13 +127,13 @@ export function baseHeaders(wire: Pick<Wire, "apiKey" | "userAgent">): Record<st
 }
 
 /** Signs the body's own values, as JSON prints them. */
-export async function signatureOf(
-  body: Fields,
-  wire: Pick<Wire, "payoutSecret" | "onSignature">,
-): Promise<string> {
-  const { amount, merchantRef, timestamp } = body;
-  const signature = sign(`${amount}:${merchantRef}:${timestamp}`, await wire.payoutSecret());
-  wire.onSignature?.(signature);
+export function signatureOf(
+  { amount, merchantRef, timestamp }: Fields,
+  secret: string,
+  { onSignature }: Pick<Wire, "onSignature">,
+): string {
+  const signature = sign(`${amount}:${merchantRef}:${timestamp}`, secret);
+  onSignature?.(signature);
   return signature;
 }
 

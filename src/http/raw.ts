@@ -27,7 +27,7 @@ export async function rawRequest({ method, path, body }: RawCall, wire: Wire): P
   const signed = endpointOf(method, path)?.access === "signature";
   const reference = signed ? readReference(String(body?.merchantRef ?? "")) : undefined;
   if (reference?.ok === false) throw usage([`merchantRef: ${reference.problem}`]);
-  if (signed) await wire.payoutSecret();
+  const secret = signed ? await wire.payoutSecret() : undefined;
   const now = signed ? { timestamp: Math.floor(wire.now() / 1000) } : {};
   const sent = body && { ...now, ...body };
   return {
@@ -36,7 +36,9 @@ export async function rawRequest({ method, path, body }: RawCall, wire: Wire): P
     headers: {
       ...baseHeaders(wire),
       ...(sent ? { "content-type": "application/json" } : {}),
-      ...(sent && signed ? { "x-payout-signature": await signatureOf(sent, wire) } : {}),
+      ...(sent && secret !== undefined
+        ? { "x-payout-signature": signatureOf(sent, secret, wire) }
+        : {}),
     },
     ...(sent ? { body: JSON.stringify(sent) } : {}),
     freshConnection: method !== "GET",

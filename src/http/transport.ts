@@ -28,8 +28,10 @@ export function openTransport(proxy: ProxySettings, nodeVersion = ""): Transport
   const agentFor = ({ url, freshConnection }: Request): Promise<Dispatcher> => {
     const direct = isLoopback(url);
     const name = `${direct ? "direct" : "outside"} ${freshConnection ? "fresh" : "kept"}`;
+    const opened = agents.get(name);
+    if (opened) return opened;
     const options = { ...agentOptions, ...(freshConnection ? { pipelining: 0 } : {}) };
-    const agent = agents.get(name) ?? openAgent(direct ? undefined : proxy, options);
+    const agent = openAgent(direct ? undefined : proxy, options);
     agents.set(name, agent);
     return agent;
   };

@@ -92,9 +92,8 @@ export const mutants = [
   {
     name: "stale signature: of the second before",
     file: "http/client.ts",
-    find: "const { amount, merchantRef, timestamp } = body;",
-    replace:
-      "const { amount, merchantRef, timestamp: now } = body; const timestamp = Number(now) - 1;",
+    find: "sign(`${amount}:${merchantRef}:${timestamp}`, secret)",
+    replace: "sign(`${amount}:${merchantRef}:${Number(timestamp) - 1}`, secret)",
   },
   {
     name: "a refund or a payment is sent again after it was sent",
