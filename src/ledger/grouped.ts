@@ -10,7 +10,10 @@ export interface SharedLedger extends Omit<Ledger, "claim" | "settle"> {
   settle(...asked: Parameters<Ledger["settle"]>): Maybe<void>;
 }
 
-/** Makes changes in one commit; durable when it resolves, and none of them made when it rejects. */
+/**
+ * Makes changes in one commit; durable when it resolves, and none of them made when it rejects. Groups
+ * are committed in their order, and after one that failed none is.
+ */
 export type Commit = (changes: Change[]) => Promise<Changed[]>;
 
 interface Waiting {
@@ -19,11 +22,15 @@ interface Waiting {
   fail: (error: unknown) => void;
 }
 
+/** So many changes are worth a group of their own while another one is brought to the disk. */
+const worthGettingReady = 16;
+
 /**
  * The same ledger for many at once: what they change at the same moment, or while a commit is under
  * way, is one commit, durable before any of them goes on: a commit costs more than all the
  * changes in it. After a failed commit it takes nothing any longer (I4).
  *
+ * @param commit is given the next group while it is at one, so that it need not wait for us
  * @param soon runs something after all that can run at this moment
  */
 export function grouped(
@@ -32,10 +39,12 @@ export function grouped(
   soon: (flush: () => void) => void,
 ): SharedLedger {
   const waiting: Waiting[] = [];
-  let isBusy = false;
+  let underWay = 0;
+  let isDue = false;
   let broken: { error: unknown } | undefined;
 
   const commitAll = async (group: Waiting[]): Promise<void> => {
+    underWay += 1;
     try {
       const results = await commit(group.map(({ change }) => change));
       for (const [index, { done }] of group.entries()) done(results[index]);
@@ -43,18 +52,21 @@ export function grouped(
       broken = { error };
       for (const { fail } of [...group, ...waiting.splice(0)]) fail(error);
     }
+    underWay -= 1;
+    flush();
   };
-  const flush = async (): Promise<void> => {
-    while (waiting.length > 0) await commitAll(waiting.splice(0));
-    isBusy = false;
+  const flush = (): void => {
+    isDue = false;
+    const least = [1, worthGettingReady][underWay] ?? Number.POSITIVE_INFINITY;
+    if (waiting.length >= least) void commitAll(waiting.splice(0));
   };
   const shared = (change: Change): Promise<Changed> =>
     new Promise((done, fail) => {
       if (broken) return fail(broken.error);
       waiting.push({ change, done, fail });
-      if (isBusy) return;
-      isBusy = true;
-      soon(() => void flush());
+      if (isDue) return;
+      isDue = true;
+      soon(flush);
     });
 
   return {

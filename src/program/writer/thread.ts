@@ -15,17 +15,24 @@ const answer = (answered: Answered): void => parentPort?.postMessage(answered);
 
 openAccountLedger(path, { owner, command, host: processHost(), scrub }).then(
   ({ ledger, close }) => {
+    let fault: Answered | undefined;
+    const commit = (asked: string): Answered => {
+      try {
+        return { changed: textOfChanged(ledger.apply(changesOf(asked))) };
+      } catch (error) {
+        return failed(error);
+      }
+    };
     parentPort?.on("message", (asked: string) => {
       if (asked === "close") {
         close();
         parentPort?.close();
         return;
       }
-      try {
-        answer({ changed: textOfChanged(ledger.apply(changesOf(asked))) });
-      } catch (error) {
-        answer(failed(error));
-      }
+      // I4: the group after one that failed is on its way already, and must not reach the disk.
+      const answered = fault ?? commit(asked);
+      if ("failed" in answered) fault = answered;
+      answer(answered);
     });
   },
   (error) => answer(failed(error)),

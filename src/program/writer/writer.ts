@@ -26,12 +26,12 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-/** It holds one group of changes at a time; left alone, Node would give it tens of megabytes. */
+/** It holds two groups of changes at most; left alone, Node would give it tens of megabytes. */
 const littleMemory = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };
 
 /**
  * Opens a thread that commits: while one group is brought to the disk, the rows of others are on
- * the wire. It takes one group at a time.
+ * the wire. It takes groups in their order, and after one that failed none.
  *
  * @param program what it runs
  * @param scrub takes signatures out of what the service said, before it is handed over
@@ -48,7 +48,7 @@ export function openWriter(
     workerData: start,
     resourceLimits: littleMemory,
   });
-  let pending: { resolve: (text: string) => void; reject: (error: unknown) => void } | undefined;
+  const pending: { resolve: (text: string) => void; reject: (error: unknown) => void }[] = [];
   let fault: Failure | undefined;
   const fail = (error: { message: string; code?: unknown }): void => {
     const code = error.code ? ` (${String(error.code)})` : "";
@@ -56,20 +56,20 @@ export function openWriter(
       hint: "Make room on the disk and check its permissions, then run the same command again.",
       cause: error,
     });
-    pending?.reject(fault);
+    for (const { reject } of pending.splice(0)) reject(fault);
   };
   thread.on("message", (answered: Answered) => {
     if ("failed" in answered) fail(answered.failed);
-    else pending?.resolve(answered.changed);
+    else pending.shift()?.resolve(answered.changed);
   });
   thread.on("error", fail);
   const ended = new Promise<void>((resolve) => thread.on("exit", () => resolve()));
   void ended.then(() => fail({ message: "the thread has ended" }));
   const answerTo = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
-      pending = { resolve, reject };
-      if (fault) reject(fault);
-      else thread.postMessage(text);
+      if (fault) return reject(fault);
+      pending.push({ resolve, reject });
+      thread.postMessage(text);
     });
   return {
     commit: async (changes) => changedOf(await answerTo(textOfChanges(changes, scrub)), changes),

@@ -1,0 +1,70 @@
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { openDatabase } from "../../src/ledger/database.ts";
+import { openLedger } from "../../src/ledger/ledger.ts";
+import { openWriter } from "../../src/program/writer/writer.ts";
+import { owner, payout, worker } from "../ledger/small-ledger.ts";
+import { scratchFolder } from "../run.ts";
+
+const unknown = {
+  kind: "settle",
+  number: 999n,
+  outcome: { state: "CONFIRMED", sent: true },
+  letGo: true,
+} as const;
+
+test("claims come back as the ledger keeps them, new or found, in the order they were asked", async () => {
+  const { commit, close, read } = thread();
+  const claims = ["A", "B"].map((name) => ({ kind: "claim", intent: payout(name) }) as const);
+  const [first, second] = await Promise.all([commit(claims), commit([...claims].reverse())]);
+  await close();
+  const kept = await read((ledger) => ["A", "B"].map((name) => ledger.find(name)));
+  expect(first).toEqual(kept.map((operation) => ({ kind: "new", operation })));
+  expect(second).toEqual(
+    kept.map((operation) => ({ kind: "held", operation, by: operation?.holder })).reverse(),
+  );
+});
+
+test("what is settled has no answer, and changes nothing in the order of the claims", async () => {
+  const { commit, close, read } = thread();
+  const [claimed] = await commit([{ kind: "claim", intent: payout("A") }]);
+  if (!claimed) throw new Error("a claim has an answer");
+  const { number } = claimed.operation;
+  const changed = await commit([
+    { kind: "claim", intent: payout("B") },
+    { ...unknown, number, outcome: { state: "CONFIRMED", sent: true, remoteId: "PO1" } },
+    { kind: "claim", intent: payout("C") },
+  ]);
+  await close();
+  expect(changed.map((one) => one?.operation.reference)).toEqual(["B", undefined, "C"]);
+  expect(await read((ledger) => ledger.find("A"))).toMatchObject({ remoteId: "PO1" });
+});
+
+test("I4: a group that was handed over behind one that fails never reaches the disk", async () => {
+  const { commit, close, read } = thread();
+  const groups = [commit([unknown]), commit([{ kind: "claim", intent: payout("A") }])];
+  const ends = await Promise.allSettled(groups);
+  await expect(commit([{ kind: "claim", intent: payout("B") }])).rejects.toThrow(
+    "The ledger could not be written",
+  );
+  await close();
+  expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(await read((ledger) => ledger.list("payout", { limit: 10 }))).toEqual([]);
+});
+
+/** The built thread, and what it left in its ledger. */
+function thread() {
+  const path = join(scratchFolder(), "ledger.db");
+  const program = { program: resolve("dist/ledger-writer.cjs"), isText: false };
+  const start = { path, owner, command: "test", secrets: [] };
+  const { commit, close } = openWriter(program, start, (text) => text);
+  const read = async <Read>(look: (ledger: ReturnType<typeof openLedger>) => Read) => {
+    const database = await openDatabase(path);
+    try {
+      return look(openLedger(database, worker()));
+    } finally {
+      database.close();
+    }
+  };
+  return { commit, close, read };
+}
