@@ -1,14 +1,20 @@
 import { readFileSync } from "node:fs";
 
 /**
- * What a package loads at its start, and lenden never uses: HTTP/2 and, for one number and one class,
- * all of node:http; commander's subcommands that are programs of their own.
+ * What a package brings along, and lenden never uses: HTTP/2, bodies that are no text and, for one
+ * number and one class, all of node:http; commander's subcommands that are programs of their own.
  */
 const unused = [
   {
     file: /undici[\\/]lib[\\/]dispatcher[\\/]client-h2\.js$/,
     what: /^.*$/s,
     instead: "module.exports = () => { throw new Error('HTTP/2 is not spoken here'); };",
+  },
+  {
+    file: /undici[\\/]lib[\\/]web[\\/]fetch[\\/]body\.js$/,
+    what: /^.*$/s,
+    instead:
+      "module.exports.extractBody = () => { throw new Error('A body is text or bytes here'); };",
   },
   {
     file: /undici[\\/]lib[\\/](?:core[\\/]util|dispatcher[\\/]client)\.js$/,
