@@ -41,7 +41,8 @@ export function openCalls(options: CallsOptions): Calls {
   stop.cutOffAfter(globals.timeoutMs ?? (patient ? Number.POSITIVE_INFINITY : defaultTimeoutMs));
   const wires = openWires(transport, options);
   const ledgers = openRunLedgers({ ...options, account: accounts.account });
-  const wire = once(async () => wires.to(await accounts.account(), accounts.payoutSecret));
+  const payoutSecret = once(accounts.payoutSecret);
+  const wire = once(async () => wires.to(await accounts.account(), payoutSecret));
   const worldWith = (account: Account, own: Wire, ledger: () => Promise<Ledger>) =>
     worldOf({ account, wire: own, ledger }, wires, options);
   return {
