@@ -74,8 +74,25 @@ function sidesOn({ major, path, why }, { service, sandbox }) {
     lenden("methods"),
     lenden("methods --json"),
     lenden("payout send", sends, sandboxed),
+    ...withCertificates([bare, lenden("methods")]),
     ...othersOn(path, new URL(service).origin),
   ].map(named);
+}
+
+/**
+ * The same with certificates beside Node's own, as a machine behind a company's proxy has them. Node
+ * reads them at every start, so they are held beside a bare Node that does too.
+ */
+function withCertificates([bare, command]) {
+  const { NODE_EXTRA_CA_CERTS } = process.env;
+  if (!NODE_EXTRA_CA_CERTS) return [];
+  const label = (side) => `${side.label}, with NODE_EXTRA_CA_CERTS`;
+  return [bare, command].map((side) => ({
+    ...side,
+    label: label(side),
+    env: { ...side.env, NODE_EXTRA_CA_CERTS },
+    beside: label(bare),
+  }));
 }
 
 /** What is no program for Node, or brings its own. */
