@@ -23,6 +23,8 @@ export function openStopRules(): StopRules {
       inARow = isLost ? inARow + 1 : 0;
       if (end === "conflict" || end === "access") reason ??= failure;
       if (end === "internal") reason ??= ledgerTrouble(failure);
+      // P21: its answer came, and could not be written down.
+      if (failure?.details.cause instanceof Failure) reason ??= failure.details.cause;
       if (inARow >= mostInARow) reason ??= silence(failure);
     },
     ledgerFailed: (error) => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { exportedRows } from "../../src/batch/export.ts";
+import { Failure } from "../../src/failure.ts";
 import { created, data, refused, unclear } from "../operations/scripted.ts";
 import { timed } from "./timed.ts";
 
@@ -95,6 +96,17 @@ test("I4: after a commit that failed nothing goes out any more, and that is why 
   expect(reason).toMatchObject({ kind: "internal" });
   const sent = place.asked.length;
   expect([sent > 0, sent < 10, commits]).toEqual([true, true, 6]);
+});
+
+test("I4, P21: where no outcome can be written down, that is why it stops, not the service", async () => {
+  const place = await timed(8, () => undefined);
+  const { apply } = place.ledger;
+  const full = new Failure("internal", "The ledger could not be written (SQLITE_FULL).");
+  place.ledger.apply = (changes) => {
+    if (changes.some(({ kind }) => kind === "settle")) throw full;
+    return apply(changes);
+  };
+  expect(await place.send(8)).toBe(full);
 });
 
 test("I1: what is answered while its commit fails was not sent", async () => {
