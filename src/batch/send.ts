@@ -2,12 +2,14 @@ import { Failure } from "../failure.ts";
 import type { Batch, PlannedPayout } from "../ledger/batches/batch.ts";
 import { type Commit, grouped } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { clockFailure } from "../operations/clock.ts";
 import { sendPlannedPayout } from "../operations/payout.ts";
-import { isForgotten } from "../operations/payout-claim.ts";
+import { isForgotten, payoutIntent } from "../operations/payout-claim.ts";
 import type { PayoutOrder } from "../operations/payout-order.ts";
 import type { World } from "../operations/world.ts";
 import { openPace, type Pace } from "./pace.ts";
 import { openStopRules, type RowEnd, type StopRules } from "./stop-rules.ts";
+import { type ClaimedRow, openSupply } from "./supply.ts";
 
 export interface Sending {
   batch: Batch;
@@ -43,27 +45,45 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   const pace = openPace({ ...sending, now: world.now, sleep: world.sleep });
   const rules = openStopRules();
   const ledger = grouped(sending.ledger, sending.commit, world.soon);
-  const rows = rowsOf(sending, world);
-  const run = { sending, rules, pace, restsSinceMs: atRest(sending, world) };
+  const restsSinceMs = atRest(sending, world);
+  const isOver = () => rules.reason() !== undefined || world.isStopping();
+  const claim = async (page: PlannedPayout[]) => ledger.claim(page.map(intentOf));
+  const { underWay, ...supply } = sizes(sending);
+  const rows = openSupply(rowsOf(sending, world), { ...supply, claim, isOver });
+  const run = { sending, rules, pace, restsSinceMs };
 
   const work = async (): Promise<void> => {
     const own: World = { ...world, ledger: async () => ledger, notice: () => {} };
     own.client = paced(own, world, run);
     for (;;) {
       try {
-        const next = rules.reason() || world.isStopping() ? undefined : rows.next();
-        if (!next || next.done) return;
+        const next = isLedgerBroken(rules) ? undefined : await rows.next();
+        if (!next) return;
+        const clock = clockFailure(world);
+        if (clock) rules.saw(clock.kind, clock);
         own.deadlineMs = Math.min(world.deadlineMs, world.now() + rowMs);
-        await sendRow(next.value, run, own);
+        await sendRow(next, run, own);
       } catch (error) {
-        // I4: an error of the ledger ends the sending.
         rules.ledgerFailed(error);
+        return;
       }
     }
   };
-  // Three for each place on the wire: while one is there, others wait for the ledger, before or after.
-  await Promise.all(Array.from({ length: sending.concurrency * 3 }, work));
+  await Promise.all(Array.from({ length: underWay }, work));
   return rules.reason();
+}
+
+/** I4: nothing goes out any longer, and of what was claimed nothing can be written down. */
+function isLedgerBroken(rules: StopRules): boolean {
+  return rules.reason()?.kind === "internal";
+}
+
+/**
+ * For each place on the wire three rows are under way, for two of them wait for their turn or for
+ * their outcome to be written down; and two or more are claimed already.
+ */
+function sizes({ concurrency }: Sending) {
+  return { underWay: concurrency * 3, pageSize: concurrency * 3, fewest: concurrency * 2 };
 }
 
 function* rowsOf({ batch, ledger, onRow }: Sending, world: World): Generator<PlannedPayout> {
@@ -91,12 +111,12 @@ function atRest({ ledger }: Sending, { now }: World): BatchRun["restsSinceMs"] {
 }
 
 async function sendRow(
-  row: PlannedPayout,
+  { row, claim }: ClaimedRow,
   { sending, rules, pace, restsSinceMs }: BatchRun,
   world: World,
 ): Promise<void> {
   try {
-    await sendPlannedPayout(orderOf(row), world, restsSinceMs(row));
+    await sendPlannedPayout({ order: orderOf(row), claim, restsSinceMs: restsSinceMs(row) }, world);
     pace.speedUp();
     rules.saw("sent");
     sending.onRow(row, "sent");
@@ -147,6 +167,10 @@ function paced(own: World, { client, isStopping, ...world }: World, { pace, rule
 }
 
 const neverSent = { kind: "unsent", fault: { reason: "stopped", code: "STOPPED" } } as const;
+
+function intentOf(row: PlannedPayout) {
+  return payoutIntent(orderOf(row), row.fingerprint);
+}
 
 /** A row as the payout that it is. */
 export function orderOf(planned: PlannedPayout): PayoutOrder {

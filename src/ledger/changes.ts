@@ -27,11 +27,13 @@ export function openChanges(database: Database, worker: Worker, { history, simil
   function apply(changes: Change[]): Changed[] {
     settle(changes.filter((change) => change.kind === "settle"));
     const intents = changes.flatMap((one) => (one.kind === "claim" ? [one.intent] : []));
-    const begun = begin(intents).values();
-    return changes.map((change) => {
-      if (change.kind === "settle") return undefined;
-      return claim(change.intent, begun.next().value);
-    });
+    const claims = claimAll(intents).values();
+    return changes.map(({ kind }) => (kind === "claim" ? claims.next().value : undefined));
+  }
+
+  function claimAll(intents: ReferencedIntent[]): Claim[] {
+    const begun = begin(intents);
+    return intents.map((intent, index) => claim(intent, begun[index]));
   }
 
   return {
@@ -47,9 +49,8 @@ export function openChanges(database: Database, worker: Worker, { history, simil
         return operation;
       }),
 
-    /** Asks for a reference: one process at a time, one fingerprint for ever (I2, I3). */
-    claim: (intent: ReferencedIntent): Claim =>
-      database.transaction(() => claim(intent, begin([intent])[0])),
+    /** Asks for references, each for itself: one process at a time, one fingerprint for ever (I2, I3). */
+    claim: (intents: ReferencedIntent[]): Claim[] => database.transaction(() => claimAll(intents)),
 
     holderOf,
 

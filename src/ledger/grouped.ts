@@ -6,7 +6,7 @@ type Maybe<Value> = Value | Promise<Value>;
 
 /** A ledger whose changes may take a moment, because they share a commit with others. */
 export interface SharedLedger extends Omit<Ledger, "claim" | "settle"> {
-  claim(...asked: Parameters<Ledger["claim"]>): Maybe<Claim>;
+  claim(...asked: Parameters<Ledger["claim"]>): Maybe<Claim[]>;
   settle(...asked: Parameters<Ledger["settle"]>): Maybe<void>;
 }
 
@@ -16,9 +16,10 @@ export interface SharedLedger extends Omit<Ledger, "claim" | "settle"> {
  */
 export type Commit = (changes: Change[]) => Promise<Changed[]>;
 
+/** Changes that were asked for together. */
 interface Waiting {
-  change: Change;
-  done: (changed: Changed) => void;
+  changes: Change[];
+  done: (changed: Changed[]) => void;
   fail: (error: unknown) => void;
 }
 
@@ -46,8 +47,8 @@ export function grouped(
   const commitAll = async (group: Waiting[]): Promise<void> => {
     underWay += 1;
     try {
-      const results = await commit(group.map(({ change }) => change));
-      for (const [index, { done }] of group.entries()) done(results[index]);
+      const changed = (await commit(group.flatMap(({ changes }) => changes))).values();
+      for (const { changes, done } of group) done(changes.map(() => changed.next().value));
     } catch (error) {
       broken = { error };
       for (const { fail } of [...group, ...waiting.splice(0)]) fail(error);
@@ -58,12 +59,13 @@ export function grouped(
   const flush = (): void => {
     isDue = false;
     const least = [1, worthGettingReady][underWay] ?? Number.POSITIVE_INFINITY;
-    if (waiting.length >= least) void commitAll(waiting.splice(0));
+    const count = waiting.reduce((sum, { changes }) => sum + changes.length, 0);
+    if (count >= least) void commitAll(waiting.splice(0));
   };
-  const shared = (change: Change): Promise<Changed> =>
+  const shared = (changes: Change[]): Promise<Changed[]> =>
     new Promise((done, fail) => {
       if (broken) return fail(broken.error);
-      waiting.push({ change, done, fail });
+      waiting.push({ changes, done, fail });
       if (isDue) return;
       isDue = true;
       soon(flush);
@@ -71,13 +73,12 @@ export function grouped(
 
   return {
     ...ledger,
-    claim: async (intent) => {
-      const claim = await shared({ kind: "claim", intent });
-      if (claim) return claim;
-      throw new Error("the ledger gave no answer to a claim");
+    claim: async (intents) => {
+      const claims = await shared(intents.map((intent) => ({ kind: "claim", intent })));
+      return claims.filter((claim) => claim !== undefined);
     },
     settle: async ({ number }, outcome, { letGo }) => {
-      await shared({ kind: "settle", number, outcome, letGo });
+      await shared([{ kind: "settle", number, outcome, letGo }]);
     },
   };
 }

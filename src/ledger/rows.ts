@@ -74,6 +74,7 @@ export function plannedPayoutOf(row: Row): PlannedPayout {
     methodId: text("method_id"),
     name: maybe("name"),
     description: maybe("description"),
+    fingerprint: text("fingerprint"),
   };
 }
 
@@ -85,7 +86,6 @@ export function plannedRowOf(row: Row): PlannedRow {
     row: Number(row.row),
     method: text("method"),
     cells: JSON.parse(text("cells")),
-    fingerprint: text("fingerprint"),
   };
 }
 

@@ -12,13 +12,19 @@ export function clockTrouble(aheadMs: number): string | undefined {
 
 /** P3: a payout that must fail for its timestamp is not sent at all. */
 export function checkClock(world: World): void {
+  const failure = clockFailure(world);
+  if (failure) throw failure;
+}
+
+/** Why no payout can go out now, where the clocks are the reason. */
+export function clockFailure(world: World): Failure | undefined {
   const aheadMs = world.clockAheadMs();
   const trouble = aheadMs === undefined ? undefined : clockTrouble(aheadMs);
-  if (aheadMs === undefined || !trouble) return;
+  if (aheadMs === undefined || !trouble) return undefined;
   const [ours, theirs] = [world.now(), world.now() + aheadMs].map((ms) =>
     formatTime(new Date(ms).toISOString()),
   );
-  throw new Failure("access", `The clocks differ: here it is ${ours}, at the service ${theirs}.`, {
+  return new Failure("access", `The clocks differ: here it is ${ours}, at the service ${theirs}.`, {
     hint: `${trouble} Nothing was sent.`,
   });
 }

@@ -1,7 +1,8 @@
 import { formatTime } from "../contract/local-time.ts";
 import { formatAmount } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
-import type { Operation } from "../ledger/operation.ts";
+import type { Claim } from "../ledger/claiming.ts";
+import type { Operation, ReferencedIntent } from "../ledger/operation.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { type PayoutOrder, payoutBody } from "./payout-order.ts";
 import { held } from "./recorded.ts";
@@ -10,22 +11,32 @@ import type { World } from "./world.ts";
 /**
  * Takes the reference for this payout.
  *
- * @throws Failure `conflict` where the ledger has it for another payout, `locked` where another
- * process works on it
+ * @throws Failure as `checkClaim` does
  */
 export async function claimReference(order: PayoutOrder, world: World) {
-  const { amountPaisa, reference } = order;
+  const fingerprint = payoutFingerprint(order, world);
   const ledger = await world.ledger();
-  const claim = await ledger.claim({
-    kind: "payout",
-    reference,
-    fingerprint: payoutFingerprint(order, world),
-    amountPaisa,
-    target: null,
-    asked: payoutBody(order),
-  });
+  const [claim] = await ledger.claim([payoutIntent(order, fingerprint)]);
+  if (!claim) throw new Error("the ledger gave no answer to a claim");
+  return checkClaim(order, claim);
+}
+
+/** What the ledger writes down of a payout. */
+export function payoutIntent(order: PayoutOrder, fingerprint: string): ReferencedIntent {
+  const { amountPaisa, reference } = order;
+  const asked = payoutBody(order);
+  return { kind: "payout", reference, fingerprint, amountPaisa, target: null, asked };
+}
+
+/**
+ * Lets through what was taken for this payout, or is known of it.
+ *
+ * @throws Failure `conflict` where the ledger has its reference for another payout, `locked` where
+ * another process works on it
+ */
+export function checkClaim(order: PayoutOrder, claim: Claim) {
   if (claim.kind === "other") throw otherPayout(order, claim.operation);
-  if (claim.kind === "held") throw held(`Reference ${reference}`, claim.by);
+  if (claim.kind === "held") throw held(`Reference ${order.reference}`, claim.by);
   return claim;
 }
 

@@ -1,11 +1,12 @@
 import type { Data } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
 import { Failure } from "../failure.ts";
+import type { Claim } from "../ledger/claiming.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { checkClock } from "./clock.ts";
 import { describe } from "./outcome.ts";
 import { createPayout } from "./payout-attempts.ts";
-import { claimReference, earlierDoubt } from "./payout-claim.ts";
+import { checkClaim, claimReference, earlierDoubt } from "./payout-claim.ts";
 import { compare, type PayoutOrder, uncertain } from "./payout-order.ts";
 import { recorded } from "./recorded.ts";
 import type { World } from "./world.ts";
@@ -42,21 +43,24 @@ export async function sendPayout(order: PayoutOrder, world: World): Promise<Sent
   });
 }
 
+/** A payout of a batch, whose reference was asked for beforehand. */
+export interface PlannedOrder {
+  order: PayoutOrder;
+  claim: Claim;
+  /** Since when nobody works on what an earlier run left, where that is known. */
+  restsSinceMs: number | undefined;
+}
+
 /**
- * The same for a row of a batch. What the ledger knows is not looked at again, and the new payout is
+ * The same for a row of a batch, which looks at the clocks for all its rows. What the ledger knows is not looked at again, and the new payout is
  * retrieved only where the answer looks old: made before our first attempt, or further than
  * Processing (P16).
  *
- * @param restsSinceMs since when nobody works on what an earlier run left, where that is known
  * @throws Failure as `sendPayout` does
  */
-export async function sendPlannedPayout(
-  order: PayoutOrder,
-  world: World,
-  restsSinceMs?: number,
-): Promise<void> {
-  checkClock(world);
-  const claim = await claimReference(order, world);
+export async function sendPlannedPayout(planned: PlannedOrder, world: World): Promise<void> {
+  const { order, restsSinceMs } = planned;
+  const claim = checkClaim(order, planned.claim);
   const { operation } = claim;
   if (claim.kind === "known") {
     if (operation.state !== "CONFIRMED") throw usedBefore(order, operation);

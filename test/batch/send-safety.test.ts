@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { exportedRows } from "../../src/batch/export.ts";
+import { orderOf } from "../../src/batch/send.ts";
 import { Failure } from "../../src/failure.ts";
+import { payoutIntent } from "../../src/operations/payout-claim.ts";
 import { created, data, refused, unclear } from "../operations/scripted.ts";
-import { timed } from "./timed.ts";
+import { type Timed, timed } from "./timed.ts";
 
 const seconds = ({ atMs }: { atMs: number }) => Math.floor(atMs / 1_000);
 
@@ -62,8 +64,7 @@ test("P9, I3: what a dead run left in flight rests for ten seconds once, not row
   const place = await timed(40, () => undefined);
   const { ledger, world, state } = place;
   for (const planned of [...ledger.batches().results(place.batch)].slice(0, 30)) {
-    const { reference, amountPaisa, fingerprint } = planned;
-    ledger.claim({ kind: "payout", reference, fingerprint, amountPaisa, target: null, asked: {} });
+    ledger.claim([payoutIntent(orderOf(planned), planned.fingerprint)]);
   }
   state.nowMs += 5_000;
   expect(world.now()).toBe(state.nowMs);
@@ -81,6 +82,40 @@ test("P22: a stop lets nothing new out, not even a further attempt, and is not c
   });
   expect(await place.send(4)).toBeUndefined();
   expect(place.asked.length).toBeLessThanOrEqual(11);
+});
+
+test("P22: what was claimed when it stopped is proved not sent, and goes out in the next run", async () => {
+  const place = await timed(100, (_, count) => {
+    place.state.stopping = count === 8;
+    return undefined;
+  });
+  expect(await place.send(4)).toBeUndefined();
+  const sent = place.asked.length;
+  const counts = countsOf(place);
+  expect([counts.CONFIRMED, Object.keys(counts).sort()]).toEqual([
+    sent,
+    ["CONFIRMED", "NOT_SENT", "null"],
+  ]);
+  expect(counts.NOT_SENT).toBeGreaterThan(0);
+  place.state.stopping = false;
+  expect(await place.send(4)).toBeUndefined();
+  expect(new Set(place.asked.map(({ reference }) => reference)).size).toBe(100);
+  expect(place.asked.length).toBe(100);
+});
+
+test("P3: a clock that the first answers show to be wrong stops it: both clocks are told, and what waits is not sent", async () => {
+  const place = await timed(100, () => {
+    place.state.clockAheadMs = 7 * 60_000;
+    return undefined;
+  });
+  const reason = await place.send(4);
+  expect(reason).toMatchObject({ kind: "access" });
+  expect(reason?.message).toContain("The clocks differ");
+  expect(place.asked.length).toBeLessThan(20);
+  const counts = countsOf(place);
+  expect([counts.INTENT, counts.CONFIRMED]).toEqual([undefined, undefined]);
+  expect(counts.UNCERTAIN).toBe(place.asked.length);
+  expect(counts.NOT_SENT).toBeGreaterThan(0);
 });
 
 test("I4: after a commit that failed nothing goes out any more, and that is why it stops", async () => {
@@ -140,3 +175,9 @@ test("P4: a batch is held from its claim until it is let go", async () => {
   ledger.batches().letGo(batch);
   expect(ledger.batches().find(batch.id)?.holder).toBeNull();
 });
+
+/** How many rows stand where; "null" where they were not even begun. */
+function countsOf({ ledger, batch }: Timed): Record<string, number> {
+  const tally = ledger.batches().tally(batch);
+  return Object.fromEntries(tally.map(({ state, count }) => [state, count]));
+}

@@ -53,25 +53,25 @@ test("P16: a reference that another machine used for somebody else is a conflict
 
 test("I5, I8: a reference that this machine used for another payout meanwhile is a conflict in every run, and not sent", async () => {
   const merchant = await openMerchant();
-  const payees = payeesOf("TAKEN", 10);
+  const payees = payeesOf("TAKEN", 40);
   await merchant.id(["methods"]);
   await merchant.close();
   expect(await send(merchant, payees, "--concurrency", "1")).toMatchObject({ code: 69 });
-  expect(await states(merchant, payees)).toEqual({ unsent: 10 });
+  expect(await states(merchant, payees)).toEqual({ unsent: 40 });
   await merchant.comeBack();
-  expect(await merchant.lenden(payoutOf("TAKEN-9"))).toMatchObject({ code: 0 });
+  expect(await merchant.lenden(payoutOf("TAKEN-39"))).toMatchObject({ code: 0 });
   for (let run = 0; run < 2; run += 1) {
     const { code } = await send(merchant, payees, "--concurrency", "1");
     expect([run, code, await states(merchant, payees)]).toEqual([
       run,
       5,
-      { processing: 9, conflict: 1 },
+      { processing: 39, conflict: 1 },
     ]);
   }
   const line = ["payout", "batch", "export", payees.file, "-o", "ndjson"];
   const { stdout } = await merchant.lenden(line);
-  const [ninth] = stdout.split("\n").filter((text) => text.includes("TAKEN-9"));
-  expect(JSON.parse(ninth ?? "")).toMatchObject({ state: "CONFLICT", payoutId: "", status: "" });
+  const [taken] = stdout.split("\n").filter((text) => text.includes("TAKEN-39"));
+  expect(JSON.parse(taken ?? "")).toMatchObject({ state: "CONFLICT", payoutId: "", status: "" });
 });
 
 test.each([3, 40])(
@@ -131,7 +131,10 @@ test("P12: five rows in doubt one after the other stop it (75); the next run set
   ill.splice(0);
   expect(await send(merchant, payees, "--concurrency", "1")).toMatchObject({ code: 0 });
   const sent = (await moneyReferences(merchant)).slice(before);
-  expect(sent).toEqual(payees.rows.map(({ reference }) => reference));
+  const all = payees.rows.map(({ reference }) => reference);
+  expect([...sent].sort()).toEqual([...all].sort());
+  // The two rows beside one that rests need not wait for it.
+  expect(sent.slice(0, uncertain + 2)).toEqual(expect.arrayContaining(all.slice(0, uncertain)));
   await expectPaidOnce(merchant, payees);
 });
 

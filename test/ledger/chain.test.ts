@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "../runs.ts";
-import { letGo, memoryLedger, payout } from "./small-ledger.ts";
+import { claim, letGo, memoryLedger, payout } from "./small-ledger.ts";
 
 describe("verify", () => {
   /** Three payouts with their outcomes: events 1 to 6. */
   async function filled() {
     const { database, ledger } = await memoryLedger();
     for (const reference of ["A", "B", "C"]) {
-      const { operation } = ledger.claim(payout(reference));
+      const { operation } = claim(ledger, payout(reference));
       ledger.settle(
         operation,
         { state: "CONFIRMED", remoteId: `PO${reference}`, status: "Processing", sent: true },

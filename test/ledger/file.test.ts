@@ -115,8 +115,8 @@ async function bundledWriter(): Promise<string> {
       });
       for (let index = 0; index < Number(count); index += 1) {
         const reference = number + "-" + index;
-        const { operation } = ledger.claim({ kind: "payout", reference, fingerprint: "f",
-          amountPaisa: 1n, target: null, asked: {} });
+        const [{ operation }] = ledger.claim([{ kind: "payout", reference, fingerprint: "f",
+          amountPaisa: 1n, target: null, asked: {} }]);
         const outcome = { state: "CONFIRMED", sent: true, remoteId: "PO" + reference };
         ledger.settle(operation, outcome, { letGo: true });
         console.log(reference);

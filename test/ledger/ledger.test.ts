@@ -1,13 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/ledger/database.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
-import { letGo, memoryLedger, owner, payment, payout, refund, worker } from "./small-ledger.ts";
+import {
+  claim,
+  letGo,
+  memoryLedger,
+  owner,
+  payment,
+  payout,
+  refund,
+  worker,
+} from "./small-ledger.ts";
 
 describe("a claim", () => {
   test("P4: is new once, held while its process lives, and resumed when that died", async () => {
     const alive = [1];
     const { ledger } = await memoryLedger({}, alive);
-    expect(ledger.claim(payout("A"))).toMatchObject({
+    expect(claim(ledger, payout("A"))).toMatchObject({
       kind: "new",
       operation: {
         state: "INTENT",
@@ -17,9 +26,12 @@ describe("a claim", () => {
         asked: { to: "x" },
       },
     });
-    expect(ledger.claim(payout("A"))).toMatchObject({ kind: "held", by: { pid: 1, machine: "m" } });
+    expect(claim(ledger, payout("A"))).toMatchObject({
+      kind: "held",
+      by: { pid: 1, machine: "m" },
+    });
     alive.pop();
-    expect(ledger.claim(payout("A"))).toMatchObject({ kind: "resumed" });
+    expect(claim(ledger, payout("A"))).toMatchObject({ kind: "resumed" });
   });
 
   test("P4: is held by whoever resumed it, no longer by who died", async () => {
@@ -30,22 +42,22 @@ describe("a claim", () => {
       database,
       worker({ holder: { pid: 2, startedAt: "1", machine: "m" } }, alive),
     );
-    first.claim(payout("A"));
+    claim(first, payout("A"));
     alive[0] = 2;
-    expect(second.claim(payout("A")).kind).toBe("resumed");
-    expect(first.claim(payout("A"))).toMatchObject({ kind: "held", by: { pid: 2 } });
+    expect(claim(second, payout("A")).kind).toBe("resumed");
+    expect(claim(first, payout("A"))).toMatchObject({ kind: "held", by: { pid: 2 } });
   });
 
   test("P6: of another fingerprint is another payout, for ever, whatever became of the first", async () => {
     const { ledger } = await memoryLedger();
-    const claimed = ledger.claim(payout("A"));
-    expect(ledger.claim(payout("A", "other"))).toMatchObject({
+    const claimed = claim(ledger, payout("A"));
+    expect(claim(ledger, payout("A", "other"))).toMatchObject({
       kind: "other",
       operation: { reference: "A" },
     });
     for (const state of ["REFUSED", "NOT_SENT", "UNCERTAIN", "CONFIRMED", "CONFLICT"] as const) {
       ledger.settle(claimed.operation, { state, sent: true }, letGo);
-      expect(ledger.claim(payout("A", "other")).kind).toBe("other");
+      expect(claim(ledger, payout("A", "other")).kind).toBe("other");
     }
   });
 
@@ -59,9 +71,9 @@ describe("a claim", () => {
     ["CONFIRMED", undefined, "known"],
   ] as const)("P5, P17: that ended %s (%s) is %s", async (state, code, kind) => {
     const { ledger } = await memoryLedger();
-    const { operation } = ledger.claim(payout("A"));
+    const { operation } = claim(ledger, payout("A"));
     ledger.settle(operation, { state, ...(code ? { code } : {}), sent: true }, letGo);
-    expect(ledger.claim(payout("A")).kind).toBe(kind);
+    expect(claim(ledger, payout("A")).kind).toBe(kind);
   });
 
   test("of the same reference by another account is an operation of its own", async () => {
@@ -69,7 +81,7 @@ describe("a claim", () => {
     const ledgers = ["key", "other"].map((keyId) =>
       openLedger(database, worker({ owner: { ...owner, keyId } })),
     );
-    expect(ledgers.map((ledger) => ledger.claim(payout("A")).kind)).toEqual(["new", "new"]);
+    expect(ledgers.map((ledger) => claim(ledger, payout("A")).kind)).toEqual(["new", "new"]);
     expect(ledgers.map((ledger) => ledger.find("A")?.id)).toEqual(
       ledgers.map((ledger) => ledger.latest(1)?.id),
     );
@@ -78,7 +90,7 @@ describe("a claim", () => {
 
 test("settling keeps what it is not told again, counts attempts alone, and lets go only when told", async () => {
   const { ledger } = await memoryLedger();
-  const { operation } = ledger.claim(payout("A"));
+  const { operation } = claim(ledger, payout("A"));
   ledger.settle(operation, { state: "UNCERTAIN", sent: true, message: "lost" }, { letGo: false });
   expect(ledger.find(operation.id)).toMatchObject({
     state: "UNCERTAIN",
@@ -143,14 +155,14 @@ test("listing, newest, latest and find see one account's operations alone, newes
   const other = openLedger(database, worker({ owner: { ...owner, baseUrl: "http://b" } }));
   const confirm = (of: Ledger, reference: string, remoteId: string, status: string) =>
     of.settle(
-      of.claim(payout(reference)).operation,
+      claim(of, payout(reference)).operation,
       { state: "CONFIRMED", remoteId, status, sent: true },
       letGo,
     );
   confirm(ledger, "A", "PO1", "Completed");
   confirm(other, "X", "PO9", "Completed");
   confirm(ledger, "B", "PO2", "Processing");
-  ledger.claim(payout("C"));
+  claim(ledger, payout("C"));
   ledger.begin(payment("p"), () => {});
   const refs = (filter: object) =>
     ledger.list("payout", { limit: 50, ...filter }).map(({ reference }) => reference);

@@ -5,7 +5,7 @@ import { openDatabase } from "../../src/ledger/database.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
-import { owner, payout, worker } from "./small-ledger.ts";
+import { claim, owner, payout, worker } from "./small-ledger.ts";
 
 describe("migrations", () => {
   test("a newer schema is refused and left as it is", async () => {
@@ -45,8 +45,8 @@ describe("migrations", () => {
       ],
     );
     expect(ledger.find("OLD-1")).toMatchObject({ state: "CONFIRMED", baseUrl });
-    expect(ledger.claim(payout("OLD-1")).kind).toBe("other");
-    expect(ledger.claim(payout("NEW")).kind).toBe("new");
+    expect(claim(ledger, payout("OLD-1")).kind).toBe("other");
+    expect(claim(ledger, payout("NEW")).kind).toBe("new");
     const batch = ledger.batches().find("BGR9XY8");
     expect(batch?.plan).toMatchObject({ rowCount: 2, totalPaisa: 3_050n });
     expect(batch?.fileName).toBe("rows.csv");
@@ -62,7 +62,7 @@ describe("migrations", () => {
       writeFileSync(path, "", { mode: 0o644 });
       await inDatabase(path, (database) => {
         database.exec(start);
-        expect(openLedger(database, worker()).claim(payout("A")).kind).toBe("new");
+        expect(claim(openLedger(database, worker()), payout("A")).kind).toBe("new");
       });
       await inDatabase(path, (database) => {
         expect(openLedger(database, worker()).find("A")?.state).toBe("INTENT");

@@ -1,5 +1,6 @@
+import type { Claim } from "../../src/ledger/claiming.ts";
 import { openDatabase } from "../../src/ledger/database.ts";
-import { openLedger } from "../../src/ledger/ledger.ts";
+import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
 import type { Intent, ReferencedIntent } from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 
@@ -51,6 +52,13 @@ export function refund(target: string): Intent {
 export async function memoryLedger(given: Partial<Worker> = {}, alive: number[] = []) {
   const database = await openDatabase(":memory:");
   return { database, ledger: openLedger(database, worker(given, alive)) };
+}
+
+/** What came of asking for one reference. */
+export function claim(ledger: Pick<Ledger, "claim">, intent: ReferencedIntent): Claim {
+  const [claimed] = ledger.claim([intent]);
+  if (!claimed) throw new Error("a claim has an answer");
+  return claimed;
 }
 
 export const letGo = { letGo: true };

@@ -257,9 +257,9 @@ export const mutants = [
   {
     name: "batch: rows go on before their commit",
     file: "ledger/grouped.ts",
-    find: "const results = await commit(group.map(({ change }) => change));",
+    find: "const changed = (await commit(group.flatMap(({ changes }) => changes))).values();",
     replace:
-      "const committed = commit(group.map(({ change }) => change));\n      const results = group.map(({ change }) => change.kind === 'claim' ? { kind: 'new', operation: { ...change.intent, number: 1n, id: '', state: 'INTENT', holder: null, createdAt: '', updatedAt: '' } } : undefined);\n      void committed.catch(() => {});",
+      "const all = group.flatMap(({ changes }) => changes);\n      const committed = commit(all);\n      const changed = all.map((change) => change.kind === 'claim' ? { kind: 'new', operation: { ...change.intent, number: 1n, id: '', state: 'INTENT', holder: null, createdAt: '', updatedAt: '' } } : undefined).values();\n      void committed.catch(() => {});",
     tests: batch,
   },
   {
@@ -308,9 +308,9 @@ export const mutants = [
   {
     name: "batch: new reference on resume",
     file: "batch/send.ts",
-    find: "await sendPlannedPayout(orderOf(row),",
+    find: "const { amountPaisa, reference, recipient, methodId, name, description } = planned;",
     replace:
-      'await sendPlannedPayout(orderOf("state" in row ? { ...row, reference: `${row.reference}-2` } : row),',
+      'const { amountPaisa, recipient, methodId, name, description } = planned;\n  const reference = "state" in planned ? `${planned.reference}-2` : planned.reference;',
     tests: batch,
   },
   {
