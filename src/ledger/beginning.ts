@@ -2,6 +2,7 @@ import { makeAccount } from "./account.ts";
 import type { Database, Row } from "./database.ts";
 import type { History } from "./history.ts";
 import type { Holder, Intent, Operation } from "./operation.ts";
+import { reader } from "./rows.ts";
 import { holderNow, type Worker } from "./worker.ts";
 
 /** Who begins operations, and whose they are: the same for all of a moment. */
@@ -11,7 +12,7 @@ export interface Beginner
 }
 
 /** What an operation gets when it is written down. */
-export type Begun = Pick<Operation, "number" | "id" | "target">;
+type Begun = Pick<Operation, "number" | "id" | "target">;
 
 /**
  * Writes operations down before anything of them is sent (I1), inside a transaction. All of a moment
@@ -63,12 +64,9 @@ function valuesOf({ id, intent }: { id: string; intent: Intent }) {
   return [id, kind, reference, fingerprint, amount, target, JSON.stringify(asked)];
 }
 
-function begunIn({ number, id, target }: Row): Begun {
-  return { number: BigInt(number ?? 0n), id: String(id), target: textOrNull(target) };
-}
-
-function textOrNull(value: Row[string] | undefined): string | null {
-  return value === null || value === undefined ? null : String(value);
+function begunIn(row: Row): Begun {
+  const { text, maybe } = reader(row);
+  return { number: BigInt(row.number ?? 0n), id: text("id"), target: maybe("target") };
 }
 
 /**

@@ -150,7 +150,8 @@ export function callbackOf(row: Row, worker: Pick<Worker, "isAlive">): StoredCal
   };
 }
 
-function reader(row: Row) {
+/** Reads the columns of a row, each by its name. */
+export function reader(row: Row) {
   return {
     text: (name: string): string => String(row[name] ?? ""),
     maybe: (name: string): string | null =>
