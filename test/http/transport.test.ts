@@ -122,6 +122,26 @@ describe("was it sent?", () => {
     expect(server.count()).toBe(0);
   });
 
+  test("one stop cuts off all that are still under way, whichever ended before them", async () => {
+    const server = await misbehave(({ path }) =>
+      path.startsWith("/slow") ? { do: "silence" } : success({}),
+    );
+    const stop = new AbortController();
+    const through = transport();
+    const start = (name: string) =>
+      send(`${server.baseUrl}/${name}`, { signal: stop.signal }, through);
+    const slow = [];
+    for (const place of [1, 2, 3, 4]) {
+      const quick = start(`quick-${place}`);
+      slow.push(start(`slow-${place}`));
+      await expect(quick).resolves.toMatchObject({ status: 200 });
+    }
+    while (server.count() < 8) await new Promise(setImmediate);
+    stop.abort();
+    for (const exchange of await Promise.all(slow))
+      expect(exchange).toMatchObject({ kind: "broken", sent: true, fault: { reason: "stopped" } });
+  });
+
   test.each<[string, Behaviour, string]>([
     ["closed before the answer's head", { do: "close" }, "connection lost"],
     ["reset before the answer's head", { do: "reset" }, "connection lost"],
