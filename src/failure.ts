@@ -48,6 +48,8 @@ export interface FailureDetails {
   problems?: string[];
   /** What only the ledger keeps of it; it is never shown. */
   evidence?: Evidence;
+  /** The state of an operation that could not be written down (P21). */
+  unrecorded?: string;
   cause?: unknown;
 }
 

@@ -8,6 +8,7 @@ import { isForgotten, payoutIntent } from "../operations/payout-claim.ts";
 import type { PayoutOrder } from "../operations/payout-order.ts";
 import type { World } from "../operations/world.ts";
 import { openPace, type Pace } from "./pace.ts";
+import { paced } from "./paced.ts";
 import { openStopRules, type RowEnd, type StopRules } from "./stop-rules.ts";
 import { type ClaimedRow, openSupply } from "./supply.ts";
 
@@ -47,7 +48,8 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   const ledger = grouped(sending.ledger, sending.commit, world.soon);
   const restsSinceMs = atRest(sending, world);
   const isOver = () => rules.reason() !== undefined || world.isStopping();
-  const claim = async (page: PlannedPayout[]) => ledger.claim(page.map(intentOf));
+  const claim = async (page: PlannedPayout[]) =>
+    ledger.claim(page.map((row) => payoutIntent(orderOf(row), world)));
   const { underWay, ...supply } = sizes(sending);
   const rows = openSupply(rowsOf(sending, world), { ...supply, claim, isOver });
   const run = { sending, rules, pace, restsSinceMs };
@@ -59,7 +61,7 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
       try {
         const next = isLedgerBroken(rules) ? undefined : await rows.next();
         if (!next) return;
-        const clock = clockFailure(world);
+        const clock = clockFailure(world, "Then run the same command again.");
         if (clock) rules.saw(clock.kind, clock);
         own.deadlineMs = Math.min(world.deadlineMs, world.now() + rowMs);
         await sendRow(next, run, own);
@@ -80,10 +82,16 @@ function isLedgerBroken(rules: StopRules): boolean {
 
 /**
  * For each place on the wire three rows are under way, for two of them wait for their turn or for
- * their outcome to be written down; and two or more are claimed already.
+ * their outcome to be written down; and two or more are claimed already. Whatever is claimed is in
+ * doubt after a kill: with a rate no more is claimed ahead than goes out in a second.
  */
-function sizes({ concurrency }: Sending) {
-  return { underWay: concurrency * 3, pageSize: concurrency * 3, fewest: concurrency * 2 };
+function sizes({ concurrency, perSecond = Number.POSITIVE_INFINITY }: Sending) {
+  const inASecond = Math.ceil(perSecond);
+  return {
+    underWay: Math.min(concurrency * 3, concurrency + inASecond),
+    pageSize: Math.min(concurrency * 3, inASecond),
+    fewest: Math.min(concurrency * 2, inASecond - 1),
+  };
 }
 
 function* rowsOf({ batch, ledger, onRow }: Sending, world: World): Generator<PlannedPayout> {
@@ -127,49 +135,6 @@ async function sendRow(
     rules.saw(world.isStopping() && isSilence ? "interrupted" : error.kind, error);
     sending.onRow(row, error.kind, error);
   }
-}
-
-/**
- * A client that lets only so many requests onto the wire at once. A row that pauses before its next
- * attempt holds no place, and its waiting for a place does not count as its own time. A request whose
- * turn comes after the end was decided does not go out (P22).
- *
- * @param own the world of one row after the other, whose deadline moves
- */
-function paced(own: World, { client, isStopping, ...world }: World, { pace, rules }: BatchRun) {
-  const later = (ms: number): void => {
-    own.deadlineMs = Math.min(world.deadlineMs, own.deadlineMs + ms);
-  };
-  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const sinceMs = world.now();
-    await pace.enter();
-    try {
-      await pace.turn();
-      later(world.now() - sinceMs);
-      return await work();
-    } finally {
-      pace.leave();
-    }
-  };
-  const created: World["client"]["createPayout"] = async (input) => {
-    if (isStopping() || rules.reason()) return neverSent;
-    const answer = await client.createPayout(input);
-    if (answer.kind === "refused" && answer.why === "busy")
-      later(pace.slowDown(answer.times.retryAfterMs ?? 0));
-    return answer;
-  };
-  return {
-    ...client,
-    createPayout: (input: Parameters<typeof created>[0]) => inTurn(() => created(input)),
-    retrievePayout: (input: Parameters<typeof client.retrievePayout>[0]) =>
-      inTurn(() => client.retrievePayout(input)),
-  };
-}
-
-const neverSent = { kind: "unsent", fault: { reason: "stopped", code: "STOPPED" } } as const;
-
-function intentOf(row: PlannedPayout) {
-  return payoutIntent(orderOf(row), row.fingerprint);
 }
 
 /** A row as the payout that it is. */

@@ -75,7 +75,10 @@ export function grouped(
     ...ledger,
     claim: async (intents) => {
       const claims = await shared(intents.map((intent) => ({ kind: "claim", intent })));
-      return claims.filter((claim) => claim !== undefined);
+      return claims.map((claim) => {
+        if (claim) return claim;
+        throw new Error("the ledger gave no answer to a claim");
+      });
     },
     settle: async ({ number }, outcome, { letGo }) => {
       await shared([{ kind: "settle", number, outcome, letGo }]);

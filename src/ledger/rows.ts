@@ -74,7 +74,6 @@ export function plannedPayoutOf(row: Row): PlannedPayout {
     methodId: text("method_id"),
     name: maybe("name"),
     description: maybe("description"),
-    fingerprint: text("fingerprint"),
   };
 }
 
@@ -86,6 +85,7 @@ export function plannedRowOf(row: Row): PlannedRow {
     row: Number(row.row),
     method: text("method"),
     cells: JSON.parse(text("cells")),
+    fingerprint: text("fingerprint"),
   };
 }
 

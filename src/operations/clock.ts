@@ -12,12 +12,12 @@ export function clockTrouble(aheadMs: number): string | undefined {
 
 /** P3: a payout that must fail for its timestamp is not sent at all. */
 export function checkClock(world: World): void {
-  const failure = clockFailure(world);
+  const failure = clockFailure(world, "Nothing was sent.");
   if (failure) throw failure;
 }
 
-/** Why no payout can go out now, where the clocks are the reason. */
-export function clockFailure(world: World): Failure | undefined {
+/** Why no payout can go out now, where the clocks are the reason, and what else is to be said of it. */
+export function clockFailure(world: World, ending: string): Failure | undefined {
   const aheadMs = world.clockAheadMs();
   const trouble = aheadMs === undefined ? undefined : clockTrouble(aheadMs);
   if (aheadMs === undefined || !trouble) return undefined;
@@ -25,6 +25,6 @@ export function clockFailure(world: World): Failure | undefined {
     formatTime(new Date(ms).toISOString()),
   );
   return new Failure("access", `The clocks differ: here it is ${ours}, at the service ${theirs}.`, {
-    hint: `${trouble} Nothing was sent.`,
+    hint: `${trouble} ${ending}`,
   });
 }

@@ -14,16 +14,16 @@ import type { World } from "./world.ts";
  * @throws Failure as `checkClaim` does
  */
 export async function claimReference(order: PayoutOrder, world: World) {
-  const fingerprint = payoutFingerprint(order, world);
   const ledger = await world.ledger();
-  const [claim] = await ledger.claim([payoutIntent(order, fingerprint)]);
+  const [claim] = await ledger.claim([payoutIntent(order, world)]);
   if (!claim) throw new Error("the ledger gave no answer to a claim");
   return checkClaim(order, claim);
 }
 
 /** What the ledger writes down of a payout. */
-export function payoutIntent(order: PayoutOrder, fingerprint: string): ReferencedIntent {
+export function payoutIntent(order: PayoutOrder, world: Pick<World, "account">): ReferencedIntent {
   const { amountPaisa, reference } = order;
+  const fingerprint = payoutFingerprint(order, world);
   const asked = payoutBody(order);
   return { kind: "payout", reference, fingerprint, amountPaisa, target: null, asked };
 }
@@ -35,6 +35,7 @@ export function payoutIntent(order: PayoutOrder, fingerprint: string): Reference
  * another process works on it
  */
 export function checkClaim(order: PayoutOrder, claim: Claim) {
+  if (claim.operation.reference !== order.reference) throw new Error("a claim of another payout");
   if (claim.kind === "other") throw otherPayout(order, claim.operation);
   if (claim.kind === "held") throw held(`Reference ${order.reference}`, claim.by);
   return claim;

@@ -67,6 +67,7 @@ async function write(
       {
         hint: "Its intent is safe in the ledger. Make room on the disk, then run 'lenden ledger resolve'.",
         operation: name,
+        unrecorded: outcome.state,
         cause,
       },
     );

@@ -64,7 +64,7 @@ test("P9, I3: what a dead run left in flight rests for ten seconds once, not row
   const place = await timed(40, () => undefined);
   const { ledger, world, state } = place;
   for (const planned of [...ledger.batches().results(place.batch)].slice(0, 30)) {
-    ledger.claim([payoutIntent(orderOf(planned), planned.fingerprint)]);
+    ledger.claim([payoutIntent(orderOf(planned), world)]);
   }
   state.nowMs += 5_000;
   expect(world.now()).toBe(state.nowMs);
@@ -103,6 +103,16 @@ test("P22: what was claimed when it stopped is proved not sent, and goes out in 
   expect(place.asked.length).toBe(100);
 });
 
+test("P9: with a rate little is claimed ahead, for all of it would be in doubt after a kill", async () => {
+  const place = await timed(300, (_, count) => {
+    place.state.stopping = count === 8;
+    return undefined;
+  });
+  expect(await place.send(16, 2)).toBeUndefined();
+  const { null: untouched = 0 } = countsOf(place);
+  expect(untouched).toBeGreaterThan(300 - place.asked.length - 16 - 2 * 2 - 3);
+});
+
 test("P3: a clock that the first answers show to be wrong stops it: both clocks are told, and what waits is not sent", async () => {
   const place = await timed(100, () => {
     place.state.clockAheadMs = 7 * 60_000;
@@ -111,6 +121,7 @@ test("P3: a clock that the first answers show to be wrong stops it: both clocks 
   const reason = await place.send(4);
   expect(reason).toMatchObject({ kind: "access" });
   expect(reason?.message).toContain("The clocks differ");
+  expect(reason?.details.hint).not.toContain("Nothing was sent");
   expect(place.asked.length).toBeLessThan(20);
   const counts = countsOf(place);
   expect([counts.INTENT, counts.CONFIRMED]).toEqual([undefined, undefined]);

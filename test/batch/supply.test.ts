@@ -100,6 +100,6 @@ async function all(supply: Awaited<ReturnType<typeof supplied>>["supply"]) {
 function rows(count: number): PlannedPayout[] {
   return Array.from({ length: count }, (_, index) => ({
     ...{ line: index + 2, reference: `R-${index + 1}`, amountPaisa: 100n, methodId: "M1" },
-    ...{ recipient: "01712345678", name: null, description: null, fingerprint: "f" },
+    ...{ recipient: "01712345678", name: null, description: null },
   }));
 }

@@ -64,6 +64,7 @@ test.concurrent("P21: of what could not be written down, reference, id and state
   );
   for (const { merchantRef, id } of unrecorded)
     expect(stderr).toContain(`${merchantRef} (CONFIRMED, ${id})`);
+  expect(stderr).not.toContain("(NOT_SENT)");
 });
 
 test("P7: a ledger that cannot be written: nothing is sent (1), and the file is sent once it can be", async () => {

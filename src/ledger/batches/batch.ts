@@ -51,7 +51,6 @@ export interface PlannedPayout {
   methodId: string;
   name: string | null;
   description: string | null;
-  fingerprint: string;
 }
 
 /** The whole row that it stands in. */
@@ -62,6 +61,7 @@ export interface PlannedRow extends PlannedPayout {
   method: string;
   /** The cells as they stood in the file, in the order of its columns. */
   cells: string[];
+  fingerprint: string;
 }
 
 /** A row, and what came of it; everything is null that has not happened. */

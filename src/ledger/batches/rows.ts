@@ -81,7 +81,7 @@ interface Reading<Item> {
 // By name: to hand a column over costs more than to read it.
 const asPlanned: Reading<PlannedPayout> = {
   columns:
-    "r.row, r.line, r.reference, r.amount_paisa, r.recipient, r.method_id, r.name, r.description, r.fingerprint",
+    "r.row, r.line, r.reference, r.amount_paisa, r.recipient, r.method_id, r.name, r.description",
   read: plannedPayoutOf,
 };
 const withResult: Reading<RowResult> = {

@@ -3,6 +3,7 @@ import type { Standings } from "../../../batch/standing.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import type { Failure } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
+import { rowsText } from "../../../ui/rows.ts";
 import { standingOf } from "./standing-card.ts";
 
 interface Pacing {
@@ -18,7 +19,8 @@ export async function sendWithProgress(
   context: Context,
 ): Promise<Failure | undefined> {
   const { sendBatch } = await import("../../../batch/send.ts");
-  const seen = openCounter(batch, standingOf(batch, ledger).sums, context.host);
+  const before = standingOf(batch, ledger).sums;
+  const seen = openCounter(batch, before, context.host);
   if (seen.isDone()) {
     ledger.batches().letGo(batch);
     context.notice(
@@ -26,6 +28,10 @@ export async function sendWithProgress(
     );
     return undefined;
   }
+  if (before.uncertain.count > 0)
+    context.notice(
+      `${rowsText(before.uncertain.count)} in doubt since an earlier run: they come first, with the same references, after a rest of up to 10 seconds, for the service may still be at work on them.`,
+    );
   const progress = context.progress(seen.line);
   let reason: Failure | undefined;
   let silence: Failure | undefined;
@@ -39,9 +45,7 @@ export async function sendWithProgress(
         seen.saw(row, end);
         const isSilence = end === "unreachable" || end === "uncertain";
         if (isSilence) silence = failure ?? silence;
-        // Of what could not be written down (P21), this line is all that is left.
-        const isUnrecorded = end === "uncertain" && failure?.details.cause !== undefined;
-        if (end === "refused" || isUnrecorded)
+        if (end === "refused" || isAllThatIsLeft(end, failure))
           progress.note(`line ${row.line}, ${row.reference}: ${failure?.message}`);
       },
     };
@@ -57,6 +61,15 @@ export async function sendWithProgress(
   else if (context.stopping.aborted) context.notice(seen.goOn());
   else if (silence) context.notice(`${silence.message} The same command again goes on.`);
   return reason;
+}
+
+/**
+ * Of what was sent and could not be written down (P21), a line is all that is left. What was not
+ * sent needs none.
+ */
+function isAllThatIsLeft(end: string, failure: Failure | undefined): boolean {
+  const { cause, unrecorded } = failure?.details ?? {};
+  return end === "uncertain" && cause !== undefined && unrecorded !== "NOT_SENT";
 }
 
 /** A ledger that fails cannot be told any more; the lock dies with this process. */
