@@ -314,6 +314,13 @@ export const mutants = [
     tests: batch,
   },
   {
+    name: "batch: a row goes out under what was claimed for another",
+    file: "batch/supply.ts",
+    find: "const row = page[index];",
+    replace: "const row = page[page.length - 1 - index];",
+    tests: batch,
+  },
+  {
     name: "batch: rows in doubt are left out",
     file: "batch/send.ts",
     find: "else yield row;",
