@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { type Fault, faultOf, TooLarge } from "./fault.ts";
 import { track } from "./sent.ts";
+import { together } from "./together.ts";
 
 export interface Request {
   method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
@@ -94,7 +95,7 @@ function receiver(
       received.bytes += chunk.byteLength;
       if (received.bytes > limits.answerBytes) abort(new TooLarge());
     },
-    onResponseEnd: resolve,
+    onResponseEnd: () => together(resolve),
     onResponseError: (_, error) => reject(error),
   };
 }
