@@ -104,7 +104,7 @@ export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire):
     method: endpoint.method,
     url: new URL(wire.baseUrl + path),
     headers: headersOf(body, secret, wire),
-    ...(body ? { body: JSON.stringify(body) } : {}),
+    body: body && JSON.stringify(body),
     freshConnection: endpoint.repeat === "never",
     signal: wire.signal,
   };

@@ -7,7 +7,7 @@ export interface Request {
   method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   url: URL;
   headers: Record<string, string>;
-  body?: string;
+  body?: string | undefined;
   /** A fresh connection for this request alone: a reused idle one makes avoidable doubt. */
   freshConnection: boolean;
   /** Cuts the exchange off, wherever it is. */

@@ -40,7 +40,7 @@ export async function rawRequest({ method, path, body }: RawCall, wire: Wire): P
         ? { "x-payout-signature": signatureOf(sent, secret, wire) }
         : {}),
     },
-    ...(sent ? { body: JSON.stringify(sent) } : {}),
+    body: sent && JSON.stringify(sent),
     freshConnection: method !== "GET",
     signal: wire.signal,
   };

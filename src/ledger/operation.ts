@@ -79,7 +79,7 @@ export interface Holder {
 /** What came of an attempt, or of looking later. */
 export interface Outcome {
   state: State;
-  remoteId?: string;
+  remoteId?: string | undefined;
   status?: string;
   /** Whether the head of the request reached a socket. */
   sent?: boolean;

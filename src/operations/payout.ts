@@ -52,22 +52,26 @@ export interface PlannedOrder {
 }
 
 /**
- * The same for a row of a batch, which looks at the clocks for all its rows. What the ledger knows is not looked at again, and the new payout is
- * retrieved only where the answer looks old: made before our first attempt, or further than
- * Processing (P16).
+ * The same for a row of a batch, which looks at the clocks for all its rows. What the ledger knows is
+ * not looked at again, and the new payout is retrieved only where the answer looks old: made before
+ * our first attempt, or further than Processing (P16).
  *
  * @throws Failure as `sendPayout` does
  */
 export async function sendPlannedPayout(planned: PlannedOrder, world: World): Promise<void> {
   const { order, restsSinceMs } = planned;
   const claim = checkClaim(order, planned.claim);
-  const { operation } = claim;
-  if (claim.kind === "known") {
+  const { kind, operation } = claim;
+  if (kind === "known") {
     if (operation.state !== "CONFIRMED") throw usedBefore(order, operation);
     return;
   }
   await recorded(operation, world, async () => {
-    const { created, startedMs, doubt } = await make(order, { ...claim, restsSinceMs }, world);
+    const { created, startedMs, doubt } = await make(
+      order,
+      { kind, operation, restsSinceMs },
+      world,
+    );
     const firstMs = doubt === undefined ? startedMs : Date.parse(operation.createdAt);
     const looksOld =
       created.status !== "Processing" ||

@@ -27,11 +27,12 @@ export async function recorded<Result>(
     const failure = error instanceof Failure ? error : faultOfOurs(operation, error);
     const { kind: code, message, details } = failure;
     const state = endStates[code] ?? "UNCERTAIN";
-    await write(operation, { state, code, message, ...details.evidence }, world);
+    const sent = state !== "NOT_SENT";
+    await write(operation, { state, code, message, ...details.evidence, sent }, world);
     throw failure;
   }
-  const { result, ...told } = done;
-  await write(operation, { state: "CONFIRMED", ...told }, world);
+  const { result, remoteId, status } = done;
+  await write(operation, { state: "CONFIRMED", remoteId, status, sent: true }, world);
   return result;
 }
 
@@ -46,18 +47,10 @@ const endStates: Partial<Record<FailureKind, State>> = {
 };
 
 /** P21: an outcome that cannot be written down is told, and the intent stays for the next run. */
-async function write(
-  operation: Operation,
-  outcome: Omit<Outcome, "sent">,
-  world: World,
-): Promise<void> {
+async function write(operation: Operation, outcome: Outcome, world: World): Promise<void> {
   try {
     const ledger = await world.ledger();
-    await ledger.settle(
-      operation,
-      { ...outcome, sent: outcome.state !== "NOT_SENT" },
-      { letGo: true },
-    );
+    await ledger.settle(operation, outcome, { letGo: true });
   } catch (cause) {
     const name = operation.reference ?? operation.id;
     const id = outcome.remoteId ? `, ${outcome.remoteId}` : "";
