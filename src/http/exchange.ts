@@ -54,7 +54,7 @@ function optionsOf({ url, method, headers, body }: Request): Dispatcher.Dispatch
     origin: url.origin,
     path: url.pathname + url.search,
     method,
-    headers: { ...headers, "accept-encoding": "identity" },
+    headers: { "accept-encoding": "identity", ...headers },
     body: body ?? null,
   };
 }

@@ -1,4 +1,7 @@
-let waiting: (() => void)[] = [];
+/** So many at once: with more, the service would have nothing to do meanwhile. */
+const mostAtOnce = 8;
+
+const waiting: (() => void)[] = [];
 
 /**
  * Does some work once all is read that came at this moment. Answers that came together are then
@@ -7,10 +10,11 @@ let waiting: (() => void)[] = [];
  */
 export function together(work: () => void): void {
   waiting.push(work);
-  if (waiting.length > 1) return;
-  setImmediate(() => {
-    const all = waiting;
-    waiting = [];
-    for (const one of all) one();
-  });
+  if (waiting.length === 1) setImmediate(workOn);
+}
+
+function workOn(): void {
+  const some = waiting.splice(0, mostAtOnce);
+  if (waiting.length > 0) setImmediate(workOn);
+  for (const one of some) one();
 }
