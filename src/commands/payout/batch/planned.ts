@@ -67,6 +67,7 @@ export async function newBatch(
       const rows = summaryOf(batch, checked, totals);
       const { totalPaisa } = totals;
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
+      await context.committer(); // its thread starts while the plan is made
       return planBatch(batch, draft, ledger);
     });
   } finally {
