@@ -29,13 +29,6 @@ export interface Writer {
 /** It holds two groups of changes at most; left alone, Node would give it tens of megabytes. */
 const littleMemory = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };
 
-function tune(): void {
-  // Two threads keep two cores busy: V8's own helpers would only take turns with them.
-  setEngineFlag("--no-parallel-scavenge", "--parallel-scavenge");
-  // What a batch keeps is little; left alone, V8 would let it grow to four times as much before it cleans up.
-  setEngineFlag("--heap-growing-percent=100", "--heap-growing-percent=0");
-}
-
 /**
  * Opens a thread that commits: while one group is brought to the disk, the rows of others are on
  * the wire. It takes groups in their order, and after one that failed none.
@@ -53,7 +46,6 @@ export function openWriter(
     workerData: start,
     resourceLimits: littleMemory,
   });
-  // Not before it runs: it starts from compiled code, which V8 takes under its usual flags alone.
   thread.once("online", tune);
   const pending: { resolve: (text: string) => void; reject: (error: unknown) => void }[] = [];
   let fault: Failure | undefined;
@@ -85,4 +77,12 @@ export function openWriter(
       await ended;
     },
   };
+}
+
+/** Not before the thread runs: it starts from compiled code, which V8 takes under its usual flags alone. */
+function tune(): void {
+  // Two threads keep two cores busy: V8's own helpers would only take turns with them.
+  setEngineFlag("--no-parallel-scavenge", "--parallel-scavenge");
+  // What a batch keeps is little; left alone, V8 would let it grow to four times as much before it cleans up.
+  setEngineFlag("--heap-growing-percent=100", "--heap-growing-percent=0");
 }
