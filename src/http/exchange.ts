@@ -95,7 +95,10 @@ function receiver(
       received.bytes += chunk.byteLength;
       if (received.bytes > limits.answerBytes) abort(new TooLarge());
     },
-    onResponseEnd: () => together(resolve),
+    onResponseEnd: () => {
+      limit.end(); // the answer is whole, whatever happens while it waits for its turn
+      together(resolve);
+    },
     onResponseError: (_, error) => reject(error),
   };
 }
@@ -152,6 +155,8 @@ function waitingFor(stop: AbortSignal): Waiting {
  * taken out of it, a whole exchange each: a batch would spend a tenth of its time on that.
  */
 function takeOut(pass: () => void, waiting: Waiting): void {
+  const index = waiting.indexOf(pass);
+  if (index === -1) return;
   const last = waiting.pop();
-  if (last && last !== pass) waiting[waiting.indexOf(pass)] = last;
+  if (last && last !== pass) waiting[index] = last;
 }

@@ -1,5 +1,11 @@
-import { expect, test } from "vitest";
+import { Agent, type Dispatcher } from "undici";
+import { expect, onTestFinished, test } from "vitest";
+import { exchange } from "../../src/http/exchange.ts";
 import { together } from "../../src/http/together.ts";
+import { misbehave, success } from "./misbehaving.ts";
+
+/** More than are worked on at once. */
+const many = 20;
 
 /** What two steps of so many answers did, in the order in which they did it. */
 async function stepsOf(count: number): Promise<string[]> {
@@ -33,3 +39,39 @@ test("what comes later is worked on too", async () => {
   expect(await stepsOf(1)).toEqual(["first 0", "second 0"]);
   expect(await stepsOf(2)).toHaveLength(4);
 });
+
+test("an answer that is whole stays one, although a stop comes before its turn", async () => {
+  const server = await misbehave(() => success({}));
+  const stop = new AbortController();
+  const agent = endingTogether(many, () => stop.abort());
+  const exchanges = Array.from({ length: many }, () =>
+    exchange(
+      {
+        method: "GET",
+        url: new URL(server.baseUrl),
+        headers: {},
+        freshConnection: false,
+        signal: stop.signal,
+      },
+      agent,
+    ),
+  );
+  for (const ended of await Promise.all(exchanges))
+    expect(ended).toMatchObject({ kind: "answer", status: 200 });
+});
+
+/** A real agent, whose answers all end at the same moment. */
+function endingTogether(count: number, then: () => void): Dispatcher {
+  const ends: (() => void)[] = [];
+  const agent = new Agent();
+  onTestFinished(() => agent.destroy());
+  return agent.compose((dispatch) => (options, handler) => {
+    const onResponseEnd: typeof handler.onResponseEnd = (...how) => {
+      ends.push(() => handler.onResponseEnd?.(...how));
+      if (ends.length < count) return;
+      for (const end of ends) end();
+      then();
+    };
+    return dispatch(options, { ...handler, onResponseEnd });
+  });
+}
