@@ -40,13 +40,31 @@ export async function openDatabase(path: string): Promise<Database> {
     engine.exec(
       "PRAGMA busy_timeout = 15000; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 2000",
     );
-    if (path !== ":memory:") engine.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+    if (path !== ":memory:") await makeDurable(engine);
     return { ...engine, ...transactionsOn(engine) };
   } catch (error) {
     throw new Failure("internal", `The file ${path} cannot be opened as a database.`, {
       hint: "Is it a database of lenden, may it be written, and is there room on the disk? Nothing was sent.",
       cause: error,
     });
+  }
+}
+
+const lockedTurns = 1_000;
+const lockedMs = 15;
+
+/**
+ * Of two processes that make a file at once, SQLite tells the second that it is locked, and does not
+ * wait as it does everywhere else.
+ */
+async function makeDurable(engine: Engine): Promise<void> {
+  for (let turn = 1; ; turn += 1) {
+    try {
+      return engine.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+    } catch (error) {
+      if (turn === lockedTurns || !/locked/.test(String(error))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, lockedMs));
+    }
   }
 }
 

@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../src/ledger/database.ts";
+import { scratchFolder } from "../run.ts";
 
 test("whole numbers are bigint, whatever their size, and rows hold the columns alone", async () => {
   const database = await openDatabase(":memory:");
@@ -30,4 +32,15 @@ test("a transaction that throws leaves nothing behind, and the next one works", 
   expect(database.transaction(() => insert.run("b"))).toBe(1);
   expect(database.prepare("SELECT id FROM kept").all()).toEqual([{ id: "b" }]);
   database.close();
+});
+
+test("a file that another process is still making is waited for", async () => {
+  const path = join(scratchFolder(), "ledger.db");
+  const maker = await openDatabase(path);
+  maker.exec("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE; CREATE TABLE kept (id TEXT)");
+  setTimeout(() => maker.exec("COMMIT"), 100);
+  const database = await openDatabase(path);
+  expect(database.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+  database.close();
+  maker.close();
 });
