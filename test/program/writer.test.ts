@@ -52,10 +52,18 @@ test("I4: a group that was handed over behind one that fails never reaches the d
   expect(await read((ledger) => ledger.list("payout", { limit: 10 }))).toEqual([]);
 });
 
+test("an installation without the thread's program is what is named, not the disk", async () => {
+  const { commit } = thread("dist/nothing-here.cjs");
+  await expect(commit([unknown])).rejects.toMatchObject({
+    message: "The part of lenden that writes the ledger broke down (MODULE_NOT_FOUND).",
+    details: { hint: "Install lenden again, then run the same command again." },
+  });
+});
+
 /** The built thread, and what it left in its ledger. */
-function thread() {
+function thread(file = "dist/ledger-writer.cjs") {
   const path = join(scratchFolder(), "ledger.db");
-  const program = { program: resolve("dist/ledger-writer.cjs"), isText: false };
+  const program = { program: resolve(file), isText: false };
   const start = { path, owner, command: "test", secrets: [] };
   const { commit, close } = openWriter(program, start, (text) => text);
   const read = async <Read>(look: (ledger: ReturnType<typeof openLedger>) => Read) => {

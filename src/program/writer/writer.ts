@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { setEngineFlag } from "../../engine-flags.ts";
+import { errorCode } from "../../error-code.ts";
 import { Failure } from "../../failure.ts";
 import type { Commit } from "../../ledger/grouped.ts";
 import type { Owner } from "../../ledger/operation.ts";
@@ -49,21 +50,17 @@ export function openWriter(
   thread.once("online", tune);
   const pending: { resolve: (text: string) => void; reject: (error: unknown) => void }[] = [];
   let fault: Failure | undefined;
-  const fail = (error: { message: string; code?: unknown }): void => {
-    const code = error.code ? ` (${String(error.code)})` : "";
-    fault ??= new Failure("internal", `The ledger could not be written${code}.`, {
-      hint: "Make room on the disk and check its permissions, then run the same command again.",
-      cause: error,
-    });
+  const fail = (failure: Failure): void => {
+    fault ??= failure;
     for (const { reject } of pending.splice(0)) reject(fault);
   };
   thread.on("message", (answered: Answered) => {
-    if ("failed" in answered) fail(answered.failed);
+    if ("failed" in answered) fail(notWritten(answered.failed));
     else pending.shift()?.resolve(answered.changed);
   });
-  thread.on("error", fail);
+  thread.on("error", (error) => fail(brokenDown(error)));
   const ended = new Promise<void>((resolve) => thread.on("exit", () => resolve()));
-  void ended.then(() => fail({ message: "the thread has ended" }));
+  void ended.then(() => fail(brokenDown(undefined)));
   const answerTo = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
       if (fault) return reject(fault);
@@ -77,6 +74,26 @@ export function openWriter(
       await ended;
     },
   };
+}
+
+function notWritten(error: { message: string; code: string | undefined }): Failure {
+  return new Failure("internal", `The ledger could not be written${named(error.code)}.`, {
+    hint: "Make room on the disk and check its permissions, then run the same command again.",
+    cause: error,
+  });
+}
+
+/** It takes every fault of the ledger as an answer: what ends it is a fault of lenden. */
+function brokenDown(cause: unknown): Failure {
+  const code = named(errorCode(cause));
+  return new Failure("internal", `The part of lenden that writes the ledger broke down${code}.`, {
+    hint: "Install lenden again, then run the same command again.",
+    cause,
+  });
+}
+
+function named(code: string | undefined): string {
+  return code === undefined ? "" : ` (${code})`;
 }
 
 /** Not before the thread runs: it starts from compiled code, which V8 takes under its usual flags alone. */
