@@ -64,7 +64,7 @@ export function clockOf({ clockAheadMs }: Answered): Verdict {
   const offMs = Math.abs(clockAheadMs);
   const side = clockAheadMs > 0 ? "behind" : "ahead of";
   const says = `${Math.round(offMs / 1000)} s ${side} the service's`;
-  const todo = "Set it right, best by NTP: payouts may be at most 5 minutes off.";
+  const todo = "Set it right, best by NTP: with more than 4 minutes no payout is sent.";
   const sentence = `This machine's clock is ${says}.`;
   if (offMs > toleratedClockMs) return failed(sentence, todo);
   if (offMs > doubtfulClockMs) return warning(sentence, todo);

@@ -6,8 +6,9 @@ import type { World } from "./world.ts";
 /** A sentence about a clock that makes payouts fail, or undefined when it is good enough. */
 export function clockTrouble(aheadMs: number): string | undefined {
   if (Math.abs(aheadMs) <= toleratedClockMs) return undefined;
-  const minutes = Math.round(Math.abs(aheadMs) / 60_000);
-  return `This machine's clock is ${minutes} minutes ${aheadMs > 0 ? "behind" : "ahead of"} the service's: set it right, for payouts may be at most 5 minutes off.`;
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  const off = `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `This machine's clock is ${off} ${aheadMs > 0 ? "behind" : "ahead of"} the service's: set it right, for with more than 4 minutes no payout is sent.`;
 }
 
 /** P3: a payout that must fail for its timestamp is not sent at all. */
