@@ -1,9 +1,10 @@
 import type { Resource } from "../contract/words.ts";
 import { accountInSql } from "./account.ts";
 import type { Batch } from "./batches/batch.ts";
+import { batchOf } from "./batches/from-row.ts";
 import type { Database, Row } from "./database.ts";
 import type { Operation, Owner } from "./operation.ts";
-import { batchOf, operationOf } from "./rows.ts";
+import { operationOf } from "./rows.ts";
 
 const most = 30;
 

@@ -1,9 +1,9 @@
 import { accountInSql, makeAccount } from "../account.ts";
 import type { Database } from "../database.ts";
 import type { Holder } from "../operation.ts";
-import { batchOf } from "../rows.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { Batch, BatchFile } from "./batch.ts";
+import { batchOf } from "./from-row.ts";
 import type { BatchListing } from "./listing.ts";
 
 /** What came of asking for the batch of a file. */

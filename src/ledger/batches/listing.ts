@@ -1,8 +1,8 @@
 import { accountInSql } from "../account.ts";
 import type { Database } from "../database.ts";
 import type { Owner } from "../operation.ts";
-import { batchOf } from "../rows.ts";
 import type { Batch } from "./batch.ts";
+import { batchOf } from "./from-row.ts";
 
 export type BatchListing = ReturnType<typeof openBatchListing>;
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../database.ts";
-import { batchOf } from "../rows.ts";
 import type { Batch, Plan } from "./batch.ts";
+import { batchOf } from "./from-row.ts";
 
 const rowsPerCommit = 20_000;
 const rowsPerPage = 500;

@@ -1,8 +1,8 @@
 import { accountInSql } from "../account.ts";
 import type { Database, Row } from "../database.ts";
 import type { Owner } from "../operation.ts";
-import { plannedPayoutOf, rowResultOf, tallyOf } from "../rows.ts";
 import type { Batch, PlannedPayout, RowResult, Tally } from "./batch.ts";
+import { plannedPayoutOf, rowResultOf, tallyOf } from "./from-row.ts";
 
 const pageSize = 500;
 

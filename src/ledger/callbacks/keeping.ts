@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import { accountInSql, makeAccount } from "../account.ts";
 import type { Database, Row } from "../database.ts";
-import { callbackOf } from "../rows.ts";
 import type { Worker } from "../worker.ts";
 import type { CallbackRequest, CallbackSource, StoredCallback } from "./callback.ts";
+import { callbackOf } from "./from-row.ts";
 
 /** The same within this time is one: senders repeat themselves, and so do floods. */
 const sameWithinMs = 60_000;

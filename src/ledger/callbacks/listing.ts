@@ -1,8 +1,8 @@
 import { accountInSql } from "../account.ts";
 import type { Database, Row } from "../database.ts";
-import { callbackOf } from "../rows.ts";
 import type { Worker } from "../worker.ts";
 import type { StoredCallback } from "./callback.ts";
+import { callbackOf } from "./from-row.ts";
 
 /** Which callbacks of one account were kept. */
 export function openCallbackListing(database: Database, worker: Worker) {

@@ -1,9 +1,10 @@
 import { accountInSql } from "../account.ts";
 import type { Database, Row } from "../database.ts";
 import type { Holder } from "../operation.ts";
-import { callbackOf, holderIn } from "../rows.ts";
+import { holderIn } from "../rows.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { StoredCallback } from "./callback.ts";
+import { callbackOf } from "./from-row.ts";
 
 /** At most so many wait for the service or for a handler: what was promised to a sender is not dropped. */
 const mostWaiting = 5_000n;

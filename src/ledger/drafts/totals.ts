@@ -1,9 +1,9 @@
 import type { Paisa } from "../../contract/amount.ts";
 import { accountInSql } from "../account.ts";
 import type { PlannedRow } from "../batches/batch.ts";
+import { plannedRowOf } from "../batches/from-row.ts";
 import type { Database, Row } from "../database.ts";
 import type { Owner } from "../operation.ts";
-import { plannedRowOf } from "../rows.ts";
 
 /** What a draft comes to. */
 export interface DraftTotals {

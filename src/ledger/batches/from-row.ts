@@ -1,0 +1,77 @@
+import type { Row } from "../database.ts";
+import { holderIn, reader, stateIn } from "../rows.ts";
+import type { Batch, PlannedPayout, PlannedRow, RowResult, Tally } from "./batch.ts";
+
+/** A row of the table `batches`. */
+export function batchOf(row: Row): Batch {
+  const { text, maybe } = reader(row);
+  return {
+    number: BigInt(row.number ?? 0n),
+    id: text("id"),
+    name: text("name"),
+    fileName: text("file_name"),
+    fileHash: text("file_hash"),
+    columns: JSON.parse(text("columns")),
+    method: maybe("method"),
+    user: text("user"),
+    createdAt: text("created_at"),
+    holder: holderIn(row),
+    plan: row.digest
+      ? {
+          rowCount: Number(row.row_count),
+          totalPaisa: BigInt(row.total_paisa ?? 0n),
+          digest: text("digest"),
+        }
+      : null,
+  };
+}
+
+/** Of a row of the table `batch_rows` what is sent. */
+export function plannedPayoutOf(row: Row): PlannedPayout {
+  const { text, maybe } = reader(row);
+  return {
+    line: Number(row.line),
+    reference: text("reference"),
+    amountPaisa: BigInt(row.amount_paisa ?? 0n),
+    recipient: text("recipient"),
+    methodId: text("method_id"),
+    name: maybe("name"),
+    description: maybe("description"),
+  };
+}
+
+/** A row of the table `batch_rows`, or of a draft that has no problems. */
+export function plannedRowOf(row: Row): PlannedRow {
+  const { text } = reader(row);
+  return {
+    ...plannedPayoutOf(row),
+    row: Number(row.row),
+    method: text("method"),
+    cells: JSON.parse(text("cells")),
+    fingerprint: text("fingerprint"),
+  };
+}
+
+/** The same, beside the operation that was made of it. */
+export function rowResultOf(row: Row): RowResult {
+  const { maybe } = reader(row);
+  return {
+    ...plannedRowOf(row),
+    state: stateIn(row),
+    payoutId: maybe("remote_id"),
+    status: maybe("status"),
+    code: maybe("code"),
+    message: maybe("message"),
+    sentAt: maybe("sent_at"),
+    updatedAt: maybe("updated_at"),
+  };
+}
+
+export function tallyOf(row: Row): Tally {
+  return {
+    state: stateIn(row),
+    status: reader(row).maybe("status"),
+    count: Number(row.count),
+    sumPaisa: BigInt(row.sum ?? 0n),
+  };
+}
