@@ -144,6 +144,18 @@ test("69: nobody listens", async () => {
   }
 });
 
+test("75: a page of something in front of the service says that it is closed", async () => {
+  const body = "<html><h1>499 Client Closed Request</h1></html>";
+  const server = await misbehave(() => ({ do: "answer", status: 499, body }));
+  const line = [...payout, "--ref", "R499", "--timeout", "2s", "--json"];
+  const outcome = await lenden(line, { env: envOf(server.baseUrl) });
+  expectEnding({ ...outcome, stderr: lastLine(outcome) }, 75, "uncertain");
+  expect(server.count("/payout/create-by-server")).toBeGreaterThan(1);
+  expect(new Set(server.asked.map((one) => JSON.parse(one.body).merchantRef))).toEqual(
+    new Set(["R499"]),
+  );
+});
+
 test("75: the answer never comes", async () => {
   const server = await misbehave(() => ({ do: "silence" }));
   const line = [...payout, "--ref", "R75", "--timeout", "1s", "--json"];

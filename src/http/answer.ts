@@ -83,8 +83,7 @@ export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answ
     if (saysNo) return refused("refused");
     if (!data)
       return { kind: "data", status, data: isObject(body) ? (body.data ?? body) : body, times };
-    if (text.trim() === "") return unclear("empty");
-    if (body === undefined) return unclear("not JSON");
+    if (body === undefined) return unclear(text.trim() === "" ? "empty" : "not JSON");
     if (!isObject(body) || body.success !== true) return unclear("wrong shape");
     const read = data.safeParse(body.data);
     return read.success ? { kind: "data", status, data: read.data, times } : unclear("wrong shape");
@@ -96,7 +95,11 @@ export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answ
   if (status === 408 || (isObject(body) && body.success === true))
     return unclear("unexpected status");
   if (status >= 400 && status < 500) {
-    return refused(refusalOf(status));
+    const why = refusalOf(status);
+    // A page is the word of something that stands before the service, which may have done it all the same.
+    if (why === "refused" && body === undefined)
+      return unclear(text.trim() === "" ? "empty" : "not JSON");
+    return refused(why);
   }
   return unclear(status >= 500 ? "server error" : "unexpected status");
 }
