@@ -48,6 +48,8 @@ export interface FailureDetails {
   problems?: string[];
   /** What only the ledger keeps of it; it is never shown. */
   evidence?: Evidence;
+  /** Nothing was tried this time: what it says is about an earlier attempt. */
+  untried?: boolean;
   /** The state of an operation that could not be written down (P21). */
   unrecorded?: string;
   cause?: unknown;

@@ -15,12 +15,12 @@ export function proxySettings(env: Record<string, string | undefined>): ProxySet
   return { http: read("HTTP_PROXY"), https: read("HTTPS_PROXY"), none: read("NO_PROXY") };
 }
 
-/** An agent that goes through the proxy, or undefined when there is none to go through. */
-export async function proxied(
-  proxy: ProxySettings,
-  options: Agent.Options,
-): Promise<Dispatcher | undefined> {
-  if (!proxy.http && !proxy.https) return undefined;
+/**
+ * Looked at before anything is written down that is to be sent.
+ *
+ * @throws Failure `usage` where a variable holds no address
+ */
+export function checkProxy(proxy: ProxySettings): void {
   for (const [name, url] of [
     ["HTTPS_PROXY", proxy.https],
     ["HTTP_PROXY", proxy.http],
@@ -31,6 +31,14 @@ export async function proxied(
       });
     }
   }
+}
+
+/** An agent that goes through the proxy, or undefined when there is none to go through. */
+export async function proxied(
+  proxy: ProxySettings,
+  options: Agent.Options,
+): Promise<Dispatcher | undefined> {
+  if (!proxy.http && !proxy.https) return undefined;
   const { default: EnvHttpProxyAgent } = await import(
     "undici/lib/dispatcher/env-http-proxy-agent.js"
   );

@@ -1,11 +1,13 @@
 import { paisaOf } from "../contract/amount.ts";
 import { formatAmount, formatPaisa } from "../contract/money.ts";
-import { type Evidence, Failure } from "../failure.ts";
+import { Failure, type FailureDetails } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { type Call, intended, type Made } from "./by-hand-intent.ts";
 import { checkStop, describe, evidenceOf, refusedToMake } from "./outcome.ts";
+import { retrievePayout } from "./payout.ts";
 import { earlierDoubt } from "./payout-claim.ts";
+import { orderOf } from "./payout-order.ts";
 import { type Confirmed, recorded } from "./recorded.ts";
 import type { Repeat } from "./refundable.ts";
 import { isWaiting } from "./resend.ts";
@@ -39,10 +41,14 @@ export async function sendByHand<Raw extends { answer: Answered }>(
   try {
     await recorded(operation, world, async () => {
       const doubt = isResumed ? await earlierDoubt(operation, world) : undefined;
-      checkStop(world);
+      if (doubt === undefined) checkStop(world);
+      else if (world.isStopping()) throw uncertain(operation, doubt, { untried: true });
       const raw = await send().catch((error) => rethrow(error, operation, doubt));
       ended = { raw };
-      return judged(raw.answer, { operation, doubt }, world);
+      const made = judged(raw.answer, { operation, doubt }, world);
+      if (kind !== "payout") return made;
+      const { status } = await retrievePayout(orderOf(operation), made.remoteId, world);
+      return { ...made, status };
     });
   } catch (error) {
     if (!ended || !(error instanceof Failure)) throw error;
@@ -64,13 +70,17 @@ function rethrow(error: unknown, operation: Operation, doubt: string | undefined
   throw uncertain(operation, `${doubt}, and now it could not be sent: ${error.message}`);
 }
 
+interface ConfirmedRecord extends Confirmed<void> {
+  remoteId: string;
+}
+
 /** @throws Failure where the answer does not say that this very thing was made */
-function judged(answer: Answered, { operation, doubt }: Sent, world: World): Confirmed<void> {
+function judged(answer: Answered, { operation, doubt }: Sent, world: World): ConfirmedRecord {
   if (answer.kind === "data") return made(answer.data, operation);
   const isAtWork = operation.kind === "payout" && isWaiting(answer);
   if (answer.kind === "refused" && doubt === undefined && !isAtWork)
     throw refusedToMake(answer, operation.reference ?? undefined, world.clockAheadMs());
-  throw uncertain(operation, doubt ?? describe(answer), evidenceOf(answer));
+  throw uncertain(operation, doubt ?? describe(answer), { evidence: evidenceOf(answer) });
 }
 
 const ids = new Map([
@@ -80,7 +90,7 @@ const ids = new Map([
 ]);
 
 /** Holds the answer beside what was asked for (P15). */
-function made(data: unknown, operation: Operation): Confirmed<void> {
+function made(data: unknown, operation: Operation): ConfirmedRecord {
   const told = new Map(Object.entries(data ?? {}));
   const remoteId: unknown = told.get(ids.get(operation.kind) ?? "");
   const status: unknown = told.get("status");
@@ -120,7 +130,7 @@ function differences(told: Map<string, unknown>, { amountPaisa, ...asked }: Oper
 function uncertain(
   { id, kind, reference }: Operation,
   why: string,
-  evidence: Evidence = {},
+  more: Pick<FailureDetails, "evidence" | "untried"> = {},
 ): Failure {
   return new Failure(
     "uncertain",
@@ -130,7 +140,7 @@ function uncertain(
         ? "Make the same call again: the service makes one payout for a reference, however often it is sent."
         : `Do not make the call again: the service would make a second ${kind}. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve ${id}'.`,
       operation: reference ?? id,
-      evidence,
+      ...more,
     },
   );
 }

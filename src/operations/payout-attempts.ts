@@ -30,7 +30,8 @@ export async function createPayout(
   let garbled = 0;
   for (let attempt = 1; ; attempt += 1) {
     if (doubt === undefined) checkStop(world);
-    else if (world.isStopping()) throw uncertain(order, `no trustworthy answer (${doubt})`);
+    else if (world.isStopping())
+      throw uncertain(order, `no trustworthy answer (${doubt})`, { untried: attempt === 1 });
     const answer = await attempted(() => world.client.createPayout(payoutBody(order))).catch(
       (error) => rethrow(error, order, doubt),
     );
@@ -87,9 +88,9 @@ function lastFailure(
   world: World,
 ): Failure {
   if (doubt !== undefined)
-    return uncertain(order, `no trustworthy answer (${doubt})`, evidenceOf(answer));
+    return uncertain(order, `no trustworthy answer (${doubt})`, { evidence: evidenceOf(answer) });
   if (answer.kind === "unsent") return unsent(answer);
   if (answer.kind === "refused")
     return refusedToMake(answer, order.reference, world.clockAheadMs());
-  return uncertain(order, describe(answer), evidenceOf(answer));
+  return uncertain(order, describe(answer), { evidence: evidenceOf(answer) });
 }

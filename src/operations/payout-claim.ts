@@ -98,6 +98,7 @@ export async function earlierDoubt(
       {
         hint: "It is not sent again by itself. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.",
         operation: reference ?? "",
+        untried: true,
       },
     );
   }

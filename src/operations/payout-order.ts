@@ -1,7 +1,7 @@
 import { amountNumber, type Paisa, paisaOf } from "../contract/amount.ts";
 import { sameMobile } from "../contract/mobile.ts";
 import { formatAmount, formatPaisa } from "../contract/money.ts";
-import { type Evidence, Failure } from "../failure.ts";
+import { Failure, type FailureDetails } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 
 /** A payout as it was decided; nothing in it changes between attempts. */
@@ -94,14 +94,18 @@ export function compare(what: "answer" | "record", order: PayoutOrder, theirs: T
 }
 
 /** The failure of a payout that may or may not have been made (exit 75). */
-export function uncertain(order: PayoutOrder, why: string, evidence: Evidence = {}): Failure {
+export function uncertain(
+  order: PayoutOrder,
+  why: string,
+  more: Pick<FailureDetails, "evidence" | "untried"> = {},
+): Failure {
   return new Failure(
     "uncertain",
     `The payout ${order.reference} may or may not have been made: ${why.replace(/\.$/, "")}.`,
     {
       hint: `Run the same command again with --ref ${order.reference}: the service makes one payout for a reference, however often it is sent.`,
       operation: order.reference,
-      evidence,
+      ...more,
     },
   );
 }

@@ -37,7 +37,7 @@ export async function sendPayout(order: PayoutOrder, world: World): Promise<Sent
     return { payout: await knownPayout(order, operation, world), existing: true };
   return recorded(operation, world, async () => {
     const { created, startedMs } = await make(order, claim, world);
-    const payout = await retrieve(order, created.payoutId, world);
+    const payout = await retrievePayout(order, created.payoutId, world);
     const existing = isOlder(created.createdAt ?? payout.createdAt, startedMs, world);
     return { result: { payout, existing }, remoteId: created.payoutId, status: payout.status };
   });
@@ -77,7 +77,7 @@ export async function sendPlannedPayout(planned: PlannedOrder, world: World): Pr
       created.status !== "Processing" ||
       !created.createdAt ||
       isOlder(created.createdAt, firstMs, world);
-    const { status } = looksOld ? await retrieve(order, created.payoutId, world) : created;
+    const { status } = looksOld ? await retrievePayout(order, created.payoutId, world) : created;
     return { result: undefined, remoteId: created.payoutId, status };
   });
 }
@@ -106,10 +106,21 @@ async function knownPayout(
 ): Promise<Retrieved> {
   const { state, remoteId } = operation;
   if (state !== "CONFIRMED" || remoteId === null) throw usedBefore(order, operation);
-  const payout = await retrieve(order, remoteId, world);
   const ledger = await world.ledger();
-  await ledger.settle(operation, { state, status: payout.status }, { letGo: true });
-  return payout;
+  try {
+    const payout = await retrievePayout(order, remoteId, world);
+    await ledger.settle(operation, { state, status: payout.status }, { letGo: true });
+    return payout;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== "conflict") throw error;
+    const { kind: code, message, details } = error;
+    await ledger.settle(
+      operation,
+      { state: "CONFLICT", code, message, ...details.evidence },
+      { letGo: true },
+    );
+    throw error;
+  }
 }
 
 /** A reference that came to an end without a payout stays used. */
@@ -127,8 +138,14 @@ export function usedBefore({ reference }: PayoutOrder, { state, message }: Opera
 /**
  * Retrieves the payout and compares all of it: an old payout of the same reference may have gone
  * to somebody else, and the answer to its creation does not say so.
+ *
+ * @throws Failure `conflict` where it is another payout, `uncertain` where it cannot be compared
  */
-async function retrieve(order: PayoutOrder, payoutId: string, world: World): Promise<Retrieved> {
+export async function retrievePayout(
+  order: PayoutOrder,
+  payoutId: string,
+  world: World,
+): Promise<Retrieved> {
   const answer = await world.client.retrievePayout({ payoutId });
   if (answer.kind !== "data") {
     throw uncertain(

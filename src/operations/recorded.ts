@@ -26,9 +26,9 @@ export async function recorded<Result>(
   } catch (error) {
     const failure = error instanceof Failure ? error : faultOfOurs(operation, error);
     const { kind: code, message, details } = failure;
-    const state = endStates[code] ?? "UNCERTAIN";
-    const sent = state !== "NOT_SENT";
-    await write(operation, { state, code, message, ...details.evidence, sent }, world);
+    const state = endStates[code];
+    const tried = details.untried ? {} : { sent: state !== "NOT_SENT" };
+    await write(operation, { state, code, message, ...details.evidence, ...tried }, world);
     throw failure;
   }
   const { result, remoteId, status } = done;
@@ -36,14 +36,22 @@ export async function recorded<Result>(
   return result;
 }
 
-const endStates: Partial<Record<FailureKind, State>> = {
+/** A kind that is no outcome of sending leaves doubt. */
+const endStates: Record<FailureKind, State> = {
   conflict: "CONFLICT",
   refused: "REFUSED",
   access: "REFUSED",
   "not-found": "REFUSED",
   unreachable: "NOT_SENT",
   interrupted: "NOT_SENT",
+  usage: "NOT_SENT",
+  locked: "NOT_SENT",
   uncertain: "UNCERTAIN",
+  internal: "UNCERTAIN",
+  mixed: "UNCERTAIN",
+  pending: "UNCERTAIN",
+  cancelled: "UNCERTAIN",
+  unverified: "UNCERTAIN",
 };
 
 /** P21: an outcome that cannot be written down is told, and the intent stays for the next run. */

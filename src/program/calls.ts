@@ -6,7 +6,7 @@ import { Failure } from "../failure.ts";
 import type { Context } from "../frame/context.ts";
 import { Preview } from "../frame/preview.ts";
 import { createClient, requestFor, type Wire } from "../http/client.ts";
-import { proxySettings } from "../http/proxy.ts";
+import { checkProxy, proxySettings } from "../http/proxy.ts";
 import { rawOutcome, rawRequest } from "../http/raw.ts";
 import { openTransport } from "../http/transport.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -37,12 +37,17 @@ const defaultTimeoutMs = 60_000;
 /** Opens the way to the service; the command's deadline runs from here. */
 export function openCalls(options: CallsOptions): Calls {
   const { host, globals, patient, accounts, stop } = options;
-  const transport = openTransport(proxySettings(host.env), host.nodeVersion);
+  const proxy = proxySettings(host.env);
+  const transport = openTransport(proxy, host.nodeVersion);
   stop.cutOffAfter(globals.timeoutMs ?? (patient ? Number.POSITIVE_INFINITY : defaultTimeoutMs));
   const wires = openWires(transport, options);
   const ledgers = openRunLedgers({ ...options, account: accounts.account });
   const payoutSecret = once(accounts.payoutSecret);
-  const wire = once(async () => wires.to(await accounts.account(), payoutSecret));
+  const wireTo: Wires["to"] = (account, secret) => {
+    if (!isLoopback(new URL(account.baseUrl))) checkProxy(proxy);
+    return wires.to(account, secret);
+  };
+  const wire = once(async () => wireTo(await accounts.account(), payoutSecret));
   const worldWith = (account: Account, own: Wire, ledger: () => Promise<Ledger>) =>
     worldOf({ account, wire: own, ledger }, wires, options);
   return {
@@ -50,7 +55,7 @@ export function openCalls(options: CallsOptions): Calls {
     committer: ledgers.committer,
     world: once(async () => worldWith(await accounts.account(), await wire(), ledgers.own)),
     worldOf: async (account, payoutSecret) => {
-      const own = wires.to(account, async () => payoutSecret);
+      const own = wireTo(account, async () => payoutSecret);
       return worldWith(account, own, ledgers.inMemory(account));
     },
     raw: async (call) => {

@@ -13,6 +13,9 @@ const payout = {
   recipientNumber: "01712345678",
   paymentMethodId: "665f1c2ab8e4",
 };
+/** What the service answers to it, and what it retrieves later. */
+const made = { payoutId: "PO1", merchantRef: "HAND-1", amount: 1250.5, status: "Processing" };
+const record = { ...made, recipientNumber: payout.recipientNumber };
 const payment = {
   amount: 500,
   description: "Order 1",
@@ -66,24 +69,30 @@ async function service(...answers: (Reply | object)[]) {
 }
 
 test("a payout by hand is in the ledger, and its reference is no other payout's (I2)", async () => {
-  const made = { payoutId: "PO1", merchantRef: "HAND-1", amount: 1250.5, status: "Processing" };
-  const { call, run, states, asked } = await service(made, made);
+  const { call, run, states, asked } = await service(made, record, made);
   expect((await call("payout", payout)).code).toBe(0);
   expect(await states()).toEqual([["CONFIRMED", "PO1"]]);
   const other = await call("payout", { ...payout, recipientNumber: "01812345678" });
-  expect({ code: other.code, asked: asked.length }).toEqual({ code: 5, asked: 1 });
+  expect({ code: other.code, asked: asked.length }).toEqual({ code: 5, asked: 2 });
   expect((await run("payout", "list", "-q")).stdout).toBe("PO1\n");
   expect((await call("payout", payout)).code).toBe(0); // the service shows what it has
   expect({ states: await states(), asked: asked.length }).toEqual({
     states: [["CONFIRMED", "PO1"]],
-    asked: 2,
+    asked: 3,
   });
 });
 
+test("P16: a payout by hand that went to somebody else before is another payout", async () => {
+  const { call, states } = await service(made, { ...record, recipientNumber: "01812345678" });
+  const { code, stderr } = await call("payout", payout);
+  expect(code).toBe(5);
+  expect(stderr).toContain("recipient: asked 01712345678, the service has 01812345678");
+  expect(await states()).toEqual([["CONFLICT", null]]);
+});
+
 test("a payout by hand without an answer is uncertain until the same call has one", async () => {
-  const made = { payoutId: "PO1", merchantRef: "HAND-1", amount: 1250.5, status: "Processing" };
   const refused = { status: 400, body: '{"success":false}' };
-  const { call, states } = await service(broken, refused, made);
+  const { call, states } = await service(broken, refused, made, record);
   const first = await call("payout", payout);
   expect(first.code).toBe(75);
   expect(first.stderr).toContain("Make the same call again");
