@@ -94,6 +94,17 @@ function sizes({ concurrency, perSecond = Number.POSITIVE_INFINITY }: Sending) {
   };
 }
 
+/** How many rows are in doubt for so long that they do not go out again by themselves (P25). */
+export function countForgotten(
+  { batch, ledger }: Pick<Sending, "batch" | "ledger">,
+  world: Pick<World, "now">,
+): number {
+  let count = 0;
+  for (const { sentAt } of ledger.batches().doubtful(batch))
+    if (isForgotten(sentAt ?? "", world)) count += 1;
+  return count;
+}
+
 function* rowsOf({ batch, ledger, onRow }: Sending, world: World): Generator<PlannedPayout> {
   const batches = ledger.batches();
   for (const row of batches.doubtful(batch)) {

@@ -94,6 +94,7 @@ export function operationBegun(
     message: null,
     attempts: 0,
     createdAt: holder.since,
+    openedAt: holder.since,
     updatedAt: holder.since,
     holder,
     user,

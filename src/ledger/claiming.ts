@@ -22,7 +22,7 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
   const byNumber = database.prepare("SELECT holder FROM operations WHERE number = ?");
   const hold = database.prepare("UPDATE operations SET holder = ? WHERE number = ?");
   const reopen = database.prepare(
-    "UPDATE operations SET state = 'INTENT', updated_at = ? WHERE number = ?",
+    "UPDATE operations SET state = 'INTENT', updated_at = ?1, reopened_at = ?1 WHERE number = ?2",
   );
   return {
     /**

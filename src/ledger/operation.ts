@@ -56,6 +56,8 @@ export interface Operation extends Intent {
   attempts: number;
   /** ISO 8601. */
   createdAt: string;
+  /** Since when it may have been sent: it may have been begun anew after it was known not to have been. */
+  openedAt: string;
   updatedAt: string;
   /** Who works on it at this moment: nobody, or a process. */
   holder: Holder | null;

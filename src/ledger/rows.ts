@@ -21,6 +21,7 @@ export function operationOf(row: Row, { baseUrl }: Pick<Owner, "baseUrl">): Oper
     message: maybe("message"),
     attempts: Number(row.attempts ?? 0n),
     createdAt: text("created_at"),
+    openedAt: maybe("reopened_at") ?? text("created_at"),
     updatedAt: text("updated_at"),
     holder: holderIn(row),
     user: text("user"),

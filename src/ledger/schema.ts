@@ -176,6 +176,10 @@ const migrations = [
   ALTER TABLE batches ADD COLUMN file_name TEXT;
   UPDATE batches SET file_name = name;
   `,
+  `
+  -- A payout may be begun anew when it is known not to have been made: its doubt begins only then.
+  ALTER TABLE operations ADD COLUMN reopened_at TEXT;
+  `,
 ];
 
 /**

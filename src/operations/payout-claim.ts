@@ -74,8 +74,8 @@ const longestDoubtMs = 24 * 60 * 60_000;
 const quietMs = 10_000;
 
 /** P25: after a day nobody knows whether the service still remembers the reference. */
-export function isForgotten(createdAt: string, { now }: Pick<World, "now">): boolean {
-  return now() - Date.parse(createdAt) > longestDoubtMs;
+export function isForgotten(openedAt: string, { now }: Pick<World, "now">): boolean {
+  return now() - Date.parse(openedAt) > longestDoubtMs;
 }
 
 /**
@@ -86,15 +86,15 @@ export function isForgotten(createdAt: string, { now }: Pick<World, "now">): boo
  * @throws Failure `uncertain` after a day (P25)
  */
 export async function earlierDoubt(
-  { reference, state, createdAt, updatedAt, holder }: Operation,
+  { reference, state, openedAt, updatedAt, holder }: Operation,
   world: World,
   restsSinceMs = world.now(),
 ): Promise<string | undefined> {
   if (state === "NOT_SENT" || state === "REFUSED") return undefined;
-  if (isForgotten(createdAt, world)) {
+  if (isForgotten(openedAt, world)) {
     throw new Failure(
       "uncertain",
-      `The payout ${reference} is uncertain since ${formatTime(createdAt)}, more than a day.`,
+      `The payout ${reference} is uncertain since ${formatTime(openedAt)}, more than a day.`,
       {
         hint: "It is not sent again by itself. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.",
         operation: reference ?? "",

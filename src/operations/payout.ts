@@ -72,7 +72,7 @@ export async function sendPlannedPayout(planned: PlannedOrder, world: World): Pr
       { kind, operation, restsSinceMs },
       world,
     );
-    const firstMs = doubt === undefined ? startedMs : Date.parse(operation.createdAt);
+    const firstMs = doubt === undefined ? startedMs : Date.parse(operation.openedAt);
     const looksOld =
       created.status !== "Processing" ||
       !created.createdAt ||

@@ -142,6 +142,29 @@ test("P12: five rows in doubt one after the other stop it (75); the next run set
   await expectPaidOnce(merchant, payees);
 });
 
+test("P25: rows in doubt for more than a day are not sent again, and it is said who can settle them", async () => {
+  const ill = faults("createPayout:lost-reply");
+  const merchant = await openMerchant({ faults: ill });
+  const payees = payeesOf("AGED", 12);
+  expect(await send(merchant, payees, "--concurrency", "1")).toMatchObject({ code: 75 });
+  const { uncertain = 0 } = await states(merchant, payees);
+  ill.splice(0);
+  await merchant.inLedger((ledger) =>
+    ledger
+      .prepare("UPDATE operations SET created_at = ?")
+      .run(new Date(Date.now() - 25 * 3_600_000).toISOString()),
+  );
+  const before = (await moneyReferences(merchant)).length;
+  const { code, stderr } = await send(merchant, payees, "--concurrency", "1");
+  expect(code).toBe(75);
+  expect(stderr).toContain(
+    `${uncertain} rows in doubt for more than a day: they are not sent again`,
+  );
+  expect(stderr).toContain("lenden ledger resolve");
+  expect(stderr).not.toContain("they come first");
+  expect((await moneyReferences(merchant)).length - before).toBe(12 - uncertain);
+});
+
 test("P10: five rows without a connection stop it (69): nothing was sent, and the same command goes on", async () => {
   const merchant = await openMerchant();
   const payees = payeesOf("AWAY", 30);

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Exchange, Request } from "../../src/http/exchange.ts";
 import { proxySettings } from "../../src/http/proxy.ts";
 import type { Transport } from "../../src/http/transport.ts";
-import { built, lenden } from "../run.ts";
+import { built, lenden, scratchFolder } from "../run.ts";
 import { apiKey, noProxy, payoutSecret, transport } from "./answering.ts";
 import { type Certificates, makeCertificates } from "./certificates.ts";
 import { connectProxy } from "./connect-proxy.ts";
@@ -474,6 +474,12 @@ describe("TLS and proxies", () => {
       expect(stderr.trim().split("\n")).toHaveLength(1);
       expect(stderr).toContain("HTTPS_PROXY");
       expect([2, 4, 69]).toContain(code);
+      const asked = ["--amount", "5", "--to", "01712345678", "--method-id", "m"];
+      const folder = { LENDEN_CONFIG_DIR: scratchFolder() };
+      const payout = await lenden(["payout", "send", ...asked], { env: { ...env, ...folder } });
+      expect(payout).toMatchObject({ code: 2, stderr: expect.stringContaining("HTTPS_PROXY") });
+      const kept = await lenden(["ledger", "export", "--json"], { env: { ...env, ...folder } });
+      expect(JSON.parse(kept.stdout)).toEqual([]);
     },
   );
 });

@@ -196,6 +196,26 @@ test("P25: an uncertain payout is not sent again after a day, and a person settl
   expect(place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1" }]);
 });
 
+test("P25: the day of doubt begins with what may first have been sent", async () => {
+  const place = await stage({
+    faults: [...Array(5).fill(fault("not sent")), ...Array(5).fill(fault("reset", { acts: true }))],
+  });
+  const codes = [(await payout(order, place)).ended.code];
+  place.universe.timeline.advance(48 * 3_600_000);
+  codes.push((await payout(order, place)).ended.code, (await payout(order, place)).ended.code);
+  expect(codes).toEqual([69, 75, 0]);
+  expect(place.universe.service.payouts).toHaveLength(1);
+});
+
+test("P25: to say so is no attempt", async () => {
+  const place = await stage({ faults: Array(5).fill(fault("reset")) });
+  await payout(order, place);
+  const [{ attempts } = { attempts: 0 }] = place.operations();
+  place.universe.timeline.advance(25 * 3_600_000);
+  await payout(order, place);
+  expect(place.operations()).toMatchObject([{ state: "UNCERTAIN", attempts }]);
+});
+
 test.each([
   ["an unsent attempt", "not sent"],
   ["a refusal", "refused"],

@@ -62,8 +62,8 @@ const isUnfinished = `${isOwn} AND o.state = 'CONFIRMED'
 // A refusal for want of access said nothing of the payout itself: it is still to be sent.
 const state = `CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT'
   WHEN o.state = 'REFUSED' AND o.code = 'access' THEN 'NOT_SENT' ELSE o.state END AS state`;
-const ofOwn = (column: string, name = column) =>
-  `CASE WHEN ${isOwn} THEN o.${column} END AS ${name}`;
+const own = (column: string) => `CASE WHEN ${isOwn} THEN o.${column} END`;
+const ofOwn = (column: string) => `${own(column)} AS ${column}`;
 
 const sumsByStanding = `
   SELECT ${state}, ${ofOwn("status")}, count(*) AS count, sum(r.amount_paisa) AS sum
@@ -86,6 +86,7 @@ const asPlanned: Reading<PlannedPayout> = {
 };
 const withResult: Reading<RowResult> = {
   columns: `r.*, ${state}, ${ofOwn("remote_id")}, ${ofOwn("status")}, ${ofOwn("code")},
-    ${ofOwn("message")}, ${ofOwn("created_at", "sent_at")}, ${ofOwn("updated_at")}`,
+    ${ofOwn("message")}, coalesce(${own("reopened_at")}, ${own("created_at")}) AS sent_at,
+    ${ofOwn("updated_at")}`,
   read: rowResultOf,
 };

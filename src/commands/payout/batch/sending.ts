@@ -18,7 +18,7 @@ export async function sendWithProgress(
   ledger: Ledger,
   context: Context,
 ): Promise<Failure | undefined> {
-  const { sendBatch } = await import("../../../batch/send.ts");
+  const { countForgotten, sendBatch } = await import("../../../batch/send.ts");
   const before = standingOf(batch, ledger).sums;
   const seen = openCounter(batch, before, context.host);
   if (seen.isDone()) {
@@ -28,9 +28,15 @@ export async function sendWithProgress(
     );
     return undefined;
   }
-  if (before.uncertain.count > 0)
+  const forgotten = countForgotten({ batch, ledger }, context.host);
+  const resent = before.uncertain.count - forgotten;
+  if (resent > 0)
     context.notice(
-      `${rowsText(before.uncertain.count)} in doubt since an earlier run: they come first, with the same references, after a rest of up to 10 seconds, for the service may still be at work on them.`,
+      `${rowsText(resent)} in doubt since an earlier run: they come first, with the same references, after a rest of up to 10 seconds, for the service may still be at work on them.`,
+    );
+  if (forgotten > 0)
+    context.notice(
+      `${rowsText(forgotten)} in doubt for more than a day: they are not sent again, for nobody knows whether the service still knows their references. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.`,
     );
   const progress = context.progress(seen.line);
   let reason: Failure | undefined;
