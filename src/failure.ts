@@ -55,6 +55,11 @@ export interface FailureDetails {
   cause?: unknown;
 }
 
+/** All that it says, in one line. */
+export function inOneLine({ message, details }: Failure): string {
+  return [message, ...(details.problems ?? []), details.hint].filter(Boolean).join(" ");
+}
+
 /** What the service said that could not be trusted. */
 export interface Evidence {
   /** The first 4 KiB of an answer that nobody understood. */

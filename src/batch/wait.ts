@@ -1,8 +1,9 @@
+import { inOneLine } from "../failure.ts";
 import type { Batch } from "../ledger/batches/batch.ts";
 import { type Commit, grouped } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { refreshStatus } from "../operations/refresh.ts";
+import { type Refreshed, refreshStatus, throwUnlessUnknown } from "../operations/refresh.ts";
 import { type Patience, pauseOf } from "../operations/wait.ts";
 import type { World } from "../operations/world.ts";
 
@@ -15,7 +16,7 @@ export interface Watched {
 /**
  * Looks at every row that has not ended, round after round, until all have or the time is up.
  *
- * @throws Failure where the service refuses to answer at all; no answer is only no news
+ * @throws Failure `access` where the service refuses to answer at all; no answer is only no news
  */
 export async function waitForBatch(
   watched: Watched,
@@ -24,9 +25,12 @@ export async function waitForBatch(
 ): Promise<void> {
   const endMs = world.now() + patience.timeoutMs;
   for (let round = 0; ; round += 1) {
-    const open = await look(watched, { looksAgain: true }, world);
+    const { open, unseen } = await look(watched, world);
     const pauseMs = Math.min(pauseOf(patience, round, world), endMs - world.now());
-    if (open === 0 || pauseMs <= 0 || world.isStopping()) return;
+    if (open === 0 || pauseMs <= 0 || world.isStopping()) {
+      if (unseen) world.notice(`Not all could be looked at in the end. ${inOneLine(unseen)}`);
+      return;
+    }
     await world.sleep(pauseMs);
   }
 }
@@ -34,15 +38,16 @@ export async function waitForBatch(
 /**
  * Looks at every row that has not ended, once.
  *
- * @throws Failure of the first look that failed
+ * @throws Failure where the service did not answer
  */
 export async function refreshBatch(watched: Watched, world: World): Promise<void> {
-  await look(watched, { looksAgain: false }, world);
+  const { unseen } = await look(watched, world);
+  if (unseen) throwUnlessUnknown(unseen, world);
 }
 
-function look(watched: Watched, how: { looksAgain: boolean }, world: World): Promise<number> {
+function look(watched: Watched, world: World): Promise<Refreshed> {
   const shared = grouped(watched.ledger, watched.commit, world.soon);
-  return refreshStatus(payoutsOf(watched), how, { ...world, ledger: async () => shared });
+  return refreshStatus(payoutsOf(watched), { ...world, ledger: async () => shared });
 }
 
 function* payoutsOf({ batch, ledger }: Watched): Iterable<Operation> {

@@ -1,5 +1,5 @@
 import { type Paisa, paisaOf } from "../contract/amount.ts";
-import type { Failure, FailureKind } from "../failure.ts";
+import { type Failure, type FailureKind, inOneLine } from "../failure.ts";
 import { defineCommand } from "../frame/command.ts";
 import { again, readWord } from "../frame/common-flags.ts";
 import type { Context, RawOutcome } from "../frame/context.ts";
@@ -68,9 +68,7 @@ export const api = defineCommand({
     const ending = failure?.kind ?? endingOf(raw, verb);
     if (ending) context.notice(`This is no plain success: ${ending} (status ${raw.status}).`);
     if (failure?.kind === "uncertain" || failure?.kind === "conflict")
-      context.notice(
-        [failure.message, ...(failure.details.problems ?? []), failure.details.hint].join(" "),
-      );
+      context.notice(inOneLine(failure));
     return { ...raw, include, ending, verb };
   },
   changed: ({ verb, ending }) =>

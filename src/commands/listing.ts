@@ -69,9 +69,11 @@ async function refresh(
   filter: { limit: number },
   context: Context,
 ): Promise<void> {
-  const { refreshStatus } = await import("../operations/refresh.ts");
+  const { refreshStatus, throwUnlessUnknown } = await import("../operations/refresh.ts");
   const processing = (await context.ledger()).list(kind, { ...filter, status: "Processing" });
-  await refreshStatus(processing, { looksAgain: false }, await context.world());
+  const world = await context.world();
+  const { unseen } = await refreshStatus(processing, world);
+  if (unseen) throwUnlessUnknown(unseen, world);
 }
 
 /** An operation as scripts get it: what was asked, and what is known, by the service's names. */

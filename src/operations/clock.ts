@@ -3,6 +3,32 @@ import { toleratedClockMs } from "../contract/timestamp.ts";
 import { Failure } from "../failure.ts";
 import type { World } from "./world.ts";
 
+/** How far the service's clock is ahead of ours, in milliseconds; undefined until an answer told. */
+export interface ServiceClock {
+  /** As the latest answer told. */
+  aheadMs(): number | undefined;
+  /** At least: `Date` counts whole seconds, so that the highest of many answers tells best. */
+  aheadLeastMs(): number | undefined;
+  saw(aheadMs: number): void;
+}
+
+/** More than `Date` can be off by itself: one of the clocks was set. */
+const setMs = 2_000;
+
+export function openServiceClock(): ServiceClock {
+  let latest: number | undefined;
+  let least: number | undefined;
+  return {
+    aheadMs: () => latest,
+    aheadLeastMs: () => least,
+    saw: (aheadMs) => {
+      latest = aheadMs;
+      const isSet = least === undefined || aheadMs < least - setMs;
+      least = isSet ? aheadMs : Math.max(least ?? aheadMs, aheadMs);
+    },
+  };
+}
+
 /** A sentence about a clock that makes payouts fail, or undefined when it is good enough. */
 export function clockTrouble(aheadMs: number): string | undefined {
   if (Math.abs(aheadMs) <= toleratedClockMs) return undefined;

@@ -1,5 +1,6 @@
 import type { Data } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
+import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
@@ -66,7 +67,7 @@ export function triggerPayout(payoutId: string, world: World) {
 }
 
 /** Writes the move down, makes it, and keeps what was seen of the record. */
-async function makeMove<Retrieved extends { status: string }>(
+async function makeMove<Retrieved extends ServiceRecord>(
   move: Move<Retrieved>,
   world: World,
 ): Promise<Retrieved> {
@@ -91,7 +92,7 @@ async function makeMove<Retrieved extends { status: string }>(
  * is success, whatever the answer was. Once a try is in doubt, a later refusal does not end the doubt:
  * our own first try may be the reason for it.
  */
-async function untilMoved<Retrieved extends { status: string }>(
+async function untilMoved<Retrieved extends ServiceRecord>(
   move: Move<Retrieved>,
   world: World,
 ): Promise<Retrieved> {
@@ -126,7 +127,7 @@ function ended<Retrieved>(move: Move<Retrieved>, status: string): Failure {
 }
 
 /** A refusal, with the state that is behind it where the record tells. */
-async function explained<Retrieved extends { status: string }>(
+async function explained<Retrieved extends ServiceRecord>(
   move: Move<Retrieved>,
   answer: Extract<Answer, { kind: "refused" }>,
 ): Promise<Failure> {
@@ -149,7 +150,7 @@ interface Undecided<Retrieved> {
   record: Answer<Retrieved>;
 }
 
-function undecided<Retrieved extends { status: string }>(
+function undecided<Retrieved extends ServiceRecord>(
   move: Move<Retrieved>,
   { answer, doubt, record }: Undecided<Retrieved>,
 ): Failure {

@@ -15,9 +15,14 @@ type Unsent = Extract<Answer, { kind: "unsent" }>;
  */
 export function dataOf<Data>(answer: Answer<Data>, about?: string): Data {
   if (answer.kind === "data") return answer.data;
-  if (answer.kind === "unsent") throw unsent(answer);
-  if (answer.kind === "refused") throw refused(answer, about);
-  throw new Failure("unreachable", `The service gave no usable answer: ${describe(answer)}.`, {
+  throw unread(answer, about);
+}
+
+/** The failure that a read without data means. */
+export function unread(answer: Exclude<Answer, { kind: "data" }>, about?: string): Failure {
+  if (answer.kind === "unsent") return unsent(answer);
+  if (answer.kind === "refused") return refused(answer, about);
+  return new Failure("unreachable", `The service gave no usable answer: ${describe(answer)}.`, {
     hint: "Nothing was changed. Try again; with --verbose the whole exchange is shown.",
     ...statusOf(answer),
     ...(about ? { operation: about } : {}),

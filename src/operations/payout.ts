@@ -8,7 +8,7 @@ import { describe } from "./outcome.ts";
 import { createPayout } from "./payout-attempts.ts";
 import { checkClaim, claimReference, earlierDoubt } from "./payout-claim.ts";
 import { compare, type PayoutOrder, uncertain } from "./payout-order.ts";
-import { recorded } from "./recorded.ts";
+import { outcomeOf, recorded } from "./recorded.ts";
 import type { World } from "./world.ts";
 
 type Retrieved = Data<ServiceContract["retrievePayout"]>;
@@ -76,7 +76,7 @@ export async function sendPlannedPayout(planned: PlannedOrder, world: World): Pr
     const looksOld =
       created.status !== "Processing" ||
       !created.createdAt ||
-      isOlder(created.createdAt, firstMs, world);
+      mayBeOlder(created.createdAt, firstMs, world);
     const { status } = looksOld ? await retrievePayout(order, created.payoutId, world) : created;
     return { result: undefined, remoteId: created.payoutId, status };
   });
@@ -113,12 +113,7 @@ async function knownPayout(
     return payout;
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== "conflict") throw error;
-    const { kind: code, message, details } = error;
-    await ledger.settle(
-      operation,
-      { state: "CONFLICT", code, message, ...details.evidence },
-      { letGo: true },
-    );
+    await ledger.settle(operation, outcomeOf(error), { letGo: true });
     throw error;
   }
 }
@@ -168,11 +163,20 @@ export async function retrievePayout(
  * say so wrongly is the worse mistake: somebody who reads that no new payout was made may pay again.
  */
 function isOlder(createdAt: string | null | undefined, startedMs: number, world: World): boolean {
-  const createdMs = Date.parse(createdAt ?? "");
-  // A service may count whole seconds, in `createdAt` as in `Date`: within one, nobody can tell.
-  const latestMs = createdMs % 1000 === 0 ? createdMs + 999 : createdMs;
+  const latestMs = latestOf(createdAt);
   return (
     latestMs < startedMs + Math.min(world.clockAheadMs() ?? 0, 0) ||
     latestMs < startedMs + (world.clockAheadMs() ?? 0) - 2_000
   );
+}
+
+/** Whether it may have been there. Here to miss one is the worse mistake: it is somebody else's money. */
+function mayBeOlder(createdAt: string, startedMs: number, world: World): boolean {
+  return latestOf(createdAt) < startedMs + (world.clockAheadLeastMs() ?? 0);
+}
+
+/** A service may count whole seconds, in `createdAt` as in `Date`: within one, nobody can tell. */
+function latestOf(createdAt: string | null | undefined): number {
+  const createdMs = Date.parse(createdAt ?? "");
+  return createdMs % 1000 === 0 ? createdMs + 999 : createdMs;
 }

@@ -1,5 +1,6 @@
 import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
+import { Failure, inOneLine } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { differencesOf } from "./service-record.ts";
 import { remembered } from "./wait.ts";
@@ -33,7 +34,10 @@ export async function settleProved(found: Retrieved, world: World): Promise<Oper
   for (const move of settled)
     await ledger.settle(move, { state: "CONFIRMED", status: record.status }, { letGo: true });
   if (ledger.ofRecord(kind, id)) {
-    await remembered({ kind, id }, record, world);
+    await remembered({ kind, id }, record, world).catch((error) => {
+      if (!(error instanceof Failure)) throw error;
+      world.notice(inOneLine(error));
+    });
     return settled;
   }
   const [own, another] = free.filter((one) => one.kind === kind && isMadeBy(one, record));

@@ -25,15 +25,19 @@ export async function recorded<Result>(
     done = await work();
   } catch (error) {
     const failure = error instanceof Failure ? error : faultOfOurs(operation, error);
-    const { kind: code, message, details } = failure;
-    const state = endStates[code];
-    const tried = details.untried ? {} : { sent: state !== "NOT_SENT" };
-    await write(operation, { state, code, message, ...details.evidence, ...tried }, world);
+    const outcome = outcomeOf(failure);
+    const tried = failure.details.untried ? {} : { sent: outcome.state !== "NOT_SENT" };
+    await write(operation, { ...outcome, ...tried }, world);
     throw failure;
   }
   const { result, remoteId, status } = done;
   await write(operation, { state: "CONFIRMED", remoteId, status, sent: true }, world);
   return result;
+}
+
+/** What the ledger keeps of a failure. */
+export function outcomeOf({ kind, message, details }: Failure): Outcome {
+  return { state: endStates[kind], code: kind, message, ...details.evidence };
 }
 
 /** A kind that is no outcome of sending leaves doubt. */

@@ -1,36 +1,56 @@
-import { hasEnded } from "../contract/record.ts";
+import { hasEnded, type ServiceRecord } from "../contract/record.ts";
+import { type Failure, inOneLine } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { dataOf } from "./outcome.ts";
-import { askForRecord, resourceOf } from "./service-record.ts";
-import { isFinal } from "./wait.ts";
+import { unread } from "./outcome.ts";
+import { outcomeOf } from "./recorded.ts";
+import { askForRecord, conflictIn, resourceOf } from "./service-record.ts";
 import type { World } from "./world.ts";
 
 const atOnce = 8;
+/** So many without an answer, one after the other: the service is not there. */
+const mostInARow = 8;
+
+/** What came of looking at many. */
+export interface Refreshed {
+  /** How many have not ended, as far as is known. */
+  open: number;
+  /** Why one could not be looked at. */
+  unseen: Failure | undefined;
+}
 
 /**
- * Asks the service for the status of each, a few at a time, and writes down what changed.
+ * Asks the service for the status of each, a few at a time, and writes down what changed: also that a
+ * payout turned out to be somebody else's. One that cannot be looked at does not keep the others from it,
+ * but a service that answers nothing ends it.
  *
- * @param looksAgain whether somebody comes back later: then no answer is no failure
- * @returns how many have not ended
- * @throws Failure of the first look that failed; those that are under way are not waited for
+ * @throws Failure `access` where the service answers nothing at all; those under way are not waited for
  */
 export async function refreshStatus(
   operations: Iterable<Operation>,
-  { looksAgain }: { looksAgain: boolean },
   world: World,
-): Promise<number> {
-  const ledger = await world.ledger();
+): Promise<Refreshed> {
   const left = operations[Symbol.iterator]();
-  let open = 0;
+  const refreshed: Refreshed = { open: 0, unseen: undefined };
+  let silent = 0;
   let isBroken = false;
+  const look = async (operation: Operation): Promise<void> => {
+    const id = operation.remoteId ?? "";
+    const answer = await askForRecord(resourceOf(operation), id, world);
+    if (answer.kind === "data") {
+      silent = 0;
+      if (await mayChange(operation, answer.data, world)) refreshed.open += 1;
+      return;
+    }
+    const failure = unread(answer, id);
+    if (failure.kind === "access") throw failure;
+    silent = failure.kind === "unreachable" ? silent + 1 : 0;
+    refreshed.open += 1;
+    if (refreshed.unseen?.kind !== "unreachable") refreshed.unseen = failure;
+  };
   const work = async (): Promise<void> => {
     for (let next = left.next(); !next.done; next = left.next()) {
-      if (isBroken || world.isStopping()) return;
-      const operation = next.value;
-      const status = await statusOf(operation, looksAgain, world);
-      if (status === undefined || !hasEnded({ status })) open += 1;
-      if (status === undefined || status === operation.status) continue;
-      await ledger.settle(operation, { state: operation.state, status }, { letGo: true });
+      if (isBroken || silent >= mostInARow || world.isStopping()) return;
+      await look(next.value);
     }
   };
   const workers = Array.from({ length: atOnce }, () =>
@@ -40,16 +60,30 @@ export async function refreshStatus(
     }),
   );
   await Promise.all(workers);
-  return open;
+  return refreshed;
 }
 
-async function statusOf(
+/** Writes down what was seen, and says whether it may still change. */
+async function mayChange(
   operation: Operation,
-  looksAgain: boolean,
+  record: ServiceRecord,
   world: World,
-): Promise<string | undefined> {
-  const id = operation.remoteId ?? "";
-  const answer = await askForRecord(resourceOf(operation), id, world);
-  if (looksAgain && answer.kind !== "data" && !isFinal(answer)) return undefined;
-  return dataOf(answer, id).status;
+): Promise<boolean> {
+  const ledger = await world.ledger();
+  const conflict = conflictIn(operation, record);
+  if (conflict) {
+    await ledger.settle(operation, outcomeOf(conflict), { letGo: true });
+    world.notice(inOneLine(conflict));
+    return false;
+  }
+  const { state, status: known } = operation;
+  const { status } = record;
+  if (status !== known) await ledger.settle(operation, { state, status }, { letGo: true });
+  return !hasEnded(record);
+}
+
+/** An id that the service does not know says nothing of the others: it is told, and no more. */
+export function throwUnlessUnknown(unseen: Failure, { notice }: Pick<World, "notice">): void {
+  if (unseen.kind !== "not-found") throw unseen;
+  notice(inOneLine(unseen));
 }

@@ -2,9 +2,11 @@ import { paisaOf } from "../contract/amount.ts";
 import { sameMobile } from "../contract/mobile.ts";
 import type { ServiceRecord } from "../contract/record.ts";
 import { type Resource, resources } from "../contract/words.ts";
+import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { dataOf } from "./outcome.ts";
+import { compare, orderOf } from "./payout-order.ts";
 import type { World } from "./world.ts";
 
 /** @throws Failure `not-found` where the service does not know it, or that of no usable answer */
@@ -32,6 +34,26 @@ export function resourceOf({ kind }: Pick<Operation, "kind">): Resource {
   const resource = resources.find((one) => one === kind);
   if (resource) return resource;
   throw new TypeError(`a ${kind} makes no record`);
+}
+
+/**
+ * A payout of ours may turn out to be another one, for somebody else: the answer to its creation does
+ * not name the recipient (P16). One that cannot be compared proves nothing.
+ */
+export function conflictIn(operation: Operation, record: ServiceRecord): Failure | undefined {
+  if (operation.kind !== "payout") return undefined;
+  try {
+    compare("record", orderOf(operation), {
+      payoutId: operation.remoteId ?? "",
+      amount: record.amount,
+      reference: record.merchantRef ?? "",
+      recipient: record.recipientNumber ?? "",
+    });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return error.kind === "conflict" ? error : undefined;
+  }
 }
 
 /** What of a record is not as an operation asked for it; nothing where all of it is. */

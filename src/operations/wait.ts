@@ -1,8 +1,10 @@
-import { hasEnded } from "../contract/record.ts";
+import { hasEnded, type ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import { dataOf } from "./outcome.ts";
+import { outcomeOf } from "./recorded.ts";
+import { conflictIn } from "./service-record.ts";
 import type { World } from "./world.ts";
 
 export interface Patience {
@@ -90,30 +92,36 @@ function unseen({ what, id }: Awaited): Failure {
   });
 }
 
-/** Writes down what was last seen of a record, where the ledger has the operation that made it. */
-export async function remembered<Retrieved extends { status: string }>(
+/**
+ * Writes down what was last seen of a record, where the ledger has the operation that made it.
+ *
+ * @throws Failure `conflict` where it is a payout to somebody else
+ */
+export async function remembered<Retrieved extends ServiceRecord>(
   { kind, id }: { kind: Resource; id: string },
   record: Retrieved,
   world: World,
 ): Promise<Retrieved> {
+  let conflict: Failure | undefined;
   try {
     const ledger = await world.ledger();
     const operation = ledger.ofRecord(kind, id);
-    if (operation?.state === "CONFIRMED" && operation.status !== record.status) {
-      await ledger.settle(
-        operation,
-        { state: "CONFIRMED", status: record.status },
-        { letGo: true },
-      );
+    if (operation?.state === "CONFIRMED") {
+      conflict = conflictIn(operation, record);
+      const seen = conflict
+        ? outcomeOf(conflict)
+        : { state: operation.state, status: record.status };
+      if (seen.status !== operation.status) await ledger.settle(operation, seen, { letGo: true });
     }
   } catch {
     world.notice(`The ledger could not keep that ${id} is ${record.status}; ask for it again.`);
   }
+  if (conflict) throw conflict;
   return record;
 }
 
 /** Whether the answer would be the same later. */
-export function isFinal(answer: Answer): boolean {
+function isFinal(answer: Answer): boolean {
   return answer.kind === "refused" && answer.why !== "busy";
 }
 

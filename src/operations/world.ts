@@ -22,8 +22,10 @@ export interface World {
   waitFor(ms: number): void;
   /** Set by the first Ctrl-C: what is in flight may end, nothing new begins. */
   isStopping(): boolean;
-  /** How far the service's clock is ahead of ours, once any answer told. */
+  /** How far the service's clock is ahead of ours, as the latest answer told. */
   clockAheadMs(): number | undefined;
+  /** The same, at least, as the answers of this run tell together. */
+  clockAheadLeastMs(): number | undefined;
   /** One line to the person, on stderr. */
   notice(text: string): void;
 }

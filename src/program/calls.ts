@@ -83,7 +83,7 @@ interface Parts {
 /** What the operations of one account need. */
 function worldOf(
   { account, wire, ledger }: Parts,
-  { clockAheadMs }: Wires,
+  { clock }: Wires,
   { host, globals, stop, notice }: WireOptions,
 ): World {
   return {
@@ -101,7 +101,8 @@ function worldOf(
       if (globals.timeoutMs === undefined) stop.cutOffAfter(ms + defaultTimeoutMs);
     },
     isStopping: () => stop.stopping.aborted,
-    clockAheadMs,
+    clockAheadMs: clock.aheadMs,
+    clockAheadLeastMs: clock.aheadLeastMs,
     notice,
   };
 }

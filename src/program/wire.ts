@@ -3,6 +3,7 @@ import type { Account } from "../config/account.ts";
 import type { Host } from "../host.ts";
 import type { Wire } from "../http/client.ts";
 import type { Transport } from "../http/transport.ts";
+import { openServiceClock, type ServiceClock } from "../operations/clock.ts";
 import type { Globals } from "./line/globals.ts";
 import type { Stop } from "./stop.ts";
 import { tracer } from "./trace.ts";
@@ -20,15 +21,14 @@ export interface WireOptions {
 /** The wires of a run: one for each account. */
 export interface Wires {
   to(account: Account, payoutSecret: () => Promise<string>): Wire;
-  /** How far the service's clock is ahead of ours, as the latest answer showed. */
-  clockAheadMs(): number | undefined;
+  clock: ServiceClock;
 }
 
 export function openWires(transport: Transport, options: WireOptions): Wires {
   const { host, globals, version, stop, notice, scrub, learnSignature } = options;
-  let clockAheadMs: number | undefined;
+  const clock = openServiceClock();
   return {
-    clockAheadMs: () => clockAheadMs,
+    clock,
     to: ({ baseUrl, apiKey }, payoutSecret) => ({
       transport,
       baseUrl,
@@ -40,9 +40,7 @@ export function openWires(transport: Transport, options: WireOptions): Wires {
       sleep: (ms) => host.sleep(ms, AbortSignal.any([stop.stopping, stop.cutOff])),
       signal: stop.cutOff,
       onSignature: learnSignature,
-      onClock: (differenceMs) => {
-        clockAheadMs = differenceMs;
-      },
+      onClock: clock.saw,
       ...(globals.verbose ? { onExchange: tracer(notice, scrub) } : {}),
     }),
   };

@@ -103,6 +103,33 @@ test("P22: what was claimed when it stopped is proved not sent, and goes out in 
   expect(place.asked.length).toBe(100);
 });
 
+test.each([
+  [-1, 500, ["CONFLICT", 1]],
+  [0, 500, ["CONFIRMED", 0]],
+  // To the service's clock, which was a second ahead when the highest answer told it.
+  [900, 1_500, ["CONFLICT", 1]],
+  [1_000, 1_500, ["CONFIRMED", 0]],
+] as const)(
+  "P16: a payout that was made %i ms after its row was begun is retrieved if it may be older (clocks %#)",
+  async (afterMs, clocksMs, wanted) => {
+    const place = await timed(1, () => {
+      const createdAt = new Date(place.state.nowMs + afterMs).toISOString();
+      return data({ ...created, merchantRef: "R-1", amount: 1, createdAt });
+    });
+    const { client } = place.world;
+    let looks = 0;
+    const retrievePayout: typeof client.retrievePayout = async () => {
+      looks += 1;
+      return data({ ...created, merchantRef: "R-1", amount: 1, recipientNumber: "01812345678" });
+    };
+    place.world.client = { ...client, retrievePayout };
+    place.state.nowMs += 500;
+    place.state.clockAheadMs = clocksMs - 500;
+    await place.send(1);
+    expect([...Object.keys(countsOf(place)), looks]).toEqual(wanted);
+  },
+);
+
 test("P9: with a rate little is claimed ahead, for all of it would be in doubt after a kill", async () => {
   const place = await timed(300, (_, count) => {
     place.state.stopping = count === 8;

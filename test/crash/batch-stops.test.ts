@@ -51,6 +51,27 @@ test("P16: a reference that another machine used for somebody else is a conflict
   expect(references).toHaveLength(2);
 });
 
+test("I5, P16: a row whose payout turns out to be somebody else's is never told as paid, but as a conflict", async () => {
+  const merchant = await openMerchant();
+  const payees = payeesOf("SWAP", 6);
+  expect(await send(merchant, payees)).toMatchObject({ code: 0 });
+  // As if the answers to their creation had hidden that another machine was there first.
+  await merchant.inLedger((ledger) =>
+    ledger.exec(
+      "UPDATE operations SET asked = json_set(asked, '$.recipientNumber', '01810000004') WHERE reference IN ('SWAP-2', 'SWAP-4')",
+    ),
+  );
+  const books = await ownBooks(merchant, payees);
+  const id = String(books.find(({ merchantRef }) => merchantRef === "SWAP-4")?.id);
+  await merchant.set("payout", id, "Completed");
+  const waited = await merchant.lenden(["payout", "wait", id]);
+  expect([waited.code, waited.stderr]).toEqual([5, expect.stringContaining("asked 01810000004")]);
+  const status = ["payout", "batch", "status", payees.file, "--refresh"];
+  const seen = await merchant.lenden(status);
+  expect(seen).toMatchObject({ code: 5, stderr: expect.stringContaining("asked 01810000004") });
+  expect(await states(merchant, payees)).toEqual({ processing: 4, conflict: 2 });
+});
+
 test("I5, I8: a reference that this machine used for another payout meanwhile is a conflict in every run, and not sent", async () => {
   const merchant = await openMerchant();
   const payees = payeesOf("TAKEN", 40);

@@ -135,16 +135,42 @@ export const mutants = [
   {
     name: "a refusal ends the doubt",
     file: "operations/payout-attempts.ts",
-    find: "  if (doubt !== undefined)\n    return uncertain(order, `no trustworthy answer (${doubt})`, evidenceOf(answer));",
+    find: "  if (doubt !== undefined)\n    return uncertain(order, `no trustworthy answer (${doubt})`, { evidence: evidenceOf(answer) });",
     replace:
-      '  if (doubt !== undefined && answer.kind !== "refused")\n    return uncertain(order, `no trustworthy answer (${doubt})`, evidenceOf(answer));',
+      '  if (doubt !== undefined && answer.kind !== "refused")\n    return uncertain(order, `no trustworthy answer (${doubt})`, { evidence: evidenceOf(answer) });',
   },
   {
     name: "an unsent attempt ends the doubt",
     file: "operations/payout-attempts.ts",
-    find: "  if (doubt !== undefined)\n    return uncertain(order, `no trustworthy answer (${doubt})`, evidenceOf(answer));",
+    find: "  if (doubt !== undefined)\n    return uncertain(order, `no trustworthy answer (${doubt})`, { evidence: evidenceOf(answer) });",
     replace:
-      '  if (doubt !== undefined && answer.kind !== "unsent")\n    return uncertain(order, `no trustworthy answer (${doubt})`, evidenceOf(answer));',
+      '  if (doubt !== undefined && answer.kind !== "unsent")\n    return uncertain(order, `no trustworthy answer (${doubt})`, { evidence: evidenceOf(answer) });',
+  },
+  {
+    name: "a page with a 4xx is a refusal",
+    file: "http/answer.ts",
+    find: 'why === "refused" && body === undefined',
+    replace: 'why === "refused" && body === null',
+    tests: ["test/http/answer.test.ts"],
+  },
+  {
+    name: "a row's payout that may be older is taken for its own",
+    file: "operations/payout.ts",
+    find: "mayBeOlder(created.createdAt, firstMs, world);",
+    replace: "isOlder(created.createdAt, firstMs, world);",
+    tests: ["test/batch/send-safety.test.ts"],
+  },
+  {
+    name: "a record that is looked at later is not compared",
+    file: "operations/refresh.ts",
+    find: "const conflict = conflictIn(operation, record);",
+    replace: "const conflict = conflictIn({ ...operation, kind: 'payment' }, record);",
+  },
+  {
+    name: "the day of doubt begins with the first intent",
+    file: "ledger/rows.ts",
+    find: 'openedAt: maybe("reopened_at") ?? text("created_at")',
+    replace: 'openedAt: text("created_at")',
   },
   {
     name: "an attempt that could not be signed ends the doubt",

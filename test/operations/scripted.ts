@@ -71,6 +71,7 @@ export function scripted(
     deadlineMs: startMs + timeoutMs,
     isStopping: () => state.stopping,
     clockAheadMs: () => state.clockAheadMs,
+    clockAheadLeastMs: () => state.clockAheadMs,
     account: { baseUrl: "https://service.example/cp/api/v1", environment: "sandbox" },
     ledger,
     waitFor: () => {},

@@ -4,6 +4,7 @@ import { createClient } from "../../src/http/client.ts";
 import type { Exchange, Request } from "../../src/http/exchange.ts";
 import type { Transport } from "../../src/http/transport.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
+import { openServiceClock } from "../../src/operations/clock.ts";
 import type { World } from "../../src/operations/world.ts";
 import { baseUrl, keys, type Universe } from "./universe.ts";
 
@@ -89,7 +90,7 @@ export class Tool {
       if (!this.isStopping) timeline.advance(ms);
       if (this.#universe.crashesNow(this)) return never();
     };
-    let clockAheadMs: number | undefined;
+    const clock = openServiceClock();
     const client = createClient(contract, {
       transport,
       baseUrl,
@@ -100,9 +101,7 @@ export class Tool {
       random,
       sleep,
       signal: this.#cutOff.signal,
-      onClock: (differenceMs) => {
-        clockAheadMs = differenceMs;
-      },
+      onClock: clock.saw,
     });
     return {
       client,
@@ -115,7 +114,8 @@ export class Tool {
       deadlineMs: this.deadlineMs,
       waitFor: () => {},
       isStopping: () => this.isStopping,
-      clockAheadMs: () => clockAheadMs,
+      clockAheadMs: clock.aheadMs,
+      clockAheadLeastMs: clock.aheadLeastMs,
       notice: () => {},
     };
   }

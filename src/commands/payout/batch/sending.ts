@@ -1,7 +1,7 @@
 import type { Sending } from "../../../batch/send.ts";
 import type { Standings } from "../../../batch/standing.ts";
 import { formatPaisa } from "../../../contract/money.ts";
-import type { Failure } from "../../../failure.ts";
+import { type Failure, inOneLine } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { standingOf } from "./standing-card.ts";
@@ -60,10 +60,7 @@ export async function sendWithProgress(
     progress.close();
   }
   letGo(batch, ledger);
-  if (reason)
-    context.notice(
-      [reason.message, ...(reason.details.problems ?? []), reason.details.hint].join(" "),
-    );
+  if (reason) context.notice(inOneLine(reason));
   else if (context.stopping.aborted) context.notice(seen.goOn());
   else if (silence) context.notice(`${silence.message} The same command again goes on.`);
   return reason;

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import type { Operation } from "../../src/ledger/operation.ts";
+import { payoutIntent } from "../../src/operations/payout-claim.ts";
+import { refreshStatus } from "../../src/operations/refresh.ts";
+import { created, data, order, refused, scripted, unsent } from "./scripted.ts";
+
+const record = { ...created, recipientNumber: order.recipientNumber };
+
+/** So many payouts of one ledger, each confirmed as PO1, PO2, … */
+async function confirmed(count: number, script: Parameters<typeof scripted>[0]) {
+  const run = scripted(script);
+  const ledger = await run.ledger();
+  const orders = Array.from({ length: count }, (_, index) => ({
+    ...order,
+    reference: `INV-${index + 1}`,
+  }));
+  for (const [index, claim] of ledger
+    .claim(orders.map((one) => payoutIntent(one, run.world)))
+    .entries())
+    ledger.settle(
+      claim.operation,
+      { state: "CONFIRMED", remoteId: `PO${index + 1}`, status: "Processing", sent: true },
+      { letGo: true },
+    );
+  const operations = (): Operation[] => ledger.list("payout", { limit: 99 }).reverse();
+  return { ...run, operations };
+}
+
+test("what changed is written down, and what has not ended is counted", async () => {
+  const { operations, world } = await confirmed(2, {
+    retrievePayout: [
+      data({ ...record, merchantRef: "INV-1", status: "Completed" }),
+      data({ ...record, merchantRef: "INV-2" }),
+    ],
+  });
+  expect(await refreshStatus(operations(), world)).toEqual({ open: 1, unseen: undefined });
+  expect(operations().map(({ status }) => status)).toEqual(["Completed", "Processing"]);
+});
+
+test.each([
+  [{ recipientNumber: "01812345678" }, "recipient: asked 01712345678, the service has 01812345678"],
+  [{ amount: 50 }, "amount: asked BDT 500.00, the service has BDT 50.00"],
+])(
+  "P16: a record of another payout (%j) is a conflict, and not what was paid",
+  async (theirs, says) => {
+    const other = data({ ...record, merchantRef: "INV-1", status: "Completed", ...theirs });
+    const { operations, notices, world } = await confirmed(1, { retrievePayout: [other] });
+    expect(await refreshStatus(operations(), world)).toEqual({ open: 0, unseen: undefined });
+    expect(operations()).toMatchObject([{ state: "CONFLICT", status: "Processing" }]);
+    expect(notices.join()).toContain(says);
+  },
+);
+
+test("a recipient who cannot be compared is no proof of a conflict", async () => {
+  const hidden = data({ ...record, merchantRef: "INV-1", recipientNumber: "hidden" });
+  const { operations, world } = await confirmed(1, { retrievePayout: [hidden] });
+  await refreshStatus(operations(), world);
+  expect(operations()).toMatchObject([{ state: "CONFIRMED" }]);
+});
+
+test("one that the service does not know does not keep the others from being looked at", async () => {
+  const { operations, world } = await confirmed(2, {
+    retrievePayout: [
+      refused("unknown id", 404),
+      data({ ...record, merchantRef: "INV-2", status: "Completed" }),
+    ],
+  });
+  const { open, unseen } = await refreshStatus(operations(), world);
+  expect([open, unseen?.kind]).toEqual([1, "not-found"]);
+  expect(operations().map(({ status }) => status)).toEqual(["Processing", "Completed"]);
+});
+
+test("a service that answers nothing is not asked for all of them", async () => {
+  const { operations, of, world } = await confirmed(60, {
+    retrievePayout: Array(60).fill(unsent("connection refused")),
+  });
+  expect(await refreshStatus(operations(), world)).toMatchObject({
+    unseen: { kind: "unreachable" },
+  });
+  expect(of("retrievePayout").length).toBeLessThan(20);
+});
