@@ -33,7 +33,7 @@ export function forward(
   const request = (url.protocol === "https:" ? secureRequest : plainRequest)(url, {
     method,
     agent: false,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    signal,
     headers: {
       ...(type === undefined ? {} : { "content-type": type }),
       "content-length": body.byteLength,
@@ -44,6 +44,8 @@ export function forward(
       "x-lenden-source": source,
     },
   });
+  // Node 20 loses an AbortSignal.timeout that nothing but AbortSignal.any holds.
+  const late = setTimeout(() => request.destroy(), timeoutMs);
   return new Promise((resolve) => {
     request.on("response", (incoming) => {
       resolve(incoming.statusCode ?? null);
@@ -52,7 +54,10 @@ export function forward(
     // To switch to another protocol is no answer, and neither is to say nothing: nobody waits on.
     request.on("upgrade", (_, socket) => socket.destroy());
     request.on("error", () => resolve(null));
-    request.on("close", () => resolve(null));
+    request.on("close", () => {
+      clearTimeout(late);
+      resolve(null);
+    });
     request.end(body);
   });
 }

@@ -1,10 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { recordsOf } from "../../src/batch/csv.ts";
+import { collectGarbage } from "../collect-garbage.ts";
 import { scratchFolder } from "../run.ts";
 import { runs } from "../runs.ts";
 import { examined, examiner } from "./examined.ts";
@@ -131,11 +130,6 @@ function* bigFile(count: number): Iterable<string> {
   yield "ref,amount,to,method\n";
   for (let row = 1; row <= count; row += 1)
     yield `R${row},${row}.25,017${String(row).padStart(8, "0")},bkash\n`;
-}
-
-function collectGarbage(): void {
-  setFlagsFromString("--expose-gc");
-  runInNewContext("gc")();
 }
 
 async function* inPieces(text: string, length: number): AsyncIterable<string> {

@@ -40,13 +40,12 @@ export function exchange(
   { method, length, write }: Asking,
   { answerMs, signal }: Limits,
 ): Promise<Came> {
-  const late = AbortSignal.timeout(answerMs);
   const outgoing = (url.protocol === "https:" ? secureRequest : plainRequest)(url, {
     method,
     agent: false,
     lookup: pinned(way),
     rejectUnauthorized: true,
-    signal: AbortSignal.any([signal, late]),
+    signal,
     headers: {
       "user-agent": "lenden",
       ...(length === undefined
@@ -54,6 +53,11 @@ export function exchange(
         : { "content-type": "application/json", "content-length": length }),
     },
   });
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    outgoing.destroy(new Error("no answer in time"));
+  }, answerMs);
   return new Promise((resolve) => {
     let answer: IncomingMessage | undefined;
     outgoing.on("response", async (incoming) => {
@@ -67,12 +71,15 @@ export function exchange(
       if (!answer) resolve({ status: null, fault, isCut: cut, text: "" });
     };
     outgoing.on("error", (error) =>
-      late.aborted
+      isLate
         ? fail(`no answer within ${answerMs / 1000} s`, false)
         : fail(faultOf(error), isCut(error)),
     );
     // An upgrade that nobody asked for ends without an error.
-    outgoing.on("close", () => fail("no answer", false));
+    outgoing.on("close", () => {
+      clearTimeout(late);
+      fail("no answer", false);
+    });
     if (write) write(outgoing);
     else outgoing.end();
   });
