@@ -248,6 +248,23 @@ test("on a production account a script says the total and the count, with --yes"
   expect(await batchesIn(env)).toHaveLength(1);
 });
 
+test("a file that nobody confirmed is planned with what is said later, and goes on with that", async () => {
+  const file = payroll("LATER", ["5"]);
+  writeFileSync(file, readFileSync(file, "utf8").replace(",bkash,", ",,"));
+  const env = {
+    LENDEN_DATA_DIR: scratchFolder(),
+    LENDEN_BASE_URL: "https://127.0.0.1:9",
+    LENDEN_API_KEY: "public-ABC-ABCDEFGHIJKL-XYZ",
+  };
+  const run = (...flags: string[]) =>
+    account.run(["payout", "batch", "send", file, ...flags], { env });
+  expect(await run("--method-id", "M1")).toMatchObject({ code: 4 });
+  const given = ["--yes", "--expect-total", "5", "--expect-count", "1", "--timeout", "1s"];
+  const later = ["--method-id", "M2", "--name", "july", ...given];
+  expect([(await run(...later)).code, (await run(...later)).code]).toEqual([69, 69]);
+  expect(await batchesIn(env)).toMatchObject([{ name: "july" }]);
+});
+
 async function batchesIn(env: Record<string, string>): Promise<unknown> {
   return JSON.parse((await account.run(["payout", "batch", "list", "--json"], { env })).stdout);
 }

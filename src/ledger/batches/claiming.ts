@@ -33,7 +33,8 @@ export function openBatchClaims(database: Database, worker: Worker, listing: Bat
     const known = listing.ofFile(file.hash);
     const by = known && holderOf(known);
     if (known && by) return { kind: "held", batch: known, by };
-    if (known) return { kind: "ours", batch: take(known) };
+    if (known?.plan) return { kind: "ours", batch: take(known) };
+    if (known) return { kind: "ours", batch: take(renewed(database, known, file)) };
     const other = listing.named(file.name);
     if (other) return { kind: "other file", batch: other };
     const id = idOf(file.hash, (id) => listing.withId(id) !== undefined);
@@ -66,6 +67,17 @@ function begin(database: Database, worker: Worker, file: BatchFile & { id: strin
       ...[name, fileName, hash, JSON.stringify(columns), method],
       ...[worker.user, nowIn(worker)],
     );
+  return batchOf(row ?? {});
+}
+
+/** What was claimed and never planned binds nobody: what is said now counts. */
+function renewed(database: Database, { number }: Batch, file: BatchFile): Batch {
+  const { name, fileName, columns, method } = file;
+  const row = database
+    .prepare(
+      "UPDATE batches SET name = ?, file_name = ?, columns = ?, method = ? WHERE number = ? RETURNING *",
+    )
+    .get(name, fileName, JSON.stringify(columns), method, number);
   return batchOf(row ?? {});
 }
 
