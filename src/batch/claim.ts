@@ -4,6 +4,7 @@ import type { Batch, BatchFile } from "../ledger/batches/batch.ts";
 import type { Draft } from "../ledger/drafts/draft.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { held } from "../operations/recorded.ts";
+import { holdsReferences } from "./columns.ts";
 
 const differencesShown = 20;
 
@@ -21,13 +22,16 @@ export function claimBatch(file: BatchFile, draft: Draft | undefined, ledger: Le
 }
 
 /**
- * Refuses a changed file of a name that was planned before: it is no new batch by itself.
+ * The batch that a file of its name was planned as. One that was only saved anew (a spreadsheet writes
+ * other line ends) is that batch; a changed one is no new batch by itself.
  *
  * @throws Failure `conflict` with the rows that differ
  */
-export function checkName(file: BatchFile, draft: Draft, ledger: Ledger): void {
+export function plannedBefore(file: BatchFile, draft: Draft, ledger: Ledger): Batch | undefined {
   const before = ledger.batches().named(file.name);
-  if (before && before.fileHash !== file.hash) throw otherFile(file, before, draft);
+  if (!before || before.fileHash === file.hash) return undefined;
+  if (differencesTo(before, file, draft).length > 0) throw otherFile(file, before, draft);
+  return before;
 }
 
 /**
@@ -41,15 +45,28 @@ export function planBatch(batch: Batch, draft: Draft, ledger: Ledger): Batch {
   throw otherFile(batch, ledger.batches().named(batch.name) ?? batch, draft);
 }
 
-function otherFile({ name }: { name: string }, before: Batch, draft: Draft | undefined) {
+function differencesTo(before: Batch, { columns }: Pick<BatchFile, "columns">, draft: Draft) {
+  const references = holdsReferences(columns) || holdsReferences(before.columns);
+  return draft.differencesTo({ batch: before.number, references, limit: differencesShown });
+}
+
+function otherFile(
+  file: Pick<BatchFile, "name" | "columns">,
+  before: Batch,
+  draft: Draft | undefined,
+) {
+  const { name } = file;
   const { id, createdAt, ...batch } = before;
+  const allAnew = holdsReferences(file.columns)
+    ? ""
+    : " (it has no column ref: then all its rows are paid anew, also those that did not change)";
   const own = batch.name === name ? "" : `, ${batch.name}`;
   return new Failure(
     "conflict",
     `Another file of the name ${name} was planned on ${formatTime(createdAt)}, as batch ${id}${own}.`,
     {
-      problems: draft?.differencesTo(batch.number, differencesShown) ?? [],
-      hint: `Nothing was sent. If this is a new batch, give it a name of its own with --name; to go on with ${id}, use the file as it was.`,
+      problems: draft ? differencesTo(before, file, draft) : [],
+      hint: `Nothing was sent. If this is a new batch, give it a name of its own with --name${allAnew}; to go on with ${id}, use the file as it was.`,
       operation: id,
     },
   );

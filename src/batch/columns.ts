@@ -21,6 +21,11 @@ export interface Header {
   problems: Problem[];
 }
 
+/** Whether a file names its references itself; else they are made from its bytes. */
+export function holdsReferences(columns: string[]): boolean {
+  return columns.some((column) => names.get(column) === "ref");
+}
+
 /** Reads the header. Parsers disagree about a column that stands twice, so it is refused. */
 export function readHeader(cells: string[], delimiter: string): Header {
   const found = cells.map((cell) => names.get(cell));

@@ -84,6 +84,42 @@ test("a changed file of the same name is refused with the rows that differ, and 
   expect(named.code).toBe(0);
 });
 
+test.each([
+  ["without references", "amount,to,method\n10,01712345678,bkash\n20,01812345678,bkash\n"],
+  [
+    "with references",
+    "ref,amount,to,method\nSAVED-1,10,01712345678,bkash\nSAVED-2,20,01812345678,bkash\n",
+  ],
+])("a file %s that was only saved anew is the batch that it was", async (_, csv) => {
+  const [file, data] = [join(scratchFolder(), "saved.csv"), scratchFolder()];
+  writeFileSync(file, csv);
+  const first = await batch(["send", file, "--json"], data);
+  const before = (await sent()).length;
+  writeFileSync(file, csv.replaceAll("\n", "\r\n"));
+  const second = await batch(["send", file, "--json"], data);
+  expect([second.code, second.stdout]).toEqual([0, first.stdout]);
+  expect(second.stderr).toContain("This file was saved anew, and its rows are those of batch B");
+  expect(await sent()).toHaveLength(before);
+});
+
+test("a file whose references or names alone changed is another one, and what changed is listed", async () => {
+  const [file, data] = [join(scratchFolder(), "words.csv"), scratchFolder()];
+  const header = "ref,amount,to,method,name\n";
+  writeFileSync(
+    file,
+    `${header}WORDS-1,10,01712345678,bkash,Rahim\nWORDS-2,20,01812345678,bkash,\n`,
+  );
+  expect((await batch(["send", file], data)).code).toBe(0);
+  writeFileSync(
+    file,
+    `${header}WORDS-9,10,01712345678,bkash,Rahim\nWORDS-2,20,01812345678,bkash,Mita\n`,
+  );
+  const { code, stderr } = await batch(["send", file], data);
+  expect(code).toBe(5);
+  expect(stderr).toContain("line 2: reference WORDS-9; the plan has reference WORDS-1");
+  expect(stderr).toContain("line 3: name Mita; the plan has name (none)");
+});
+
 test("a changed file is refused although its batch had a name of its own, until it gets one too", async () => {
   const data = scratchFolder();
   const file = join(scratchFolder(), "payroll.csv");
@@ -97,7 +133,7 @@ test("a changed file is refused although its batch had a name of its own, until 
   expect([refused.code, refused.stderr]).toEqual([
     5,
     expect.stringMatching(
-      /name payroll\.csv was planned .*, October\.\n.*line 3: 21\.00 to .*; the plan has 20\.00 to /,
+      /name payroll\.csv was planned .*, October\.\n.*line 3: 21\.00 to .*; the plan has 20\.00 to [\s\S]*all its rows are paid anew/,
     ),
   ]);
   expect(await sent()).toHaveLength(before);

@@ -1,7 +1,7 @@
 import type { PlannedRow } from "../batches/batch.ts";
 import type { Database, Value } from "../database.ts";
 import type { Owner } from "../operation.ts";
-import { differencesTo } from "./differences.ts";
+import { type Comparing, differencesTo } from "./differences.ts";
 import { findProblems, payeeOf, type Scope } from "./findings.ts";
 import { openProblems, type Problem } from "./problems.ts";
 import { type DraftTotals, totalsOf } from "./totals.ts";
@@ -52,8 +52,7 @@ export function openDraft(database: Database, owner: Owner) {
     totals: (): DraftTotals => ({ rowCount, totalPaisa, ...totalsOf(database, owner) }),
 
     /** How it differs from a batch that was planned: the first few rows that do. */
-    differencesTo: (batch: bigint, limit: number): string[] =>
-      differencesTo(database, batch, limit),
+    differencesTo: (comparing: Comparing): string[] => differencesTo(database, comparing),
 
     /** Gives the temporary storage back. */
     close(): void {

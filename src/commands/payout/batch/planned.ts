@@ -49,11 +49,12 @@ export async function newBatch(
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
-  const { checkName, claimBatch, planBatch } = await import("../../../batch/claim.ts");
+  const { claimBatch, planBatch, plannedBefore } = await import("../../../batch/claim.ts");
   const { draft, checked, ...examined } = await examineFile(input, hash, ledger, context);
   const file = { ...examined.file, name: input.name ?? examined.file.name };
   try {
-    checkName(file, draft, ledger);
+    const before = plannedBefore(file, draft, ledger);
+    if (before) return await savedAnew(before, input, ledger, context);
     refuseProblems(checked);
     const totals = draft.totals();
     checkExpected(input, totals);
@@ -73,6 +74,19 @@ export async function newBatch(
   } finally {
     draft.close();
   }
+}
+
+/** Other bytes, and the same rows: references made from these bytes would pay everybody once more. */
+function savedAnew(
+  before: Batch,
+  input: PlanInput,
+  ledger: Ledger,
+  context: Context,
+): Promise<Batch> {
+  context.notice(
+    `This file was saved anew, and its rows are those of batch ${before.id}: that plan is what counts.`,
+  );
+  return resumedBatch(before, input, ledger, context);
 }
 
 /** The file checked, and the request of its first row; nothing is sent or kept. */
