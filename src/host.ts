@@ -24,7 +24,7 @@ export interface Host extends Parts {
   /** Who runs it, and on which machine. */
   user: string;
   machine: string;
-  /** When a process of this machine began, in whatever unit; undefined if there is none. */
+  /** When a process of this machine began, in whatever unit, or "unknown"; undefined if there is none. */
   processStart(pid: number): string | undefined;
   /** Milliseconds since 1970. */
   now(): number;
@@ -152,9 +152,9 @@ function processStart(pid: number): string | undefined {
   }
   try {
     const afterName = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1) ?? "";
-    return afterName.split(" ")[19];
+    return afterName.split(" ")[19] ?? "unknown";
   } catch {
-    return "running";
+    return "unknown";
   }
 }
 

@@ -61,7 +61,7 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
     pid: process.pid,
     user: "tester",
     machine: "test",
-    processStart: () => "running",
+    processStart: () => "unknown",
     now: Date.now,
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => {}),
     randomBytes,

@@ -7,7 +7,7 @@ import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import { openDatabase } from "../ledger/database.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
-import type { Owner } from "../ledger/operation.ts";
+import type { Holder, Owner } from "../ledger/operation.ts";
 import { makeFolder } from "../make-folder.ts";
 import { keepRecent } from "./completion/recent.ts";
 
@@ -37,7 +37,7 @@ export async function openAccountLedger(
   const database = await openDatabase(path);
   const holder = {
     pid: host.pid,
-    startedAt: host.processStart(host.pid) ?? "",
+    startedAt: host.processStart(host.pid) ?? "unknown",
     machine: host.machine,
   };
   const ledger = openLedger(database, {
@@ -48,9 +48,7 @@ export async function openAccountLedger(
     now: host.now,
     scrub,
     newId: openIds(host),
-    // Of another machine nothing can be told: its lock is respected.
-    isAlive: ({ pid, startedAt, machine }) =>
-      machine !== host.machine || host.processStart(pid) === startedAt,
+    isAlive: (holder) => isAlive(holder, host),
   });
   return {
     ledger,
@@ -60,6 +58,14 @@ export async function openAccountLedger(
       database.close();
     },
   };
+}
+
+/** Of another machine nothing can be told, and of some processes neither: then the lock is respected. */
+function isAlive({ pid, startedAt, machine }: Holder, host: Host): boolean {
+  if (machine !== host.machine) return true;
+  const start = host.processStart(pid);
+  if (start === undefined) return false;
+  return [start, startedAt].includes("unknown") || start === startedAt;
 }
 
 /** Random bytes are dear one by one, and a batch makes an id for every row. */
