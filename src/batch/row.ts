@@ -14,6 +14,8 @@ export interface RowRules {
   /** The method of rows that name none. */
   method: string | undefined;
   methodOf(text: string): Promise<Reading<string>> | Reading<string>;
+  /** Whether a text holds a key or a secret of this run: no ledger may. */
+  holdsSecret(text: string): boolean;
   /** For files without a column of references: the same for the same row of the same file. */
   makeReference(row: number, cells: string[]): string;
   fingerprint(order: {
@@ -42,6 +44,7 @@ export async function readRow(
   const reference = fields.includes("ref")
     ? cells.required("ref", readReference)
     : rules.makeReference(row, record.cells);
+  if (rules.holdsSecret(record.cells.join("\n"))) complainOfSecrets(cells, record, fields, rules);
   return {
     row: {
       row,
@@ -76,6 +79,19 @@ function findMethod(text: string, { methodOf }: RowRules): ReturnType<RowRules["
   const plain = readPlain(text);
   return plain.ok ? methodOf(text) : plain;
 }
+
+/** Without the cell's text. */
+function complainOfSecrets(
+  cells: Cells,
+  record: CsvRecord,
+  fields: Field[],
+  rules: RowRules,
+): void {
+  for (const [index, field] of fields.entries())
+    if (rules.holdsSecret(record.cells[index] ?? "")) cells.complain(field, "", secretInside);
+}
+
+const secretInside = "This cell holds the API key or the payout secret. Take it out.";
 
 type Order = Pick<DraftRow, "amountPaisa" | "recipient" | "methodId">;
 

@@ -42,6 +42,8 @@ export interface Context {
   account(): Promise<Account>;
   /** @throws Failure `access` that says which sources were tried */
   payoutSecret(): Promise<string>;
+  /** Whether a text holds a key or a secret that this run knows. */
+  holdsSecret(text: string): boolean;
   world(): Promise<World>;
   /** The ledger of the account. */
   ledger(): Promise<Ledger>;

@@ -1,3 +1,4 @@
+import { Failure } from "../failure.ts";
 import { makeAccount } from "./account.ts";
 import type { Database, Row } from "./database.ts";
 import type { History } from "./history.ts";
@@ -30,7 +31,11 @@ export function openBeginning(database: Database, worker: Worker, history: Histo
     makeAccount(database, owner);
     const holder = holderNow(worker);
     const asked = intents.map((intent) => ({ id: worker.newId(), intent }));
-    const values = [holder.since, JSON.stringify(holder), JSON.stringify(asked.map(valuesOf))];
+    const values = [
+      holder.since,
+      JSON.stringify(holder),
+      JSON.stringify(asked.map((one) => valuesOf(one, worker))),
+    ];
     const rows = insert.all(...ours, ...values);
     const made = new Map(rows.map((row) => [String(row.id), row]));
     const by = { holder, user, command, profile, environment, baseUrl };
@@ -58,10 +63,19 @@ const insertInSql = `
   ON CONFLICT DO NOTHING RETURNING number, id, target`;
 
 /** An intent as the statement takes it apart. */
-function valuesOf({ id, intent }: { id: string; intent: Intent }) {
-  const { kind, reference, fingerprint, amountPaisa, target, asked } = intent;
+function valuesOf({ id, intent }: { id: string; intent: Intent }, worker: Worker) {
+  const { kind, reference, fingerprint, amountPaisa, target } = intent;
   const amount = amountPaisa?.toString() ?? null;
-  return [id, kind, reference, fingerprint, amount, target, JSON.stringify(asked)];
+  const asked = JSON.stringify(intent.asked);
+  if (worker.scrub(asked) !== asked) throw secretInside();
+  return [id, kind, reference, fingerprint, amount, target, asked];
+}
+
+/** To keep it masked would be no way out: it is compared with what the service has, and sent again. */
+function secretInside(): Failure {
+  return new Failure("usage", "What is to be sent holds the API key or the payout secret.", {
+    hint: "Take it out of the text; nothing was sent.",
+  });
 }
 
 function begunIn(row: Row): Begun {
@@ -105,13 +119,23 @@ export function operationBegun(
   };
 }
 
-/** What the history keeps of it: all that must never change later. */
+/** What the history keeps of it: all that must never change later, and no secret. */
 function intentEvent(operation: Operation) {
   const { id, kind, reference, fingerprint, target, asked, user, command } = operation;
   const amountPaisa = operation.amountPaisa?.toString() ?? null;
   return {
     operation: operation.number,
     event: "intent",
-    data: { id, kind, reference, fingerprint, amountPaisa, target, asked, user, command },
+    data: JSON.stringify({
+      id,
+      kind,
+      reference,
+      fingerprint,
+      amountPaisa,
+      target,
+      asked,
+      user,
+      command,
+    }),
   };
 }

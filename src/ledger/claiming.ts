@@ -57,7 +57,7 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
     if (state === "UNCERTAIN" || state === "INTENT") return;
     reopen.run(nowIn(worker), number);
     history.add(nowIn(worker), [
-      { operation: number, event: "reopened", data: { state: "INTENT" } },
+      { operation: number, event: "reopened", data: '{"state":"INTENT"}' },
     ]);
   }
 }

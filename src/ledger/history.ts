@@ -2,27 +2,19 @@ import { astrayInSql } from "./astray.ts";
 import { openChain } from "./chain.ts";
 import type { Database } from "./database.ts";
 import type { Operation } from "./operation.ts";
-import type { Worker } from "./worker.ts";
 
 export type History = ReturnType<typeof openHistory>;
 
 /** What happened to operations: written in a chain, read back, and held against the operations. */
-export function openHistory(database: Database, worker: Worker) {
+export function openHistory(database: Database) {
   const chain = openChain(database);
   const ofOperation = database.prepare(
     "SELECT at, event, data FROM events WHERE operation = ? ORDER BY number",
   );
   return {
-    /** What happened at one moment (ISO 8601), without secrets. Inside a transaction. */
-    add: (at: string, happened: { operation: bigint; event: string; data: unknown }[]): void =>
-      chain.append(
-        happened.map(({ operation, event, data }) => ({
-          operation,
-          at,
-          event,
-          data: worker.scrub(JSON.stringify(data)),
-        })),
-      ),
+    /** What happened at one moment (ISO 8601). Inside a transaction. */
+    add: (at: string, happened: { operation: bigint; event: string; data: string }[]): void =>
+      chain.append(happened.map(({ operation, event, data }) => ({ operation, at, event, data }))),
 
     /** Oldest first. */
     of: ({ number }: Operation): { at: string; event: string; data: unknown }[] =>

@@ -16,7 +16,7 @@ export type Ledger = ReturnType<typeof openLedger>;
 export function openLedger(database: Database, worker: Worker) {
   migrate(database);
   const { owner } = worker;
-  const history = openHistory(database, worker);
+  const history = openHistory(database);
   const similar = openSimilar(database, owner);
   let batches: Batches | undefined;
   let callbacks: Callbacks | undefined;

@@ -20,7 +20,10 @@ export function openSettling(database: Database, worker: Worker, history: Histor
     if (settled.length === 0) return;
     const now = nowIn(worker);
     change.run(now, JSON.stringify(settled.map((one) => valuesOf(one, worker))));
-    history.add(now, settled.map(outcomeEvent));
+    history.add(
+      now,
+      settled.map((one) => outcomeEvent(one, worker)),
+    );
   };
 }
 
@@ -38,7 +41,8 @@ function valuesOf({ number, outcome, letGo }: Settled, worker: Worker) {
   return [String(number), state, remoteId, status, code, said, sent === undefined ? 0 : 1, letGo];
 }
 
-function outcomeEvent({ number, outcome }: Settled) {
+/** The service may have sent a secret back. */
+function outcomeEvent({ number, outcome }: Settled, worker: Worker) {
   const event = outcome.sent === undefined ? "look" : "attempt";
-  return { operation: number, event, data: outcome };
+  return { operation: number, event, data: worker.scrub(JSON.stringify(outcome)) };
 }

@@ -44,6 +44,7 @@ export function openSession(options: SessionOptions): Session {
     host,
     version,
     ...accounts,
+    holdsSecret: (text) => scrub(text) !== text,
     ...calls,
     ...methodsOnDemand(host, { ...accounts, ...calls }),
     ...openPerson(parts),

@@ -28,7 +28,8 @@ function methodOf(text: string) {
 
 function rulesWith(method: string | undefined) {
   const fingerprint = (order: object) => Object.values(order).join();
-  return { numberFormat: "local", method, methodOf, fingerprint } as const;
+  const holdsSecret = (text: string) => text.includes("s3cret");
+  return { numberFormat: "local", method, methodOf, fingerprint, holdsSecret } as const;
 }
 
 const clock = { now: () => 0 };

@@ -102,6 +102,24 @@ test.each([
   expect(await sent()).toHaveLength(before);
 });
 
+test("a file that holds the key or the payout secret is refused, and neither is shown or kept", async () => {
+  const data = scratchFolder();
+  const file = join(scratchFolder(), "leak.csv");
+  const secret = "a-payout-secret-of-mine";
+  writeFileSync(
+    file,
+    `${header}\nLEAK-1,5,01712345678,bkash,Rahim\nLEAK-2,6,01712345678,bkash,x ${secret}\n`,
+  );
+  const env = { LENDEN_DATA_DIR: data, LENDEN_PAYOUT_SECRET: secret };
+  for (const command of ["check", "send"]) {
+    const line = ["payout", "batch", command, file];
+    const { code, stdout, stderr } = await account.run(line, { env });
+    expect([code, stdout + stderr]).toEqual([2, expect.stringContaining("Take it out.")]);
+    expect(stdout + stderr).not.toContain(secret);
+  }
+  expect(readFileSync(join(data, "ledger.db")).includes(secret)).toBe(false);
+});
+
 test("a file whose references or names alone changed is another one, and what changed is listed", async () => {
   const [file, data] = [join(scratchFolder(), "words.csv"), scratchFolder()];
   const header = "ref,amount,to,method,name\n";

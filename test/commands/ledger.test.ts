@@ -35,6 +35,24 @@ test("`ledger show` and `ledger export` tell everything but secrets", async () =
   }
 });
 
+test("a text that holds a secret is not sent and not kept, and the ledger holds", async () => {
+  const { merchant } = await busyMerchant();
+  const sent = (await merchant.moneyRequests()).length;
+  const method = ["--amount", "5", "--method", "bkash"];
+  const key = ["--description", `my key is ${merchant.apiKey}`];
+  const secret = ["--to", "01712345678", "--name", String(merchant.env.LENDEN_PAYOUT_SECRET)];
+  for (const line of [
+    ["pay", "create", ...method, ...key],
+    ["payout", "send", ...method, ...secret],
+  ])
+    expect(await merchant.lenden(line)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("nothing was sent"),
+    });
+  expect(await merchant.moneyRequests()).toHaveLength(sent);
+  expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true, events: 10 });
+});
+
 test("`ledger check` ends 1 and says where, once somebody altered the past", async () => {
   const { merchant } = await busyMerchant();
   expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true, events: 10 });

@@ -106,6 +106,7 @@ async function rulesOf(input: SourceInput, context: Context) {
   const fixed = input.methodId;
   return {
     numberFormat: numberFormat.value,
+    holdsSecret: context.holdsSecret,
     method: methodTyped(input) ?? usual?.value,
     methodOf: (text: string) => (text === fixed ? accepted(fixed) : methodOf(text)),
     fingerprint: (order: Parameters<typeof payoutFingerprint>[0]) =>
