@@ -54,15 +54,18 @@ async function call(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Answ
     if (endpoint.repeat !== "safe" || wire.signal.aborted) return answer;
     const pauseMs = pauseBeforeReading(answer, { tries, random: wire.random() });
     if (pauseMs === undefined) return answer;
-    await Promise.race([wire.sleep(pauseMs), fired(wire.signal)]);
+    await pause(pauseMs, wire);
     if (wire.signal.aborted) return answer;
   }
 }
 
-function fired(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(), { once: true });
+async function pause(ms: number, { sleep, signal }: Wire): Promise<void> {
+  const over = new AbortController();
+  const cutOff = new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true, signal: over.signal });
   });
+  await Promise.race([sleep(ms), cutOff]);
+  over.abort();
 }
 
 /** An answer about another record than the one that was asked for says nothing about it. */

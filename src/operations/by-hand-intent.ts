@@ -117,7 +117,7 @@ async function begun(
     target: kind === "refund" ? text("transactionId") : null,
     fingerprint: fingerprintOf(world, [amountPaisa ?? text("amount"), ...decisive[kind].map(text)]),
     amountPaisa,
-    asked: documented(body),
+    asked: documented(kind, body),
   };
   const operation = (await world.ledger()).begin(intent, (before) => {
     const same = before.find(isSame);
@@ -130,12 +130,18 @@ function amountIn({ amount }: Record<string, unknown>): Paisa | null {
   return (typeof amount === "number" ? paisaOf(amount) : undefined) ?? null;
 }
 
-const fields = [
-  ...["amount", "description", "paymentMethodId", "redirect_url", "callback_url", "note"],
-  ...["suggestedPayerNumber", "gatewayType", "transactionId", "accountType", "accountNumber"],
-];
+const fields = {
+  payment: [
+    ...["amount", "description", "paymentMethodId", "redirect_url", "callback_url", "note"],
+    ...["suggestedPayerNumber", "gatewayType"],
+  ],
+  refund: ["transactionId", "amount", "accountType", "accountNumber", "note"],
+};
 
 /** A person may have put anything beside the documented fields, a secret too. */
-function documented(body: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => fields.includes(name)));
+function documented(
+  kind: keyof typeof fields,
+  body: Record<string, unknown>,
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => fields[kind].includes(name)));
 }

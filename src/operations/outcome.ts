@@ -158,11 +158,15 @@ export function sameAgain(
   what: "payment" | "refund",
   { id, state, createdAt }: Operation,
 ): Failure {
+  const first =
+    state === "INTENT" || state === "UNCERTAIN"
+      ? `Look in the merchant dashboard whether it was made, and say so with 'lenden ledger resolve ${id}'`
+      : `Look with 'lenden ledger show ${id}'`;
   return new Failure(
     "refused",
     `The ledger has the same ${what} already, ${state}, since ${formatTime(createdAt)} (${id}).`,
     {
-      hint: `Nothing was sent. Look with 'lenden ledger show ${id}'; if a second one is really meant, add --again.`,
+      hint: `Nothing was sent. ${first}; only if a second one is really meant, add --again.`,
       operation: id,
     },
   );

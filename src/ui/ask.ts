@@ -1,4 +1,5 @@
 import type { Choice } from "./choice.ts";
+import { columnsOf } from "./columns.ts";
 import { discardTyped } from "./keyboard.ts";
 import { put, type Question, type Terminal } from "./question.ts";
 import { clean } from "./terminal-text.ts";
@@ -50,7 +51,7 @@ export function openAsk(terminal: Terminal): Ask {
     choice: (message, choices) =>
       asked(async ({ select }, where) => {
         const { cut } = await import("./width.ts");
-        const width = (stderr.columns ?? 80) - 3;
+        const width = columnsOf(stderr) - 3;
         const fitting = choices.map((one) => ({ ...one, name: cut(clean(one.name), width) }));
         return select({ message: clean(message), choices: fitting, loop: false }, where);
       }),

@@ -1,3 +1,4 @@
+import { columnsOf } from "./columns.ts";
 import { clean } from "./terminal-text.ts";
 
 /** A line that stays where it is and says how far something is. */
@@ -42,7 +43,7 @@ export function openProgress(
   const draw = (): void => {
     const parts = line().map((part) => scrub(clean(part)));
     if (!isTerminal) stderr.write(`${parts.join(between)}\n`);
-    else stderr.write(toStartAndErase + fitting(parts, (stderr.columns ?? 80) - 1));
+    else stderr.write(toStartAndErase + fitting(parts, columnsOf(stderr) - 1));
   };
   void (async () => {
     while (!over.signal.aborted) {

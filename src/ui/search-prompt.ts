@@ -13,6 +13,7 @@ import {
   useState,
 } from "@inquirer/core";
 import type { Choice } from "./choice.ts";
+import { columnsOf } from "./columns.ts";
 import { clean } from "./terminal-text.ts";
 import { cut } from "./width.ts";
 
@@ -82,7 +83,7 @@ export function searchPrompt(options: SearchOptions, where: Where): Promise<stri
 
 /** The columns of the terminal; the question is drawn anew when they change. */
 function useWidth(terminal: SearchOptions["terminal"]): number {
-  const now = () => terminal.columns ?? 80;
+  const now = () => columnsOf(terminal);
   const [width, setWidth] = useState(now());
   useEffect(() => {
     const look = () => setWidth(now());

@@ -119,6 +119,13 @@ test.each([
   },
 );
 
+test("an id that somebody gave to a payment by hand is not told as the service's", async () => {
+  const { call, run } = await service({ status: 400, body: '{"success":false}' });
+  expect((await call("payment", { ...payment, transactionId: "TXFAKE" })).code).toBe(3);
+  const { stdout } = await run("pay", "list", "--json");
+  expect(JSON.parse(stdout)).toMatchObject([{ state: "REFUSED", transactionId: null }]);
+});
+
 test.each([
   "/refund/create%2Da-request",
   "/Refund/Create-A-Request",

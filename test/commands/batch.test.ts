@@ -120,6 +120,18 @@ test("a file that holds the key or the payout secret is refused, and neither is 
   expect(readFileSync(join(data, "ledger.db")).includes(secret)).toBe(false);
 });
 
+test("of very many problems the first thousand are listed, and it is said how many there are", async () => {
+  const file = join(scratchFolder(), "many.csv");
+  const rows = Array.from({ length: 600 }, (_, index) => `MANY-${index},five,12,bkash,x`);
+  writeFileSync(file, [header, ...rows, ""].join("\n"));
+  const checked = await batch(["check", file]);
+  expect(checked.code).toBe(2);
+  expect(checked.stderr).toContain("Only the first 1000 of 1200 problems are listed.");
+  const { stderr } = await batch(["send", file]);
+  expect(stderr).toContain("Only the first 1000 of 1200 problems are listed.");
+  expect(stderr).toContain("and 200 more");
+});
+
 test("a file whose references or names alone changed is another one, and what changed is listed", async () => {
   const [file, data] = [join(scratchFolder(), "words.csv"), scratchFolder()];
   const header = "ref,amount,to,method,name\n";

@@ -76,8 +76,8 @@ test.each([
 ])("P4: a process that %s", async (_, startedAt, start, code) => {
   const ill = faults("createPayout:reset");
   const merchant = await openMerchant({ faults: ill });
-  const host = { ...jumpingHost(), machine: "this-one", processStart: () => start };
-  await merchant.lenden(payoutOf("HELD", "--timeout", "300ms"));
+  const left = await merchant.lenden(payoutOf("HELD"), { host: jumpingHost() });
+  expect(left).toMatchObject({ code: 75 });
   ill.splice(0);
   const holder = { pid: 7, startedAt, machine: "this-one", since: "2026-11-20T06:00:00.000Z" };
   await merchant.inLedger((ledger) =>
@@ -85,13 +85,14 @@ test.each([
       .prepare("UPDATE operations SET state = 'UNCERTAIN', holder = ?")
       .run(JSON.stringify(holder)),
   );
+  const host = { ...jumpingHost(), machine: "this-one", processStart: () => start };
   expect(await merchant.lenden(payoutOf("HELD"), { host })).toMatchObject({ code });
 });
 
 test("P25: a payout in doubt for more than a day is not sent again by itself, until somebody says what happened", async () => {
   const ill = faults("createPayout:hang");
   const merchant = await openMerchant({ faults: ill });
-  expect(await merchant.lenden(payoutOf("OLD", "--timeout", "300ms"))).toMatchObject({ code: 75 });
+  expect(await merchant.lenden(payoutOf("OLD", "--timeout", "1s"))).toMatchObject({ code: 75 });
   ill.splice(0);
   await merchant.inLedger((ledger) =>
     ledger

@@ -60,11 +60,12 @@ const takenReferences = `
 const paidBefore = `
   INSERT INTO draft_problems
   SELECT 'repeated', r.line, ?, 'to', r.recipient,
-    'The same person was sent the same amount at ' || datetime(max(o.created_at), 'localtime') || ', as ' || o.reference || '.'
+    'The same person ' || CASE o.state WHEN 'CONFIRMED' THEN 'was' ELSE 'may have been' END
+      || ' sent the same amount at ' || datetime(max(o.created_at), 'localtime') || ', as ' || o.reference || '.'
   FROM operations o JOIN draft_rows r
     ON r.amount_paisa = o.amount_paisa
     AND r.payee = ${payee("json_extract(o.asked, '$.recipientNumber')")}
   WHERE o.account = ${accountInSql} AND o.kind = 'payout' AND o.created_at >= ?
-    AND o.state IN ('INTENT', 'UNCERTAIN', 'CONFLICT', 'CONFIRMED')
+    AND o.state IN ('INTENT', 'UNCERTAIN', 'CONFIRMED')
     AND o.status IS NOT 'Cancelled' AND o.reference IS NOT r.reference
   GROUP BY r.row`;

@@ -1,6 +1,7 @@
 import { Failure } from "../../failure.ts";
 import type { Command, Shown } from "../../frame/command.ts";
 import type { Host } from "../../host.ts";
+import { columnsOf } from "../../ui/columns.ts";
 import { render } from "../../ui/render.ts";
 import type { Scrubber } from "../../ui/scrub.ts";
 import { wantsColor } from "../../ui/style.ts";
@@ -63,7 +64,7 @@ function renderOptions(globals: Globals, host: Host) {
   return {
     quiet: globals.quiet,
     color: wantsColor({ mode: globals.color, env: host.env, isTerminal }),
-    width: isTerminal ? host.stdout.columns : undefined,
+    width: isTerminal ? columnsOf(host.stdout) : undefined,
     nowMs: isTerminal ? host.now() : undefined,
   };
 }

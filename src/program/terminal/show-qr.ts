@@ -1,4 +1,5 @@
 import type { Host } from "../../host.ts";
+import { columnsOf } from "../../ui/columns.ts";
 import { drawQr } from "../../ui/qr.ts";
 import { wantsColor } from "../../ui/style.ts";
 import type { Globals } from "../line/globals.ts";
@@ -11,7 +12,7 @@ export function showQr(
   const { stderr, env } = host;
   const isTerminal = stderr.isTTY === true;
   const drawing = drawQr(text, {
-    columns: isTerminal ? (stderr.columns ?? 80) : undefined,
+    columns: isTerminal ? columnsOf(stderr) : undefined,
     color: wantsColor({ mode: globals.color, env, isTerminal }),
   });
   if ("text" in drawing) stderr.write(drawing.text);

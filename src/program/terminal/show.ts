@@ -1,4 +1,5 @@
 import type { Host } from "../../host.ts";
+import { columnsOf } from "../../ui/columns.ts";
 import { loadStyle, wantsColor } from "../../ui/style.ts";
 import { toText } from "../../ui/text.ts";
 import type { View } from "../../ui/view.ts";
@@ -13,7 +14,7 @@ export async function show(
   const color = wantsColor({ mode: globals.color, env, isTerminal: stderr.isTTY === true });
   const text = toText(view, {
     style: await loadStyle(color),
-    width: stderr.columns,
+    width: stderr.isTTY ? columnsOf(stderr) : undefined,
     nowMs: host.now(),
   });
   stderr.write(`${scrub(text)}\n`);

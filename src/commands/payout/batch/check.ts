@@ -3,6 +3,7 @@ import { formatPaisa } from "../../../contract/money.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { card, field, sentence, text, type View } from "../../../ui/view.ts";
+import { adviceOnProblems } from "./confirming.ts";
 import { type Checked, examineFile, sourceFlags, sourceInput } from "./source.ts";
 import { repeatedText } from "./standing-card.ts";
 
@@ -27,6 +28,7 @@ export const batchCheck = defineCommand({
     const hash = await hashOf(input.file);
     const { draft, checked } = await examineFile(input, hash, await context.ledger(), context);
     draft.close();
+    if (checked.problemCount > 0) context.notice(adviceOnProblems(checked));
     return checked;
   },
   view: (checked) => (checked.problemCount > 0 ? problemTable(checked) : totalsCard(checked)),
