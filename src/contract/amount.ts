@@ -49,7 +49,7 @@ function whatWasMeant(text: string): string {
     .replace(/^(?:৳|BDT|Tk\.?|\$)\s*|\s*(?:৳|BDT|Tk\.?|taka)$/giu, "")
     .replace(/^([0-9]+),(?=[0-9]{1,2}$)/, "$1.") // 1250,50 is no 125050
     .replace(/[,\s\u00a0_']/gu, "")
-    .replace(/^\+/, "");
+    .replace(/^\+|^0+(?=[0-9])/g, "");
   if (shape.test(plain) && plain !== text) return `Did you mean ${plain}?`;
   const scientific = /^([1-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$/i.exec(plain);
   if (scientific) {
@@ -57,7 +57,11 @@ function whatWasMeant(text: string): string {
     const meant = `${first}${decimals}`.padEnd(Number(exponent) + 1, "0");
     if (decimals.length <= Number(exponent) && shape.test(meant)) return `Did you mean ${meant}?`;
   }
-  return "Write digits and at most two decimals, below 1000000000000, for example 1250.50.";
+  const example = "Write digits and at most two decimals, for example 1250.50.";
+  if (/^-[0-9.]+$/.test(plain)) return `An amount cannot be negative. ${example}`;
+  if (/^[0-9]+\.[0-9]{3,}$/.test(plain)) return `A taka has a hundred paisa. ${example}`;
+  if (/^[0-9]{13,}(?:\.|$)/.test(plain)) return "It must be below 1000000000000.";
+  return example;
 }
 
 function quoted(text: string): string {

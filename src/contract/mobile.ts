@@ -50,6 +50,8 @@ function whatIsWrong(digits: string): string {
   if (/^[0-9](?:\.[0-9]+)?e\+?[0-9]+$/i.test(digits)) {
     return "This mobile number was turned into a rounded figure by a spreadsheet.";
   }
+  if (/^['’]/.test(digits))
+    return "There is an apostrophe before this mobile number: take it away.";
   if (asciiDigits(digits) !== digits) return "This mobile number is not in ASCII digits.";
   return "This is not a Bangladeshi mobile number.";
 }

@@ -20,6 +20,10 @@ test.each([
 
 test.each([
   ["1,250", "Did you mean 1250?"],
+  ["05", "Did you mean 5?"],
+  ["-5", "An amount cannot be negative."],
+  ["0.555", "A taka has a hundred paisa."],
+  ["1000000000000", "It must be below 1000000000000."],
   ["1,25,000.50", "Did you mean 125000.50?"],
   ["১২৫০", "Did you mean 1250?"],
   ["１２５０", "Did you mean 1250?"],

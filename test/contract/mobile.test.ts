@@ -24,6 +24,7 @@ test.each([
 
 test.each([
   ["1712345678", "a leading zero was lost"],
+  ["'01712345678", "an apostrophe before"],
   ["1712-345678", "a leading zero was lost"],
   ["1.71E+09", "by a spreadsheet"],
   ["1.712345678e9", "by a spreadsheet"],
