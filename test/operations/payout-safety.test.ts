@@ -49,6 +49,16 @@ test("P5: a payout that is done is shown again, and nothing is sent", async () =
   expect(tool.sends).toBe(0);
 });
 
+test("P5, P16: a payout that is done, and turns out to be somebody else's, is a conflict from then on", async () => {
+  const place = await stage();
+  await payout(order, place);
+  const [own] = place.universe.service.payouts;
+  Object.assign(own ?? {}, { recipientNumber: otherRecipient.recipientNumber });
+  const { ended, tool } = await payout(order, place);
+  expect([ended.code, tool.sends]).toEqual([5, 0]);
+  expect(place.operations()).toMatchObject([{ state: "CONFLICT", code: "conflict" }]);
+});
+
 test("P5: an uncertain payout is settled by the same reference", async () => {
   const faults = [fault("reset", { acts: true }), ...Array(4).fill(fault("reset"))];
   const place = await stage({ faults });

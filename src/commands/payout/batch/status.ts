@@ -3,6 +3,7 @@ import { formatPaisa } from "../../../contract/money.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import { flag } from "../../../frame/flag.ts";
+import { rowsText } from "../../../ui/rows.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
 import { batchArgument, batchNamed } from "./named.ts";
 import {
@@ -51,6 +52,11 @@ export const batchStatus = defineCommand({
     const standing = standingOf(batch, ledger);
     const advice = adviceOn(standing);
     if (advice) context.notice(advice);
+    const left = standing.sums.unsent.count + standing.sums.uncertain.count;
+    if (left > 0 && !ledger.batches().holderOf(batch))
+      context.notice(
+        `${rowsText(left)} still to be sent or in doubt: 'lenden payout batch send' with the same file goes on.`,
+      );
     return { ...standing, waited: input.wait };
   },
   json: (done) => standingJson(done),
