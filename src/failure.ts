@@ -27,9 +27,14 @@ export const exits = {
   },
   unreachable: {
     code: 69,
-    means: "no connection, or no usable answer to a question; nothing was sent that moves money",
+    means:
+      "no connection, or no usable answer to a read; nothing was sent that moves money, or not all of a batch",
   },
-  uncertain: { code: 75, means: "money may have moved; the message says how to find out" },
+  uncertain: {
+    code: 75,
+    means:
+      "money may have moved, or it did and its answer could not be written; the message says how to find out",
+  },
   interrupted: { code: 130, means: "stopped by Ctrl-C (143 by SIGTERM); nothing is uncertain" },
 } as const;
 

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import lockfile from "proper-lockfile";
@@ -317,3 +318,12 @@ function envOf(baseUrl: string): Record<string, string> {
 function bang(): never {
   throw new TypeError("bang");
 }
+
+test("README says of every code what the help says", () => {
+  const readme = readFileSync("README.md", "utf8");
+  const rows = readme.split("\n").flatMap((line) => {
+    const [, codes, means] = /^\| +(\d[\d, ]*?) +\| (.*?) +\|/.exec(line) ?? [];
+    return codes && means ? [[Number(codes.split(",")[0]), means] as const] : [];
+  });
+  for (const { code, means } of Object.values(exits)) expect(new Map(rows).get(code)).toBe(means);
+});
