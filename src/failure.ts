@@ -60,9 +60,12 @@ export interface FailureDetails {
   cause?: unknown;
 }
 
-/** All that it says, in one line. */
+/** All that it says, in one line of whole sentences. */
 export function inOneLine({ message, details }: Failure): string {
-  return [message, ...(details.problems ?? []), details.hint].filter(Boolean).join(" ");
+  return [message, ...(details.problems ?? []), details.hint ?? ""]
+    .filter((part) => part !== "")
+    .map((part) => (/[.!?]$/.test(part) ? part : `${part}.`))
+    .join(" ");
 }
 
 /** What the service said that could not be trusted. */

@@ -37,6 +37,7 @@ export function readHeader(cells: string[], delimiter: string): Header {
     return [problemAt(index, cell, `Column ${before + 1} holds the ${field} already.`)];
   });
   const nothing = { columns: cells, fields: [] };
+  if (/^sep=/i.test(cells[0] ?? "")) return { ...nothing, problems: [onlyForExcel] };
   const isOtherDelimiter = cells.length === 1 && /[;\t,|]/.test(cells[0] ?? "");
   if (isOtherDelimiter)
     return { ...nothing, problems: [otherDelimiter(cells[0] ?? "", delimiter)] };
@@ -51,6 +52,12 @@ export function readHeader(cells: string[], delimiter: string): Header {
     ],
   };
 }
+
+const onlyForExcel = problemAt(
+  -1,
+  "",
+  "The first line begins with sep=, which only Excel understands. Delete that line.",
+);
 
 const noHeader = problemAt(
   -1,

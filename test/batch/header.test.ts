@@ -29,6 +29,7 @@ test.each([
   ["to,amount,method,recipientNumber", "recipientNumber", "Column 1 holds the to already."],
   ["ref,to,method", "", "The column amount is missing."],
   ["ref,amount,method", "", "The column to is missing."],
+  ["sep=,", "", "Delete that line."],
   ["constructor,amount,to,method", "constructor", "There is no such column."],
   ["toString,amount,to,method", "toString", "There is no such column."],
   ["__proto__,amount,to,method", "__proto__", "There is no such column."],

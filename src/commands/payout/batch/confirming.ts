@@ -60,7 +60,8 @@ export function checkExpected(
       ? []
       : [`--expect-count: the file has ${rowsText(rowCount)}, not ${expectCount}.`]),
   ];
-  if (problems.length > 0) throw usage(problems, "Nothing was sent.");
+  if (problems.length > 0)
+    throw usage(problems, "Nothing was sent. Look at the file, or correct the flag.");
 }
 
 interface Question {

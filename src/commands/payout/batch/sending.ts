@@ -23,9 +23,11 @@ export async function sendWithProgress(
   const seen = openCounter(batch, before, context.host);
   if (seen.isDone()) {
     ledger.batches().letGo(batch);
-    context.notice(
-      "No row of this file is left to be sent; nothing was sent now. To pay the same again, as in another month, give the rows new references in the column ref.",
-    );
+    const again =
+      "To pay the same again, as in another month, give the rows new references in the column ref.";
+    const ended = before.refused.count + before.cancelled.count;
+    const nothing = "No row of this file is left to be sent; nothing was sent now.";
+    context.notice(ended > 0 ? nothing : `${nothing} ${again}`);
     return undefined;
   }
   const forgotten = countForgotten({ batch, ledger }, context.host);

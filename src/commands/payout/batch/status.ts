@@ -74,12 +74,13 @@ async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<vo
   const look = (): boolean => {
     const { sums } = standingOf(batch, ledger);
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
-    const { unsent, refused, uncertain } = sums;
+    const { unsent, refused, uncertain, completed, processing, cancelled } = sums;
+    const sentPaisa = completed.sumPaisa + processing.sumPaisa + cancelled.sumPaisa;
     line = [
       `${rowCount - unsent.count} of ${rowCount} rows`,
       `${refused.count} refused`,
       `${uncertain.count} in doubt or under way`,
-      formatPaisa(totalPaisa),
+      `${formatPaisa(sentPaisa)} of ${formatPaisa(totalPaisa)}`,
     ];
     const now = batches.find(batch.id);
     return now !== undefined && batches.holderOf(now) !== undefined;
