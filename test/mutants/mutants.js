@@ -305,8 +305,8 @@ export const mutants = [
   {
     name: "batch: its lock is not taken",
     file: "ledger/batches/claiming.ts",
-    find: 'if (known) return { kind: "ours", batch: take(known) };',
-    replace: 'if (known) return { kind: "ours", batch: known };',
+    find: 'if (known?.plan) return { kind: "ours", batch: take(known) };',
+    replace: 'if (known?.plan) return { kind: "ours", batch: known };',
     tests: batch,
   },
   {
