@@ -1,4 +1,4 @@
-import { fstatSync, readFileSync, writeSync } from "node:fs";
+import { fstatSync, writeSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
 import { errorCode } from "./error-code.ts";
 import { type Folders, foldersOf } from "./folders.ts";
@@ -24,8 +24,6 @@ export interface Host extends Parts {
   /** Who runs it, and on which machine. */
   user: string;
   machine: string;
-  /** When a process of this machine began, in whatever unit, or "unknown"; undefined if there is none. */
-  processStart(pid: number): string | undefined;
   /** Milliseconds since 1970. */
   now(): number;
   /** Ends early, without an error, when the signal fires. */
@@ -66,7 +64,6 @@ export function processHost(parts: Parts = packageParts(process.execPath)): Host
     get machine() {
       return hostname();
     },
-    processStart,
     now: Date.now,
     sleep,
     randomBytes: (size) => process.getBuiltinModule("node:crypto").randomBytes(size),
@@ -137,25 +134,6 @@ function silenceSqliteWarning(): void {
     if (warning.name === "ExperimentalWarning" && warning.message.startsWith("SQLite ")) return;
     for (const listener of listeners) listener(warning);
   });
-}
-
-/**
- * Linux tells when a process began, so that a later one with the same number is not taken for it.
- * Elsewhere all that can be told is whether there is one.
- */
-function processStart(pid: number): string | undefined {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: there is one, and it is somebody else's.
-    if (errorCode(error) !== "EPERM") return undefined;
-  }
-  try {
-    const afterName = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1) ?? "";
-    return afterName.split(" ")[19] ?? "unknown";
-  } catch {
-    return "unknown";
-  }
 }
 
 function listen(listener: (signal: Signal) => void): () => void {

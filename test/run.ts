@@ -61,7 +61,6 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
     pid: process.pid,
     user: "tester",
     machine: "test",
-    processStart: () => "unknown",
     now: Date.now,
     sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => {}),
     randomBytes,

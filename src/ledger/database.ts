@@ -24,6 +24,11 @@ export interface Database {
   transaction<Result>(work: () => Result): Result;
   /** How many were begun: what was read inside one stays true as long as this is the same. */
   transactionCount(): number;
+  /**
+   * Takes a lock on another file, which is made where it is missing; the operating system keeps it for
+   * this process. Gives what lets go of it; undefined where it is taken, or nobody can tell.
+   */
+  lock(path: string): (() => void) | undefined;
   close(): void;
 }
 
@@ -41,7 +46,7 @@ export async function openDatabase(path: string): Promise<Database> {
       "PRAGMA busy_timeout = 15000; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 2000",
     );
     if (path !== ":memory:") await makeDurable(engine);
-    return { ...engine, ...transactionsOn(engine) };
+    return { ...engine, ...transactionsOn(engine), lock: (file) => lock(file, open) };
   } catch (error) {
     throw new Failure("internal", `The file ${path} cannot be opened as a database.`, {
       hint: "Is it a database of lenden, may it be written, and is there room on the disk? Nothing was sent.",
@@ -68,8 +73,21 @@ async function makeDurable(engine: Engine): Promise<void> {
   }
 }
 
+/** SQLite asks the operating system in the same way on all of them, and within one process too. */
+function lock(path: string, open: OpenEngine): (() => void) | undefined {
+  makePrivateFile(path);
+  const engine = open(path);
+  try {
+    engine.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
+    return () => engine.close();
+  } catch {
+    engine.close();
+    return undefined;
+  }
+}
+
 type Transactions = Pick<Database, "transaction" | "transactionCount">;
-type Engine = Omit<Database, keyof Transactions>;
+type Engine = Omit<Database, keyof Transactions | "lock">;
 type OpenEngine = (path: string) => Engine;
 
 /** Imported only here, when a database is first needed: both cost start-up time. */

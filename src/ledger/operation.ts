@@ -72,8 +72,8 @@ export interface Operation extends Intent {
 /** A process that works on an operation; a lock that dies with it. */
 export interface Holder {
   pid: number;
-  /** When that process started, so that a later one of the same number is not taken for it. */
-  startedAt: string;
+  /** The name of what the operating system keeps locked for it. */
+  lock: string;
   machine: string;
   since: string;
 }

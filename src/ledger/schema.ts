@@ -179,6 +179,10 @@ const migrations = [
   `
   -- A payout may be begun anew when it is known not to have been made: its doubt begins only then.
   ALTER TABLE operations ADD COLUMN reopened_at TEXT;
+  -- Whether a process lives was told by its number until here: nobody can tell of those any longer.
+  UPDATE operations SET holder = NULL WHERE holder IS NOT NULL;
+  UPDATE batches SET holder = NULL WHERE holder IS NOT NULL;
+  UPDATE callbacks SET holder = NULL WHERE holder IS NOT NULL;
   `,
 ];
 

@@ -7,9 +7,10 @@ import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
 import { openDatabase } from "../ledger/database.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
-import type { Holder, Owner } from "../ledger/operation.ts";
+import type { Owner } from "../ledger/operation.ts";
 import { makeFolder } from "../make-folder.ts";
 import { keepRecent } from "./completion/recent.ts";
+import { alone, openPresence } from "./presence.ts";
 
 /** A ledger, and how to close its file. */
 export interface OpenedLedger {
@@ -35,37 +36,33 @@ export async function openAccountLedger(
   { owner, host, command, scrub }: LedgerOptions,
 ): Promise<OpenedLedger> {
   const database = await openDatabase(path);
-  const holder = {
-    pid: host.pid,
-    startedAt: host.processStart(host.pid) ?? "unknown",
-    machine: host.machine,
-  };
+  const locks = join(dirname(path), "locks");
+  const presence = path === ":memory:" ? alone : openPresence(database, locks, host.now);
   const ledger = openLedger(database, {
     owner,
     user: host.user,
     command,
-    holder,
+    holder: {
+      pid: host.pid,
+      machine: host.machine,
+      get lock() {
+        return presence.own();
+      },
+    },
     now: host.now,
     scrub,
     newId: openIds(host),
-    isAlive: (holder) => isAlive(holder, host),
+    isAlive: ({ lock }) => presence.isAlive(lock),
   });
   return {
     ledger,
     close: () => {
       const isChanged = database.transactionCount() > 0;
       if (isChanged && path !== ":memory:") keepRecent(dirname(path), database, owner);
+      presence.end();
       database.close();
     },
   };
-}
-
-/** Of another machine nothing can be told, and of some processes neither: then the lock is respected. */
-function isAlive({ pid, startedAt, machine }: Holder, host: Host): boolean {
-  if (machine !== host.machine) return true;
-  const start = host.processStart(pid);
-  if (start === undefined) return false;
-  return [start, startedAt].includes("unknown") || start === startedAt;
 }
 
 /** Random bytes are dear one by one, and a batch makes an id for every row. */

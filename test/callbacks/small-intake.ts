@@ -24,7 +24,7 @@ export async function smallIntake(options: SmallOptions = {}) {
     owner: { profile: "p", environment: "sandbox", baseUrl: "http://a", keyId: "k" },
     user: "u",
     command: "c",
-    holder: { pid: 1, startedAt: "", machine: "" },
+    holder: { pid: 1, lock: "", machine: "" },
     now,
     newId: () => "OP",
     scrub: (text) => text,

@@ -67,28 +67,6 @@ test("P14: the bytes that nobody understood are kept in the ledger", async () =>
   ]);
 });
 
-test.each([
-  ["has another process's start", "1", "2", 0],
-  ["has the same start", "1", "1", 7],
-  ["does not say when it began", "1", "unknown", 7],
-  ["could not say it then", "unknown", "2", 7],
-  ["is not there", "unknown", undefined, 0],
-])("P4: a process that %s", async (_, startedAt, start, code) => {
-  const ill = faults("createPayout:reset");
-  const merchant = await openMerchant({ faults: ill });
-  const left = await merchant.lenden(payoutOf("HELD"), { host: jumpingHost() });
-  expect(left).toMatchObject({ code: 75 });
-  ill.splice(0);
-  const holder = { pid: 7, startedAt, machine: "this-one", since: "2026-11-20T06:00:00.000Z" };
-  await merchant.inLedger((ledger) =>
-    ledger
-      .prepare("UPDATE operations SET state = 'UNCERTAIN', holder = ?")
-      .run(JSON.stringify(holder)),
-  );
-  const host = { ...jumpingHost(), machine: "this-one", processStart: () => start };
-  expect(await merchant.lenden(payoutOf("HELD"), { host })).toMatchObject({ code });
-});
-
 test("P25: a payout in doubt for more than a day is not sent again by itself, until somebody says what happened", async () => {
   const ill = faults("createPayout:hang");
   const merchant = await openMerchant({ faults: ill });

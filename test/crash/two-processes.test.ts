@@ -1,3 +1,5 @@
+import { readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ended, openMerchantApart, payoutOf, until } from "../merchant.ts";
 import { runs } from "../runs.ts";
@@ -45,3 +47,35 @@ test("P4: what another process is sending cannot be declared not made meanwhile"
   await end;
   expect([locked.code, declared.code]).toEqual([7, 7]);
 });
+
+test("P4: a lock is its process's, whatever number and host name it goes by, and dies with it", async () => {
+  const ill = faults("createPayout:hang-after");
+  const merchant = await openMerchantApart({ faults: ill });
+  const sending = merchant.start(payoutOf("POD"));
+  const end = ended(sending);
+  await until(async () => (await merchant.books("payouts")).length === 1);
+  const known = (changes: string) =>
+    merchant.inLedger((ledger) =>
+      ledger.exec(`UPDATE operations SET holder = json_set(holder, ${changes})`),
+    );
+  // As another container would have written it, where this number is nobody's.
+  await known("'$.pid', 7, '$.machine', 'pod-a'");
+  const refused = await merchant.built(payoutOf("POD"));
+  expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining("7 on pod-a")]);
+  sending.kill("SIGKILL");
+  await end;
+  ill.splice(0);
+  await known("'$.lock', '../ledger.db'"); // of such a name nobody can tell
+  expect(await merchant.built(payoutOf("POD"))).toMatchObject({ code: 7 });
+  const locks = join(merchant.dataFolder, "locks");
+  const [left = ""] = readdirSync(locks);
+  await known(`'$.lock', '${left}'`);
+  expect(await merchant.built(payoutOf("POD"))).toMatchObject({ code: 0 });
+  expect(readdirSync(locks)).toEqual([]);
+  writeFileSync(join(locks, "01LEFT"), "");
+  utimesSync(join(locks, "01LEFT"), 0, 0);
+  writeFileSync(join(locks, "01NEW"), "");
+  expect(await merchant.built(payoutOf("NEXT"))).toMatchObject({ code: 0 });
+  expect(readdirSync(locks)).toEqual(["01NEW"]);
+  expect(await merchant.books("payouts")).toHaveLength(2);
+}, 40_000);

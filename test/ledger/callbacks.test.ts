@@ -13,7 +13,7 @@ async function callbacks(given: Partial<Worker> = {}) {
     owner,
     user: "tester",
     command: "test",
-    holder: { pid: 1, startedAt: "1", machine: "m" },
+    holder: { pid: 1, lock: "1", machine: "m" },
     now: () => clock.ms,
     newId: () => "OP1",
     scrub: (text) => text.replaceAll(secret, "masked"),
@@ -110,7 +110,7 @@ test("one process at a time works on a callback; a dead one's lock is free", asy
   first.kept.keep(request("a"), "received");
   const second = openLedger(first.database, {
     ...first.worker,
-    holder: { pid: 2, startedAt: "2", machine: "m" },
+    holder: { pid: 2, lock: "2", machine: "m" },
   }).callbacks();
   expect(first.kept.claim(1)).toMatchObject({ number: 1 });
   expect([second.claim(1), second.find(1)?.isHeld]).toEqual([undefined, true]);

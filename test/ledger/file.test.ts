@@ -30,7 +30,10 @@ describe("the file", () => {
         .trim()
         .split("\n");
       for (const file of files)
-        expect([file, mode(join(merchant.dataFolder, file))]).toEqual([file, 0o600]);
+        expect([file, mode(join(merchant.dataFolder, file))]).toEqual([
+          file,
+          file === "locks" ? 0o700 : 0o600,
+        ]);
     },
   );
 
@@ -110,7 +113,7 @@ async function bundledWriter(): Promise<string> {
     openDatabase(path).then((database) => {
       const ledger = openLedger(database, {
         owner: ${JSON.stringify(owner)}, user: "u", command: "c",
-        holder: { pid: process.pid, startedAt: "1", machine: "m" },
+        holder: { pid: process.pid, lock: "1", machine: "m" },
         now: Date.now, newId: () => crypto.randomUUID(), isAlive: () => true, scrub: (text) => text,
       });
       for (let index = 0; index < Number(count); index += 1) {

@@ -40,7 +40,7 @@ describe("a claim", () => {
     const first = openLedger(database, worker({}, alive));
     const second = openLedger(
       database,
-      worker({ holder: { pid: 2, startedAt: "1", machine: "m" } }, alive),
+      worker({ holder: { pid: 2, lock: "1", machine: "m" } }, alive),
     );
     claim(first, payout("A"));
     alive[0] = 2;

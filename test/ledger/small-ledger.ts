@@ -14,7 +14,7 @@ export function worker(given: Partial<Worker> = {}, alive: number[] = []): Worke
     owner,
     user: "tester",
     command: "test",
-    holder: { pid: 1, startedAt: "1", machine: "m" },
+    holder: { pid: 1, lock: "1", machine: "m" },
     now: () => startMs + 1_000 * ticks++,
     newId: () => `OP${Math.random().toString(36).slice(2)}`,
     scrub: (text: string) => text,

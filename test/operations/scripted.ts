@@ -177,7 +177,7 @@ function memoryLedger(state: { nowMs: number }): () => Promise<Ledger> {
         },
         user: "tester",
         command: "test",
-        holder: { pid: 1, startedAt: "1", machine: "test" },
+        holder: { pid: 1, lock: "1", machine: "test" },
         now: () => state.nowMs,
         newId: () => {
           count += 1;

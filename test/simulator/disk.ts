@@ -95,6 +95,7 @@ export class Disk {
           ),
       }),
       transaction: (work) => (this.#open ? work() : this.#transaction(work, step)),
+      lock: () => undefined,
       transactionCount: () => this.#database.transactionCount(),
       close: () => {},
     };

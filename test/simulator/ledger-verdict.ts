@@ -80,7 +80,7 @@ export function openedLedger({ disk, timeline }: Universe): Ledger {
       owner: { profile: "test", environment: "sandbox", baseUrl, keyId: "key" },
       user: "tester",
       command: "look",
-      holder: { pid: 1, startedAt: "", machine: "here" },
+      holder: { pid: 1, lock: "", machine: "here" },
       now: () => timeline.now(),
       newId: () => "OP",
       scrub: (text: string) => text,

@@ -145,7 +145,7 @@ export class Tool {
       owner: { profile: "test", environment: "sandbox", baseUrl, keyId: "key" },
       user: "tester",
       command: this.subject,
-      holder: { pid: this.pid, startedAt: String(this.startedMs), machine: "here" },
+      holder: { pid: this.pid, lock: `${this.pid} ${this.startedMs}`, machine: "here" },
       now: () => universe.timeline.now(),
       newId: () => `OP${this.pid}-${++this.#opsId}`,
       scrub: (text: string) => text,

@@ -1,6 +1,5 @@
 import { accountInSql } from "../account.ts";
 import type { Database, Row } from "../database.ts";
-import type { Holder } from "../operation.ts";
 import { holderIn } from "../rows.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { StoredCallback } from "./callback.ts";
@@ -50,17 +49,11 @@ export function openCallbackQueue(database: Database, worker: Worker) {
   function take(number: bigint): Row | undefined {
     const row = byNumber.get(baseUrl, keyId, number);
     const holder = row && holderIn(row);
-    if (!row || (holder && !isSame(holder, worker.holder) && worker.isAlive(holder)))
-      return undefined;
+    const isOwn = holder?.lock === worker.holder.lock;
+    if (!row || (holder && !isOwn && worker.isAlive(holder))) return undefined;
     hold.run(JSON.stringify(holderNow(worker)), number);
     return row;
   }
-}
-
-function isSame(one: Omit<Holder, "since">, other: Omit<Holder, "since">): boolean {
-  return (
-    one.pid === other.pid && one.startedAt === other.startedAt && one.machine === other.machine
-  );
 }
 
 const countWaiting = `

@@ -40,7 +40,7 @@ export const page: Page = [
     "Running again",
   ),
   text(
-    "LENDEN_DATA_DIR holds the ledger, which is what makes running again safe: keep it between runs, and do not share it between machines. What a run holds is free once its process is gone, which only its own machine can tell: give containers that keep a ledger between them one fixed host name (docker run --hostname), and run one at a time.",
+    "LENDEN_DATA_DIR holds the ledger, which is what makes running again safe: keep it between runs, and do not share it between machines. Containers of one machine may share it: what a run holds is free once its process is gone.",
     "The ledger",
   ),
 ];
