@@ -19,7 +19,7 @@ export const mutants = [
     file: "ledger/beginning.ts",
     find: "if (intents.length === 0) return [];",
     replace:
-      'if (intents.length >= 0) return intents.map((intent) => begunOf(intent, { id: "", number: 0n, target: null }, holderNow(worker), worker));',
+      'if (intents.length >= 0) return intents.map((intent) => operationBegun(intent, { id: worker.newId(), number: 0n, target: null }, { holder: holderNow(worker), user, command, profile, environment, baseUrl }));',
   },
   {
     name: "intent not durable: synchronous=OFF",
