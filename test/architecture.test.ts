@@ -33,12 +33,13 @@ const mayImport: Record<string, string[]> = {
     "proper-lockfile",
     "string-argv",
   ],
-  ledger: ["types:contract", "failure.ts", "error-code.ts", "libsql"],
+  sqlite: ["failure.ts", "error-code.ts", "libsql"],
+  ledger: ["sqlite", "types:contract", "failure.ts"],
   batch: ["operations", "ledger", "contract", "failure.ts", "error-code.ts", "csv-parse"],
   operations: ["contract", "failure.ts", "nearest.ts", "types:ledger", "types:http"],
   sandbox: [
     "contract",
-    "ledger/database.ts",
+    "sqlite",
     "failure.ts",
     "json.ts",
     "error-code.ts",
@@ -143,7 +144,7 @@ test("undici, conf, commander, hono, SQLite and the keychain each have one room"
   expect(rooms(/^conf$/)).toEqual(["config"]);
   expect(rooms(/^commander$/)).toEqual(["program"]);
   expect(rooms(/^@?hono/)).toEqual(["sandbox"]);
-  expect(rooms(/sqlite|libsql/)).toEqual(["ledger"]);
+  expect(rooms(/^(node:sqlite|libsql)$/)).toEqual(["sqlite"]);
   expect(rooms(/^@napi-rs/)).toEqual(["program"]);
 });
 

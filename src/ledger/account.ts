@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts";
+import type { Database } from "../sqlite/database.ts";
 import type { Owner } from "./operation.ts";
 
 /** An account by its base URL and the id of its key, in SQL; null before anything of it was written. */

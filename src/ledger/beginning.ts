@@ -1,6 +1,6 @@
 import { Failure } from "../failure.ts";
+import type { Database, Row } from "../sqlite/database.ts";
 import { makeAccount } from "./account.ts";
-import type { Database, Row } from "./database.ts";
 import type { History } from "./history.ts";
 import type { Holder, Intent, Operation } from "./operation.ts";
 import { reader } from "./rows.ts";

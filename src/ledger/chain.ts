@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Database, Row } from "./database.ts";
+import type { Database, Row } from "../sqlite/database.ts";
 
 /** What happened to an operation; never changed, never deleted. */
 export interface Event {

@@ -1,6 +1,6 @@
+import type { Database } from "../sqlite/database.ts";
 import { openBeginning } from "./beginning.ts";
 import { type Claim, openClaiming } from "./claiming.ts";
-import type { Database } from "./database.ts";
 import type { History } from "./history.ts";
 import type { Intent, Operation, Outcome, ReferencedIntent } from "./operation.ts";
 import { openSettling, type Settled } from "./settling.ts";

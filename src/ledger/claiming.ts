@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts";
+import type { Database } from "../sqlite/database.ts";
 import type { History } from "./history.ts";
 import type { Holder, Operation, ReferencedIntent } from "./operation.ts";
 import { holderIn } from "./rows.ts";

@@ -1,4 +1,4 @@
-import { openDatabase } from "./database.ts";
+import { openDatabase } from "../sqlite/open.ts";
 
 /** How a ledger is, of whichever account. */
 export interface Health {

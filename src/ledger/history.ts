@@ -1,6 +1,6 @@
+import type { Database } from "../sqlite/database.ts";
 import { astrayInSql } from "./astray.ts";
 import { openChain } from "./chain.ts";
-import type { Database } from "./database.ts";
 import type { Operation } from "./operation.ts";
 
 export type History = ReturnType<typeof openHistory>;

@@ -1,7 +1,7 @@
+import type { Database } from "../sqlite/database.ts";
 import { type Batches, openBatches } from "./batches/batches.ts";
 import { type Callbacks, openCallbacks } from "./callbacks/callbacks.ts";
 import { openChanges } from "./changes.ts";
-import type { Database } from "./database.ts";
 import { openHistory } from "./history.ts";
 import { openListing } from "./listing.ts";
 import { openLookups } from "./lookups.ts";

@@ -1,8 +1,8 @@
 import type { Resource } from "../contract/words.ts";
+import type { Database, Row } from "../sqlite/database.ts";
 import { accountInSql } from "./account.ts";
 import type { Batch } from "./batches/batch.ts";
 import { batchOf } from "./batches/from-row.ts";
-import type { Database, Row } from "./database.ts";
 import type { Operation, Owner } from "./operation.ts";
 import { operationOf } from "./rows.ts";
 

@@ -1,4 +1,4 @@
-import type { Row } from "./database.ts";
+import type { Row } from "../sqlite/database.ts";
 import type { Holder, Kind, Operation, Owner, State } from "./operation.ts";
 
 /** A row of the table `operations`, read back; only those of one account are ever read. */

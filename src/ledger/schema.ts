@@ -1,5 +1,5 @@
 import { Failure } from "../failure.ts";
-import type { Database } from "./database.ts";
+import type { Database } from "../sqlite/database.ts";
 
 /** Each entry brings the schema from the version before to the next; none is ever changed. */
 const migrations = [

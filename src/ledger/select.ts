@@ -1,5 +1,5 @@
+import type { Database, Row, Value } from "../sqlite/database.ts";
 import { accountInSql } from "./account.ts";
-import type { Database, Row, Value } from "./database.ts";
 import type { Operation, Owner } from "./operation.ts";
 import { operationOf } from "./rows.ts";
 

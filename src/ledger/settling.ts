@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts";
+import type { Database } from "../sqlite/database.ts";
 import type { History } from "./history.ts";
 import type { Outcome } from "./operation.ts";
 import { nowIn, type Worker } from "./worker.ts";

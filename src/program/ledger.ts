@@ -5,10 +5,10 @@ import { ulid } from "ulid";
 import type { Account } from "../config/account.ts";
 import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
-import { openDatabase } from "../ledger/database.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import type { Owner } from "../ledger/operation.ts";
 import { makeFolder } from "../make-folder.ts";
+import { openDatabase } from "../sqlite/open.ts";
 import { keepRecent } from "./completion/recent.ts";
 import { alone, openPresence } from "./presence.ts";
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ulid } from "ulid";
-import type { Database } from "../ledger/database.ts";
 import { makeFolder } from "../make-folder.ts";
+import type { Database } from "../sqlite/database.ts";
 
 /**
  * How processes that share a ledger tell whether another one of them still runs: each keeps a file

@@ -4,7 +4,7 @@ import type { CallbackFault } from "../contract/callback-fault.ts";
 import type { Fault } from "../contract/fault.ts";
 import { basePath } from "../contract/index.ts";
 import { Failure } from "../failure.ts";
-import { openDatabase } from "../ledger/database.ts";
+import { openDatabase } from "../sqlite/open.ts";
 import { createApp } from "./app.ts";
 import { openCallbacks } from "./callbacks.ts";
 import { watchDue } from "./due.ts";

@@ -1,5 +1,5 @@
 import type { Resource } from "../contract/words.ts";
-import type { Database } from "../ledger/database.ts";
+import type { Database } from "../sqlite/database.ts";
 import type { Random } from "./random.ts";
 import {
   type PaymentDetails,

@@ -1,6 +1,6 @@
-import { openDatabase } from "../../src/ledger/database.ts";
 import { type Draft, openDraft } from "../../src/ledger/drafts/draft.ts";
 import { migrate } from "../../src/ledger/schema.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 
 /** Opens drafts beside an empty ledger in memory, one after the other. */
 export async function openTestDrafts(): Promise<() => Draft> {

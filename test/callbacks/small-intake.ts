@@ -3,8 +3,9 @@ import { openIntake } from "../../src/callbacks/intake.ts";
 import { type Limits, usualLimits } from "../../src/callbacks/limits.ts";
 import type { Look } from "../../src/callbacks/verify.ts";
 import type { CallbackRequest } from "../../src/ledger/callbacks/callback.ts";
-import { type Database, openDatabase } from "../../src/ledger/database.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
+import type { Database } from "../../src/sqlite/database.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 
 export interface SmallOptions {
   limits?: Partial<Limits>;

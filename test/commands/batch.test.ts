@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../src/ledger/database.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
 import { testAccount } from "./account.ts";
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { basePath } from "../../src/contract/index.ts";
-import { openDatabase } from "../../src/ledger/database.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 import { misbehave } from "../http/misbehaving.ts";
 import { lenden, scratchFolder } from "../run.ts";
 import { doctor, envOf } from "./running.ts";

@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { build as bundle } from "rolldown";
 import { describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/ledger/database.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
 import { launcher, tool } from "../tool.js";
@@ -107,7 +107,7 @@ async function bundledWriter(): Promise<string> {
   const input = join(folder, "writer.ts");
   writeFileSync(
     input,
-    `import { openDatabase } from ${source("database.ts")};
+    `import { openDatabase } from ${source("../sqlite/open.ts")};
     import { openLedger } from ${source("ledger.ts")};
     const [path, number, count] = process.argv.slice(2);
     openDatabase(path).then((database) => {

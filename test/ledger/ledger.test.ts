@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/ledger/database.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 import {
   claim,
   letGo,

@@ -1,8 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/ledger/database.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
 import { claim, owner, payout, worker } from "./small-ledger.ts";

@@ -1,8 +1,8 @@
 import type { Claim } from "../../src/ledger/claiming.ts";
-import { openDatabase } from "../../src/ledger/database.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
 import type { Intent, ReferencedIntent } from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 
 const startMs = Date.parse("2026-11-20T10:00:00.000Z");
 export const owner = { profile: "shop", environment: "sandbox", baseUrl: "http://a", keyId: "key" };

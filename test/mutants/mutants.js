@@ -19,23 +19,23 @@ export const mutants = [
     file: "ledger/beginning.ts",
     find: "if (intents.length === 0) return [];",
     replace:
-      'if (intents.length >= 0) return intents.map((intent) => operationBegun(intent, { id: worker.newId(), number: 0n, target: null }, { holder: holderNow(worker), user, command, profile, environment, baseUrl }));',
+      "if (intents.length >= 0) return intents.map((intent) => operationBegun(intent, { id: worker.newId(), number: 0n, target: null }, { holder: holderNow(worker), user, command, profile, environment, baseUrl }));",
   },
   {
     name: "intent not durable: synchronous=OFF",
-    file: "ledger/database.ts",
+    file: "sqlite/open.ts",
     find: "PRAGMA synchronous = FULL",
     replace: "PRAGMA synchronous = OFF",
   },
   {
     name: "intent not durable: the transaction is not committed",
-    file: "ledger/database.ts",
+    file: "sqlite/open.ts",
     find: 'engine.exec("COMMIT");',
     replace: "",
   },
   {
     name: "a transaction is no transaction",
-    file: "ledger/database.ts",
+    file: "sqlite/open.ts",
     find: "if (isOpen) return work();",
     replace: "if (work.length < 9) return work();",
   },

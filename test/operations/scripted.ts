@@ -3,10 +3,10 @@ import { endpointNames } from "../../src/contract/words.ts";
 import { Failure } from "../../src/failure.ts";
 import type { Answer } from "../../src/http/answer.ts";
 import type { Client } from "../../src/http/client.ts";
-import { openDatabase } from "../../src/ledger/database.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
 import type { PayoutOrder } from "../../src/operations/payout-order.ts";
 import type { World } from "../../src/operations/world.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 
 /** What each endpoint answers, call by call; the last answer is not repeated. */
 export type Script = { [Name in keyof Client]?: Awaited<ReturnType<Client[Name]>>[] };

@@ -14,10 +14,11 @@ const groups = {
   service: "src/http src/operations undici | assert diagnostics_channel",
   table: `cli-table3 @colors/colors
     string-width emoji-regex is-fullwidth-code-point ansi-regex strip-ansi`,
-  ledger: "src/ledger ulid libsql @neon-rs/load detect-libc | child_process dgram sqlite",
+  ledger:
+    "src/ledger src/sqlite ulid libsql @neon-rs/load detect-libc | child_process dgram sqlite",
   file: "csv-parse | worker_threads",
   listener: "| cluster dns http https timers/promises tls",
-  sandbox: `src/sandbox src/ledger hono @hono/node-server
+  sandbox: `src/sandbox src/sqlite hono @hono/node-server
     | constants http2 perf_hooks util/types worker_threads zlib`,
   profile: `conf dot-prop env-paths debounce-fn mimic-function semver uint8array-extras atomically
     stubborn-fs stubborn-utils when-exit ajv ajv-formats fast-deep-equal fast-uri

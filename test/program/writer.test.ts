@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../src/ledger/database.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import { openWriter } from "../../src/program/writer/writer.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 import { owner, payout, worker } from "../ledger/small-ledger.ts";
 import { scratchFolder } from "../run.ts";
 

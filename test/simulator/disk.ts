@@ -1,11 +1,6 @@
-import {
-  type Database,
-  openDatabase,
-  type Row,
-  type Statement,
-  type Value,
-} from "../../src/ledger/database.ts";
 import { migrate } from "../../src/ledger/schema.ts";
+import type { Database, Row, Statement, Value } from "../../src/sqlite/database.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 
 interface Write {
   how: "exec" | "run" | "get" | "all";

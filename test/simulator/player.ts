@@ -1,6 +1,6 @@
-import type { Row } from "../../src/ledger/database.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
 import type { Finding } from "../../src/operations/resolve.ts";
+import type { Row } from "../../src/sqlite/database.ts";
 import * as commands from "./commands.ts";
 import type { Command, Event, Step } from "./scenario.ts";
 import type { PayoutRecord } from "./service.ts";

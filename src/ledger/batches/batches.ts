@@ -1,4 +1,4 @@
-import type { Database } from "../database.ts";
+import type { Database } from "../../sqlite/database.ts";
 import { openDraft } from "../drafts/draft.ts";
 import type { Worker } from "../worker.ts";
 import { openBatchClaims } from "./claiming.ts";

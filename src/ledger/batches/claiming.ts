@@ -1,5 +1,5 @@
+import type { Database } from "../../sqlite/database.ts";
 import { accountInSql, makeAccount } from "../account.ts";
-import type { Database } from "../database.ts";
 import type { Holder } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { Batch, BatchFile } from "./batch.ts";

@@ -1,4 +1,4 @@
-import type { Row } from "../database.ts";
+import type { Row } from "../../sqlite/database.ts";
 import { holderIn, reader, stateIn } from "../rows.ts";
 import type { Batch, PlannedPayout, PlannedRow, RowResult, Tally } from "./batch.ts";
 

@@ -1,5 +1,5 @@
+import type { Database } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
-import type { Database } from "../database.ts";
 import type { Owner } from "../operation.ts";
 import type { Batch } from "./batch.ts";
 import { batchOf } from "./from-row.ts";

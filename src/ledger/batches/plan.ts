@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Database } from "../database.ts";
+import type { Database } from "../../sqlite/database.ts";
 import type { Batch, Plan } from "./batch.ts";
 import { batchOf } from "./from-row.ts";
 

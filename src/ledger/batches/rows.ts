@@ -1,5 +1,5 @@
+import type { Database, Row } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
-import type { Database, Row } from "../database.ts";
 import type { Owner } from "../operation.ts";
 import type { Batch, PlannedPayout, RowResult, Tally } from "./batch.ts";
 import { plannedPayoutOf, rowResultOf, tallyOf } from "./from-row.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "../database.ts";
+import type { Database } from "../../sqlite/database.ts";
 import type { Worker } from "../worker.ts";
 import { openCallbackKeeping } from "./keeping.ts";
 import { openCallbackListing } from "./listing.ts";

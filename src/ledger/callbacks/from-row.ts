@@ -1,4 +1,4 @@
-import type { Row } from "../database.ts";
+import type { Row } from "../../sqlite/database.ts";
 import { holderIn, reader } from "../rows.ts";
 import type { Worker } from "../worker.ts";
 import type { StoredCallback } from "./callback.ts";

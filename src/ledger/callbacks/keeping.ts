@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
+import type { Database, Row } from "../../sqlite/database.ts";
 import { accountInSql, makeAccount } from "../account.ts";
-import type { Database, Row } from "../database.ts";
 import type { Worker } from "../worker.ts";
 import type { CallbackRequest, CallbackSource, StoredCallback } from "./callback.ts";
 import { callbackOf } from "./from-row.ts";

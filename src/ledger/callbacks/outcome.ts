@@ -1,5 +1,5 @@
+import type { Database } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
-import type { Database } from "../database.ts";
 import type { Worker } from "../worker.ts";
 import type { CallbackVerdict, Forwarded } from "./callback.ts";
 

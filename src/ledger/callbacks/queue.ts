@@ -1,5 +1,5 @@
+import type { Database, Row } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
-import type { Database, Row } from "../database.ts";
 import { holderIn } from "../rows.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { StoredCallback } from "./callback.ts";

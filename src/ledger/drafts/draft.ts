@@ -1,5 +1,5 @@
+import type { Database, Value } from "../../sqlite/database.ts";
 import type { PlannedRow } from "../batches/batch.ts";
-import type { Database, Value } from "../database.ts";
 import type { Owner } from "../operation.ts";
 import { type Comparing, differencesTo } from "./differences.ts";
 import { findProblems, payeeOf, type Scope } from "./findings.ts";

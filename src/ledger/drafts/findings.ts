@@ -1,5 +1,5 @@
+import type { Database } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
-import type { Database } from "../database.ts";
 import type { Owner } from "../operation.ts";
 
 /** What is looked through, and under which columns a problem is put down. */

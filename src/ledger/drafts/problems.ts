@@ -1,4 +1,4 @@
-import type { Database, Row } from "../database.ts";
+import type { Database, Row } from "../../sqlite/database.ts";
 
 /**
  * `cell`: it cannot be read. `repeated`: somebody would get the same amount twice, which may be

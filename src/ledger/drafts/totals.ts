@@ -1,8 +1,8 @@
 import type { Paisa } from "../../contract/amount.ts";
+import type { Database, Row } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
 import type { PlannedRow } from "../batches/batch.ts";
 import { plannedRowOf } from "../batches/from-row.ts";
-import type { Database, Row } from "../database.ts";
 import type { Owner } from "../operation.ts";
 
 /** What a draft comes to. */

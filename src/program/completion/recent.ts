@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { formatPaisa } from "../../contract/money.ts";
 import { resources } from "../../contract/words.ts";
 import type { Batch } from "../../ledger/batches/batch.ts";
-import type { Database } from "../../ledger/database.ts";
 import type { Operation, Owner } from "../../ledger/operation.ts";
 import { openRecent } from "../../ledger/recent.ts";
+import type { Database } from "../../sqlite/database.ts";
 import { rowsText } from "../../ui/rows.ts";
 import { type Entry, type KeptAccount, keptAccounts, recentFileName } from "./recent-kept.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../src/ledger/database.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
 
 test("whole numbers are bigint, whatever their size, and rows hold the columns alone", async () => {

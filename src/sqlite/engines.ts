@@ -1,0 +1,70 @@
+import { Failure } from "../failure.ts";
+import type { Engine, Row } from "./database.ts";
+
+export type OpenEngine = (path: string) => Engine;
+
+/** Imported only here, when a database is first needed: both cost start-up time. */
+export async function loadEngine(): Promise<OpenEngine> {
+  const builtIn = await import("node:sqlite").catch(() => undefined);
+  if (builtIn) return (path) => nodeEngine(new builtIn.DatabaseSync(path));
+  const installed = await import("libsql").catch((cause) => {
+    throw new Failure("internal", "This Node has no SQLite, and the package libsql is missing.", {
+      hint: "Use Node 22.13 or later, or install lenden without --omit=optional.",
+      cause,
+    });
+  });
+  return (path) => libsqlEngine(new installed.default(path));
+}
+
+function nodeEngine(database: import("node:sqlite").DatabaseSync): Engine {
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      statement.setReadBigInts(true);
+      return {
+        run: (...parameters) => Number(statement.run(...parameters).changes),
+        get: (...parameters) => rowOf(statement.get(...parameters)),
+        all: (...parameters) => rowsOf(statement.all(...parameters)),
+      };
+    },
+    close: () => database.close(),
+  };
+}
+
+function libsqlEngine(database: import("libsql").Database): Engine {
+  return {
+    exec: (sql) => void database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql).safeIntegers(true);
+      return {
+        run: (...parameters) => statement.run(...parameters).changes,
+        get: (...parameters) => rowOf(statement.get(...parameters)),
+        all: (...parameters) => rowsOf(statement.all(...parameters)),
+      };
+    },
+    close: () => void database.close(),
+  };
+}
+
+function rowsOf(rows: unknown[]): Row[] {
+  if (rows.every(isRow)) return rows;
+  throw new TypeError(notRow);
+}
+
+/** Keeps the columns alone: libsql adds a `_metadata` object to what `get` returns. */
+function rowOf(found: unknown): Row | undefined {
+  if (typeof found !== "object" || found === null) return undefined;
+  const { _metadata, ...row } = { _metadata: undefined, ...found };
+  if (isRow(row)) return row;
+  throw new TypeError(notRow);
+}
+
+const notRow = "a column holds neither text nor a whole number";
+
+function isRow(found: unknown): found is Row {
+  if (typeof found !== "object" || found === null) return false;
+  return Object.values(found).every(
+    (value) => typeof value === "string" || typeof value === "bigint" || value === null,
+  );
+}
