@@ -19,7 +19,8 @@ export const patienceFlags = {
 /** The same for a command that may wait after what it does. */
 export const waitFlags = {
   wait: flag.toggle("--wait", "Wait until it is Completed or Cancelled"),
-  ...patienceFlags,
+  waitTimeout: { ...patienceFlags.waitTimeout, onlyWith: "wait" },
+  interval: { ...patienceFlags.interval, onlyWith: "wait" },
 };
 
 export const waitExits: FailureKind[] = [

@@ -19,6 +19,8 @@ export interface Flag<Value = unknown, Presence extends FlagPresence = FlagPrese
   fallback?: (settings: Settings) => string | undefined;
   /** The flag that makes this one superfluous. */
   unless?: string;
+  /** The flag without which this one would do nothing. */
+  onlyWith?: string;
   /** The global switch that this is another name for. */
   sameAs?: "json";
 }

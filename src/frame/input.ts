@@ -66,11 +66,8 @@ async function readTyped(
   const { values, problems } = read;
   for (const [name, one] of Object.entries(shape.flags)) {
     const typed = given.flags.get(name);
-    const other = one.unless === undefined ? undefined : shape.flags[one.unless];
-    const isReplaced = one.unless !== undefined && given.flags.has(one.unless);
-    if (isReplaced && other && typed !== undefined)
-      problems.push(`${flagName(one)} and ${flagName(other)} contradict each other: give one.`);
-    if (isReplaced) continue;
+    if (typed !== undefined) problems.push(...beside(one, shape.flags, given.flags));
+    if (one.unless !== undefined && given.flags.has(one.unless)) continue;
     const setting = typed === undefined && one.fallback?.(await context.settings());
     values[name] = readFlag([name, one], setting ? [setting] : typed, read);
   }
@@ -83,6 +80,23 @@ async function readTyped(
       `${left.length === 1 ? "There is an argument" : `There are ${left.length} arguments`} too many.`,
     );
   return read;
+}
+
+/** What is wrong with a flag that was typed, by what else was. */
+function beside(
+  one: Flag,
+  flags: Record<string, Flag>,
+  typed: ReadonlyMap<string, unknown>,
+): string[] {
+  const problems: string[] = [];
+  const { unless = "", onlyWith = "" } = one;
+  const other = flags[unless];
+  if (other && typed.has(unless))
+    problems.push(`${flagName(one)} and ${flagName(other)} contradict each other: give one.`);
+  const needed = flags[onlyWith];
+  if (needed && !typed.has(onlyWith))
+    problems.push(`${flagName(one)} does nothing without ${flagName(needed)}: give both.`);
+  return problems;
 }
 
 function readFlag(

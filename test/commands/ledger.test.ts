@@ -14,6 +14,8 @@ test("`ledger show` and `ledger export` tell everything but secrets", async () =
     { event: "intent" },
     { event: "attempt", data: { state: "CONFIRMED", remoteId: payouts[0] } },
   ]);
+  const toWhom = await merchant.lenden(["ledger", "show", "REF-1"]);
+  expect(toWhom.stdout).toMatch(/^ {2}To +01712345678$/m);
   const csv = await merchant.lenden(["ledger", "export"]);
   expect(csv.stdout.trim().split(/\r?\n/)).toHaveLength(6);
   const ndjson = await merchant.lenden(["ledger", "export", "-o", "ndjson"]);

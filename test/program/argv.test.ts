@@ -327,6 +327,20 @@ test("of two flags that stand for one another both are named", async () => {
   expect(stderr).toContain("--method and --method-id contradict each other: give one.");
 });
 
+test("a flag that does nothing without another is refused alone", async () => {
+  const line = "payout send --amount 500 --to 01712345678 --method bkash --wait-timeout 5s".split(
+    " ",
+  );
+  const { code, stderr } = await lenden([...line, "--interval", "1s"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("--wait-timeout does nothing without --wait: give both.");
+  expect(stderr).toContain("--interval does nothing without --wait: give both.");
+  expect((await lenden([...line, "--wait"])).stderr).not.toContain("does nothing");
+  expect((await lenden("pay wait TX1 --wait-timeout 5s".split(" "))).stderr).not.toContain(
+    "does nothing",
+  );
+});
+
 test("all problems of one line are reported together, each naming its flag", async () => {
   const { code, stderr } = await lenden(
     "payout send --amount 1,250 --to 1712345678 --ref a:b --nmae x --timeout soon -o xml extra".split(

@@ -36,6 +36,7 @@ export const ledgerShow = defineCommand({
       field("kind", "Kind", text(shown.kind)),
       field("reference", "Reference", text(shown.reference)),
       field("amount", "Amount", money(shown.amountPaisa)),
+      ...askedFields(shown.asked),
       field("target", shown.kind === "payout" ? "In place of" : "Of", text(shown.target)),
       field("state", "State", text(shown.state)),
       field("remoteId", "Service's id", text(shown.remoteId)),
@@ -47,7 +48,7 @@ export const ledgerShow = defineCommand({
         text(`${shown.profile} (${shown.environment}, ${shown.baseUrl})`),
       ),
       field("command", "Command", text(`${shown.command}, by ${shown.user}`)),
-      field("createdAt", "Sent", time(shown.createdAt)),
+      field("createdAt", "Begun", time(shown.createdAt)),
       ...history.map(({ at, event, data }, index) =>
         field(
           `history.${index}`,
@@ -57,6 +58,23 @@ export const ledgerShow = defineCommand({
       ),
     ]),
 });
+
+/** What was asked for beside the amount; each kind of operation has some of it. */
+const askedLabels = {
+  recipientNumber: "To",
+  recipientName: "Name",
+  accountType: "Account type",
+  accountNumber: "Account",
+  description: "Description",
+  note: "Note",
+};
+
+function askedFields(asked: Record<string, unknown>) {
+  return Object.entries(askedLabels).flatMap(([name, label]) => {
+    const value = asked[name];
+    return typeof value === "string" ? [field(name, label, text(value))] : [];
+  });
+}
 
 function stateIn(data: unknown): string {
   if (typeof data !== "object" || data === null) return "";
