@@ -215,6 +215,17 @@ describe("what there is not", () => {
     ],
     [["completely-other"], "lenden has no command 'completely-other'", "See 'lenden --help'"],
     [["pay", "completely-other"], "lenden pay has no command", "See 'lenden pay --help'"],
+    [
+      ["--jsno", "methods"],
+      "There is no flag '--jsno'; did you mean --json?",
+      "See 'lenden --help'",
+    ],
+    [["--api-key", "x", "methods"], "no flag takes a key or a secret", "See 'lenden --help'"],
+    [
+      ["payout", "--amount", "5", "send"],
+      "--amount is a flag of a command, and stands after it",
+      "",
+    ],
     [["help", "payot"], "no command or topic 'payot'", "Did you mean 'lenden help payout'?"],
     [["help", "pay", "craete"], "no command or topic 'pay craete'", "'lenden help pay create'?"],
     [["help", "exit-code"], "no command or topic", "Did you mean 'lenden help exit-codes'?"],

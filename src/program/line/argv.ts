@@ -153,7 +153,7 @@ async function invocation(
 ): Promise<Invocation> {
   const { unknown, known } = withoutUnknown(args);
   const more =
-    unknown.length === 0 ? [] : (await import("./suggest.ts")).unknownFlags(unknown, command);
+    unknown.length === 0 ? [] : (await import("./suggest.ts")).unknownFlags(unknown, command.flags);
   const given = {
     flags: typed.own,
     arguments: [...known, ...operands],

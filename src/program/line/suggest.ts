@@ -14,11 +14,24 @@ import { otherFlags, secretFlags } from "./other-words.ts";
 export function unknownCommand(path: string, words: string[], commands: Command[]): Failure {
   const where = path === "" ? "lenden" : `lenden ${path}`;
   const [typed = ""] = words;
+  const help = `See '${where} --help' for what there is.`;
+  if (typed.startsWith("-")) return usage(flagBefore(typed, commands), help);
   const meant = meantLines(path, words, commands);
   return usage(
     [`${where} has no command ${shown(typed)}.`],
-    meant.length > 0 ? question(meant) : `See '${where} --help' for what there is.`,
+    meant.length > 0 ? question(meant) : help,
   );
+}
+
+/** A flag that stands where the command should. */
+function flagBefore(typed: string, commands: Command[]): string[] {
+  const name = typed.split("=")[0] ?? typed;
+  const isOfCommands = commands
+    .flatMap(({ flags }) => Object.values(flags))
+    .some((one) => flagName(one) === name);
+  return isOfCommands
+    ? [`${name} is a flag of a command, and stands after it.`]
+    : unknownFlags([typed], {});
 }
 
 /** The failure of help on something that there is not: neither a command nor a topic. */
@@ -34,8 +47,8 @@ export function unknownHelp(words: string[], commands: Command[]): Failure {
 }
 
 /** One sentence for each unknown flag. Its value is never repeated: it may be a secret. */
-export function unknownFlags(typed: string[], command: Command): string[] {
-  const own = Object.values(command.flags).map(flagName);
+export function unknownFlags(typed: string[], flags: Command["flags"]): string[] {
+  const own = Object.values(flags).map(flagName);
   const all = [...own, ...Object.values(globalFlags).map(flagName)];
   return typed.map((text) => {
     const name = text.split("=")[0] ?? text;
