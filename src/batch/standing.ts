@@ -1,7 +1,7 @@
 import type { Paisa } from "../contract/amount.ts";
 import { Failure, type FailureKind } from "../failure.ts";
 import type { Batch, Tally } from "../ledger/batches/batch.ts";
-import type { State } from "../ledger/operation.ts";
+import { isUnsettled, type State } from "../state.ts";
 
 /** Where a row stands, in the words that people are told. */
 export const standings = [
@@ -28,7 +28,7 @@ export function standingOf(state: State | null, status: string | null): Standing
   if (state === null || state === "NOT_SENT") return "unsent";
   if (state === "REFUSED") return "refused";
   if (state === "CONFLICT") return "conflict";
-  if (state === "INTENT" || state === "UNCERTAIN") return "uncertain";
+  if (isUnsettled({ state })) return "uncertain";
   if (status === "Completed") return "completed";
   return status === "Cancelled" ? "cancelled" : "processing";
 }

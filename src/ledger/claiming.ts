@@ -1,4 +1,5 @@
 import type { Database } from "../sqlite/database.ts";
+import { isUnsettled } from "../state.ts";
 import type { History } from "./history.ts";
 import type { Holder, Operation, ReferencedIntent } from "./operation.ts";
 import { holderIn } from "./rows.ts";
@@ -52,9 +53,10 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
   };
 
   /** This process works on it from now on, and it may be sent again, although it had ended. */
-  function take({ number, state }: Operation): void {
+  function take(operation: Operation): void {
+    const { number } = operation;
     hold.run(JSON.stringify(holderNow(worker)), number);
-    if (state === "UNCERTAIN" || state === "INTENT") return;
+    if (isUnsettled(operation)) return;
     reopen.run(nowIn(worker), number);
     history.add(nowIn(worker), [
       { operation: number, event: "reopened", data: '{"state":"INTENT"}' },
@@ -66,10 +68,10 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
  * Whether it may be sent again with the same reference. A refusal for want of access said nothing
  * about the payout itself; any other one retires the reference (P17).
  */
-function isOpen({ state, code }: Operation): boolean {
+function isOpen(operation: Operation): boolean {
+  const { state, code } = operation;
   return (
-    ["INTENT", "NOT_SENT", "UNCERTAIN"].includes(state) ||
-    (state === "REFUSED" && code === "access")
+    isUnsettled(operation) || state === "NOT_SENT" || (state === "REFUSED" && code === "access")
   );
 }
 

@@ -1,13 +1,8 @@
 import type { Paisa } from "../contract/amount.ts";
+import type { State } from "../state.ts";
 
 /** What was done: the five things that this machine sends to change something. */
 export type Kind = "payment" | "payout" | "refund" | "cancel" | "trigger";
-
-/**
- * Where an operation stands. INTENT and UNCERTAIN both mean that it may have
- * happened: the first was interrupted, the second was answered by nothing that can be trusted.
- */
-export type State = "INTENT" | "NOT_SENT" | "REFUSED" | "CONFLICT" | "UNCERTAIN" | "CONFIRMED";
 
 /** The account that an operation belongs to; ids of one mean nothing in another. */
 export interface Owner {

@@ -1,5 +1,6 @@
 import type { Row } from "../sqlite/database.ts";
-import type { Holder, Kind, Operation, Owner, State } from "./operation.ts";
+import { type State, states } from "../state.ts";
+import type { Holder, Kind, Operation, Owner } from "./operation.ts";
 
 /** A row of the table `operations`, read back; only those of one account are ever read. */
 export function operationOf(row: Row, { baseUrl }: Pick<Owner, "baseUrl">): Operation {
@@ -52,14 +53,6 @@ export function stateIn({ state }: Row): State | null {
 }
 
 const kinds: readonly Kind[] = ["payment", "payout", "refund", "cancel", "trigger"];
-const states: readonly State[] = [
-  "INTENT",
-  "NOT_SENT",
-  "REFUSED",
-  "CONFLICT",
-  "UNCERTAIN",
-  "CONFIRMED",
-];
 
 function known<Word extends string>(words: readonly Word[], text: string): Word {
   const found = words.find((word) => word === text);

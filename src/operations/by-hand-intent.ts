@@ -3,12 +3,13 @@ import { contract } from "../contract/index.ts";
 import { readReference } from "../contract/reference.ts";
 import { usage } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { isUnresolved } from "../state.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { sameAgain } from "./outcome.ts";
 import { usedBefore } from "./payout.ts";
 import { claimReference } from "./payout-claim.ts";
 import { orderOf } from "./payout-order.ts";
 import { isLive, type Repeat } from "./refundable.ts";
+import { sameAgain } from "./same-again.ts";
 import type { World } from "./world.ts";
 
 /** A call that a person wrote by hand. */
@@ -108,9 +109,7 @@ async function begun(
   const amountPaisa = amountIn(body);
   const text = (name: string) => String(body[name]);
   const isSame = (one: Operation): boolean =>
-    kind === "refund"
-      ? isLive(one) && one.amountPaisa === amountPaisa
-      : ["INTENT", "UNCERTAIN", "CONFLICT"].includes(one.state);
+    kind === "refund" ? isLive(one) && one.amountPaisa === amountPaisa : isUnresolved(one);
   const intent = {
     kind,
     reference: null,

@@ -5,18 +5,12 @@ import { formatAmount, formatPaisa } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { isUnresolved } from "../state.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import {
-  attempted,
-  checkStop,
-  describe,
-  evidenceOf,
-  refusedToMake,
-  sameAgain,
-  unsent,
-} from "./outcome.ts";
+import { attempted, checkStop, describe, evidenceOf, refusedToMake, unsent } from "./outcome.ts";
 import { recorded } from "./recorded.ts";
 import { checkRefund, isLive, type Repeat, retrieveCompleted } from "./refundable.ts";
+import { sameAgain } from "./same-again.ts";
 import type { World } from "./world.ts";
 
 /** Connections are tried this often; a request that may have left is never tried again. */
@@ -45,7 +39,7 @@ export async function createPayment(
     asked: body,
   };
   const operation = (await world.ledger()).begin(intent, (before) => {
-    const open = before.find(({ state }) => ["INTENT", "UNCERTAIN", "CONFLICT"].includes(state));
+    const open = before.find(isUnresolved);
     if (open && !again) throw sameAgain("payment", open);
   });
   return recorded(operation, world, async () => {

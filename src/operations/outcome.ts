@@ -1,7 +1,5 @@
-import { formatTime } from "../contract/local-time.ts";
 import { type Evidence, Failure, type FailureKind } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
-import type { Operation } from "../ledger/operation.ts";
 import { clockTrouble } from "./clock.ts";
 import type { World } from "./world.ts";
 
@@ -151,23 +149,4 @@ function statusOf(answer: Unclear): { status: number } | Record<never, never> {
 export function checkStop(world: World): void {
   if (!world.isStopping()) return;
   throw new Failure("interrupted", "Stopped before anything was sent.");
-}
-
-/** The failure of what the ledger has already: the service would make a second one. */
-export function sameAgain(
-  what: "payment" | "refund",
-  { id, state, createdAt }: Operation,
-): Failure {
-  const first =
-    state === "INTENT" || state === "UNCERTAIN"
-      ? `Look in the merchant dashboard whether it was made, and say so with 'lenden ledger resolve ${id}'`
-      : `Look with 'lenden ledger show ${id}'`;
-  return new Failure(
-    "refused",
-    `The ledger has the same ${what} already, ${state}, since ${formatTime(createdAt)} (${id}).`,
-    {
-      hint: `Nothing was sent. ${first}; only if a second one is really meant, add --again.`,
-      operation: id,
-    },
-  );
 }

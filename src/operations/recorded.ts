@@ -1,6 +1,7 @@
 import { formatTime } from "../contract/local-time.ts";
 import { Failure, type FailureKind } from "../failure.ts";
-import type { Holder, Operation, Outcome, State } from "../ledger/operation.ts";
+import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
+import type { State } from "../state.ts";
 import type { World } from "./world.ts";
 
 /** What the service confirmed. */

@@ -4,7 +4,9 @@ import type { ServiceContract } from "../contract/index.ts";
 import { formatAmount, formatPaisa } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { dataOf, sameAgain } from "./outcome.ts";
+import { isUnresolved } from "../state.ts";
+import { dataOf } from "./outcome.ts";
+import { sameAgain } from "./same-again.ts";
 import { remembered } from "./wait.ts";
 import type { World } from "./world.ts";
 
@@ -104,8 +106,8 @@ function checkLeft(transactionId: string, { paidPaisa, amountPaisa, live }: Left
 }
 
 /** Whether a refund counts against what was paid: it was made, or it may have been. */
-export function isLive({ state, status }: Operation): boolean {
-  return ["INTENT", "UNCERTAIN", "CONFLICT", "CONFIRMED"].includes(state) && status !== "Cancelled";
+export function isLive(refund: Operation): boolean {
+  return (isUnresolved(refund) || refund.state === "CONFIRMED") && refund.status !== "Cancelled";
 }
 
 function sumOf(operations: Operation[]): Paisa {

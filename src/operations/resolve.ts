@@ -2,6 +2,7 @@ import { resources } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { SharedLedger } from "../ledger/grouped.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { isUnsettled } from "../state.ts";
 import { sendPayout } from "./payout.ts";
 import { orderOf } from "./payout-order.ts";
 import { held } from "./recorded.ts";
@@ -24,7 +25,7 @@ export async function resolve(
   world: World,
 ): Promise<Operation> {
   const ledger = await world.ledger();
-  if (operation.state !== "INTENT" && operation.state !== "UNCERTAIN") {
+  if (!isUnsettled(operation)) {
     if (finding) throw notUncertain(operation);
     return operation;
   }

@@ -211,8 +211,8 @@ export const mutants = [
   {
     name: "uncertain refunds do not count in the sum",
     file: "operations/refundable.ts",
-    find: '["INTENT", "UNCERTAIN", "CONFLICT", "CONFIRMED"].includes(state)',
-    replace: '["CONFIRMED"].includes(state)',
+    find: '(isUnresolved(refund) || refund.state === "CONFIRMED")',
+    replace: '(false && isUnresolved(refund) || refund.state === "CONFIRMED")',
   },
   {
     name: "a held reference is stolen",

@@ -2,6 +2,7 @@ import { readIdentifier } from "../../contract/identifier.ts";
 import { formatPaisa } from "../../contract/money.ts";
 import type { Context, Operation } from "../../frame/context.ts";
 import { showSame } from "../../frame/same-line.ts";
+import { isUnsettled } from "../../state.ts";
 import { card, field, text, time, type View } from "../../ui/view.ts";
 
 /** What a person says of an operation. */
@@ -32,8 +33,9 @@ export function findingText(finding: Finding | undefined): string {
   return finding === "not made" ? ": not made" : `: made, as ${finding.made}`;
 }
 
-function needsWord({ kind, state }: Operation): boolean {
-  return (kind === "payment" || kind === "refund") && (state === "INTENT" || state === "UNCERTAIN");
+function needsWord(operation: Operation): boolean {
+  const { kind } = operation;
+  return (kind === "payment" || kind === "refund") && isUnsettled(operation);
 }
 
 async function askForFinding(operation: Operation, context: Context): Promise<Finding | undefined> {

@@ -4,6 +4,7 @@ import { defineCommand } from "../../frame/command.ts";
 import { readWord } from "../../frame/common-flags.ts";
 import type { Context, Operation } from "../../frame/context.ts";
 import { argument, flag } from "../../frame/flag.ts";
+import { isUnsettled } from "../../state.ts";
 import { id, status, text, time } from "../../ui/view.ts";
 import { exported } from "./exported.ts";
 import { askForFindings, type Finding, findingText } from "./findings.ts";
@@ -79,8 +80,7 @@ export const ledgerResolve = defineCommand({
     })),
     empty: "Nothing is uncertain.",
   }),
-  ending: (rows) =>
-    rows.some(({ state }) => state === "INTENT" || state === "UNCERTAIN") ? "uncertain" : undefined,
+  ending: (rows) => (rows.some(isUnsettled) ? "uncertain" : undefined),
 });
 
 /** Of several, one that cannot be settled does not keep the others from it. */
@@ -108,6 +108,6 @@ async function settleEach(
 }
 
 /** It will be signed: without the secret it is not even begun (P2). */
-function goesOutAgain({ kind, state }: Operation): boolean {
-  return kind === "payout" && (state === "INTENT" || state === "UNCERTAIN");
+function goesOutAgain(operation: Operation): boolean {
+  return operation.kind === "payout" && isUnsettled(operation);
 }

@@ -1,5 +1,6 @@
 import type { Paisa } from "../../contract/amount.ts";
-import type { Holder, State } from "../operation.ts";
+import type { State } from "../../state.ts";
+import type { Holder } from "../operation.ts";
 
 /** A file of payouts, as it was planned; the file itself is never read again. */
 export interface Batch {

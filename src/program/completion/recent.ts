@@ -6,6 +6,7 @@ import type { Batch } from "../../ledger/batches/batch.ts";
 import type { Operation, Owner } from "../../ledger/operation.ts";
 import { openRecent } from "../../ledger/recent.ts";
 import type { Database } from "../../sqlite/database.ts";
+import { isUnsettled } from "../../state.ts";
 import { rowsText } from "../../ui/rows.ts";
 import { type Entry, type KeptAccount, keptAccounts, recentFileName } from "./recent-kept.ts";
 
@@ -51,7 +52,7 @@ function operationEntry({ reference, id, kind, createdAt, ...operation }: Operat
     value: reference ?? id,
     about: `${kind}, ${standing(operation)}`,
     at: createdAt,
-    isOpen: operation.state === "INTENT" || operation.state === "UNCERTAIN",
+    isOpen: isUnsettled(operation),
   };
 }
 

@@ -1,6 +1,6 @@
 import { type Standing, standings } from "../../../batch/standing.ts";
 import { type Status, statuses } from "../../../contract/words.ts";
-import type { State } from "../../../ledger/operation.ts";
+import type { State } from "../../../state.ts";
 import { type Page, type Row, rows, text } from "../page.ts";
 
 const ofTheService: Record<Status, string> = {
