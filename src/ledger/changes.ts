@@ -3,6 +3,7 @@ import { openBeginning } from "./beginning.ts";
 import { type Claim, openClaiming } from "./claiming.ts";
 import type { History } from "./history.ts";
 import type { Intent, Operation, Outcome, ReferencedIntent } from "./operation.ts";
+import { openSelect } from "./select.ts";
 import { openSettling, type Settled } from "./settling.ts";
 import type { Similar } from "./similar.ts";
 import type { Worker } from "./worker.ts";
@@ -22,6 +23,7 @@ export function openChanges(database: Database, worker: Worker, { history, simil
   const begin = openBeginning(database, worker, history);
   const { claim, holderOf } = openClaiming(database, worker, history);
   const settle = openSettling(database, worker, history);
+  const byNumber = openSelect(database, worker.owner)("AND number = ?");
 
   /** What is let go of is free for what is claimed. */
   function apply(changes: Change[]): Changed[] {
@@ -57,6 +59,20 @@ export function openChanges(database: Database, worker: Worker, { history, simil
     /** Writes down what came of an attempt. `letGo`: nobody works on it any longer. */
     settle: ({ number }: Operation, outcome: Outcome, { letGo }: { letGo: boolean }): void =>
       database.transaction(() => settle([{ number, outcome, letGo }])),
+
+    /**
+     * Writes down what somebody found by looking, which takes its time: of an operation that was sent,
+     * taken or settled since it was read, it says nothing. Gives it as it is now, and whether it was
+     * written.
+     */
+    learn: (read: Operation, outcome: Outcome): { isWritten: boolean; operation: Operation } =>
+      database.transaction(() => {
+        const before = byNumber.first(read.number) ?? read;
+        const hasMoved = before.state !== read.state || before.updatedAt !== read.updatedAt;
+        if (hasMoved || holderOf(before)) return { isWritten: false, operation: before };
+        settle([{ number: read.number, outcome, letGo: true }]);
+        return { isWritten: true, operation: byNumber.first(read.number) ?? read };
+      }),
 
     /** Several changes as one: all of them durable when it returns, or none. */
     apply: (changes: Change[]): Changed[] => database.transaction(() => apply(changes)),

@@ -109,11 +109,11 @@ async function knownPayout(
   const ledger = await world.ledger();
   try {
     const payout = await retrievePayout(order, remoteId, world);
-    await ledger.settle(operation, { state, status: payout.status }, { letGo: true });
+    ledger.learn(operation, { state, status: payout.status });
     return payout;
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== "conflict") throw error;
-    await ledger.settle(operation, outcomeOf(error), { letGo: true });
+    ledger.learn(operation, outcomeOf(error));
     throw error;
   }
 }

@@ -30,9 +30,9 @@ export async function settleProved(found: Retrieved, world: World): Promise<Oper
   const ledger = await world.ledger();
   const { kind, id, record } = found;
   const free = ledger.unsettled().filter((one) => !ledger.holderOf(one));
-  const settled = free.filter((one) => isMovedTo(one, found));
-  for (const move of settled)
-    await ledger.settle(move, { state: "CONFIRMED", status: record.status }, { letGo: true });
+  const settled = free
+    .filter((one) => isMovedTo(one, found))
+    .filter((one) => ledger.learn(one, { state: "CONFIRMED", status: record.status }).isWritten);
   if (ledger.ofRecord(kind, id)) {
     await remembered({ kind, id }, record, world).catch((error) => {
       if (!(error instanceof Failure)) throw error;
@@ -43,8 +43,7 @@ export async function settleProved(found: Retrieved, world: World): Promise<Oper
   const [own, another] = free.filter((one) => one.kind === kind && isMadeBy(one, record));
   if (!own || another || ledger.find(id)) return settled;
   const outcome = { state: "CONFIRMED", remoteId: id, status: record.status } as const;
-  await ledger.settle(own, outcome, { letGo: true });
-  return [...settled, own];
+  return ledger.learn(own, outcome).isWritten ? [...settled, own] : settled;
 }
 
 /** Whether it is a cancel or a trigger of this record, and the record is where it was to go. */

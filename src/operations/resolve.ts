@@ -1,7 +1,8 @@
+import { formatTime } from "../contract/local-time.ts";
 import { resources } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { SharedLedger } from "../ledger/grouped.ts";
-import type { Operation } from "../ledger/operation.ts";
+import type { Operation, Outcome } from "../ledger/operation.ts";
 import { isUnsettled } from "../state.ts";
 import { sendPayout } from "./payout.ts";
 import { orderOf } from "./payout-order.ts";
@@ -33,9 +34,7 @@ export async function resolve(
   if (by) throw held(operation.reference ?? operation.id, by);
   if (finding === "not made") {
     const message = "declared not made";
-    const outcome = { state: "NOT_SENT", code: "declared", message } as const;
-    await ledger.settle(operation, outcome, { letGo: true });
-    return asItIsNow(operation, ledger);
+    return learnt(operation, { state: "NOT_SENT", code: "declared", message }, ledger);
   }
   const isMove = operation.kind === "cancel" || operation.kind === "trigger";
   if (finding && !isMove) return adopt(operation, finding.made, world);
@@ -54,9 +53,13 @@ export async function resolve(
   );
 }
 
-/** Where the outcome is known, nobody may say something else. */
-function notUncertain({ id, state }: Operation): Failure {
-  return new Failure("usage", `${id} is ${state}, and not uncertain.`, {
+/** Where the outcome is known, or was sought anew meanwhile, nobody may say something else. */
+function notUncertain(operation: Operation): Failure {
+  const { id, state, updatedAt } = operation;
+  const why = isUnsettled(operation)
+    ? `${id} was sent again at ${formatTime(updatedAt)}`
+    : `${id} is ${state}, and not uncertain`;
+  return new Failure("usage", `${why}.`, {
     hint: `Nothing was changed. 'lenden ledger show ${id}' says how it came to that.`,
     operation: id,
   });
@@ -70,11 +73,8 @@ async function adopt(operation: Operation, remoteId: string, world: World): Prom
   const taken = ledger.find(remoteId);
   if (taken && taken.number !== operation.number)
     differences.push(`it already belongs to ${taken.id}`);
-  if (differences.length === 0) {
-    const outcome = { state: "CONFIRMED", remoteId, status: record.status } as const;
-    await ledger.settle(operation, outcome, { letGo: true });
-    return asItIsNow(operation, ledger);
-  }
+  if (differences.length === 0)
+    return learnt(operation, { state: "CONFIRMED", remoteId, status: record.status }, ledger);
   throw new Failure(
     "conflict",
     `${remoteId} is not what ${operation.id} asked for: ${differences.join(", ")}.`,
@@ -93,11 +93,19 @@ async function look(operation: Operation, world: World): Promise<Operation> {
   const moved = resources.find((one) => one === resource) ?? "payment";
   const { status } = await retrieveRecord(moved, id, world);
   const state = status === target ? "CONFIRMED" : "NOT_SENT";
-  await ledger.settle(operation, { state, status }, { letGo: true });
-  return asItIsNow(operation, ledger);
+  return learnt(operation, { state, status }, ledger);
 }
 
-/** Reads it for display. That must not fail: the money has moved by now, or the finding is written. */
+/** @throws Failure where somebody else sent or settled it while it was looked at */
+function learnt(read: Operation, outcome: Outcome, ledger: SharedLedger): Operation {
+  const { isWritten, operation } = ledger.learn(read, outcome);
+  if (isWritten) return operation;
+  const by = ledger.holderOf(operation);
+  if (by) throw held(operation.reference ?? operation.id, by);
+  throw notUncertain(operation);
+}
+
+/** Reads it for display. That must not fail: the money has moved by now. */
 function asItIsNow(operation: Operation, ledger: SharedLedger): Operation {
   try {
     return ledger.find(operation.id) ?? operation;

@@ -111,7 +111,7 @@ export async function remembered<Retrieved extends ServiceRecord>(
       const seen = conflict
         ? outcomeOf(conflict)
         : { state: operation.state, status: record.status };
-      if (seen.status !== operation.status) await ledger.settle(operation, seen, { letGo: true });
+      if (seen.status !== operation.status) ledger.learn(operation, seen);
     }
   } catch {
     world.notice(`The ledger could not keep that ${id} is ${record.status}; ask for it again.`);

@@ -215,6 +215,12 @@ export const mutants = [
     replace: '(false && isUnresolved(refund) || refund.state === "CONFIRMED")',
   },
   {
+    name: "what somebody found settles what another process settled meanwhile",
+    file: "ledger/changes.ts",
+    find: "if (hasMoved || holderOf(before))",
+    replace: "if (hasMoved && holderOf(before))",
+  },
+  {
     name: "a held reference is stolen",
     file: "ledger/claiming.ts",
     find: "operation.holder && worker.isAlive(operation.holder)",

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { payoutIntent } from "../../src/operations/payout-claim.ts";
+import { settleProved } from "../../src/operations/proved.ts";
+import { type Finding, resolve } from "../../src/operations/resolve.ts";
+import { created, data, failure, order, retrieved, scripted } from "./scripted.ts";
+
+const confirmed = { state: "CONFIRMED", remoteId: "PO1", status: "Completed", sent: true } as const;
+const lost = { state: "UNCERTAIN", message: "no answer in time", sent: true } as const;
+
+/** A payout in doubt, as somebody read it a while ago. */
+async function doubtful(script: Parameters<typeof scripted>[0] = {}) {
+  const run = scripted(script);
+  const ledger = await run.ledger();
+  const [claim] = ledger.claim([payoutIntent(order, run.world)]);
+  if (!claim) throw new Error("a claim has no answer");
+  ledger.settle(claim.operation, lost, { letGo: true });
+  const read = ledger.find(order.reference);
+  if (!read) throw new Error("the ledger lost a payout");
+  run.state.nowMs += 60_000;
+  return { ...run, read, ledger };
+}
+
+test.each<[string, Finding]>([
+  ["it was not made", "not made"],
+  ["it was made", { made: "PO1" }],
+])(
+  "what another process confirmed while somebody looked stays so, whoever says that %s",
+  async (_, finding) => {
+    const record = data({ ...retrieved, status: "Processing" });
+    const { world, ledger, read } = await doubtful({ retrievePayout: [record] });
+    ledger.settle(read, confirmed, { letGo: true });
+    expect(await failure(resolve(read, finding, world))).toMatchObject({
+      kind: "usage",
+      message: `${read.id} is CONFIRMED, and not uncertain.`,
+    });
+    expect(ledger.find(order.reference)).toMatchObject({ state: "CONFIRMED", status: "Completed" });
+  },
+);
+
+test("what went out again while somebody looked is not declared not made", async () => {
+  const { world, ledger, read } = await doubtful();
+  ledger.settle(read, lost, { letGo: true });
+  expect(await failure(resolve(read, "not made", world))).toMatchObject({
+    kind: "usage",
+    message: expect.stringContaining("was sent again at"),
+  });
+  expect(ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
+});
+
+test("a record that is found does not settle what another process settled meanwhile", async () => {
+  const { world, ledger, read } = await doubtful();
+  const stale = { ...ledger, unsettled: () => [read] };
+  ledger.settle(read, { state: "CONFLICT", code: "conflict" }, { letGo: true });
+  const found = { kind: "payout", id: "PO1", record: { ...retrieved, ...created } } as const;
+  expect(await settleProved(found, { ...world, ledger: async () => stale })).toEqual([]);
+  expect(ledger.find(order.reference)).toMatchObject({ state: "CONFLICT", remoteId: null });
+});
