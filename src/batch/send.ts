@@ -49,7 +49,7 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   const restsSinceMs = atRest(sending, world);
   const isOver = () => rules.reason() !== undefined || world.isStopping();
   const claim = async (page: PlannedPayout[]) =>
-    ledger.claim(page.map((row) => payoutIntent(orderOf(row), world)));
+    ledger.claim(page.map((row) => payoutIntent(orderOfRow(row), world)));
   const { underWay, ...supply } = sizes(sending);
   const rows = openSupply(rowsOf(sending, world), { ...supply, claim, isOver });
   const run = { sending, rules, pace, restsSinceMs };
@@ -135,7 +135,10 @@ async function sendRow(
   world: World,
 ): Promise<void> {
   try {
-    await sendPlannedPayout({ order: orderOf(row), claim, restsSinceMs: restsSinceMs(row) }, world);
+    await sendPlannedPayout(
+      { order: orderOfRow(row), claim, restsSinceMs: restsSinceMs(row) },
+      world,
+    );
     pace.speedUp();
     rules.saw("sent");
     sending.onRow(row, "sent");
@@ -149,7 +152,7 @@ async function sendRow(
 }
 
 /** A row as the payout that it is. */
-export function orderOf(planned: PlannedPayout): PayoutOrder {
+export function orderOfRow(planned: PlannedPayout): PayoutOrder {
   const { amountPaisa, reference, recipient, methodId, name, description } = planned;
   return {
     amountPaisa,

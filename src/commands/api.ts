@@ -64,15 +64,16 @@ export const api = defineCommand({
       ];
       await context.confirm({ action: "Make a raw call", rows, ...sumIn(call.body) });
     }
-    const { raw, failure } = await sent(call, input, context);
-    const ending = failure?.kind ?? endingOf(raw, verb);
+    const { raw, failure, isKnown } = await sent(call, input, context);
+    const reads = verb === "GET" || isKnown === true;
+    const ending = failure?.kind ?? endingOf(raw, reads);
     if (ending) context.notice(`This is no plain success: ${ending} (status ${raw.status}).`);
     if (failure?.kind === "uncertain" || failure?.kind === "conflict")
       context.notice(inOneLine(failure));
-    return { ...raw, include, ending, verb };
+    return { ...raw, include, ending, reads };
   },
-  changed: ({ verb, ending }) =>
-    verb !== "GET" && (!ending || ending === "uncertain" || ending === "conflict"),
+  changed: ({ reads, ending }) =>
+    !reads && (!ending || ending === "uncertain" || ending === "conflict"),
   json: ({ status, headers, body, include }) => (include ? { status, headers, body } : body),
   view: ({ status, headers, body, include }) => {
     const head = [
@@ -97,13 +98,13 @@ async function sent(
   call: Call,
   how: { again: boolean },
   context: Context,
-): Promise<{ raw: RawOutcome; failure?: Failure }> {
+): Promise<{ raw: RawOutcome; failure?: Failure; isKnown?: true }> {
   const { madeBy } = await import("../operations/by-hand-intent.ts");
   const made = madeBy(call);
   if (!made) return { raw: await context.raw(call) };
   if (made === "payout") await context.payoutSecret();
   const { sendByHand } = await import("../operations/by-hand.ts");
-  return sendByHand(made, call, () => context.raw(call), how, await context.world());
+  return sendByHand(made, call, (one) => context.raw(one), how, await context.world());
 }
 
 /** The sum that a body is about, if it is about one. */
@@ -112,9 +113,9 @@ function sumIn(body: Record<string, unknown> | undefined): { amountPaisa?: Paisa
   return amountPaisa === undefined ? {} : { amountPaisa };
 }
 
-function endingOf({ answer }: RawOutcome, verb: Verb): FailureKind | undefined {
+function endingOf({ answer }: RawOutcome, reads: boolean): FailureKind | undefined {
   if (answer.kind === "data") return undefined;
-  if (answer.kind === "unclear") return verb === "GET" ? "unreachable" : "uncertain";
+  if (answer.kind === "unclear") return reads ? "unreachable" : "uncertain";
   return (
     {
       access: "access",

@@ -7,14 +7,14 @@ import { isUnresolved } from "../state.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { usedBefore } from "./payout.ts";
 import { claimReference } from "./payout-claim.ts";
-import { orderOf } from "./payout-order.ts";
+import { keptTexts, orderIn, orderOf, type PayoutOrder } from "./payout-order.ts";
 import { isLive, type Repeat } from "./refundable.ts";
 import { sameAgain } from "./same-again.ts";
 import type { World } from "./world.ts";
 
 /** A call that a person wrote by hand. */
 export interface Call {
-  method: string;
+  method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   path: string;
   body: Record<string, unknown> | undefined;
 }
@@ -65,22 +65,31 @@ export function intended(
 
 /** Of a payout all must be readable that decides who gets how much, or its reference means nothing. */
 async function claimed(body: Record<string, unknown>, world: World): Promise<Intended> {
+  const problems = missing("payout", body, decisive.payout);
   const reference = readReference(String(body.merchantRef ?? ""));
-  const amountPaisa = amountIn(body);
-  const order = orderOf({
-    asked: body,
-    amountPaisa,
-    reference: reference.ok ? reference.value : null,
-  });
-  const problems = missing("payout", body, ["recipientNumber", "paymentMethodId"]);
   if (!reference.ok) problems.unshift(`merchantRef: ${reference.problem}`);
-  if (problems.length > 0) throw usage(problems, "Nothing was sent.");
+  const order = orderIn(body);
+  if (problems.length > 0 || !order) throw usage(problems, "Nothing was sent.");
+  await checkTexts(order, world);
   const { kind, operation } = await claimReference(order, world);
   if (kind === "known" && operation.state !== "CONFIRMED") throw usedBefore(order, operation);
   return { operation, isResumed: kind === "resumed" };
 }
 
+/** An earlier call may have made it, and another body under its reference is a mistake. */
+async function checkTexts(order: PayoutOrder, world: World): Promise<void> {
+  const before = (await world.ledger()).find(order.reference);
+  if (before?.reference !== order.reference || before.state === "CONFIRMED") return;
+  const kept = keptTexts(order, orderOf(before));
+  if (kept)
+    throw usage(
+      [`${order.reference} was asked for with other texts: ${kept}.`],
+      "Nothing was sent.",
+    );
+}
+
 const decisive = {
+  payout: ["merchantRef", "recipientNumber", "paymentMethodId"],
   payment: ["description", "paymentMethodId"],
   refund: ["transactionId", "accountNumber", "accountType"],
 };

@@ -1,11 +1,12 @@
 import { paisaOf } from "../contract/amount.ts";
+import { contract } from "../contract/index.ts";
 import { formatAmount, formatPaisa } from "../contract/money.ts";
 import { Failure, type FailureDetails } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { type Call, intended, type Made } from "./by-hand-intent.ts";
 import { checkStop, describe, evidenceOf, refusedToMake } from "./outcome.ts";
-import { retrievePayout } from "./payout.ts";
+import { knownPayout, retrievePayout } from "./payout.ts";
 import { earlierDoubt } from "./payout-claim.ts";
 import { orderOf } from "./payout-order.ts";
 import { type Confirmed, recorded } from "./recorded.ts";
@@ -19,31 +20,33 @@ type Answered = Exclude<Answer, { kind: "unsent" }>;
 interface Ended<Raw> {
   raw: Raw;
   failure?: Failure;
+  /** Nothing was sent: the ledger had it already, and this is that. */
+  isKnown?: true;
 }
 
 /**
  * Sends a call that makes something, once. By hand or not: its intent is durable before it leaves
  * (I1), a reference belongs to one payout (I2, I3), and what may have happened is not sent again.
  *
- * @param send gives the answer, whatever it is; it throws where nothing left
+ * @param send makes a call and gives the answer, whatever it is; it throws where nothing left
  * @throws Failure where nothing was sent, or where a payout may have been sent before
  */
 export async function sendByHand<Raw extends { answer: Answered }>(
   kind: Made,
   call: Call,
-  send: () => Promise<Raw>,
+  send: (call: Call) => Promise<Raw>,
   how: Repeat,
   world: World,
 ): Promise<Ended<Raw>> {
   const { operation, isResumed } = await intended(kind, call.body ?? {}, how, world);
-  if (operation.state === "CONFIRMED") return { raw: await send() }; // the service only shows it
+  if (operation.state === "CONFIRMED") return known(operation, send, world);
   let ended: { raw: Raw } | undefined;
   try {
     await recorded(operation, world, async () => {
       const doubt = isResumed ? await earlierDoubt(operation, world) : undefined;
       if (doubt === undefined) checkStop(world);
       else if (world.isStopping()) throw uncertain(operation, doubt, { untried: true });
-      const raw = await send().catch((error) => rethrow(error, operation, doubt));
+      const raw = await send(call).catch((error) => rethrow(error, operation, doubt));
       ended = { raw };
       const made = judged(raw.answer, { operation, doubt }, world);
       if (kind !== "payout") return made;
@@ -56,6 +59,23 @@ export async function sendByHand<Raw extends { answer: Answered }>(
   }
   if (ended) return ended;
   throw new Error("a call was written down as sent, and has no answer");
+}
+
+/**
+ * P5: nothing is sent, for nobody knows how long the service remembers a reference; the payout is
+ * retrieved instead, and compared.
+ */
+async function known<Raw>(
+  operation: Operation,
+  send: (call: Call) => Promise<Raw>,
+  world: World,
+): Promise<Ended<Raw>> {
+  const { payoutId } = await knownPayout(orderOf(operation), operation, world);
+  world.notice(
+    `The ledger has ${operation.reference} already, as ${payoutId}; nothing was sent. This is how it is now.`,
+  );
+  const path = contract.retrievePayout.path.replace(":payoutId", encodeURIComponent(payoutId));
+  return { raw: await send({ method: "GET", path, body: undefined }), isKnown: true };
 }
 
 interface Sent {

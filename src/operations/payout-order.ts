@@ -29,21 +29,41 @@ export function payoutBody(order: PayoutOrder) {
   };
 }
 
-/** The order of a payout that the ledger has, or is to get. */
-export function orderOf({
-  asked,
-  amountPaisa,
-  reference,
-}: Pick<Operation, "asked" | "amountPaisa" | "reference">): PayoutOrder {
-  const text = (name: string) => (typeof asked[name] === "string" ? asked[name] : undefined);
+/** The order that a request's body asks for; undefined where it lacks what decides who gets how much. */
+export function orderIn(body: Record<string, unknown>): PayoutOrder | undefined {
+  const text = (name: string) => (typeof body[name] === "string" ? body[name] : undefined);
+  const amountPaisa = typeof body.amount === "number" ? paisaOf(body.amount) : undefined;
+  const [reference, recipientNumber] = [text("merchantRef"), text("recipientNumber")];
+  const paymentMethodId = text("paymentMethodId");
+  if (amountPaisa === undefined || !reference || !recipientNumber || !paymentMethodId)
+    return undefined;
   return {
-    amountPaisa: amountPaisa ?? 0n,
-    reference: reference ?? "",
-    recipientNumber: text("recipientNumber") ?? "",
+    amountPaisa,
+    reference,
+    recipientNumber,
     recipientName: text("recipientName"),
     description: text("description"),
-    paymentMethodId: text("paymentMethodId") ?? "",
+    paymentMethodId,
   };
+}
+
+/** The order of a payout that the ledger has. */
+export function orderOf({ id, asked }: Pick<Operation, "id" | "asked">): PayoutOrder {
+  const order = orderIn(asked);
+  if (order) return order;
+  throw new TypeError(`the ledger has ${id} as a payout, without who gets how much`);
+}
+
+/** What of an order stays as the ledger has it, whatever was given now; who gets how much is the same. */
+export function keptTexts(given: PayoutOrder, order: PayoutOrder): string {
+  const texts = [
+    ["name", given.recipientName, order.recipientName],
+    ["description", given.description, order.description],
+  ];
+  return texts
+    .filter(([, now, before]) => now !== before)
+    .map(([what, , before]) => (before === undefined ? `without a ${what}` : `${what} ${before}`))
+    .join(", ");
 }
 
 interface Theirs {

@@ -7,7 +7,7 @@ import { checkClock } from "./clock.ts";
 import { describe } from "./outcome.ts";
 import { createPayout } from "./payout-attempts.ts";
 import { checkClaim, claimReference, earlierDoubt } from "./payout-claim.ts";
-import { compare, type PayoutOrder, uncertain } from "./payout-order.ts";
+import { compare, keptTexts, orderOf, type PayoutOrder, uncertain } from "./payout-order.ts";
 import { outcomeOf, recorded } from "./recorded.ts";
 import type { World } from "./world.ts";
 
@@ -88,8 +88,14 @@ interface Claimed {
   restsSinceMs?: number | undefined;
 }
 
-/** Sends what was claimed, and holds the answer beside the order. */
-async function make(order: PayoutOrder, { kind, operation, restsSinceMs }: Claimed, world: World) {
+/**
+ * Sends what was claimed, and holds the answer beside the order. What an earlier run may have sent goes
+ * out as it was: the service may have made that, and another body under its reference is a mistake.
+ */
+async function make(given: PayoutOrder, { kind, operation, restsSinceMs }: Claimed, world: World) {
+  const order = kind === "resumed" ? orderOf(operation) : given;
+  const kept = keptTexts(given, order);
+  if (kept) world.notice(`${order.reference} goes out as it was first asked for: ${kept}.`);
   const doubt = kind === "resumed" ? await earlierDoubt(operation, world, restsSinceMs) : undefined;
   const startedMs = world.now();
   const created = await createPayout(order, { operation, doubt }, world);
@@ -99,7 +105,7 @@ async function make(order: PayoutOrder, { kind, operation, restsSinceMs }: Claim
 }
 
 /** P5: sends nothing; gives the payout as it is now, or the failure that says how it ended. */
-async function knownPayout(
+export async function knownPayout(
   order: PayoutOrder,
   operation: Operation,
   world: World,

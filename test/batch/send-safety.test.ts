@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { exportedRows } from "../../src/batch/export.ts";
-import { orderOf } from "../../src/batch/send.ts";
+import { orderOfRow } from "../../src/batch/send.ts";
 import { Failure } from "../../src/failure.ts";
 import { payoutIntent } from "../../src/operations/payout-claim.ts";
 import { created, data, refused, unclear } from "../operations/scripted.ts";
@@ -64,7 +64,7 @@ test("P9, I3: what a dead run left in flight rests for ten seconds once, not row
   const place = await timed(40, () => undefined);
   const { ledger, world, state } = place;
   for (const planned of [...ledger.batches().results(place.batch)].slice(0, 30)) {
-    ledger.claim([payoutIntent(orderOf(planned), world)]);
+    ledger.claim([payoutIntent(orderOfRow(planned), world)]);
   }
   state.nowMs += 5_000;
   expect(world.now()).toBe(state.nowMs);

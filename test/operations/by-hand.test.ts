@@ -1,11 +1,28 @@
 import { expect, test } from "vitest";
 import type { Failure } from "../../src/failure.ts";
 import { sendByHand } from "../../src/operations/by-hand.ts";
+import type { Call } from "../../src/operations/by-hand-intent.ts";
 import { payoutBody } from "../../src/operations/payout-order.ts";
-import { created, data, order, scripted, unclear } from "./scripted.ts";
+import { created, data, failure, order, scripted, unclear } from "./scripted.ts";
 
-const call = { method: "POST", path: "/payout/create-by-server", body: payoutBody(order) };
+const call: Call = { method: "POST", path: "/payout/create-by-server", body: payoutBody(order) };
 const once = { again: false };
+
+test("P9: a call in doubt with another text is not sent", async () => {
+  const run = scripted({});
+  let sent = 0;
+  const lost = async () => {
+    sent += 1;
+    return { answer: unclear("connection lost") };
+  };
+  await sendByHand("payout", call, lost, once, run.world);
+  const other = { ...call, body: { ...call.body, recipientName: "Karim" } };
+  expect(await failure(sendByHand("payout", other, lost, once, run.world))).toMatchObject({
+    kind: "usage",
+    message: "INV-7 was asked for with other texts: name Rahima.",
+  });
+  expect(sent).toBe(1);
+});
 
 test("P22: a call in doubt that is stopped before it goes out again stays in doubt", async () => {
   const run = scripted(

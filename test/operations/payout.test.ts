@@ -51,6 +51,21 @@ test("a payout that goes well is created once, retrieved once, and is not an old
   expect(run.notices).toEqual([]);
 });
 
+test("P9: what an earlier run may have sent goes out as it was, and what was given now is told", async () => {
+  const run = scripted({
+    createPayout: [...five(unclear("server error", 500)), data(created)],
+    retrievePayout: [data(retrieved)],
+  });
+  await failure(sendPayout(order, run.world));
+  const { description: _, ...given } = { ...order, recipientName: "Karim" };
+  await sendPayout(given, run.world);
+  const bodies = run.of("createPayout").map(({ input }) => JSON.stringify(input));
+  expect(new Set(bodies).size).toBe(1);
+  expect(run.notices).toContain(
+    "INV-7 goes out as it was first asked for: name Rahima, description November.",
+  );
+});
+
 describe("P3: the clock", () => {
   const minutes = (count: number) => count * 60_000;
 

@@ -97,7 +97,7 @@ export async function previewOf(
   context: Context,
 ): Promise<Preview> {
   const { payoutBody } = await import("../../../operations/payout-order.ts");
-  const { orderOf } = await import("../../../batch/send.ts");
+  const { orderOfRow } = await import("../../../batch/send.ts");
   const { draft, checked } = await examineFile(input, hash, ledger, context);
   try {
     refuseProblems(checked);
@@ -105,7 +105,7 @@ export async function previewOf(
     checkExpected(input, totals);
     const [first] = totals.first;
     if (!first) throw usage(["There is no row in the file."]);
-    return await context.preview("createPayout", payoutBody(orderOf(first)));
+    return await context.preview("createPayout", payoutBody(orderOfRow(first)));
   } finally {
     draft.close();
   }
