@@ -46,19 +46,31 @@ type Doubt =
   | Fault["reason"];
 
 interface Times {
+  /** When the request went to the wire, by our clock in milliseconds. */
+  begunMs?: number;
   /** The service's clock by the answer's `Date`, in milliseconds. */
   dateMs?: number;
   /** How long the service asks to be left alone. */
   retryAfterMs?: number;
 }
 
+/** What is known of a request before its answer. */
+interface Asked {
+  /** The shape that its answer must have; any JSON, if left out. */
+  data?: z.ZodMiniType | undefined;
+  /** Whether it changes nothing. */
+  isRead?: boolean;
+  begunMs?: number;
+}
+
 /** Judges one exchange; pure. Error bodies are not shown (service.md §7), so any are taken. */
-export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answer {
-  if (exchange.kind === "broken") return judgeBroken(exchange);
+export function judge(exchange: Exchange, { data, isRead, begunMs }: Asked): Answer {
+  const begun = begunMs === undefined ? {} : { begunMs };
+  if (exchange.kind === "broken") return judgeBroken(exchange, begun);
   const { status, headers } = exchange;
   const text = textOf(exchange.bytes);
   const body = saidIn(text);
-  const times = timesIn(headers);
+  const times = { ...begun, ...timesIn(headers) };
   const isOk = status >= 200 && status < 300;
   const saysNo = isObject(body) && body.success === false;
   const complaint = isOk && !saysNo ? {} : complaintIn(body, text);
@@ -97,14 +109,14 @@ export function judge(exchange: Exchange, data: z.ZodMiniType | undefined): Answ
   if (status >= 400 && status < 500) {
     const why = refusalOf(status);
     // A page is the word of something that stands before the service, which may have done it all the same.
-    if (why === "refused" && body === undefined)
-      return unclear(text.trim() === "" ? "empty" : "not JSON");
+    const isCertain = why === "unknown id" ? isRead === true : why !== "refused";
+    if (body === undefined && !isCertain) return unclear(text.trim() === "" ? "empty" : "not JSON");
     return refused(why);
   }
   return unclear(status >= 500 ? "server error" : "unexpected status");
 }
 
-function judgeBroken(exchange: Extract<Exchange, { kind: "broken" }>): Answer {
+function judgeBroken(exchange: Extract<Exchange, { kind: "broken" }>, times: Times): Answer {
   const { sent, fault, status } = exchange;
   if (!sent) return { kind: "unsent", fault };
   return {
@@ -112,7 +124,7 @@ function judgeBroken(exchange: Extract<Exchange, { kind: "broken" }>): Answer {
     why: fault.reason,
     text: "",
     complaint: {},
-    times: {},
+    times,
     ...(status === undefined ? {} : { status }),
   };
 }

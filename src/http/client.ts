@@ -50,8 +50,10 @@ type Fields = Record<string, unknown>;
 async function call(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const request = await requestFor(endpoint, input, wire);
-    const answer = ofSameRecord(judge(await send(request, wire), endpoint.data), endpoint, input);
-    if (endpoint.repeat !== "safe" || wire.signal.aborted) return answer;
+    const isRead = endpoint.repeat === "safe";
+    const asked = { data: endpoint.data, isRead, begunMs: wire.now() };
+    const answer = ofSameRecord(judge(await send(request, wire), asked), endpoint, input);
+    if (!isRead || wire.signal.aborted) return answer;
     const pauseMs = pauseBeforeReading(answer, { tries, random: wire.random() });
     if (pauseMs === undefined) return answer;
     await pause(pauseMs, wire);

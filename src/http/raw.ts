@@ -48,8 +48,11 @@ export async function rawRequest({ method, path, body }: RawCall, wire: Wire): P
 
 /** Sends it once, and judges the answer by the endpoint's own shape where the path is known. */
 export async function rawOutcome(call: RawCall, wire: Wire) {
-  const exchange = await send(await rawRequest(call, wire), wire);
-  const answer: Answer = judge(exchange, endpointOf(call.method, call.path)?.data);
+  const request = await rawRequest(call, wire);
+  const data = endpointOf(call.method, call.path)?.data;
+  const asked = { data, isRead: call.method === "GET", begunMs: wire.now() };
+  const exchange = await send(request, wire);
+  const answer: Answer = judge(exchange, asked);
   if (exchange.kind === "broken")
     return { answer, status: exchange.status ?? null, headers: {}, body: null };
   return {

@@ -9,7 +9,11 @@ import { type PayoutOrder, payoutBody, uncertain } from "./payout-order.ts";
 import { isGarbled, isWaiting, pauseBeforeResending } from "./resend.ts";
 import type { World } from "./world.ts";
 
-export type CreatedPayout = Data<ServiceContract["createPayout"]>;
+export interface CreatedPayout {
+  created: Data<ServiceContract["createPayout"]>;
+  /** When the first request that may have made it went out: a row of a batch may have waited before. */
+  firstMs: number;
+}
 
 interface Attempts {
   operation: Operation;
@@ -28,6 +32,7 @@ export async function createPayout(
 ): Promise<CreatedPayout> {
   let doubt = before;
   let garbled = 0;
+  let firstMs: number | undefined;
   for (let attempt = 1; ; attempt += 1) {
     if (doubt === undefined) checkStop(world);
     else if (world.isStopping())
@@ -35,7 +40,8 @@ export async function createPayout(
     const answer = await attempted(() => world.client.createPayout(payoutBody(order))).catch(
       (error) => rethrow(error, order, doubt),
     );
-    if (answer.kind === "data") return answer.data;
+    if (answer.kind !== "unsent") firstMs ??= answer.times.begunMs ?? world.now();
+    if (answer.kind === "data") return { created: answer.data, firstMs: firstMs ?? world.now() };
     if (answer.kind === "unclear") doubt = describe(answer);
     if (answer.kind === "refused" && isWaiting(answer)) doubt ??= describe(answer);
     if (isGarbled(answer)) garbled += 1;

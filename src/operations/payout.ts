@@ -36,9 +36,9 @@ export async function sendPayout(order: PayoutOrder, world: World): Promise<Sent
   if (claim.kind === "known")
     return { payout: await knownPayout(order, operation, world), existing: true };
   return recorded(operation, world, async () => {
-    const { created, startedMs } = await make(order, claim, world);
+    const { created, firstMs } = await make(order, claim, world);
     const payout = await retrievePayout(order, created.payoutId, world);
-    const existing = isOlder(created.createdAt ?? payout.createdAt, startedMs, world);
+    const existing = isOlder(created.createdAt ?? payout.createdAt, firstMs, world);
     return { result: { payout, existing }, remoteId: created.payoutId, status: payout.status };
   });
 }
@@ -67,12 +67,8 @@ export async function sendPlannedPayout(planned: PlannedOrder, world: World): Pr
     return;
   }
   await recorded(operation, world, async () => {
-    const { created, startedMs, doubt } = await make(
-      order,
-      { kind, operation, restsSinceMs },
-      world,
-    );
-    const firstMs = doubt === undefined ? startedMs : Date.parse(operation.openedAt);
+    const { created, ...sent } = await make(order, { kind, operation, restsSinceMs }, world);
+    const firstMs = sent.doubt === undefined ? sent.firstMs : Date.parse(operation.openedAt);
     const looksOld =
       created.status !== "Processing" ||
       !created.createdAt ||
@@ -97,11 +93,10 @@ async function make(given: PayoutOrder, { kind, operation, restsSinceMs }: Claim
   const kept = keptTexts(given, order);
   if (kept) world.notice(`${order.reference} goes out as it was first asked for: ${kept}.`);
   const doubt = kind === "resumed" ? await earlierDoubt(operation, world, restsSinceMs) : undefined;
-  const startedMs = world.now();
-  const created = await createPayout(order, { operation, doubt }, world);
+  const { created, firstMs } = await createPayout(order, { operation, doubt }, world);
   const { payoutId, amount, merchantRef: reference } = created;
   compare("answer", order, { payoutId, amount, reference });
-  return { created, startedMs, doubt };
+  return { created, firstMs, doubt };
 }
 
 /** P5: sends nothing; gives the payout as it is now, or the failure that says how it ended. */
@@ -168,17 +163,17 @@ export async function retrievePayout(
  * Whether a payout was there before this run, by the service's clock; its status proves nothing. To
  * say so wrongly is the worse mistake: somebody who reads that no new payout was made may pay again.
  */
-function isOlder(createdAt: string | null | undefined, startedMs: number, world: World): boolean {
+function isOlder(createdAt: string | null | undefined, firstMs: number, world: World): boolean {
   const latestMs = latestOf(createdAt);
   return (
-    latestMs < startedMs + Math.min(world.clockAheadMs() ?? 0, 0) ||
-    latestMs < startedMs + (world.clockAheadMs() ?? 0) - 2_000
+    latestMs < firstMs + Math.min(world.clockAheadMs() ?? 0, 0) ||
+    latestMs < firstMs + (world.clockAheadMs() ?? 0) - 2_000
   );
 }
 
 /** Whether it may have been there. Here to miss one is the worse mistake: it is somebody else's money. */
-function mayBeOlder(createdAt: string, startedMs: number, world: World): boolean {
-  return latestOf(createdAt) < startedMs + (world.clockAheadLeastMs() ?? 0);
+function mayBeOlder(createdAt: string, firstMs: number, world: World): boolean {
+  return latestOf(createdAt) < firstMs + (world.clockAheadLeastMs() ?? 0);
 }
 
 /** A service may count whole seconds, in `createdAt` as in `Date`: within one, nobody can tell. */

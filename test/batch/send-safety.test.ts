@@ -3,7 +3,7 @@ import { exportedRows } from "../../src/batch/export.ts";
 import { orderOfRow } from "../../src/batch/send.ts";
 import { Failure } from "../../src/failure.ts";
 import { payoutIntent } from "../../src/operations/payout-claim.ts";
-import { created, data, refused, unclear } from "../operations/scripted.ts";
+import { created, data, refused, startMs, unclear } from "../operations/scripted.ts";
 import { type Timed, timed } from "./timed.ts";
 
 const seconds = ({ atMs }: { atMs: number }) => Math.floor(atMs / 1_000);
@@ -129,6 +129,20 @@ test.each([
     expect([...Object.keys(countsOf(place)), looks]).toEqual(wanted);
   },
 );
+
+test("P16: what somebody else made while a row waited for its turn is not taken for its own", async () => {
+  const place = await timed(4, ({ reference }) => {
+    const createdAt = new Date(startMs + 1_500).toISOString();
+    return reference === "R-4"
+      ? data({ ...created, merchantRef: "R-4", amount: 4, createdAt })
+      : undefined;
+  });
+  const theirs = { ...created, merchantRef: "R-4", amount: 4, recipientNumber: "01812345678" };
+  place.world.client = { ...place.world.client, retrievePayout: async () => data(theirs) };
+  expect(await place.send(4, 1)).toMatchObject({ kind: "conflict" });
+  expect(place.asked.at(-1)).toEqual({ reference: "R-4", atMs: 3_000 });
+  expect(countsOf(place)).toEqual({ CONFIRMED: 3, CONFLICT: 1 });
+});
 
 test("P9: with a rate little is claimed ahead, for all of it would be in doubt after a kill", async () => {
   const place = await timed(300, (_, count) => {

@@ -40,12 +40,15 @@ export async function timed(
   const sleep = (ms: number) =>
     new Promise<void>((wake) => timers.push({ atMs: state.nowMs + ms, wake }));
   const createPayout: Create = async ({ merchantRef: reference, amount }) => {
-    const one = { reference, atMs: state.nowMs - startMs };
+    const begunMs = state.nowMs;
+    const one = { reference, atMs: begunMs - startMs };
     asked.push(one);
     const given = answer(one, asked.length);
     await sleep(20);
     const createdAt = new Date(state.nowMs).toISOString();
-    return given ?? data({ ...created, merchantRef: reference, amount, createdAt });
+    const answered = given ?? data({ ...created, merchantRef: reference, amount, createdAt });
+    if (answered.kind === "unsent") return answered;
+    return { ...answered, times: { begunMs, ...answered.times } };
   };
   const client = { ...own.world.client, createPayout };
   const world: World = { ...own.world, client, sleep, now: () => state.nowMs };

@@ -68,9 +68,10 @@ test("a payout from a file or from standard input is signed too, its own timesta
   expect((await account.run(fromFile)).code).toBe(0);
   const line = ["api", "POST", "/payout/create-by-server", "--input", "-"];
   const now = Math.floor(Date.now() / 1000);
-  const own = (timestamp: number) => JSON.stringify({ ...payout, merchantRef: "API-3", timestamp });
-  expect((await account.run(line, { stdin: own(now - 200) })).code).toBe(0);
-  const late = await account.run(line, { stdin: own(now - 400) });
+  const own = (merchantRef: string, timestamp: number) =>
+    JSON.stringify({ ...payout, merchantRef, timestamp });
+  expect((await account.run(line, { stdin: own("API-3", now - 200) })).code).toBe(0);
+  const late = await account.run(line, { stdin: own("API-4", now - 400) });
   expect(late.code).toBe(4);
   expect(late.stdout).toContain("TIMESTAMP_OUT_OF_WINDOW");
 });

@@ -58,7 +58,8 @@ test.each<[number, string, string]>([
   [400, '{"message":"no"}', "refused: refused"],
   [400, "", "unclear: empty"],
   [499, "<h1>closed</h1>", "unclear: not JSON"],
-  [404, "<h1>no</h1>", "refused: unknown id"],
+  [404, "<h1>no</h1>", "unclear: not JSON"],
+  [410, "", "unclear: empty"],
   [400, sound, "unclear: unexpected status"],
   [401, "{}", "refused: access"],
   [403, "<html>", "refused: access"],
@@ -77,7 +78,12 @@ test.each<[number, string, string]>([
   [600, "", "unclear: server error"],
   [100, "", "unclear: unexpected status"],
 ])("%i with %s is %s", (status, body, wanted) => {
-  expect(verdict(judge(answer(status, body), created))).toBe(wanted);
+  expect(verdict(judge(answer(status, body), { data: created }))).toBe(wanted);
+});
+
+test("a page that nothing is there tells of a read what it tells of nothing else", () => {
+  const page = answer(404, "<h1>no</h1>");
+  expect(verdict(judge(page, { data: created, isRead: true }))).toBe("refused: unknown id");
 });
 
 test.each([
@@ -85,7 +91,9 @@ test.each([
   ["an id that leads elsewhere", { payoutId: ".." }],
   ["an id that no URL can hold", { payoutId: "\ud800" }],
 ])("%s names no record, so nobody knows what was made", (_, changes) => {
-  expect(verdict(judge(answer(200, withPayout(changes)), created))).toBe("unclear: wrong shape");
+  expect(verdict(judge(answer(200, withPayout(changes)), { data: created }))).toBe(
+    "unclear: wrong shape",
+  );
 });
 
 test.each<[Exchange, string]>([
@@ -93,7 +101,7 @@ test.each<[Exchange, string]>([
   [broken(true), "unclear: connection lost"],
   [{ ...broken(true), status: 200 }, "unclear: connection lost"],
 ])("a broken exchange is doubt only if it was sent (%#)", (exchange, wanted) => {
-  expect(verdict(judge(exchange, created))).toBe(wanted);
+  expect(verdict(judge(exchange, { data: created }))).toBe(wanted);
 });
 
 test.each<[string, unknown]>([
@@ -103,7 +111,7 @@ test.each<[string, unknown]>([
   ['{"data":{"a":1}}', { a: 1 }],
   ['{"done":true}', { done: true }],
 ])("where no answer is shown, %j is taken", (body, data) => {
-  const judged = judge(answer(200, body), undefined);
+  const judged = judge(answer(200, body), {});
   if (body === "done") expect(judged.kind).toBe("data");
   else expect(judged).toMatchObject({ kind: "data", data });
 });
@@ -115,7 +123,7 @@ test.each<[string | undefined, string]>([
   ["/elsewhere", "it points to another path of the same host"],
   [undefined, "it points to no place at all"],
 ])("a redirect to %s says that %s", (location, message) => {
-  const judged = judge(answer(302, "", { location }), created);
+  const judged = judge(answer(302, "", { location }), { data: created });
   expect(judged).toMatchObject({ complaint: { message } });
 });
 
@@ -132,7 +140,7 @@ test.each<[Headers, object]>([
   [{ date, "retry-after": "Fri, 20 Nov 2026 06:00:30 GMT" }, { retryAfterMs: 30_000 }],
   [{ date, "retry-after": "Fri, 20 Nov 2026 05:00:00 GMT" }, { retryAfterMs: 0 }],
 ])("the times in %j", (headers, times) => {
-  const judged = judge(answer(429, "{}", headers), created);
+  const judged = judge(answer(429, "{}", headers), { data: created });
   const found = judged.kind === "unsent" ? {} : judged.times;
   expect(found).toMatchObject(times);
   if (!("retryAfterMs" in times))
@@ -140,7 +148,7 @@ test.each<[Headers, object]>([
 });
 
 test.each(["-7", "1.5", "07 apples"])("Retry-After: %s is no time to wait", (text) => {
-  const judged = judge(answer(429, "{}", { "retry-after": text }), created);
+  const judged = judge(answer(429, "{}", { "retry-after": text }), { data: created });
   expect(judged.kind === "refused" && judged.times.retryAfterMs).toBeUndefined();
 });
 
@@ -194,7 +202,7 @@ test.each<[string, (length: number) => string]>([
   for (const size of [64 * 1024, 256 * 1024, 1024 * 1024]) {
     const bytes = Buffer.from(make(size));
     const tookMs = processorMs(() => {
-      for (const status of [200, 400]) judge(answer(status, bytes), created);
+      for (const status of [200, 400]) judge(answer(status, bytes), { data: created });
     });
     expect(tookMs).toBeLessThan(1_000);
   }
@@ -219,7 +227,10 @@ test("any bytes with any status are an answer, and never data that was not all t
   );
   fc.assert(
     fc.property(status, bytes, headers, (code, given, head) => {
-      const judged = judge({ kind: "answer", status: code, headers: head, bytes: given }, created);
+      const judged = judge(
+        { kind: "answer", status: code, headers: head, bytes: given },
+        { data: created },
+      );
       if (judged.kind !== "data") return true;
       return code >= 200 && code < 300 && Buffer.from(given).toString() === sound;
     }),
@@ -240,7 +251,7 @@ test("any JSON error body gives a short message and a plain code, or none", () =
   }));
   fc.assert(
     fc.property(fc.integer({ min: 400, max: 599 }), body, (code, value) => {
-      const judged = judge(answer(code, JSON.stringify(value) ?? ""), created);
+      const judged = judge(answer(code, JSON.stringify(value) ?? ""), { data: created });
       if (judged.kind !== "refused" && judged.kind !== "unclear") return false;
       const { complaint } = judged;
       const isShort = complaint.message === undefined || complaint.message.length <= 4_096;

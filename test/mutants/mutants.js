@@ -215,6 +215,13 @@ export const mutants = [
     replace: '(false && isUnresolved(refund) || refund.state === "CONFIRMED")',
   },
   {
+    name: "batch: a row counts as sent from when it began to wait",
+    file: "operations/payout-attempts.ts",
+    find: "firstMs ??= answer.times.begunMs ?? world.now();",
+    replace: "firstMs ??= Math.max(0, world.now() - 3_000);",
+    tests: ["test/batch/send-safety.test.ts"],
+  },
+  {
     name: "what somebody found settles what another process settled meanwhile",
     file: "ledger/changes.ts",
     find: "if (hasMoved || holderOf(before))",
