@@ -59,6 +59,8 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
     own.client = paced(own, world, run);
     for (;;) {
       try {
+        const fault = sending.commit.fault?.();
+        if (fault) rules.ledgerFailed(fault);
         const next = isLedgerBroken(rules) ? undefined : await rows.next();
         if (!next) return;
         const clock = clockFailure(world, "Then run the same command again.");

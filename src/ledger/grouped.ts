@@ -1,3 +1,4 @@
+import type { Failure } from "../failure.ts";
 import type { Change, Changed } from "./changes.ts";
 import type { Claim } from "./claiming.ts";
 import type { Ledger } from "./ledger.ts";
@@ -14,7 +15,11 @@ export interface SharedLedger extends Omit<Ledger, "claim" | "settle"> {
  * Makes changes in one commit; durable when it resolves, and none of them made when it rejects. Groups
  * are committed in their order, and after one that failed none is.
  */
-export type Commit = (changes: Change[]) => Promise<Changed[]>;
+export interface Commit {
+  (changes: Change[]): Promise<Changed[]>;
+  /** Why it can make no change any longer, also before anybody asks for one (I4). */
+  fault?(): Failure | undefined;
+}
 
 /** Changes that were asked for together. */
 interface Waiting {

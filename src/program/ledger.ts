@@ -15,6 +15,8 @@ import { alone, openPresence } from "./presence.ts";
 /** A ledger, and how to close its file. */
 export interface OpenedLedger {
   ledger: Ledger;
+  /** The lock by which other processes see this one; taken now, if it was not. */
+  lock(): string;
   close(): void;
 }
 
@@ -23,6 +25,8 @@ export interface LedgerOptions {
   host: Host;
   command: string;
   scrub: (text: string) => string;
+  /** The lock of this process, where another thread of it has taken that. */
+  lock?: string;
 }
 
 /**
@@ -33,11 +37,12 @@ export interface LedgerOptions {
  */
 export async function openAccountLedger(
   path: string,
-  { owner, host, command, scrub }: LedgerOptions,
+  { owner, host, command, scrub, lock }: LedgerOptions,
 ): Promise<OpenedLedger> {
   const database = await openDatabase(path);
-  const locks = join(dirname(path), "locks");
-  const presence = path === ":memory:" ? alone : openPresence(database, locks, host.now);
+  const folder = join(dirname(path), "processes");
+  const presence =
+    path === ":memory:" ? alone : openPresence(database, { folder, now: host.now, taken: lock });
   const ledger = openLedger(database, {
     owner,
     user: host.user,
@@ -56,11 +61,12 @@ export async function openAccountLedger(
   });
   return {
     ledger,
+    lock: () => presence.own(),
     close: () => {
       const isChanged = database.transactionCount() > 0;
       if (isChanged && path !== ":memory:") keepRecent(dirname(path), database, owner);
-      presence.end();
       database.close();
+      presence.end();
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Account } from "../config/account.ts";
 import type { Host } from "../host.ts";
 import type { Commit } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { OpenedLedger } from "./ledger.ts";
 import { once } from "./once.ts";
 
 export interface RunLedgersOptions {
@@ -30,34 +31,34 @@ export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
   const closing: (() => void | Promise<void>)[] = [];
   const ownFile = async () => (await import("./ledger.ts")).ledgerFile(host);
 
-  const open = async (owned: Account, path: string): Promise<Ledger> => {
+  const open = async (owned: Account, path: string): Promise<OpenedLedger> => {
     const { openAccountLedger, ownerOf } = await import("./ledger.ts");
     const owner = ownerOf(owned);
-    const { ledger, close } = await openAccountLedger(path, { owner, host, command, scrub });
-    closing.push(close);
-    return ledger;
+    const opened = await openAccountLedger(path, { owner, host, command, scrub });
+    closing.push(opened.close);
+    return opened;
   };
 
   const own = once(async () => open(await account(), await ownFile()));
 
   const committer = once(async (): Promise<Commit> => {
-    const ledger = await own();
+    const { ledger, lock } = await own();
     if (!host.ledgerWriter) return async (changes) => ledger.apply(changes);
     const { ownerOf } = await import("./ledger.ts");
     const { openWriter } = await import("./writer/writer.ts");
     const owner = ownerOf(await account());
-    const start = { path: await ownFile(), owner, command, secrets: secrets() };
+    const start = { path: await ownFile(), owner, command, secrets: secrets(), lock: lock() };
     const writer = openWriter(host.ledgerWriter, start, scrub);
     closing.push(writer.close);
     return writer.commit;
   });
 
   return {
-    own,
-    inMemory: (owned) => once(() => open(owned, ":memory:")),
+    own: async () => (await own()).ledger,
+    inMemory: (owned) => once(async () => (await open(owned, ":memory:")).ledger),
     committer,
     close: async () => {
-      await Promise.all(closing.map((close) => close()));
+      for (const close of closing.reverse()) await close();
     },
   };
 }

@@ -24,9 +24,8 @@ export interface Database extends Engine {
   transaction<Result>(work: () => Result): Result;
   /** How many were begun: what was read inside one stays true as long as this is the same. */
   transactionCount(): number;
-  /**
-   * Takes a lock on another file, which is made where it is missing; the operating system keeps it for
-   * this process. Gives what lets go of it; undefined where it is taken, or nobody can tell.
-   */
+  /** Locks another file (`lockFile`). */
   lock(path: string): (() => void) | undefined;
+  /** Whether a process keeps another file locked (`isLocked`). */
+  isLocked(path: string): boolean;
 }

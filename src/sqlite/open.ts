@@ -1,7 +1,7 @@
 import { Failure } from "../failure.ts";
 import type { Database, Engine } from "./database.ts";
 import { loadEngine } from "./engines.ts";
-import { lockFile } from "./lock.ts";
+import { isLocked, lockFile } from "./lock.ts";
 import { makePrivateFile } from "./private-file.ts";
 
 /**
@@ -18,7 +18,12 @@ export async function openDatabase(path: string): Promise<Database> {
       "PRAGMA busy_timeout = 15000; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 2000",
     );
     if (path !== ":memory:") await makeDurable(engine);
-    return { ...engine, ...transactionsOn(engine), lock: (file) => lockFile(file, open) };
+    return {
+      ...engine,
+      ...transactionsOn(engine),
+      lock: (file) => lockFile(file, open),
+      isLocked: (file) => isLocked(file, open),
+    };
   } catch (error) {
     throw new Failure("internal", `The file ${path} cannot be opened as a database.`, {
       hint: "Is it a database of lenden, may it be written, and is there room on the disk? Nothing was sent.",

@@ -47,7 +47,7 @@ test("a key that the service sends back in an answer does not get into the ledge
   const { code } = await lenden([...line, "--ref", "ECHO"], { env });
   server.close();
   expect(code).toBe(75);
-  const files = readdirSync(folder).filter((name) => name !== "locks");
+  const files = readdirSync(folder).filter((name) => name !== "processes");
   const kept = files.map((name) => readFileSync(join(folder, name), "latin1"));
   expect(kept.join("")).toContain("garbage with");
   expect(kept.join("")).not.toContain("CanaryInside");

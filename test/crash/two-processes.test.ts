@@ -67,7 +67,7 @@ test("P4: a lock is its process's, whatever number and host name it goes by, and
   ill.splice(0);
   await known("'$.lock', '../ledger.db'"); // of such a name nobody can tell
   expect(await merchant.built(payoutOf("POD"))).toMatchObject({ code: 7 });
-  const locks = join(merchant.dataFolder, "locks");
+  const locks = join(merchant.dataFolder, "processes");
   const [left = ""] = readdirSync(locks);
   await known(`'$.lock', '${left}'`);
   expect(await merchant.built(payoutOf("POD"))).toMatchObject({ code: 0 });

@@ -32,7 +32,7 @@ describe("the file", () => {
       for (const file of files)
         expect([file, mode(join(merchant.dataFolder, file))]).toEqual([
           file,
-          file === "locks" ? 0o700 : 0o600,
+          file === "processes" ? 0o700 : 0o600,
         ]);
     },
   );

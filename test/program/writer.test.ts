@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { openLedger } from "../../src/ledger/ledger.ts";
@@ -62,9 +63,12 @@ test("an installation without the thread's program is what is named, not the dis
 
 /** The built thread, and what it left in its ledger. */
 function thread(file = "dist/ledger-writer.cjs") {
-  const path = join(scratchFolder(), "ledger.db");
+  const folder = scratchFolder();
+  const path = join(folder, "ledger.db");
+  mkdirSync(join(folder, "processes"));
+  writeFileSync(join(folder, "processes", "TEST"), "");
   const program = { program: resolve(file), isText: false };
-  const start = { path, owner, command: "test", secrets: [] };
+  const start = { path, owner, command: "test", secrets: [], lock: "TEST" };
   const { commit, close } = openWriter(program, start, (text) => text);
   const read = async <Read>(look: (ledger: ReturnType<typeof openLedger>) => Read) => {
     const database = await openDatabase(path);

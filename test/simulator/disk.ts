@@ -91,6 +91,7 @@ export class Disk {
       }),
       transaction: (work) => (this.#open ? work() : this.#transaction(work, step)),
       lock: () => undefined,
+      isLocked: () => false,
       transactionCount: () => this.#database.transactionCount(),
       close: () => {},
     };

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { errorCode } from "../../error-code.ts";
+import { Failure } from "../../failure.ts";
 import { processHost } from "../../host.ts";
 import { createScrubber } from "../../ui/scrub.ts";
 import { openAccountLedger } from "../ledger.ts";
@@ -8,12 +9,12 @@ import type { Answered, WriterStart } from "./writer.ts";
 
 /** The thread that brings a batch's changes to the disk, while the others are on the wire. */
 
-const { path, owner, command, secrets }: WriterStart = workerData;
+const { path, owner, command, secrets, lock }: WriterStart = workerData;
 const { learn, scrub } = createScrubber();
 for (const secret of secrets) learn(secret);
 const answer = (answered: Answered): void => parentPort?.postMessage(answered);
 
-openAccountLedger(path, { owner, command, host: processHost(), scrub }).then(
+openAccountLedger(path, { owner, command, host: processHost(), scrub, lock }).then(
   ({ ledger, close }) => {
     let fault: Answered | undefined;
     const commit = (asked: string): Answered => {
@@ -39,6 +40,7 @@ openAccountLedger(path, { owner, command, host: processHost(), scrub }).then(
 );
 
 function failed(error: unknown): Answered {
+  const hint = error instanceof Failure ? error.details.hint : undefined;
   const message = error instanceof Error ? error.message : String(error);
-  return { failed: { message, code: errorCode(error) } };
+  return { failed: { message, code: errorCode(error), hint } };
 }

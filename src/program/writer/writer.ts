@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import { setEngineFlag } from "../../engine-flags.ts";
 import { errorCode } from "../../error-code.ts";
 import { Failure } from "../../failure.ts";
+import type { Change, Changed } from "../../ledger/changes.ts";
 import type { Commit } from "../../ledger/grouped.ts";
 import type { Owner } from "../../ledger/operation.ts";
 import type { Thread } from "../../parts.ts";
@@ -14,12 +15,19 @@ export interface WriterStart {
   command: string;
   /** What must not stand in the ledger; it stays inside this process. */
   secrets: string[];
+  /** This process's lock: were it the thread's own, it would go with the thread. */
+  lock: string;
 }
 
 /** What it answers to changes, which it gets as text; to "close" it answers nothing. */
-export type Answered =
-  | { changed: string }
-  | { failed: { message: string; code: string | undefined } };
+export type Answered = { changed: string } | { failed: Failed };
+
+/** An error, as text: `hint` where it says itself what to do. */
+interface Failed {
+  message: string;
+  code: string | undefined;
+  hint?: string | undefined;
+}
 
 /** Commits changes to the ledger, and is closed at the end. */
 export interface Writer {
@@ -67,8 +75,10 @@ export function openWriter(
       pending.push({ resolve, reject });
       thread.postMessage(text);
     });
+  const commit = async (changes: Change[]): Promise<Changed[]> =>
+    changedOf(await answerTo(textOfChanges(changes, scrub)), changes);
   return {
-    commit: async (changes) => changedOf(await answerTo(textOfChanges(changes, scrub)), changes),
+    commit: Object.assign(commit, { fault: () => fault }),
     close: async () => {
       thread.postMessage("close");
       await ended;
@@ -76,7 +86,8 @@ export function openWriter(
   };
 }
 
-function notWritten(error: { message: string; code: string | undefined }): Failure {
+function notWritten(error: Failed): Failure {
+  if (error.hint !== undefined) return new Failure("internal", error.message, { hint: error.hint });
   return new Failure("internal", `The ledger could not be written${named(error.code)}.`, {
     hint: "Make room on the disk and check its permissions, then run the same command again.",
     cause: error,

@@ -1,0 +1,122 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Failure } from "../../src/failure.ts";
+import { openPresence } from "../../src/program/presence.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
+import { scratchFolder } from "../run.ts";
+
+const database = await openDatabase(":memory:");
+const hour = 60 * 60_000;
+
+/** Processes that share a folder, as far as one real process can be several. */
+function shared() {
+  const folder = join(scratchFolder(), "processes");
+  return {
+    folder,
+    pathOf: (name: string) => join(folder, name),
+    enter: (now = Date.now(), taken?: string) =>
+      openPresence(database, { folder, now: () => now, taken }),
+  };
+}
+
+test("a process is seen until it ends, and leaves nothing behind", () => {
+  const { folder, enter } = shared();
+  const [one, other] = [enter(), enter()];
+  const name = one.own();
+  expect([one.own(), one.isAlive(name), other.isAlive(name)]).toEqual([name, true, true]);
+  one.end();
+  one.end();
+  expect([other.isAlive(name), readdirSync(folder)]).toEqual([false, []]);
+});
+
+test.each<[string, (folder: string, path: string) => void]>([
+  ["a folder in its place", (_, path) => mkdirSync(path)],
+  ["a link in its place", (_, path) => symlinkSync("/nowhere/at/all", path)],
+  [
+    "a file in place of the folder",
+    (folder) => {
+      rmSync(folder, { recursive: true });
+      writeFileSync(folder, "");
+    },
+  ],
+])("of what cannot be looked at nobody says that it is gone: %s", (_, spoil) => {
+  const { folder, pathOf, enter } = shared();
+  const one = enter();
+  const name = one.own();
+  rmSync(pathOf(name));
+  spoil(folder, pathOf(name));
+  expect(enter().isAlive(name)).toBe(true);
+  one.end();
+});
+
+test("who has lost the file that others see goes on with nothing", () => {
+  const { folder, enter } = shared();
+  const one = enter();
+  one.own();
+  rmSync(folder, { recursive: true });
+  expect(() => one.own()).toThrow(/which shows others that this process works/);
+  one.end();
+});
+
+test("where nothing can be locked, that is said, with the folder", () => {
+  const { folder, enter } = shared();
+  writeFileSync(folder, "");
+  const failure = caught(() => enter().own());
+  expect(failure).toMatchObject({ kind: "internal", message: expect.stringContaining(folder) });
+  expect(failure.message).toContain("nothing was sent");
+});
+
+test("what a killed process left is taken away after an hour, and what cannot be does no harm", () => {
+  const { folder, pathOf, enter } = shared();
+  const alive = enter();
+  const name = alive.own();
+  mkdirSync(pathOf("01FOLDER"));
+  for (const left of ["01LEFT", "01NEW"]) writeFileSync(pathOf(left), "");
+  for (const old of [name, "01LEFT", "01FOLDER"]) utimesSync(pathOf(old), 0, 0);
+  const other = enter(Date.now() + hour / 2);
+  expect(readdirSync(folder).sort()).toEqual(["01FOLDER", "01LEFT", name, "01NEW"].sort());
+  const own = other.own();
+  expect(readdirSync(folder).sort()).toEqual(["01FOLDER", name, "01NEW", own].sort());
+  expect(other.isAlive(name)).toBe(true);
+  other.end();
+  alive.end();
+});
+
+test("an end that cannot take its file away is an end all the same", () => {
+  const { pathOf, enter } = shared();
+  const one = enter();
+  const name = one.own();
+  rmSync(pathOf(name));
+  mkdirSync(join(pathOf(name), "inside"), { recursive: true });
+  expect(() => one.end()).not.toThrow();
+});
+
+test("another thread's lock is used, and left to it", () => {
+  const { pathOf, enter } = shared();
+  const main = enter();
+  const name = main.own();
+  const thread = enter(Date.now(), name);
+  expect([thread.own(), thread.isAlive(name)]).toEqual([name, true]);
+  thread.end();
+  expect([existsSync(pathOf(name)), enter().isAlive(name)]).toEqual([true, true]);
+  main.end();
+});
+
+function caught(work: () => unknown): Failure {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  throw new Error("it did not fail");
+}
