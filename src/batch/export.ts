@@ -30,10 +30,11 @@ export function* exportedRows(
   batches: Batches,
 ): Iterable<ExportedRow[]> {
   let page: ExportedRow[] = [];
+  const next = nextReferences(batch, batches);
   for (const row of batches.results(batch)) {
     const standing = standingOf(row.state, row.status);
     if (only === "failed") {
-      if (canBeSentAgain(standing)) page.push(anew(row, standing, batch));
+      if (canBeSentAgain(standing)) page.push(anew(row, { standing, next, batch }));
     } else if (only === undefined || only === standing) page.push(exported(row, batch));
     if (page.length < rowsPerPage) continue;
     yield page;
@@ -60,14 +61,31 @@ function canBeSentAgain(standing: Standing): boolean {
 }
 
 /** A row as it can be sent again: a used reference gives way to a new one, any other stays (I6). */
-function anew(row: RowResult, standing: Standing, batch: Batch): ExportedRow {
+function anew(
+  row: RowResult,
+  { standing, next, batch }: { standing: Standing; next: (used: string) => string; batch: Batch },
+): ExportedRow {
   const isUsed = standing === "refused" || standing === "cancelled";
-  const reference = isUsed ? nextReference(row.reference) : row.reference;
+  const reference = isUsed ? next(row.reference) : row.reference;
   const own = batch.columns.map((column, index) => [column, row.cells[index] ?? ""]);
   return { ...Object.fromEntries(own), [referenceColumn(batch)]: reference };
 }
 
-/** `INV-7` → `INV-7-r2` → `INV-7-r3`; the same each time, so that two exports cannot pay twice. */
+/**
+ * Gives references to rows whose own are used: the same each time, so that two exports cannot pay twice,
+ * and none that another row of the file has, which would be taken for that one's payout.
+ */
+function nextReferences(batch: Batch, batches: Batches): (used: string) => string {
+  const others = new Set(batches.numberedReferences(batch));
+  return (used) => {
+    let reference = nextReference(used);
+    while (others.has(reference)) reference = nextReference(reference);
+    others.add(reference);
+    return reference;
+  };
+}
+
+/** `INV-7` → `INV-7-r2` → `INV-7-r3`. */
 function nextReference(reference: string): string {
   const [, stem = reference, number = "1"] = /^(.*)-r([1-9]\d{0,3})$/.exec(reference) ?? [];
   const next = `${stem}-r${Number(number) + 1}`;

@@ -3,6 +3,9 @@ import { accountInSql } from "./account.ts";
 import type { Operation, Owner } from "./operation.ts";
 import { operationOf } from "./rows.ts";
 
+/** Since when an operation, `o`, may have been sent. */
+export const openedAt = "coalesce(o.reopened_at, o.created_at)";
+
 /**
  * Prepares questions for operations of one account. `more` is the rest of the SQL, after the
  * account; whoever asks gives the values for the question marks in it.

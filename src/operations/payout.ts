@@ -171,10 +171,19 @@ function isOlder(createdAt: string | null | undefined, firstMs: number, world: W
   );
 }
 
-/** Whether it may have been there. Here to miss one is the worse mistake: it is somebody else's money. */
+/**
+ * Whether it may have been there. Here to miss one is the worse mistake: it is somebody else's money. A
+ * time that nobody can read, or that is still to come by the service's own clock, tells nothing.
+ */
 function mayBeOlder(createdAt: string, firstMs: number, world: World): boolean {
-  return latestOf(createdAt) < firstMs + (world.clockAheadLeastMs() ?? 0);
+  const latestMs = latestOf(createdAt);
+  const isAfter = latestMs >= firstMs + (world.clockAheadLeastMs() ?? 0);
+  const isOver = latestMs <= world.now() + (world.clockAheadMs() ?? 0) + unsureMs;
+  return !(isAfter && isOver);
 }
+
+/** `createdAt` and `Date` may count whole seconds, each rounded by itself. */
+const unsureMs = 5_000;
 
 /** A service may count whole seconds, in `createdAt` as in `Date`: within one, nobody can tell. */
 function latestOf(createdAt: string | null | undefined): number {

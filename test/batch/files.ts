@@ -13,6 +13,7 @@ export interface Seen {
   problemCount: number;
   problems: { kind: string; line: number; column: string; value: string; problem: string }[];
   allowedDuplicates: number;
+  allowedAgain: { rows: number; total: string; first: string };
 }
 
 const nothing: Omit<Seen, "code" | "stderr"> = {
@@ -22,6 +23,7 @@ const nothing: Omit<Seen, "code" | "stderr"> = {
   problemCount: 0,
   problems: [],
   allowedDuplicates: 0,
+  allowedAgain: { rows: 0, total: "0", first: "" },
 };
 
 /** A file of its own with these bytes: its path. */

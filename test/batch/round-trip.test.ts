@@ -129,6 +129,38 @@ test("what failed is exported the same again, and sending that twice pays nobody
   expect(await paid(merchant)).toEqual(before);
 });
 
+test("a new reference is none that another row of the file has", async () => {
+  const merchant = await openMerchant({ faults: [faultOf("createPayout:status-400")] });
+  const rows = ["A", "A-r1", "A-r2"].map((ref, row) => [ref, "5", `0171234567${row}`, "nagad"]);
+  const path = fileOf(csv([["ref", "amount", "to", "method"], ...rows]));
+  expect(await send(merchant, path)).toBe(6);
+  const failed = cellsOf(await exported(merchant, path, "--only", "failed"));
+  expect(failed.map(([ref]) => ref)).toEqual(["ref", "A-r3", "A-r4", "A-r5"]);
+});
+
+test("a reference that was refused is a problem of the file that has it again", async () => {
+  const merchant = await openMerchant({ faults: [faultOf("createPayout:status-400")] });
+  const text = csv([
+    ["ref", "amount", "to", "method"],
+    ["A", "5", "01712345678", "nagad"],
+  ]);
+  expect(await send(merchant, fileOf(text))).toBe(6);
+  const again = await merchant.lenden([
+    "payout",
+    "batch",
+    "send",
+    fileOf(`${text}\n`),
+    "--name",
+    "x",
+  ]);
+  expect([again.code, again.stderr]).toEqual([
+    5,
+    expect.stringMatching(
+      /line 2, ref "A": This reference ended REFUSED at .*give the row a new one/,
+    ),
+  ]);
+});
+
 const unlucky = { faults: [faultOf("createPayout:status-400:0.3")], seed: 7 };
 const everybody = Array.from({ length: 40 }, (_, row) => `017123456${row + 10}`);
 

@@ -130,6 +130,21 @@ test.each([
   },
 );
 
+test.each([
+  ["20/11/2026 10:15 AM", "CONFLICT"],
+  ["yesterday", "CONFLICT"],
+  [new Date(startMs + 6 * 3_600_000).toISOString(), "CONFLICT"],
+  [new Date(startMs + 4_000).toISOString(), "CONFIRMED"],
+])("P16: made at %j, a payout is held against the record: %s", async (createdAt, state) => {
+  const place = await timed(1, () =>
+    data({ ...created, merchantRef: "R-1", amount: 1, createdAt }),
+  );
+  const theirs = { ...created, merchantRef: "R-1", amount: 1, recipientNumber: "01812345678" };
+  place.world.client = { ...place.world.client, retrievePayout: async () => data(theirs) };
+  await place.send(1);
+  expect(countsOf(place)).toEqual({ [state]: 1 });
+});
+
 test("P16: what somebody else made while a row waited for its turn is not taken for its own", async () => {
   const place = await timed(4, ({ reference }) => {
     const createdAt = new Date(startMs + 1_500).toISOString();

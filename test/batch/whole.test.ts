@@ -88,7 +88,7 @@ test("who was sent the same in the last 24 hours is shown, and nobody else", asy
   const path = fileOf(text);
   const seen = await checkPath({ run: merchant.lenden }, path);
   expect(seen.problems).toMatchObject([
-    { kind: "repeated", line: 2, column: "to", problem: expect.stringContaining("as EARLIER") },
+    { kind: "again", line: 2, column: "to", problem: expect.stringContaining("as EARLIER") },
     { kind: "repeated", line: 5 },
   ]);
   const later = Date.now() + 24 * 60 * 60_000 + 60_000;

@@ -219,6 +219,37 @@ test("somebody who got the same amount within a day is paid again only if that i
   expect((await batch(["send", again, "--allow-duplicates"], data)).code).toBe(0);
 });
 
+/** A batch that is planned, and of which nothing went out: the service knew no such secret. */
+async function plannedAlone(name: string, data: string): Promise<string> {
+  const file = payroll(name);
+  const env = { LENDEN_DATA_DIR: data, LENDEN_PAYOUT_SECRET: "another-secret-of-nobody" };
+  const line = ["payout", "batch", "send", file, "--concurrency", "1"];
+  expect((await account.run(line, { env })).code).toBe(4);
+  return file;
+}
+
+test("somebody whom another batch is still to pay the same is found, and on resuming who was paid meanwhile", async () => {
+  const data = scratchFolder();
+  const waiting = await plannedAlone("WAITING", data);
+  const same = payroll("SAMEPEOPLE", ["500", "7"]);
+  const before = (await sent()).length;
+  const refused = await batch(["send", same], data);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toMatch(
+    /line 2, to .*is still to be sent the same amount by batch B\w{6}, as WAITING-0\./,
+  );
+  expect(refused.stderr).not.toContain("line 3");
+  const allowed = await batch(["send", same, "--allow-duplicates"], data);
+  expect(allowed.stderr).toContain("Again: 1 row, BDT 500, to somebody who got the same");
+  const resumed = await batch(["send", waiting], data);
+  expect(resumed.code).toBe(2);
+  expect(resumed.stderr).toContain("1 row, BDT 500.00, of those that are still to be sent");
+  expect(resumed.stderr).toContain("line 2: the same person got the same amount as SAMEPEOPLE-0");
+  expect((await sent()).length - before).toBe(2);
+  expect((await batch(["send", waiting, "--allow-duplicates"], data)).code).toBe(0);
+  expect((await sent()).length - before).toBe(5);
+});
+
 test.each([
   [["--expect-total", "1750.50"], "--expect-total: the total is BDT 1,750.51, not BDT 1,750.50."],
   [["--expect-count", "4"], "--expect-count: the file has 3 rows, not 4."],

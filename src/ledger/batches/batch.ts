@@ -76,6 +76,13 @@ export interface RowResult extends PlannedRow {
   updatedAt: string | null;
 }
 
+/** Rows whose recipients got the same amount by something else, and the first of them with its reference. */
+export interface PaidMeanwhile {
+  count: number;
+  sumPaisa: Paisa;
+  first: { line: number; reference: string }[];
+}
+
 /** How many rows stand in one state, and their sum. */
 export interface Tally {
   /** Null: not begun. */

@@ -1,7 +1,9 @@
 import type { Database, Row } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
 import type { Owner } from "../operation.ts";
-import type { Batch, PlannedPayout, RowResult, Tally } from "./batch.ts";
+import { mayHavePaid, payeeInSql } from "../payee.ts";
+import { openedAt } from "../select.ts";
+import type { Batch, PaidMeanwhile, PlannedPayout, RowResult, Tally } from "./batch.ts";
 import { plannedPayoutOf, rowResultOf, tallyOf } from "./from-row.ts";
 
 const pageSize = 500;
@@ -20,6 +22,25 @@ export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
       const row = database.prepare(sumBefore).get(baseUrl, keyId, number, createdAt);
       return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
     },
+
+    /** Rows still to be sent whose recipient got the same amount by another reference since the plan was made. */
+    paidMeanwhile: ({ number, createdAt }: Batch, limit: number): PaidMeanwhile => {
+      const rows = database
+        .prepare(paidByOthers)
+        .all(baseUrl, keyId, createdAt, baseUrl, keyId, number, number, BigInt(limit));
+      const first = rows.map(({ line, reference }) => ({
+        line: Number(line),
+        reference: String(reference),
+      }));
+      return { count: Number(rows[0]?.count ?? 0n), sumPaisa: BigInt(rows[0]?.sum ?? 0n), first };
+    },
+
+    /** References that look as if they were made in place of used ones: `…-r2`. */
+    numberedReferences: ({ number }: Batch): string[] =>
+      database
+        .prepare("SELECT reference FROM batch_rows WHERE batch = ? AND reference GLOB '*-r[1-9]*'")
+        .all(number)
+        .map(({ reference }) => String(reference)),
 
     /** Rows of which nobody knows whether they were paid. */
     doubtful: (batch: Batch): Iterable<RowResult> => rows(batch, isDoubtful, withResult),
@@ -48,20 +69,21 @@ export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
   }
 }
 
-const joined = `FROM batch_rows r LEFT JOIN operations o
-  ON o.account = ${accountInSql} AND o.reference = r.reference WHERE r.batch = ?`;
+const rowsBesideOperations = `FROM batch_rows r LEFT JOIN operations o
+  ON o.account = ${accountInSql} AND o.reference = r.reference`;
+const joined = `${rowsBesideOperations} WHERE r.batch = ?`;
 
 // A reference that was used for another payout says nothing of this one, but that it cannot be sent.
 const isOwn = "o.fingerprint = r.fingerprint";
 const isDoubtful = `${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN')`;
-const isUnsent = `o.state IS NULL OR (${isOwn} AND
-  (o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access')))`;
+// A refusal for want of access said nothing of the payout itself: it is still to be sent.
+const isFree = "o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access')";
+const isUnsent = `o.state IS NULL OR (${isOwn} AND (${isFree}))`;
 const isUnfinished = `${isOwn} AND o.state = 'CONFIRMED'
   AND o.status NOT IN ('Completed', 'Cancelled')`;
 
-// A refusal for want of access said nothing of the payout itself: it is still to be sent.
 const state = `CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT'
-  WHEN o.state = 'REFUSED' AND o.code = 'access' THEN 'NOT_SENT' ELSE o.state END AS state`;
+  WHEN ${isFree} THEN 'NOT_SENT' ELSE o.state END AS state`;
 const own = (column: string) => `CASE WHEN ${isOwn} THEN o.${column} END`;
 const ofOwn = (column: string) => `${own(column)} AS ${column}`;
 
@@ -70,7 +92,19 @@ const sumsByStanding = `
   ${joined} GROUP BY 1, 2`;
 const sumBefore = `
   SELECT count(*) AS count, sum(r.amount_paisa) AS sum
-  ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND o.created_at < ?`;
+  ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND ${openedAt} < ?`;
+
+const paidByOthers = `
+  WITH paid AS MATERIALIZED (
+    SELECT o.reference, o.amount_paisa, ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")} AS payee
+    FROM operations o WHERE o.account = ${accountInSql} AND ${openedAt} >= ? AND ${mayHavePaid})
+  SELECT r.line, min(paid.reference) AS reference,
+    count(*) OVER () AS count, sum(r.amount_paisa) OVER () AS sum
+  ${rowsBesideOperations}
+    JOIN paid ON paid.amount_paisa = r.amount_paisa AND paid.payee = ${payeeInSql("r.recipient")}
+  WHERE r.batch = ? AND (${isUnsent})
+    AND paid.reference NOT IN (SELECT reference FROM batch_rows WHERE batch = ?)
+  GROUP BY r.row ORDER BY r.row LIMIT ?`;
 
 /** Which columns of a row are read, and what is made of them. */
 interface Reading<Item> {
@@ -86,7 +120,7 @@ const asPlanned: Reading<PlannedPayout> = {
 };
 const withResult: Reading<RowResult> = {
   columns: `r.*, ${state}, ${ofOwn("remote_id")}, ${ofOwn("status")}, ${ofOwn("code")},
-    ${ofOwn("message")}, coalesce(${own("reopened_at")}, ${own("created_at")}) AS sent_at,
+    ${ofOwn("message")}, CASE WHEN ${isOwn} AND NOT (${isFree}) THEN ${openedAt} END AS sent_at,
     ${ofOwn("updated_at")}`,
   read: rowResultOf,
 };

@@ -1,8 +1,9 @@
 import type { Database, Value } from "../../sqlite/database.ts";
 import type { PlannedRow } from "../batches/batch.ts";
 import type { Owner } from "../operation.ts";
+import { payeeOf } from "../payee.ts";
 import { type Comparing, differencesTo } from "./differences.ts";
-import { findProblems, payeeOf, type Scope } from "./findings.ts";
+import { findProblems, type Scope } from "./findings.ts";
 import { openProblems, type Problem } from "./problems.ts";
 import { type DraftTotals, totalsOf } from "./totals.ts";
 

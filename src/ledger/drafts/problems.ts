@@ -1,10 +1,11 @@
+import type { Paisa } from "../../contract/amount.ts";
 import type { Database, Row } from "../../sqlite/database.ts";
 
 /**
- * `cell`: it cannot be read. `repeated`: somebody would get the same amount twice, which may be
- * meant. `taken`: the ledger has the reference for another payout.
+ * `cell`: it cannot be read. `repeated`: the file pays somebody the same amount twice; `again`: the
+ * ledger did within a day, or is about to; both may be meant. `taken`: the reference cannot be used.
  */
-const problemKinds = ["cell", "repeated", "taken"] as const;
+const problemKinds = ["cell", "repeated", "again", "taken"] as const;
 export type ProblemKind = (typeof problemKinds)[number];
 
 /** What is wrong with one cell, or with a line as a whole. */
@@ -33,6 +34,12 @@ export function openProblems(database: Database) {
           .get(...kinds)?.count ?? 0n,
       ),
 
+    /** The rows that have problems of a kind, and what they come to. */
+    rowsWith: (kind: ProblemKind): { count: number; sumPaisa: Paisa } => {
+      const row = database.prepare(sumOfRows).get(kind);
+      return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
+    },
+
     /** In the order of the file. */
     problems: (kinds: readonly ProblemKind[], limit: number): Problem[] =>
       database
@@ -43,6 +50,10 @@ export function openProblems(database: Database) {
         .map(problemOf),
   };
 }
+
+const sumOfRows = `
+  SELECT count(*) AS count, sum(amount_paisa) AS sum FROM draft_rows
+  WHERE line IN (SELECT line FROM draft_problems WHERE kind = ?)`;
 
 function among(kinds: readonly ProblemKind[]): string {
   return `kind IN (${kinds.map(() => "?").join(", ")})`;

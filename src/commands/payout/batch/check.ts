@@ -5,7 +5,7 @@ import { rowsText } from "../../../ui/rows.ts";
 import { card, field, sentence, text, type View } from "../../../ui/view.ts";
 import { adviceOnProblems } from "./confirming.ts";
 import { type Checked, examineFile, sourceFlags, sourceInput } from "./source.ts";
-import { repeatedText } from "./standing-card.ts";
+import { allowedLines } from "./standing-card.ts";
 
 export const batchCheck = defineCommand({
   name: "payout batch check",
@@ -57,7 +57,8 @@ function problemTable({ problems }: Checked): View {
   };
 }
 
-function totalsCard({ file, rows, total, methods, sentBefore, allowedDuplicates }: Checked): View {
+function totalsCard(checked: Checked): View {
+  const { file, rows, total, methods, sentBefore } = checked;
   return card("The file can be sent", file, [
     field("file", "File", text(file)),
     field("rows", "Rows", text(rows)),
@@ -78,9 +79,9 @@ function totalsCard({ file, rows, total, methods, sentBefore, allowedDuplicates 
         text(`${one.method}: ${rowsText(one.rows)}, ${shown(one.total)}`),
       ),
     ),
-    ...(allowedDuplicates > 0
-      ? [field("allowedDuplicates", "Repeated", text(repeatedText(allowedDuplicates)))]
-      : []),
+    ...allowedLines(checked).map(([label, what], index) =>
+      field(`allowed.${index}`, label, text(what)),
+    ),
   ]);
 }
 

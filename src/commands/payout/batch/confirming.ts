@@ -1,10 +1,10 @@
 import { amountText, type Paisa, readAmount } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import { Failure, usage } from "../../../failure.ts";
-import type { Batch, Context, Draft } from "../../../frame/context.ts";
+import type { Batch, Context, Draft, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import type { Checked, examineFile } from "./source.ts";
-import { repeatedText, rowsAnd } from "./standing-card.ts";
+import { allowedLines, rowsAnd } from "./standing-card.ts";
 
 export type PlanInput = Parameters<typeof examineFile>[0] & {
   name: string | undefined;
@@ -32,10 +32,29 @@ export function refuseProblems(checked: Checked): void {
   );
 }
 
+const mostNamed = 20;
+
+/** Between a plan and its end somebody may have paid the same people by another file. */
+export function refusePaidMeanwhile(batch: Batch, ledger: Ledger): void {
+  const { count, sumPaisa, first } = ledger.batches().paidMeanwhile(batch, mostNamed);
+  if (count === 0) return;
+  const listed = first.map(
+    ({ line, reference }) => `line ${line}: the same person got the same amount as ${reference}`,
+  );
+  throw new Failure(
+    "usage",
+    `Since batch ${batch.id} was planned, ${rowsAnd(count, sumPaisa)}, of those that are still to be sent were paid by other references.`,
+    {
+      problems: count > first.length ? [...listed, `and ${count - first.length} more`] : listed,
+      hint: "Nothing was sent now. If they are to be paid once more, add --allow-duplicates.",
+    },
+  );
+}
+
 /** What to do about the problems of a file. */
 export function adviceOnProblems({ problemCount, problems }: Checked): string {
   const left = problemCount - problems.length;
-  const mayBeMeant = problems.some(({ kind }) => kind === "repeated");
+  const mayBeMeant = problems.some(({ kind }) => kind === "repeated" || kind === "again");
   return [
     "Mend the file.",
     ...(left > 0
@@ -95,7 +114,7 @@ export async function confirmTotal(
 /** What a person looks at before saying yes. */
 export function summaryOf(
   batch: Batch,
-  { allowedDuplicates }: Checked,
+  checked: Checked,
   totals: ReturnType<Draft["totals"]>,
 ): [string, string][] {
   const { rowCount, totalPaisa, methods, sentBefore, first, last, largest } = totals;
@@ -122,8 +141,6 @@ export function summaryOf(
     ["Largest", shown(largest)],
     ...first.map((row, index): [string, string] => [index === 0 ? "First" : "", shown(row)]),
     ...(rowCount > first.length ? [["Last", shown(last)] satisfies [string, string]] : []),
-    ...(allowedDuplicates > 0
-      ? [["Repeated", repeatedText(allowedDuplicates)] satisfies [string, string]]
-      : []),
+    ...allowedLines(checked),
   ];
 }

@@ -5,6 +5,7 @@ import {
   checkExpected,
   confirmTotal,
   type PlanInput,
+  refusePaidMeanwhile,
   refuseProblems,
   summaryOf,
 } from "./confirming.ts";
@@ -30,6 +31,7 @@ export async function resumedBatch(
     };
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
     checkExpected(input, { rowCount, totalPaisa });
+    if (!input.allowDuplicates) refusePaidMeanwhile(batch, ledger);
     if (open.count > 0) {
       const rows: [string, string][] = [
         ["Batch", `${batch.id}, ${batch.name}`],

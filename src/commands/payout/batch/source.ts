@@ -62,8 +62,10 @@ export interface Checked {
   problems: { kind: ProblemKind; line: number; column: string; value: string; problem: string }[];
   /** Rows whose very payout the ledger has already: they will not be sent again. */
   sentBefore: { rows: number; total: string };
-  /** Rows that --allow-duplicates let pass. */
+  /** Rows that --allow-duplicates let pass: the file pays somebody the same amount twice. */
   allowedDuplicates: number;
+  /** The same: the ledger paid it within a day, or is about to; the first of them, in words. */
+  allowedAgain: { rows: number; total: string; first: string };
 }
 
 const mostShown = 1_000;
@@ -115,7 +117,8 @@ async function rulesOf(input: SourceInput, context: Context) {
 }
 
 function checkedOf({ file, allowDuplicates }: SourceInput, draft: Draft): Checked {
-  const kinds: ProblemKind[] = allowDuplicates ? ["cell", "taken"] : ["cell", "taken", "repeated"];
+  const mayBeMeant: ProblemKind[] = ["repeated", "again"];
+  const kinds: ProblemKind[] = ["cell", "taken", ...(allowDuplicates ? [] : mayBeMeant)];
   const { rowCount, totalPaisa, methods, sentBefore } = draft.totals();
   return {
     file,
@@ -131,7 +134,24 @@ function checkedOf({ file, allowDuplicates }: SourceInput, draft: Draft): Checke
     problems: draft
       .problems(kinds, mostShown)
       .map(({ kind, line, column, value, problem }) => ({ kind, line, column, value, problem })),
-    allowedDuplicates: allowDuplicates ? draft.problemCount(["repeated"]) : 0,
+    ...allowed(allowDuplicates, draft),
+  };
+}
+
+function allowed(
+  isAllowed: boolean,
+  draft: Draft,
+): Pick<Checked, "allowedDuplicates" | "allowedAgain"> {
+  if (!isAllowed) return { allowedDuplicates: 0, allowedAgain: { rows: 0, total: "0", first: "" } };
+  const { count, sumPaisa } = draft.rowsWith("again");
+  const [one] = draft.problems(["again"], 1);
+  return {
+    allowedDuplicates: draft.problemCount(["repeated"]),
+    allowedAgain: {
+      rows: count,
+      total: amountText(sumPaisa),
+      first: one ? `line ${one.line}: ${one.problem}` : "",
+    },
   };
 }
 
