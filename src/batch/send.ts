@@ -137,13 +137,11 @@ async function sendRow(
   world: World,
 ): Promise<void> {
   try {
-    await sendPlannedPayout(
-      { order: orderOfRow(row), claim, restsSinceMs: restsSinceMs(row) },
-      world,
-    );
+    const planned = { order: orderOfRow(row), claim, restsSinceMs: restsSinceMs(row) };
+    const { existing } = await sendPlannedPayout(planned, world);
     pace.speedUp();
     rules.saw("sent");
-    sending.onRow(row, "sent");
+    sending.onRow(row, existing ? "existing" : "sent");
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // What a stop cut short says nothing about the service.

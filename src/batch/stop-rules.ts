@@ -1,7 +1,7 @@
 import { Failure, type FailureKind } from "../failure.ts";
 
-/** How a row ended. */
-export type RowEnd = "sent" | FailureKind;
+/** How a row ended; `existing`: the service had its payout before. */
+export type RowEnd = "sent" | "existing" | FailureKind;
 
 /** When a batch stops before its end. */
 export interface StopRules {

@@ -29,7 +29,8 @@ export function openSettling(database: Database, worker: Worker, history: Histor
 
 const changeInSql = `
   UPDATE operations SET state = value ->> 1, remote_id = coalesce(value ->> 2, remote_id),
-    status = coalesce(value ->> 3, status), code = value ->> 4, message = value ->> 5,
+    status = coalesce(value ->> 3, status), code = value ->> 4,
+    message = CASE state WHEN value ->> 1 THEN coalesce(value ->> 5, message) ELSE value ->> 5 END,
     attempts = attempts + (value ->> 6), updated_at = ?1,
     holder = CASE WHEN value ->> 7 THEN NULL ELSE holder END
   FROM json_each(?2) WHERE number = CAST(value ->> 0 AS INTEGER)`;

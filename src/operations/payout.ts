@@ -1,5 +1,6 @@
 import type { Data } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
+import { formatTime } from "../contract/local-time.ts";
 import { Failure } from "../failure.ts";
 import type { Claim } from "../ledger/claiming.ts";
 import type { Operation } from "../ledger/operation.ts";
@@ -38,8 +39,11 @@ export async function sendPayout(order: PayoutOrder, world: World): Promise<Sent
   return recorded(operation, world, async () => {
     const { created, firstMs } = await make(order, claim, world);
     const payout = await retrievePayout(order, created.payoutId, world);
-    const existing = isOlder(created.createdAt ?? payout.createdAt, firstMs, world);
-    return { result: { payout, existing }, remoteId: created.payoutId, status: payout.status };
+    const createdAt = created.createdAt ?? payout.createdAt;
+    const existing = isOlder(createdAt, firstMs, world);
+    const { payoutId: remoteId } = created;
+    const { status } = payout;
+    return { result: { payout, existing }, remoteId, status, note: noteOf(existing, createdAt) };
   });
 }
 
@@ -58,24 +62,36 @@ export interface PlannedOrder {
  *
  * @throws Failure as `sendPayout` does
  */
-export async function sendPlannedPayout(planned: PlannedOrder, world: World): Promise<void> {
+export async function sendPlannedPayout(
+  planned: PlannedOrder,
+  world: World,
+): Promise<Pick<SentPayout, "existing">> {
   const { order, restsSinceMs } = planned;
   const claim = checkClaim(order, planned.claim);
   const { kind, operation } = claim;
   if (kind === "known") {
     if (operation.state !== "CONFIRMED") throw usedBefore(order, operation);
-    return;
+    return { existing: true };
   }
-  await recorded(operation, world, async () => {
+  return recorded(operation, world, async () => {
     const { created, ...sent } = await make(order, { kind, operation, restsSinceMs }, world);
     const firstMs = sent.doubt === undefined ? sent.firstMs : Date.parse(operation.openedAt);
     const looksOld =
       created.status !== "Processing" ||
       !created.createdAt ||
       mayBeOlder(created.createdAt, firstMs, world);
-    const { status } = looksOld ? await retrievePayout(order, created.payoutId, world) : created;
-    return { result: undefined, remoteId: created.payoutId, status };
+    const { payoutId: remoteId } = created;
+    const seen = looksOld ? await retrievePayout(order, remoteId, world) : created;
+    const createdAt = created.createdAt ?? seen.createdAt;
+    const existing = looksOld && isOlder(createdAt, firstMs, world);
+    const { status } = seen;
+    return { result: { existing }, remoteId, status, note: noteOf(existing, createdAt) };
   });
+}
+
+/** What the ledger keeps of a payout that this run did not make. */
+function noteOf(existing: boolean, createdAt: string | null | undefined): string | undefined {
+  return existing ? `the service had it already, since ${formatTime(createdAt ?? "")}` : undefined;
 }
 
 interface Claimed {

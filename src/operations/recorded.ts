@@ -10,6 +10,8 @@ export interface Confirmed<Result> {
   /** The service's id of what was made; a move makes nothing. */
   remoteId?: string;
   status: string;
+  /** What else is to be known of it. */
+  note?: string | undefined;
 }
 
 /**
@@ -31,8 +33,9 @@ export async function recorded<Result>(
     await write(operation, { ...outcome, ...tried }, world);
     throw failure;
   }
-  const { result, remoteId, status } = done;
-  await write(operation, { state: "CONFIRMED", remoteId, status, sent: true }, world);
+  const { result, remoteId, status, note } = done;
+  const said = note === undefined ? {} : { message: note };
+  await write(operation, { state: "CONFIRMED", remoteId, status, sent: true, ...said }, world);
   return result;
 }
 

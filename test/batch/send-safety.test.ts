@@ -145,6 +145,20 @@ test.each([
   expect(countsOf(place)).toEqual({ [state]: 1 });
 });
 
+test("P16: what the service had already is told, and not taken for paid now", async () => {
+  const place = await timed(3, ({ reference }) => {
+    const createdAt = new Date(startMs - 86_400_000).toISOString();
+    const old = { ...created, merchantRef: "R-2", amount: 2, createdAt };
+    return reference === "R-2" ? data(old) : undefined;
+  });
+  const record = { ...created, merchantRef: "R-2", amount: 2, recipientNumber: "01712345678" };
+  place.world.client = { ...place.world.client, retrievePayout: async () => data(record) };
+  await place.send(1);
+  expect(place.ends).toEqual(["sent", "existing", "sent"]);
+  const messages = [...place.ledger.batches().results(place.batch)].map(({ message }) => message);
+  expect(messages).toEqual([null, expect.stringContaining("had it already, since"), null]);
+});
+
 test("P16: what somebody else made while a row waited for its turn is not taken for its own", async () => {
   const place = await timed(4, ({ reference }) => {
     const createdAt = new Date(startMs + 1_500).toISOString();

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { planBatch } from "../../src/batch/claim.ts";
-import { sendBatch } from "../../src/batch/send.ts";
+import { type Sending, sendBatch } from "../../src/batch/send.ts";
 import type { Failure } from "../../src/failure.ts";
 import type { Client } from "../../src/http/client.ts";
 import type { Batch } from "../../src/ledger/batches/batch.ts";
@@ -26,6 +26,8 @@ export interface Timed {
   ledger: Ledger;
   batch: Batch;
   asked: Asked[];
+  /** How the rows ended, in the order in which they did. */
+  ends: string[];
   send(concurrency: number, perSecond?: number): Promise<Failure | undefined>;
 }
 
@@ -36,6 +38,7 @@ export async function timed(
   const own = scripted({}, { timeoutMs: Number.POSITIVE_INFINITY });
   const { state } = own;
   const asked: Asked[] = [];
+  const ends: string[] = [];
   const timers: { atMs: number; wake: () => void }[] = [];
   const sleep = (ms: number) =>
     new Promise<void>((wake) => timers.push({ atMs: state.nowMs + ms, wake }));
@@ -60,10 +63,12 @@ export async function timed(
     ledger,
     batch,
     asked,
+    ends,
     send: async (concurrency, perSecond) => {
       let isOver = false;
       const commit = async (changes: Change[]) => ledger.apply(changes);
-      const sending = { batch, ledger, commit, concurrency, perSecond, onRow: () => {} };
+      const onRow: Sending["onRow"] = (_, end) => void ends.push(end);
+      const sending = { batch, ledger, commit, concurrency, perSecond, onRow };
       const sent = sendBatch(sending, world).finally(() => {
         isOver = true;
       });

@@ -4,7 +4,7 @@ import { formatPaisa } from "../../../contract/money.ts";
 import { type Failure, inOneLine } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
-import { standingOf } from "./standing-card.ts";
+import { rowsAnd, standingOf } from "./standing-card.ts";
 
 interface Pacing {
   concurrency: number;
@@ -62,6 +62,8 @@ export async function sendWithProgress(
     progress.close();
   }
   letGo(batch, ledger);
+  const existing = seen.existing();
+  if (existing) context.notice(existing);
   if (reason) context.notice(inOneLine(reason));
   else if (context.stopping.aborted) context.notice(seen.goOn());
   else if (silence) context.notice(`${silence.message} The same command again goes on.`);
@@ -93,14 +95,25 @@ function openCounter(batch: Batch, before: Standings, { now }: { now(): number }
   let sentPaisa =
     before.completed.sumPaisa + before.processing.sumPaisa + before.cancelled.sumPaisa;
   const counts = { refused: before.refused.count, uncertain: 0 };
+  const existing = { count: 0, sumPaisa: 0n };
   const doneBefore = done;
   return {
     isDone: () => open === 0,
     goOn: (): string =>
       `Stopped; ${rowCount - done} rows are still open. The same command again goes on with them.`,
+    /** What the service had before, if there is such. */
+    existing: (): string | undefined =>
+      existing.count === 0
+        ? undefined
+        : `${rowsAnd(existing.count, existing.sumPaisa)}, not paid now: there were payouts of their references already. 'lenden payout batch export' says of each since when.`,
     saw: ({ amountPaisa }: { amountPaisa: bigint }, end: string): void => {
-      if (end === "sent" || end === "refused") done += 1;
-      if (end === "sent") sentPaisa += amountPaisa;
+      const isThere = end === "sent" || end === "existing";
+      if (isThere || end === "refused") done += 1;
+      if (isThere) sentPaisa += amountPaisa;
+      if (end === "existing") {
+        existing.count += 1;
+        existing.sumPaisa += amountPaisa;
+      }
       if (end === "refused" || end === "uncertain") counts[end] += 1;
     },
     /** The most important first: what does not fit is left out from the end. */
