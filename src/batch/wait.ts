@@ -1,9 +1,9 @@
-import { inOneLine } from "../failure.ts";
+import { type Failure, inOneLine } from "../failure.ts";
 import type { Batch } from "../ledger/batches/batch.ts";
 import { type Commit, grouped } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { type Refreshed, refreshStatus, throwUnlessUnknown } from "../operations/refresh.ts";
+import { type Refreshed, refreshStatus } from "../operations/refresh.ts";
 import { type Patience, pauseOf } from "../operations/wait.ts";
 import type { World } from "../operations/world.ts";
 
@@ -14,22 +14,24 @@ export interface Watched {
 }
 
 /**
- * Looks at every row that has not ended, round after round, until all have or the time is up.
+ * Looks at every row that has not ended, round after round, until all have or the time is up. Whatever
+ * keeps it from looking is told, and changes nothing of what was sent.
  *
- * @throws Failure `access` where the service refuses to answer at all; no answer is only no news
+ * @returns why the last look failed, if it did
  */
 export async function waitForBatch(
   watched: Watched,
   patience: Patience,
   world: World,
-): Promise<void> {
+): Promise<Failure | undefined> {
   const endMs = world.now() + patience.timeoutMs;
   for (let round = 0; ; round += 1) {
     const { open, unseen } = await look(watched, world);
     const pauseMs = Math.min(pauseOf(patience, round, world), endMs - world.now());
-    if (open === 0 || pauseMs <= 0 || world.isStopping()) {
+    const isHopeless = unseen?.kind === "access";
+    if (open === 0 || pauseMs <= 0 || isHopeless || world.isStopping()) {
       if (unseen) world.notice(`Not all could be looked at in the end. ${inOneLine(unseen)}`);
-      return;
+      return unseen;
     }
     await world.sleep(pauseMs);
   }
@@ -38,11 +40,12 @@ export async function waitForBatch(
 /**
  * Looks at every row that has not ended, once.
  *
- * @throws Failure where the service did not answer
+ * @returns why one could not be looked at, if that says something of the service
  */
-export async function refreshBatch(watched: Watched, world: World): Promise<void> {
+export async function refreshBatch(watched: Watched, world: World): Promise<Failure | undefined> {
   const { unseen } = await look(watched, world);
-  if (unseen) throwUnlessUnknown(unseen, world);
+  if (unseen) world.notice(`Not all could be looked at. ${inOneLine(unseen)}`);
+  return unseen?.kind === "not-found" ? undefined : unseen;
 }
 
 function look(watched: Watched, world: World): Promise<Refreshed> {

@@ -21,9 +21,7 @@ export interface Refreshed {
 /**
  * Asks the service for the status of each, a few at a time, and writes down what changed: also that a
  * payout turned out to be somebody else's. One that cannot be looked at does not keep the others from it,
- * but a service that answers nothing ends it.
- *
- * @throws Failure `access` where the service answers nothing at all; those under way are not waited for
+ * but a service that answers nothing, or gives no access, ends it.
  */
 export async function refreshStatus(
   operations: Iterable<Operation>,
@@ -42,10 +40,10 @@ export async function refreshStatus(
       return;
     }
     const failure = unread(answer, id);
-    if (failure.kind === "access") throw failure;
     silent = failure.kind === "unreachable" ? silent + 1 : 0;
     refreshed.open += 1;
-    if (refreshed.unseen?.kind !== "unreachable") refreshed.unseen = failure;
+    refreshed.unseen = worse(failure, refreshed.unseen);
+    if (failure.kind === "access") isBroken = true;
   };
   const work = async (): Promise<void> => {
     for (let next = left.next(); !next.done; next = left.next()) {
@@ -61,6 +59,12 @@ export async function refreshStatus(
   );
   await Promise.all(workers);
   return refreshed;
+}
+
+/** Of two reasons the one that says more of the service. */
+function worse(one: Failure, other: Failure | undefined): Failure {
+  const weight = ({ kind }: Failure) => ["unreachable", "access"].indexOf(kind);
+  return other && weight(other) > weight(one) ? other : one;
 }
 
 /** Writes down what was seen, and says whether it may still change. */

@@ -161,6 +161,33 @@ test("a reference that was refused is a problem of the file that has it again", 
   ]);
 });
 
+test.each([
+  ["status-403", 4],
+  ["status-500", 69],
+])(
+  "what stands in the ledger is shown also where the service answers a look with %s",
+  async (kind, refresh) => {
+    const merchant = await openMerchant({ faults: [faultOf(`retrievePayout:${kind}`)] });
+    const path = fileOf(
+      csv([
+        ["ref", "amount", "to", "method"],
+        ["A", "5", "01712345678", "nagad"],
+      ]),
+    );
+    const waiting = ["--wait", "--wait-timeout", "200ms", "--interval", "50ms"];
+    const run = (...line: string[]) => merchant.lenden(["payout", "batch", ...line, "--json"]);
+    const states = { processing: { rows: 1, total: "5" } };
+    for (const [line, code] of [
+      [["send", path, ...waiting], 8],
+      [["status", path, "--refresh"], refresh],
+    ] as const) {
+      const ended = await run(...line);
+      expect([ended.code, JSON.parse(ended.stdout)]).toMatchObject([code, { rows: 1, states }]);
+      expect(ended.stderr).toContain("Not all could be looked at");
+    }
+  },
+);
+
 const unlucky = { faults: [faultOf("createPayout:status-400:0.3")], seed: 7 };
 const everybody = Array.from({ length: 40 }, (_, row) => `017123456${row + 10}`);
 

@@ -105,7 +105,7 @@ function openCounter(batch: Batch, before: Standings, { now }: { now(): number }
     existing: (): string | undefined =>
       existing.count === 0
         ? undefined
-        : `${rowsAnd(existing.count, existing.sumPaisa)}, not paid now: there were payouts of their references already. 'lenden payout batch export' says of each since when.`,
+        : `Not paid now: ${rowsAnd(existing.count, existing.sumPaisa)}; the service had payouts of their references already. 'lenden payout batch export' says of each since when.`,
     saw: ({ amountPaisa }: { amountPaisa: bigint }, end: string): void => {
       const isThere = end === "sent" || end === "existing";
       if (isThere || end === "refused") done += 1;

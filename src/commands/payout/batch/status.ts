@@ -1,5 +1,6 @@
 import { endingOf } from "../../../batch/standing.ts";
 import { formatPaisa } from "../../../contract/money.ts";
+import type { FailureKind } from "../../../failure.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import { flag } from "../../../frame/flag.ts";
@@ -38,16 +39,20 @@ export const batchStatus = defineCommand({
   },
   patient: true,
   exits: ["access", "conflict", "mixed", "pending", "unreachable", "uncertain"],
-  async run(input, context): Promise<Standing & { waited: boolean }> {
+  async run(input, context): Promise<Seen> {
     const ledger = await context.ledger();
     const batch = await batchNamed(input.batch, ledger);
     if (input.watch) await watch(batch, ledger, context);
+    let unseen: FailureKind | undefined;
     if (input.refresh || input.wait) {
       const { refreshBatch, waitForBatch } = await import("../../../batch/wait.ts");
       const world = await context.world();
       const whole = { batch, ledger, commit: await context.committer() };
-      if (input.wait) await waitForBatch(whole, patienceOf(input), world);
-      else await refreshBatch(whole, world);
+      const failure = input.wait
+        ? await waitForBatch(whole, patienceOf(input), world)
+        : await refreshBatch(whole, world);
+      // To wait for what does not answer is to wait: that ends as pending.
+      if (failure && (!input.wait || failure.kind === "access")) unseen = failure.kind;
     }
     const standing = standingOf(batch, ledger);
     const advice = adviceOn(standing);
@@ -57,12 +62,21 @@ export const batchStatus = defineCommand({
       context.notice(
         `${rowsText(left)} still to be sent or in doubt: 'lenden payout batch send' with the same file goes on.`,
       );
-    return { ...standing, waited: input.wait };
+    return { ...standing, waited: input.wait, unseen };
   },
   json: (done) => standingJson(done),
   view: (done) => standingCard(done),
-  ending: ({ sums, waited }) => endingOf(sums, { waited }),
+  ending: ({ sums, waited, unseen }) => {
+    const ended = endingOf(sums, { waited });
+    return ended === "conflict" ? ended : (unseen ?? ended);
+  },
 });
+
+interface Seen extends Standing {
+  waited: boolean;
+  /** Why not all could be looked at: what stands there may be old. */
+  unseen: FailureKind | undefined;
+}
 
 const everyMs = 1_000;
 
