@@ -61,8 +61,17 @@ export interface FailureDetails {
 }
 
 /** All that it says, in one line of whole sentences. */
-export function inOneLine({ message, details }: Failure): string {
-  return [message, ...(details.problems ?? []), details.hint ?? ""]
+export function inOneLine(failure: Failure): string {
+  return sentences([whatHappened(failure), failure.details.hint ?? ""]);
+}
+
+/** The same without what to do about it. */
+export function whatHappened({ message, details }: Failure): string {
+  return sentences([message, ...(details.problems ?? [])]);
+}
+
+function sentences(parts: string[]): string {
+  return parts
     .filter((part) => part !== "")
     .map((part) => (/[.!?]$/.test(part) ? part : `${part}.`))
     .join(" ");

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Draft, DraftRow } from "../ledger/drafts/draft.ts";
 import type { Problem } from "../ledger/drafts/problems.ts";
+import { checkStop } from "../operations/outcome.ts";
+import type { World } from "../operations/world.ts";
 import { type Header, readHeader } from "./columns.ts";
 import { recordsOf } from "./csv.ts";
 import { textOf } from "./file.ts";
@@ -22,22 +24,24 @@ const recentMs = 24 * 60 * 60_000;
  * Reads a whole file into a draft, row by row, with everything that is wrong with it.
  *
  * @returns the columns, as the header names them
- * @throws Failure `usage` when the file cannot be read at all, or is changed meanwhile
+ * @throws Failure `usage` when the file cannot be read at all, or is changed meanwhile; `interrupted`
+ * when somebody stops it
  */
 export async function examine(
   source: Source,
   draft: Draft,
   rules: Omit<RowRules, "makeReference">,
-  { now }: { now(): number },
+  { now, isStopping }: Pick<World, "now" | "isStopping">,
 ): Promise<string[]> {
   const own = { ...rules, makeReference: referencesFor(source.hash) };
   let columns: string[] = [];
   try {
-    columns = await readAll(source, draft, own);
+    columns = await readAll(source, { draft, rules: own, isStopping });
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     draft.complain(problemOf(error.line, error.message));
   }
+  checkStop({ isStopping });
   const { fields } = readHeader(columns, source.delimiter);
   draft.finish({
     since: new Date(now() - recentMs).toISOString(),
@@ -46,14 +50,19 @@ export async function examine(
   return columns;
 }
 
+interface Reading extends Pick<World, "isStopping"> {
+  draft: Draft;
+  rules: RowRules;
+}
+
 async function readAll(
   { path, hash, delimiter }: Source,
-  draft: Draft,
-  rules: RowRules,
+  { draft, rules, isStopping }: Reading,
 ): Promise<string[]> {
   let header: Header | undefined;
   let rows = 0;
   for await (const records of recordsOf(textOf(path, hash), delimiter)) {
+    checkStop({ isStopping });
     for (const record of records) {
       if (header) {
         rows += 1;

@@ -146,7 +146,7 @@ function statusOf(answer: Unclear): { status: number } | Record<never, never> {
 }
 
 /** P22: nothing new begins once the run is to stop. */
-export function checkStop(world: World): void {
-  if (!world.isStopping()) return;
+export function checkStop({ isStopping }: Pick<World, "isStopping">): void {
+  if (!isStopping()) return;
   throw new Failure("interrupted", "Stopped before anything was sent.");
 }

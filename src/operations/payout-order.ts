@@ -103,7 +103,7 @@ export function compare(what: "answer" | "record", order: PayoutOrder, theirs: T
   if (differences.length === 0) return;
   throw new Failure(
     "conflict",
-    `The service's ${what} for reference ${order.reference} is another payout.`,
+    `The service's ${what} for reference ${order.reference} is another payout, ${theirs.payoutId}.`,
     {
       problems: differences,
       hint: `Look at ${theirs.payoutId} in the dashboard first: only if it is an older payout, and this one is still to be paid, give this one a reference of its own.`,

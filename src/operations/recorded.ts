@@ -1,5 +1,5 @@
 import { formatTime } from "../contract/local-time.ts";
-import { Failure, type FailureKind } from "../failure.ts";
+import { Failure, type FailureKind, whatHappened } from "../failure.ts";
 import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
 import type { State } from "../state.ts";
 import type { World } from "./world.ts";
@@ -39,8 +39,10 @@ export async function recorded<Result>(
   return result;
 }
 
-/** What the ledger keeps of a failure. */
-export function outcomeOf({ kind, message, details }: Failure): Outcome {
+/** What the ledger keeps of a failure: of a conflict also what differs. */
+export function outcomeOf(failure: Failure): Outcome {
+  const { kind, details } = failure;
+  const message = whatHappened(failure);
   return { state: endStates[kind], code: kind, message, ...details.evidence };
 }
 

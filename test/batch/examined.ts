@@ -32,7 +32,7 @@ function rulesWith(method: string | undefined) {
   return { numberFormat: "local", method, methodOf, fingerprint, holdsSecret } as const;
 }
 
-const clock = { now: () => 0 };
+const clock = { now: () => 0, isStopping: () => false };
 
 /** Examines one content after the other, each as a real file; `method` is that of all rows. */
 export async function examiner({ method }: { method?: string } = {}) {
@@ -58,6 +58,7 @@ export async function examined(
   path: string,
   delimiter: string,
   onRow: (count: number) => void,
+  isStopping = clock.isStopping,
 ): Promise<Draft> {
   const draft = (await openTestDrafts())();
   let count = 0;
@@ -70,7 +71,7 @@ export async function examined(
     { path, hash: await hashOf(path), delimiter },
     { ...draft, add },
     rulesWith(undefined),
-    clock,
+    { ...clock, isStopping },
   );
   return draft;
 }

@@ -11,7 +11,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { testAccount } from "../commands/account.ts";
 import { openMerchant } from "../merchant.ts";
+import { failure } from "../operations/scripted.ts";
 import { built, scratchFolder } from "../run.ts";
+import { examined } from "./examined.ts";
 import { checkPath, fileOf } from "./files.ts";
 
 const account = testAccount();
@@ -91,4 +93,23 @@ test.each([
   expect(stderr).toContain("was changed while it was read");
   expect({ code, stdout, isChanged }).toEqual({ code: 2, stdout: "", isChanged: true });
   expect(await merchant.moneyRequests()).toEqual([]);
+});
+
+test("P22: a stop ends the reading of a file, and nothing is planned", async () => {
+  const rows = Array.from(
+    { length: 50_000 },
+    (_, row) => `5,017${String(10_000_000 + row)},bkash\n`,
+  );
+  writeFileSync(at("long.csv"), `amount,to,method\n${rows.join("")}`);
+  let count = 0;
+  const reading = examined(
+    at("long.csv"),
+    ",",
+    (read) => {
+      count = read;
+    },
+    () => count >= 1_000,
+  );
+  expect((await failure(reading)).kind).toBe("interrupted");
+  expect(count).toBeLessThan(20_000);
 });

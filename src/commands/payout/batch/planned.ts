@@ -51,6 +51,7 @@ export async function newBatch(
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
+  const { checkStop } = await import("../../../operations/outcome.ts");
   const { claimBatch, planBatch, plannedBefore } = await import("../../../batch/claim.ts");
   const { draft, checked, ...examined } = await examineFile(input, hash, ledger, context);
   const file = { ...examined.file, name: input.name ?? examined.file.name };
@@ -70,6 +71,7 @@ export async function newBatch(
       const rows = summaryOf(batch, checked, totals);
       const { totalPaisa } = totals;
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
+      checkStop(await context.world());
       await context.committer(); // its thread starts while the plan is made
       return planBatch(batch, draft, ledger);
     });

@@ -1,7 +1,8 @@
 import type { Sending } from "../../../batch/send.ts";
 import type { Standings } from "../../../batch/standing.ts";
+import type { RowEnd } from "../../../batch/stop-rules.ts";
 import { formatPaisa } from "../../../contract/money.ts";
-import { type Failure, inOneLine } from "../../../failure.ts";
+import { type Failure, inOneLine, whatHappened } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { rowsAnd, standingOf } from "./standing-card.ts";
@@ -25,7 +26,7 @@ export async function sendWithProgress(
     ledger.batches().letGo(batch);
     const again =
       "To pay the same again, as in another month, give the rows new references in the column ref.";
-    const ended = before.refused.count + before.cancelled.count;
+    const ended = before.refused.count + before.cancelled.count + before.conflict.count;
     const nothing = "No row of this file is left to be sent; nothing was sent now.";
     context.notice(ended > 0 ? nothing : `${nothing} ${again}`);
     return undefined;
@@ -53,8 +54,8 @@ export async function sendWithProgress(
         seen.saw(row, end);
         const isSilence = end === "unreachable" || end === "uncertain";
         if (isSilence) silence = failure ?? silence;
-        if (end === "refused" || isAllThatIsLeft(end, failure))
-          progress.note(`line ${row.line}, ${row.reference}: ${failure?.message}`);
+        const told = textOf(end, failure);
+        if (told) progress.note(`line ${row.line}, ${row.reference}: ${told}`);
       },
     };
     reason = await sendBatch(sending, await context.world());
@@ -65,16 +66,26 @@ export async function sendWithProgress(
   const existing = seen.existing();
   if (existing) context.notice(existing);
   if (reason) context.notice(inOneLine(reason));
-  else if (context.stopping.aborted) context.notice(seen.goOn());
+  const isHalfDone = reason?.kind === "conflict" || reason?.kind === "access";
+  if (isHalfDone && !seen.isOver()) context.notice(seen.goOn());
+  if (reason) return reason;
+  if (context.stopping.aborted) context.notice(seen.goOn());
   else if (silence) context.notice(`${silence.message} The same command again goes on.`);
   return reason;
+}
+
+/** What is told of a row in a line of its own. */
+function textOf(end: RowEnd, failure: Failure | undefined): string | undefined {
+  if (!failure) return undefined;
+  const isTold = end === "refused" || end === "conflict" || isAllThatIsLeft(end, failure);
+  return isTold ? whatHappened(failure) : undefined;
 }
 
 /**
  * Of what was sent and could not be written down (P21), a line is all that is left. What was not
  * sent needs none.
  */
-function isAllThatIsLeft(end: string, failure: Failure | undefined): boolean {
+function isAllThatIsLeft(end: RowEnd, failure: Failure | undefined): boolean {
   const { cause, unrecorded } = failure?.details ?? {};
   return end === "uncertain" && cause !== undefined && unrecorded !== "NOT_SENT";
 }
@@ -99,8 +110,9 @@ function openCounter(batch: Batch, before: Standings, { now }: { now(): number }
   const doneBefore = done;
   return {
     isDone: () => open === 0,
+    isOver: () => done === rowCount,
     goOn: (): string =>
-      `Stopped; ${rowCount - done} rows are still open. The same command again goes on with them.`,
+      `Stopped; still open: ${rowsText(rowCount - done)}. The same command again goes on.`,
     /** What the service had before, if there is such. */
     existing: (): string | undefined =>
       existing.count === 0
@@ -108,7 +120,7 @@ function openCounter(batch: Batch, before: Standings, { now }: { now(): number }
         : `Not paid now: ${rowsAnd(existing.count, existing.sumPaisa)}; the service had payouts of their references already. 'lenden payout batch export' says of each since when.`,
     saw: ({ amountPaisa }: { amountPaisa: bigint }, end: string): void => {
       const isThere = end === "sent" || end === "existing";
-      if (isThere || end === "refused") done += 1;
+      if (isThere || end === "refused" || end === "conflict") done += 1;
       if (isThere) sentPaisa += amountPaisa;
       if (end === "existing") {
         existing.count += 1;

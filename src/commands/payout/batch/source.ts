@@ -82,7 +82,8 @@ export async function examineFile(
   try {
     const rules = await rulesOf(input, context);
     const source = { path: input.file, hash, delimiter: input.delimiter ?? "," };
-    const columns = await examine(source, draft, rules, context.host);
+    const isStopping = () => context.stopping.aborted;
+    const columns = await examine(source, draft, rules, { now: context.host.now, isStopping });
     const fileName = nameOf(input.file);
     const file = { name: fileName, fileName, hash, columns, method: rules.method ?? null };
     return { file, draft, checked: checkedOf(input, draft) };

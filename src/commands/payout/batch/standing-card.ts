@@ -80,8 +80,19 @@ export function standingCard({ batch, sums, sentBefore }: Standing): Card {
 /** What to do about rows that ended without the money arriving; undefined where there are none. */
 export function adviceOn({ batch, sums }: Standing): string | undefined {
   const ended = sums.refused.count + sums.cancelled.count;
-  if (ended === 0) return undefined;
-  return `${rowsOf(ended)} refused or cancelled. 'lenden payout batch export ${batch.id} --only failed' writes a file to mend and send again.`;
+  const failed =
+    ended === 0
+      ? []
+      : [
+          `${rowsOf(ended)} refused or cancelled. 'lenden payout batch export ${batch.id} --only failed' writes a file to mend and send again.`,
+        ];
+  const different =
+    sums.conflict.count === 0
+      ? []
+      : [
+          `Of ${rowsText(sums.conflict.count)} the service has something else: look at what 'lenden payout batch export ${batch.id} --only conflict' shows in the dashboard, before anybody is paid again.`,
+        ];
+  return [...failed, ...different].join(" ") || undefined;
 }
 
 function rowsOf(count: number): string {
