@@ -55,6 +55,8 @@ export interface FailureDetails {
   evidence?: Evidence;
   /** Nothing was tried this time: what it says is about an earlier attempt. */
   untried?: boolean;
+  /** The last attempt never left, whatever became of those before it. */
+  neverLeft?: boolean;
   /** The state of an operation that could not be written down (P21). */
   unrecorded?: string;
   cause?: unknown;

@@ -64,6 +64,6 @@ function whatIsWrong(code: string): string {
   if (code === "CSV_MAX_RECORD_SIZE")
     return `This row is longer than ${longestRecord} bytes. Is a quote opened here and never closed?`;
   if (code === "INVALID_OPENING_QUOTE" || code === "CSV_INVALID_CLOSING_QUOTE")
-    return 'There is a quote inside a cell. Put the cell in quotes and double those within: "a ""b"" c".';
+    return 'There is a quote inside a cell. Put the cell in quotes and double those within: "a ""b"" c". Of ="01712345678", as spreadsheets write it, take away =" and the last quote.';
   return `This is not a line of CSV (${code}).`;
 }

@@ -39,7 +39,7 @@ export async function examine(
     columns = await readAll(source, { draft, rules: own, isStopping });
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    draft.complain(problemOf(error.line, error.message));
+    draft.complain(problemOf(error.line, `${error.message} What stands below was not looked at.`));
   }
   checkStop({ isStopping });
   const { fields } = readHeader(columns, source.delimiter);

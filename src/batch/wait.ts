@@ -54,8 +54,8 @@ function look(watched: Watched, world: World): Promise<Refreshed> {
 }
 
 function* payoutsOf({ batch, ledger }: Watched): Iterable<Operation> {
-  for (const { payoutId } of ledger.batches().unfinished(batch)) {
-    const payout = payoutId && ledger.ofRecord("payout", payoutId);
+  for (const { reference } of ledger.batches().unfinished(batch)) {
+    const payout = ledger.find(reference);
     if (payout) yield payout;
   }
 }

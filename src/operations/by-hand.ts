@@ -87,7 +87,8 @@ interface Sent {
 /** That this call never left proves nothing about the one before it. */
 function rethrow(error: unknown, operation: Operation, doubt: string | undefined): never {
   if (doubt === undefined || !(error instanceof Failure)) throw error;
-  throw uncertain(operation, `${doubt}, and now it could not be sent: ${error.message}`);
+  const why = `${doubt}, and now it could not be sent: ${error.message}`;
+  throw uncertain(operation, why, { neverLeft: true });
 }
 
 interface ConfirmedRecord extends Confirmed<void> {
@@ -150,7 +151,7 @@ function differences(told: Map<string, unknown>, { amountPaisa, ...asked }: Oper
 function uncertain(
   { id, kind, reference }: Operation,
   why: string,
-  more: Pick<FailureDetails, "evidence" | "untried"> = {},
+  more: Pick<FailureDetails, "evidence" | "untried" | "neverLeft"> = {},
 ): Failure {
   return new Failure(
     "uncertain",

@@ -36,7 +36,7 @@ export async function createPayout(
   for (let attempt = 1; ; attempt += 1) {
     if (doubt === undefined) checkStop(world);
     else if (world.isStopping())
-      throw uncertain(order, `no trustworthy answer (${doubt})`, { untried: attempt === 1 });
+      throw uncertain(order, `no trustworthy answer (${doubt})`, { untried: true });
     const answer = await attempted(() => world.client.createPayout(payoutBody(order))).catch(
       (error) => rethrow(error, order, doubt),
     );
@@ -62,7 +62,8 @@ export async function createPayout(
 /** That this attempt never left (there is no secret, say) proves nothing about the ones before it. */
 function rethrow(error: unknown, order: PayoutOrder, doubt: string | undefined): never {
   if (doubt === undefined || !(error instanceof Failure)) throw error;
-  throw uncertain(order, `${doubt}, and now it could not be sent: ${error.message}`);
+  const why = `${doubt}, and now it could not be sent: ${error.message}`;
+  throw uncertain(order, why, { neverLeft: true });
 }
 
 /** I4: a ledger that fails here stops the sending; nothing catches that. */
@@ -94,7 +95,10 @@ function lastFailure(
   world: World,
 ): Failure {
   if (doubt !== undefined)
-    return uncertain(order, `no trustworthy answer (${doubt})`, { evidence: evidenceOf(answer) });
+    return uncertain(order, `no trustworthy answer (${doubt})`, {
+      evidence: evidenceOf(answer),
+      neverLeft: answer.kind === "unsent",
+    });
   if (answer.kind === "unsent") return unsent(answer);
   if (answer.kind === "refused")
     return refusedToMake(answer, order.reference, world.clockAheadMs());

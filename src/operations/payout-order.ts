@@ -117,7 +117,7 @@ export function compare(what: "answer" | "record", order: PayoutOrder, theirs: T
 export function uncertain(
   order: PayoutOrder,
   why: string,
-  more: Pick<FailureDetails, "evidence" | "untried"> = {},
+  more: Pick<FailureDetails, "evidence" | "untried" | "neverLeft"> = {},
 ): Failure {
   return new Failure(
     "uncertain",

@@ -29,7 +29,8 @@ export async function recorded<Result>(
   } catch (error) {
     const failure = error instanceof Failure ? error : faultOfOurs(operation, error);
     const outcome = outcomeOf(failure);
-    const tried = failure.details.untried ? {} : { sent: outcome.state !== "NOT_SENT" };
+    const { untried, neverLeft } = failure.details;
+    const tried = untried ? {} : { sent: outcome.state !== "NOT_SENT" && !neverLeft };
     await write(operation, { ...outcome, ...tried }, world);
     throw failure;
   }

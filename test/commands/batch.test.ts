@@ -219,6 +219,33 @@ test("somebody who got the same amount within a day is paid again only if that i
   expect((await batch(["send", again, "--allow-duplicates"], data)).code).toBe(0);
 });
 
+test("check and --dry-run say what a file is already, and whose name it has", async () => {
+  const data = scratchFolder();
+  const file = payroll("KNOWN");
+  const id = (await batch(["send", file, "-q"], data)).stdout.trim();
+  const other = payroll("KNOWN", ["9"]);
+  writeFileSync(other, readFileSync(other, "utf8").replaceAll("KNOWN-", "NEW-"));
+  for (const line of [["check"], ["send", "--dry-run"]]) {
+    expect((await batch([...line, file], data)).stderr).toContain(
+      `This file is batch ${id}, and no row of it is left to be sent.`,
+    );
+    expect((await batch([...line, other], data)).stderr).toMatch(
+      /Another file of the name KNOWN\.csv was planned on .*give it a name of its own with --name/,
+    );
+  }
+});
+
+test("a planned file that cannot be read any longer is not compared: its problems are what is told", async () => {
+  const data = scratchFolder();
+  const file = payroll("SPOILT");
+  await batch(["send", file], data);
+  writeFileSync(file, readFileSync(file, "utf8").replace("Person 1", 'Per"son 1'));
+  const { code, stderr } = await batch(["send", file], data);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("There is a quote inside a cell")]);
+  expect(stderr).toContain("What stands below was not looked at.");
+  expect(stderr).not.toContain("the file does not");
+});
+
 /** A batch that is planned, and of which nothing went out: the service knew no such secret. */
 async function plannedAlone(name: string, data: string): Promise<string> {
   const file = payroll(name);

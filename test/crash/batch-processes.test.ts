@@ -48,6 +48,26 @@ test("P4: two batches side by side do not disturb each other, in one ledger", as
   expect(await merchant.moneyRequests()).toHaveLength(300);
 });
 
+test("a batch that is being sent is pending to whoever looks, who sees it through to its end with --watch", async () => {
+  const ill = faults("createPayout:latency-1500");
+  const merchant = await openMerchantApart({ faults: ill });
+  const payees = payeesOf("LOOK", 12);
+  const sending = merchant.start(sendOf(payees, "--concurrency", "4"));
+  const end = ended(sending);
+  await until(async () => (await merchant.moneyRequests()).length === 4);
+  const look = ["payout", "batch", "status", payees.file];
+  const seen = await merchant.built(look);
+  expect([seen.code, seen.stderr]).toEqual([
+    8,
+    expect.stringContaining(`Process ${sending.pid} on`),
+  ]);
+  ill.splice(0);
+  const watched = await merchant.built([...look, "--watch"]);
+  expect([watched.code, (await end).code]).toEqual([0, 0]);
+  expect(watched.stdout).toMatch(/^ {2}Processing +12 rows/m);
+  expect(watched.stderr).not.toContain("Process");
+}, 20_000);
+
 test("P4: a batch whose process died is free at once; while it lives, nobody gets it", async () => {
   const ill = faults("createPayout:hang-after");
   const merchant = await openMerchantApart({ faults: ill });

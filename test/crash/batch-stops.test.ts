@@ -153,7 +153,9 @@ test("P12: five rows in doubt one after the other stop it (75); the next run set
   const second = await send(merchant, payees, "--concurrency", "1");
   expect([second.code, second.stderr]).toEqual([
     0,
-    expect.stringContaining(`${uncertain} rows in doubt since an earlier run: they come first`),
+    expect.stringContaining(
+      `${uncertain} rows in doubt since an earlier run: they are taken first`,
+    ),
   ]);
   const sent = (await moneyReferences(merchant)).slice(before);
   const all = payees.rows.map(({ reference }) => reference);
@@ -182,7 +184,7 @@ test("P25: rows in doubt for more than a day are not sent again, and it is said 
     `${uncertain} rows in doubt for more than a day: they are not sent again`,
   );
   expect(stderr).toContain("lenden ledger resolve");
-  expect(stderr).not.toContain("they come first");
+  expect(stderr).not.toContain("they are taken first");
   expect((await moneyReferences(merchant)).length - before).toBe(12 - uncertain);
 });
 

@@ -66,6 +66,17 @@ test("P9: what an earlier run may have sent goes out as it was, and what was giv
   );
 });
 
+test("the history says of each attempt whether it left, also of the last one", async () => {
+  const lost = unsent("connection refused");
+  const run = scripted(only(unclear("server error", 500), lost, lost, lost, lost));
+  expect(await failure(sendPayout(order, run.world))).toMatchObject({ kind: "uncertain" });
+  const ledger = await run.ledger();
+  const operation = ledger.find(order.reference);
+  if (!operation) throw new Error("the ledger lost a payout");
+  const sent = ledger.historyOf(operation).map(({ data: told }) => Object(told).sent);
+  expect(sent).toEqual([undefined, true, false, false, false, false]);
+});
+
 describe("P3: the clock", () => {
   const minutes = (count: number) => count * 60_000;
 

@@ -3,6 +3,7 @@ import { formatPaisa } from "../../../contract/money.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { card, field, sentence, text, type View } from "../../../ui/view.ts";
+import { batchBefore } from "./before.ts";
 import { adviceOnProblems } from "./confirming.ts";
 import { type Checked, examineFile, sourceFlags, sourceInput } from "./source.ts";
 import { allowedLines } from "./standing-card.ts";
@@ -26,9 +27,15 @@ export const batchCheck = defineCommand({
   async run(input, context): Promise<Checked> {
     const { hashOf } = await import("../../../batch/file.ts");
     const hash = await hashOf(input.file);
-    const { draft, checked } = await examineFile(input, hash, await context.ledger(), context);
-    draft.close();
-    if (checked.problemCount > 0) context.notice(adviceOnProblems(checked));
+    const ledger = await context.ledger();
+    const { draft, checked, file } = await examineFile(input, hash, ledger, context);
+    try {
+      if (checked.problemCount > 0) context.notice(adviceOnProblems(checked));
+      const before = await batchBefore({ ...file, draft }, ledger);
+      if (before) context.notice(before);
+    } finally {
+      draft.close();
+    }
     return checked;
   },
   view: (checked) => (checked.problemCount > 0 ? problemTable(checked) : totalsCard(checked)),

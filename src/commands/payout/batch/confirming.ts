@@ -101,9 +101,11 @@ export async function confirmTotal(
     alwaysShown: true,
     typed: {
       what: `the total, ${amountText(totalPaisa)}`,
+      // As it is asked for, and as the summary shows it.
       matches: (text) => {
         const read = readAmount(text);
-        return read.ok && read.value === totalPaisa;
+        const shown = text.trim().replace(/^(?:BDT )?/, "BDT ");
+        return (read.ok && read.value === totalPaisa) || shown === formatPaisa(totalPaisa);
       },
       isGiven: expectTotal !== undefined && expectCount !== undefined,
       flags: "--expect-total and --expect-count",

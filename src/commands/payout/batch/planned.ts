@@ -1,6 +1,7 @@
 import { usage } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import type { Preview } from "../../../frame/preview.ts";
+import { batchBefore } from "./before.ts";
 import {
   checkExpected,
   confirmTotal,
@@ -56,6 +57,8 @@ export async function newBatch(
   const { draft, checked, ...examined } = await examineFile(input, hash, ledger, context);
   const file = { ...examined.file, name: input.name ?? examined.file.name };
   try {
+    // What cannot be read cannot be compared with anything either.
+    if (draft.problemCount(["cell"]) > 0) refuseProblems(checked);
     const before = plannedBefore(file, draft, ledger);
     if (before) return await savedAnew(before, input, ledger, context);
     refuseProblems(checked);
@@ -102,11 +105,13 @@ export async function previewOf(
 ): Promise<Preview> {
   const { payoutBody } = await import("../../../operations/payout-order.ts");
   const { orderOfRow } = await import("../../../batch/send.ts");
-  const { draft, checked } = await examineFile(input, hash, ledger, context);
+  const { draft, checked, file } = await examineFile(input, hash, ledger, context);
   try {
     refuseProblems(checked);
     const totals = draft.totals();
     checkExpected(input, totals);
+    const before = await batchBefore({ ...file, name: input.name ?? file.name, draft }, ledger);
+    if (before) context.notice(before);
     const [first] = totals.first;
     if (!first) throw usage(["There is no row in the file."]);
     return await context.preview("createPayout", payoutBody(orderOfRow(first)));

@@ -58,16 +58,22 @@ export const batchStatus = defineCommand({
     const advice = adviceOn(standing);
     if (advice) context.notice(advice);
     const left = standing.sums.unsent.count + standing.sums.uncertain.count;
-    if (left > 0 && !ledger.batches().holderOf(batch))
+    const by = ledger.batches().holderOf(batch);
+    if (by)
+      context.notice(
+        `Process ${by.pid} on ${by.machine} is sending it; what is under way counts as uncertain until it ends.`,
+      );
+    else if (left > 0)
       context.notice(
         `${rowsText(left)} still to be sent or in doubt: 'lenden payout batch send' with the same file goes on.`,
       );
-    return { ...standing, waited: input.wait, unseen };
+    return { ...standing, waited: input.wait, unseen, isUnderWay: by !== undefined };
   },
   json: (done) => standingJson(done),
   view: (done) => standingCard(done),
-  ending: ({ sums, waited, unseen }) => {
+  ending: ({ sums, waited, unseen, isUnderWay }) => {
     const ended = endingOf(sums, { waited });
+    if (isUnderWay && (ended === "uncertain" || ended === "unreachable")) return "pending";
     return ended === "conflict" ? ended : (unseen ?? ended);
   },
 });
@@ -76,6 +82,8 @@ interface Seen extends Standing {
   waited: boolean;
   /** Why not all could be looked at: what stands there may be old. */
   unseen: FailureKind | undefined;
+  /** Whether a process sends it at this moment. */
+  isUnderWay: boolean;
 }
 
 const everyMs = 1_000;
@@ -91,7 +99,7 @@ async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<vo
     const { unsent, refused, uncertain, completed, processing, cancelled } = sums;
     const sentPaisa = completed.sumPaisa + processing.sumPaisa + cancelled.sumPaisa;
     line = [
-      `${rowCount - unsent.count} of ${rowCount} rows`,
+      `${rowCount - unsent.count - uncertain.count} of ${rowCount} rows`,
       `${refused.count} refused`,
       `${uncertain.count} in doubt or under way`,
       `${formatPaisa(sentPaisa)} of ${formatPaisa(totalPaisa)}`,
