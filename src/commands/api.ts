@@ -14,7 +14,7 @@ export const api = defineCommand({
   name: "api",
   summary: "Make a raw call, signed when the path needs it",
   details:
-    "The path is relative to the base URL. With GET the fields go into the query, else into a JSON body; amount and timestamp become numbers, everything else a text. A payout gets its timestamp, if it has none, and its signature. It is sent once, never again by itself. What makes a payment, a payout or a refund is written into the ledger first, as everywhere.",
+    "The path is relative to the base URL. With GET the fields go into the query, else into a JSON body; amount and timestamp become numbers, everything else a text. A payout gets its timestamp, if it has none, and its signature. It is sent once, never again by itself. What makes a payment, a payout or a refund is written into the ledger first, as everywhere; a payout that the ledger has already is shown as it is now, and not sent.",
   examples: [
     { line: "lenden api GET /payment/methods", says: "the answer's body" },
     { line: "lenden api GET /payment/retrieve/TX8F3K2Q --include", says: "status and headers too" },

@@ -31,7 +31,7 @@ export const sourceFlags = {
   methodId: method.methodId,
   allowDuplicates: flag.toggle(
     "--allow-duplicates",
-    "Let rows pass that pay somebody the same amount twice, or again within 24 hours",
+    "Let rows pass that pay somebody the same amount twice, again within 24 hours, or beside another batch",
   ),
 };
 
