@@ -30,6 +30,15 @@ export function openPace({ concurrency, perSecond, now, sleep }: PaceOptions): P
   let active = 0;
   let well = 0;
   let nextMs = 0;
+  let restsUntilMs = 0;
+  const turn = (): Promise<void> | undefined => {
+    const nowMs = now();
+    const atMs = Math.max(nowMs, nextMs, restsUntilMs);
+    nextMs = atMs + (perSecond === undefined ? 0 : 1_000 / perSecond);
+    if (atMs === nowMs) return undefined;
+    // The service may have asked to be left alone meanwhile.
+    return sleep(atMs - nowMs).then(() => (restsUntilMs > now() ? turn() : undefined));
+  };
   const admit = (): void => {
     while (active < limit && waiting.length > 0) {
       active += 1;
@@ -46,16 +55,12 @@ export function openPace({ concurrency, perSecond, now, sleep }: PaceOptions): P
       active -= 1;
       admit();
     },
-    turn: () => {
-      const atMs = Math.max(now(), nextMs);
-      nextMs = atMs + (perSecond === undefined ? 0 : 1_000 / perSecond);
-      return atMs > now() ? sleep(atMs - now()) : undefined;
-    },
+    turn,
     slowDown: (askedMs) => {
       const pauseMs = Math.min(askedMs, longestPauseMs);
       limit = 1;
       well = 0;
-      nextMs = Math.max(nextMs, now() + pauseMs);
+      restsUntilMs = Math.max(restsUntilMs, now() + pauseMs);
       return pauseMs;
     },
     speedUp: () => {

@@ -17,16 +17,19 @@ export interface Watched {
  * Looks at every row that has not ended, round after round, until all have or the time is up. Whatever
  * keeps it from looking is told, and changes nothing of what was sent.
  *
+ * @param onLook hears after each round how many have not ended
  * @returns why the last look failed, if it did
  */
 export async function waitForBatch(
   watched: Watched,
   patience: Patience,
   world: World,
+  onLook: (open: number) => void,
 ): Promise<Failure | undefined> {
   const endMs = world.now() + patience.timeoutMs;
   for (let round = 0; ; round += 1) {
     const { open, unseen } = await look(watched, world);
+    onLook(open);
     const pauseMs = Math.min(pauseOf(patience, round, world), endMs - world.now());
     const isHopeless = unseen?.kind === "access";
     if (open === 0 || pauseMs <= 0 || isHopeless || world.isStopping()) {

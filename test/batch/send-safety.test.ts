@@ -38,6 +38,17 @@ test.each([86_400_000, 60_000, 3_000_000_000])(
   },
 );
 
+test("P20: rows that wait for their turn by --rate keep the pause too that the service asks for meanwhile", async () => {
+  const place = await timed(12, (_, count) =>
+    count === 2 ? refused("busy", 429, 30_000) : undefined,
+  );
+  expect(await place.send(8, 1)).toBeUndefined();
+  const [, second = 0, ...others] = place.asked.map(({ atMs }) => atMs);
+  expect(Math.min(...others)).toBeGreaterThanOrEqual(second + 30_000);
+  const gaps = others.slice(1).map((atMs, index) => atMs - (others[index] ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(999);
+});
+
 test("--rate is kept in every second, over all attempts of all rows", async () => {
   const place = await timed(60, (_, count) =>
     count % 5 === 0 ? unclear("server error", 503) : undefined,

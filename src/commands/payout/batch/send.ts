@@ -3,7 +3,6 @@ import { readAmount } from "../../../contract/amount.ts";
 import type { FailureKind } from "../../../failure.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { readCount, readWord } from "../../../frame/common-flags.ts";
-import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import { flag } from "../../../frame/flag.ts";
 import type { Preview } from "../../../frame/preview.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
@@ -17,6 +16,7 @@ import {
   standingJson,
   standingOf,
 } from "./standing-card.ts";
+import { waitWithProgress } from "./waiting.ts";
 
 export const batchSend = defineCommand({
   name: "payout batch send",
@@ -84,7 +84,7 @@ export const batchSend = defineCommand({
       : await newBatch(input, hash, ledger, context);
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
     const stopped = await sendWithProgress(batch, pacing, ledger, context);
-    if (input.wait && !stopped) await wait(batch, patienceOf(input), ledger, context);
+    if (input.wait && !stopped) await waitWithProgress(batch, patienceOf(input), ledger, context);
     const standing = standingOf(batch, ledger);
     const advice = adviceOn(standing);
     if (advice) context.notice(advice);
@@ -98,15 +98,4 @@ export const batchSend = defineCommand({
 interface Sent extends Standing {
   waited: boolean;
   stoppedBy: FailureKind | undefined;
-}
-
-async function wait(
-  batch: Batch,
-  patience: ReturnType<typeof patienceOf>,
-  ledger: Ledger,
-  context: Context,
-): Promise<void> {
-  const { waitForBatch } = await import("../../../batch/wait.ts");
-  const watched = { batch, ledger, commit: await context.committer() };
-  await waitForBatch(watched, patience, await context.world());
 }

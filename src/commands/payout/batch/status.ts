@@ -14,6 +14,7 @@ import {
   standingJson,
   standingOf,
 } from "./standing-card.ts";
+import { waitWithProgress } from "./waiting.ts";
 
 export const batchStatus = defineCommand({
   name: "payout batch status",
@@ -45,12 +46,9 @@ export const batchStatus = defineCommand({
     if (input.watch) await watch(batch, ledger, context);
     let unseen: FailureKind | undefined;
     if (input.refresh || input.wait) {
-      const { refreshBatch, waitForBatch } = await import("../../../batch/wait.ts");
-      const world = await context.world();
-      const whole = { batch, ledger, commit: await context.committer() };
       const failure = input.wait
-        ? await waitForBatch(whole, patienceOf(input), world)
-        : await refreshBatch(whole, world);
+        ? await waitWithProgress(batch, patienceOf(input), ledger, context)
+        : await refresh(batch, ledger, context);
       // To wait for what does not answer is to wait: that ends as pending.
       if (failure && (!input.wait || failure.kind === "access")) unseen = failure.kind;
     }
@@ -84,6 +82,12 @@ interface Seen extends Standing {
   unseen: FailureKind | undefined;
   /** Whether a process sends it at this moment. */
   isUnderWay: boolean;
+}
+
+async function refresh(batch: Batch, ledger: Ledger, context: Context) {
+  const { refreshBatch } = await import("../../../batch/wait.ts");
+  const watched = { batch, ledger, commit: await context.committer() };
+  return refreshBatch(watched, await context.world());
 }
 
 const everyMs = 1_000;

@@ -1,0 +1,33 @@
+import type { Failure } from "../../../failure.ts";
+import type { Batch, Context, Ledger } from "../../../frame/context.ts";
+import { rowsText } from "../../../ui/rows.ts";
+import type { patienceOf } from "../../patience.ts";
+
+/**
+ * Waits until all rows are Completed or Cancelled, with its progress on stderr.
+ *
+ * @returns why the last look failed, if it did
+ */
+export async function waitWithProgress(
+  batch: Batch,
+  patience: ReturnType<typeof patienceOf>,
+  ledger: Ledger,
+  context: Context,
+): Promise<Failure | undefined> {
+  const { waitForBatch } = await import("../../../batch/wait.ts");
+  const watched = { batch, ledger, commit: await context.committer() };
+  let open: number | undefined;
+  const line = () => {
+    if (open === undefined) return "Waiting";
+    return open === 0 ? "All rows have ended" : `${rowsText(open)} not ended yet`;
+  };
+  const progress = context.progress(() => [line()]);
+  const world = { ...(await context.world()), notice: progress.note };
+  try {
+    return await waitForBatch(watched, patience, world, (count) => {
+      open = count;
+    });
+  } finally {
+    progress.close();
+  }
+}
