@@ -116,6 +116,7 @@ async function untilMoved<Retrieved extends ServiceRecord>(
       throw undecided(move, { answer, doubt, record });
     }
     await world.sleep(pauseMs * attempt);
+    if (world.isStopping()) throw undecided(move, { answer, doubt, record });
   }
 }
 
@@ -161,7 +162,7 @@ function undecided<Retrieved extends ServiceRecord>(
     "uncertain",
     `Whether the ${move.resource} ${move.id} was moved is not known (${doubt}); ${now}.`,
     {
-      hint: "Run the same command again: it looks before it does anything.",
+      hint: "Run the same command again: what was moved is not moved twice.",
       operation: move.id,
     },
   );

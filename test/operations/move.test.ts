@@ -168,6 +168,15 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     expect(script.calls.filter((call) => /cancel|trigger/.test(call.name))).toEqual([]);
   });
 
+  test("P22: nor again, once it is to stop while it waits", async () => {
+    const script = run([lost, done], [lost, record(target)]);
+    script.world.sleep = async () => {
+      script.state.stopping = true;
+    };
+    expect((await failure(start(script.world))).kind).toBe("uncertain");
+    expect(script.calls.filter((call) => /cancel|trigger/.test(call.name))).toHaveLength(1);
+  });
+
   test("an unknown id is exit 9", async () => {
     const script = run([refused("unknown id", 404)], []);
     const { kind, message } = await failure(start(script.world));

@@ -107,6 +107,8 @@ async function rulesOf(input: SourceInput, context: Context) {
   const world = await context.world();
   const methodOf = openMethodNames(world, await context.methodCache());
   const fixed = input.methodId;
+  const typed = input.method === undefined ? undefined : await methodOf(input.method);
+  if (typed?.ok === false) throw usage([`--method: ${typed.problem}`], "Nothing was sent.");
   return {
     numberFormat: numberFormat.value,
     holdsSecret: context.holdsSecret,
