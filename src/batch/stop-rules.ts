@@ -24,15 +24,19 @@ export function openStopRules(): StopRules {
       if (end === "conflict" || end === "access") reason ??= failure;
       if (end === "internal") reason ??= ledgerTrouble(failure);
       // P21: its answer came, and could not be written down.
-      if (failure?.details.cause instanceof Failure) reason ??= failure.details.cause;
+      if (failure?.details.unrecorded !== undefined) reason ??= troubleOf(failure.details.cause);
       if (inARow >= mostInARow) reason ??= silence(failure);
     },
     ledgerFailed: (error) => {
-      reason ??=
-        error instanceof Failure && error.kind === "internal" ? error : ledgerTrouble(error);
+      reason ??= troubleOf(error);
     },
     reason: () => reason,
   };
+}
+
+/** The ledger's own failure where it says what to do, as the thread that writes it does. */
+function troubleOf(error: unknown): Failure {
+  return error instanceof Failure && error.kind === "internal" ? error : ledgerTrouble(error);
 }
 
 function ledgerTrouble(cause: unknown): Failure {

@@ -66,7 +66,7 @@ export const api = defineCommand({
     }
     const { raw, failure, isKnown } = await sent(call, input, context);
     const reads = verb === "GET" || isKnown === true;
-    const ending = failure?.kind ?? endingOf(raw, reads);
+    const ending = failure?.kind ?? (await endingOf(raw, reads));
     if (ending) context.notice(`This is no plain success: ${ending} (status ${raw.status}).`);
     if (failure?.kind === "uncertain" || failure?.kind === "conflict")
       context.notice(inOneLine(failure));
@@ -113,16 +113,8 @@ function sumIn(body: Record<string, unknown> | undefined): { amountPaisa?: Paisa
   return amountPaisa === undefined ? {} : { amountPaisa };
 }
 
-function endingOf({ answer }: RawOutcome, reads: boolean): FailureKind | undefined {
+async function endingOf({ answer }: RawOutcome, reads: boolean): Promise<FailureKind | undefined> {
   if (answer.kind === "data") return undefined;
-  if (answer.kind === "unclear") return reads ? "unreachable" : "uncertain";
-  return (
-    {
-      access: "access",
-      "unknown id": "not-found",
-      busy: "unreachable",
-      clash: "refused",
-      refused: "refused",
-    } as const
-  )[answer.why];
+  if (answer.kind === "unclear" && !reads) return "uncertain";
+  return (await import("../operations/outcome.ts")).kindOf(answer);
 }

@@ -56,6 +56,11 @@ export function unsent({ fault }: Unsent): Failure {
   );
 }
 
+/** The kind of failure that an answer without data means to somebody who only looks. */
+export function kindOf(answer: Exclude<Answer, { kind: "data" }>): FailureKind {
+  return answer.kind === "refused" ? refusalKinds[answer.why] : "unreachable";
+}
+
 /** The failure of a refusal: what the service said, and what usually is behind it. */
 export function refused(answer: Refused, about?: string): Failure {
   const { status, complaint } = answer;

@@ -1,4 +1,3 @@
-import { formatTime } from "../contract/local-time.ts";
 import { formatAmount } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
 import type { Claim } from "../ledger/claiming.ts";
@@ -68,49 +67,4 @@ function otherPayout(order: PayoutOrder, { asked, reference }: Operation): Failu
 /** The amount is the one number among them. */
 function shown(value: unknown): string {
   return typeof value === "number" ? formatAmount(value) : String(value);
-}
-
-const longestDoubtMs = 24 * 60 * 60_000;
-const quietMs = 10_000;
-
-/** P25: after a day nobody knows whether the service still remembers the reference. */
-export function isForgotten(openedAt: string, { now }: Pick<World, "now">): boolean {
-  return now() - Date.parse(openedAt) > longestDoubtMs;
-}
-
-/**
- * Why an earlier run may already have made the payout; undefined where it cannot have. The service may
- * still be at work on that run's request: it gets ten seconds to finish (I3).
- *
- * @param restsSinceMs since when the earlier run is known to be dead, where it held the operation
- * @throws Failure `uncertain` after a day (P25)
- */
-export async function earlierDoubt(
-  { reference, state, openedAt, updatedAt, holder }: Operation,
-  world: World,
-  restsSinceMs = world.now(),
-): Promise<string | undefined> {
-  if (state === "NOT_SENT" || state === "REFUSED") return undefined;
-  if (isForgotten(openedAt, world)) {
-    throw new Failure(
-      "uncertain",
-      `The payout ${reference} is uncertain since ${formatTime(openedAt)}, more than a day.`,
-      {
-        hint: "It is not sent again by itself. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.",
-        operation: reference ?? "",
-        untried: true,
-      },
-    );
-  }
-  const heldMs = Date.parse(holder?.since ?? updatedAt);
-  const deadMs = heldMs < restsSinceMs ? restsSinceMs : world.now();
-  const sinceMs = Math.max(0, world.now() - (holder ? deadMs : heldMs));
-  const leftMs = quietMs - sinceMs;
-  if (leftMs > 0) {
-    world.notice(
-      `An earlier run of ${reference} ended without an answer; it goes out again in ${Math.ceil(leftMs / 1000)} s.`,
-    );
-    await world.sleep(leftMs);
-  }
-  return "an earlier run ended without an answer";
 }

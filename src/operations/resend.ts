@@ -1,15 +1,16 @@
 import type { Answer } from "../http/answer.ts";
 
+/** After a time-out the service may still be at work on a request for so long (I3). */
+export const atWorkMs = 10_000;
+
 /**
- * How often a payout goes out in all, and how long it waits in between. After a time-out the
- * service may still be at work on the first one: it gets ten seconds to finish (I3).
+ * How often a payout goes out in all, and how long it waits in between.
  */
 const policy = {
   attempts: 5,
   garbledAttempts: 2,
   firstMs: 500,
   longestMs: 15_000,
-  afterTimeoutMs: 10_000,
   longestAskedMs: 60_000,
 };
 
@@ -25,7 +26,7 @@ export function pauseBeforeResending(
     return Math.min(Math.max(askedMs, policy.firstMs), policy.longestAskedMs);
   const backOffMs = Math.min(policy.firstMs * 2 ** attempt, policy.longestMs) * (0.5 + random / 2);
   return answer.kind === "unclear" && answer.why === "no answer in time"
-    ? Math.max(backOffMs, policy.afterTimeoutMs)
+    ? Math.max(backOffMs, atWorkMs)
     : backOffMs;
 }
 

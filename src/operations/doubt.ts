@@ -1,0 +1,64 @@
+import { formatTime } from "../contract/local-time.ts";
+import { Failure } from "../failure.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { isUnsettled } from "../state.ts";
+import { atWorkMs } from "./resend.ts";
+import type { World } from "./world.ts";
+
+const longestDoubtMs = 24 * 60 * 60_000;
+
+/**
+ * Why an earlier run may already have made a payout; undefined where it cannot have. The service may
+ * still be at work on that run's request: this waits until it had its time to finish (I3).
+ *
+ * @param deadSinceMs since when the earlier run is known to be dead, where it held the operation
+ * @throws Failure `uncertain` after a day (P25)
+ */
+export async function earlierDoubt(
+  operation: Operation,
+  world: World,
+  deadSinceMs = world.now(),
+): Promise<string | undefined> {
+  if (!isUnsettled(operation)) return undefined;
+  if (isForgotten(operation.openedAt, world)) throw forgotten(operation);
+  const leftMs = restMs(operation, { nowMs: world.now(), deadSinceMs });
+  if (leftMs > 0) {
+    world.notice(
+      `An earlier run of ${operation.reference} ended without an answer; it goes out again in ${Math.ceil(leftMs / 1000)} s.`,
+    );
+    await world.sleep(leftMs);
+  }
+  return "an earlier run ended without an answer";
+}
+
+/** P25: after a day nobody knows whether the service still remembers the reference. */
+export function isForgotten(openedAt: string, { now }: Pick<World, "now">): boolean {
+  return now() - Date.parse(openedAt) > longestDoubtMs;
+}
+
+/**
+ * How long it must rest still: from when it was written down last, or, where its process died with it,
+ * from when that is known, for nobody knows when it died.
+ */
+function restMs(
+  { holder, updatedAt }: Operation,
+  { nowMs, deadSinceMs }: { nowMs: number; deadSinceMs: number },
+): number {
+  const lastMs = Date.parse(holder?.since ?? updatedAt);
+  // Held only after that moment, it died later still.
+  const knownMs = lastMs < deadSinceMs ? deadSinceMs : nowMs;
+  const quietMs = Math.max(0, nowMs - (holder ? knownMs : lastMs));
+  return Math.max(0, atWorkMs - quietMs);
+}
+
+function forgotten({ reference, openedAt }: Operation): Failure {
+  return new Failure(
+    "uncertain",
+    `The payout ${reference} is uncertain since ${formatTime(openedAt)}, more than a day.`,
+    {
+      hint: "It is not sent again by itself. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.",
+      operation: reference ?? "",
+      untried: true,
+    },
+  );
+}
