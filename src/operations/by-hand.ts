@@ -1,10 +1,9 @@
-import { paisaOf } from "../contract/amount.ts";
 import { contract } from "../contract/index.ts";
-import { formatAmount, formatPaisa } from "../contract/money.ts";
 import { Failure, type FailureDetails } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { type Call, intended, type Made } from "./by-hand-intent.ts";
+import { anotherRecord, compared } from "./compared.ts";
 import { earlierDoubt } from "./doubt.ts";
 import { checkStop, describe, evidenceOf, refusedToMake } from "./outcome.ts";
 import { knownPayout, retrievePayout } from "./payout.ts";
@@ -117,35 +116,15 @@ function made(data: unknown, operation: Operation): ConfirmedRecord {
   const status: unknown = told.get("status");
   if (typeof remoteId !== "string" || typeof status !== "string")
     throw uncertain(operation, "the answer names no id and status");
-  const problems = differences(told, operation);
-  if (problems.length === 0) return { result: undefined, remoteId, status };
-  throw new Failure(
-    "conflict",
-    `The service answered with another ${operation.kind}, ${remoteId}.`,
-    {
-      problems,
-      hint: `Look at ${remoteId} in the dashboard before anything else is sent.`,
-      operation: operation.reference ?? operation.id,
-      evidence: { otherId: remoteId },
-    },
-  );
-}
-
-function differences(told: Map<string, unknown>, { amountPaisa, ...asked }: Operation): string[] {
-  const amount = Number(told.get("amount"));
-  const target = asked.kind === "refund" ? asked.target : null;
-  const texts: [string, unknown, string | null][] = [
-    ["reference", told.get("merchantRef"), asked.reference],
-    ["payment", told.get("transactionId"), target],
-  ];
-  return [
-    ...(amountPaisa === null || paisaOf(amount) === amountPaisa
-      ? []
-      : [`amount: asked ${formatPaisa(amountPaisa)}, the service has ${formatAmount(amount)}`]),
-    ...texts.flatMap(([name, theirs, ours]) =>
-      ours === null || theirs === ours ? [] : [`${name}: asked ${ours}, the service has ${theirs}`],
-    ),
-  ];
+  const { kind, amountPaisa, reference, target } = operation;
+  const asked = { amountPaisa, reference, payment: kind === "refund" ? target : null };
+  const { different } = compared(asked, {
+    amount: Number(told.get("amount")),
+    reference: String(told.get("merchantRef") ?? ""),
+    payment: String(told.get("transactionId") ?? ""),
+  });
+  if (different.length === 0) return { result: undefined, remoteId, status };
+  throw anotherRecord(operation, remoteId, different);
 }
 
 function uncertain(

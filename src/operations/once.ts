@@ -1,11 +1,11 @@
-import { amountNumber, type Paisa, paisaOf } from "../contract/amount.ts";
+import { amountNumber, type Paisa } from "../contract/amount.ts";
 import type { Data, Input } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
-import { formatAmount, formatPaisa } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { isUnresolved } from "../state.ts";
+import { anotherRecord, compared } from "./compared.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { attempted, checkStop, describe, evidenceOf, refusedToMake, unsent } from "./outcome.ts";
 import { recorded } from "./recorded.ts";
@@ -45,7 +45,8 @@ export async function createPayment(
   return recorded(operation, world, async () => {
     const payment = await once("payment", () => world.client.createPayment(body), operation, world);
     const { transactionId: remoteId, status } = payment;
-    compareAmount("payment", remoteId, { asked: amountPaisa, got: payment.amount });
+    const { different } = compared({ amountPaisa }, payment);
+    if (different.length > 0) throw anotherRecord(operation, remoteId, different);
     return { result: payment, remoteId, status };
   });
 }
@@ -79,22 +80,11 @@ export async function createRefund(
   return recorded(operation, world, async () => {
     const refund = await once("refund", () => world.client.createRefund(body), operation, world);
     const { refundRequestId: remoteId, status, transactionId } = refund;
-    compareAmount("refund", remoteId, { asked: amountPaisa, got: refund.amount });
-    if (transactionId !== input.transactionId) throw otherPayment(refund);
+    const theirs = { amount: refund.amount, payment: transactionId };
+    const { different } = compared({ amountPaisa, payment: input.transactionId }, theirs);
+    if (different.length > 0) throw anotherRecord(operation, remoteId, different);
     return { result: refund, remoteId, status };
   });
-}
-
-function otherPayment({ refundRequestId, transactionId }: Refund): Failure {
-  return new Failure(
-    "conflict",
-    `The service answered with a refund of another payment, ${transactionId}.`,
-    {
-      hint: `Look at it with 'lenden refund get ${refundRequestId}' before anything else is sent.`,
-      operation: refundRequestId,
-      evidence: { otherId: refundRequestId },
-    },
-  );
 }
 
 async function once<Created>(
@@ -129,23 +119,6 @@ function uncertain(
       hint: `Do not send it again: the service would make a second ${what}. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve ${id}'.`,
       operation: id,
       evidence: evidenceOf(answer),
-    },
-  );
-}
-
-function compareAmount(
-  what: string,
-  id: string,
-  { asked, got }: { asked: Paisa; got: number },
-): void {
-  if (paisaOf(got) === asked) return;
-  throw new Failure(
-    "conflict",
-    `The service made ${what} ${id} over ${formatAmount(got)}, but ${formatPaisa(asked)} was asked for.`,
-    {
-      hint: `Look at it with 'lenden ${what === "payment" ? "pay" : "refund"} get ${id}' before anything else is sent.`,
-      operation: id,
-      evidence: { otherId: id },
     },
   );
 }

@@ -1,8 +1,7 @@
 import { amountNumber, type Paisa, paisaOf } from "../contract/amount.ts";
-import { sameMobile } from "../contract/mobile.ts";
-import { formatAmount, formatPaisa } from "../contract/money.ts";
 import { Failure, type FailureDetails } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { compared, type Theirs } from "./compared.ts";
 
 /** A payout as it was decided; nothing in it changes between attempts. */
 export interface PayoutOrder {
@@ -66,51 +65,34 @@ export function keptTexts(given: PayoutOrder, order: PayoutOrder): string {
     .join(", ");
 }
 
-interface Theirs {
-  payoutId: string;
-  amount: number;
-  reference: string;
-  recipient?: string;
-}
-
 /**
- * Compares an order with what the service has (P15, P16).
+ * Holds an order beside what the service has (P15, P16).
  *
  * @throws Failure `conflict` where they differ, `uncertain` where the recipients cannot be compared
  */
-export function compare(what: "answer" | "record", order: PayoutOrder, theirs: Theirs): void {
-  const recipient =
-    theirs.recipient === undefined ? "same" : sameMobile(order.recipientNumber, theirs.recipient);
-  if (recipient === "unclear") {
+export function compare(
+  what: "answer" | "record",
+  order: PayoutOrder,
+  { payoutId, ...theirs }: Theirs & { payoutId: string },
+): void {
+  const { amountPaisa, reference, recipientNumber: recipient } = order;
+  const { different, unclear } = compared({ amountPaisa, reference, recipient }, theirs);
+  if (different.length > 0)
+    throw new Failure(
+      "conflict",
+      `The service's ${what} for reference ${reference} is another payout, ${payoutId}.`,
+      {
+        problems: different,
+        hint: `Look at ${payoutId} in the dashboard first: only if it is an older payout, and this one is still to be paid, give this one a reference of its own.`,
+        operation: reference,
+        evidence: { otherId: payoutId },
+      },
+    );
+  if (unclear.length > 0)
     throw uncertain(
       order,
       `the service has it, but shows the recipient as ${theirs.recipient}, which cannot be compared`,
     );
-  }
-  const differences = [
-    ...(paisaOf(theirs.amount) === order.amountPaisa
-      ? []
-      : [
-          `amount: asked ${formatPaisa(order.amountPaisa)}, the service has ${formatAmount(theirs.amount)}`,
-        ]),
-    ...(theirs.reference === order.reference
-      ? []
-      : [`reference: asked ${order.reference}, the service has ${theirs.reference}`]),
-    ...(recipient !== "different"
-      ? []
-      : [`recipient: asked ${order.recipientNumber}, the service has ${theirs.recipient}`]),
-  ];
-  if (differences.length === 0) return;
-  throw new Failure(
-    "conflict",
-    `The service's ${what} for reference ${order.reference} is another payout, ${theirs.payoutId}.`,
-    {
-      problems: differences,
-      hint: `Look at ${theirs.payoutId} in the dashboard first: only if it is an older payout, and this one is still to be paid, give this one a reference of its own.`,
-      operation: order.reference,
-      evidence: { otherId: theirs.payoutId },
-    },
-  );
 }
 
 /** The failure of a payout that may or may not have been made (exit 75). */

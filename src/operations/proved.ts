@@ -2,7 +2,7 @@ import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import { Failure, inOneLine } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { differencesOf } from "./service-record.ts";
+import { comparedRecord } from "./compared.ts";
 import { remembered } from "./wait.ts";
 import type { World } from "./world.ts";
 
@@ -59,7 +59,8 @@ function isMovedTo({ kind, target, asked }: Operation, found: Retrieved): boolea
  */
 function isMadeBy(operation: Operation, record: ServiceRecord): boolean {
   const { kind, asked, createdAt, updatedAt } = operation;
-  if (differencesOf(operation, record).length > 0) return false;
+  const { different, unclear } = comparedRecord(operation, record);
+  if (different.length + unclear.length > 0) return false;
   if (kind === "payment" && record.description !== asked.description) return false;
   const madeAtMs = Date.parse(record.createdAt ?? "");
   return (

@@ -4,10 +4,11 @@ import { Failure } from "../failure.ts";
 import type { SharedLedger } from "../ledger/grouped.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
 import { isUnsettled } from "../state.ts";
+import { comparedRecord } from "./compared.ts";
 import { sendPayout } from "./payout.ts";
 import { orderOf } from "./payout-order.ts";
 import { held } from "./recorded.ts";
-import { differencesOf, resourceOf, retrieveRecord } from "./service-record.ts";
+import { resourceOf, retrieveRecord } from "./service-record.ts";
 import type { World } from "./world.ts";
 
 /** What a person found out about an operation that nobody was sure of. */
@@ -69,20 +70,18 @@ function notUncertain(operation: Operation): Failure {
 async function adopt(operation: Operation, remoteId: string, world: World): Promise<Operation> {
   const ledger = await world.ledger();
   const record = await retrieveRecord(resourceOf(operation), remoteId, world);
-  const differences = differencesOf(operation, record);
+  const { different, unclear } = comparedRecord(operation, record);
+  const problems = [...different, ...unclear];
   const taken = ledger.find(remoteId);
   if (taken && taken.number !== operation.number)
-    differences.push(`it already belongs to ${taken.id}`);
-  if (differences.length === 0)
+    problems.push(`it already belongs to ${taken.id}`);
+  if (problems.length === 0)
     return learnt(operation, { state: "CONFIRMED", remoteId, status: record.status }, ledger);
-  throw new Failure(
-    "conflict",
-    `${remoteId} is not what ${operation.id} asked for: ${differences.join(", ")}.`,
-    {
-      hint: "Nothing was changed. Compare both with 'lenden ledger show'.",
-      operation: operation.id,
-    },
-  );
+  throw new Failure("conflict", `${remoteId} is not what ${operation.id} asked for.`, {
+    problems,
+    hint: "Nothing was changed. Compare both with 'lenden ledger show'.",
+    operation: operation.id,
+  });
 }
 
 /** A cancel or a trigger: the record itself shows whether it happened. */

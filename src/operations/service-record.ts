@@ -1,5 +1,3 @@
-import { paisaOf } from "../contract/amount.ts";
-import { sameMobile } from "../contract/mobile.ts";
 import type { ServiceRecord } from "../contract/record.ts";
 import { type Resource, resources } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
@@ -54,19 +52,4 @@ export function conflictIn(operation: Operation, record: ServiceRecord): Failure
     if (!(error instanceof Failure)) throw error;
     return error.kind === "conflict" ? error : undefined;
   }
-}
-
-/** What of a record is not as an operation asked for it; nothing where all of it is. */
-export function differencesOf(operation: Operation, record: ServiceRecord): string[] {
-  const { kind, amountPaisa, reference, target, asked } = operation;
-  return [
-    ...(amountPaisa === null || paisaOf(record.amount) === amountPaisa ? [] : ["the amount"]),
-    ...(reference === null || record.merchantRef === reference ? [] : ["the reference"]),
-    ...(kind !== "payout" ||
-    sameMobile(String(asked.recipientNumber), record.recipientNumber ?? "") === "same"
-      ? []
-      : ["the recipient"]),
-    ...(kind !== "refund" || record.accountNumber === asked.accountNumber ? [] : ["the account"]),
-    ...(kind !== "refund" || record.transactionId === target ? [] : ["the payment"]),
-  ];
 }

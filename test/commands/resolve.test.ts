@@ -121,7 +121,7 @@ test("a doubtful payment is refused until it is adopted, after a comparison", as
   const resolve = ["ledger", "resolve", operation, "--made"];
   const wrong = await merchant.lenden([...resolve, other]);
   expect(wrong).toMatchObject({ code: 5, stdout: "" });
-  expect(wrong.stderr).toContain("the amount");
+  expect(wrong.stderr).toContain("amount: asked BDT 100.00, the service has BDT 99.00");
   expect(await merchant.lenden([...resolve, "TX00000000"])).toMatchObject({ code: 9 });
   const taken = await merchant.id(paymentOf("another of a hundred"));
   const owned = await merchant.lenden([...resolve, taken]);

@@ -73,15 +73,15 @@ export const mutants = [
   },
   {
     name: "amounts not compared at all",
-    file: "operations/payout-order.ts",
-    find: "...(paisaOf(theirs.amount) === order.amountPaisa",
-    replace: "...(paisaOf(theirs.amount) !== undefined",
+    file: "operations/compared.ts",
+    find: "paisaOf(theirs.amount) !== amountPaisa",
+    replace: "paisaOf(theirs.amount) === undefined",
   },
   {
     name: "recipient not compared",
-    file: "operations/payout-order.ts",
-    find: "theirs.recipient === undefined ? ",
-    replace: "theirs.recipient !== null ? ",
+    file: "operations/compared.ts",
+    find: "if (recipient === undefined || theirs.recipient === undefined) return found;",
+    replace: "if (recipient !== null || theirs.recipient === undefined) return found;",
   },
   {
     name: "stale timestamp: half a minute old",
@@ -299,8 +299,8 @@ export const mutants = [
   {
     name: "a conflict is answered as success",
     file: "operations/payout-order.ts",
-    find: "if (differences.length === 0) return;",
-    replace: "if (differences.length >= 0) return;",
+    find: "if (different.length > 0)",
+    replace: "if (different.length > 9)",
   },
   {
     name: "an amount is signed with two decimals",
@@ -323,8 +323,8 @@ export const mutants = [
   {
     name: "what a person says is made is not compared",
     file: "operations/resolve.ts",
-    find: "if (differences.length === 0)",
-    replace: "if (differences.length >= 0)",
+    find: "if (problems.length === 0)",
+    replace: "if (problems.length >= 0)",
   },
   {
     name: "a payment that is not Completed is paid back",

@@ -144,8 +144,11 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     "that answers with %f taka is a conflict",
     async (amount) => {
       const one = scripted(script(data({ ...made, amount })));
-      const { kind, message } = await failure(run(one.world));
-      expect([kind, message.includes("BDT 1,250.50 was asked")]).toEqual(["conflict", true]);
+      const { kind, details } = await failure(run(one.world));
+      expect([kind, details.problems?.[0]?.startsWith("amount: asked BDT 1,250.50, ")]).toEqual([
+        "conflict",
+        true,
+      ]);
     },
   );
 });
