@@ -37,12 +37,28 @@ export function plannedBefore(file: BatchFile, draft: Draft, ledger: Ledger): Ba
 /**
  * Makes the draft the plan of a batch.
  *
- * @throws Failure `conflict` when another file of the name was planned meanwhile
+ * @param allowedAgain how many rows somebody else pays too, as far as it was confirmed
+ * @throws Failure `conflict` when another file of the name was planned meanwhile; `usage` when others
+ * have paid more of its rows since it was looked at, or are about to
  */
-export function planBatch(batch: Batch, draft: Draft, ledger: Ledger): Batch {
-  const planned = ledger.batches().plan(batch, draft.totals());
+export function planBatch(batch: Batch, draft: Draft, ledger: Ledger, allowedAgain: number): Batch {
+  const planned = ledger.batches().plan(batch, draft.totals(), () => {
+    if (draft.countAgain() > allowedAgain) throw paidMeanwhile(draft);
+  });
   if (planned) return planned;
   throw otherFile(batch, ledger.batches().named(batch.name) ?? batch, draft);
+}
+
+function paidMeanwhile(draft: Draft): Failure {
+  const listed = draft.problems(["again"], differencesShown);
+  return new Failure(
+    "usage",
+    "While this file was looked at, others paid of it, or are about to.",
+    {
+      problems: listed.map(({ line, problem }) => `line ${line}: ${problem}`),
+      hint: "Nothing was sent. Look at the file again with 'lenden payout batch check'; if it is meant, add --allow-duplicates.",
+    },
+  );
 }
 
 function differencesTo(before: Batch, { columns }: Pick<BatchFile, "columns">, draft: Draft) {

@@ -72,25 +72,29 @@ function anew(
 }
 
 /**
- * Gives references to rows whose own are used: the same each time, so that two exports cannot pay twice,
- * and none that another row of the file has, which would be taken for that one's payout.
+ * Gives references to rows whose own are used: each from its own alone, the same each time, so that two
+ * exports cannot pay twice. `INV-7` → `INV-7-r2` → `INV-7-r3`, but where the file itself has several
+ * of those: the next number would be another row's.
  */
 function nextReferences(batch: Batch, batches: Batches): (used: string) => string {
-  const others = new Set(batches.numberedReferences(batch));
+  const stems = batches.numberedReferences(batch).map((one) => numbered(one).stem);
+  const shared = new Set(batches.referencesAmong(batch, stems));
+  const seen = new Set<string>();
+  for (const stem of stems) (seen.has(stem) ? shared : seen).add(stem);
   return (used) => {
-    let reference = nextReference(used);
-    while (others.has(reference)) reference = nextReference(reference);
-    others.add(reference);
-    return reference;
+    const { stem, number } = numbered(used);
+    const next = `${stem}-r${number + 1}`;
+    const isFree = !shared.has(stem) && next.length <= longestReference;
+    return isFree
+      ? next
+      : `LD-${createHash("sha256").update(`${used} again`).digest("base64url").slice(0, 32)}`;
   };
 }
 
-/** `INV-7` → `INV-7-r2` → `INV-7-r3`. */
-function nextReference(reference: string): string {
+/** `INV-7` is the first, and `INV-7-r2` the second of its stem. */
+function numbered(reference: string): { stem: string; number: number } {
   const [, stem = reference, number = "1"] = /^(.*)-r([1-9]\d{0,3})$/.exec(reference) ?? [];
-  const next = `${stem}-r${Number(number) + 1}`;
-  if (next.length <= longestReference) return next;
-  return `LD-${createHash("sha256").update(next).digest("base64url").slice(0, 32)}`;
+  return { stem, number: Number(number) };
 }
 
 function hasReferences(batch: Batch): boolean {

@@ -110,10 +110,15 @@ export function judge(exchange: Exchange, { data, isRead, begunMs }: Asked): Ans
     const why = refusalOf(status);
     // A page is the word of something that stands before the service, which may have done it all the same.
     const isCertain = why === "unknown id" ? isRead === true : why !== "refused";
-    if (body === undefined && !isCertain) return unclear(text.trim() === "" ? "empty" : "not JSON");
+    if (!isObject(body) && !isCertain) return unclear(whyNoObject(body, text));
     return refused(why);
   }
   return unclear(status >= 500 ? "server error" : "unexpected status");
+}
+
+function whyNoObject(body: unknown, text: string): Doubt {
+  if (body !== undefined) return "wrong shape";
+  return text.trim() === "" ? "empty" : "not JSON";
 }
 
 function judgeBroken(exchange: Extract<Exchange, { kind: "broken" }>, times: Times): Answer {

@@ -21,7 +21,7 @@ interface Parts {
 /** All that changes operations. Every change is one transaction, durable when it returns. */
 export function openChanges(database: Database, worker: Worker, { history, similar }: Parts) {
   const begin = openBeginning(database, worker, history);
-  const { claim, holderOf } = openClaiming(database, worker, history);
+  const { claim, take, holderOf } = openClaiming(database, worker, history);
   const settle = openSettling(database, worker, history);
   const byNumber = openSelect(database, worker.owner)("AND number = ?");
 
@@ -36,6 +36,13 @@ export function openChanges(database: Database, worker: Worker, { history, simil
   function claimAll(intents: ReferencedIntent[]): Claim[] {
     const begun = begin(intents);
     return intents.map((intent, index) => claim(intent, begun[index]));
+  }
+
+  /** Whether it is as it was when it was read, and nobody works on it. */
+  function asRead(read: Operation): { isSame: boolean; operation: Operation } {
+    const operation = byNumber.first(read.number) ?? read;
+    const hasMoved = operation.state !== read.state || operation.updatedAt !== read.updatedAt;
+    return { isSame: !hasMoved && !holderOf(operation), operation };
   }
 
   return {
@@ -56,6 +63,9 @@ export function openChanges(database: Database, worker: Worker, { history, simil
 
     holderOf,
 
+    /** Fails where others can no longer see this process: nothing may go out of what it holds. */
+    assertSeen: (): void => worker.assertSeen(),
+
     /** Writes down what came of an attempt. `letGo`: nobody works on it any longer. */
     settle: ({ number }: Operation, outcome: Outcome, { letGo }: { letGo: boolean }): void =>
       database.transaction(() => settle([{ number, outcome, letGo }])),
@@ -67,11 +77,21 @@ export function openChanges(database: Database, worker: Worker, { history, simil
      */
     learn: (read: Operation, outcome: Outcome): { isWritten: boolean; operation: Operation } =>
       database.transaction(() => {
-        const before = byNumber.first(read.number) ?? read;
-        const hasMoved = before.state !== read.state || before.updatedAt !== read.updatedAt;
-        if (hasMoved || holderOf(before)) return { isWritten: false, operation: before };
+        const before = asRead(read);
+        if (!before.isSame) return { isWritten: false, operation: before.operation };
         settle([{ number: read.number, outcome, letGo: true }]);
         return { isWritten: true, operation: byNumber.first(read.number) ?? read };
+      }),
+
+    /**
+     * Takes an operation in doubt for this process, so that it may be sent again; not where it has moved
+     * since it was read. Gives it as it is now.
+     */
+    resume: (read: Operation): { isOurs: boolean; operation: Operation } =>
+      database.transaction(() => {
+        const { isSame, operation } = asRead(read);
+        if (isSame) take(operation);
+        return { isOurs: isSame, operation };
       }),
 
     /** Several changes as one: all of them durable when it returns, or none. */

@@ -21,9 +21,12 @@ export type Claim =
 export function openClaiming(database: Database, worker: Worker, history: History) {
   const byReference = openSelect(database, worker.owner)("AND reference = ?");
   const byNumber = database.prepare("SELECT holder FROM operations WHERE number = ?");
-  const hold = database.prepare("UPDATE operations SET holder = ? WHERE number = ?");
+  // Who read it before must see that it has moved, also once this process is dead.
+  const hold = database.prepare(
+    "UPDATE operations SET holder = ?, updated_at = ? WHERE number = ?",
+  );
   const reopen = database.prepare(
-    "UPDATE operations SET state = 'INTENT', updated_at = ?1, reopened_at = ?1 WHERE number = ?2",
+    "UPDATE operations SET state = 'INTENT', reopened_at = ? WHERE number = ?",
   );
   return {
     /**
@@ -43,6 +46,8 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
       return { kind: "resumed", operation };
     },
 
+    take,
+
     /** The process that works on an operation, where one still does. */
     holderOf({ number }: Operation): Holder | undefined {
       const row = byNumber.get(number);
@@ -55,12 +60,11 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
   /** This process works on it from now on, and it may be sent again, although it had ended. */
   function take(operation: Operation): void {
     const { number } = operation;
-    hold.run(JSON.stringify(holderNow(worker)), number);
+    const now = nowIn(worker);
+    hold.run(JSON.stringify(holderNow(worker)), now, number);
     if (isUnsettled(operation)) return;
-    reopen.run(nowIn(worker), number);
-    history.add(nowIn(worker), [
-      { operation: number, event: "reopened", data: '{"state":"INTENT"}' },
-    ]);
+    reopen.run(now, number);
+    history.add(now, [{ operation: number, event: "reopened", data: '{"state":"INTENT"}' }]);
   }
 }
 

@@ -18,6 +18,7 @@ export function openSettling(database: Database, worker: Worker, history: Histor
   const change = database.prepare(changeInSql);
   return (settled: Settled[]): void => {
     if (settled.length === 0) return;
+    worker.assertSeen();
     const now = nowIn(worker);
     change.run(now, JSON.stringify(settled.map((one) => valuesOf(one, worker))));
     history.add(

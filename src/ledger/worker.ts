@@ -11,6 +11,8 @@ export interface Worker {
   newId(): string;
   /** Whether the process that holds an operation still runs. */
   isAlive(holder: Holder): boolean;
+  /** Fails where others can no longer see this process: they may work on what it holds. */
+  assertSeen(): void;
   /** Takes secrets out of what the service said: it may have sent one back. */
   scrub(text: string): string;
 }

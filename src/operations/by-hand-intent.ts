@@ -37,7 +37,8 @@ export function madeBy({ method, path }: Call): Made | undefined {
 function plainPath(path: string): string {
   const [before = ""] = path.split("?");
   try {
-    return decodeURIComponent(before).toLowerCase().replace(/\/+$/, "");
+    const [plain = ""] = decodeURIComponent(before).split(";");
+    return plain.trim().toLowerCase().replace(/\/+$/, "");
   } catch {
     return before; // nobody can decode it
   }

@@ -34,6 +34,7 @@ export async function createPayout(
   let garbled = 0;
   let firstMs: number | undefined;
   for (let attempt = 1; ; attempt += 1) {
+    (await world.ledger()).assertSeen();
     if (doubt === undefined) checkStop(world);
     else if (world.isStopping())
       throw uncertain(order, `no trustworthy answer (${doubt})`, { untried: true });

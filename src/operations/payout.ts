@@ -34,10 +34,29 @@ export interface SentPayout {
 export async function sendPayout(order: PayoutOrder, world: World): Promise<SentPayout> {
   checkClock(world);
   const claim = await claimReference(order, world);
-  const { operation } = claim;
-  if (claim.kind === "known")
-    return { payout: await knownPayout(order, operation, world), existing: true };
-  return recorded(operation, world, async () => {
+  return claim.kind === "known"
+    ? { payout: await knownPayout(order, claim.operation, world), existing: true }
+    : sendClaimed(order, claim, world);
+}
+
+/**
+ * Sends a payout again that is in doubt, as it was asked for.
+ *
+ * @throws Failure as `sendPayout`; `moved` makes that of an operation that is not as it was read
+ */
+export async function resendPayout(
+  read: Operation,
+  moved: (operation: Operation) => Failure,
+  world: World,
+): Promise<SentPayout> {
+  checkClock(world);
+  const { isOurs, operation } = (await world.ledger()).resume(read);
+  if (!isOurs) throw moved(operation);
+  return sendClaimed(orderOf(operation), { kind: "resumed", operation }, world);
+}
+
+function sendClaimed(order: PayoutOrder, claim: Claimed, world: World): Promise<SentPayout> {
+  return recorded(claim.operation, world, async () => {
     const { created, firstMs } = await make(order, claim, world);
     const payout = await retrievePayout(order, created.payoutId, world);
     const createdAt = created.createdAt ?? payout.createdAt;
@@ -72,7 +91,7 @@ export async function sendPlannedPayout(
   const { kind, operation } = claim;
   if (kind === "known") {
     if (operation.state !== "CONFIRMED") throw usedBefore(order, operation);
-    return { existing: true };
+    return { existing: false };
   }
   return recorded(operation, world, async () => {
     const { created, ...sent } = await make(order, { kind, operation, restsSinceMs }, world);
@@ -84,7 +103,7 @@ export async function sendPlannedPayout(
     const { payoutId: remoteId } = created;
     const seen = looksOld ? await retrievePayout(order, remoteId, world) : created;
     const createdAt = created.createdAt ?? seen.createdAt;
-    const existing = looksOld && isOlder(createdAt, firstMs, world);
+    const existing = looksOld && isOlder(createdAt, firstMs - surelyOlderMs, world);
     const { status } = seen;
     return { result: { existing }, remoteId, status, note: noteOf(existing, createdAt) };
   });
@@ -181,11 +200,9 @@ export async function retrievePayout(
  * say so wrongly is the worse mistake: somebody who reads that no new payout was made may pay again.
  */
 function isOlder(createdAt: string | null | undefined, firstMs: number, world: World): boolean {
-  const latestMs = latestOf(createdAt);
-  return (
-    latestMs < firstMs + Math.min(world.clockAheadMs() ?? 0, 0) ||
-    latestMs < firstMs + (world.clockAheadMs() ?? 0) - 2_000
-  );
+  const aheadMs = world.clockAheadMs() ?? 0;
+  const clocksMs = Math.max(Math.min(aheadMs, 0), aheadMs - 2_000);
+  return /T\d/.test(createdAt ?? "") && latestOf(createdAt) < firstMs + clocksMs - unsureMs;
 }
 
 /**
@@ -199,11 +216,17 @@ function mayBeOlder(createdAt: string, firstMs: number, world: World): boolean {
   return !(isAfter && isOver);
 }
 
-/** `createdAt` and `Date` may count whole seconds, each rounded by itself. */
+/** `createdAt` and `Date` may be of two clocks, and may count whole seconds. */
 const unsureMs = 5_000;
+/** In a batch nobody looks at each row: what is said of many must hold also where minutes are counted. */
+const surelyOlderMs = 2 * 60_000;
 
-/** A service may count whole seconds, in `createdAt` as in `Date`: within one, nobody can tell. */
+/**
+ * A service may count whole seconds, in `createdAt` as in `Date`: within one, nobody can tell. A time
+ * that names no zone is UTC (service.md), and not this machine's.
+ */
 function latestOf(createdAt: string | null | undefined): number {
-  const createdMs = Date.parse(createdAt ?? "");
+  const text = createdAt ?? "";
+  const createdMs = Date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text);
   return createdMs % 1000 === 0 ? createdMs + 999 : createdMs;
 }

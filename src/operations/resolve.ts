@@ -5,8 +5,7 @@ import type { SharedLedger } from "../ledger/grouped.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
 import { isUnsettled } from "../state.ts";
 import { comparedRecord } from "./compared.ts";
-import { sendPayout } from "./payout.ts";
-import { orderOf } from "./payout-order.ts";
+import { resendPayout } from "./payout.ts";
 import { held } from "./recorded.ts";
 import { resourceOf, retrieveRecord } from "./service-record.ts";
 import type { World } from "./world.ts";
@@ -40,7 +39,7 @@ export async function resolve(
   const isMove = operation.kind === "cancel" || operation.kind === "trigger";
   if (finding && !isMove) return adopt(operation, finding.made, world);
   if (operation.kind === "payout") {
-    await sendPayout(orderOf(operation), world);
+    await resendPayout(operation, (now) => moved(now, ledger), world);
     return asItIsNow(operation, ledger);
   }
   if (isMove) return look(operation, world);
@@ -99,9 +98,13 @@ async function look(operation: Operation, world: World): Promise<Operation> {
 function learnt(read: Operation, outcome: Outcome, ledger: SharedLedger): Operation {
   const { isWritten, operation } = ledger.learn(read, outcome);
   if (isWritten) return operation;
+  throw moved(operation, ledger);
+}
+
+/** What another process did to it meanwhile. */
+function moved(operation: Operation, ledger: SharedLedger): Failure {
   const by = ledger.holderOf(operation);
-  if (by) throw held(operation.reference ?? operation.id, by);
-  throw notUncertain(operation);
+  return by ? held(operation.reference ?? operation.id, by) : notUncertain(operation);
 }
 
 /** Reads it for display. That must not fail: the money has moved by now. */

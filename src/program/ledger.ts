@@ -58,6 +58,7 @@ export async function openAccountLedger(
     scrub,
     newId: openIds(host),
     isAlive: ({ lock }) => presence.isAlive(lock),
+    assertSeen: () => presence.assertSeen(),
   });
   return {
     ledger,

@@ -18,6 +18,13 @@ export interface Presence {
    * @throws Failure `internal` where it cannot be taken, or somebody took its file away
    */
   own(): string;
+  /**
+   * What is done on the strength of the lock needs it to be there still; where none was taken, nothing
+   * is.
+   *
+   * @throws Failure `internal` where somebody took its file away
+   */
+  assertSeen(): void;
   /** Whether its process may still run: of what cannot be looked at nobody can tell that it is gone. */
   isAlive(lock: string): boolean;
   /** Never fails: what was done is done, and a file that stays is taken away by a later run. */
@@ -34,12 +41,16 @@ interface PresenceOptions {
 
 interface Lock {
   name: string;
+  /** Which file it was: another one of its name shows nobody anything. */
+  inode: number | undefined;
   letGo(): void;
 }
 
 const isName = /^[0-9A-Z]+$/;
 /** Younger than that, another process may have made a file and not have locked it yet. */
 const settledMs = 60 * 60_000;
+/** A look at the file costs little, and not nothing: a batch asks for each row. */
+const seenForMs = 50;
 /** So many a run: others wait for the ledger meanwhile. */
 const mostTakenAway = 100;
 
@@ -48,8 +59,10 @@ export function openPresence(
   { folder, now, taken }: PresenceOptions,
 ): Presence {
   const gone = new Set<string>();
-  let own: Lock | undefined = taken === undefined ? undefined : { name: taken, letGo: () => {} };
   const pathOf = (name: string): string => join(folder, name);
+  let own: Lock | undefined =
+    taken === undefined ? undefined : { name: taken, inode: found(taken)?.ino, letGo: () => {} };
+  let seenAtMs = Number.NEGATIVE_INFINITY;
 
   function take(): Lock {
     try {
@@ -57,7 +70,7 @@ export function openPresence(
       takeOldAway();
       const name = ulid(now());
       const letGo = lock(pathOf(name));
-      if (letGo) return { name, letGo };
+      if (letGo) return { name, inode: found(name)?.ino, letGo };
       throw new Error("another process has locked a file of a new name");
     } catch (cause) {
       throw notTaken(folder, cause);
@@ -93,6 +106,14 @@ export function openPresence(
     }
   }
 
+  function assertSeen(): void {
+    const nowMs = now();
+    if (!own || Math.abs(nowMs - seenAtMs) < seenForMs) return;
+    const inode = found(own.name)?.ino;
+    if (inode === undefined || inode !== own.inode) throw takenAway(pathOf(own.name));
+    seenAtMs = nowMs;
+  }
+
   function takeAway(name: string): void {
     try {
       rmSync(pathOf(name), { force: true });
@@ -102,9 +123,10 @@ export function openPresence(
   return {
     own: () => {
       own ??= take();
-      if (!found(own.name)) throw takenAway(pathOf(own.name));
+      assertSeen();
       return own.name;
     },
+    assertSeen,
     isAlive: (name) => {
       if (name === own?.name) return true;
       if (gone.has(name)) return false;
@@ -146,4 +168,9 @@ function takenAway(path: string): Failure {
 }
 
 /** Of a ledger that no other process can see. */
-export const alone: Presence = { own: () => "ALONE", isAlive: () => true, end: () => {} };
+export const alone: Presence = {
+  own: () => "ALONE",
+  assertSeen: () => {},
+  isAlive: () => true,
+  end: () => {},
+};

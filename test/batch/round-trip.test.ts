@@ -135,7 +135,48 @@ test("a new reference is none that another row of the file has", async () => {
   const path = fileOf(csv([["ref", "amount", "to", "method"], ...rows]));
   expect(await send(merchant, path)).toBe(6);
   const failed = cellsOf(await exported(merchant, path, "--only", "failed"));
-  expect(failed.map(([ref]) => ref)).toEqual(["ref", "A-r3", "A-r4", "A-r5"]);
+  const references = failed.map(([ref]) => String(ref));
+  expect(new Set([...references, "A", "A-r1", "A-r2"]).size).toBe(7);
+  const one = csv([
+    ["ref", "amount", "to", "method"],
+    ["B-r2", "5", "01712345679", "nagad"],
+  ]);
+  const other = fileOf(one, "one.csv");
+  expect(await send(merchant, other)).toBe(6);
+  expect(cellsOf(await exported(merchant, other, "--only", "failed"))[1]?.[0]).toBe("B-r3");
+});
+
+test("a new reference comes from the row alone, whatever became of the others", async () => {
+  const ill = [faultOf("createPayout:status-400")];
+  const merchant = await openMerchant({ faults: ill });
+  const lines = ["C", "C-r2"].map((ref, row) => [ref, "5", `0171234569${row}`, "nagad"]);
+  const path = fileOf(csv([["ref", "amount", "to", "method"], ...lines]));
+  expect(await send(merchant, path)).toBe(6);
+  const both = cellsOf(await exported(merchant, path, "--only", "failed"));
+  ill.splice(0);
+  const half = await openMerchant({ faults: ill });
+  expect(await send(half, path)).toBe(0);
+  const id = cellsOf(await exported(half, path))[2]?.[4] ?? "";
+  expect((await half.lenden(["sandbox", "set", "payout", id, "Cancelled"])).code).toBe(0);
+  await half.lenden(["payout", "batch", "status", path, "--refresh"]);
+  expect(cellsOf(await exported(half, path, "--only", "failed"))).toEqual([both[0], both[2]]);
+});
+
+test("a row in doubt whose recipient was paid the same meanwhile does not go out by itself", async () => {
+  const ill = [faultOf("createPayout:status-503")];
+  const merchant = await openMerchant({ faults: ill });
+  const table = (ref: string) =>
+    csv([
+      ["ref", "amount", "to", "method"],
+      [ref, "5", "01712345678", "nagad"],
+    ]);
+  const doubtful = fileOf(table("DOUBT"), "doubt.csv");
+  expect(await send(merchant, doubtful, "--timeout", "1s")).toBe(75);
+  ill.splice(0);
+  expect(await send(merchant, fileOf(table("OTHER"), "other.csv"), "--allow-duplicates")).toBe(0);
+  const resumed = await merchant.lenden(["payout", "batch", "send", doubtful]);
+  expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining("as OTHER")]);
+  expect(await paid(merchant)).toHaveLength(1);
 });
 
 test("a reference that was refused is a problem of the file that has it again", async () => {

@@ -30,6 +30,7 @@ export async function smallIntake(options: SmallOptions = {}) {
     newId: () => "OP",
     scrub: (text) => text,
     isAlive: () => true,
+    assertSeen: () => {},
   });
   const over = new AbortController();
   const taken: Taken[] = [];

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
@@ -219,6 +219,23 @@ test("somebody who got the same amount within a day is paid again only if that i
   expect((await batch(["send", again, "--allow-duplicates"], data)).code).toBe(0);
 });
 
+test("of two files that pay the same people at the same moment one is refused", async () => {
+  const data = scratchFolder();
+  const before = (await sent()).length;
+  const files = [payroll("LEFT"), payroll("RIGHT")];
+  const ends = await Promise.all(files.map((file) => batch(["send", file], data)));
+  expect(ends.map(({ code }) => code).sort()).toEqual([0, 2]);
+  expect(ends.find(({ code }) => code === 2)?.stderr).toMatch(/same person .*the same amount/);
+  expect((await sent()).length - before).toBe(3);
+});
+
+/** The same rows, as a spreadsheet writes them. */
+function savedAnew(file: string): string {
+  const copy = join(scratchFolder(), basename(file));
+  writeFileSync(copy, readFileSync(file, "utf8").replaceAll("\n", "\r\n"));
+  return copy;
+}
+
 test("check and --dry-run say what a file is already, and whose name it has", async () => {
   const data = scratchFolder();
   const file = payroll("KNOWN");
@@ -226,9 +243,11 @@ test("check and --dry-run say what a file is already, and whose name it has", as
   const other = payroll("KNOWN", ["9"]);
   writeFileSync(other, readFileSync(other, "utf8").replaceAll("KNOWN-", "NEW-"));
   for (const line of [["check"], ["send", "--dry-run"]]) {
-    expect((await batch([...line, file], data)).stderr).toContain(
-      `This file is batch ${id}, and no row of it is left to be sent.`,
-    );
+    for (const own of [file, savedAnew(file)]) {
+      const { code, stderr } = await batch([...line, own], data);
+      const says = `This file is batch ${id}, and no row of it is left to be sent.`;
+      expect([code, stderr]).toEqual([0, expect.stringContaining(says)]);
+    }
     expect((await batch([...line, other], data)).stderr).toMatch(
       /Another file of the name KNOWN\.csv was planned on .*give it a name of its own with --name/,
     );

@@ -18,6 +18,7 @@ async function callbacks(given: Partial<Worker> = {}) {
     newId: () => "OP1",
     scrub: (text) => text.replaceAll(secret, "masked"),
     isAlive: () => true,
+    assertSeen: () => {},
     ...given,
   };
   const kept = openLedger(database, worker).callbacks();

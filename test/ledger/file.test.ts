@@ -114,7 +114,7 @@ async function bundledWriter(): Promise<string> {
       const ledger = openLedger(database, {
         owner: ${JSON.stringify(owner)}, user: "u", command: "c",
         holder: { pid: process.pid, lock: "1", machine: "m" },
-        now: Date.now, newId: () => crypto.randomUUID(), isAlive: () => true, scrub: (text) => text,
+        now: Date.now, newId: () => crypto.randomUUID(), isAlive: () => true, assertSeen: () => {}, scrub: (text) => text,
       });
       for (let index = 0; index < Number(count); index += 1) {
         const reference = number + "-" + index;

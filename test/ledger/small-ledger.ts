@@ -18,6 +18,7 @@ export function worker(given: Partial<Worker> = {}, alive: number[] = []): Worke
     now: () => startMs + 1_000 * ticks++,
     newId: () => `OP${Math.random().toString(36).slice(2)}`,
     scrub: (text: string) => text,
+    assertSeen: () => {},
     isAlive: ({ pid }) => alive.includes(pid),
     ...given,
   };

@@ -47,6 +47,25 @@ test("what went out again while somebody looked is not declared not made", async
   expect(ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
 });
 
+test("what somebody took, sent and died over is seen, although nothing was written of it", async () => {
+  const { world, ledger, read } = await doubtful({ createPayout: [], retrievePayout: [] });
+  const [claim] = ledger.claim([payoutIntent(order, world)]);
+  expect(claim?.kind).toBe("resumed");
+  expect(await failure(resolve(read, "not made", world))).toMatchObject({ kind: "usage" });
+  expect(await failure(resolve(read, undefined, world))).toMatchObject({ kind: "usage" });
+  expect(ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
+});
+
+test("a payout that was declared not made meanwhile does not go out", async () => {
+  const { world, ledger, read, of } = await doubtful();
+  await resolve(read, "not made", world);
+  expect(await failure(resolve(read, undefined, world))).toMatchObject({
+    message: `${read.id} is NOT_SENT, and not uncertain.`,
+  });
+  expect(of("createPayout")).toEqual([]);
+  expect(ledger.find(order.reference)).toMatchObject({ state: "NOT_SENT" });
+});
+
 test("a record that is found does not settle what another process settled meanwhile", async () => {
   const { world, ledger, read } = await doubtful();
   const stale = { ...ledger, unsettled: () => [read] };

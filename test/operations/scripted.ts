@@ -184,6 +184,7 @@ function memoryLedger(state: { nowMs: number }): () => Promise<Ledger> {
           return `OP${count}`;
         },
         isAlive: () => false,
+        assertSeen: () => {},
         scrub: (text) => text,
       }),
     );

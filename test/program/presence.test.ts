@@ -59,10 +59,16 @@ test.each<[string, (folder: string, path: string) => void]>([
 });
 
 test("who has lost the file that others see goes on with nothing", () => {
-  const { folder, enter } = shared();
-  const one = enter();
-  one.own();
+  const { folder } = shared();
+  let nowMs = Date.now();
+  const one = openPresence(database, { folder, now: () => (nowMs += 100) });
+  const name = one.own();
+  one.assertSeen();
   rmSync(folder, { recursive: true });
+  expect(() => one.assertSeen()).toThrow(/which shows others that this process works/);
+  mkdirSync(folder);
+  writeFileSync(join(folder, name), ""); // of its name, and yet another
+  expect(() => one.assertSeen()).toThrow(/which shows others that this process works/);
   expect(() => one.own()).toThrow(/which shows others that this process works/);
   one.end();
 });

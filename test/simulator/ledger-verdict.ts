@@ -85,6 +85,7 @@ export function openedLedger({ disk, timeline }: Universe): Ledger {
       newId: () => "OP",
       scrub: (text: string) => text,
       isAlive: () => false,
+      assertSeen: () => {},
     },
   );
 }

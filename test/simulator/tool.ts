@@ -149,6 +149,7 @@ export class Tool {
       now: () => universe.timeline.now(),
       newId: () => `OP${this.pid}-${++this.#opsId}`,
       scrub: (text: string) => text,
+      assertSeen: () => {},
       isAlive: ({ pid }) => [...universe.alive].some((tool) => tool.pid === pid),
     });
   }

@@ -14,7 +14,7 @@ export function openBatches(database: Database, worker: Worker) {
   return {
     ...listing,
     ...openBatchClaims(database, worker, listing),
-    ...openPlans(database),
+    ...openPlans(database, worker),
     ...openBatchRows(database, worker.owner),
 
     /** Where a file is read and looked at before anything of it is kept. */

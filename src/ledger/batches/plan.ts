@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../../sqlite/database.ts";
+import { nowIn, type Worker } from "../worker.ts";
 import type { Batch, Plan } from "./batch.ts";
 import { batchOf } from "./from-row.ts";
 
@@ -7,7 +8,10 @@ const rowsPerCommit = 20_000;
 const rowsPerPage = 500;
 
 /** Makes plans of drafts, and shows whether a plan still has the rows that it was made of. */
-export function openPlans(database: Database) {
+export function openPlans(database: Database, worker: Worker) {
+  const count = database.prepare(
+    "UPDATE OR IGNORE batches SET row_count = ?, total_paisa = ?, digest = ?, created_at = ? WHERE number = ?",
+  );
   const isUnaltered = ({ number, plan }: Batch): boolean =>
     plan?.digest === digestOf(database, number);
   return {
@@ -15,19 +19,25 @@ export function openPlans(database: Database) {
      * Makes the draft the plan of a batch. The plan counts only when its last row is durable: what an
      * interrupted run left of one is deleted first, for nothing of it was sent.
      *
+     * @param check throws to forbid it, in the transaction that makes it count
      * @returns undefined where another file got the name meanwhile
      */
-    plan: (batch: Batch, { rowCount, totalPaisa }: Omit<Plan, "digest">): Batch | undefined => {
+    plan: (
+      batch: Batch,
+      { rowCount, totalPaisa }: Omit<Plan, "digest">,
+      check: () => void,
+    ): Batch | undefined => {
       const { number } = batch;
       deleteRows(database, number);
       copyDraft(database, number, rowCount);
       const digest = digestOf(database, number);
-      const changed = database
-        .prepare(
-          "UPDATE OR IGNORE batches SET row_count = ?, total_paisa = ?, digest = ? WHERE number = ?",
-        )
-        .run(BigInt(rowCount), totalPaisa, digest, number);
-      return changed === 0 ? undefined : { ...batch, plan: { rowCount, totalPaisa, digest } };
+      const createdAt = nowIn(worker);
+      const changed = database.transaction(() => {
+        check();
+        return count.run(BigInt(rowCount), totalPaisa, digest, createdAt, number);
+      });
+      const plan = { rowCount, totalPaisa, digest };
+      return changed === 0 ? undefined : { ...batch, createdAt, plan };
     },
 
     /** Whether its rows are still those that were planned. */

@@ -25,9 +25,11 @@ export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
 
     /** Rows still to be sent whose recipient got the same amount by another reference since the plan was made. */
     paidMeanwhile: ({ number, createdAt }: Batch, limit: number): PaidMeanwhile => {
-      const rows = database
-        .prepare(paidByOthers)
-        .all(baseUrl, keyId, createdAt, baseUrl, keyId, number, number, BigInt(limit));
+      database.exec("DROP TABLE IF EXISTS temp.paid_meanwhile");
+      database.prepare(paidByOthers).run(baseUrl, keyId, createdAt, number);
+      database.exec("CREATE INDEX temp.paid_payees ON paid_meanwhile (payee, amount_paisa)");
+      const rows = database.prepare(rowsPaidMeanwhile).all(baseUrl, keyId, number, BigInt(limit));
+      database.exec("DROP TABLE temp.paid_meanwhile");
       const first = rows.map(({ line, reference }) => ({
         line: Number(line),
         reference: String(reference),
@@ -40,6 +42,15 @@ export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
       database
         .prepare("SELECT reference FROM batch_rows WHERE batch = ? AND reference GLOB '*-r[1-9]*'")
         .all(number)
+        .map(({ reference }) => String(reference)),
+
+    /** Those of some references that the batch has. */
+    referencesAmong: ({ number }: Batch, references: string[]): string[] =>
+      database
+        .prepare(
+          "SELECT reference FROM batch_rows WHERE batch = ? AND reference IN (SELECT value FROM json_each(?))",
+        )
+        .all(number, JSON.stringify(references))
         .map(({ reference }) => String(reference)),
 
     /** Rows of which nobody knows whether they were paid. */
@@ -94,17 +105,20 @@ const sumBefore = `
   SELECT count(*) AS count, sum(r.amount_paisa) AS sum
   ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND ${openedAt} < ?`;
 
+/** Who got how much since the plan was made, by anything but the batch itself. */
 const paidByOthers = `
-  WITH paid AS MATERIALIZED (
-    SELECT o.reference, o.amount_paisa, ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")} AS payee
-    FROM operations o WHERE o.account = ${accountInSql} AND ${openedAt} >= ? AND ${mayHavePaid})
-  SELECT r.line, min(paid.reference) AS reference,
-    count(*) OVER () AS count, sum(r.amount_paisa) OVER () AS sum
+  CREATE TEMP TABLE paid_meanwhile AS
+  SELECT ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")} AS payee, o.amount_paisa,
+    min(o.reference) AS reference
+  FROM operations o WHERE o.account = ${accountInSql} AND ${openedAt} >= ? AND ${mayHavePaid}
+    AND o.reference NOT IN (SELECT reference FROM batch_rows WHERE batch = ?)
+  GROUP BY 1, 2`;
+const rowsPaidMeanwhile = `
+  SELECT r.line, p.reference, count(*) OVER () AS count, sum(r.amount_paisa) OVER () AS sum
   ${rowsBesideOperations}
-    JOIN paid ON paid.amount_paisa = r.amount_paisa AND paid.payee = ${payeeInSql("r.recipient")}
-  WHERE r.batch = ? AND (${isUnsent})
-    AND paid.reference NOT IN (SELECT reference FROM batch_rows WHERE batch = ?)
-  GROUP BY r.row ORDER BY r.row LIMIT ?`;
+    CROSS JOIN temp.paid_meanwhile p
+      ON p.payee = ${payeeInSql("r.recipient")} AND p.amount_paisa = r.amount_paisa
+  WHERE r.batch = ? AND ((${isUnsent}) OR (${isDoubtful})) ORDER BY r.row LIMIT ?`;
 
 /** Which columns of a row are read, and what is made of them. */
 interface Reading<Item> {

@@ -3,7 +3,7 @@ import type { PlannedRow } from "../batches/batch.ts";
 import type { Owner } from "../operation.ts";
 import { payeeOf } from "../payee.ts";
 import { type Comparing, differencesTo } from "./differences.ts";
-import { findProblems, type Scope } from "./findings.ts";
+import { findAgain, findProblems, type Scope } from "./findings.ts";
 import { openProblems, type Problem } from "./problems.ts";
 import { type DraftTotals, totalsOf } from "./totals.ts";
 
@@ -30,6 +30,7 @@ export function openDraft(database: Database, owner: Owner) {
   const problems = openProblems(database);
   let rowCount = 0;
   let totalPaisa = 0n;
+  let looked: Scope | undefined;
   // Only temporary tables are written, so this locks nothing that another process needs.
   database.exec("BEGIN");
 
@@ -46,8 +47,15 @@ export function openDraft(database: Database, owner: Owner) {
     /** No further rows: looks at all of them together. */
     finish(scope: Scope): void {
       database.exec("COMMIT");
+      looked = scope;
       findProblems(database, owner, scope);
       if (totalPaisa > largestTotalPaisa) problems.complain(tooLarge);
+    },
+
+    /** How many rows somebody else pays too, at this moment. */
+    countAgain(): number {
+      if (looked) findAgain(database, owner, looked);
+      return problems.problemCount(["again"]);
     },
 
     totals: (): DraftTotals => ({ rowCount, totalPaisa, ...totalsOf(database, owner) }),
@@ -60,7 +68,9 @@ export function openDraft(database: Database, owner: Owner) {
       try {
         database.exec("COMMIT"); // a reading that was given up half way left one open
       } catch {}
-      database.exec("DROP TABLE temp.draft_rows; DROP TABLE temp.draft_problems");
+      database.exec(
+        "DROP TABLE temp.draft_rows; DROP TABLE temp.draft_problems; DROP TABLE IF EXISTS temp.draft_others",
+      );
     },
   };
 }
@@ -69,6 +79,7 @@ const emptyTables = `
   PRAGMA temp_store = FILE;
   DROP TABLE IF EXISTS temp.draft_rows;
   DROP TABLE IF EXISTS temp.draft_problems;
+  DROP TABLE IF EXISTS temp.draft_others;
   CREATE TEMP TABLE draft_rows (
     row INTEGER PRIMARY KEY, line INTEGER, reference TEXT, amount_paisa INTEGER, recipient TEXT,
     method_id TEXT, method TEXT, name TEXT, description TEXT, cells TEXT, fingerprint TEXT,

@@ -27,8 +27,24 @@ export function findProblems(
   database.prepare(repeatedPayees).run(to);
   database.prepare(takenReferences).run(ref, baseUrl, keyId);
   database.prepare(usedReferences).run(ref, baseUrl, keyId);
-  database.prepare(paidBefore).run(to, baseUrl, keyId, since);
-  database.prepare(plannedBefore).run(to, baseUrl, keyId, since);
+  findAgain(database, { baseUrl, keyId }, { since, places });
+}
+
+/**
+ * Adds the problems of rows whose recipients get the same amount otherwise: they were paid since, or
+ * another batch is to pay them. It may be asked again: others work on the same ledger meanwhile.
+ */
+export function findAgain(
+  database: Database,
+  { baseUrl, keyId }: Pick<Owner, "baseUrl" | "keyId">,
+  { since, places }: Scope,
+): void {
+  database.exec(
+    "DROP TABLE IF EXISTS temp.draft_others; DELETE FROM draft_problems WHERE kind = 'again'",
+  );
+  database.prepare(paidBefore).run(baseUrl, keyId, since);
+  database.prepare(plannedBefore).run(baseUrl, keyId, since);
+  database.prepare(paidAgain).run(BigInt(places.to));
 }
 
 /** Without it each payout of a busy day would be held against each row. */
@@ -64,27 +80,34 @@ const usedReferences = `
   WHERE o.fingerprint = r.fingerprint
     AND (o.state = 'CONFLICT' OR (o.state = 'REFUSED' AND o.code IS NOT 'access'))`;
 
-// From the payouts to the rows: there is an index on these alone.
+/** Who got how much, or is to get it: once each, however often, with the first and last reference. */
 const paidBefore = `
-  INSERT INTO draft_problems
-  SELECT 'again', r.line, ?, 'to', r.recipient,
-    'The same person ' || CASE o.state WHEN 'CONFIRMED' THEN 'was' ELSE 'may have been' END
-      || ' sent the same amount at ' || datetime(max(${openedAt}), 'localtime') || ', as ' || o.reference || '.'
-  FROM operations o CROSS JOIN draft_rows r
-    ON r.amount_paisa = o.amount_paisa
-    AND r.payee = ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")}
-  WHERE o.account = ${accountInSql} AND ${openedAt} >= ? AND ${mayHavePaid}
-    AND o.reference IS NOT r.reference
-  GROUP BY r.row`;
+  CREATE TEMP TABLE draft_others AS
+  SELECT ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")} AS payee, o.amount_paisa,
+    min(o.reference) AS low, max(o.reference) AS high, max(${openedAt}) AS at,
+    min(o.state = 'CONFIRMED') AS is_certain
+  FROM operations o WHERE o.account = ${accountInSql} AND ${openedAt} >= ? AND ${mayHavePaid}
+  GROUP BY 1, 2`;
 
 const plannedBefore = `
-  INSERT INTO draft_problems
-  SELECT 'again', r.line, ?, 'to', r.recipient,
-    'The same person is still to be sent the same amount by batch ' || b.id || ', as ' || min(p.reference) || '.'
+  INSERT INTO draft_others
+  SELECT ${payeeInSql("p.recipient")}, p.amount_paisa, min(p.reference), max(p.reference), b.id, NULL
   FROM batches b CROSS JOIN batch_rows p ON p.batch = b.number
-    CROSS JOIN draft_rows r ON r.amount_paisa = p.amount_paisa AND r.payee = ${payeeInSql("p.recipient")}
     LEFT JOIN operations o ON o.account = b.account AND o.reference = p.reference
   WHERE b.account = ${accountInSql} AND b.digest IS NOT NULL AND b.created_at >= ?
-    AND p.reference IS NOT r.reference
     AND (o.state IS NULL OR o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access'))
+  GROUP BY 1, 2, b.id`;
+
+// A row's own payout is no other one.
+const paidAgain = `
+  INSERT INTO draft_problems
+  SELECT 'again', r.line, ?, 'to', r.recipient, CASE
+    WHEN t.is_certain IS NULL
+      THEN 'The same person is still to be sent the same amount by batch ' || t.at || ', as '
+    ELSE 'The same person ' || iif(t.is_certain, 'was', 'may have been')
+      || ' sent the same amount at ' || datetime(t.at, 'localtime') || ', as ' END
+    || iif(t.high IS r.reference, t.low, t.high) || '.'
+  FROM draft_others t CROSS JOIN draft_rows r
+    ON r.payee = t.payee AND r.amount_paisa = t.amount_paisa
+  WHERE NOT (t.low IS r.reference AND t.high IS r.reference)
   GROUP BY r.row`;

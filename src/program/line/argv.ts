@@ -30,9 +30,10 @@ export async function readArgv(argv: string[], commands: Command[]): Promise<Inv
   const isMistyped = !chosen.command && first !== undefined && !first.startsWith("-");
   if (globals.has("help") && !isMistyped) return { kind: "help", path: chosen.path, globals };
   if (chosen.command) return invocation(chosen.command, chosen, { argv, operands, problems });
-  if (first === undefined) return { kind: "help", path: chosen.path, globals };
+  if (first === undefined && operands.length === 0)
+    return { kind: "help", path: chosen.path, globals };
   const { unknownCommand } = await import("./suggest.ts");
-  throw unknownCommand(chosen.path, chosen.args, commands);
+  throw unknownCommand(chosen.path, [...chosen.args, ...operands], commands);
 }
 
 interface Chosen {

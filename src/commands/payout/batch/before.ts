@@ -2,14 +2,18 @@ import { Failure, inOneLine } from "../../../failure.ts";
 import type { BatchFile, Draft, Ledger } from "../../../frame/context.ts";
 import { rowsAnd, standingOf } from "./standing-card.ts";
 
-/**
- * What `send` would make of a file that was read, where it is a batch already or has the name of one;
- * undefined where it is new.
- */
+/** What `send` would make of a file, in words. */
+interface Before {
+  says: string;
+  /** It is that batch, and not only of its name. */
+  isOwn: boolean;
+}
+
+/** Of a file that was read, and is a batch already or has the name of one; undefined where it is new. */
 export async function batchBefore(
   { draft, ...file }: BatchFile & { draft: Draft },
   ledger: Ledger,
-): Promise<string | undefined> {
+): Promise<Before | undefined> {
   const { plannedBefore } = await import("../../../batch/claim.ts");
   if (draft.problemCount(["cell"]) > 0) return undefined;
   try {
@@ -17,11 +21,14 @@ export async function batchBefore(
     if (!batch?.plan) return undefined;
     const { unsent, uncertain } = standingOf(batch, ledger).sums;
     const count = unsent.count + uncertain.count;
-    return count === 0
-      ? `This file is batch ${batch.id}, and no row of it is left to be sent.`
-      : `This file is batch ${batch.id}, of which ${rowsAnd(count, unsent.sumPaisa + uncertain.sumPaisa)}, are still open.`;
+    const says =
+      count === 0
+        ? `This file is batch ${batch.id}, and no row of it is left to be sent.`
+        : `This file is batch ${batch.id}, of which ${rowsAnd(count, unsent.sumPaisa + uncertain.sumPaisa)}, are still open.`;
+    return { says, isOwn: true };
   } catch (error) {
-    if (error instanceof Failure && error.kind === "conflict") return inOneLine(error);
+    if (error instanceof Failure && error.kind === "conflict")
+      return { says: inOneLine(error), isOwn: false };
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { rowsText } from "../../../ui/rows.ts";
 import { card, field, sentence, text, type View } from "../../../ui/view.ts";
 import { batchBefore } from "./before.ts";
 import { adviceOnProblems } from "./confirming.ts";
-import { type Checked, examineFile, sourceFlags, sourceInput } from "./source.ts";
+import { type Checked, checkedOf, examineFile, sourceFlags, sourceInput } from "./source.ts";
 import { allowedLines } from "./standing-card.ts";
 
 export const batchCheck = defineCommand({
@@ -30,13 +30,15 @@ export const batchCheck = defineCommand({
     const ledger = await context.ledger();
     const { draft, checked, file } = await examineFile(input, hash, ledger, context);
     try {
-      if (checked.problemCount > 0) context.notice(adviceOnProblems(checked));
       const before = await batchBefore({ ...file, draft }, ledger);
-      if (before) context.notice(before);
+      if (before) context.notice(before.says);
+      // Of a batch the plan counts: what its own rows have to do with each other was settled then.
+      const told = before?.isOwn ? checkedOf(input, draft, ["cell"]) : checked;
+      if (told.problemCount > 0) context.notice(adviceOnProblems(told));
+      return told;
     } finally {
       draft.close();
     }
-    return checked;
   },
   view: (checked) => (checked.problemCount > 0 ? problemTable(checked) : totalsCard(checked)),
   ending: ({ problemCount }) => (problemCount > 0 ? "usage" : undefined),

@@ -72,11 +72,11 @@ export async function newBatch(
     }
     return await unlessRefused(batch, ledger, async () => {
       const rows = summaryOf(batch, checked, totals);
-      const { totalPaisa } = totals;
+      const { rowCount, totalPaisa } = totals;
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
       checkStop(await context.world());
       await context.committer(); // its thread starts while the plan is made
-      return planBatch(batch, draft, ledger);
+      return planBatch(batch, draft, ledger, input.allowDuplicates ? rowCount : 0);
     });
   } finally {
     draft.close();
@@ -107,11 +107,11 @@ export async function previewOf(
   const { orderOfRow } = await import("../../../batch/send.ts");
   const { draft, checked, file } = await examineFile(input, hash, ledger, context);
   try {
-    refuseProblems(checked);
+    const before = await batchBefore({ ...file, name: input.name ?? file.name, draft }, ledger);
+    if (before) context.notice(before.says);
+    if (!before?.isOwn) refuseProblems(checked);
     const totals = draft.totals();
     checkExpected(input, totals);
-    const before = await batchBefore({ ...file, name: input.name ?? file.name, draft }, ledger);
-    if (before) context.notice(before);
     const [first] = totals.first;
     if (!first) throw usage(["There is no row in the file."]);
     return await context.preview("createPayout", payoutBody(orderOfRow(first)));

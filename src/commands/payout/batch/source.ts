@@ -86,7 +86,7 @@ export async function examineFile(
     const columns = await examine(source, draft, rules, { now: context.host.now, isStopping });
     const fileName = nameOf(input.file);
     const file = { name: fileName, fileName, hash, columns, method: rules.method ?? null };
-    return { file, draft, checked: checkedOf(input, draft) };
+    return { file, draft, checked: checkedOf(input, draft, kindsOf(input)) };
   } catch (error) {
     draft.close();
     throw error;
@@ -119,9 +119,16 @@ async function rulesOf(input: SourceInput, context: Context) {
   };
 }
 
-function checkedOf({ file, allowDuplicates }: SourceInput, draft: Draft): Checked {
-  const mayBeMeant: ProblemKind[] = ["repeated", "again"];
-  const kinds: ProblemKind[] = ["cell", "taken", ...(allowDuplicates ? [] : mayBeMeant)];
+function kindsOf({ allowDuplicates }: SourceInput): ProblemKind[] {
+  return allowDuplicates ? ["cell", "taken"] : ["cell", "taken", "repeated", "again"];
+}
+
+/** @param kinds the problems that count */
+export function checkedOf(
+  { file, allowDuplicates }: SourceInput,
+  draft: Draft,
+  kinds: ProblemKind[],
+): Checked {
   const { rowCount, totalPaisa, methods, sentBefore } = draft.totals();
   return {
     file,
