@@ -70,7 +70,7 @@ export function judge(exchange: Exchange, { data, isRead, begunMs }: Asked): Ans
   const { status, headers } = exchange;
   const text = textOf(exchange.bytes);
   const body = saidIn(text);
-  const times = { ...begun, ...timesIn(headers) };
+  const times = timesIn(headers, begun);
   const isOk = status >= 200 && status < 300;
   const saysNo = isObject(body) && body.success === false;
   const complaint = isOk && !saysNo ? {} : complaintIn(body, text);
@@ -141,16 +141,15 @@ function refusalOf(status: number): Refusal {
   return [423, 425, 429].includes(status) ? "busy" : "refused";
 }
 
-function timesIn(headers: Headers): Times {
+function timesIn(headers: Headers, begun: Times): Times {
   const dateMs = Date.parse(first(headers.date) ?? "");
   const after = first(headers["retry-after"]) ?? "";
   const atMs = /^[A-Z][a-z]{2},? /.test(after) ? Date.parse(after) : Number.NaN;
   const untilMs = atMs - (Number.isNaN(dateMs) ? atMs : dateMs);
   const retryAfterMs = /^\d{1,9}$/.test(after) ? Number(after) * 1000 : untilMs;
-  return {
-    ...(Number.isNaN(dateMs) ? {} : { dateMs }),
-    ...(Number.isNaN(retryAfterMs) ? {} : { retryAfterMs: Math.max(0, retryAfterMs) }),
-  };
+  if (!Number.isNaN(dateMs)) begun.dateMs = dateMs;
+  if (!Number.isNaN(retryAfterMs)) begun.retryAfterMs = Math.max(0, retryAfterMs);
+  return begun;
 }
 
 function hostOf(location: string | string[] | undefined): string {

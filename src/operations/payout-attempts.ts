@@ -34,7 +34,8 @@ export async function createPayout(
   let garbled = 0;
   let firstMs: number | undefined;
   for (let attempt = 1; ; attempt += 1) {
-    (await world.ledger()).assertSeen();
+    // The claim looked at that a moment ago; what waited since then has to look again.
+    if (attempt > 1 || before !== undefined) (await world.ledger()).assertSeen();
     if (doubt === undefined) checkStop(world);
     else if (world.isStopping())
       throw uncertain(order, `no trustworthy answer (${doubt})`, { untried: true });

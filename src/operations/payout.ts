@@ -125,10 +125,11 @@ interface Claimed {
  * out as it was: the service may have made that, and another body under its reference is a mistake.
  */
 async function make(given: PayoutOrder, { kind, operation, restsSinceMs }: Claimed, world: World) {
-  const order = kind === "resumed" ? orderOf(operation) : given;
-  const kept = keptTexts(given, order);
+  const isResumed = kind === "resumed";
+  const order = isResumed ? orderOf(operation) : given;
+  const kept = isResumed && keptTexts(given, order);
   if (kept) world.notice(`${order.reference} goes out as it was first asked for: ${kept}.`);
-  const doubt = kind === "resumed" ? await earlierDoubt(operation, world, restsSinceMs) : undefined;
+  const doubt = isResumed ? await earlierDoubt(operation, world, restsSinceMs) : undefined;
   const { created, firstMs } = await createPayout(order, { operation, doubt }, world);
   const { payoutId, amount, merchantRef: reference } = created;
   compare("answer", order, { payoutId, amount, reference });

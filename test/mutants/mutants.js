@@ -235,8 +235,8 @@ export const mutants = [
   {
     name: "a resumed payout takes what is given now",
     file: "operations/payout.ts",
-    find: 'kind === "resumed" ? orderOf(operation) : given',
-    replace: 'kind === "resumed" ? given : given',
+    find: "isResumed ? orderOf(operation) : given",
+    replace: "isResumed ? given : given",
   },
   {
     name: "a known reference is sent again by hand",
