@@ -30,7 +30,7 @@ export const page: Page = [
     "The file",
   ),
   text(
-    "One bad row means that nothing is sent. Somebody who would get the same amount twice, in the file or within 24 hours, is a problem too, until --allow-duplicates says that it is meant.",
+    "One bad row means that nothing is sent. Somebody who would get the same amount twice, in the file, within 24 hours or by another batch that is still open, is a problem too, until --allow-duplicates says that it is meant. The same is looked at again when the plan is made, and when a batch goes on.",
     "Checking",
   ),
   text(
@@ -38,7 +38,7 @@ export const page: Page = [
     "Sending",
   ),
   text(
-    "'export --only failed' writes a file to send again after mending: refused and cancelled rows get a new reference, rows in doubt keep their own.",
+    "'export --only failed' writes a file to send again after mending: refused and cancelled rows get a new reference, rows in doubt keep their own. Who was paid the same amount by another row of the file needs --allow-duplicates there too.",
     "What is left",
   ),
 ];

@@ -20,7 +20,7 @@ export const page: Page = [
     "Written down first",
   ),
   text(
-    "A payout has a reference: --ref, or one that lenden makes and prints first. The service makes one payout for a reference, however often it is sent. A reference that belongs to another amount or recipient is a conflict (exit 5): it is shown, and nobody is paid a second time.",
+    "A payout has a reference: --ref, or one that lenden makes and prints first. The service makes one payout for a reference, however often it is sent. For how long it does not say: after a day in doubt a payout is not sent again by itself, and you look in the dashboard. A reference that belongs to another amount or recipient is a conflict (exit 5): it is shown, and nobody is paid a second time.",
     "Payouts",
   ),
   text(
