@@ -50,13 +50,16 @@ export function planBatch(batch: Batch, draft: Draft, ledger: Ledger, allowedAga
 }
 
 function paidMeanwhile(draft: Draft): Failure {
-  const listed = draft.problems(["again"], differencesShown);
+  const problems = draft
+    .problems(["again"], differencesShown)
+    .map(({ line, problem }) => `line ${line}: ${problem}`);
+  const left = draft.problemCount(["again"]) - problems.length;
   return new Failure(
     "usage",
-    "While this file was looked at, others paid of it, or are about to.",
+    "Since this file was looked at, some of its rows were paid otherwise.",
     {
-      problems: listed.map(({ line, problem }) => `line ${line}: ${problem}`),
-      hint: "Nothing was sent. Look at the file again with 'lenden payout batch check'; if it is meant, add --allow-duplicates.",
+      problems: left > 0 ? [...problems, `and ${left} more`] : problems,
+      hint: "Nothing was sent. Run the same command again: it shows them before it asks; only if they are meant, add --allow-duplicates.",
     },
   );
 }

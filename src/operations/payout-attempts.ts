@@ -55,7 +55,7 @@ export async function createPayout(
       throw lastFailure(order, answer, doubt, world);
     await noteAttempt(operation, answer, doubt, world);
     world.notice(
-      `Attempt ${attempt}: ${doubt ?? "no connection"}. The same reference goes out again in ${Math.ceil(pauseMs / 1000)} s.`,
+      `Attempt ${attempt}: ${(doubt ?? "no connection").replace(/\.$/, "")}. The same reference goes out again in ${Math.ceil(pauseMs / 1000)} s.`,
     );
     await world.sleep(pauseMs);
   }

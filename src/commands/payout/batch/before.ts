@@ -1,5 +1,6 @@
 import { Failure, inOneLine } from "../../../failure.ts";
 import type { BatchFile, Draft, Ledger } from "../../../frame/context.ts";
+import { rowsText } from "../../../ui/rows.ts";
 import { rowsAnd, standingOf } from "./standing-card.ts";
 
 /** What `send` would make of a file, in words. */
@@ -21,10 +22,15 @@ export async function batchBefore(
     if (!batch?.plan) return undefined;
     const { unsent, uncertain } = standingOf(batch, ledger).sums;
     const count = unsent.count + uncertain.count;
+    const { count: paid } = ledger.batches().paidMeanwhile(batch, 1);
+    const otherwise =
+      paid === 0
+        ? ""
+        : ` The same was paid by other references since for ${rowsText(paid)}: without --allow-duplicates it is not sent.`;
     const says =
       count === 0
         ? `This file is batch ${batch.id}, and no row of it is left to be sent.`
-        : `This file is batch ${batch.id}, of which ${rowsAnd(count, unsent.sumPaisa + uncertain.sumPaisa)}, are still open.`;
+        : `This file is batch ${batch.id}, of which ${rowsAnd(count, unsent.sumPaisa + uncertain.sumPaisa)}, are still open.${otherwise}`;
     return { says, isOwn: true };
   } catch (error) {
     if (error instanceof Failure && error.kind === "conflict")

@@ -40,6 +40,8 @@ export async function resumedBatch(
         ["Still open", rowsAnd(open.count, open.sumPaisa)],
       ];
       await confirmTotal(input, { action: "Go on with a batch", rows, totalPaisa }, context);
+      // Whoever was asked took a while.
+      if (!input.allowDuplicates) refusePaidMeanwhile(batch, ledger);
     }
     return batch;
   });
@@ -72,11 +74,11 @@ export async function newBatch(
     }
     return await unlessRefused(batch, ledger, async () => {
       const rows = summaryOf(batch, checked, totals);
-      const { rowCount, totalPaisa } = totals;
+      const { totalPaisa } = totals;
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
       checkStop(await context.world());
       await context.committer(); // its thread starts while the plan is made
-      return planBatch(batch, draft, ledger, input.allowDuplicates ? rowCount : 0);
+      return planBatch(batch, draft, ledger, checked.allowedAgain.rows);
     });
   } finally {
     draft.close();
