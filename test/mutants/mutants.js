@@ -277,7 +277,7 @@ export const mutants = [
     file: "batch/claim.ts",
     find: "if (draft.countAgain() > allowedAgain)",
     replace: "if (draft.countAgain() < 0)",
-    tests: ["test/commands/batch.test.ts"],
+    tests: ["test/batch/plan.test.ts"],
   },
   {
     name: "a held reference is stolen",
