@@ -16,7 +16,9 @@ interface PaceOptions {
   /** Requests a second; as fast as it goes, if left out. */
   perSecond: number | undefined;
   now(): number;
+  /** Ends early when the run is to stop. */
   sleep(ms: number): Promise<void>;
+  isStopping(): boolean;
 }
 
 /** However long it asks for: after a minute it is asked again. */
@@ -24,7 +26,8 @@ const longestPauseMs = 60_000;
 /** So many rows must go well before one more is tried at a time. */
 const patience = 10;
 
-export function openPace({ concurrency, perSecond, now, sleep }: PaceOptions): Pace {
+export function openPace({ concurrency, perSecond, ...world }: PaceOptions): Pace {
+  const { now, sleep, isStopping } = world;
   const waiting: (() => void)[] = [];
   let limit = concurrency;
   let active = 0;
@@ -36,8 +39,10 @@ export function openPace({ concurrency, perSecond, now, sleep }: PaceOptions): P
     const atMs = Math.max(nowMs, nextMs, restsUntilMs);
     nextMs = atMs + (perSecond === undefined ? 0 : 1_000 / perSecond);
     if (atMs === nowMs) return undefined;
-    // The service may have asked to be left alone meanwhile.
-    return sleep(atMs - nowMs).then(() => (restsUntilMs > now() ? turn() : undefined));
+    return sleep(atMs - nowMs).then(() => {
+      // The service may have asked to be left alone meanwhile; who is to stop sleeps no longer.
+      if (restsUntilMs > now() && !isStopping()) return turn();
+    });
   };
   const admit = (): void => {
     while (active < limit && waiting.length > 0) {

@@ -44,7 +44,7 @@ interface BatchRun {
  * @returns why it stopped before the end, if it did
  */
 export async function sendBatch(sending: Sending, world: World): Promise<Failure | undefined> {
-  const pace = openPace({ ...sending, now: world.now, sleep: world.sleep });
+  const pace = openPace({ ...world, ...sending });
   const rules = openStopRules();
   const ledger = grouped(sending.ledger, sending.commit, world.soon);
   const restsSinceMs = atRest(sending, world);

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createRandom } from "../../src/sandbox/random.ts";
+import { answering } from "../answering.ts";
 import { ended, type Merchant, openMerchantApart, until } from "../merchant.ts";
 import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../payees.ts";
+import { startBuilt } from "../run.ts";
 import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
 
@@ -60,6 +62,35 @@ test("P22: the second signal leaves at once (75): the rows in flight are in doub
   expect(await merchant.built(sendOf(payees))).toMatchObject({ code: 0 });
   await expectPaidOnce(merchant, payees);
 }, 40_000);
+
+test("P20, P22: a signal ends the pause that the service asked for, and nothing goes out after it", async () => {
+  const merchant = await openMerchantApart();
+  const [method] = await methodsOf(merchant);
+  const wait = { status: 429, headers: { "retry-after": "40" }, body: "{}" };
+  const { baseUrl, asked } = await answering((one) => (one.method === "GET" ? [method] : wait));
+  const child = startBuilt(sendOf(payeesOf("REST", 20)), {
+    ...merchant.env,
+    LENDEN_BASE_URL: baseUrl,
+  });
+  const end = ended(child);
+  const creations = () => asked.filter((one) => one.startsWith("POST")).length;
+  await until(() => creations() > 0);
+  await delay(500);
+  const [before, stoppedMs] = [creations(), Date.now()];
+  child.kill("SIGINT");
+  const { code, stderr } = await end;
+  expect([code, stderr]).toEqual([
+    75,
+    expect.stringMatching(/4 uncertain[\s\S]*20 rows\. The same command/),
+  ]);
+  expect([creations(), Date.now() - stoppedMs < 10_000]).toEqual([before, true]);
+}, 60_000);
+
+async function methodsOf(merchant: Merchant): Promise<unknown[]> {
+  const { stdout } = await merchant.built(["methods", "--json"]);
+  const found: unknown = JSON.parse(stdout);
+  return Array.isArray(found) ? found : [];
+}
 
 test(
   `P22: signals at ${moments} random moments of batches: the exit code, the ledger and the books agree`,

@@ -29,6 +29,7 @@ export class Tool {
   /** Requests that reached the service and that it has yet to act on. */
   pending = 0;
   isStopping = false;
+  #sleepsWhileStopping = 0;
   isDead = false;
   /** When it died; what it has in flight may be noticed later. */
   diedMs: number | undefined;
@@ -86,7 +87,7 @@ export class Tool {
     const now = () => timeline.now();
     const random = () => this.#universe.random();
     const sleep = async (ms: number): Promise<void> => {
-      if (this.#universe.crashesNow(this)) return never();
+      if (this.#universe.crashesNow(this) || this.#sleepsForEver()) return never();
       if (!this.isStopping) timeline.advance(ms);
       if (this.#universe.crashesNow(this)) return never();
     };
@@ -118,6 +119,15 @@ export class Tool {
       clockAheadLeastMs: clock.aheadLeastMs,
       notice: () => {},
     };
+  }
+
+  /** Who is to stop sleeps no longer: somebody who waits for the time to pass waits for ever. */
+  #sleepsForEver(): boolean {
+    this.#sleepsWhileStopping += this.isStopping ? 1 : 0;
+    if (this.#sleepsWhileStopping < 1_000) return false;
+    this.#universe.report("broken", "P22: it is to stop, and waits without end");
+    this.die();
+    return true;
   }
 
   ledger(): Promise<Ledger> {
