@@ -4,6 +4,7 @@ import { formatTime } from "../contract/local-time.ts";
 import { Failure } from "../failure.ts";
 import type { Claim } from "../ledger/claiming.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { checkClock } from "./clock.ts";
 import { earlierDoubt } from "./doubt.ts";
 import { describe } from "./outcome.ts";
@@ -194,40 +195,4 @@ export async function retrievePayout(
     recipient: data.recipientNumber,
   });
   return data;
-}
-
-/**
- * Whether a payout was there before this run, by the service's clock; its status proves nothing. To
- * say so wrongly is the worse mistake: somebody who reads that no new payout was made may pay again.
- */
-function isOlder(createdAt: string | null | undefined, firstMs: number, world: World): boolean {
-  const aheadMs = world.clockAheadMs() ?? 0;
-  const clocksMs = Math.max(Math.min(aheadMs, 0), aheadMs - 2_000);
-  return /T\d/.test(createdAt ?? "") && latestOf(createdAt) < firstMs + clocksMs - unsureMs;
-}
-
-/**
- * Whether it may have been there. Here to miss one is the worse mistake: it is somebody else's money. A
- * time that nobody can read, or that is still to come by the service's own clock, tells nothing.
- */
-function mayBeOlder(createdAt: string, firstMs: number, world: World): boolean {
-  const latestMs = latestOf(createdAt);
-  const isAfter = latestMs >= firstMs + (world.clockAheadLeastMs() ?? 0);
-  const isOver = latestMs <= world.now() + (world.clockAheadMs() ?? 0) + unsureMs;
-  return !(isAfter && isOver);
-}
-
-/** `createdAt` and `Date` may be of two clocks, and may count whole seconds. */
-const unsureMs = 5_000;
-/** In a batch nobody looks at each row: what is said of many must hold also where minutes are counted. */
-const surelyOlderMs = 2 * 60_000;
-
-/**
- * A service may count whole seconds, in `createdAt` as in `Date`: within one, nobody can tell. A time
- * that names no zone is UTC (service.md), and not this machine's.
- */
-function latestOf(createdAt: string | null | undefined): number {
-  const text = createdAt ?? "";
-  const createdMs = Date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text);
-  return createdMs % 1000 === 0 ? createdMs + 999 : createdMs;
 }

@@ -247,7 +247,7 @@ export const mutants = [
   },
   {
     name: "batch: a time still to come is believed",
-    file: "operations/payout.ts",
+    file: "operations/age.ts",
     find: "!(isAfter && isOver)",
     replace: "!(isAfter || isOver)",
     tests: ["test/batch/send-safety.test.ts"],
