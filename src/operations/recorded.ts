@@ -73,17 +73,25 @@ async function write(operation: Operation, outcome: Outcome, world: World): Prom
   } catch (cause) {
     const name = operation.reference ?? operation.id;
     const id = outcome.remoteId ? `, ${outcome.remoteId}` : "";
+    const { says, hint } = whyNotWritten(cause);
     throw new Failure(
       "uncertain",
-      `The ledger could not be written at the end of ${name} (${outcome.state}${id}).`,
+      `The ledger could not be written at the end of ${name} (${outcome.state}${id})${says}`,
       {
-        hint: "Its intent is safe in the ledger. Make room on the disk, then run 'lenden ledger resolve'.",
+        hint: `Its intent is safe in the ledger. ${hint}`,
         operation: name,
         unrecorded: outcome.state,
         cause,
       },
     );
   }
+}
+
+/** What the ledger says itself, as of a lock that is gone; everything else is the disk's. */
+function whyNotWritten(cause: unknown): { says: string; hint: string } {
+  if (cause instanceof Failure && cause.details.hint !== undefined)
+    return { says: `: ${cause.message}`, hint: cause.details.hint };
+  return { says: ".", hint: "Make room on the disk, then run 'lenden ledger resolve'." };
 }
 
 function faultOfOurs(operation: Operation, cause: unknown): Failure {

@@ -10,7 +10,7 @@ import type { Owner } from "../ledger/operation.ts";
 import { makeFolder } from "../make-folder.ts";
 import { openDatabase } from "../sqlite/open.ts";
 import { keepRecent } from "./completion/recent.ts";
-import { alone, openPresence } from "./presence.ts";
+import { alone, openPresence } from "./presence/presence.ts";
 
 /** A ledger, and how to close its file. */
 export interface OpenedLedger {

@@ -1,5 +1,6 @@
-import { readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { ended, openMerchantApart, payoutOf, until } from "../merchant.ts";
 import { runs } from "../runs.ts";
@@ -79,3 +80,16 @@ test("P4: a lock is its process's, whatever number and host name it goes by, and
   expect(readdirSync(locks)).toEqual(["01NEW"]);
   expect(await merchant.books("payouts")).toHaveLength(2);
 }, 40_000);
+
+test("P4: who loses the file that shows it to others says so at the end, and the outcome stays open (75)", async () => {
+  const merchant = await openMerchantApart({ faults: faults("createPayout:latency-2000") });
+  const end = ended(merchant.start(payoutOf("LOST")));
+  const locks = join(merchant.dataFolder, "processes");
+  await until(() => existsSync(locks) && readdirSync(locks).length === 1);
+  await delay(700); // its request is under way
+  rmSync(locks, { recursive: true });
+  const { code, stderr } = await end;
+  expect([code, stderr]).toEqual([75, expect.stringMatching(/LOST[\s\S]*took away/)]);
+  expect(stderr).not.toMatch(/disk/);
+  expect(await merchant.json(["ledger", "show", "LOST"])).toMatchObject({ state: "INTENT" });
+}, 20_000);

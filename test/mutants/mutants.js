@@ -227,7 +227,7 @@ export const mutants = [
   },
   {
     name: "of what cannot be looked at it is said that it is gone",
-    file: "program/presence.ts",
+    file: "program/presence/lock-folder.ts",
     find: "    } catch {\n      return true;\n    }",
     replace: "    } catch {\n      return false;\n    }",
     tests: ["test/program/presence.test.ts"],

@@ -10,7 +10,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Failure } from "../../src/failure.ts";
-import { openPresence } from "../../src/program/presence.ts";
+import { openPresence } from "../../src/program/presence/presence.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
 

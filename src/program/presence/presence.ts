@@ -1,10 +1,7 @@
-import { lstatSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { ulid } from "ulid";
-import { errorCode } from "../error-code.ts";
-import { Failure } from "../failure.ts";
-import { makeFolder } from "../make-folder.ts";
-import type { Database } from "../sqlite/database.ts";
+import { errorCode } from "../../error-code.ts";
+import { Failure } from "../../failure.ts";
+import type { Database } from "../../sqlite/database.ts";
+import { isLockName, openLockFolder, type TakenLock } from "./lock-folder.ts";
 
 /**
  * How processes that share a ledger tell whether another one of them still runs: each keeps a file
@@ -39,85 +36,38 @@ interface PresenceOptions {
   taken?: string | undefined;
 }
 
-interface Lock {
-  name: string;
-  /** Which file it was: another one of its name shows nobody anything. */
-  inode: number | undefined;
-  letGo(): void;
-}
-
-const isName = /^[0-9A-Z]+$/;
-/** Younger than that, another process may have made a file and not have locked it yet. */
-const settledMs = 60 * 60_000;
 /** A look at the file costs little, and not nothing: a batch asks for each row. */
 const seenForMs = 50;
-/** So many a run: others wait for the ledger meanwhile. */
-const mostTakenAway = 100;
+
+interface OwnLock extends TakenLock {
+  /** Which file it was: another one of its name shows nobody anything. */
+  inode: number | undefined;
+}
 
 export function openPresence(
-  { lock, isLocked }: Pick<Database, "lock" | "isLocked">,
+  database: Pick<Database, "lock" | "isLocked">,
   { folder, now, taken }: PresenceOptions,
 ): Presence {
+  const locks = openLockFolder(folder, database);
   const gone = new Set<string>();
-  const pathOf = (name: string): string => join(folder, name);
-  let own: Lock | undefined =
-    taken === undefined ? undefined : { name: taken, inode: found(taken)?.ino, letGo: () => {} };
+  const seen = (lock: TakenLock): OwnLock => ({ ...lock, inode: locks.inodeOf(lock.name) });
+  let own = taken === undefined ? undefined : seen({ name: taken, letGo: () => {} });
   let seenAtMs = Number.NEGATIVE_INFINITY;
 
-  function take(): Lock {
+  function take(): OwnLock {
     try {
-      makeFolder(folder, 0o700);
-      takeOldAway();
-      const name = ulid(now());
-      const letGo = lock(pathOf(name));
-      if (letGo) return { name, inode: found(name)?.ino, letGo };
-      throw new Error("another process has locked a file of a new name");
+      return seen(locks.take(now));
     } catch (cause) {
       throw notTaken(folder, cause);
-    }
-  }
-
-  function takeOldAway(): void {
-    const old = readdirSync(folder).filter((name) => isName.test(name) && isSettled(name));
-    for (const name of old.slice(0, mostTakenAway)) if (!mayBeAlive(name)) takeAway(name);
-  }
-
-  function isSettled(name: string): boolean {
-    const changedMs = found(name)?.mtimeMs;
-    return changedMs !== undefined && changedMs < now() - settledMs;
-  }
-
-  /** Undefined only where there is certainly none. */
-  function found(name: string) {
-    try {
-      return lstatSync(pathOf(name));
-    } catch (error) {
-      if (errorCode(error) === "ENOENT") return undefined;
-      throw error;
-    }
-  }
-
-  function mayBeAlive(name: string): boolean {
-    try {
-      const file = found(name);
-      return file !== undefined && (!file.isFile() || isLocked(pathOf(name)));
-    } catch {
-      return true;
     }
   }
 
   function assertSeen(): void {
     const nowMs = now();
     if (!own || Math.abs(nowMs - seenAtMs) < seenForMs) return;
-    const inode = found(own.name)?.ino;
-    if (inode === undefined || inode !== own.inode) throw takenAway(pathOf(own.name));
+    const inode = locks.inodeOf(own.name);
+    if (inode === undefined || inode !== own.inode) throw takenAway(locks.pathOf(own.name));
     seenAtMs = nowMs;
-  }
-
-  function takeAway(name: string): void {
-    try {
-      rmSync(pathOf(name), { force: true });
-    } catch {}
   }
 
   return {
@@ -130,16 +80,15 @@ export function openPresence(
     isAlive: (name) => {
       if (name === own?.name) return true;
       if (gone.has(name)) return false;
-      // Of a name that lenden does not make nothing can be told.
-      if (!isName.test(name) || mayBeAlive(name)) return true;
-      takeAway(name);
+      if (!isLockName(name) || locks.mayBeHeld(name)) return true;
+      locks.remove(name);
       gone.add(name);
       return false;
     },
     end: () => {
       if (!own || taken !== undefined) return;
       own.letGo();
-      takeAway(own.name);
+      locks.remove(own.name);
       own = undefined;
     },
   };
