@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { beforeAll, describe, expect } from "vitest";
 import { methodOf, writes } from "../commands/writes.ts";
 import { type Certificates, makeCertificates } from "../http/certificates.ts";
-import { misbehave, refusal } from "../http/misbehaving.ts";
+import { type Behaviour, misbehave, refusal, success } from "../http/misbehaving.ts";
 import { until } from "../merchant.ts";
-import { lenden, scratchFolder } from "../run.ts";
+import { built, lenden, scratchFolder } from "../run.ts";
 import { tool } from "../tool.js";
 import { openTerminal, terminalTest } from "./terminal.ts";
 
@@ -16,8 +16,8 @@ beforeAll(() => {
 });
 
 /** A production service that refuses whatever it is asked, and counts who knocks. */
-async function production() {
-  const service = await misbehave(() => refusal(400), { tls: certificates });
+async function production(answer: () => Behaviour = () => refusal(400)) {
+  const service = await misbehave(answer, { tls: certificates });
   const env = {
     LENDEN_BASE_URL: `https://localhost:${service.port}`,
     LENDEN_API_KEY: key,
@@ -197,6 +197,28 @@ describe("a batch with real money", () => {
       knocks: 0,
     });
   });
+});
+
+terminalTest("who was paid while somebody looked at the total is not paid again", async () => {
+  let answer: Behaviour = refusal(401);
+  const { service, env } = await production(() => answer);
+  const file = join(scratchFolder(), "rows.csv");
+  writeFileSync(file, "ref,amount,to\nA,10,01712345678\nB,20.50,01812345678\n");
+  const own = { ...env, LENDEN_DATA_DIR: scratchFolder(), LENDEN_CONFIG_DIR: scratchFolder() };
+  const line = ["payout", "batch", "send", file, "--method-id", "M1", "--concurrency", "1"];
+  const expected = ["--yes", "--expect-total", "30.50", "--expect-count", "2"];
+  expect((await built([...line, ...expected], { env: own })).code).toBe(4);
+  const terminal = await openTerminal(line, { env: own, rows: 40 });
+  await terminal.shows("Type the total");
+  // Made, as far as anybody can tell: what came back is another payout's.
+  answer = success({ payoutId: "PO1", merchantRef: "OTHER", amount: 1, status: "Processing" });
+  const same = ["--amount", "20.50", "--to", "01812345678", "--method-id", "M1", "--ref", "OTHER"];
+  expect((await built(["payout", "send", ...same, "--yes"], { env: own })).code).toBe(5);
+  const sent = service.count("/payout/create-by-server");
+  await terminal.answer("Type the total", "30.50");
+  const { code, screen } = await terminal.ended();
+  expect([code, screen]).toEqual([2, expect.stringContaining("same amount as OTHER")]);
+  expect(service.count("/payout/create-by-server")).toBe(sent);
 });
 
 terminalTest("every command that writes asks, and a no sends nothing", async () => {
