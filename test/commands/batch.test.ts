@@ -214,7 +214,9 @@ test("somebody who got the same amount within a day is paid again only if that i
   const refused = await batch(["send", again], data);
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    expect.stringMatching(/line 2, to .*same person was sent the same amount at .*DAY-0/),
+    expect.stringMatching(
+      /line 2, to .*same person was sent the same amount at \d\d? [A-Z][a-z]{2} \d{4}, [\d:]{8}, as DAY-0/,
+    ),
   ]);
   expect((await batch(["send", again, "--allow-duplicates"], data)).code).toBe(0);
 });
@@ -286,7 +288,7 @@ test("somebody whom another batch is still to pay the same is found, and on resu
   );
   expect(refused.stderr).not.toContain("line 3");
   const allowed = await batch(["send", same, "--allow-duplicates"], data);
-  expect(allowed.stderr).toContain("Again: 1 row, BDT 500, to somebody who got the same");
+  expect(allowed.stderr).toContain("Again: 1 row, BDT 500.00, to somebody who got the same");
   const resumed = await batch(["send", waiting], data);
   expect(resumed.code).toBe(2);
   expect(resumed.stderr).toContain("1 row, BDT 500.00, of those that are still to be sent");

@@ -64,6 +64,13 @@ const repeatedPayees = `
         FROM draft_rows WHERE recipient IS NOT NULL AND amount_paisa IS NOT NULL)
   WHERE line > first`;
 
+/** `20 Nov 2026, 10:31:12` in the zone of this machine, as people read times of lenden everywhere. */
+function timeInSql(iso: string): string {
+  const part = (format: string) => `strftime('${format}', ${iso}, 'localtime')`;
+  const month = `substr('JanFebMarAprMayJunJulAugSepOctNovDec', 3 * ${part("%m")} - 2, 3)`;
+  return `(0 + ${part("%d")}) || ' ' || ${month} || ${part(" %Y, %H:%M:%S")}`;
+}
+
 const takenReferences = `
   INSERT INTO draft_problems
   SELECT 'taken', r.line, ?, 'ref', r.reference, 'The ledger has this reference for another payout, ' || o.id || '.'
@@ -74,7 +81,7 @@ const takenReferences = `
 const usedReferences = `
   INSERT INTO draft_problems
   SELECT 'taken', r.line, ?, 'ref', r.reference, 'This reference ended ' || o.state || ' at '
-    || datetime(o.updated_at, 'localtime') || ', and is not used again: give the row a new one.'
+    || ${timeInSql("o.updated_at")} || ', and is not used again: give the row a new one.'
   FROM draft_rows r JOIN operations o
     ON o.account = ${accountInSql} AND o.reference = r.reference
   WHERE o.fingerprint = r.fingerprint
@@ -105,7 +112,7 @@ const paidAgain = `
     WHEN t.is_certain IS NULL
       THEN 'The same person is still to be sent the same amount by batch ' || t.at || ', as '
     ELSE 'The same person ' || iif(t.is_certain, 'was', 'may have been')
-      || ' sent the same amount at ' || datetime(t.at, 'localtime') || ', as ' END
+      || ' sent the same amount at ' || ${timeInSql("t.at")} || ', as ' END
     || iif(t.high IS r.reference, t.low, t.high) || '.'
   FROM draft_others t CROSS JOIN draft_rows r
     ON r.payee = t.payee AND r.amount_paisa = t.amount_paisa

@@ -1,12 +1,11 @@
-import { readAmount } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import { defineCommand } from "../../../frame/command.ts";
-import { rowsText } from "../../../ui/rows.ts";
 import { card, field, sentence, text, type View } from "../../../ui/view.ts";
 import { batchBefore } from "./before.ts";
+import { allowedLines, type Checked, checkedJson, checkedOf } from "./checked.ts";
 import { adviceOnProblems } from "./confirming.ts";
-import { type Checked, checkedOf, examineFile, sourceFlags, sourceInput } from "./source.ts";
-import { allowedLines } from "./standing-card.ts";
+import { examineFile, sourceFlags, sourceInput } from "./source.ts";
+import { rowsAnd } from "./standing-card.ts";
 
 export const batchCheck = defineCommand({
   name: "payout batch check",
@@ -40,6 +39,7 @@ export const batchCheck = defineCommand({
       draft.close();
     }
   },
+  json: checkedJson,
   view: (checked) => (checked.problemCount > 0 ? problemTable(checked) : totalsCard(checked)),
   ending: ({ problemCount }) => (problemCount > 0 ? "usage" : undefined),
 });
@@ -67,34 +67,29 @@ function problemTable({ problems }: Checked): View {
 }
 
 function totalsCard(checked: Checked): View {
-  const { file, rows, total, methods, sentBefore } = checked;
+  const { file, rowCount, totalPaisa, methods, sentBefore } = checked;
   return card("The file can be sent", file, [
     field("file", "File", text(file)),
-    field("rows", "Rows", text(rows)),
-    field("total", "Total", text(shown(total))),
-    ...(sentBefore.rows > 0
+    field("rows", "Rows", text(rowCount)),
+    field("total", "Total", text(formatPaisa(totalPaisa))),
+    ...(sentBefore.count > 0
       ? [
           field(
             "sentBefore",
             "Sent before",
-            text(`${rowsText(sentBefore.rows)}, ${shown(sentBefore.total)}: not sent again`),
+            text(`${rowsAnd(sentBefore.count, sentBefore.sumPaisa)}: not sent again`),
           ),
         ]
       : []),
-    ...methods.map((one, index) =>
+    ...methods.map(({ method, count, sumPaisa }, index) =>
       field(
         `methods.${index}`,
         index === 0 ? "By method" : "",
-        text(`${one.method}: ${rowsText(one.rows)}, ${shown(one.total)}`),
+        text(`${method}: ${rowsAnd(count, sumPaisa)}`),
       ),
     ),
     ...allowedLines(checked).map(([label, what], index) =>
       field(`allowed.${index}`, label, text(what)),
     ),
   ]);
-}
-
-function shown(total: string): string {
-  const read = readAmount(total);
-  return read.ok ? formatPaisa(read.value) : `BDT ${total}`;
 }

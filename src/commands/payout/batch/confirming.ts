@@ -3,8 +3,9 @@ import { formatPaisa } from "../../../contract/money.ts";
 import { Failure, usage } from "../../../failure.ts";
 import type { Batch, Context, Draft, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
-import type { Checked, examineFile } from "./source.ts";
-import { allowedLines, rowsAnd } from "./standing-card.ts";
+import { allowedLines, type Checked } from "./checked.ts";
+import type { examineFile } from "./source.ts";
+import { rowsAnd } from "./standing-card.ts";
 
 export type PlanInput = Parameters<typeof examineFile>[0] & {
   name: string | undefined;

@@ -78,7 +78,7 @@ export async function newBatch(
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
       checkStop(await context.world());
       await context.committer(); // its thread starts while the plan is made
-      return planBatch(batch, draft, ledger, checked.allowedAgain.rows);
+      return planBatch(batch, draft, ledger, checked.allowedAgain.count);
     });
   } finally {
     draft.close();

@@ -1,10 +1,10 @@
-import { amountText } from "../../../contract/amount.ts";
 import { accepted, type Reading, rejected } from "../../../contract/reading.ts";
 import { usage } from "../../../failure.ts";
 import { method, readWord } from "../../../frame/common-flags.ts";
 import type { BatchFile, Context, Draft, Ledger, ProblemKind } from "../../../frame/context.ts";
 import { argument, flag, takes } from "../../../frame/flag.ts";
 import { didYouMean } from "../../../nearest.ts";
+import { type Checked, checkedOf } from "./checked.ts";
 
 /** What `check` and `send` are told about the file. */
 export const sourceInput = {
@@ -49,26 +49,6 @@ export interface Examined {
   draft: Draft;
   checked: Checked;
 }
-
-/** What is to be said about a file, as scripts get it. */
-export interface Checked {
-  file: string;
-  rows: number;
-  /** In taka, as text. */
-  total: string;
-  methods: { method: string; rows: number; total: string }[];
-  problemCount: number;
-  /** At most the first thousand, in the order of the file. */
-  problems: { kind: ProblemKind; line: number; column: string; value: string; problem: string }[];
-  /** Rows whose very payout the ledger has already: they will not be sent again. */
-  sentBefore: { rows: number; total: string };
-  /** Rows that --allow-duplicates let pass: the file pays somebody the same amount twice. */
-  allowedDuplicates: number;
-  /** The same: the ledger paid it within a day, or is about to; the first of them, in words. */
-  allowedAgain: { rows: number; total: string; first: string };
-}
-
-const mostShown = 1_000;
 
 /** Reads a file and everything that is wrong with it. The service is asked for its methods alone. */
 export async function examineFile(
@@ -121,48 +101,6 @@ async function rulesOf(input: SourceInput, context: Context) {
 
 function kindsOf({ allowDuplicates }: SourceInput): ProblemKind[] {
   return allowDuplicates ? ["cell", "taken"] : ["cell", "taken", "repeated", "again"];
-}
-
-/** @param kinds the problems that count */
-export function checkedOf(
-  { file, allowDuplicates }: SourceInput,
-  draft: Draft,
-  kinds: ProblemKind[],
-): Checked {
-  const { rowCount, totalPaisa, methods, sentBefore } = draft.totals();
-  return {
-    file,
-    rows: rowCount,
-    total: amountText(totalPaisa),
-    methods: methods.map(({ method: name, count, sumPaisa }) => ({
-      method: name,
-      rows: count,
-      total: amountText(sumPaisa),
-    })),
-    sentBefore: { rows: sentBefore.count, total: amountText(sentBefore.sumPaisa) },
-    problemCount: draft.problemCount(kinds),
-    problems: draft
-      .problems(kinds, mostShown)
-      .map(({ kind, line, column, value, problem }) => ({ kind, line, column, value, problem })),
-    ...allowed(allowDuplicates, draft),
-  };
-}
-
-function allowed(
-  isAllowed: boolean,
-  draft: Draft,
-): Pick<Checked, "allowedDuplicates" | "allowedAgain"> {
-  if (!isAllowed) return { allowedDuplicates: 0, allowedAgain: { rows: 0, total: "0", first: "" } };
-  const { count, sumPaisa } = draft.rowsWith("again");
-  const [one] = draft.problems(["again"], 1);
-  return {
-    allowedDuplicates: draft.problemCount(["repeated"]),
-    allowedAgain: {
-      rows: count,
-      total: amountText(sumPaisa),
-      first: one ? `line ${one.line}: ${one.problem}` : "",
-    },
-  };
 }
 
 function nameOf(path: string): string {

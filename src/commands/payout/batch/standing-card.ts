@@ -4,7 +4,6 @@ import { formatPaisa } from "../../../contract/money.ts";
 import type { Batch, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { type Card, card, field, text, time } from "../../../ui/view.ts";
-import type { Checked } from "./source.ts";
 
 /** A batch with where its rows stand, proved to add up to its plan. */
 export interface Standing {
@@ -103,32 +102,3 @@ function rowsOf(count: number): string {
 export function rowsAnd(count: number, sumPaisa: bigint): string {
   return `${rowsText(count)}, ${formatPaisa(sumPaisa)}`;
 }
-
-/** Rows that --allow-duplicates let pass, as people read of them: a label, and what it is. */
-export function allowedLines({
-  allowedDuplicates,
-  allowedAgain,
-}: Pick<Checked, "allowedDuplicates" | "allowedAgain">): [string, string][] {
-  const { rows, total, first } = allowedAgain;
-  return [
-    ...(allowedDuplicates > 0
-      ? [
-          line(
-            "Repeated",
-            `${rowsText(allowedDuplicates)} to somebody who gets the same amount more than once, as allowed`,
-          ),
-        ]
-      : []),
-    ...(rows > 0
-      ? [
-          line(
-            "Again",
-            `${rowsText(rows)}, BDT ${total}, to somebody who got the same within a day, or is about to, as allowed`,
-          ),
-          line("", first),
-        ]
-      : []),
-  ];
-}
-
-const line = (label: string, what: string): [string, string] => [label, what];

@@ -1,0 +1,102 @@
+import { amountText, type Paisa } from "../../../contract/amount.ts";
+import type { Draft, ProblemKind } from "../../../frame/context.ts";
+import { rowsText } from "../../../ui/rows.ts";
+import { rowsAnd } from "./standing-card.ts";
+
+interface Sum {
+  count: number;
+  sumPaisa: Paisa;
+}
+
+/** What is to be said about a file. */
+export interface Checked {
+  file: string;
+  rowCount: number;
+  totalPaisa: Paisa;
+  methods: (Sum & { method: string })[];
+  /** Rows whose very payout the ledger has already: they will not be sent again. */
+  sentBefore: Sum;
+  problemCount: number;
+  /** At most the first thousand, in the order of the file. */
+  problems: { kind: ProblemKind; line: number; column: string; value: string; problem: string }[];
+  /** Rows that --allow-duplicates let pass: the file pays somebody the same amount twice. */
+  allowedDuplicates: number;
+  /** The same: the ledger paid it within a day, or is about to; the first of them, in words. */
+  allowedAgain: Sum & { first: string };
+}
+
+const mostShown = 1_000;
+
+/** @param kinds the problems that count */
+export function checkedOf(
+  { file, allowDuplicates }: { file: string; allowDuplicates: boolean },
+  draft: Draft,
+  kinds: ProblemKind[],
+): Checked {
+  const { rowCount, totalPaisa, methods, sentBefore } = draft.totals();
+  return {
+    file,
+    rowCount,
+    totalPaisa,
+    methods,
+    sentBefore,
+    problemCount: draft.problemCount(kinds),
+    problems: draft
+      .problems(kinds, mostShown)
+      .map(({ kind, line, column, value, problem }) => ({ kind, line, column, value, problem })),
+    ...(allowDuplicates ? allowedOf(draft) : nothingAllowed),
+  };
+}
+
+type Allowed = Pick<Checked, "allowedDuplicates" | "allowedAgain">;
+
+const nothingAllowed: Allowed = {
+  allowedDuplicates: 0,
+  allowedAgain: { count: 0, sumPaisa: 0n, first: "" },
+};
+
+function allowedOf(draft: Draft): Allowed {
+  const [one] = draft.problems(["again"], 1);
+  const first = one ? `line ${one.line}: ${one.problem}` : "";
+  return {
+    allowedDuplicates: draft.problemCount(["repeated"]),
+    allowedAgain: { ...draft.rowsWith("again"), first },
+  };
+}
+
+/** As scripts get it: amounts in taka, as text. */
+export function checkedJson({ rowCount, totalPaisa, ...checked }: Checked) {
+  const { file, methods, sentBefore, allowedAgain, ...rest } = checked;
+  return {
+    file,
+    ...sumJson({ count: rowCount, sumPaisa: totalPaisa }),
+    methods: methods.map((one) => ({ method: one.method, ...sumJson(one) })),
+    sentBefore: sumJson(sentBefore),
+    ...rest,
+    allowedAgain: { ...sumJson(allowedAgain), first: allowedAgain.first },
+  };
+}
+
+function sumJson({ count, sumPaisa }: Sum) {
+  return { rows: count, total: amountText(sumPaisa) };
+}
+
+/** Rows that --allow-duplicates let pass, as people read of them: a label, and what it is. */
+export function allowedLines({ allowedDuplicates, allowedAgain }: Allowed): [string, string][] {
+  const { count, sumPaisa, first } = allowedAgain;
+  const lines: [string, string][] = [];
+  if (allowedDuplicates > 0)
+    lines.push([
+      "Repeated",
+      `${rowsText(allowedDuplicates)} to somebody who gets the same amount more than once, as allowed`,
+    ]);
+  if (count > 0)
+    lines.push(
+      [
+        "Again",
+        `${rowsAnd(count, sumPaisa)}, to somebody who got the same within a day, or is about to, as allowed`,
+      ],
+      ["", first],
+    );
+  return lines;
+}
