@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { Failure } from "../failure.ts";
+
 import type { CallbackRequest } from "../ledger/callbacks/callback.ts";
+import { listenOnLoopback } from "../loopback.ts";
 import type { Limits } from "./limits.ts";
 
 export interface Receiver {
@@ -38,7 +39,7 @@ export async function openReceiver({ port, limits, take }: ReceiverOptions): Pro
     // The sender went away.
     answer(incoming, outgoing, { limits, take }).catch(() => outgoing.destroy());
   });
-  const url = `http://127.0.0.1:${await listen(server, port)}`;
+  const url = `http://127.0.0.1:${await listenOnLoopback(server, port)}`;
   return { url, close: () => close(server) };
 }
 
@@ -84,20 +85,6 @@ const secretHeaders =
 function withoutSecrets(headers: IncomingMessage["headers"]): Record<string, string> {
   const kept = Object.entries(headers).filter(([name]) => !secretHeaders.test(name));
   return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === "EADDRINUSE" ? "is already in use" : "cannot be listened on";
-      const hint = "Choose another port, or let the system choose one: --port 0.";
-      reject(new Failure("internal", `The port ${port} ${why}.`, { hint, cause }));
-    });
-    server.listen(port, "127.0.0.1", () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address ? address.port : port);
-    });
-  });
 }
 
 function close(server: Server): Promise<void> {

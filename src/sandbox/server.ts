@@ -3,7 +3,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { CallbackFault } from "../contract/callback-fault.ts";
 import type { Fault } from "../contract/fault.ts";
 import { basePath } from "../contract/index.ts";
-import { Failure } from "../failure.ts";
+import { listenOnLoopback } from "../loopback.ts";
 import { openDatabase } from "../sqlite/open.ts";
 import { createApp } from "./app.ts";
 import { openCallbacks } from "./callbacks.ts";
@@ -48,7 +48,9 @@ export interface RunningSandbox {
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const server = createServer();
   const store = await storeFor(options);
-  const port = await listen(server, options.port ?? 0).catch((error) => {
+  // Five seconds, Node's own, would cut off clients that keep a connection for their next call.
+  server.keepAliveTimeout = 60_000;
+  const port = await listenOnLoopback(server, options.port ?? 0).catch((error) => {
     store.close();
     throw error;
   });
@@ -113,24 +115,6 @@ function tellMerchants(
     stopWatching();
     stopCallbacks();
   };
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  // Five seconds, Node's own, would cut off clients that keep a connection for their next call.
-  server.keepAliveTimeout = 60_000;
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause) => reject(notListening(port, cause)));
-    server.listen(port, "127.0.0.1", () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address ? address.port : port);
-    });
-  });
-}
-
-function notListening(port: number, cause: NodeJS.ErrnoException): Failure {
-  const why = cause.code === "EADDRINUSE" ? "is already in use" : "cannot be listened on";
-  const hint = "Choose another port, or let the system choose one: --port 0.";
-  return new Failure("internal", `The port ${port} ${why}.`, { hint, cause });
 }
 
 function close(server: Server, store: Store): Promise<void> {
