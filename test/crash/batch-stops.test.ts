@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/contract/fault.ts";
-import { type Merchant, openMerchant, payoutOf, until } from "../merchant.ts";
+import { inDatabase, type Merchant, openMerchant, payoutOf, until } from "../merchant.ts";
 import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../payees.ts";
 import { built, lenden, type Outcome } from "../run.ts";
 import { faults } from "../sandbox/running.ts";
@@ -70,6 +70,23 @@ test("I5, P16: a row whose payout turns out to be somebody else's is never told 
   const seen = await merchant.lenden(status);
   expect(seen).toMatchObject({ code: 5, stderr: expect.stringContaining("asked 01810000004") });
   expect(await states(merchant, payees)).toEqual({ processing: 4, conflict: 2 });
+});
+
+test("P16: rows that the service had already are not called paid now, and the export says since when", async () => {
+  const merchant = await openMerchant();
+  const payees = payeesOf("HAD", 3);
+  const elsewhere = { ...merchant.env, LENDEN_DATA_DIR: `${merchant.dataFolder}-elsewhere` };
+  expect(await built(sendOf(payees, "-q"), { env: elsewhere })).toMatchObject({ code: 0 });
+  await inDatabase(merchant.booksFile, (books) =>
+    books.exec(
+      "UPDATE payouts SET createdAt = '2026-01-02T03:04:05.678Z' WHERE merchantRef != 'HAD-1'",
+    ),
+  );
+  const { code, stdout, stderr } = await send(merchant, payees, "--json");
+  expect([code, JSON.parse(stdout).existing]).toEqual([0, { rows: 2, total: "2.21" }]);
+  expect(stderr).toMatch(/Not paid now: 2 rows, BDT 2\.21; .*'lenden payout batch export'/);
+  const exported = await merchant.lenden(["payout", "batch", "export", payees.file]);
+  expect(exported.stdout.match(/the service had it already, since/g)).toHaveLength(2);
 });
 
 test("I5, I8: a reference that this machine used for another payout meanwhile is a conflict in every run, and not sent", async () => {

@@ -1,12 +1,7 @@
-import { amountText, type Paisa } from "../../../contract/amount.ts";
+import type { Paisa } from "../../../contract/amount.ts";
 import type { Draft, ProblemKind } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
-import { rowsAnd } from "./standing-card.ts";
-
-interface Sum {
-  count: number;
-  sumPaisa: Paisa;
-}
+import { rowsAnd, type Sum, sumJson } from "./standing-card.ts";
 
 /** What is to be said about a file. */
 export interface Checked {
@@ -75,10 +70,6 @@ export function checkedJson({ rowCount, totalPaisa, ...checked }: Checked) {
     ...rest,
     allowedAgain: { ...sumJson(allowedAgain), first: allowedAgain.first },
   };
-}
-
-function sumJson({ count, sumPaisa }: Sum) {
-  return { rows: count, total: amountText(sumPaisa) };
 }
 
 /** Rows that --allow-duplicates let pass, as people read of them: a label, and what it is. */

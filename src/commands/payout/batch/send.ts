@@ -12,9 +12,11 @@ import { sourceFlags, sourceInput } from "./source.ts";
 import {
   adviceOn,
   type Standing,
+  type Sum,
   standingCard,
   standingJson,
   standingOf,
+  sumJson,
 } from "./standing-card.ts";
 import { waitWithProgress } from "./waiting.ts";
 
@@ -83,19 +85,21 @@ export const batchSend = defineCommand({
       ? await resumedBatch(known, input, ledger, context)
       : await newBatch(input, hash, ledger, context);
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
-    const stopped = await sendWithProgress(batch, pacing, ledger, context);
+    const { stopped, existing } = await sendWithProgress(batch, pacing, ledger, context);
     if (input.wait && !stopped) await waitWithProgress(batch, patienceOf(input), ledger, context);
     const standing = standingOf(batch, ledger);
     const advice = adviceOn(standing);
     if (advice) context.notice(advice);
-    return { ...standing, waited: input.wait, stoppedBy: stopped?.kind };
+    return { ...standing, existing, waited: input.wait, stoppedBy: stopped?.kind };
   },
-  json: (done) => standingJson(done),
+  json: (done) => ({ ...standingJson(done), existing: sumJson(done.existing) }),
   view: (done) => standingCard(done),
   ending: ({ sums, waited, stoppedBy }) => endingOf(sums, { waited, stoppedBy }),
 });
 
 interface Sent extends Standing {
+  /** What the service had already, and this run did not pay. */
+  existing: Sum;
   waited: boolean;
   stoppedBy: FailureKind | undefined;
 }

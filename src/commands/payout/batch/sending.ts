@@ -1,15 +1,22 @@
 import type { Sending } from "../../../batch/send.ts";
-import type { Standings } from "../../../batch/standing.ts";
 import type { RowEnd } from "../../../batch/stop-rules.ts";
-import { formatPaisa } from "../../../contract/money.ts";
 import { type Failure, inOneLine, whatHappened } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
-import { rowsAnd, standingOf } from "./standing-card.ts";
+import { openCounter } from "./counter.ts";
+import { rowsAnd, type Sum, standingOf } from "./standing-card.ts";
 
 interface Pacing {
   concurrency: number;
   perSecond: number | undefined;
+}
+
+/** What came of one run over a batch. */
+interface RunOver {
+  /** Why it stopped before the end, if it did. */
+  stopped: Failure | undefined;
+  /** Rows that were not paid now: the service had payouts of their references already. */
+  existing: Sum;
 }
 
 /** Sends what is open of a batch, with its progress on stderr; then lets it go. */
@@ -18,7 +25,7 @@ export async function sendWithProgress(
   pacing: Pacing,
   ledger: Ledger,
   context: Context,
-): Promise<Failure | undefined> {
+): Promise<RunOver> {
   const { countForgotten, sendBatch } = await import("../../../batch/send.ts");
   const before = standingOf(batch, ledger).sums;
   const seen = openCounter(batch, before, context.host);
@@ -29,7 +36,7 @@ export async function sendWithProgress(
     const ended = before.refused.count + before.cancelled.count + before.conflict.count;
     const nothing = "No row of this file is left to be sent; nothing was sent now.";
     context.notice(ended > 0 ? nothing : `${nothing} ${again}`);
-    return undefined;
+    return { stopped: undefined, existing: seen.existing };
   }
   const forgotten = countForgotten({ batch, ledger }, context.host);
   const resent = before.uncertain.count - forgotten;
@@ -42,7 +49,7 @@ export async function sendWithProgress(
       `${rowsText(forgotten)} in doubt for more than a day: they are not sent again, for nobody knows whether the service still knows their references. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.`,
     );
   const progress = context.progress(seen.line);
-  let reason: Failure | undefined;
+  let stopped: Failure | undefined;
   let silence: Failure | undefined;
   try {
     const sending: Sending = {
@@ -58,20 +65,23 @@ export async function sendWithProgress(
         if (told) progress.note(`line ${row.line}, ${row.reference}: ${told}`);
       },
     };
-    reason = await sendBatch(sending, await context.world());
+    stopped = await sendBatch(sending, await context.world());
   } finally {
     progress.close();
   }
   letGo(batch, ledger);
-  const existing = seen.existing();
-  if (existing) context.notice(existing);
-  if (reason) context.notice(inOneLine(reason));
-  const isHalfDone = reason?.kind === "conflict" || reason?.kind === "access";
-  if (isHalfDone && !seen.isOver()) context.notice(seen.goOn());
-  if (reason) return reason;
-  if (context.stopping.aborted) context.notice(seen.goOn());
-  else if (silence) context.notice(`${silence.message} The same command again goes on.`);
-  return reason;
+  if (seen.existing.count > 0) context.notice(notPaidNow(seen.existing));
+  if (stopped) context.notice(inOneLine(stopped));
+  const isHalfDone = stopped?.kind === "conflict" || stopped?.kind === "access";
+  const isToGoOn = stopped ? isHalfDone && !seen.isOver() : context.stopping.aborted;
+  if (isToGoOn) context.notice(seen.goOn());
+  else if (silence && !stopped)
+    context.notice(`${silence.message} The same command again goes on.`);
+  return { stopped, existing: seen.existing };
+}
+
+function notPaidNow({ count, sumPaisa }: Sum): string {
+  return `Not paid now: ${rowsAnd(count, sumPaisa)}; the service had payouts of their references already. 'lenden payout batch export' says of each since when.`;
 }
 
 /** What is told of a row in a line of its own. */
@@ -95,57 +105,4 @@ function letGo(batch: Batch, ledger: Ledger): void {
   try {
     ledger.batches().letGo(batch);
   } catch {}
-}
-
-/** Counts along, so that the ledger need not be added up for every line. */
-function openCounter(batch: Batch, before: Standings, { now }: { now(): number }) {
-  const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
-  const startMs = now();
-  const open = before.unsent.count + before.uncertain.count;
-  let done = rowCount - open;
-  let sentPaisa =
-    before.completed.sumPaisa + before.processing.sumPaisa + before.cancelled.sumPaisa;
-  const counts = { refused: before.refused.count, uncertain: 0 };
-  const existing = { count: 0, sumPaisa: 0n };
-  const doneBefore = done;
-  return {
-    isDone: () => open === 0,
-    isOver: () => done === rowCount,
-    goOn: (): string =>
-      `Stopped; still open: ${rowsText(rowCount - done)}. The same command again goes on.`,
-    /** What the service had before, if there is such. */
-    existing: (): string | undefined =>
-      existing.count === 0
-        ? undefined
-        : `Not paid now: ${rowsAnd(existing.count, existing.sumPaisa)}; the service had payouts of their references already. 'lenden payout batch export' says of each since when.`,
-    saw: ({ amountPaisa }: { amountPaisa: bigint }, end: string): void => {
-      const isThere = end === "sent" || end === "existing";
-      if (isThere || end === "refused" || end === "conflict") done += 1;
-      if (isThere) sentPaisa += amountPaisa;
-      if (end === "existing") {
-        existing.count += 1;
-        existing.sumPaisa += amountPaisa;
-      }
-      if (end === "refused" || end === "uncertain") counts[end] += 1;
-    },
-    /** The most important first: what does not fit is left out from the end. */
-    line: (): string[] => {
-      const seconds = Math.max(0.001, (now() - startMs) / 1_000);
-      const rate = (done - doneBefore) / seconds;
-      return [
-        `${done} of ${rowCount} rows`,
-        ...(counts.refused > 0 ? [`${counts.refused} refused`] : []),
-        ...(counts.uncertain > 0 ? [`${counts.uncertain} uncertain`] : []),
-        `${formatPaisa(sentPaisa)} of ${formatPaisa(totalPaisa)}`,
-        `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} rows/s`,
-        ...(rate > 0 && done < rowCount ? [`${duration((rowCount - done) / rate)} left`] : []),
-      ];
-    },
-  };
-}
-
-function duration(seconds: number): string {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`;
-  const minutes = Math.ceil(seconds / 60);
-  return minutes < 90 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
 }

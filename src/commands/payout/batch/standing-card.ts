@@ -1,16 +1,21 @@
 import { addUp, type Standings, standings } from "../../../batch/standing.ts";
-import { amountText } from "../../../contract/amount.ts";
+import { amountText, type Paisa } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import type { Batch, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { type Card, card, field, text, time } from "../../../ui/view.ts";
+
+export interface Sum {
+  count: number;
+  sumPaisa: Paisa;
+}
 
 /** A batch with where its rows stand, proved to add up to its plan. */
 export interface Standing {
   batch: Batch;
   sums: Standings;
   /** What another batch, or a single payout, had sent before this one was planned. */
-  sentBefore: { count: number; sumPaisa: bigint };
+  sentBefore: Sum;
 }
 
 export function standingOf(batch: Batch, ledger: Ledger): Standing {
@@ -28,14 +33,13 @@ export function standingJson({ batch, sums, sentBefore }: Standing) {
     createdAt,
     rows: plan?.rowCount ?? 0,
     total: amountText(plan?.totalPaisa ?? 0n),
-    sentBefore: { rows: sentBefore.count, total: amountText(sentBefore.sumPaisa) },
-    states: Object.fromEntries(
-      standings.map((standing) => [
-        standing,
-        { rows: sums[standing].count, total: amountText(sums[standing].sumPaisa) },
-      ]),
-    ),
+    sentBefore: sumJson(sentBefore),
+    states: Object.fromEntries(standings.map((one) => [one, sumJson(sums[one])])),
   };
+}
+
+export function sumJson({ count, sumPaisa }: Sum) {
+  return { rows: count, total: amountText(sumPaisa) };
 }
 
 const labels: Record<(typeof standings)[number], string> = {

@@ -1,0 +1,55 @@
+import type { Standings } from "../../../batch/standing.ts";
+import { formatPaisa } from "../../../contract/money.ts";
+import type { Batch } from "../../../frame/context.ts";
+import { rowsText } from "../../../ui/rows.ts";
+import type { Sum } from "./standing-card.ts";
+
+/** Counts along, so that the ledger need not be added up for every line. */
+export function openCounter(batch: Batch, before: Standings, { now }: { now(): number }) {
+  const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
+  const startMs = now();
+  const open = before.unsent.count + before.uncertain.count;
+  let done = rowCount - open;
+  let sentPaisa =
+    before.completed.sumPaisa + before.processing.sumPaisa + before.cancelled.sumPaisa;
+  const counts = { refused: before.refused.count, uncertain: 0 };
+  const existing: Sum = { count: 0, sumPaisa: 0n };
+  const doneBefore = done;
+  return {
+    isDone: () => open === 0,
+    isOver: () => done === rowCount,
+    goOn: (): string =>
+      `Stopped; still open: ${rowsText(rowCount - done)}. The same command again goes on.`,
+    /** What the service had before. */
+    existing,
+    saw: ({ amountPaisa }: { amountPaisa: bigint }, end: string): void => {
+      const isThere = end === "sent" || end === "existing";
+      if (isThere || end === "refused" || end === "conflict") done += 1;
+      if (isThere) sentPaisa += amountPaisa;
+      if (end === "existing") {
+        existing.count += 1;
+        existing.sumPaisa += amountPaisa;
+      }
+      if (end === "refused" || end === "uncertain") counts[end] += 1;
+    },
+    /** The most important first: what does not fit is left out from the end. */
+    line: (): string[] => {
+      const seconds = Math.max(0.001, (now() - startMs) / 1_000);
+      const rate = (done - doneBefore) / seconds;
+      return [
+        `${done} of ${rowCount} rows`,
+        ...(counts.refused > 0 ? [`${counts.refused} refused`] : []),
+        ...(counts.uncertain > 0 ? [`${counts.uncertain} uncertain`] : []),
+        `${formatPaisa(sentPaisa)} of ${formatPaisa(totalPaisa)}`,
+        `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} rows/s`,
+        ...(rate > 0 && done < rowCount ? [`${duration((rowCount - done) / rate)} left`] : []),
+      ];
+    },
+  };
+}
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
+}
