@@ -31,38 +31,41 @@ export async function examine(
   source: Source,
   draft: Draft,
   rules: Omit<RowRules, "makeReference">,
-  { now, isStopping }: Pick<World, "now" | "isStopping">,
+  world: Pick<World, "now" | keyof Stopping>,
 ): Promise<string[]> {
   const own = { ...rules, makeReference: referencesFor(source.hash) };
   let columns: string[] = [];
   try {
-    columns = await readAll(source, { draft, rules: own, isStopping });
+    columns = await readAll(source, { draft, rules: own, world });
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     draft.complain(problemOf(error.line, `${error.message} What stands below was not looked at.`));
   }
-  checkStop({ isStopping });
+  checkStop(world);
   const { fields } = readHeader(columns, source.delimiter);
   draft.finish({
-    since: new Date(now() - recentMs).toISOString(),
+    since: new Date(world.now() - recentMs).toISOString(),
     places: { ref: fields.indexOf("ref") + 1, to: fields.indexOf("to") + 1 },
   });
   return columns;
 }
 
-interface Reading extends Pick<World, "isStopping"> {
+type Stopping = Pick<World, "isStopping" | "isOutOfTime">;
+
+interface Reading {
   draft: Draft;
   rules: RowRules;
+  world: Stopping;
 }
 
 async function readAll(
   { path, hash, delimiter }: Source,
-  { draft, rules, isStopping }: Reading,
+  { draft, rules, world }: Reading,
 ): Promise<string[]> {
   let header: Header | undefined;
   let rows = 0;
   for await (const records of recordsOf(textOf(path, hash), delimiter)) {
-    checkStop({ isStopping });
+    checkStop(world);
     for (const record of records) {
       if (header) {
         rows += 1;

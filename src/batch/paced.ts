@@ -1,3 +1,4 @@
+import { isForgotten } from "../operations/doubt.ts";
 import type { World } from "../operations/world.ts";
 import type { Pace } from "./pace.ts";
 import type { StopRules } from "./stop-rules.ts";
@@ -7,10 +8,10 @@ import type { StopRules } from "./stop-rules.ts";
  * attempt holds no place, and its waiting for a place does not count as its own time. A request whose
  * turn comes after the end was decided does not go out (P22).
  *
- * @param own the world of one row after the other, whose deadline moves
+ * @param own the world of one row after the other, whose deadline moves; since when it may be sent
  */
 export function paced(
-  own: World,
+  own: World & { openedAt: string },
   { client, isStopping, ...world }: World,
   { pace, rules }: { pace: Pace; rules: StopRules },
 ): World["client"] {
@@ -29,7 +30,8 @@ export function paced(
     }
   };
   const created: World["client"]["createPayout"] = async (input) => {
-    if (isStopping() || rules.reason()) return neverSent;
+    // The machine may have slept for days while the row waited (P25).
+    if (isStopping() || rules.reason() || isForgotten(own.openedAt, world)) return neverSent;
     const answer = await client.createPayout(input);
     if (answer.kind === "refused" && answer.why === "busy")
       later(pace.slowDown(answer.times.retryAfterMs ?? 0));

@@ -56,7 +56,7 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   const run = { sending, rules, pace, restsSinceMs };
 
   const work = async (): Promise<void> => {
-    const own: World = { ...world, ledger: async () => ledger, notice: () => {} };
+    const own = { ...world, openedAt: "", ledger: async () => ledger, notice: () => {} };
     own.client = paced(own, world, run);
     for (;;) {
       try {
@@ -66,6 +66,7 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
         if (!next) return;
         const clock = clockFailure(world, "Then run the same command again.");
         if (clock) rules.saw(clock.kind, clock);
+        own.openedAt = next.claim.operation.openedAt;
         own.deadlineMs = Math.min(world.deadlineMs, world.now() + rowMs);
         await sendRow(next, run, own);
       } catch (error) {

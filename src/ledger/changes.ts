@@ -90,8 +90,7 @@ export function openChanges(database: Database, worker: Worker, { history, simil
     resume: (read: Operation): { isOurs: boolean; operation: Operation } =>
       database.transaction(() => {
         const { isSame, operation } = asRead(read);
-        if (isSame) take(operation);
-        return { isOurs: isSame, operation };
+        return { isOurs: isSame, operation: isSame ? take(operation) : operation };
       }),
 
     /** Several changes as one: all of them durable when it returns, or none. */

@@ -42,8 +42,7 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
         return { kind: "held", operation, by: operation.holder };
       }
       if (!isOpen(operation)) return { kind: "known", operation };
-      take(operation);
-      return { kind: "resumed", operation };
+      return { kind: "resumed", operation: take(operation) };
     },
 
     take,
@@ -57,14 +56,18 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
     },
   };
 
-  /** This process works on it from now on, and it may be sent again, although it had ended. */
-  function take(operation: Operation): void {
+  /**
+   * This process works on it from now on, and it may be sent again, although it had ended. Gives it as it
+   * was, but since when it may be sent.
+   */
+  function take(operation: Operation): Operation {
     const { number } = operation;
     const now = nowIn(worker);
     hold.run(JSON.stringify(holderNow(worker)), now, number);
-    if (isUnsettled(operation)) return;
+    if (isUnsettled(operation)) return operation;
     reopen.run(now, number);
     history.add(now, [{ operation: number, event: "reopened", data: '{"state":"INTENT"}' }]);
+    return { ...operation, openedAt: now };
   }
 }
 

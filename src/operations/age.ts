@@ -31,7 +31,7 @@ export function mayBeOlder(createdAt: string, firstMs: number, world: Clocks): b
 
 /** `createdAt` and `Date` may be of two clocks, and may count whole seconds. */
 const unsureMs = 5_000;
-/** In a batch nobody looks at each row: what is said of many must hold also where minutes are counted. */
+/** Of a reference that is asked for the first time: a service may count minutes, or lag behind its `Date`. */
 export const surelyOlderMs = 2 * 60_000;
 
 /**

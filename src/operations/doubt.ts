@@ -20,7 +20,7 @@ export async function earlierDoubt(
   deadSinceMs = world.now(),
 ): Promise<string | undefined> {
   if (!isUnsettled(operation)) return undefined;
-  if (isForgotten(operation.openedAt, world)) throw forgotten(operation);
+  assertRemembered(operation, world);
   const leftMs = restMs(operation, { nowMs: world.now(), deadSinceMs });
   if (leftMs > 0) {
     world.notice(
@@ -29,6 +29,11 @@ export async function earlierDoubt(
     await world.sleep(leftMs);
   }
   return "an earlier run ended without an answer";
+}
+
+/** Before a payout in doubt goes out again: also after every pause, for a machine may sleep in it. */
+export function assertRemembered(operation: Operation, world: Pick<World, "now">): void {
+  if (isForgotten(operation.openedAt, world)) throw forgotten(operation);
 }
 
 /** P25: after a day nobody knows whether the service still remembers the reference. */

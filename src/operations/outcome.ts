@@ -151,7 +151,11 @@ function statusOf(answer: Unclear): { status: number } | Record<never, never> {
 }
 
 /** P22: nothing new begins once the run is to stop. */
-export function checkStop({ isStopping }: Pick<World, "isStopping">): void {
-  if (!isStopping()) return;
+export function checkStop(world: Pick<World, "isStopping" | "isOutOfTime">): void {
+  if (!world.isStopping()) return;
+  if (world.isOutOfTime())
+    throw new Failure("unreachable", "The time of --timeout was over before anything was sent.", {
+      hint: "Give it more, or leave it out.",
+    });
   throw new Failure("interrupted", "Stopped before anything was sent.");
 }

@@ -4,6 +4,7 @@ import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { clockTrouble } from "./clock.ts";
+import { assertRemembered } from "./doubt.ts";
 import { attempted, checkStop, describe, evidenceOf, refusedToMake, unsent } from "./outcome.ts";
 import { type PayoutOrder, payoutBody, uncertain } from "./payout-order.ts";
 import { isGarbled, isWaiting, pauseBeforeResending } from "./resend.ts";
@@ -36,6 +37,7 @@ export async function createPayout(
   for (let attempt = 1; ; attempt += 1) {
     // The claim looked at that a moment ago; what waited since then has to look again.
     if (attempt > 1 || before !== undefined) (await world.ledger()).assertSeen();
+    if (doubt !== undefined) assertRemembered(operation, world);
     if (doubt === undefined) checkStop(world);
     else if (world.isStopping())
       throw uncertain(order, `no trustworthy answer (${doubt})`, { untried: true });
@@ -58,6 +60,7 @@ export async function createPayout(
       `Attempt ${attempt}: ${(doubt ?? "no connection").replace(/\.$/, "")}. The same reference goes out again in ${Math.ceil(pauseMs / 1000)} s.`,
     );
     await world.sleep(pauseMs);
+    if (world.now() >= world.deadlineMs) throw lastFailure(order, answer, doubt, world);
   }
 }
 

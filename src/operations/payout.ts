@@ -61,7 +61,9 @@ function sendClaimed(order: PayoutOrder, claim: Claimed, world: World): Promise<
     const { created, firstMs } = await make(order, claim, world);
     const payout = await retrievePayout(order, created.payoutId, world);
     const createdAt = created.createdAt ?? payout.createdAt;
-    const existing = isOlder(createdAt, firstMs, world);
+    // What this ledger asks for the first time is new, unless it is certain that it is not.
+    const isNew = claim.kind === "new" && created.status === "Processing";
+    const existing = isOlder(createdAt, isNew ? firstMs - surelyOlderMs : firstMs, world);
     const { payoutId: remoteId } = created;
     const { status } = payout;
     return { result: { payout, existing }, remoteId, status, note: noteOf(existing, createdAt) };

@@ -39,9 +39,11 @@ export async function refreshStatus(
       if (await mayChange(operation, answer.data, world)) refreshed.open += 1;
       return;
     }
+    refreshed.open += 1;
+    // What a stop cut short says nothing about the service.
+    if (world.isStopping()) return;
     const failure = unread(answer, id);
     silent = failure.kind === "unreachable" ? silent + 1 : 0;
-    refreshed.open += 1;
     refreshed.unseen = worse(failure, refreshed.unseen);
     if (failure.kind === "access") isBroken = true;
   };

@@ -12,7 +12,7 @@ export interface World {
   now(): number;
   /** A number in [0, 1). */
   random(): number;
-  /** Returns early when the run is stopped. */
+  /** Returns early when the run is to stop: who waits for the time to pass asks `isStopping` too. */
   sleep(ms: number): Promise<void>;
   /** Runs something after all that can run at this moment. */
   soon(work: () => void): void;
@@ -20,8 +20,10 @@ export interface World {
   deadlineMs: number;
   /** Moves the deadline of a command that waits; an explicit --timeout stays. */
   waitFor(ms: number): void;
-  /** Set by the first Ctrl-C: what is in flight may end, nothing new begins. */
+  /** Set by the first Ctrl-C, where what is in flight may end, and by `isOutOfTime`: nothing new begins. */
   isStopping(): boolean;
+  /** The time of --timeout is over: what was in flight is cut off. */
+  isOutOfTime(): boolean;
   /** How far the service's clock is ahead of ours, as the latest answer told. */
   clockAheadMs(): number | undefined;
   /** The same, at least, as the answers of this run tell together. */

@@ -100,7 +100,8 @@ function worldOf(
     waitFor: (ms) => {
       if (globals.timeoutMs === undefined) stop.cutOffAfter(ms + defaultTimeoutMs);
     },
-    isStopping: () => stop.stopping.aborted,
+    isStopping: () => stop.stopping.aborted || stop.cutOff.aborted,
+    isOutOfTime: () => stop.cutOff.aborted && !stop.stopping.aborted,
     clockAheadMs: clock.aheadMs,
     clockAheadLeastMs: clock.aheadLeastMs,
     notice,

@@ -32,7 +32,7 @@ function rulesWith(method: string | undefined) {
   return { numberFormat: "local", method, methodOf, fingerprint, holdsSecret } as const;
 }
 
-const clock = { now: () => 0, isStopping: () => false };
+const clock = { now: () => 0, isStopping: () => false, isOutOfTime: () => false };
 
 /** Examines one content after the other, each as a real file; `method` is that of all rows. */
 export async function examiner({ method }: { method?: string } = {}) {

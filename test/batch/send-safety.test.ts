@@ -49,6 +49,24 @@ test("P20: rows that wait for their turn by --rate keep the pause too that the s
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(999);
 });
 
+test("P25: what is in doubt and waits for its turn does not go out when the machine wakes after days", async () => {
+  let sleeps = () => {};
+  const place = await timed(2, ({ reference }, count) => {
+    if (count === 1) return refused("busy", 429, 1_000);
+    if (reference === "R-2") sleeps();
+    return undefined;
+  });
+  // While R-2 is on the wire, R-1 has rested, and waits for its place.
+  sleeps = () => {
+    void place.world.sleep(10).then(() => {
+      place.state.nowMs += 26 * 3_600_000;
+    });
+  };
+  await place.send(1);
+  expect(place.asked.map(({ reference }) => reference)).toEqual(["R-1", "R-2"]);
+  expect(place.ends).toContain("uncertain");
+});
+
 test("--rate is kept in every second, over all attempts of all rows", async () => {
   const place = await timed(60, (_, count) =>
     count % 5 === 0 ? unclear("server error", 503) : undefined,

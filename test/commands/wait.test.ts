@@ -68,6 +68,19 @@ test.each(groups)(
   },
 );
 
+test.each(groups)(
+  "`%s wait` ends with --timeout too (8), and does not ask without end",
+  async (group) => {
+    const merchant = await openMerchant();
+    const id = await create(group, merchant);
+    const before = (await merchant.requests()).length;
+    const line = [group, "wait", id, "--timeout", "300ms", "--wait-timeout", "15s", "--json"];
+    const { code, stdout } = await merchant.lenden(line);
+    expect([code, JSON.parse(stdout).status]).toEqual([8, "Processing"]);
+    expect((await merchant.requests()).length - before).toBeLessThan(4);
+  },
+);
+
 test.each(groups)("`%s wait` ends 9 for an id that the service does not know", async (group) => {
   const merchant = await openMerchant();
   const { code, stdout, stderr } = await merchant.lenden([group, "wait", "XX0000", ...often]);

@@ -63,27 +63,39 @@ test("P22: the second signal leaves at once (75): the rows in flight are in doub
   await expectPaidOnce(merchant, payees);
 }, 40_000);
 
-test("P20, P22: a signal ends the pause that the service asked for, and nothing goes out after it", async () => {
+/** A batch of twenty at a service that asks, whatever comes, to be left alone for forty seconds. */
+async function askedToWait(...flags: string[]) {
   const merchant = await openMerchantApart();
   const [method] = await methodsOf(merchant);
   const wait = { status: 429, headers: { "retry-after": "40" }, body: "{}" };
   const { baseUrl, asked } = await answering((one) => (one.method === "GET" ? [method] : wait));
-  const child = startBuilt(sendOf(payeesOf("REST", 20)), {
-    ...merchant.env,
-    LENDEN_BASE_URL: baseUrl,
-  });
-  const end = ended(child);
+  const env = { ...merchant.env, LENDEN_BASE_URL: baseUrl };
+  const child = startBuilt(sendOf(payeesOf("REST", 20), ...flags), env);
   const creations = () => asked.filter((one) => one.startsWith("POST")).length;
+  const end = ended(child);
   await until(() => creations() > 0);
+  return { child, end, creations };
+}
+
+test("P20, P22: a signal ends the pause that the service asked for, and nothing goes out after it", async () => {
+  const { child, end, creations } = await askedToWait();
   await delay(500);
   const [before, stoppedMs] = [creations(), Date.now()];
   child.kill("SIGINT");
   const { code, stderr } = await end;
-  expect([code, stderr]).toEqual([
-    75,
-    expect.stringMatching(/4 uncertain[\s\S]*20 rows\. The same command/),
-  ]);
+  const says = /4 uncertain[\s\S]*Stopped; still open: 20 rows\. The same command/;
+  expect([code, stderr]).toEqual([75, expect.stringMatching(says)]);
   expect([creations(), Date.now() - stoppedMs < 10_000]).toEqual([before, true]);
+}, 60_000);
+
+test("P20: so does the end of --timeout, which is what is named", async () => {
+  const begunMs = Date.now();
+  const { end } = await askedToWait("--timeout", "3s");
+  const { code, stderr } = await end;
+  const says = /4 uncertain[\s\S]*The time of --timeout is over; still open: 20 rows\./;
+  expect([code, stderr]).toEqual([75, expect.stringMatching(says)]);
+  expect(stderr).not.toMatch(/nothing was sent|in a row/);
+  expect(Date.now() - begunMs).toBeLessThan(20_000);
 }, 60_000);
 
 async function methodsOf(merchant: Merchant): Promise<unknown[]> {

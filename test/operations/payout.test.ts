@@ -248,6 +248,22 @@ describe("P12, P13: in doubt", () => {
     expect(run.of("createPayout").map(({ atMs }) => atMs - startMs)).toEqual([0, 500, 1_500]);
   });
 
+  test.each([
+    [26 * 3_600_000, Number.POSITIVE_INFINITY, /uncertain since .*more than a day/],
+    [120_000, 60_000, /no trustworthy answer/],
+  ])(
+    "P12, P25: a machine that sleeps %i ms in a pause sends nothing when it wakes",
+    async (sleptMs, timeoutMs, says) => {
+      const onSleep = (state: Scripted["state"]) => {
+        state.nowMs += sleptMs;
+      };
+      const run = scripted(after(unclear("connection lost")), { timeoutMs, onSleep });
+      const { kind, message } = await failure(sendPayout(order, run.world));
+      expect([kind, message]).toEqual(["uncertain", expect.stringMatching(says)]);
+      expect(run.of("createPayout")).toHaveLength(1);
+    },
+  );
+
   test("P12: each further attempt is announced", async () => {
     const run = scripted(after(unclear("server error", 503)));
     await sendPayout(order, run.world);
@@ -519,6 +535,7 @@ describe("existing", () => {
     ["made an hour ago by a clock two minutes ahead", { createdAt: at(-3_480_000) }, 120_000, true],
     ["made now by a clock a second behind", { createdAt: at(-950) }, -1_000, false],
     ["made now, told in whole seconds", { createdAt: at(-400) }, -400, false],
+    ["made now by a service that counts minutes", { createdAt: at(-59_000) }, 0, false],
     ["no time told", { createdAt: undefined }, 0, false],
   ])("%s", async (_, changes, clockAheadMs, existing) => {
     const run = scripted({ ...confirmed, createPayout: [data({ ...created, ...changes })] });

@@ -70,6 +70,7 @@ export function scripted(
     soon: queueMicrotask,
     deadlineMs: startMs + timeoutMs,
     isStopping: () => state.stopping,
+    isOutOfTime: () => false,
     clockAheadMs: () => state.clockAheadMs,
     clockAheadLeastMs: () => state.clockAheadMs,
     account: { baseUrl: "https://service.example/cp/api/v1", environment: "sandbox" },

@@ -115,6 +115,7 @@ export class Tool {
       deadlineMs: this.deadlineMs,
       waitFor: () => {},
       isStopping: () => this.isStopping,
+      isOutOfTime: () => false,
       clockAheadMs: clock.aheadMs,
       clockAheadLeastMs: clock.aheadLeastMs,
       notice: () => {},

@@ -18,8 +18,7 @@ export function openCounter(batch: Batch, before: Standings, { now }: { now(): n
   return {
     isDone: () => open === 0,
     isOver: () => done === rowCount,
-    goOn: (): string =>
-      `Stopped; still open: ${rowsText(rowCount - done)}. The same command again goes on.`,
+    left: (): string => rowsText(rowCount - done),
     /** What the service had before. */
     existing,
     saw: ({ amountPaisa }: { amountPaisa: bigint }, end: string): void => {

@@ -48,6 +48,7 @@ export async function sendWithProgress(
     context.notice(
       `${rowsText(forgotten)} in doubt for more than a day: they are not sent again, for nobody knows whether the service still knows their references. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.`,
     );
+  const world = await context.world();
   const progress = context.progress(seen.line);
   let stopped: Failure | undefined;
   let silence: Failure | undefined;
@@ -65,7 +66,7 @@ export async function sendWithProgress(
         if (told) progress.note(`line ${row.line}, ${row.reference}: ${told}`);
       },
     };
-    stopped = await sendBatch(sending, await context.world());
+    stopped = await sendBatch(sending, world);
   } finally {
     progress.close();
   }
@@ -73,8 +74,10 @@ export async function sendWithProgress(
   if (seen.existing.count > 0) context.notice(notPaidNow(seen.existing));
   if (stopped) context.notice(inOneLine(stopped));
   const isHalfDone = stopped?.kind === "conflict" || stopped?.kind === "access";
-  const isToGoOn = stopped ? isHalfDone && !seen.isOver() : context.stopping.aborted;
-  if (isToGoOn) context.notice(seen.goOn());
+  const isToGoOn = stopped ? isHalfDone && !seen.isOver() : world.isStopping();
+  const why = world.isOutOfTime() ? "The time of --timeout is over" : "Stopped";
+  if (isToGoOn)
+    context.notice(`${why}; still open: ${seen.left()}. The same command again goes on.`);
   else if (silence && !stopped)
     context.notice(`${silence.message} The same command again goes on.`);
   return { stopped, existing: seen.existing };

@@ -62,8 +62,7 @@ export async function examineFile(
   try {
     const rules = await rulesOf(input, context);
     const source = { path: input.file, hash, delimiter: input.delimiter ?? "," };
-    const isStopping = () => context.stopping.aborted;
-    const columns = await examine(source, draft, rules, { now: context.host.now, isStopping });
+    const columns = await examine(source, draft, rules, await context.world());
     const fileName = nameOf(input.file);
     const file = { name: fileName, fileName, hash, columns, method: rules.method ?? null };
     return { file, draft, checked: checkedOf(input, draft, kindsOf(input)) };

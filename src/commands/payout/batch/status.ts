@@ -94,7 +94,7 @@ const everyMs = 1_000;
 
 /** Looks into the ledger every second while a process holds the batch. */
 async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<void> {
-  const { host, stopping } = context;
+  const world = await context.world();
   const batches = ledger.batches();
   let line: string[] = [];
   const look = (): boolean => {
@@ -114,7 +114,7 @@ async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<vo
   if (!look()) return;
   const progress = context.progress(() => line);
   try {
-    while (!stopping.aborted && look()) await host.sleep(everyMs, stopping);
+    while (!world.isStopping() && look()) await world.sleep(everyMs);
   } finally {
     progress.close();
   }
