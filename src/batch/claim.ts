@@ -1,6 +1,6 @@
 import { formatTime } from "../contract/local-time.ts";
 import { Failure, usage } from "../failure.ts";
-import type { Batch, BatchFile } from "../ledger/batches/batch.ts";
+import type { Batch, BatchFile, PaidElsewhere } from "../ledger/batches/batch.ts";
 import type { Draft } from "../ledger/drafts/draft.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { held } from "../operations/recorded.ts";
@@ -34,16 +34,27 @@ export function plannedBefore(file: BatchFile, draft: Draft, ledger: Ledger): Ba
   return before;
 }
 
+/** The rows of a plan that are still open, and that somebody else pays too since a day before it was made. */
+export function paidElsewhere(batch: Batch, ledger: Ledger): PaidElsewhere {
+  const since = aDayBefore(Date.parse(batch.createdAt));
+  return ledger.batches().paidElsewhere(batch, { since, limit: differencesShown });
+}
+
+/** Since when somebody who got the same amount counts, ISO 8601 (money-safety.md §4). */
+export function aDayBefore(ms: number): string {
+  return new Date(ms - 24 * 60 * 60_000).toISOString();
+}
+
 /**
  * Makes the draft the plan of a batch.
  *
- * @param allowedAgain how many rows somebody else pays too, as far as it was confirmed
+ * @param allowedAgain how many payouts of others that pay the same were confirmed
  * @throws Failure `conflict` when another file of the name was planned meanwhile; `usage` when others
  * have paid more of its rows since it was looked at, or are about to
  */
 export function planBatch(batch: Batch, draft: Draft, ledger: Ledger, allowedAgain: number): Batch {
   const planned = ledger.batches().plan(batch, draft.totals(), () => {
-    if (draft.countAgain() > allowedAgain) throw paidMeanwhile(draft);
+    if (draft.lookAgain().payouts > allowedAgain) throw paidMeanwhile(draft);
   });
   if (planned) return planned;
   throw otherFile(batch, ledger.batches().named(batch.name) ?? batch, draft);

@@ -3,6 +3,7 @@ import type { Draft, DraftRow } from "../ledger/drafts/draft.ts";
 import type { Problem } from "../ledger/drafts/problems.ts";
 import { checkStop } from "../operations/outcome.ts";
 import type { World } from "../operations/world.ts";
+import { aDayBefore } from "./claim.ts";
 import { type Header, readHeader } from "./columns.ts";
 import { recordsOf } from "./csv.ts";
 import { textOf } from "./file.ts";
@@ -16,9 +17,6 @@ export interface Source {
   hash: string;
   delimiter: string;
 }
-
-/** Payouts so recent are looked at for having paid the same person the same amount already. */
-const recentMs = 24 * 60 * 60_000;
 
 /**
  * Reads a whole file into a draft, row by row, with everything that is wrong with it.
@@ -44,7 +42,7 @@ export async function examine(
   checkStop(world);
   const { fields } = readHeader(columns, source.delimiter);
   draft.finish({
-    since: new Date(world.now() - recentMs).toISOString(),
+    since: aDayBefore(world.now()),
     places: { ref: fields.indexOf("ref") + 1, to: fields.indexOf("to") + 1 },
   });
   return columns;

@@ -14,7 +14,7 @@ import type { Host } from "../host.ts";
 import type { Answer } from "../http/answer.ts";
 import type { ClientOf } from "../http/client.ts";
 import type { RawCall } from "../http/raw.ts";
-import type { Batch, BatchFile } from "../ledger/batches/batch.ts";
+import type { Batch, BatchFile, PaidElsewhere } from "../ledger/batches/batch.ts";
 import type { StoredCallback } from "../ledger/callbacks/callback.ts";
 import type { Draft } from "../ledger/drafts/draft.ts";
 import type { ProblemKind } from "../ledger/drafts/problems.ts";
@@ -148,6 +148,7 @@ export type {
   Draft,
   Ledger,
   Operation,
+  PaidElsewhere,
   ProblemKind,
   Profile,
   Profiles,

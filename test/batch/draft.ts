@@ -12,5 +12,5 @@ export async function openTestDrafts(): Promise<() => Draft> {
     baseUrl: "http://127.0.0.1:1",
     keyId: "key",
   };
-  return () => openDraft(database, owner);
+  return () => openDraft(database, { owner, heldBatches: () => [] });
 }

@@ -291,11 +291,30 @@ test("somebody whom another batch is still to pay the same is found, and on resu
   expect(allowed.stderr).toContain("Again: 1 row, BDT 500.00, to somebody who got the same");
   const resumed = await batch(["send", waiting], data);
   expect(resumed.code).toBe(2);
-  expect(resumed.stderr).toContain("1 row, BDT 500.00, of those that are still to be sent");
-  expect(resumed.stderr).toContain("line 2: the same person got the same amount as SAMEPEOPLE-0");
+  expect(resumed.stderr).toMatch(/still to send, 1 row, BDT 500\.00, goes to somebody/);
+  expect(resumed.stderr).toMatch(/line 2: The same person was sent .*, as SAMEPEOPLE-0\./);
   expect((await sent()).length - before).toBe(2);
-  expect((await batch(["send", waiting, "--allow-duplicates"], data)).code).toBe(0);
+  const meant = await batch(["send", waiting, "--allow-duplicates"], data);
+  expect([meant.code, meant.stderr]).toEqual([
+    0,
+    expect.stringMatching(/Again: 1 row, BDT 500\.00, to somebody[\s\S]*as SAMEPEOPLE-0\./),
+  ]);
   expect((await sent()).length - before).toBe(5);
+});
+
+test("two batches that are both to pay the same people do not go on without a word of each other", async () => {
+  const data = scratchFolder();
+  const one = await plannedAlone("ONE", data);
+  const other = payroll("OTHER");
+  const wrong = { LENDEN_DATA_DIR: data, LENDEN_PAYOUT_SECRET: "another-secret-of-nobody" };
+  const line = ["payout", "batch", "send", other, "--allow-duplicates"];
+  expect((await account.run(line, { env: wrong })).code).toBe(4);
+  const before = (await sent()).length;
+  for (const file of [one, other]) {
+    const { code, stderr } = await batch(["send", file], data);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/still to be sent .* by batch B/)]);
+  }
+  expect(await sent()).toHaveLength(before);
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import type { Paisa } from "../../contract/amount.ts";
 import type { State } from "../../state.ts";
 import type { Holder } from "../operation.ts";
+import type { Again } from "../others.ts";
 
 /** A file of payouts, as it was planned; the file itself is never read again. */
 export interface Batch {
@@ -76,11 +77,9 @@ export interface RowResult extends PlannedRow {
   updatedAt: string | null;
 }
 
-/** Rows whose recipients got the same amount by something else, and the first of them with its reference. */
-export interface PaidMeanwhile {
-  count: number;
-  sumPaisa: Paisa;
-  first: { line: number; reference: string }[];
+/** Rows whose recipients get the same amount by something else too, and the first of them in words. */
+export interface PaidElsewhere extends Again {
+  first: { line: number; says: string }[];
 }
 
 /** How many rows stand in one state, and their sum. */

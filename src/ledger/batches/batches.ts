@@ -11,13 +11,15 @@ export type Batches = ReturnType<typeof openBatches>;
 /** The batches of one account: plans, and what came of their rows. */
 export function openBatches(database: Database, worker: Worker) {
   const listing = openBatchListing(database, worker.owner);
+  const { heldBatches, ...claims } = openBatchClaims(database, worker, listing);
+  const { owner } = worker;
   return {
     ...listing,
-    ...openBatchClaims(database, worker, listing),
+    ...claims,
     ...openPlans(database, worker),
-    ...openBatchRows(database, worker.owner),
+    ...openBatchRows(database, { owner, heldBatches }),
 
     /** Where a file is read and looked at before anything of it is kept. */
-    draft: () => openDraft(database, worker.owner),
+    draft: () => openDraft(database, { owner, heldBatches }),
   };
 }

@@ -23,6 +23,15 @@ export function openBatchClaims(database: Database, worker: Worker, listing: Bat
     /** The process that works on it, where one still does. */
     holderOf,
 
+    /** The numbers of the batches, of any account, that a process works on. */
+    heldBatches: (): bigint[] =>
+      database
+        .prepare("SELECT * FROM batches WHERE holder IS NOT NULL")
+        .all()
+        .map(batchOf)
+        .filter((batch) => holderOf(batch) !== undefined)
+        .map(({ number }) => number),
+
     /** Nobody works on it any longer. */
     letGo: ({ number }: Batch): void => {
       database.prepare("UPDATE batches SET holder = NULL WHERE number = ?").run(number);

@@ -1,18 +1,32 @@
 import type { Database, Row } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
 import type { Owner } from "../operation.ts";
-import { mayHavePaid, payeeInSql } from "../payee.ts";
+import { againOf, gatherOthers, isAnother, saysOther } from "../others.ts";
+import { payeeInSql } from "../payee.ts";
 import { openedAt } from "../select.ts";
-import type { Batch, PaidMeanwhile, PlannedPayout, RowResult, Tally } from "./batch.ts";
+import type { Batch, PaidElsewhere, PlannedPayout, RowResult, Tally } from "./batch.ts";
 import { plannedPayoutOf, rowResultOf, tallyOf } from "./from-row.ts";
 
 const pageSize = 500;
+
+interface BatchRowsOptions {
+  owner: Owner;
+  /** The batches that a process works on at this moment. */
+  heldBatches(): bigint[];
+}
+
+/** Since when others count, and of how many rows it is said. */
+interface Looking {
+  since: string;
+  limit: number;
+}
 
 /**
  * The rows of batches, beside the operations of their references. Where a row stands is read from
  * its operation each time, and kept nowhere else.
  */
-export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
+export function openBatchRows(database: Database, { owner, heldBatches }: BatchRowsOptions) {
+  const { baseUrl, keyId } = owner;
   return {
     tally: ({ number }: Batch): Tally[] =>
       database.prepare(sumsByStanding).all(baseUrl, keyId, number).map(tallyOf),
@@ -23,18 +37,14 @@ export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
       return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
     },
 
-    /** Rows still to be sent whose recipient got the same amount by another reference since the plan was made. */
-    paidMeanwhile: ({ number, createdAt }: Batch, limit: number): PaidMeanwhile => {
-      database.exec("DROP TABLE IF EXISTS temp.paid_meanwhile");
-      database.prepare(paidByOthers).run(baseUrl, keyId, createdAt, number);
-      database.exec("CREATE INDEX temp.paid_payees ON paid_meanwhile (payee, amount_paisa)");
-      const rows = database.prepare(rowsPaidMeanwhile).all(baseUrl, keyId, number, BigInt(limit));
-      database.exec("DROP TABLE temp.paid_meanwhile");
-      const first = rows.map(({ line, reference }) => ({
-        line: Number(line),
-        reference: String(reference),
-      }));
-      return { count: Number(rows[0]?.count ?? 0n), sumPaisa: BigInt(rows[0]?.sum ?? 0n), first };
+    /** Rows still to be sent, or in doubt, whose recipients get the same amount by other references. */
+    paidElsewhere: ({ number }: Batch, { since, limit }: Looking): PaidElsewhere => {
+      gatherOthers(database, "plan_others", { owner, since, held: heldBatches(), own: number });
+      const rows = database.prepare(openRowsElsewhere).all(baseUrl, keyId, number, BigInt(limit));
+      const again = againOf(database.prepare(sumElsewhere).get(baseUrl, keyId, number));
+      database.exec("DROP TABLE temp.plan_others");
+      const first = rows.map(({ line, says }) => ({ line: Number(line), says: String(says) }));
+      return { ...again, first };
     },
 
     /** References that look as if they were made in place of used ones: `…-r2`. */
@@ -105,20 +115,17 @@ const sumBefore = `
   SELECT count(*) AS count, sum(r.amount_paisa) AS sum
   ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND ${openedAt} < ?`;
 
-/** Who got how much since the plan was made, by anything but the batch itself. */
-const paidByOthers = `
-  CREATE TEMP TABLE paid_meanwhile AS
-  SELECT ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")} AS payee, o.amount_paisa,
-    min(o.reference) AS reference
-  FROM operations o WHERE o.account = ${accountInSql} AND ${openedAt} >= ? AND ${mayHavePaid}
-    AND o.reference NOT IN (SELECT reference FROM batch_rows WHERE batch = ?)
-  GROUP BY 1, 2`;
-const rowsPaidMeanwhile = `
-  SELECT r.line, p.reference, count(*) OVER () AS count, sum(r.amount_paisa) OVER () AS sum
+const elsewhere = `
   ${rowsBesideOperations}
-    CROSS JOIN temp.paid_meanwhile p
-      ON p.payee = ${payeeInSql("r.recipient")} AND p.amount_paisa = r.amount_paisa
-  WHERE r.batch = ? AND ((${isUnsent}) OR (${isDoubtful})) ORDER BY r.row LIMIT ?`;
+    CROSS JOIN temp.plan_others t
+      ON t.payee = ${payeeInSql("r.recipient")} AND t.amount_paisa = r.amount_paisa
+  WHERE r.batch = ? AND ((${isUnsent}) OR (${isDoubtful})) AND ${isAnother("r.reference")}
+  GROUP BY r.row`;
+const openRowsElsewhere = `
+  SELECT r.line, ${saysOther("r.reference")} AS says ${elsewhere} ORDER BY r.row LIMIT ?`;
+const sumElsewhere = `
+  SELECT count(*) AS count, sum(amount_paisa) AS sum, sum(payouts) AS payouts
+  FROM (SELECT r.amount_paisa, sum(t.payouts) AS payouts ${elsewhere})`;
 
 /** Which columns of a row are read, and what is made of them. */
 interface Reading<Item> {

@@ -1,9 +1,10 @@
 import type { Database, Value } from "../../sqlite/database.ts";
 import type { PlannedRow } from "../batches/batch.ts";
 import type { Owner } from "../operation.ts";
+import type { Again } from "../others.ts";
 import { payeeOf } from "../payee.ts";
 import { type Comparing, differencesTo } from "./differences.ts";
-import { findAgain, findProblems, type Scope } from "./findings.ts";
+import { againIn, findAgain, findProblems, type Scope } from "./findings.ts";
 import { openProblems, type Problem } from "./problems.ts";
 import { type DraftTotals, totalsOf } from "./totals.ts";
 
@@ -16,21 +17,37 @@ export type DraftRow = {
 
 export type Draft = ReturnType<typeof openDraft>;
 
+/** Since when others count, and where the columns `ref` and `to` stand, from 1. */
+interface Looking {
+  since: string;
+  places: Scope["places"];
+}
+
 const rowsPerCommit = 5_000;
 /** The largest whole number that SQLite can hold. */
 const largestTotalPaisa = 2n ** 63n - 1n;
+
+interface DraftOptions {
+  owner: Owner;
+  /** The batches that a process works on at this moment. */
+  heldBatches(): bigint[];
+}
 
 /**
  * A file while it is read and looked at: in SQLite's own temporary storage, which no other process
  * sees and which does not grow the memory. Closing it forgets everything.
  */
-export function openDraft(database: Database, owner: Owner) {
+export function openDraft(database: Database, { owner, heldBatches }: DraftOptions) {
   database.exec(emptyTables);
   const insert = database.prepare(insertRow);
   const problems = openProblems(database);
   let rowCount = 0;
   let totalPaisa = 0n;
-  let looked: Scope | undefined;
+  let looked: Looking | undefined;
+  const scopeOf = ({ since, places }: Looking): Scope => ({
+    elsewhere: { owner, since, held: heldBatches(), own: null },
+    places,
+  });
   // Only temporary tables are written, so this locks nothing that another process needs.
   database.exec("BEGIN");
 
@@ -45,17 +62,20 @@ export function openDraft(database: Database, owner: Owner) {
     },
 
     /** No further rows: looks at all of them together. */
-    finish(scope: Scope): void {
+    finish(looking: Looking): void {
       database.exec("COMMIT");
-      looked = scope;
-      findProblems(database, owner, scope);
+      looked = looking;
+      findProblems(database, scopeOf(looking));
       if (totalPaisa > largestTotalPaisa) problems.complain(tooLarge);
     },
 
-    /** How many rows somebody else pays too, at this moment. */
-    countAgain(): number {
-      if (looked) findAgain(database, owner, looked);
-      return problems.problemCount(["again"]);
+    /** The rows that somebody else pays too, as far as was seen at the last look. */
+    again: (): Again => againIn(database),
+
+    /** The same at this moment. */
+    lookAgain(): Again {
+      if (looked) findAgain(database, scopeOf(looked));
+      return againIn(database);
     },
 
     totals: (): DraftTotals => ({ rowCount, totalPaisa, ...totalsOf(database, owner) }),

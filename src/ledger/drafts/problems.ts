@@ -1,4 +1,3 @@
-import type { Paisa } from "../../contract/amount.ts";
 import type { Database, Row } from "../../sqlite/database.ts";
 
 /**
@@ -34,12 +33,6 @@ export function openProblems(database: Database) {
           .get(...kinds)?.count ?? 0n,
       ),
 
-    /** The rows that have problems of a kind, and what they come to. */
-    rowsWith: (kind: ProblemKind): { count: number; sumPaisa: Paisa } => {
-      const row = database.prepare(sumOfRows).get(kind);
-      return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
-    },
-
     /** In the order of the file. */
     problems: (kinds: readonly ProblemKind[], limit: number): Problem[] =>
       database
@@ -50,10 +43,6 @@ export function openProblems(database: Database) {
         .map(problemOf),
   };
 }
-
-const sumOfRows = `
-  SELECT count(*) AS count, sum(amount_paisa) AS sum FROM draft_rows
-  WHERE line IN (SELECT line FROM draft_problems WHERE kind = ?)`;
 
 function among(kinds: readonly ProblemKind[]): string {
   return `kind IN (${kinds.map(() => "?").join(", ")})`;

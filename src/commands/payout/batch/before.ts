@@ -15,18 +15,18 @@ export async function batchBefore(
   { draft, ...file }: BatchFile & { draft: Draft },
   ledger: Ledger,
 ): Promise<Before | undefined> {
-  const { plannedBefore } = await import("../../../batch/claim.ts");
+  const { paidElsewhere, plannedBefore } = await import("../../../batch/claim.ts");
   if (draft.problemCount(["cell"]) > 0) return undefined;
   try {
     const batch = ledger.batches().ofFile(file.hash) ?? plannedBefore(file, draft, ledger);
     if (!batch?.plan) return undefined;
     const { unsent, uncertain } = standingOf(batch, ledger).sums;
     const count = unsent.count + uncertain.count;
-    const { count: paid } = ledger.batches().paidMeanwhile(batch, 1);
+    const { count: paid } = paidElsewhere(batch, ledger);
     const otherwise =
       paid === 0
         ? ""
-        : ` The same was paid by other references since for ${rowsText(paid)}: without --allow-duplicates it is not sent.`;
+        : ` The same is paid otherwise too for ${rowsText(paid)}: without --allow-duplicates it is not sent.`;
     const says =
       count === 0
         ? `This file is batch ${batch.id}, and no row of it is left to be sent.`

@@ -1,5 +1,5 @@
 import type { Paisa } from "../../../contract/amount.ts";
-import type { Draft, ProblemKind } from "../../../frame/context.ts";
+import type { Draft, PaidElsewhere, ProblemKind } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { rowsAnd, type Sum, sumJson } from "./standing-card.ts";
 
@@ -17,7 +17,7 @@ export interface Checked {
   /** Rows that --allow-duplicates let pass: the file pays somebody the same amount twice. */
   allowedDuplicates: number;
   /** The same: the ledger paid it within a day, or is about to; the first of them, in words. */
-  allowedAgain: Sum & { first: string };
+  allowedAgain: PaidElsewhere;
 }
 
 const mostShown = 1_000;
@@ -47,15 +47,14 @@ type Allowed = Pick<Checked, "allowedDuplicates" | "allowedAgain">;
 
 const nothingAllowed: Allowed = {
   allowedDuplicates: 0,
-  allowedAgain: { count: 0, sumPaisa: 0n, first: "" },
+  allowedAgain: { count: 0, sumPaisa: 0n, payouts: 0, first: [] },
 };
 
 function allowedOf(draft: Draft): Allowed {
-  const [one] = draft.problems(["again"], 1);
-  const first = one ? `line ${one.line}: ${one.problem}` : "";
+  const first = draft.problems(["again"], 1).map(({ line, problem: says }) => ({ line, says }));
   return {
     allowedDuplicates: draft.problemCount(["repeated"]),
-    allowedAgain: { ...draft.rowsWith("again"), first },
+    allowedAgain: { ...draft.again(), first },
   };
 }
 
@@ -68,26 +67,28 @@ export function checkedJson({ rowCount, totalPaisa, ...checked }: Checked) {
     methods: methods.map((one) => ({ method: one.method, ...sumJson(one) })),
     sentBefore: sumJson(sentBefore),
     ...rest,
-    allowedAgain: { ...sumJson(allowedAgain), first: allowedAgain.first },
+    allowedAgain: { ...sumJson(allowedAgain), first: firstOf(allowedAgain) },
   };
 }
 
 /** Rows that --allow-duplicates let pass, as people read of them: a label, and what it is. */
 export function allowedLines({ allowedDuplicates, allowedAgain }: Allowed): [string, string][] {
-  const { count, sumPaisa, first } = allowedAgain;
-  const lines: [string, string][] = [];
-  if (allowedDuplicates > 0)
-    lines.push([
-      "Repeated",
-      `${rowsText(allowedDuplicates)} to somebody who gets the same amount more than once, as allowed`,
-    ]);
-  if (count > 0)
-    lines.push(
-      [
-        "Again",
-        `${rowsAnd(count, sumPaisa)}, to somebody who got the same within a day, or is about to, as allowed`,
-      ],
-      ["", first],
-    );
-  return lines;
+  const again = againLines(allowedAgain);
+  if (allowedDuplicates === 0) return again;
+  const repeated = `${rowsText(allowedDuplicates)} to somebody who gets the same amount more than once, as allowed`;
+  return [["Repeated", repeated], ...again];
+}
+
+export function againLines(again: PaidElsewhere): [string, string][] {
+  const { count, sumPaisa } = again;
+  if (count === 0) return [];
+  const what = `${rowsAnd(count, sumPaisa)}, to somebody who got the same within a day, or is about to, as allowed`;
+  return [
+    ["Again", what],
+    ["", firstOf(again)],
+  ];
+}
+
+function firstOf({ first: [one] }: PaidElsewhere): string {
+  return one ? `line ${one.line}: ${one.says}` : "";
 }

@@ -1,7 +1,7 @@
 import { amountText, type Paisa, readAmount } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import { Failure, usage } from "../../../failure.ts";
-import type { Batch, Context, Draft, Ledger } from "../../../frame/context.ts";
+import type { Batch, Context, Draft, PaidElsewhere } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { allowedLines, type Checked } from "./checked.ts";
 import type { examineFile } from "./source.ts";
@@ -33,21 +33,24 @@ export function refuseProblems(checked: Checked): void {
   );
 }
 
-const mostNamed = 20;
-
-/** Between a plan and its end somebody may have paid the same people by another file. */
-export function refusePaidMeanwhile(batch: Batch, ledger: Ledger): void {
-  const { count, sumPaisa, first } = ledger.batches().paidMeanwhile(batch, mostNamed);
-  if (count === 0) return;
-  const listed = first.map(
-    ({ line, reference }) => `line ${line}: the same person got the same amount as ${reference}`,
-  );
+/**
+ * Between a plan and its end the same people may be paid by another file, or by hand.
+ *
+ * @param allowed how many such payouts somebody was shown, and wants all the same
+ */
+export function refusePaidElsewhere(
+  { id }: Batch,
+  { count, sumPaisa, payouts, first }: PaidElsewhere,
+  allowed: number,
+): void {
+  if (payouts <= allowed) return;
+  const listed = first.map(({ line, says }) => `line ${line}: ${says}`);
   throw new Failure(
     "usage",
-    `Since batch ${batch.id} was planned, ${rowsAnd(count, sumPaisa)}, of those that are still to be sent were paid by other references.`,
+    `Of what batch ${id} is still to send, ${rowsAnd(count, sumPaisa)}, ${count === 1 ? "goes" : "go"} to somebody who gets the same otherwise.`,
     {
       problems: count > first.length ? [...listed, `and ${count - first.length} more`] : listed,
-      hint: "Nothing was sent now. If they are to be paid once more, add --allow-duplicates.",
+      hint: "Nothing was sent now. If they are to be paid once more, add --allow-duplicates: it shows them before it asks.",
     },
   );
 }

@@ -2,11 +2,12 @@ import { usage } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import type { Preview } from "../../../frame/preview.ts";
 import { batchBefore } from "./before.ts";
+import { againLines } from "./checked.ts";
 import {
   checkExpected,
   confirmTotal,
   type PlanInput,
-  refusePaidMeanwhile,
+  refusePaidElsewhere,
   refuseProblems,
   summaryOf,
 } from "./confirming.ts";
@@ -20,7 +21,7 @@ export async function resumedBatch(
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
-  const { resumeBatch } = await import("../../../batch/claim.ts");
+  const { paidElsewhere, resumeBatch } = await import("../../../batch/claim.ts");
   if (input.name !== undefined && input.name !== planned.name)
     context.notice(`This file is batch ${planned.id} already, by the name ${planned.name}.`);
   const batch = resumeBatch(planned, methodTyped(input), ledger);
@@ -32,16 +33,19 @@ export async function resumedBatch(
     };
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
     checkExpected(input, { rowCount, totalPaisa });
-    if (!input.allowDuplicates) refusePaidMeanwhile(batch, ledger);
+    const elsewhere = paidElsewhere(batch, ledger);
+    const allowed = input.allowDuplicates ? elsewhere.payouts : 0;
+    refusePaidElsewhere(batch, elsewhere, allowed);
     if (open.count > 0) {
       const rows: [string, string][] = [
         ["Batch", `${batch.id}, ${batch.name}`],
         ["In all", rowsAnd(rowCount, totalPaisa)],
         ["Still open", rowsAnd(open.count, open.sumPaisa)],
+        ...againLines(elsewhere),
       ];
       await confirmTotal(input, { action: "Go on with a batch", rows, totalPaisa }, context);
       // Whoever was asked took a while.
-      if (!input.allowDuplicates) refusePaidMeanwhile(batch, ledger);
+      refusePaidElsewhere(batch, paidElsewhere(batch, ledger), allowed);
     }
     return batch;
   });
@@ -78,7 +82,7 @@ export async function newBatch(
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
       checkStop(await context.world());
       await context.committer(); // its thread starts while the plan is made
-      return planBatch(batch, draft, ledger, checked.allowedAgain.count);
+      return planBatch(batch, draft, ledger, checked.allowedAgain.payouts);
     });
   } finally {
     draft.close();

@@ -34,7 +34,7 @@ export const page: Page = [
     "Checking",
   ),
   text(
-    "First the whole file becomes a plan in the ledger; after that it is not read again. A refused row does not stop the others. After Ctrl-C or a power cut run the same command again: it goes on where it was, rows in doubt first. No row is paid twice: to pay the same again, as in another month, give the rows new references in the column ref. A file of the same name that was changed since is refused, with the rows that differ; one that was only saved anew goes on.",
+    "First the whole file becomes a plan in the ledger; after that it is not read again. A refused row does not stop the others. After Ctrl-C or a power cut run the same command again: it goes on where it was, rows in doubt first. No row is paid twice: to pay the same again, as in another month, give the rows new references in the column ref. A file of the same name that was changed since is refused, with the rows that differ; one that was only saved anew under its name goes on.",
     "Sending",
   ),
   text(

@@ -1,0 +1,88 @@
+import type { Database, Row } from "../sqlite/database.ts";
+import { accountInSql } from "./account.ts";
+import type { Owner } from "./operation.ts";
+import { mayHavePaid, payeeInSql } from "./payee.ts";
+import { openedAt } from "./select.ts";
+
+/** Where else somebody may be paid: what a file, or the rest of a plan, is held against. */
+export interface Elsewhere {
+  owner: Pick<Owner, "baseUrl" | "keyId">;
+  /** What was paid or planned since then counts, ISO 8601. */
+  since: string;
+  /** Batches that a process works on: what they are still to send counts, however old their plans are. */
+  held: bigint[];
+  /** The batch that is held against the others, and is none of them itself. */
+  own: bigint | null;
+}
+
+/** What is paid elsewhere too. */
+export interface Again {
+  count: number;
+  sumPaisa: bigint;
+  /** How many payouts that are, for one person may get several: nobody confirmed more than were shown. */
+  payouts: number;
+}
+
+/** Makes a temporary table of who got how much, or is to get it, by whatever reference. */
+export function gatherOthers(
+  database: Database,
+  table: `${string}_others`,
+  { owner: { baseUrl, keyId }, since, held, own }: Elsewhere,
+): void {
+  database.exec(`DROP TABLE IF EXISTS temp.${table}`);
+  const working = JSON.stringify(held.map(Number));
+  // In this order: what goes out between the two is seen twice, and not never.
+  const planned = database.prepare(`CREATE TEMP TABLE ${table} AS ${toBePaid}`);
+  planned.run(baseUrl, keyId, own, since, working);
+  database.prepare(`INSERT INTO ${table} ${paid}`).run(baseUrl, keyId, since, own);
+  database.exec(`CREATE INDEX temp.${table}_payees ON ${table} (payee, amount_paisa)`);
+}
+
+/** That a row of such a table, `t`, is not the payout of this reference itself. */
+export function isAnother(reference: string): string {
+  return `NOT (t.low IS ${reference} AND t.high IS ${reference})`;
+}
+
+/** Such a row, `t`, in words. */
+export function saysOther(reference: string): string {
+  return `CASE
+    WHEN t.is_certain IS NULL
+      THEN 'The same person is still to be sent the same amount by batch ' || t.at || ', as '
+    ELSE 'The same person ' || iif(t.is_certain, 'was', 'may have been')
+      || ' sent the same amount at ' || ${timeInSql("t.at")} || ', as ' END
+    || iif(t.high IS ${reference}, t.low, t.high) || '.'`;
+}
+
+export function againOf(row: Row | undefined): Again {
+  const { count, sum, payouts } = row ?? {};
+  return {
+    count: Number(count ?? 0n),
+    sumPaisa: BigInt(sum ?? 0n),
+    payouts: Number(payouts ?? 0n),
+  };
+}
+
+/** `20 Nov 2026, 10:31:12` in the zone of this machine, as people read times of lenden everywhere. */
+export function timeInSql(iso: string): string {
+  const part = (format: string) => `strftime('${format}', ${iso}, 'localtime')`;
+  const month = `substr('JanFebMarAprMayJunJulAugSepOctNovDec', 3 * ${part("%m")} - 2, 3)`;
+  return `(0 + ${part("%d")}) || ' ' || ${month} || ${part(" %Y, %H:%M:%S")}`;
+}
+
+/** Once for each person and amount, however often, with the first and last reference. */
+const toBePaid = `
+  SELECT ${payeeInSql("p.recipient")} AS payee, p.amount_paisa, min(p.reference) AS low,
+    max(p.reference) AS high, b.id AS at, NULL AS is_certain, count(*) AS payouts
+  FROM batches b CROSS JOIN batch_rows p ON p.batch = b.number
+    LEFT JOIN operations o ON o.account = b.account AND o.reference = p.reference
+  WHERE b.account = ${accountInSql} AND b.digest IS NOT NULL AND b.number IS NOT ?
+    AND (b.created_at >= ? OR b.number IN (SELECT value FROM json_each(?)))
+    AND (o.state IS NULL OR o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access'))
+  GROUP BY 1, 2, b.id`;
+
+const paid = `
+  SELECT ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")}, o.amount_paisa,
+    min(o.reference), max(o.reference), max(${openedAt}), min(o.state = 'CONFIRMED'), count(*)
+  FROM operations o WHERE o.account = ${accountInSql} AND ${openedAt} >= ? AND ${mayHavePaid}
+    AND o.reference NOT IN (SELECT reference FROM batch_rows WHERE batch = ?)
+  GROUP BY 1, 2`;
