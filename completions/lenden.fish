@@ -466,7 +466,7 @@ function __lenden_known --no-scope-shadowing
                 'show Show an operation and everything that happened to it' \
                 'resolve Settle what is uncertain: one operation, or all of them' \
                 'export Write out the whole ledger of the account, oldest first' \
-                'check Check that nobody altered the ledger\'s history'
+                'check Check that the ledger is whole, and that nobody altered its history'
         case 'ledger show'
             set operands \
                 '@operation'

@@ -559,7 +559,7 @@ $global:LendenPlaces = @{
             'show Show an operation and everything that happened to it'
             'resolve Settle what is uncertain: one operation, or all of them'
             'export Write out the whole ledger of the account, oldest first'
-            'check Check that nobody altered the ledger''s history'
+            'check Check that the ledger is whole, and that nobody altered its history'
         )
     }
     'ledger show' = @{

@@ -2,6 +2,7 @@ import type { Database } from "../sqlite/database.ts";
 import { type Batches, openBatches } from "./batches/batches.ts";
 import { type Callbacks, openCallbacks } from "./callbacks/callbacks.ts";
 import { openChanges } from "./changes.ts";
+import { faultsIn } from "./health.ts";
 import { openHistory } from "./history.ts";
 import { openListing } from "./listing.ts";
 import { openLookups } from "./lookups.ts";
@@ -27,6 +28,7 @@ export function openLedger(database: Database, worker: Worker) {
     ...similar,
     historyOf: history.of,
     verify: history.verify,
+    damage: () => faultsIn(database),
 
     /** The batches of the account; opened when they are first asked for. */
     batches: (): Batches => {

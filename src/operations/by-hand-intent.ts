@@ -33,11 +33,13 @@ export function madeBy({ method, path }: Call): Made | undefined {
   return method === "POST" ? paths.find(([, one]) => one === plain)?.[0] : undefined;
 }
 
-/** As a service may read it: without its query, decoded, whatever the case of its letters. */
+/** As a service may read it: decoded, without query and parameters, whatever the case of its letters. */
 function plainPath(path: string): string {
   const [before = ""] = path.split("?");
   try {
-    const [plain = ""] = decodeURIComponent(before).split(";");
+    const [plain = ""] = decodeURIComponent(before)
+      .replace(/\p{Cc}|;[^/]*/gu, "")
+      .split(/[?#]/);
     return plain.trim().toLowerCase().replace(/\/+$/, "");
   } catch {
     return before; // nobody can decode it

@@ -3,9 +3,9 @@ import { Failure, type FailureDetails } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { type Call, intended, type Made } from "./by-hand-intent.ts";
-import { anotherRecord, compared } from "./compared.ts";
+import { anotherRecord, compared, takenBefore } from "./compared.ts";
 import { earlierDoubt } from "./doubt.ts";
-import { checkStop, describe, evidenceOf, refusedToMake } from "./outcome.ts";
+import { checkStop, describe, evidenceOf, isOwnWord, refusedToMake } from "./outcome.ts";
 import { knownPayout, retrievePayout } from "./payout.ts";
 import { orderOf } from "./payout-order.ts";
 import { type Confirmed, recorded } from "./recorded.ts";
@@ -49,6 +49,8 @@ export async function sendByHand<Raw extends { answer: Answered }>(
       const raw = await send(call).catch((error) => rethrow(error, operation, doubt));
       ended = { raw };
       const made = judged(raw.answer, { operation, doubt }, world);
+      const taken = await takenBefore(operation, made.remoteId, world);
+      if (taken.length > 0) throw anotherRecord(operation, made.remoteId, taken);
       if (kind !== "payout") return made;
       const { status } = await retrievePayout(orderOf(operation), made.remoteId, world);
       return { ...made, status };
@@ -99,7 +101,8 @@ interface ConfirmedRecord extends Confirmed<void> {
 function judged(answer: Answered, { operation, doubt }: Sent, world: World): ConfirmedRecord {
   if (answer.kind === "data") return made(answer.data, operation);
   const isAtWork = operation.kind === "payout" && isWaiting(answer);
-  if (answer.kind === "refused" && doubt === undefined && !isAtWork)
+  const isSure = answer.kind === "refused" && isOwnWord(operation.kind, answer) && !isAtWork;
+  if (isSure && doubt === undefined)
     throw refusedToMake(answer, operation.reference ?? undefined, world.clockAheadMs());
   throw uncertain(operation, doubt ?? describe(answer), { evidence: evidenceOf(answer) });
 }

@@ -4,6 +4,7 @@ import { formatAmount, formatPaisa } from "../contract/money.ts";
 import type { ServiceRecord } from "../contract/record.ts";
 import { Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
+import type { World } from "./world.ts";
 
 /** What decides who gets how much, as it was asked for. What was not, is not compared. */
 export interface Asked {
@@ -66,6 +67,16 @@ export function comparedRecord(
     payment: record.transactionId ?? "",
     account: record.accountNumber ?? "",
   });
+}
+
+/** One record is one operation's: an answer that names another one's is not about ours. */
+export async function takenBefore(
+  { kind, number }: Pick<Operation, "kind" | "number">,
+  remoteId: string,
+  world: Pick<World, "ledger">,
+): Promise<string[]> {
+  const other = (await world.ledger()).ofRecord(kind, remoteId);
+  return other && other.number !== number ? [`${remoteId} belongs to ${other.id} already`] : [];
 }
 
 /** The failure of an answer that is about something else than was asked for (P15). */

@@ -27,6 +27,7 @@ export async function earlierDoubt(
       `An earlier run of ${operation.reference} ended without an answer; it goes out again in ${Math.ceil(leftMs / 1000)} s.`,
     );
     await world.sleep(leftMs);
+    assertRemembered(operation, world);
   }
   return "an earlier run ended without an answer";
 }
@@ -45,7 +46,7 @@ export function isForgotten(openedAt: string, { now }: Pick<World, "now">): bool
  * How long it must rest still: from when it was written down last, or, where its process died with it,
  * from when that is known, for nobody knows when it died.
  */
-function restMs(
+export function restMs(
   { holder, updatedAt }: Operation,
   { nowMs, deadSinceMs }: { nowMs: number; deadSinceMs: number },
 ): number {

@@ -5,9 +5,17 @@ import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { isUnresolved } from "../state.ts";
-import { anotherRecord, compared } from "./compared.ts";
+import { anotherRecord, compared, takenBefore } from "./compared.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { attempted, checkStop, describe, evidenceOf, refusedToMake, unsent } from "./outcome.ts";
+import {
+  attempted,
+  checkStop,
+  describe,
+  evidenceOf,
+  isOwnWord,
+  refusedToMake,
+  unsent,
+} from "./outcome.ts";
 import { recorded } from "./recorded.ts";
 import { checkRefund, isLive, type Repeat, retrieveCompleted } from "./refundable.ts";
 import { sameAgain } from "./same-again.ts";
@@ -46,6 +54,7 @@ export async function createPayment(
     const payment = await once("payment", () => world.client.createPayment(body), operation, world);
     const { transactionId: remoteId, status } = payment;
     const { different } = compared({ amountPaisa }, payment);
+    different.push(...(await takenBefore(operation, remoteId, world)));
     if (different.length > 0) throw anotherRecord(operation, remoteId, different);
     return { result: payment, remoteId, status };
   });
@@ -82,6 +91,7 @@ export async function createRefund(
     const { refundRequestId: remoteId, status, transactionId } = refund;
     const theirs = { amount: refund.amount, payment: transactionId };
     const { different } = compared({ amountPaisa, payment: input.transactionId }, theirs);
+    different.push(...(await takenBefore(operation, remoteId, world)));
     if (different.length > 0) throw anotherRecord(operation, remoteId, different);
     return { result: refund, remoteId, status };
   });
@@ -97,8 +107,8 @@ async function once<Created>(
     checkStop(world);
     const answer = await attempted(send);
     if (answer.kind === "data") return answer.data;
-    if (answer.kind === "refused") throw refusedToMake(answer);
-    if (answer.kind === "unclear") throw uncertain(what, answer, operation);
+    if (answer.kind === "refused" && isOwnWord(what, answer)) throw refusedToMake(answer);
+    if (answer.kind !== "unsent") throw uncertain(what, answer, operation);
     const isFinal = ["certificate", "stopped"].includes(answer.fault.reason);
     const pauseMs = firstPauseMs * 2 ** attempt * (0.5 + world.random() / 2);
     const isOver = world.now() + pauseMs >= world.deadlineMs || world.isStopping();
@@ -109,7 +119,7 @@ async function once<Created>(
 
 function uncertain(
   what: "payment" | "refund",
-  answer: Extract<Answer, { kind: "unclear" }>,
+  answer: Extract<Answer, { kind: "unclear" | "refused" }>,
   { id }: Operation,
 ): Failure {
   return new Failure(

@@ -1,5 +1,6 @@
 import { type Evidence, Failure, type FailureKind } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
+import type { Operation } from "../ledger/operation.ts";
 import { clockTrouble } from "./clock.ts";
 import type { World } from "./world.ts";
 
@@ -148,6 +149,16 @@ function reasonOf(why: string): string {
 
 function statusOf(answer: Unclear): { status: number } | Record<never, never> {
   return answer.status === undefined ? {} : { status: answer.status };
+}
+
+/**
+ * Whether a refusal is the service's own word. A page is that of something that stands before it, which
+ * may have let the request through: a payout goes out again by its reference, and a payment that was
+ * made for want of access costs nobody anything; a refund is paid twice.
+ */
+export function isOwnWord(kind: Operation["kind"], { isJson, why }: Refused): boolean {
+  if (isJson || kind === "payout") return true;
+  return kind === "payment" && why === "access";
 }
 
 /** P22: nothing new begins once the run is to stop. */

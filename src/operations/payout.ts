@@ -6,6 +6,7 @@ import type { Claim } from "../ledger/claiming.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { checkClock } from "./clock.ts";
+import { anotherRecord, takenBefore } from "./compared.ts";
 import { earlierDoubt } from "./doubt.ts";
 import { describe } from "./outcome.ts";
 import { createPayout } from "./payout-attempts.ts";
@@ -60,6 +61,8 @@ function sendClaimed(order: PayoutOrder, claim: Claimed, world: World): Promise<
   return recorded(claim.operation, world, async () => {
     const { created, firstMs } = await make(order, claim, world);
     const payout = await retrievePayout(order, created.payoutId, world);
+    const taken = await takenBefore(claim.operation, created.payoutId, world);
+    if (taken.length > 0) throw anotherRecord(claim.operation, created.payoutId, taken);
     const createdAt = created.createdAt ?? payout.createdAt;
     // What this ledger asks for the first time is new, unless it is certain that it is not.
     const isNew = claim.kind === "new" && created.status === "Processing";

@@ -29,7 +29,8 @@ const creation = { earliestMs: -5 * 60_000, latestMs: 10 * 60_000 };
 export async function settleProved(found: Retrieved, world: World): Promise<Operation[]> {
   const ledger = await world.ledger();
   const { kind, id, record } = found;
-  const free = ledger.unsettled().filter((one) => !ledger.holderOf(one));
+  const unsettled = ledger.unsettled();
+  const free = unsettled.filter((one) => !ledger.holderOf(one));
   const settled = free
     .filter((one) => isMovedTo(one, found))
     .filter((one) => ledger.learn(one, { state: "CONFIRMED", status: record.status }).isWritten);
@@ -40,7 +41,8 @@ export async function settleProved(found: Retrieved, world: World): Promise<Oper
     });
     return settled;
   }
-  const [own, another] = free.filter((one) => one.kind === kind && isMadeBy(one, record));
+  // Also one that another process is sending may be what it is the record of.
+  const [own, another] = unsettled.filter((one) => one.kind === kind && isMadeBy(one, record));
   if (!own || another || ledger.find(id)) return settled;
   const outcome = { state: "CONFIRMED", remoteId: id, status: record.status } as const;
   return ledger.learn(own, outcome).isWritten ? [...settled, own] : settled;

@@ -5,6 +5,8 @@ import type { SharedLedger } from "../ledger/grouped.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
 import { isUnsettled } from "../state.ts";
 import { comparedRecord } from "./compared.ts";
+import { restMs } from "./doubt.ts";
+import { checkStop } from "./outcome.ts";
 import { resendPayout } from "./payout.ts";
 import { held } from "./recorded.ts";
 import { resourceOf, retrieveRecord } from "./service-record.ts";
@@ -83,9 +85,12 @@ async function adopt(operation: Operation, remoteId: string, world: World): Prom
   });
 }
 
-/** A cancel or a trigger: the record itself shows whether it happened. */
+/** A cancel or a trigger: the record itself shows whether it happened, once the service is not at it any longer. */
 async function look(operation: Operation, world: World): Promise<Operation> {
   const ledger = await world.ledger();
+  const nowMs = world.now();
+  await world.sleep(restMs(operation, { nowMs, deadSinceMs: nowMs }));
+  checkStop(world);
   const { resource, target } = operation.asked;
   const id = operation.target ?? "";
   const moved = resources.find((one) => one === resource) ?? "payment";

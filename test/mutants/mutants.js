@@ -274,6 +274,27 @@ export const mutants = [
     tests: ["test/batch/plan.test.ts"],
   },
   {
+    name: "a record settles one operation while another process sends the same",
+    file: "operations/proved.ts",
+    find: "unsettled.filter((one) => one.kind === kind && isMadeBy",
+    replace: "free.filter((one) => one.kind === kind && isMadeBy",
+    tests: ["test/operations/resolve.test.ts"],
+  },
+  {
+    name: "one record of the service counts for two operations",
+    file: "operations/compared.ts",
+    find: "other && other.number !== number ?",
+    replace: "other && other.number === -number ?",
+    tests: ["test/operations/once.test.ts"],
+  },
+  {
+    name: "a page that refuses a refund is taken for the service's word",
+    file: "operations/outcome.ts",
+    find: 'if (isJson || kind === "payout") return true;',
+    replace: "if (isJson || kind.length > 0) return true;",
+    tests: ["test/operations/once.test.ts"],
+  },
+  {
     name: "a payout in doubt goes out days later, when the machine wakes",
     file: "operations/payout-attempts.ts",
     find: "if (doubt !== undefined) assertRemembered(operation, world);",

@@ -33,6 +33,7 @@ const refundMade = {
   status: "Processing",
 };
 const paid = { transactionId: "TX1", amount: 1250.5, status: "Completed" };
+const rich = { ...paid, amount: 5_000 };
 const { amount: _, ...paymentInput } = paymentBody;
 const refundInput = {
   transactionId: "TX1",
@@ -93,6 +94,46 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     expect(kind).toBe(wanted);
     if (wanted === "uncertain") expect(message).toContain(`${what} was sent`);
     expect(one.of(name)).toHaveLength(1);
+  });
+
+  test.each<[Bad & { kind: "refused" }, string]>([
+    [refused("access", 401), what === "payment" ? "access" : "uncertain"],
+    [refused("access", 403), what === "payment" ? "access" : "uncertain"],
+    [refused("clash", 409), "uncertain"],
+    [refused("busy", 425), "uncertain"],
+    [refused("busy", 429), "uncertain"],
+  ])(
+    "is in doubt where a page refuses it, for that is not the service's word (%#)",
+    async (bad, wanted) => {
+      const one = scripted(script({ ...bad, isJson: false }));
+      expect((await failure(run(one.world))).kind).toBe(wanted);
+      expect(one.of(name)).toHaveLength(1);
+    },
+  );
+
+  test("that is answered with what another one made is a conflict", async () => {
+    const one = scripted({
+      ...script(data(made), data(made)),
+      retrievePayment: [data(rich), data(rich)],
+    });
+    const again = { again: true };
+    await (what === "payment"
+      ? createPayment(paisa("1250.50"), paymentInput, again, one.world)
+      : createRefund(paisa("1250.50"), refundInput, again, one.world));
+    const second =
+      what === "payment"
+        ? createPayment(
+            paisa("1250.50"),
+            { ...paymentInput, description: "other" },
+            again,
+            one.world,
+          )
+        : createRefund(paisa("1250.50"), refundInput, again, one.world);
+    const { kind, details } = await failure(second);
+    expect([kind, details.problems]).toEqual([
+      "conflict",
+      [expect.stringContaining("belongs to OP1")],
+    ]);
   });
 
   test("is tried three times where it is proved that it was not sent", async () => {

@@ -74,3 +74,54 @@ test("a record that is found does not settle what another process settled meanwh
   expect(await settleProved(found, { ...world, ledger: async () => stale })).toEqual([]);
   expect(ledger.find(order.reference)).toMatchObject({ state: "CONFLICT", remoteId: null });
 });
+
+test("what a record may be of is not settled by it while another process sends the same", async () => {
+  const run = scripted({});
+  const ledger = await run.ledger();
+  const asked = { accountNumber: "01712345678", accountType: "PERSONAL_ACCOUNT" };
+  const intent = { kind: "refund", reference: null, target: "TX1", fingerprint: "f" } as const;
+  const begin = () => ledger.begin({ ...intent, amountPaisa: 1000n, asked }, () => {});
+  ledger.settle(begin(), lost, { letGo: true });
+  const doubted = ledger.unsettled();
+  const sending = begin();
+  const holderOf: typeof ledger.holderOf = (one) =>
+    one.number === sending.number ? (one.holder ?? undefined) : undefined;
+  const record = {
+    transactionId: "TX1",
+    amount: 10,
+    status: "Processing",
+    accountNumber: "01712345678",
+  };
+  const at = new Date(run.state.nowMs).toISOString();
+  const found = { kind: "refund", id: "RF1", record: { ...record, createdAt: at } } as const;
+  const world = { ...run.world, ledger: async () => ({ ...ledger, holderOf }) };
+  expect(await settleProved(found, world)).toEqual([]);
+  expect(ledger.find(doubted[0]?.id ?? "")).toMatchObject({ state: "UNCERTAIN" });
+  ledger.settle(sending, { state: "NOT_SENT" }, { letGo: true });
+  expect(await settleProved(found, world)).toHaveLength(1);
+});
+
+test("a cancel in doubt is looked at once the service had its time for it", async () => {
+  const run = scripted({
+    retrieveRefund: [
+      data({ refundRequestId: "RF1", transactionId: "TX1", amount: 10, status: "Cancelled" }),
+    ],
+  });
+  const ledger = await run.ledger();
+  const asked = { resource: "refund", target: "Cancelled" };
+  const move = {
+    kind: "cancel",
+    reference: null,
+    target: "RF1",
+    fingerprint: "f",
+    amountPaisa: null,
+  } as const;
+  const operation = ledger.begin({ ...move, asked }, () => {});
+  ledger.settle(operation, lost, { letGo: true });
+  const begunMs = run.state.nowMs;
+  const [read] = ledger.unsettled();
+  if (!read) throw new Error("the ledger lost a cancel");
+  await resolve(read, undefined, run.world);
+  expect(run.of("retrieveRefund").map(({ atMs }) => atMs - begunMs)).toEqual([10_000]);
+  expect(ledger.find(read.id)).toMatchObject({ state: "CONFIRMED", status: "Cancelled" });
+});
