@@ -123,11 +123,47 @@ test("what failed is exported the same again, and sending that twice pays nobody
   const path = fileOf(csv([columns, ...rows]));
   await send(merchant, path);
   const failed = await exported(merchant, path, "--only", "failed");
-  await send(merchant, fileOf(failed), "--name", "first");
   expect(await exported(merchant, path, "--only", "failed")).toBe(failed);
+  await send(merchant, fileOf(failed), "--name", "first");
   const before = await paid(merchant);
   await send(merchant, fileOf(failed), "--name", "second");
   expect(await paid(merchant)).toEqual(before);
+});
+
+test("what was sent again by its new reference is left out of the next export, and is told", async () => {
+  const ill = [faultOf("createPayout:status-400")];
+  const merchant = await openMerchant({ faults: ill });
+  const rows = ["D", "E", "F"].map((ref, row) => [ref, "5", `0171234568${row}`, "nagad"]);
+  const path = fileOf(csv([["ref", "amount", "to", "method"], ...rows]));
+  expect(await send(merchant, path)).toBe(6);
+  const again = csv(cellsOf(await exported(merchant, path, "--only", "failed")).slice(0, 2));
+  ill.splice(0);
+  expect(await send(merchant, fileOf(again), "--name", "again")).toBe(0);
+  const left = await exported(merchant, path, "--only", "failed");
+  expect(cellsOf(left).map(([ref]) => ref)).toEqual(["ref", "E-r2", "F-r2"]);
+  const told = await merchant.lenden(["payout", "batch", "status", path]);
+  expect(told.stderr).toMatch(
+    /3 rows were refused or cancelled; 1 row, BDT 5\.00, sent again since/,
+  );
+  expect(await send(merchant, fileOf(left), "--name", "rest")).toBe(0);
+  const { stderr } = await merchant.lenden(["payout", "batch", "status", path]);
+  expect([stderr.includes("3 rows, BDT 15.00, sent again"), stderr.includes("to mend")]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+test("a refused row whose new reference was refused too gets the next one, and is no other's", async () => {
+  const merchant = await openMerchant({ faults: [faultOf("createPayout:status-400")] });
+  const header = ["ref", "amount", "to", "method"];
+  const path = fileOf(csv([header, ["G", "5", "01712345691", "nagad"]]));
+  expect(await send(merchant, path)).toBe(6);
+  const failed = await exported(merchant, path, "--only", "failed");
+  expect(await send(merchant, fileOf(failed), "--name", "again")).toBe(6);
+  expect(cellsOf(await exported(merchant, path, "--only", "failed"))[1]?.[0]).toBe("G-r3");
+  const foreign = fileOf(csv([header, ["G-r3", "6", "01812345692", "nagad"]]));
+  expect(await send(merchant, foreign, "--name", "foreign")).toBe(6);
+  expect(cellsOf(await exported(merchant, path, "--only", "failed"))[1]?.[0]).toBe("G-r3");
 });
 
 test("a new reference is none that another row of the file has", async () => {

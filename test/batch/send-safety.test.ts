@@ -274,7 +274,7 @@ test("P15: a conflict stops the batch at once", async () => {
 test("P18: what was refused for want of access keeps its reference when it is exported", async () => {
   const place = await timed(3, () => refused("access", 403));
   expect(await place.send(1)).toMatchObject({ kind: "access" });
-  const pages = [...exportedRows(place.batch, "failed", place.ledger.batches())];
+  const pages = [...exportedRows(place.batch, "failed", place.ledger)];
   expect(pages.flat().map(({ ref }) => ref)).toEqual(["R-1", "R-2", "R-3"]);
 });
 

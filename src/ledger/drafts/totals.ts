@@ -37,10 +37,11 @@ export function totalsOf(
 /** A sum of many amounts is made of two parts, so that neither is too large for SQLite. */
 const sumBase = 1_000_000n;
 
+/** However a method is spelled: by its first spelling, which SQLite takes from the row of the `min`. */
 const sumsByMethod = `
-  SELECT method, count(*) AS count, sum(amount_paisa / ${sumBase}) AS high,
+  SELECT method, min(row), count(*) AS count, sum(amount_paisa / ${sumBase}) AS high,
     sum(amount_paisa % ${sumBase}) AS low
-  FROM draft_rows WHERE method IS NOT NULL GROUP BY method ORDER BY min(row)`;
+  FROM draft_rows WHERE method IS NOT NULL GROUP BY coalesce(method_id, method) ORDER BY min(row)`;
 
 function methodSumOf({ method, count, high, low }: Row): DraftTotals["methods"][number] {
   const sumPaisa = BigInt(high ?? 0n) * sumBase + BigInt(low ?? 0n);

@@ -88,8 +88,11 @@ export function openWriter(
 
 function notWritten(error: Failed): Failure {
   if (error.hint !== undefined) return new Failure("internal", error.message, { hint: error.hint });
+  const why = /BUSY|LOCKED/.test(error.code ?? "")
+    ? "Another program holds its file: end that"
+    : "Make room on the disk and check its permissions";
   return new Failure("internal", `The ledger could not be written${named(error.code)}.`, {
-    hint: "Make room on the disk and check its permissions, then run the same command again.",
+    hint: `${why}, then run the same command again.`,
     cause: error,
   });
 }

@@ -1,14 +1,16 @@
+import { sentAgain } from "../../../batch/again.ts";
 import { columnsOf, exportedRows, selections } from "../../../batch/export.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { flag, oneOf } from "../../../frame/flag.ts";
 import { text } from "../../../ui/view.ts";
 import { batchArgument, batchNamed } from "./named.ts";
+import { rowsAnd } from "./standing-card.ts";
 
 export const batchExport = defineCommand({
   name: "payout batch export",
   summary: "Write out a batch: the file's columns, and what came of each row",
   details:
-    "As CSV, unless --output says json or ndjson. With --only failed it is a file to send again after mending: a refused or cancelled row gets a new reference, always the same one; a row in doubt keeps its own; a row in conflict is left out, for somebody has to look at it first.",
+    "As CSV, unless --output says json or ndjson. With --only failed it is a file to send again after mending: a refused or cancelled row gets a new reference, always the same one, and is left out once it was sent by that; a row in doubt keeps its own; a row in conflict is left out, for somebody has to look at it first.",
   examples: [
     { line: "lenden payout batch export payroll.csv", says: "all rows" },
     { line: "lenden payout batch export payroll.csv --for-excel", says: "safe to open in Excel" },
@@ -37,8 +39,11 @@ export const batchExport = defineCommand({
     const ledger = await context.ledger();
     const batch = await batchNamed(name, ledger);
     const columns = columnsOf(batch, only);
-    for (const rows of exportedRows(batch, only, ledger.batches()))
-      yield { columns, rows, forExcel };
+    for (const rows of exportedRows(batch, only, ledger)) yield { columns, rows, forExcel };
+    const { count, sumPaisa } =
+      only === "failed" ? sentAgain(batch, ledger) : { count: 0, sumPaisa: 0n };
+    if (count > 0)
+      context.notice(`${rowsAnd(count, sumPaisa)}, left out: sent again since, by new references.`);
   },
   json: ({ rows }) => rows,
   view: ({ columns, rows, forExcel }) => ({

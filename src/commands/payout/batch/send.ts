@@ -88,7 +88,7 @@ export const batchSend = defineCommand({
     const { stopped, existing } = await sendWithProgress(batch, pacing, ledger, context);
     if (input.wait && !stopped) await waitWithProgress(batch, patienceOf(input), ledger, context);
     const standing = standingOf(batch, ledger);
-    const advice = adviceOn(standing);
+    const advice = adviceOn(standing, ledger);
     if (advice) context.notice(advice);
     return { ...standing, existing, waited: input.wait, stoppedBy: stopped?.kind };
   },

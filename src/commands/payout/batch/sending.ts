@@ -52,6 +52,7 @@ export async function sendWithProgress(
   const progress = context.progress(seen.line);
   let stopped: Failure | undefined;
   let silence: Failure | undefined;
+  let held: { rows: number; by: Failure } | undefined;
   try {
     const sending: Sending = {
       ...pacing,
@@ -62,6 +63,7 @@ export async function sendWithProgress(
         seen.saw(row, end);
         const isSilence = end === "unreachable" || end === "uncertain";
         if (isSilence) silence = failure ?? silence;
+        if (end === "locked" && failure) held = { rows: (held?.rows ?? 0) + 1, by: failure };
         const told = textOf(end, failure);
         if (told) progress.note(`line ${row.line}, ${row.reference}: ${told}`);
       },
@@ -72,6 +74,10 @@ export async function sendWithProgress(
   }
   letGo(batch, ledger);
   if (seen.existing.count > 0) context.notice(notPaidNow(seen.existing));
+  if (held)
+    context.notice(
+      `${rowsText(held.rows)} not sent now, for others work on them. ${inOneLine(held.by)}`,
+    );
   if (stopped) context.notice(inOneLine(stopped));
   const isHalfDone = stopped?.kind === "conflict" || stopped?.kind === "access";
   const isToGoOn = stopped ? isHalfDone && !seen.isOver() : world.isStopping();

@@ -1,3 +1,4 @@
+import { sentAgain } from "../../../batch/again.ts";
 import { addUp, type Standings, standings } from "../../../batch/standing.ts";
 import { amountText, type Paisa } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
@@ -73,7 +74,7 @@ export function standingCard({ batch, sums, sentBefore }: Standing): Card {
           field(
             "sentBefore",
             "Of these",
-            text(`${rowsAnd(sentBefore.count, sentBefore.sumPaisa)}, were sent before`),
+            text(`${rowsAnd(sentBefore.count, sentBefore.sumPaisa)}, were sent, or tried, before`),
           ),
         ]
       : []),
@@ -81,21 +82,23 @@ export function standingCard({ batch, sums, sentBefore }: Standing): Card {
 }
 
 /** What to do about rows that ended without the money arriving; undefined where there are none. */
-export function adviceOn({ batch, sums }: Standing): string | undefined {
+export function adviceOn({ batch, sums }: Standing, ledger: Ledger): string | undefined {
+  const parts: string[] = [];
   const ended = sums.refused.count + sums.cancelled.count;
-  const failed =
-    ended === 0
-      ? []
-      : [
-          `${rowsOf(ended)} refused or cancelled. 'lenden payout batch export ${batch.id} --only failed' writes a file to mend and send again.`,
-        ];
-  const different =
-    sums.conflict.count === 0
-      ? []
-      : [
-          `Of ${rowsText(sums.conflict.count)} the service has something else: look at what 'lenden payout batch export ${batch.id} --only conflict' shows in the dashboard, before anybody is paid again.`,
-        ];
-  return [...failed, ...different].join(" ") || undefined;
+  if (ended > 0) {
+    const again = sentAgain(batch, ledger);
+    const paid = `; ${rowsAnd(again.count, again.sumPaisa)}, sent again since by new references`;
+    parts.push(`${rowsOf(ended)} refused or cancelled${again.count > 0 ? paid : ""}.`);
+    if (again.count < ended)
+      parts.push(
+        `'lenden payout batch export ${batch.id} --only failed' writes a file to mend and send again.`,
+      );
+  }
+  if (sums.conflict.count > 0)
+    parts.push(
+      `Of ${rowsText(sums.conflict.count)} the service has something else: look at what 'lenden payout batch export ${batch.id} --only conflict' shows in the dashboard, before anybody is paid again.`,
+    );
+  return parts.join(" ") || undefined;
 }
 
 function rowsOf(count: number): string {

@@ -53,7 +53,7 @@ export const batchStatus = defineCommand({
       if (failure && (!input.wait || failure.kind === "access")) unseen = failure.kind;
     }
     const standing = standingOf(batch, ledger);
-    const advice = adviceOn(standing);
+    const advice = adviceOn(standing, ledger);
     if (advice) context.notice(advice);
     const left = standing.sums.unsent.count + standing.sums.uncertain.count;
     const by = ledger.batches().holderOf(batch);

@@ -5,6 +5,7 @@ import { Failure } from "../../../failure.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { readWord } from "../../../frame/common-flags.ts";
 import { argument, flag } from "../../../frame/flag.ts";
+import { shellLine } from "../../../ui/shell-line.ts";
 
 export const batchTemplate = defineCommand({
   name: "payout batch template",
@@ -39,9 +40,18 @@ export const batchTemplate = defineCommand({
     const text = examples(method);
     if (file === undefined) return { file: null, text };
     write(file, text);
+    // After "--" no name is a flag.
+    const check = [
+      "lenden",
+      "payout",
+      "batch",
+      "check",
+      ...(file.startsWith("-") ? ["--"] : []),
+      file,
+    ];
     return {
       file,
-      text: `${file} is written. Fill it, then run 'lenden payout batch check ${file}'.`,
+      text: `${file} is written. Fill it, then run: ${shellLine(check)}`,
     };
   },
   json: ({ file, text }) => ({ file, text }),
