@@ -11,6 +11,7 @@ import { makeFolder } from "../make-folder.ts";
 import { openDatabase } from "../sqlite/open.ts";
 import { keepRecent } from "./completion/recent.ts";
 import { alone, openPresence } from "./presence/presence.ts";
+import { watchSameFile } from "./presence/same-file.ts";
 
 /** A ledger, and how to close its file. */
 export interface OpenedLedger {
@@ -43,6 +44,10 @@ export async function openAccountLedger(
   const folder = join(dirname(path), "processes");
   const presence =
     path === ":memory:" ? alone : openPresence(database, { folder, now: host.now, taken: lock });
+  const isKept = path !== ":memory:";
+  const assertSame = isKept
+    ? watchSameFile(path, { now: host.now, lost: () => lost(path) })
+    : () => {};
   const ledger = openLedger(database, {
     owner,
     user: host.user,
@@ -51,6 +56,7 @@ export async function openAccountLedger(
       pid: host.pid,
       machine: host.machine,
       get lock() {
+        assertSame();
         return presence.own();
       },
     },
@@ -58,7 +64,10 @@ export async function openAccountLedger(
     scrub,
     newId: openIds(host),
     isAlive: ({ lock }) => presence.isAlive(lock),
-    assertSeen: () => presence.assertSeen(),
+    assertSeen: () => {
+      assertSame();
+      presence.assertSeen();
+    },
   });
   return {
     ledger,
@@ -70,6 +79,13 @@ export async function openAccountLedger(
       presence.end();
     },
   };
+}
+
+/** What is written from now on would be in a file that no later run finds. */
+function lost(path: string): Failure {
+  return new Failure("internal", `Somebody took away or replaced ${path} while it was in use.`, {
+    hint: "Put it back before anything is sent again: what it knows could be paid twice.",
+  });
 }
 
 /** Random bytes are dear one by one, and a batch makes an id for every row. */

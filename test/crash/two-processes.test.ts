@@ -93,3 +93,19 @@ test("P4: who loses the file that shows it to others says so at the end, and the
   expect(stderr).not.toMatch(/disk/);
   expect(await merchant.json(["ledger", "show", "LOST"])).toMatchObject({ state: "INTENT" });
 }, 20_000);
+
+test("I1: who loses the ledger itself says so at the end, and what became of it (75)", async () => {
+  const merchant = await openMerchantApart({ faults: faults("createPayout:latency-2000") });
+  expect(await merchant.built(payoutOf("FIRST"))).toMatchObject({ code: 0 });
+  const end = ended(merchant.start(payoutOf("LOST")));
+  const locks = join(merchant.dataFolder, "processes");
+  await until(() => readdirSync(locks).length === 1);
+  await delay(700); // its request is under way
+  for (const name of readdirSync(merchant.dataFolder))
+    if (name.startsWith("ledger.db")) rmSync(join(merchant.dataFolder, name));
+  const { code, stderr } = await end;
+  expect([code, stderr]).toEqual([
+    75,
+    expect.stringMatching(/LOST \(CONFIRMED[\s\S]*took away or replaced/),
+  ]);
+}, 20_000);

@@ -14,8 +14,6 @@ export interface LockFolder {
    * @throws where the folder or the file cannot be made, or not be locked
    */
   take(now: () => number): TakenLock;
-  /** Which file it is; undefined only where there is certainly none. */
-  inodeOf(name: string): number | undefined;
   /** Whether somebody may hold it: also where it cannot be looked at. */
   mayBeHeld(name: string): boolean;
   /** Never fails: a file that stays is taken away by a later run. */
@@ -41,6 +39,7 @@ export function openLockFolder(
 ): LockFolder {
   const pathOf = (name: string): string => join(folder, name);
 
+  /** Undefined only where there is certainly none. */
   function found(name: string) {
     try {
       return lstatSync(pathOf(name));
@@ -84,7 +83,6 @@ export function openLockFolder(
       if (!letGo) throw new Error("another process has locked a file of a new name");
       return { name, letGo };
     },
-    inodeOf: (name) => found(name)?.ino,
     mayBeHeld,
     remove,
   };

@@ -2,6 +2,7 @@ import { errorCode } from "../../error-code.ts";
 import { Failure } from "../../failure.ts";
 import type { Database } from "../../sqlite/database.ts";
 import { isLockName, openLockFolder, type TakenLock } from "./lock-folder.ts";
+import { watchSameFile } from "./same-file.ts";
 
 /**
  * How processes that share a ledger tell whether another one of them still runs: each keeps a file
@@ -36,12 +37,8 @@ interface PresenceOptions {
   taken?: string | undefined;
 }
 
-/** A look at the file costs little, and not nothing: a batch asks for each row. */
-const seenForMs = 50;
-
 interface OwnLock extends TakenLock {
-  /** Which file it was: another one of its name shows nobody anything. */
-  inode: number | undefined;
+  assertSeen(): void;
 }
 
 export function openPresence(
@@ -50,9 +47,11 @@ export function openPresence(
 ): Presence {
   const locks = openLockFolder(folder, database);
   const gone = new Set<string>();
-  const seen = (lock: TakenLock): OwnLock => ({ ...lock, inode: locks.inodeOf(lock.name) });
+  const seen = (lock: TakenLock): OwnLock => {
+    const path = locks.pathOf(lock.name);
+    return { ...lock, assertSeen: watchSameFile(path, { now, lost: () => takenAway(path) }) };
+  };
   let own = taken === undefined ? undefined : seen({ name: taken, letGo: () => {} });
-  let seenAtMs = Number.NEGATIVE_INFINITY;
 
   function take(): OwnLock {
     try {
@@ -62,21 +61,13 @@ export function openPresence(
     }
   }
 
-  function assertSeen(): void {
-    const nowMs = now();
-    if (!own || Math.abs(nowMs - seenAtMs) < seenForMs) return;
-    const inode = locks.inodeOf(own.name);
-    if (inode === undefined || inode !== own.inode) throw takenAway(locks.pathOf(own.name));
-    seenAtMs = nowMs;
-  }
-
   return {
     own: () => {
       own ??= take();
-      assertSeen();
+      own.assertSeen();
       return own.name;
     },
-    assertSeen,
+    assertSeen: () => own?.assertSeen(),
     isAlive: (name) => {
       if (name === own?.name) return true;
       if (gone.has(name)) return false;
