@@ -55,9 +55,9 @@ export const mutants = [
   {
     name: "timeout called refused",
     file: "operations/once.ts",
-    find: 'if (answer.kind === "unclear") throw uncertain(what, answer, operation);',
+    find: 'if (answer.kind !== "unsent") throw uncertain(what, answer, operation);',
     replace:
-      'if (answer.kind === "unclear") throw new Failure("refused", `${what} ${describe(answer)} ${uncertain.name} ${operation.id}`);',
+      'if (answer.kind !== "unsent") throw new Failure("refused", `${what} ${describe(answer)} ${uncertain.name} ${operation.id}`);',
   },
   {
     name: "a server error called refused",
@@ -98,9 +98,9 @@ export const mutants = [
   {
     name: "a refund or a payment is sent again after it was sent",
     file: "operations/once.ts",
-    find: 'if (answer.kind === "unclear") throw',
+    find: 'if (answer.kind !== "unsent") throw',
     replace:
-      'if (answer.kind === "unclear" && attempt === 1) continue;\n    if (answer.kind === "unclear") throw',
+      'if (answer.kind === "unclear" && attempt === 1) continue;\n    if (answer.kind !== "unsent") throw',
   },
   {
     name: "a payment is tried again like a read",
