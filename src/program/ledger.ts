@@ -11,7 +11,6 @@ import { makeFolder } from "../make-folder.ts";
 import { openDatabase } from "../sqlite/open.ts";
 import { keepRecent } from "./completion/recent.ts";
 import { alone, openPresence } from "./presence/presence.ts";
-import { watchSameFile } from "./presence/same-file.ts";
 
 /** A ledger, and how to close its file. */
 export interface OpenedLedger {
@@ -41,13 +40,10 @@ export async function openAccountLedger(
   { owner, host, command, scrub, lock }: LedgerOptions,
 ): Promise<OpenedLedger> {
   const database = await openDatabase(path);
-  const folder = join(dirname(path), "processes");
   const presence =
-    path === ":memory:" ? alone : openPresence(database, { folder, now: host.now, taken: lock });
-  const isKept = path !== ":memory:";
-  const assertSame = isKept
-    ? watchSameFile(path, { now: host.now, lost: () => lost(path) })
-    : () => {};
+    path === ":memory:"
+      ? alone
+      : openPresence(database, { ledger: path, now: host.now, taken: lock });
   const ledger = openLedger(database, {
     owner,
     user: host.user,
@@ -56,7 +52,6 @@ export async function openAccountLedger(
       pid: host.pid,
       machine: host.machine,
       get lock() {
-        assertSame();
         return presence.own();
       },
     },
@@ -64,10 +59,7 @@ export async function openAccountLedger(
     scrub,
     newId: openIds(host),
     isAlive: ({ lock }) => presence.isAlive(lock),
-    assertSeen: () => {
-      assertSame();
-      presence.assertSeen();
-    },
+    assertSeen: presence.assertSeen,
   });
   return {
     ledger,
@@ -79,13 +71,6 @@ export async function openAccountLedger(
       presence.end();
     },
   };
-}
-
-/** What is written from now on would be in a file that no later run finds. */
-function lost(path: string): Failure {
-  return new Failure("internal", `Somebody took away or replaced ${path} while it was in use.`, {
-    hint: "Put it back before anything is sent again: what it knows could be paid twice.",
-  });
 }
 
 /** Random bytes are dear one by one, and a batch makes an id for every row. */

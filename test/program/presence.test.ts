@@ -1,13 +1,15 @@
 import {
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { Failure } from "../../src/failure.ts";
 import { openPresence } from "../../src/program/presence/presence.ts";
@@ -19,12 +21,15 @@ const hour = 60 * 60_000;
 
 /** Processes that share a folder, as far as one real process can be several. */
 function shared() {
-  const folder = join(scratchFolder(), "processes");
+  const ledger = join(scratchFolder(), "ledger.db");
+  writeFileSync(ledger, "");
+  const folder = join(dirname(ledger), "processes");
   return {
+    ledger,
     folder,
     pathOf: (name: string) => join(folder, name),
     enter: (now = Date.now(), taken?: string) =>
-      openPresence(database, { folder, now: () => now, taken }),
+      openPresence(database, { ledger, now: () => now, taken }),
   };
 }
 
@@ -59,9 +64,9 @@ test.each<[string, (folder: string, path: string) => void]>([
 });
 
 test("who has lost the file that others see goes on with nothing", () => {
-  const { folder } = shared();
+  const { ledger, folder } = shared();
   let nowMs = Date.now();
-  const one = openPresence(database, { folder, now: () => (nowMs += 100) });
+  const one = openPresence(database, { ledger, now: () => (nowMs += 100) });
   const name = one.own();
   one.assertSeen();
   rmSync(folder, { recursive: true });
@@ -126,3 +131,20 @@ function caught(work: () => unknown): Failure {
   }
   throw new Error("it did not fail");
 }
+
+test("who has lost the ledger, or has another one in its place, goes on with nothing", () => {
+  for (const instead of [() => {}, writeFileSync]) {
+    const { ledger } = shared();
+    let nowMs = Date.now();
+    const one = openPresence(database, { ledger, now: () => (nowMs += 100) });
+    one.own();
+    // As SQLite has it open: else the next file could get its number.
+    const open = openSync(ledger, "r");
+    rmSync(ledger);
+    instead(ledger, "");
+    expect(() => one.assertSeen()).toThrow(/took away or replaced/);
+    expect(() => one.own()).toThrow(/took away or replaced/);
+    one.end();
+    closeSync(open);
+  }
+});

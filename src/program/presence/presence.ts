@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import { errorCode } from "../../error-code.ts";
 import { Failure } from "../../failure.ts";
 import type { Database } from "../../sqlite/database.ts";
@@ -13,14 +14,14 @@ export interface Presence {
   /**
    * The name of this process's own lock, taken when it is first asked for.
    *
-   * @throws Failure `internal` where it cannot be taken, or somebody took its file away
+   * @throws Failure `internal` where it cannot be taken, or somebody took its file away, or the ledger's
    */
   own(): string;
   /**
-   * What is done on the strength of the lock needs it to be there still; where none was taken, nothing
-   * is.
+   * What is done on the strength of the lock needs it to be there still, if one was taken, and the ledger
+   * too.
    *
-   * @throws Failure `internal` where somebody took its file away
+   * @throws Failure `internal` where somebody took either file away
    */
   assertSeen(): void;
   /** Whether its process may still run: of what cannot be looked at nobody can tell that it is gone. */
@@ -30,8 +31,8 @@ export interface Presence {
 }
 
 interface PresenceOptions {
-  /** Of the files; it is made where it is missing. */
-  folder: string;
+  /** The file that they share; the locks lie beside it. */
+  ledger: string;
   now: () => number;
   /** The lock that this process has already, in another thread, which lets go of it. */
   taken?: string | undefined;
@@ -43,9 +44,11 @@ interface OwnLock extends TakenLock {
 
 export function openPresence(
   database: Pick<Database, "lock" | "isLocked">,
-  { folder, now, taken }: PresenceOptions,
+  { ledger, now, taken }: PresenceOptions,
 ): Presence {
+  const folder = join(dirname(ledger), "processes");
   const locks = openLockFolder(folder, database);
+  const assertLedger = watchSameFile(ledger, { now, lost: () => replaced(ledger) });
   const gone = new Set<string>();
   const seen = (lock: TakenLock): OwnLock => {
     const path = locks.pathOf(lock.name);
@@ -63,11 +66,15 @@ export function openPresence(
 
   return {
     own: () => {
+      assertLedger();
       own ??= take();
       own.assertSeen();
       return own.name;
     },
-    assertSeen: () => own?.assertSeen(),
+    assertSeen: () => {
+      assertLedger();
+      own?.assertSeen();
+    },
     isAlive: (name) => {
       if (name === own?.name) return true;
       if (gone.has(name)) return false;
@@ -105,6 +112,13 @@ function takenAway(path: string): Failure {
       hint: "Nothing further is sent. Leave the files of that folder alone, and run the same command again.",
     },
   );
+}
+
+/** What is written from now on would be in a file that no later run finds. */
+function replaced(path: string): Failure {
+  return new Failure("internal", `Somebody took away or replaced ${path} while it was in use.`, {
+    hint: "Put it back before anything is sent again: what it knows could be paid twice.",
+  });
 }
 
 /** Of a ledger that no other process can see. */
