@@ -246,11 +246,14 @@ test("check and --dry-run say what a file is already, and whose name it has", as
   writeFileSync(other, readFileSync(other, "utf8").replaceAll("KNOWN-", "NEW-"));
   for (const line of [["check"], ["send", "--dry-run"]]) {
     for (const own of [file, savedAnew(file)]) {
-      const { code, stderr } = await batch([...line, own], data);
+      const { code, stdout, stderr } = await batch([...line, own], data);
       const says = `This file is batch ${id}, and no row of it is left to be sent.`;
       expect([code, stderr]).toEqual([0, expect.stringContaining(says)]);
+      if (line[0] === "check") expect(stdout).toContain("No row is left to be sent");
     }
-    expect((await batch([...line, other], data)).stderr).toMatch(
+    const changed = await batch([...line, other], data);
+    if (line[0] === "check") expect(changed.stdout).toContain("Another file has this name");
+    expect(changed.stderr).toMatch(
       /Another file of the name KNOWN\.csv was planned on .*give it a name of its own with --name/,
     );
   }

@@ -5,6 +5,7 @@ import { rowsAnd, standingOf } from "./standing-card.ts";
 
 /** What `send` would make of a file, in words. */
 interface Before {
+  title: string;
   says: string;
   /** It is that batch, and not only of its name. */
   isOwn: boolean;
@@ -31,10 +32,11 @@ export async function batchBefore(
       count === 0
         ? `This file is batch ${batch.id}, and no row of it is left to be sent.`
         : `This file is batch ${batch.id}, of which ${rowsAnd(count, unsent.sumPaisa + uncertain.sumPaisa)}, are still open.${otherwise}`;
-    return { says, isOwn: true };
+    const title = count === 0 ? "No row is left to be sent" : "The file is a batch already";
+    return { title, says, isOwn: true };
   } catch (error) {
     if (error instanceof Failure && error.kind === "conflict")
-      return { says: inOneLine(error), isOwn: false };
+      return { title: "Another file has this name", says: inOneLine(error), isOwn: false };
     throw error;
   }
 }

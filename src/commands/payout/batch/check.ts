@@ -23,7 +23,7 @@ export const batchCheck = defineCommand({
   flags: sourceFlags,
   patient: true,
   exits: ["access", "unreachable"],
-  async run(input, context): Promise<Checked> {
+  async run(input, context): Promise<Seen> {
     const { hashOf } = await import("../../../batch/file.ts");
     const hash = await hashOf(input.file);
     const ledger = await context.ledger();
@@ -34,12 +34,12 @@ export const batchCheck = defineCommand({
       // Of a batch the plan counts: what its own rows have to do with each other was settled then.
       const told = before?.isOwn ? checkedOf(input, draft, ["cell"]) : checked;
       if (told.problemCount > 0) context.notice(adviceOnProblems(told));
-      return told;
+      return { ...told, title: before?.title ?? "The file can be sent" };
     } finally {
       draft.close();
     }
   },
-  json: checkedJson,
+  json: ({ title: _, ...checked }) => checkedJson(checked),
   view: (checked) => (checked.problemCount > 0 ? problemTable(checked) : totalsCard(checked)),
   ending: ({ problemCount }) => (problemCount > 0 ? "usage" : undefined),
 });
@@ -66,9 +66,13 @@ function problemTable({ problems }: Checked): View {
   };
 }
 
-function totalsCard(checked: Checked): View {
-  const { file, rowCount, totalPaisa, methods, sentBefore } = checked;
-  return card("The file can be sent", file, [
+interface Seen extends Checked {
+  title: string;
+}
+
+function totalsCard(checked: Seen): View {
+  const { title, file, rowCount, totalPaisa, methods, sentBefore } = checked;
+  return card(title, file, [
     field("file", "File", text(file)),
     field("rows", "Rows", text(rowCount)),
     field("total", "Total", text(formatPaisa(totalPaisa))),
