@@ -8,7 +8,7 @@ import { type Standing, standingOf } from "./standing.ts";
 
 const longestReference = 64;
 
-/** Rows that were refused or cancelled, and whose payouts were sent since by the references that `--only failed` gives. */
+/** Rows that were refused or cancelled, and went on since under the references that `--only failed` gives. */
 export function sentAgain(batch: Batch, ledger: Ledger): { count: number; sumPaisa: bigint } {
   const sum = { count: 0, sumPaisa: 0n };
   const referenceAgain = openReferencesAgain(batch, ledger);
@@ -40,16 +40,18 @@ export function openReferencesAgain(batch: Batch, ledger: Ledger) {
       const payout = ledger.find(free);
       // Of what is somebody else's under that reference, `send` tells.
       if (payout?.reference !== free || !isOfRow(payout, row)) return free;
-      if (isUsed(standingOf(payout.state, payout.status))) continue;
-      return payout.state === "NOT_SENT" ? free : undefined;
+      const { state, status, code } = payout;
+      // What was refused for want of access may still be sent by its reference, as what never left.
+      if (state === "NOT_SENT" || (state === "REFUSED" && code === "access")) return free;
+      if (!isUsed(standingOf(state, status))) return undefined;
     }
   };
 }
 
-/** Mended, it may have another amount, or go to another number; not both. */
-function isOfRow({ amountPaisa, asked }: Operation, row: RowResult): boolean {
-  const isSamePerson = sameMobile(row.recipient, String(asked.recipientNumber)) === "same";
-  return amountPaisa === row.amountPaisa || isSamePerson;
+/** Whether it is for the same person, whose number may have been mended: then the name says so. */
+function isOfRow({ asked }: Operation, { recipient, name }: RowResult): boolean {
+  const isNamed = name !== null && name !== "" && asked.recipientName === name;
+  return isNamed || sameMobile(recipient, String(asked.recipientNumber)) === "same";
 }
 
 /**

@@ -3,6 +3,7 @@ import { Failure, usage } from "../failure.ts";
 import type { Batch, BatchFile, PaidElsewhere } from "../ledger/batches/batch.ts";
 import type { Draft } from "../ledger/drafts/draft.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Again } from "../ledger/others.ts";
 import { held } from "../operations/recorded.ts";
 import { holdsReferences } from "./columns.ts";
 
@@ -48,16 +49,21 @@ export function aDayBefore(ms: number): string {
 /**
  * Makes the draft the plan of a batch.
  *
- * @param allowedAgain how many payouts of others that pay the same were confirmed
+ * @param shown what others pay too, as far as it was confirmed
  * @throws Failure `conflict` when another file of the name was planned meanwhile; `usage` when others
  * have paid more of its rows since it was looked at, or are about to
  */
-export function planBatch(batch: Batch, draft: Draft, ledger: Ledger, allowedAgain: number): Batch {
+export function planBatch(batch: Batch, draft: Draft, ledger: Ledger, shown: Again): Batch {
   const planned = ledger.batches().plan(batch, draft.totals(), () => {
-    if (draft.lookAgain().payouts > allowedAgain) throw paidMeanwhile(draft);
+    if (isMore(draft.lookAgain(), shown)) throw paidMeanwhile(draft);
   });
   if (planned) return planned;
   throw otherFile(batch, ledger.batches().named(batch.name) ?? batch, draft);
+}
+
+/** Whether others pay anything that was not shown. */
+export function isMore(now: Again, shown: Again): boolean {
+  return now.count > 0 && now.mark !== shown.mark;
 }
 
 function paidMeanwhile(draft: Draft): Failure {

@@ -8,10 +8,10 @@ import type { StopRules } from "./stop-rules.ts";
  * attempt holds no place, and its waiting for a place does not count as its own time. A request whose
  * turn comes after the end was decided does not go out (P22).
  *
- * @param own the world of one row after the other, whose deadline moves; since when it may be sent
+ * @param own the world of one row after the other, whose deadline moves; since when it is in doubt
  */
 export function paced(
-  own: World & { openedAt: string },
+  own: World & { doubtSince: string | undefined },
   { client, isStopping, ...world }: World,
   { pace, rules }: { pace: Pace; rules: StopRules },
 ): World["client"] {
@@ -30,9 +30,12 @@ export function paced(
     }
   };
   const created: World["client"]["createPayout"] = async (input) => {
+    if (isStopping() || rules.reason()) return neverSent;
     // The machine may have slept for days while the row waited (P25).
-    if (isStopping() || rules.reason() || isForgotten(own.openedAt, world)) return neverSent;
+    if (own.doubtSince !== undefined && isForgotten(own.doubtSince, world)) return neverSent;
     const answer = await client.createPayout(input);
+    if (answer.kind === "unclear" || answer.kind === "refused")
+      own.doubtSince ??= new Date(world.now()).toISOString();
     if (answer.kind === "refused" && answer.why === "busy")
       later(pace.slowDown(answer.times.retryAfterMs ?? 0));
     return answer;

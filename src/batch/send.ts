@@ -2,12 +2,14 @@ import { Failure } from "../failure.ts";
 import type { Batch, PlannedPayout } from "../ledger/batches/batch.ts";
 import { type Commit, grouped } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Operation } from "../ledger/operation.ts";
 import { clockFailure } from "../operations/clock.ts";
 import { isForgotten } from "../operations/doubt.ts";
 import { sendPlannedPayout } from "../operations/payout.ts";
 import { payoutIntent } from "../operations/payout-claim.ts";
 import type { PayoutOrder } from "../operations/payout-order.ts";
 import type { World } from "../operations/world.ts";
+import { isUnsettled } from "../state.ts";
 import { openPace, type Pace } from "./pace.ts";
 import { paced } from "./paced.ts";
 import { openStopRules, type RowEnd, type StopRules } from "./stop-rules.ts";
@@ -56,7 +58,12 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   const run = { sending, rules, pace, restsSinceMs };
 
   const work = async (): Promise<void> => {
-    const own = { ...world, openedAt: "", ledger: async () => ledger, notice: () => {} };
+    const own = {
+      ...world,
+      doubtSince: doubtOf(undefined),
+      ledger: async () => ledger,
+      notice: () => {},
+    };
     own.client = paced(own, world, run);
     for (;;) {
       try {
@@ -66,7 +73,7 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
         if (!next) return;
         const clock = clockFailure(world, "Then run the same command again.");
         if (clock) rules.saw(clock.kind, clock);
-        own.openedAt = next.claim.operation.openedAt;
+        own.doubtSince = doubtOf(next.claim.operation);
         own.deadlineMs = Math.min(world.deadlineMs, world.now() + rowMs);
         await sendRow(next, run, own);
       } catch (error) {
@@ -77,6 +84,11 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   };
   await Promise.all(Array.from({ length: underWay }, work));
   return rules.reason();
+}
+
+/** Since when an earlier run left a row in doubt. */
+function doubtOf(operation: Operation | undefined): string | undefined {
+  return operation && isUnsettled(operation) ? operation.openedAt : undefined;
 }
 
 /** I4: nothing goes out any longer, and of what was claimed nothing can be written down. */

@@ -28,8 +28,8 @@ export async function waitForBatch(
 ): Promise<Failure | undefined> {
   const endMs = world.now() + patience.timeoutMs;
   for (let round = 0; ; round += 1) {
-    const { open, unseen } = await look(watched, world);
-    onLook(open);
+    const { open, unseen, isCutShort } = await look(watched, world);
+    if (!isCutShort) onLook(open);
     const pauseMs = Math.min(pauseOf(patience, round, world), endMs - world.now());
     const isHopeless = unseen?.kind === "access";
     if (open === 0 || pauseMs <= 0 || isHopeless || world.isStopping()) {

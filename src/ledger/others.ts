@@ -19,8 +19,8 @@ export interface Elsewhere {
 export interface Again {
   count: number;
   sumPaisa: bigint;
-  /** How many payouts that are, for one person may get several: nobody confirmed more than were shown. */
-  payouts: number;
+  /** Which rows, with how many payouts each: nobody confirmed others than were shown. */
+  mark: bigint;
 }
 
 /** Makes a temporary table of who got how much, or is to get it, by whatever reference. */
@@ -53,13 +53,15 @@ export function saysOther(reference: string): string {
     || iif(t.high IS ${reference}, t.low, t.high) || '.'`;
 }
 
+/** What rows that were found beside others, a line for each, come to; of those it needs `row` and `payouts`. */
+export function sumAgain(found: string): string {
+  return `SELECT count(*) AS count, sum(amount_paisa) AS sum,
+    sum((row * 2654435761) % 1000000007 * payouts) AS mark FROM (${found})`;
+}
+
 export function againOf(row: Row | undefined): Again {
-  const { count, sum, payouts } = row ?? {};
-  return {
-    count: Number(count ?? 0n),
-    sumPaisa: BigInt(sum ?? 0n),
-    payouts: Number(payouts ?? 0n),
-  };
+  const { count, sum, mark } = row ?? {};
+  return { count: Number(count ?? 0n), sumPaisa: BigInt(sum ?? 0n), mark: BigInt(mark ?? 0n) };
 }
 
 /** `20 Nov 2026, 10:31:12` in the zone of this machine, as people read times of lenden everywhere. */
@@ -84,5 +86,6 @@ const paid = `
   SELECT ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")}, o.amount_paisa,
     min(o.reference), max(o.reference), max(${openedAt}), min(o.state = 'CONFIRMED'), count(*)
   FROM operations o WHERE o.account = ${accountInSql} AND ${openedAt} >= ? AND ${mayHavePaid}
-    AND o.reference NOT IN (SELECT reference FROM batch_rows WHERE batch = ?)
+    AND (o.reference, o.fingerprint) NOT IN
+      (SELECT reference, fingerprint FROM batch_rows WHERE batch = ?)
   GROUP BY 1, 2`;

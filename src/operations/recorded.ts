@@ -78,7 +78,7 @@ async function write(operation: Operation, outcome: Outcome, world: World): Prom
       "uncertain",
       `The ledger could not be written at the end of ${name} (${outcome.state}${id})${says}`,
       {
-        hint: `Its intent is safe in the ledger. ${hint}`,
+        hint,
         operation: name,
         unrecorded: outcome.state,
         cause,
@@ -91,7 +91,10 @@ async function write(operation: Operation, outcome: Outcome, world: World): Prom
 function whyNotWritten(cause: unknown): { says: string; hint: string } {
   if (cause instanceof Failure && cause.details.hint !== undefined)
     return { says: `: ${cause.message}`, hint: cause.details.hint };
-  return { says: ".", hint: "Make room on the disk, then run 'lenden ledger resolve'." };
+  return {
+    says: ".",
+    hint: "Its intent is safe in the ledger. Make room on the disk, then run 'lenden ledger resolve'.",
+  };
 }
 
 function faultOfOurs(operation: Operation, cause: unknown): Failure {

@@ -1,5 +1,5 @@
 import { hasEnded, type ServiceRecord } from "../contract/record.ts";
-import { type Failure, inOneLine } from "../failure.ts";
+import { Failure, inOneLine } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { unread } from "./outcome.ts";
 import { outcomeOf } from "./recorded.ts";
@@ -16,6 +16,8 @@ export interface Refreshed {
   open: number;
   /** Why one could not be looked at. */
   unseen: Failure | undefined;
+  /** A stop came in between: then not all were looked at. */
+  isCutShort: boolean;
 }
 
 /**
@@ -28,9 +30,13 @@ export async function refreshStatus(
   world: World,
 ): Promise<Refreshed> {
   const left = operations[Symbol.iterator]();
-  const refreshed: Refreshed = { open: 0, unseen: undefined };
+  const refreshed: Refreshed = { open: 0, unseen: undefined, isCutShort: false };
   let silent = 0;
   let isBroken = false;
+  const cutShort = (): void => {
+    refreshed.isCutShort = true;
+    if (world.isOutOfTime()) refreshed.unseen ??= outOfTime();
+  };
   const look = async (operation: Operation): Promise<void> => {
     const id = operation.remoteId ?? "";
     const answer = await askForRecord(resourceOf(operation), id, world);
@@ -41,7 +47,7 @@ export async function refreshStatus(
     }
     refreshed.open += 1;
     // What a stop cut short says nothing about the service.
-    if (world.isStopping()) return;
+    if (world.isStopping()) return cutShort();
     const failure = unread(answer, id);
     silent = failure.kind === "unreachable" ? silent + 1 : 0;
     refreshed.unseen = worse(failure, refreshed.unseen);
@@ -49,7 +55,8 @@ export async function refreshStatus(
   };
   const work = async (): Promise<void> => {
     for (let next = left.next(); !next.done; next = left.next()) {
-      if (isBroken || silent >= mostInARow || world.isStopping()) return;
+      if (isBroken || silent >= mostInARow) return;
+      if (world.isStopping()) return cutShort();
       await look(next.value);
     }
   };
@@ -61,6 +68,12 @@ export async function refreshStatus(
   );
   await Promise.all(workers);
   return refreshed;
+}
+
+function outOfTime(): Failure {
+  return new Failure("unreachable", "The time of --timeout was over before all were looked at.", {
+    hint: "What is shown may be old. Give it more time.",
+  });
 }
 
 /** Of two reasons the one that says more of the service. */

@@ -6,7 +6,6 @@ import type { Operation, Outcome } from "../ledger/operation.ts";
 import { isUnsettled } from "../state.ts";
 import { comparedRecord } from "./compared.ts";
 import { restMs } from "./doubt.ts";
-import { checkStop } from "./outcome.ts";
 import { resendPayout } from "./payout.ts";
 import { held } from "./recorded.ts";
 import { resourceOf, retrieveRecord } from "./service-record.ts";
@@ -90,13 +89,24 @@ async function look(operation: Operation, world: World): Promise<Operation> {
   const ledger = await world.ledger();
   const nowMs = world.now();
   await world.sleep(restMs(operation, { nowMs, deadSinceMs: nowMs }));
-  checkStop(world);
+  if (world.isStopping()) throw atWork(operation);
   const { resource, target } = operation.asked;
   const id = operation.target ?? "";
   const moved = resources.find((one) => one === resource) ?? "payment";
   const { status } = await retrieveRecord(moved, id, world);
   const state = status === target ? "CONFIRMED" : "NOT_SENT";
   return learnt(operation, { state, status }, ledger);
+}
+
+function atWork({ id }: Operation): Failure {
+  return new Failure(
+    "uncertain",
+    `The service may still be at work on ${id}; it was not looked at.`,
+    {
+      hint: "Run the same command again, and give it ten seconds.",
+      operation: id,
+    },
+  );
 }
 
 /** @throws Failure where somebody else sent or settled it while it was looked at */

@@ -143,14 +143,13 @@ test("what was sent again by its new reference is left out of the next export, a
   expect(cellsOf(left).map(([ref]) => ref)).toEqual(["ref", "E-r2", "F-r2"]);
   const told = await merchant.lenden(["payout", "batch", "status", path]);
   expect(told.stderr).toMatch(
-    /3 rows were refused or cancelled; 1 row, BDT 5\.00, sent again since/,
+    /3 rows were refused or cancelled; 1 row, BDT 5\.00, went on under new/,
   );
   expect(await send(merchant, fileOf(left), "--name", "rest")).toBe(0);
   const { stderr } = await merchant.lenden(["payout", "batch", "status", path]);
-  expect([stderr.includes("3 rows, BDT 15.00, sent again"), stderr.includes("to mend")]).toEqual([
-    true,
-    false,
-  ]);
+  expect([stderr.includes("3 rows, BDT 15.00, went on under"), stderr.includes("to mend")]).toEqual(
+    [true, false],
+  );
 });
 
 test("a refused row whose new reference was refused too gets the next one, and is no other's", async () => {
@@ -161,9 +160,25 @@ test("a refused row whose new reference was refused too gets the next one, and i
   const failed = await exported(merchant, path, "--only", "failed");
   expect(await send(merchant, fileOf(failed), "--name", "again")).toBe(6);
   expect(cellsOf(await exported(merchant, path, "--only", "failed"))[1]?.[0]).toBe("G-r3");
-  const foreign = fileOf(csv([header, ["G-r3", "6", "01812345692", "nagad"]]));
+  const foreign = fileOf(csv([header, ["G-r3", "5", "01812345692", "nagad"]]));
   expect(await send(merchant, foreign, "--name", "foreign")).toBe(6);
   expect(cellsOf(await exported(merchant, path, "--only", "failed"))[1]?.[0]).toBe("G-r3");
+});
+
+test("a new reference that was refused for want of access is still the row's, and no second one is given", async () => {
+  const ill = [faultOf("createPayout:status-400")];
+  const merchant = await openMerchant({ faults: ill });
+  const path = fileOf(
+    csv([
+      ["ref", "amount", "to", "method"],
+      ["K", "5", "01712345693", "nagad"],
+    ]),
+  );
+  expect(await send(merchant, path)).toBe(6);
+  const failed = await exported(merchant, path, "--only", "failed");
+  ill.splice(0, 1, faultOf("createPayout:status-401"));
+  expect(await send(merchant, fileOf(failed), "--name", "again")).toBe(4);
+  expect(await exported(merchant, path, "--only", "failed")).toBe(failed);
 });
 
 test("a new reference is none that another row of the file has", async () => {

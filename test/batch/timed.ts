@@ -98,7 +98,7 @@ function planned(rows: number, ledger: Ledger, world: World): Batch {
   draft.finish({ since: "", places: { ref: 1, to: 2 } });
   const file = { name: "file", fileName: "file", hash: "0".repeat(64), columns: [], method: null };
   const claim = ledger.batches().claim(file);
-  const batch = planBatch(claim.batch, draft, ledger, 0);
+  const batch = planBatch(claim.batch, draft, ledger, draft.again());
   draft.close();
   return batch;
 }

@@ -268,9 +268,9 @@ export const mutants = [
   },
   {
     name: "batch: who agreed to one payout more agreed to any number",
-    file: "ledger/others.ts",
-    find: "payouts: Number(payouts ?? 0n)",
-    replace: "payouts: Number(payouts === undefined ? 0n : count)",
+    file: "batch/claim.ts",
+    find: "now.mark !== shown.mark",
+    replace: "now.count > shown.count",
     tests: ["test/batch/plan.test.ts"],
   },
   {
@@ -304,15 +304,15 @@ export const mutants = [
   {
     name: "a row in doubt goes out days later, when the machine wakes",
     file: "batch/paced.ts",
-    find: " || isForgotten(own.openedAt, world)",
-    replace: "",
+    find: "isForgotten(own.doubtSince, world)",
+    replace: "isForgotten(own.doubtSince, { now: () => 0 })",
     tests: ["test/batch/send-safety.test.ts"],
   },
   {
     name: "batch: who was paid since the plan is not looked for",
-    file: "commands/payout/batch/confirming.ts",
-    find: "if (payouts <= allowed) return;",
-    replace: "if (payouts >= 0) return;",
+    file: "commands/payout/batch/planned.ts",
+    find: "if (shown.count > 0 && !input.allowDuplicates)",
+    replace: "if (shown.count < 0)",
     tests: ["test/commands/batch.test.ts"],
   },
   {
@@ -324,8 +324,8 @@ export const mutants = [
   {
     name: "batch: what others do between a look and the plan is not seen",
     file: "batch/claim.ts",
-    find: "if (draft.lookAgain().payouts > allowedAgain)",
-    replace: "if (draft.lookAgain().payouts < 0)",
+    find: "if (isMore(draft.lookAgain(), shown))",
+    replace: "if (draft.lookAgain().count < 0)",
     tests: ["test/batch/plan.test.ts"],
   },
   {

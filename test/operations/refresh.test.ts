@@ -33,7 +33,11 @@ test("what changed is written down, and what has not ended is counted", async ()
       data({ ...record, merchantRef: "INV-2" }),
     ],
   });
-  expect(await refreshStatus(operations(), world)).toEqual({ open: 1, unseen: undefined });
+  expect(await refreshStatus(operations(), world)).toEqual({
+    open: 1,
+    unseen: undefined,
+    isCutShort: false,
+  });
   expect(operations().map(({ status }) => status)).toEqual(["Completed", "Processing"]);
 });
 
@@ -45,7 +49,11 @@ test.each([
   async (theirs, says) => {
     const other = data({ ...record, merchantRef: "INV-1", status: "Completed", ...theirs });
     const { operations, notices, world } = await confirmed(1, { retrievePayout: [other] });
-    expect(await refreshStatus(operations(), world)).toEqual({ open: 0, unseen: undefined });
+    expect(await refreshStatus(operations(), world)).toEqual({
+      open: 0,
+      unseen: undefined,
+      isCutShort: false,
+    });
     expect(operations()).toMatchObject([{ state: "CONFLICT", status: "Processing" }]);
     expect(notices.join()).toContain(says);
   },
@@ -78,4 +86,17 @@ test("a service that answers nothing is not asked for all of them", async () => 
     unseen: { kind: "unreachable" },
   });
   expect(of("retrievePayout").length).toBeLessThan(20);
+});
+
+test("what the end of --timeout cut short was not looked at, and is told; a signal needs no word", async () => {
+  for (const isOutOfTime of [true, false]) {
+    const { operations, world, of } = await confirmed(2, {});
+    const over = { ...world, isStopping: () => true, isOutOfTime: () => isOutOfTime };
+    const { unseen, isCutShort } = await refreshStatus(operations(), over);
+    expect([unseen?.kind, isCutShort, of("retrievePayout")]).toEqual([
+      isOutOfTime ? "unreachable" : undefined,
+      true,
+      [],
+    ]);
+  }
 });

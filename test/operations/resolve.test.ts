@@ -101,6 +101,20 @@ test("what a record may be of is not settled by it while another process sends t
   expect(await settleProved(found, world)).toHaveLength(1);
 });
 
+test("a cancel in doubt that is not looked at, for somebody stops it, stays in doubt", async () => {
+  const run = scripted({});
+  const ledger = await run.ledger();
+  const move = { kind: "cancel", reference: null, target: "RF1", fingerprint: "f" } as const;
+  const asked = { resource: "refund", target: "Cancelled" };
+  const operation = ledger.begin({ ...move, amountPaisa: null, asked }, () => {});
+  ledger.settle(operation, lost, { letGo: true });
+  const [read] = ledger.unsettled();
+  if (!read) throw new Error("the ledger lost a cancel");
+  run.state.stopping = true;
+  expect((await failure(resolve(read, undefined, run.world))).kind).toBe("uncertain");
+  expect(ledger.find(read.id)).toMatchObject({ state: "UNCERTAIN" });
+});
+
 test("a cancel in doubt is looked at once the service had its time for it", async () => {
   const run = scripted({
     retrieveRefund: [

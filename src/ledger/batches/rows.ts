@@ -1,7 +1,7 @@
 import type { Database, Row } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
 import type { Owner } from "../operation.ts";
-import { againOf, gatherOthers, isAnother, saysOther } from "../others.ts";
+import { againOf, gatherOthers, isAnother, saysOther, sumAgain } from "../others.ts";
 import { payeeInSql } from "../payee.ts";
 import { openedAt } from "../select.ts";
 import type { Batch, PaidElsewhere, PlannedPayout, RowResult, Tally } from "./batch.ts";
@@ -41,7 +41,7 @@ export function openBatchRows(database: Database, { owner, heldBatches }: BatchR
     paidElsewhere: ({ number }: Batch, { since, limit }: Looking): PaidElsewhere => {
       gatherOthers(database, "plan_others", { owner, since, held: heldBatches(), own: number });
       const rows = database.prepare(openRowsElsewhere).all(baseUrl, keyId, number, BigInt(limit));
-      const again = againOf(database.prepare(sumElsewhere).get(baseUrl, keyId, number));
+      const again = againOf(database.prepare(sumAgain(rowsElsewhere)).get(baseUrl, keyId, number));
       database.exec("DROP TABLE temp.plan_others");
       const first = rows.map(({ line, says }) => ({ line: Number(line), says: String(says) }));
       return { ...again, first };
@@ -123,9 +123,7 @@ const elsewhere = `
   GROUP BY r.row`;
 const openRowsElsewhere = `
   SELECT r.line, ${saysOther("r.reference")} AS says ${elsewhere} ORDER BY r.row LIMIT ?`;
-const sumElsewhere = `
-  SELECT count(*) AS count, sum(amount_paisa) AS sum, sum(payouts) AS payouts
-  FROM (SELECT r.amount_paisa, sum(t.payouts) AS payouts ${elsewhere})`;
+const rowsElsewhere = `SELECT r.row, r.amount_paisa, sum(t.payouts) AS payouts ${elsewhere}`;
 
 /** Which columns of a row are read, and what is made of them. */
 interface Reading<Item> {

@@ -7,6 +7,7 @@ import {
   gatherOthers,
   isAnother,
   saysOther,
+  sumAgain,
   timeInSql,
 } from "../others.ts";
 
@@ -44,7 +45,7 @@ export function findAgain(database: Database, { elsewhere, places }: Scope): voi
 
 /** What the rows of a draft that were found so come to. */
 export function againIn(database: Database): Again {
-  return againOf(database.prepare(sumAgain).get());
+  return againOf(database.prepare(sumAgain(rowsAgain)).get());
 }
 
 /** Without it each payout of a busy day would be held against each row. */
@@ -90,6 +91,5 @@ const paidAgain = `
   SELECT 'again', r.line, ?, 'to', r.recipient, ${saysOther("r.reference")} ${besideRows}
   GROUP BY r.row`;
 
-const sumAgain = `
-  SELECT count(*) AS count, sum(amount_paisa) AS sum, sum(payouts) AS payouts
-  FROM (SELECT r.amount_paisa, sum(t.payouts) AS payouts ${besideRows} GROUP BY r.row)`;
+const rowsAgain = `
+  SELECT r.row, r.amount_paisa, sum(t.payouts) AS payouts ${besideRows} GROUP BY r.row`;

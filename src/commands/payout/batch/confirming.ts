@@ -33,19 +33,10 @@ export function refuseProblems(checked: Checked): void {
   );
 }
 
-/**
- * Between a plan and its end the same people may be paid by another file, or by hand.
- *
- * @param allowed how many such payouts somebody was shown, and wants all the same
- */
-export function refusePaidElsewhere(
-  { id }: Batch,
-  { count, sumPaisa, payouts, first }: PaidElsewhere,
-  allowed: number,
-): void {
-  if (payouts <= allowed) return;
+/** Between a plan and its end the same people may be paid by another file, or by hand. */
+export function paidOtherwise({ id }: Batch, { count, sumPaisa, first }: PaidElsewhere): Failure {
   const listed = first.map(({ line, says }) => `line ${line}: ${says}`);
-  throw new Failure(
+  return new Failure(
     "usage",
     `Of what batch ${id} is still to send, ${rowsAnd(count, sumPaisa)}, ${count === 1 ? "goes" : "go"} to somebody who gets the same otherwise.`,
     {

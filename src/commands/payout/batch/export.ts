@@ -43,7 +43,7 @@ export const batchExport = defineCommand({
     const { count, sumPaisa } =
       only === "failed" ? sentAgain(batch, ledger) : { count: 0, sumPaisa: 0n };
     if (count > 0)
-      context.notice(`${rowsAnd(count, sumPaisa)}, left out: sent again since, by new references.`);
+      context.notice(`${rowsAnd(count, sumPaisa)}, left out: they went on under new references.`);
   },
   json: ({ rows }) => rows,
   view: ({ columns, rows, forExcel }) => ({

@@ -7,7 +7,7 @@ import {
   checkExpected,
   confirmTotal,
   type PlanInput,
-  refusePaidElsewhere,
+  paidOtherwise,
   refuseProblems,
   summaryOf,
 } from "./confirming.ts";
@@ -21,7 +21,7 @@ export async function resumedBatch(
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
-  const { paidElsewhere, resumeBatch } = await import("../../../batch/claim.ts");
+  const { isMore, paidElsewhere, resumeBatch } = await import("../../../batch/claim.ts");
   if (input.name !== undefined && input.name !== planned.name)
     context.notice(`This file is batch ${planned.id} already, by the name ${planned.name}.`);
   const batch = resumeBatch(planned, methodTyped(input), ledger);
@@ -33,19 +33,19 @@ export async function resumedBatch(
     };
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
     checkExpected(input, { rowCount, totalPaisa });
-    const elsewhere = paidElsewhere(batch, ledger);
-    const allowed = input.allowDuplicates ? elsewhere.payouts : 0;
-    refusePaidElsewhere(batch, elsewhere, allowed);
+    const shown = paidElsewhere(batch, ledger);
+    if (shown.count > 0 && !input.allowDuplicates) throw paidOtherwise(batch, shown);
     if (open.count > 0) {
       const rows: [string, string][] = [
         ["Batch", `${batch.id}, ${batch.name}`],
         ["In all", rowsAnd(rowCount, totalPaisa)],
         ["Still open", rowsAnd(open.count, open.sumPaisa)],
-        ...againLines(elsewhere),
+        ...againLines(shown),
       ];
       await confirmTotal(input, { action: "Go on with a batch", rows, totalPaisa }, context);
       // Whoever was asked took a while.
-      refusePaidElsewhere(batch, paidElsewhere(batch, ledger), allowed);
+      const now = paidElsewhere(batch, ledger);
+      if (isMore(now, shown)) throw paidOtherwise(batch, now);
     }
     return batch;
   });
@@ -82,7 +82,7 @@ export async function newBatch(
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
       checkStop(await context.world());
       await context.committer(); // its thread starts while the plan is made
-      return planBatch(batch, draft, ledger, checked.allowedAgain.payouts);
+      return planBatch(batch, draft, ledger, checked.allowedAgain);
     });
   } finally {
     draft.close();
