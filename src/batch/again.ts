@@ -48,10 +48,14 @@ export function openReferencesAgain(batch: Batch, ledger: Ledger) {
   };
 }
 
-/** Whether it is for the same person, whose number may have been mended: then the name says so. */
-function isOfRow({ asked }: Operation, { recipient, name }: RowResult): boolean {
+/** Whether it is for the same person, whose number may have been mended: then name and amount say so. */
+function isOfRow({ amountPaisa, asked }: Operation, row: RowResult): boolean {
+  const { recipient, name } = row;
   const isNamed = name !== null && name !== "" && asked.recipientName === name;
-  return isNamed || sameMobile(recipient, String(asked.recipientNumber)) === "same";
+  return (
+    (isNamed && amountPaisa === row.amountPaisa) ||
+    sameMobile(recipient, String(asked.recipientNumber)) === "same"
+  );
 }
 
 /**

@@ -20,7 +20,7 @@ export interface Again {
   count: number;
   sumPaisa: bigint;
   /** Which rows, with how many payouts each: nobody confirmed others than were shown. */
-  mark: bigint;
+  mark: string;
 }
 
 /** Makes a temporary table of who got how much, or is to get it, by whatever reference. */
@@ -56,12 +56,13 @@ export function saysOther(reference: string): string {
 /** What rows that were found beside others, a line for each, come to; of those it needs `row` and `payouts`. */
 export function sumAgain(found: string): string {
   return `SELECT count(*) AS count, sum(amount_paisa) AS sum,
-    sum((row * 2654435761) % 1000000007 * payouts) AS mark FROM (${found})`;
+    group_concat(row || 'x' || payouts) AS mark
+    FROM (SELECT * FROM (${found}) ORDER BY row)`;
 }
 
 export function againOf(row: Row | undefined): Again {
   const { count, sum, mark } = row ?? {};
-  return { count: Number(count ?? 0n), sumPaisa: BigInt(sum ?? 0n), mark: BigInt(mark ?? 0n) };
+  return { count: Number(count ?? 0n), sumPaisa: BigInt(sum ?? 0n), mark: String(mark ?? "") };
 }
 
 /** `20 Nov 2026, 10:31:12` in the zone of this machine, as people read times of lenden everywhere. */

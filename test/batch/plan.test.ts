@@ -65,6 +65,29 @@ test("nor, who was shown one person, to another one instead", async () => {
   expect(() => planBatch(batch, draft, ledger, shown)).toThrow("were paid otherwise");
 });
 
+test.each([
+  [[3], [1, 2]],
+  [
+    [1, 4],
+    [2, 3],
+  ],
+  [
+    [3, 4],
+    [1, 2, 4],
+  ],
+])("nor, who was shown the rows %j, to the rows %j", async (before, after) => {
+  const people = [1, 2, 3, 4].map((one) => `0171234567${one}`);
+  const { ledger, lookedAt, pay } = await openPlace();
+  const first = before.map((row) => pay(`FIRST-${row}`, people[row - 1]));
+  const { draft, batch } = lookedAt("A", people);
+  const shown = draft.again();
+  for (const one of first)
+    ledger.settle(one, { state: "REFUSED", code: "refused" }, { letGo: true });
+  for (const row of after) pay(`SECOND-${row}`, people[row - 1]);
+  expect([shown.count, draft.lookAgain().count]).toEqual([before.length, after.length]);
+  expect(() => planBatch(batch, draft, ledger, shown)).toThrow("were paid otherwise");
+});
+
 test("what a batch is still to send counts for a day, and for as long as a process works on it", async () => {
   const { ledger, state, lookedAt } = await openPlace();
   const old = lookedAt("A");

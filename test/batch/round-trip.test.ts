@@ -165,6 +165,23 @@ test("a refused row whose new reference was refused too gets the next one, and i
   expect(cellsOf(await exported(merchant, path, "--only", "failed"))[1]?.[0]).toBe("G-r3");
 });
 
+test("a reference that is somebody's of the same name, or of the same amount, is not the row's", async () => {
+  const ill = [faultOf("createPayout:status-400")];
+  const merchant = await openMerchant({ faults: ill });
+  const header = ["ref", "amount", "to", "method", "name"];
+  const rows = ["L", "M"].map((ref, row) => [ref, "5", `0171234565${row}`, "nagad", "Karim"]);
+  const path = fileOf(csv([header, ...rows]));
+  expect(await send(merchant, path)).toBe(6);
+  ill.splice(0);
+  const others = [
+    ["L-r2", "7", "01812345651", "nagad", "Karim"],
+    ["M-r2", "5", "01812345652", "nagad", "Rahim"],
+  ];
+  expect(await send(merchant, fileOf(csv([header, ...others])), "--name", "others")).toBe(0);
+  const left = cellsOf(await exported(merchant, path, "--only", "failed"));
+  expect(left.map(([ref]) => ref)).toEqual(["ref", "L-r2", "M-r2"]);
+});
+
 test("a new reference that was refused for want of access is still the row's, and no second one is given", async () => {
   const ill = [faultOf("createPayout:status-400")];
   const merchant = await openMerchant({ faults: ill });

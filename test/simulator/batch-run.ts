@@ -51,7 +51,7 @@ function planOf(orders: PayoutOrder[], ledger: Ledger, world: World, forget: () 
     for (const [index, order] of orders.entries()) draft.add(rowOf(index, order, world));
     draft.finish({ since: "9999", places: { ref: 1, to: 2 } });
     const batch = claimBatch(file, draft, ledger);
-    return planBatch(batch, draft, ledger, { count: 0, sumPaisa: 0n, mark: 0n });
+    return planBatch(batch, draft, ledger, { count: 0, sumPaisa: 0n, mark: "" });
   } finally {
     forget();
   }

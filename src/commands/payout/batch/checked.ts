@@ -47,7 +47,7 @@ type Allowed = Pick<Checked, "allowedDuplicates" | "allowedAgain">;
 
 const nothingAllowed: Allowed = {
   allowedDuplicates: 0,
-  allowedAgain: { count: 0, sumPaisa: 0n, mark: 0n, first: [] },
+  allowedAgain: { count: 0, sumPaisa: 0n, mark: "", first: [] },
 };
 
 function allowedOf(draft: Draft): Allowed {
