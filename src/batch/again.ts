@@ -4,25 +4,23 @@ import type { Batch, RowResult } from "../ledger/batches/batch.ts";
 import type { Batches } from "../ledger/batches/batches.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { type Standing, standingOf } from "./standing.ts";
+import { countRow, type Standing, type Sum, standingOf } from "./standing.ts";
 
 const longestReference = 64;
 
 /** Rows that were refused or cancelled, and went on since under the references that `--only failed` gives. */
-export function sentAgain(batch: Batch, ledger: Ledger): { count: number; sumPaisa: bigint } {
-  const sum = { count: 0, sumPaisa: 0n };
+export function sentAgain(batch: Batch, ledger: Ledger): Sum {
+  const sum: Sum = { count: 0, sumPaisa: 0n };
   const referenceAgain = openReferencesAgain(batch, ledger);
   for (const row of ledger.batches().results(batch)) {
     const standing = standingOf(row.state, row.status);
-    if (!isUsed(standing) || referenceAgain(row, standing) !== undefined) continue;
-    sum.count += 1;
-    sum.sumPaisa += row.amountPaisa;
+    if (isUsed(standing) && referenceAgain(row, standing) === undefined) countRow(sum, row);
   }
   return sum;
 }
 
 /** Its reference came to an end without a payout that stands. */
-function isUsed(standing: Standing): boolean {
+export function isUsed(standing: Standing): boolean {
   return standing === "refused" || standing === "cancelled";
 }
 

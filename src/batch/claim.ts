@@ -1,11 +1,12 @@
 import { formatTime } from "../contract/local-time.ts";
 import { Failure, usage } from "../failure.ts";
-import type { Batch, BatchFile, PaidElsewhere } from "../ledger/batches/batch.ts";
+import type { Batch, BatchFile } from "../ledger/batches/batch.ts";
 import type { Draft } from "../ledger/drafts/draft.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Again } from "../ledger/others.ts";
 import { held } from "../operations/recorded.ts";
 import { holdsReferences } from "./columns.ts";
+import { isMore } from "./elsewhere.ts";
 
 const differencesShown = 20;
 
@@ -35,17 +36,6 @@ export function plannedBefore(file: BatchFile, draft: Draft, ledger: Ledger): Ba
   return before;
 }
 
-/** The rows of a plan that are still open, and that somebody else pays too since a day before it was made. */
-export function paidElsewhere(batch: Batch, ledger: Ledger): PaidElsewhere {
-  const since = aDayBefore(Date.parse(batch.createdAt));
-  return ledger.batches().paidElsewhere(batch, { since, limit: differencesShown });
-}
-
-/** Since when somebody who got the same amount counts, ISO 8601 (money-safety.md §4). */
-export function aDayBefore(ms: number): string {
-  return new Date(ms - 24 * 60 * 60_000).toISOString();
-}
-
 /**
  * Makes the draft the plan of a batch.
  *
@@ -59,11 +49,6 @@ export function planBatch(batch: Batch, draft: Draft, ledger: Ledger, shown: Aga
   });
   if (planned) return planned;
   throw otherFile(batch, ledger.batches().named(batch.name) ?? batch, draft);
-}
-
-/** Whether others pay anything that was not shown. */
-export function isMore(now: Again, shown: Again): boolean {
-  return now.count > 0 && now.mark !== shown.mark;
 }
 
 function paidMeanwhile(draft: Draft): Failure {

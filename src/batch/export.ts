@@ -1,8 +1,8 @@
 import type { Batch, RowResult } from "../ledger/batches/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { openReferencesAgain } from "./again.ts";
+import { isUsed, openReferencesAgain } from "./again.ts";
 import { readHeader } from "./columns.ts";
-import { standingOf, standings } from "./standing.ts";
+import { countRow, type Standing, type Sum, standingOf, standings } from "./standing.ts";
 
 /** Which rows: all that stand somewhere, or those that can be sent again after mending. */
 export const selections = ["failed", ...standings] as const;
@@ -22,20 +22,42 @@ export function columnsOf(batch: Batch, only: Selection | undefined): string[] {
   return [...batch.columns, ...made, ...resultColumns];
 }
 
-/** The rows of a batch, page by page. */
-export function* exportedRows(
+/** The rows of a batch with what came of them, page by page. */
+export function exportedRows(
   batch: Batch,
-  only: Selection | undefined,
+  only: Standing | undefined,
   ledger: Ledger,
 ): Iterable<ExportedRow[]> {
-  let page: ExportedRow[] = [];
+  return inPages(ledger.batches().results(batch), (row) => {
+    const isMeant = only === undefined || only === standingOf(row.state, row.status);
+    return isMeant ? exported(row, batch) : undefined;
+  });
+}
+
+/**
+ * The rows of a batch that can be sent again after mending, page by page.
+ *
+ * @param leftOut counts those that went on under their new references
+ */
+export function rowsAgain(batch: Batch, ledger: Ledger, leftOut: Sum): Iterable<ExportedRow[]> {
   const referenceAgain = openReferencesAgain(batch, ledger);
-  for (const row of ledger.batches().results(batch)) {
+  return inPages(ledger.batches().results(batch), (row) => {
     const standing = standingOf(row.state, row.status);
-    if (only === "failed") {
-      const reference = referenceAgain(row, standing);
-      if (reference !== undefined) page.push(anew(row, reference, batch));
-    } else if (only === undefined || only === standing) page.push(exported(row, batch));
+    const reference = referenceAgain(row, standing);
+    if (reference !== undefined) return anew(row, reference, batch);
+    if (isUsed(standing)) countRow(leftOut, row);
+    return undefined;
+  });
+}
+
+function* inPages(
+  rows: Iterable<RowResult>,
+  make: (row: RowResult) => ExportedRow | undefined,
+): Iterable<ExportedRow[]> {
+  let page: ExportedRow[] = [];
+  for (const row of rows) {
+    const made = make(row);
+    if (made) page.push(made);
     if (page.length < rowsPerPage) continue;
     yield page;
     page = [];

@@ -15,9 +15,16 @@ export const standings = [
 ] as const;
 export type Standing = (typeof standings)[number];
 
-interface Sum {
+/** So many rows, and what they come to. */
+export interface Sum {
   count: number;
   sumPaisa: Paisa;
+}
+
+/** One row more. */
+export function countRow(sum: Sum, { amountPaisa }: { amountPaisa: Paisa }): void {
+  sum.count += 1;
+  sum.sumPaisa += amountPaisa;
 }
 
 /** How many rows of a batch stand where, and what they come to. */

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-
 import type { CallbackRequest } from "../ledger/callbacks/callback.ts";
 import { listenOnLoopback } from "../loopback.ts";
 import type { Limits } from "./limits.ts";

@@ -153,8 +153,8 @@ function statusOf(answer: Unclear): { status: number } | Record<never, never> {
 
 /**
  * Whether a refusal is the service's own word. A page is that of something that stands before it, which
- * may have let the request through: a payout goes out again by its reference, and a payment that was
- * made for want of access costs nobody anything; a refund is paid twice.
+ * may have let the request through. A payout goes out again by its reference, and a payment that was made
+ * all the same, where the key is said to be refused, costs nobody anything; a refund would be paid twice.
  */
 export function isOwnWord(kind: Operation["kind"], { isJson, why }: Refused): boolean {
   if (isJson || kind === "payout") return true;

@@ -37,10 +37,12 @@ export async function createPayout(
   for (let attempt = 1; ; attempt += 1) {
     // The claim looked at that a moment ago; what waited since then has to look again.
     if (attempt > 1 || before !== undefined) (await world.ledger()).assertSeen();
-    if (doubt !== undefined) assertRemembered(operation, world);
     if (doubt === undefined) checkStop(world);
-    else if (world.isStopping())
-      throw uncertain(order, `no trustworthy answer (${doubt})`, { untried: true });
+    else {
+      assertRemembered(operation, world);
+      if (world.isStopping())
+        throw uncertain(order, `no trustworthy answer (${doubt})`, { untried: true });
+    }
     const answer = await attempted(() => world.client.createPayout(payoutBody(order))).catch(
       (error) => rethrow(error, order, doubt),
     );

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { aDayBefore, isMore, paidElsewhere, planBatch } from "../../src/batch/claim.ts";
+import { planBatch } from "../../src/batch/claim.ts";
+import { aDayBefore, isMore, paidElsewhere } from "../../src/batch/elsewhere.ts";
 import { payoutFingerprint, payoutIntent } from "../../src/operations/payout-claim.ts";
 import { claim, memoryLedger } from "../ledger/small-ledger.ts";
 import { order, scripted, startMs } from "../operations/scripted.ts";
@@ -86,6 +87,19 @@ test.each([
   for (const row of after) pay(`SECOND-${row}`, people[row - 1]);
   expect([shown.count, draft.lookAgain().count]).toEqual([before.length, after.length]);
   expect(() => planBatch(batch, draft, ledger, shown)).toThrow("were paid otherwise");
+});
+
+test("who was shown more than others pay by now agreed to that too", async () => {
+  const { ledger, lookedAt, pay } = await openPlace();
+  const people = ["01712345678", "01812345678"];
+  const first = pay("FIRST");
+  pay("TWICE");
+  pay("SECOND", people[1]);
+  const { draft, batch } = lookedAt("A", people);
+  const shown = draft.again();
+  ledger.settle(first, { state: "REFUSED", code: "refused" }, { letGo: true });
+  expect([shown.mark, draft.lookAgain().mark]).toEqual(["1x2,2x1", "1x1,2x1"]);
+  expect(planBatch(batch, draft, ledger, shown).plan).toMatchObject({ rowCount: 2 });
 });
 
 test("what a batch is still to send counts for a day, and for as long as a process works on it", async () => {

@@ -44,8 +44,10 @@ test("a file is sent: the summary first, then each row once, and the sums at the
 });
 
 test("one row is one row, not one rows", async () => {
-  const { stdout } = await batch(["check", payroll("ONE", ["5"])]);
+  const file = payroll("ONE", ["5"]);
+  const { stdout } = await batch(["check", file]);
   expect(stdout).toContain("bkash: 1 row, BDT 5.00");
+  expect((await batch(["send", file])).stderr).toContain("1 of 1 row ");
 });
 
 test("a row that names no method is no method's", async () => {

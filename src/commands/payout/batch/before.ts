@@ -16,7 +16,8 @@ export async function batchBefore(
   { draft, ...file }: BatchFile & { draft: Draft },
   ledger: Ledger,
 ): Promise<Before | undefined> {
-  const { paidElsewhere, plannedBefore } = await import("../../../batch/claim.ts");
+  const { plannedBefore } = await import("../../../batch/claim.ts");
+  const { paidElsewhere } = await import("../../../batch/elsewhere.ts");
   if (draft.problemCount(["cell"]) > 0) return undefined;
   try {
     const batch = ledger.batches().ofFile(file.hash) ?? plannedBefore(file, draft, ledger);

@@ -1,7 +1,8 @@
+import type { Sum } from "../../../batch/standing.ts";
 import type { Paisa } from "../../../contract/amount.ts";
 import type { Draft, PaidElsewhere, ProblemKind } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
-import { rowsAnd, type Sum, sumJson } from "./standing-card.ts";
+import { rowsAnd, sumJson } from "./standing-card.ts";
 
 /** What is to be said about a file. */
 export interface Checked {

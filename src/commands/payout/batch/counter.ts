@@ -1,8 +1,8 @@
-import type { Standings } from "../../../batch/standing.ts";
+import { countRow, type Standings, type Sum } from "../../../batch/standing.ts";
+import type { Paisa } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import type { Batch } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
-import type { Sum } from "./standing-card.ts";
 
 /** Counts along, so that the ledger need not be added up for every line. */
 export function openCounter(batch: Batch, before: Standings, { now }: { now(): number }) {
@@ -21,14 +21,11 @@ export function openCounter(batch: Batch, before: Standings, { now }: { now(): n
     left: (): string => rowsText(rowCount - done),
     /** What the service had before. */
     existing,
-    saw: ({ amountPaisa }: { amountPaisa: bigint }, end: string): void => {
+    saw: (row: { amountPaisa: Paisa }, end: string): void => {
       const isThere = end === "sent" || end === "existing";
       if (isThere || end === "refused" || end === "conflict") done += 1;
-      if (isThere) sentPaisa += amountPaisa;
-      if (end === "existing") {
-        existing.count += 1;
-        existing.sumPaisa += amountPaisa;
-      }
+      if (isThere) sentPaisa += row.amountPaisa;
+      if (end === "existing") countRow(existing, row);
       if (end === "refused" || end === "uncertain") counts[end] += 1;
     },
     /** The most important first: what does not fit is left out from the end. */
@@ -36,7 +33,7 @@ export function openCounter(batch: Batch, before: Standings, { now }: { now(): n
       const seconds = Math.max(0.001, (now() - startMs) / 1_000);
       const rate = (done - doneBefore) / seconds;
       return [
-        `${done} of ${rowCount} rows`,
+        `${done} of ${rowsText(rowCount)}`,
         ...(counts.refused > 0 ? [`${counts.refused} refused`] : []),
         ...(counts.uncertain > 0 ? [`${counts.uncertain} uncertain`] : []),
         `${formatPaisa(sentPaisa)} of ${formatPaisa(totalPaisa)}`,

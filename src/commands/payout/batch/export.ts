@@ -1,5 +1,4 @@
-import { sentAgain } from "../../../batch/again.ts";
-import { columnsOf, exportedRows, selections } from "../../../batch/export.ts";
+import { columnsOf, exportedRows, rowsAgain, selections } from "../../../batch/export.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { flag, oneOf } from "../../../frame/flag.ts";
 import { text } from "../../../ui/view.ts";
@@ -39,9 +38,11 @@ export const batchExport = defineCommand({
     const ledger = await context.ledger();
     const batch = await batchNamed(name, ledger);
     const columns = columnsOf(batch, only);
-    for (const rows of exportedRows(batch, only, ledger)) yield { columns, rows, forExcel };
-    const { count, sumPaisa } =
-      only === "failed" ? sentAgain(batch, ledger) : { count: 0, sumPaisa: 0n };
+    const leftOut = { count: 0, sumPaisa: 0n };
+    const pages =
+      only === "failed" ? rowsAgain(batch, ledger, leftOut) : exportedRows(batch, only, ledger);
+    for (const rows of pages) yield { columns, rows, forExcel };
+    const { count, sumPaisa } = leftOut;
     if (count > 0)
       context.notice(`${rowsAnd(count, sumPaisa)}, left out: they went on under new references.`);
   },

@@ -21,7 +21,8 @@ export async function resumedBatch(
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
-  const { isMore, paidElsewhere, resumeBatch } = await import("../../../batch/claim.ts");
+  const { resumeBatch } = await import("../../../batch/claim.ts");
+  const { isMore, paidElsewhere } = await import("../../../batch/elsewhere.ts");
   if (input.name !== undefined && input.name !== planned.name)
     context.notice(`This file is batch ${planned.id} already, by the name ${planned.name}.`);
   const batch = resumeBatch(planned, methodTyped(input), ledger);

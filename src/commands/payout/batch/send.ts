@@ -1,4 +1,4 @@
-import { endingOf } from "../../../batch/standing.ts";
+import { endingOf, type Sum } from "../../../batch/standing.ts";
 import { readAmount } from "../../../contract/amount.ts";
 import type { FailureKind } from "../../../failure.ts";
 import { defineCommand } from "../../../frame/command.ts";
@@ -12,7 +12,6 @@ import { sourceFlags, sourceInput } from "./source.ts";
 import {
   adviceOn,
   type Standing,
-  type Sum,
   standingCard,
   standingJson,
   standingOf,

@@ -1,10 +1,11 @@
 import type { Sending } from "../../../batch/send.ts";
+import type { Sum } from "../../../batch/standing.ts";
 import type { RowEnd } from "../../../batch/stop-rules.ts";
 import { type Failure, inOneLine, whatHappened } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { openCounter } from "./counter.ts";
-import { rowsAnd, type Sum, standingOf } from "./standing-card.ts";
+import { rowsAnd, standingOf } from "./standing-card.ts";
 
 interface Pacing {
   concurrency: number;

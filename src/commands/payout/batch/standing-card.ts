@@ -1,15 +1,10 @@
 import { sentAgain } from "../../../batch/again.ts";
-import { addUp, type Standings, standings } from "../../../batch/standing.ts";
-import { amountText, type Paisa } from "../../../contract/amount.ts";
+import { addUp, type Standings, type Sum, standings } from "../../../batch/standing.ts";
+import { amountText } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import type { Batch, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { type Card, card, field, text, time } from "../../../ui/view.ts";
-
-export interface Sum {
-  count: number;
-  sumPaisa: Paisa;
-}
 
 /** A batch with where its rows stand, proved to add up to its plan. */
 export interface Standing {

@@ -103,7 +103,7 @@ async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<vo
     const { unsent, refused, uncertain, completed, processing, cancelled } = sums;
     const sentPaisa = completed.sumPaisa + processing.sumPaisa + cancelled.sumPaisa;
     line = [
-      `${rowCount - unsent.count - uncertain.count} of ${rowCount} rows`,
+      `${rowCount - unsent.count - uncertain.count} of ${rowsText(rowCount)}`,
       `${refused.count} refused`,
       `${uncertain.count} in doubt or under way`,
       `${formatPaisa(sentPaisa)} of ${formatPaisa(totalPaisa)}`,
