@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Draft, DraftRow } from "../ledger/drafts/draft.ts";
 import type { Problem } from "../ledger/drafts/problems.ts";
-import { checkStop } from "../operations/outcome.ts";
+import { checkStop } from "../operations/stop.ts";
 import type { World } from "../operations/world.ts";
 import { type Header, readHeader } from "./columns.ts";
 import { recordsOf } from "./csv.ts";

@@ -2,14 +2,13 @@ import { Failure } from "../failure.ts";
 import type { Batch, PlannedPayout } from "../ledger/batches/batch.ts";
 import { type Commit, grouped } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Operation } from "../ledger/operation.ts";
 import { clockFailure } from "../operations/clock.ts";
 import { isForgotten } from "../operations/doubt.ts";
 import { sendPlannedPayout } from "../operations/payout.ts";
 import { payoutIntent } from "../operations/payout-claim.ts";
 import type { PayoutOrder } from "../operations/payout-order.ts";
 import type { World } from "../operations/world.ts";
-import { isUnsettled } from "../state.ts";
+import { atRest, doubtOf, type RestsSince } from "./doubtful.ts";
 import { openPace, type Pace } from "./pace.ts";
 import { paced } from "./paced.ts";
 import { openStopRules, type RowEnd, type StopRules } from "./stop-rules.ts";
@@ -34,8 +33,7 @@ interface BatchRun {
   sending: Sending;
   rules: StopRules;
   pace: Pace;
-  /** Since when nobody works on what an earlier run left in doubt. */
-  restsSinceMs(row: PlannedPayout): number | undefined;
+  restsSinceMs: RestsSince;
 }
 
 /**
@@ -49,7 +47,7 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   const pace = openPace({ ...world, ...sending });
   const rules = openStopRules();
   const ledger = grouped(sending.ledger, sending.commit, world.soon);
-  const restsSinceMs = atRest(sending, world);
+  const restsSinceMs = atRest(sending.ledger, world);
   const isOver = () => rules.reason() !== undefined || world.isStopping();
   const claim = async (page: PlannedPayout[]) =>
     ledger.claim(page.map((row) => payoutIntent(orderOfRow(row), world)));
@@ -86,11 +84,6 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   return rules.reason();
 }
 
-/** Since when an earlier run left a row in doubt. */
-function doubtOf(operation: Operation | undefined): string | undefined {
-  return operation && isUnsettled(operation) ? operation.openedAt : undefined;
-}
-
 /** I4: nothing goes out any longer, and of what was claimed nothing can be written down. */
 function isLedgerBroken(rules: StopRules): boolean {
   return rules.reason()?.kind === "internal";
@@ -110,17 +103,6 @@ function sizes({ concurrency, perSecond = Number.POSITIVE_INFINITY }: Sending) {
   };
 }
 
-/** How many rows are in doubt for so long that they do not go out again by themselves (P25). */
-export function countForgotten(
-  { batch, ledger }: Pick<Sending, "batch" | "ledger">,
-  world: Pick<World, "now">,
-): number {
-  let count = 0;
-  for (const { sentAt } of ledger.batches().doubtful(batch))
-    if (isForgotten(sentAt ?? "", world)) count += 1;
-  return count;
-}
-
 function* rowsOf({ batch, ledger, onRow }: Sending, world: World): Generator<PlannedPayout> {
   const batches = ledger.batches();
   for (const row of batches.doubtful(batch)) {
@@ -128,21 +110,6 @@ function* rowsOf({ batch, ledger, onRow }: Sending, world: World): Generator<Pla
     else yield row;
   }
   yield* batches.unsent(batch);
-}
-
-/**
- * What an earlier run left in flight rests for ten seconds from when its process is known to be dead.
- * That is now, for all of it: so its rows rest together, and not one after the other.
- */
-function atRest({ ledger }: Sending, { now }: World): BatchRun["restsSinceMs"] {
-  const nowMs = now();
-  const held = new Set(
-    ledger
-      .unsettled()
-      .filter((operation) => ledger.holderOf(operation))
-      .map(({ reference }) => reference),
-  );
-  return ({ reference }) => (held.has(reference) ? undefined : nowMs);
 }
 
 async function sendRow(

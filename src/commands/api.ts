@@ -116,5 +116,5 @@ function sumIn(body: Record<string, unknown> | undefined): { amountPaisa?: Paisa
 async function endingOf({ answer }: RawOutcome, reads: boolean): Promise<FailureKind | undefined> {
   if (answer.kind === "data") return undefined;
   if (answer.kind === "unclear" && !reads) return "uncertain";
-  return (await import("../operations/outcome.ts")).kindOf(answer);
+  return (await import("../operations/refusal.ts")).kindOf(answer);
 }

@@ -5,12 +5,14 @@ import type { Operation } from "../ledger/operation.ts";
 import { type Call, intended, type Made } from "./by-hand-intent.ts";
 import { anotherRecord, compared, takenBefore } from "./compared.ts";
 import { earlierDoubt } from "./doubt.ts";
-import { checkStop, describe, evidenceOf, isOwnWord, refusedToMake } from "./outcome.ts";
-import { knownPayout, retrievePayout } from "./payout.ts";
+import { describe, evidenceOf } from "./outcome.ts";
 import { orderOf } from "./payout-order.ts";
+import { knownPayout, retrievePayout } from "./payout-record.ts";
 import { type Confirmed, recorded } from "./recorded.ts";
 import type { Repeat } from "./refundable.ts";
+import { isOwnWord, refusedToMake } from "./refusal.ts";
 import { isWaiting } from "./resend.ts";
+import { checkStop } from "./stop.ts";
 import type { World } from "./world.ts";
 
 type Answered = Exclude<Answer, { kind: "unsent" }>;

@@ -5,8 +5,10 @@ import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { attempted, checkStop, describe, refused, unsent } from "./outcome.ts";
+import { attempted, describe, unsent } from "./outcome.ts";
 import { recorded } from "./recorded.ts";
+import { refused } from "./refusal.ts";
+import { checkStop } from "./stop.ts";
 import { remembered } from "./wait.ts";
 import type { World } from "./world.ts";
 

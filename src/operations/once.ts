@@ -7,18 +7,12 @@ import type { Operation } from "../ledger/operation.ts";
 import { isUnresolved } from "../state.ts";
 import { anotherRecord, compared, takenBefore } from "./compared.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import {
-  attempted,
-  checkStop,
-  describe,
-  evidenceOf,
-  isOwnWord,
-  refusedToMake,
-  unsent,
-} from "./outcome.ts";
+import { attempted, describe, evidenceOf, unsent } from "./outcome.ts";
 import { recorded } from "./recorded.ts";
 import { checkRefund, isLive, type Repeat, retrieveCompleted } from "./refundable.ts";
+import { isOwnWord, refusedToMake } from "./refusal.ts";
 import { sameAgain } from "./same-again.ts";
+import { checkStop } from "./stop.ts";
 import type { World } from "./world.ts";
 
 /** Connections are tried this often; a request that may have left is never tried again. */

@@ -5,9 +5,11 @@ import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { clockTrouble } from "./clock.ts";
 import { assertRemembered } from "./doubt.ts";
-import { attempted, checkStop, describe, evidenceOf, refusedToMake, unsent } from "./outcome.ts";
+import { attempted, describe, evidenceOf, unsent } from "./outcome.ts";
 import { type PayoutOrder, payoutBody, uncertain } from "./payout-order.ts";
+import { refusedToMake } from "./refusal.ts";
 import { isGarbled, isWaiting, pauseBeforeResending } from "./resend.ts";
+import { checkStop } from "./stop.ts";
 import type { World } from "./world.ts";
 
 export interface CreatedPayout {

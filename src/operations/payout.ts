@@ -1,21 +1,17 @@
-import type { Data } from "../contract/endpoint.ts";
-import type { ServiceContract } from "../contract/index.ts";
 import { formatTime } from "../contract/local-time.ts";
-import { Failure } from "../failure.ts";
+import type { Failure } from "../failure.ts";
 import type { Claim } from "../ledger/claiming.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { checkClock } from "./clock.ts";
 import { anotherRecord, takenBefore } from "./compared.ts";
 import { earlierDoubt } from "./doubt.ts";
-import { describe } from "./outcome.ts";
 import { createPayout } from "./payout-attempts.ts";
 import { checkClaim, claimReference } from "./payout-claim.ts";
-import { compare, keptTexts, orderOf, type PayoutOrder, uncertain } from "./payout-order.ts";
-import { outcomeOf, recorded } from "./recorded.ts";
+import { compare, keptTexts, orderOf, type PayoutOrder } from "./payout-order.ts";
+import { knownPayout, type Retrieved, retrievePayout, usedBefore } from "./payout-record.ts";
+import { recorded } from "./recorded.ts";
 import type { World } from "./world.ts";
-
-type Retrieved = Data<ServiceContract["retrievePayout"]>;
 
 /** A payout that the service confirmed and that is the one that was asked for. */
 export interface SentPayout {
@@ -140,64 +136,4 @@ async function make(given: PayoutOrder, { kind, operation, restsSinceMs }: Claim
   const { payoutId, amount, merchantRef: reference } = created;
   compare("answer", order, { payoutId, amount, reference });
   return { created, firstMs, doubt };
-}
-
-/** P5: sends nothing; gives the payout as it is now, or the failure that says how it ended. */
-export async function knownPayout(
-  order: PayoutOrder,
-  operation: Operation,
-  world: World,
-): Promise<Retrieved> {
-  const { state, remoteId } = operation;
-  if (state !== "CONFIRMED" || remoteId === null) throw usedBefore(order, operation);
-  const ledger = await world.ledger();
-  try {
-    const payout = await retrievePayout(order, remoteId, world);
-    ledger.learn(operation, { state, status: payout.status });
-    return payout;
-  } catch (error) {
-    if (!(error instanceof Failure) || error.kind !== "conflict") throw error;
-    ledger.learn(operation, outcomeOf(error));
-    throw error;
-  }
-}
-
-/** A reference that came to an end without a payout stays used. */
-export function usedBefore({ reference }: PayoutOrder, { state, message }: Operation): Failure {
-  return new Failure(
-    state === "CONFLICT" ? "conflict" : "refused",
-    `Reference ${reference} was used before, and ended ${state}: ${message}`,
-    {
-      hint: "Nothing was sent. A reference is used once: give this payout a new one.",
-      operation: reference,
-    },
-  );
-}
-
-/**
- * Retrieves the payout and compares all of it: an old payout of the same reference may have gone
- * to somebody else, and the answer to its creation does not say so.
- *
- * @throws Failure `conflict` where it is another payout, `uncertain` where it cannot be compared
- */
-export async function retrievePayout(
-  order: PayoutOrder,
-  payoutId: string,
-  world: World,
-): Promise<Retrieved> {
-  const answer = await world.client.retrievePayout({ payoutId });
-  if (answer.kind !== "data") {
-    throw uncertain(
-      order,
-      `the service has it as ${payoutId}, but it could not be retrieved to compare the recipient (${describe(answer)})`,
-    );
-  }
-  const { data } = answer;
-  compare("record", order, {
-    payoutId: data.payoutId,
-    amount: data.amount,
-    reference: data.merchantRef,
-    recipient: data.recipientNumber,
-  });
-  return data;
 }

@@ -289,7 +289,7 @@ export const mutants = [
   },
   {
     name: "a page that refuses a refund is taken for the service's word",
-    file: "operations/outcome.ts",
+    file: "operations/refusal.ts",
     find: 'if (isJson || kind === "payout") return true;',
     replace: "if (isJson || kind.length > 0) return true;",
     tests: ["test/operations/once.test.ts"],
@@ -476,7 +476,7 @@ export const mutants = [
   },
   {
     name: "batch: rows in flight do not rest after a death",
-    file: "batch/send.ts",
+    file: "batch/doubtful.ts",
     find: "held.has(reference) ? undefined : nowMs",
     replace: "held.has(reference) ? undefined : nowMs - 10_000",
     tests: batch,

@@ -59,7 +59,7 @@ export async function newBatch(
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
-  const { checkStop } = await import("../../../operations/outcome.ts");
+  const { checkStop } = await import("../../../operations/stop.ts");
   const { claimBatch, planBatch, plannedBefore } = await import("../../../batch/claim.ts");
   const { draft, checked, ...examined } = await examineFile(input, hash, ledger, context);
   const file = { ...examined.file, name: input.name ?? examined.file.name };

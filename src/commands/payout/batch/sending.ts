@@ -27,7 +27,8 @@ export async function sendWithProgress(
   ledger: Ledger,
   context: Context,
 ): Promise<RunOver> {
-  const { countForgotten, sendBatch } = await import("../../../batch/send.ts");
+  const { countForgotten } = await import("../../../batch/doubtful.ts");
+  const { sendBatch } = await import("../../../batch/send.ts");
   const before = standingOf(batch, ledger).sums;
   const seen = openCounter(batch, before, context.host);
   if (seen.isDone()) {
@@ -39,7 +40,7 @@ export async function sendWithProgress(
     context.notice(ended > 0 ? nothing : `${nothing} ${again}`);
     return { stopped: undefined, existing: seen.existing };
   }
-  const forgotten = countForgotten({ batch, ledger }, context.host);
+  const forgotten = countForgotten(batch, ledger, context.host);
   const resent = before.uncertain.count - forgotten;
   if (resent > 0)
     context.notice(

@@ -1,0 +1,70 @@
+import type { Data } from "../contract/endpoint.ts";
+import type { ServiceContract } from "../contract/index.ts";
+import { Failure } from "../failure.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { describe } from "./outcome.ts";
+import { compare, type PayoutOrder, uncertain } from "./payout-order.ts";
+import { outcomeOf } from "./recorded.ts";
+import type { World } from "./world.ts";
+
+export type Retrieved = Data<ServiceContract["retrievePayout"]>;
+
+/**
+ * Retrieves the payout and compares all of it: an old payout of the same reference may have gone
+ * to somebody else, and the answer to its creation does not say so.
+ *
+ * @throws Failure `conflict` where it is another payout, `uncertain` where it cannot be compared
+ */
+export async function retrievePayout(
+  order: PayoutOrder,
+  payoutId: string,
+  world: World,
+): Promise<Retrieved> {
+  const answer = await world.client.retrievePayout({ payoutId });
+  if (answer.kind !== "data") {
+    throw uncertain(
+      order,
+      `the service has it as ${payoutId}, but it could not be retrieved to compare the recipient (${describe(answer)})`,
+    );
+  }
+  const { data } = answer;
+  compare("record", order, {
+    payoutId: data.payoutId,
+    amount: data.amount,
+    reference: data.merchantRef,
+    recipient: data.recipientNumber,
+  });
+  return data;
+}
+
+/** P5: sends nothing; gives the payout as it is now, or the failure that says how it ended. */
+export async function knownPayout(
+  order: PayoutOrder,
+  operation: Operation,
+  world: World,
+): Promise<Retrieved> {
+  const { state, remoteId } = operation;
+  if (state !== "CONFIRMED" || remoteId === null) throw usedBefore(order, operation);
+  const ledger = await world.ledger();
+  try {
+    const payout = await retrievePayout(order, remoteId, world);
+    ledger.learn(operation, { state, status: payout.status });
+    return payout;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== "conflict") throw error;
+    ledger.learn(operation, outcomeOf(error));
+    throw error;
+  }
+}
+
+/** A reference that came to an end without a payout stays used. */
+export function usedBefore({ reference }: PayoutOrder, { state, message }: Operation): Failure {
+  return new Failure(
+    state === "CONFLICT" ? "conflict" : "refused",
+    `Reference ${reference} was used before, and ended ${state}: ${message}`,
+    {
+      hint: "Nothing was sent. A reference is used once: give this payout a new one.",
+      operation: reference,
+    },
+  );
+}
