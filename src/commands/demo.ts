@@ -100,7 +100,7 @@ async function* paymentStory(
 
 async function* payoutStory(paymentMethodId: string, world: World): AsyncGenerator<Told> {
   const { triggerPayout } = await import("../operations/move.ts");
-  const { sendPayout } = await import("../operations/payout.ts");
+  const { sendPayout } = await import("../operations/payout/send.ts");
   const recipientNumber = "01712345678";
   const reference = "INV-7";
   const order = {

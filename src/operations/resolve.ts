@@ -6,7 +6,7 @@ import type { Operation, Outcome } from "../ledger/operation.ts";
 import { isUnsettled } from "../state.ts";
 import { comparedRecord } from "./compared.ts";
 import { restMs } from "./doubt.ts";
-import { resendPayout } from "./payout.ts";
+import { resendPayout } from "./payout/send.ts";
 import { held } from "./recorded.ts";
 import { resourceOf, retrieveRecord } from "./service-record.ts";
 import type { World } from "./world.ts";

@@ -4,7 +4,7 @@ import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { dataOf } from "./outcome.ts";
-import { compare, orderOf } from "./payout-order.ts";
+import { compare, orderOf } from "./payout/order.ts";
 import type { World } from "./world.ts";
 
 /** @throws Failure `not-found` where the service does not know it, or that of no usable answer */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { planBatch } from "../../src/batch/claim.ts";
 import { aDayBefore, isMore, paidElsewhere } from "../../src/batch/elsewhere.ts";
-import { payoutFingerprint, payoutIntent } from "../../src/operations/payout-claim.ts";
+import { payoutFingerprint, payoutIntent } from "../../src/operations/payout/claim.ts";
 import { claim, memoryLedger } from "../ledger/small-ledger.ts";
 import { order, scripted, startMs } from "../operations/scripted.ts";
 

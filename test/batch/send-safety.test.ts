@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { rowsAgain } from "../../src/batch/export.ts";
 import { orderOfRow } from "../../src/batch/send.ts";
 import { Failure } from "../../src/failure.ts";
-import { payoutIntent } from "../../src/operations/payout-claim.ts";
+import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { created, data, refused, startMs, unclear } from "../operations/scripted.ts";
 import { type Timed, timed } from "./timed.ts";
 

@@ -6,7 +6,7 @@ import type { Client } from "../../src/http/client.ts";
 import type { Batch } from "../../src/ledger/batches/batch.ts";
 import type { Change } from "../../src/ledger/changes.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { payoutFingerprint } from "../../src/operations/payout-claim.ts";
+import { payoutFingerprint } from "../../src/operations/payout/claim.ts";
 import type { World } from "../../src/operations/world.ts";
 import { created, data, scripted, startMs } from "../operations/scripted.ts";
 

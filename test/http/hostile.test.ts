@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Failure } from "../../src/failure.ts";
 import { openTransport } from "../../src/http/transport.ts";
 import { createPayment, createRefund } from "../../src/operations/once.ts";
-import { sendPayout } from "../../src/operations/payout.ts";
+import { sendPayout } from "../../src/operations/payout/send.ts";
 import { order, paisa, scripted } from "../operations/scripted.ts";
 import { lenden } from "../run.ts";
 import { runs } from "../runs.ts";

@@ -41,7 +41,7 @@ export const mutants = [
   },
   {
     name: "new reference on retry",
-    file: "operations/payout-attempts.ts",
+    file: "operations/payout/attempts.ts",
     find: "world.client.createPayout(payoutBody(order))",
     replace:
       "world.client.createPayout(payoutBody({ ...order, reference: order.reference + (attempt > 1 ? `-${attempt}` : '') }))",
@@ -67,7 +67,7 @@ export const mutants = [
   },
   {
     name: "payout answer not compared",
-    file: "operations/payout.ts",
+    file: "operations/payout/send.ts",
     find: 'compare("answer", order, {',
     replace: '((..._) => {})("answer", order, {',
   },
@@ -128,19 +128,19 @@ export const mutants = [
   },
   {
     name: "ledger error swallowed between attempts",
-    file: "operations/payout-attempts.ts",
+    file: "operations/payout/attempts.ts",
     find: "await noteAttempt(operation, answer, doubt, world);",
     replace: "await noteAttempt(operation, answer, doubt, world).catch(() => {});",
   },
   {
     name: "a refusal ends the doubt",
-    file: "operations/payout-attempts.ts",
+    file: "operations/payout/attempts.ts",
     find: "  if (doubt !== undefined)\n    return uncertain(order,",
     replace: '  if (doubt !== undefined && answer.kind !== "refused")\n    return uncertain(order,',
   },
   {
     name: "an unsent attempt ends the doubt",
-    file: "operations/payout-attempts.ts",
+    file: "operations/payout/attempts.ts",
     find: "  if (doubt !== undefined)\n    return uncertain(order,",
     replace: '  if (doubt !== undefined && answer.kind !== "unsent")\n    return uncertain(order,',
   },
@@ -153,7 +153,7 @@ export const mutants = [
   },
   {
     name: "a row's payout that may be older is taken for its own",
-    file: "operations/payout.ts",
+    file: "operations/payout/send.ts",
     find: "mayBeOlder(created.createdAt, firstMs, world);",
     replace: "isOlder(created.createdAt, firstMs, world);",
     tests: ["test/batch/send-safety.test.ts"],
@@ -172,7 +172,7 @@ export const mutants = [
   },
   {
     name: "an attempt that could not be signed ends the doubt",
-    file: "operations/payout-attempts.ts",
+    file: "operations/payout/attempts.ts",
     find: "if (doubt === undefined || !(error instanceof Failure)) throw error;",
     replace: "if (error) throw error;",
   },
@@ -214,7 +214,7 @@ export const mutants = [
   },
   {
     name: "batch: a row counts as sent from when it began to wait",
-    file: "operations/payout-attempts.ts",
+    file: "operations/payout/attempts.ts",
     find: "firstMs ??= answer.times.begunMs ?? world.now();",
     replace: "firstMs ??= Math.max(0, world.now() - 3_000);",
     tests: ["test/batch/send-safety.test.ts"],
@@ -234,7 +234,7 @@ export const mutants = [
   },
   {
     name: "a resumed payout takes what is given now",
-    file: "operations/payout.ts",
+    file: "operations/payout/send.ts",
     find: "isResumed ? orderOf(operation) : given",
     replace: "isResumed ? given : given",
   },
@@ -296,10 +296,10 @@ export const mutants = [
   },
   {
     name: "a payout in doubt goes out days later, when the machine wakes",
-    file: "operations/payout-attempts.ts",
+    file: "operations/payout/attempts.ts",
     find: "assertRemembered(operation, world);",
     replace: "",
-    tests: ["test/operations/payout.test.ts"],
+    tests: ["test/operations/payout/send.test.ts"],
   },
   {
     name: "a row in doubt goes out days later, when the machine wakes",
@@ -360,7 +360,7 @@ export const mutants = [
   },
   {
     name: "a conflict is answered as success",
-    file: "operations/payout-order.ts",
+    file: "operations/payout/order.ts",
     find: "if (different.length > 0)",
     replace: "if (different.length > 9)",
   },
@@ -490,7 +490,7 @@ export const mutants = [
   },
   {
     name: "batch: no answer ever looks old",
-    file: "operations/payout.ts",
+    file: "operations/payout/send.ts",
     find: "const seen = looksOld ?",
     replace: "const seen = looksOld && firstMs === 0 ?",
     tests: batch,

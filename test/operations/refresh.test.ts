@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Operation } from "../../src/ledger/operation.ts";
-import { payoutIntent } from "../../src/operations/payout-claim.ts";
+import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { refreshStatus } from "../../src/operations/refresh.ts";
 import { created, data, order, refused, scripted, unsent } from "./scripted.ts";
 

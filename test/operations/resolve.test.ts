@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { payoutIntent } from "../../src/operations/payout-claim.ts";
+import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { settleProved } from "../../src/operations/proved.ts";
 import { type Finding, resolve } from "../../src/operations/resolve.ts";
 import { created, data, failure, order, retrieved, scripted } from "./scripted.ts";

@@ -4,7 +4,7 @@ import { Failure } from "../../src/failure.ts";
 import type { Answer } from "../../src/http/answer.ts";
 import type { Client } from "../../src/http/client.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
-import type { PayoutOrder } from "../../src/operations/payout-order.ts";
+import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import type { World } from "../../src/operations/world.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 

@@ -1,6 +1,6 @@
 import { type Standing, standingOf } from "../../src/batch/standing.ts";
 import { amountNumber } from "../../src/contract/amount.ts";
-import type { PayoutOrder } from "../../src/operations/payout-order.ts";
+import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import { sendsBatch } from "./batch-run.ts";
 import type { BatchScenario } from "./batch-scenario.ts";
 import { type Place, payout } from "./commands.ts";

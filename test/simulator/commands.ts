@@ -1,8 +1,8 @@
 import { amountNumber } from "../../src/contract/amount.ts";
 import { cancelRefund } from "../../src/operations/move.ts";
 import { createPayment, createRefund } from "../../src/operations/once.ts";
-import { sendPayout } from "../../src/operations/payout.ts";
-import type { PayoutOrder } from "../../src/operations/payout-order.ts";
+import type { PayoutOrder } from "../../src/operations/payout/order.ts";
+import { sendPayout } from "../../src/operations/payout/send.ts";
 import { type Finding, resolve } from "../../src/operations/resolve.ts";
 import type { World } from "../../src/operations/world.ts";
 import { picked } from "./faults.ts";

@@ -1,6 +1,6 @@
 import { amountNumber } from "../../src/contract/amount.ts";
-import type { SentPayout } from "../../src/operations/payout.ts";
-import type { PayoutOrder } from "../../src/operations/payout-order.ts";
+import type { PayoutOrder } from "../../src/operations/payout/order.ts";
+import type { SentPayout } from "../../src/operations/payout/send.ts";
 import type { Ran } from "./commands.ts";
 import type { PayoutRecord } from "./service.ts";
 import type { Universe } from "./universe.ts";

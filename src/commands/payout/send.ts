@@ -81,10 +81,10 @@ export const payoutSend = defineCommand({
       paymentMethodId: await context.methodId(input),
     };
     if (input.dryRun) {
-      const { payoutBody } = await import("../../operations/payout-order.ts");
+      const { payoutBody } = await import("../../operations/payout/order.ts");
       return context.preview("createPayout", payoutBody(order));
     }
-    const { sendPayout } = await import("../../operations/payout.ts");
+    const { sendPayout } = await import("../../operations/payout/send.ts");
     const sent = await sendPayout(order, await context.world());
     const existing = sent.existing && input.ref !== undefined;
     if (existing)

@@ -110,7 +110,7 @@ export async function previewOf(
   ledger: Ledger,
   context: Context,
 ): Promise<Preview> {
-  const { payoutBody } = await import("../../../operations/payout-order.ts");
+  const { payoutBody } = await import("../../../operations/payout/order.ts");
   const { orderOfRow } = await import("../../../batch/send.ts");
   const { draft, checked, file } = await examineFile(input, hash, ledger, context);
   try {

@@ -80,7 +80,7 @@ export function methodTyped({ method: named, methodId }: SourceInput): string | 
 }
 
 async function rulesOf(input: SourceInput, context: Context) {
-  const { payoutFingerprint } = await import("../../../operations/payout-claim.ts");
+  const { payoutFingerprint } = await import("../../../operations/payout/claim.ts");
   const { openMethodNames } = await import("../../../operations/method.ts");
   const { numberFormat, method: usual } = await context.settings();
   const world = await context.world();

@@ -1,16 +1,16 @@
-import type { Data } from "../contract/endpoint.ts";
-import type { ServiceContract } from "../contract/index.ts";
-import { Failure } from "../failure.ts";
-import type { Answer } from "../http/answer.ts";
-import type { Operation } from "../ledger/operation.ts";
-import { clockTrouble } from "./clock.ts";
-import { assertRemembered } from "./doubt.ts";
-import { attempted, describe, evidenceOf, unsent } from "./outcome.ts";
-import { type PayoutOrder, payoutBody, uncertain } from "./payout-order.ts";
-import { refusedToMake } from "./refusal.ts";
-import { isGarbled, isWaiting, pauseBeforeResending } from "./resend.ts";
-import { checkStop } from "./stop.ts";
-import type { World } from "./world.ts";
+import type { Data } from "../../contract/endpoint.ts";
+import type { ServiceContract } from "../../contract/index.ts";
+import { Failure } from "../../failure.ts";
+import type { Answer } from "../../http/answer.ts";
+import type { Operation } from "../../ledger/operation.ts";
+import { clockTrouble } from "../clock.ts";
+import { assertRemembered } from "../doubt.ts";
+import { attempted, describe, evidenceOf, unsent } from "../outcome.ts";
+import { refusedToMake } from "../refusal.ts";
+import { isGarbled, isWaiting, pauseBeforeResending } from "../resend.ts";
+import { checkStop } from "../stop.ts";
+import type { World } from "../world.ts";
+import { type PayoutOrder, payoutBody, uncertain } from "./order.ts";
 
 export interface CreatedPayout {
   created: Data<ServiceContract["createPayout"]>;

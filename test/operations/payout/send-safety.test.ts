@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { orderOf, payout } from "../simulator/commands.ts";
-import { fault, stage } from "../simulator/stage.ts";
+import { orderOf, payout } from "../../simulator/commands.ts";
+import { fault, stage } from "../../simulator/stage.ts";
 
 const order = orderOf({ reference: 0, amount: 1, to: 0 });
 const otherAmount = orderOf({ reference: 0, amount: 0, to: 0 });

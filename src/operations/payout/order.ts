@@ -1,7 +1,7 @@
-import { amountNumber, type Paisa, paisaOf } from "../contract/amount.ts";
-import { Failure, type FailureDetails } from "../failure.ts";
-import type { Operation } from "../ledger/operation.ts";
-import { compared, type Theirs } from "./compared.ts";
+import { amountNumber, type Paisa, paisaOf } from "../../contract/amount.ts";
+import { Failure, type FailureDetails } from "../../failure.ts";
+import type { Operation } from "../../ledger/operation.ts";
+import { compared, type Theirs } from "../compared.ts";
 
 /** A payout as it was decided; nothing in it changes between attempts. */
 export interface PayoutOrder {

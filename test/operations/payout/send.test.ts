@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { formatTime } from "../../src/contract/local-time.ts";
-import { Failure } from "../../src/failure.ts";
-import type { Answer } from "../../src/http/answer.ts";
-import { sendPayout } from "../../src/operations/payout.ts";
-import { apiKey, client, payoutSecret } from "../http/answering.ts";
-import { misbehave, refusal, success } from "../http/misbehaving.ts";
+import { formatTime } from "../../../src/contract/local-time.ts";
+import { Failure } from "../../../src/failure.ts";
+import type { Answer } from "../../../src/http/answer.ts";
+import { sendPayout } from "../../../src/operations/payout/send.ts";
+import { apiKey, client, payoutSecret } from "../../http/answering.ts";
+import { misbehave, refusal, success } from "../../http/misbehaving.ts";
 import {
   created,
   data,
@@ -20,7 +20,7 @@ import {
   startMs,
   unclear,
   unsent,
-} from "./scripted.ts";
+} from "../scripted.ts";
 
 type Bad = Exclude<Answer, { kind: "data" }>;
 

@@ -1,11 +1,11 @@
-import { formatAmount } from "../contract/money.ts";
-import { Failure } from "../failure.ts";
-import type { Claim } from "../ledger/claiming.ts";
-import type { Operation, ReferencedIntent } from "../ledger/operation.ts";
-import { fingerprintOf } from "./fingerprint.ts";
-import { type PayoutOrder, payoutBody } from "./payout-order.ts";
-import { held } from "./recorded.ts";
-import type { World } from "./world.ts";
+import { formatAmount } from "../../contract/money.ts";
+import { Failure } from "../../failure.ts";
+import type { Claim } from "../../ledger/claiming.ts";
+import type { Operation, ReferencedIntent } from "../../ledger/operation.ts";
+import { fingerprintOf } from "../fingerprint.ts";
+import { held } from "../recorded.ts";
+import type { World } from "../world.ts";
+import { type PayoutOrder, payoutBody } from "./order.ts";
 
 /**
  * Takes the reference for this payout.

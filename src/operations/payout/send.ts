@@ -1,17 +1,17 @@
-import { formatTime } from "../contract/local-time.ts";
-import type { Failure } from "../failure.ts";
-import type { Claim } from "../ledger/claiming.ts";
-import type { Operation } from "../ledger/operation.ts";
-import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
-import { checkClock } from "./clock.ts";
-import { anotherRecord, takenBefore } from "./compared.ts";
-import { earlierDoubt } from "./doubt.ts";
-import { createPayout } from "./payout-attempts.ts";
-import { checkClaim, claimReference } from "./payout-claim.ts";
-import { compare, keptTexts, orderOf, type PayoutOrder } from "./payout-order.ts";
-import { knownPayout, type Retrieved, retrievePayout, usedBefore } from "./payout-record.ts";
-import { recorded } from "./recorded.ts";
-import type { World } from "./world.ts";
+import { formatTime } from "../../contract/local-time.ts";
+import type { Failure } from "../../failure.ts";
+import type { Claim } from "../../ledger/claiming.ts";
+import type { Operation } from "../../ledger/operation.ts";
+import { isOlder, mayBeOlder, surelyOlderMs } from "../age.ts";
+import { checkClock } from "../clock.ts";
+import { anotherRecord, takenBefore } from "../compared.ts";
+import { earlierDoubt } from "../doubt.ts";
+import { recorded } from "../recorded.ts";
+import type { World } from "../world.ts";
+import { createPayout } from "./attempts.ts";
+import { checkClaim, claimReference } from "./claim.ts";
+import { compare, keptTexts, orderOf, type PayoutOrder } from "./order.ts";
+import { knownPayout, type Retrieved, retrievePayout, usedBefore } from "./record.ts";
 
 /** A payout that the service confirmed and that is the one that was asked for. */
 export interface SentPayout {

@@ -1,11 +1,11 @@
-import type { Data } from "../contract/endpoint.ts";
-import type { ServiceContract } from "../contract/index.ts";
-import { Failure } from "../failure.ts";
-import type { Operation } from "../ledger/operation.ts";
-import { describe } from "./outcome.ts";
-import { compare, type PayoutOrder, uncertain } from "./payout-order.ts";
-import { outcomeOf } from "./recorded.ts";
-import type { World } from "./world.ts";
+import type { Data } from "../../contract/endpoint.ts";
+import type { ServiceContract } from "../../contract/index.ts";
+import { Failure } from "../../failure.ts";
+import type { Operation } from "../../ledger/operation.ts";
+import { describe } from "../outcome.ts";
+import { outcomeOf } from "../recorded.ts";
+import type { World } from "../world.ts";
+import { compare, type PayoutOrder, uncertain } from "./order.ts";
 
 export type Retrieved = Data<ServiceContract["retrievePayout"]>;
 
