@@ -22,6 +22,7 @@ export function openStopRules(): StopRules {
       const isLost = end === "uncertain" || end === "unreachable";
       inARow = isLost ? inARow + 1 : 0;
       if (end === "conflict" || end === "access") reason ??= failure;
+      if (end === "uncertain" && isNoAccess(failure)) reason ??= accessRefused(failure);
       if (end === "internal") reason ??= ledgerTrouble(failure);
       // P21: its answer came, and could not be written down.
       if (failure?.details.unrecorded !== undefined) reason ??= troubleOf(failure.details.cause);
@@ -43,6 +44,20 @@ function ledgerTrouble(cause: unknown): Failure {
   return new Failure("internal", "The ledger could not be read or written, so the batch stopped.", {
     hint: "Make room on the disk and check its permissions, then run the same command again.",
     cause,
+  });
+}
+
+/** P18: what refuses access may not be the service, and the payout may have been made. */
+function isNoAccess(failure: Failure | undefined): boolean {
+  const status = failure?.details.status;
+  return status === 401 || status === 403;
+}
+
+function accessRefused(failure: Failure | undefined): Failure {
+  const { status, hint } = failure?.details ?? {};
+  return new Failure("access", `Access is refused (${status}), so the batch stopped.`, {
+    ...(status === undefined ? {} : { status }),
+    ...(hint === undefined ? {} : { hint }),
   });
 }
 

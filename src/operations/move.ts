@@ -7,7 +7,7 @@ import type { Answer } from "../http/answer.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { attempted, describe, unsent } from "./outcome.ts";
 import { recorded } from "./recorded.ts";
-import { refused } from "./refusal.ts";
+import { isOwnWord, refused } from "./refusal.ts";
 import { checkStop } from "./stop.ts";
 import { remembered } from "./wait.ts";
 import type { World } from "./world.ts";
@@ -104,6 +104,7 @@ async function untilMoved<Retrieved extends ServiceRecord>(
     const answer = await attempted(move.send);
     if (answer.kind === "unclear") doubt = describe(answer);
     if (answer.kind === "data") doubt ??= "the service said that it was";
+    if (answer.kind === "refused" && !isOwnWord(move.kind, answer)) doubt ??= describe(answer);
     const isNo = answer.kind === "refused" && answer.why !== "busy";
     if (isNo && doubt === undefined) throw await explained(move, answer);
     const record = await move.retrieve();

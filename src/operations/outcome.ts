@@ -68,11 +68,13 @@ export function describe(answer: Exclude<Answer, { kind: "data" }>): string {
   if (answer.kind === "unsent") return reasonOf(answer.fault.reason);
   const status = answer.status === undefined ? "" : ` (status ${answer.status})`;
   const said = answer.complaint.message ? `: ${answer.complaint.message}` : "";
-  return `${reasonOf(answer.why)}${status}${said}`;
+  const isPage = answer.kind === "refused" && !answer.isJson;
+  return `${isPage ? "a page instead of the service's answer" : reasonOf(answer.why)}${status}${said}`;
 }
 
 function reasonOf(why: string): string {
   if (why === "stopped") return "the command was stopped, or its time ran out";
+  if (why === "access") return "access refused";
   return why === "clash" ? "refused as a conflict" : why;
 }
 

@@ -59,7 +59,7 @@ const refusalKinds: Record<Refused["why"], FailureKind> = {
   refused: "refused",
 };
 
-const refusalHints: Record<Refused["why"], string> = {
+export const refusalHints: Record<Refused["why"], string> = {
   access:
     "Check the API key and, for payouts, the payout secret and that this machine's IP address is whitelisted (Settings → Development Info).",
   "unknown id": "Check the id.",
@@ -70,12 +70,11 @@ const refusalHints: Record<Refused["why"], string> = {
 
 /**
  * Whether a refusal is the service's own word. A page is that of something that stands before it, which
- * may have let the request through. A payout goes out again by its reference, and a payment that was made
- * all the same, where the key is said to be refused, costs nobody anything; a refund would be paid twice.
+ * may have let the request through: a payout or a refund that was made all the same would be paid twice.
+ * A payment costs nobody anything, where the key is said to be refused.
  */
 export function isOwnWord(kind: Operation["kind"], { isJson, why }: Refused): boolean {
-  if (isJson || kind === "payout") return true;
-  return kind === "payment" && why === "access";
+  return isJson || (kind === "payment" && why === "access");
 }
 
 /** The kind of failure that an answer without data means to somebody who only looks. */

@@ -271,6 +271,15 @@ test("P15: a conflict stops the batch at once", async () => {
   expect(place.asked.length).toBeLessThanOrEqual(5);
 });
 
+test("P18: a page that refuses access stops the batch, and leaves in doubt what it was an answer to", async () => {
+  const place = await timed(40, () => ({ ...refused("access", 403), isJson: false }));
+  const reason = await place.send(1);
+  expect(reason).toMatchObject({ kind: "access", details: { status: 403 } });
+  expect(reason?.details.hint).toMatch(/key.*whitelist.*same command/);
+  expect(place.asked.length).toBeLessThanOrEqual(5);
+  expect(countsOf(place).UNCERTAIN).toBeGreaterThanOrEqual(place.asked.length);
+});
+
 test("P18: what was refused for want of access keeps its reference when it is exported", async () => {
   const place = await timed(3, () => refused("access", 403));
   expect(await place.send(1)).toMatchObject({ kind: "access" });

@@ -290,9 +290,16 @@ export const mutants = [
   {
     name: "a page that refuses a refund is taken for the service's word",
     file: "operations/refusal.ts",
-    find: 'if (isJson || kind === "payout") return true;',
-    replace: "if (isJson || kind.length > 0) return true;",
+    find: 'isJson || (kind === "payment" && why === "access")',
+    replace: "isJson || why.length > 0 || kind.length > 0",
     tests: ["test/operations/once.test.ts"],
+  },
+  {
+    name: "a page is believed that refuses a payout",
+    file: "operations/payout/attempts.ts",
+    find: '(isWaiting(answer) || !isOwnWord("payout", answer))',
+    replace: '(isWaiting(answer) || (answer.status === 0 && !isOwnWord("payout", answer)))',
+    tests: ["test/operations/payout/send.test.ts"],
   },
   {
     name: "a payout in doubt goes out days later, when the machine wakes",

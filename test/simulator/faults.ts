@@ -26,6 +26,7 @@ export const faultKinds = {
   "server error": { acts: true },
   redirect: { acts: false },
   refused: { acts: false },
+  page: { acts: true },
   busy: { acts: false },
   clash: { acts: false },
   "success: false": { acts: false },
@@ -54,6 +55,10 @@ export const unsentReasons = [
   "certificate",
 ] as const;
 export const refusals = [400, 401, 403, 404, 422, 410];
+/** With a page, as something that stands before the service answers, whatever the service did. */
+export const pageStatuses = [400, 401, 403, 404, 409, 429, 499];
+/** A payment that was made all the same costs nobody anything: there a page that refuses access is believed. */
+export const paymentPages = pageStatuses.filter((status) => status !== 401 && status !== 403);
 export const busyStatuses = [429, 423, 425];
 export const serverErrors = [500, 502, 503, 504, 408];
 

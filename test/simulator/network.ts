@@ -3,6 +3,8 @@ import {
   busyStatuses,
   type Fault,
   faultKinds,
+  pageStatuses,
+  paymentPages,
   picked,
   refusals,
   serverErrors,
@@ -155,6 +157,11 @@ export class Network {
         return this.#raw(307, "", { location: "https://elsewhere.test/" });
       case "refused":
         return this.#raw(picked(refusals, fault.pick), '{"success":false,"message":"no"}');
+      case "page":
+        return this.#raw(
+          picked(sent.kind === "payment" ? paymentPages : pageStatuses, fault.pick),
+          "<h1>No</h1>",
+        );
       case "busy":
         return this.#raw(picked(busyStatuses, fault.pick), "busy", this.#retryAfter(fault));
       case "clash":

@@ -6,7 +6,7 @@ import type { Operation } from "../../ledger/operation.ts";
 import { clockTrouble } from "../clock.ts";
 import { assertRemembered } from "../doubt.ts";
 import { attempted, describe, evidenceOf, unsent } from "../outcome.ts";
-import { refusedToMake } from "../refusal.ts";
+import { isOwnWord, refusalHints, refusedToMake } from "../refusal.ts";
 import { isGarbled, isWaiting, pauseBeforeResending } from "../resend.ts";
 import { checkStop } from "../stop.ts";
 import type { World } from "../world.ts";
@@ -51,7 +51,8 @@ export async function createPayout(
     if (answer.kind !== "unsent") firstMs ??= answer.times.begunMs ?? world.now();
     if (answer.kind === "data") return { created: answer.data, firstMs: firstMs ?? world.now() };
     if (answer.kind === "unclear") doubt = describe(answer);
-    if (answer.kind === "refused" && isWaiting(answer)) doubt ??= describe(answer);
+    if (answer.kind === "refused" && (isWaiting(answer) || !isOwnWord("payout", answer)))
+      doubt ??= describe(answer);
     if (isGarbled(answer)) garbled += 1;
     const trouble = clockTrouble(world.clockAheadMs() ?? 0);
     if (doubt !== undefined && trouble) throw uncertain(order, `${doubt}. ${trouble}`);
@@ -107,9 +108,18 @@ function lastFailure(
     return uncertain(order, `no trustworthy answer (${doubt})`, {
       evidence: evidenceOf(answer),
       neverLeft: answer.kind === "unsent",
+      ...(answer.kind === "refused" && answer.why === "access" ? noAccess(order, answer) : {}),
     });
   if (answer.kind === "unsent") return unsent(answer);
   if (answer.kind === "refused")
     return refusedToMake(answer, order.reference, world.clockAheadMs());
   return uncertain(order, describe(answer), { evidence: evidenceOf(answer) });
+}
+
+/** P18: no further attempt tells more before that is mended, and a batch stops. */
+function noAccess({ reference }: PayoutOrder, { status }: { status: number }) {
+  return {
+    status,
+    hint: `${refusalHints.access} Then run the same command again with --ref ${reference}.`,
+  };
 }

@@ -99,7 +99,7 @@ export function compare(
 export function uncertain(
   order: PayoutOrder,
   why: string,
-  more: Pick<FailureDetails, "evidence" | "untried" | "neverLeft"> = {},
+  more: Pick<FailureDetails, "evidence" | "untried" | "neverLeft" | "status" | "hint"> = {},
 ): Failure {
   return new Failure(
     "uncertain",

@@ -435,6 +435,18 @@ describe("P17 to P20: refusals", () => {
     expect(run.of("createPayout")).toHaveLength(1);
   });
 
+  test.each([401, 403])(
+    "P18: a page that says %i is not the service's word: the payout stays in doubt, and is sent once",
+    async (status) => {
+      const run = scripted(only({ ...refused("access", status), isJson: false }));
+      const { kind, message, details } = await failure(sendPayout(order, run.world));
+      expect([kind, details.status]).toEqual(["uncertain", status]);
+      expect(message).toContain(`a page instead of the service's answer (status ${status})`);
+      expect(details.hint).toMatch(/key.*secret.*whitelist.*--ref INV-7/);
+      expect(run.of("createPayout")).toHaveLength(1);
+    },
+  );
+
   test("P18: a clock that the very refusal shows to be wrong is named first", async () => {
     const run = scripted(only(refused("access", 403)), {
       onCall: (_, state) => {
