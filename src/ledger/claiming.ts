@@ -23,7 +23,7 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
   const byNumber = database.prepare("SELECT holder FROM operations WHERE number = ?");
   // Who read it before must see that it has moved, also once this process is dead.
   const hold = database.prepare(
-    "UPDATE operations SET holder = ?, updated_at = ? WHERE number = ?",
+    "UPDATE operations SET holder = ?1, updated_at = ?2, resumed_at = ?2 WHERE number = ?3",
   );
   const reopen = database.prepare(
     "UPDATE operations SET state = 'INTENT', reopened_at = ? WHERE number = ?",

@@ -2,12 +2,12 @@ import type { Database, Row } from "../sqlite/database.ts";
 import { accountInSql } from "./account.ts";
 import type { Owner } from "./operation.ts";
 import { mayHavePaid, payeeInSql } from "./payee.ts";
-import { openedAt } from "./select.ts";
+import { lastBegunAt } from "./select.ts";
 
 /** Where else somebody may be paid: what a file, or the rest of a plan, is held against. */
 export interface Elsewhere {
   owner: Pick<Owner, "baseUrl" | "keyId">;
-  /** What was paid or planned since then counts, ISO 8601. */
+  /** What was paid or planned since then counts, ISO 8601; what is in doubt does always. */
   since: string;
   /** Batches that a process works on: what they are still to send counts, however old their plans are. */
   held: bigint[];
@@ -85,8 +85,9 @@ const toBePaid = `
 
 const paid = `
   SELECT ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")}, o.amount_paisa,
-    min(o.reference), max(o.reference), max(${openedAt}), min(o.state = 'CONFIRMED'), count(*)
-  FROM operations o WHERE o.account = ${accountInSql} AND ${openedAt} >= ? AND ${mayHavePaid}
+    min(o.reference), max(o.reference), max(${lastBegunAt}), min(o.state = 'CONFIRMED'), count(*)
+  FROM operations o WHERE o.account = ${accountInSql} AND ${mayHavePaid}
+    AND (${lastBegunAt} >= ? OR o.state != 'CONFIRMED')
     AND (o.reference, o.fingerprint) NOT IN
       (SELECT reference, fingerprint FROM batch_rows WHERE batch = ?)
   GROUP BY 1, 2`;

@@ -184,6 +184,10 @@ const migrations = [
   UPDATE batches SET holder = NULL WHERE holder IS NOT NULL;
   UPDATE callbacks SET holder = NULL WHERE holder IS NOT NULL;
   `,
+  `
+  -- What was in doubt may be paid a day later: somebody who looks for it asks when it last went out.
+  ALTER TABLE operations ADD COLUMN resumed_at TEXT;
+  `,
 ];
 
 /**

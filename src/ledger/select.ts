@@ -6,6 +6,9 @@ import { operationOf } from "./rows.ts";
 /** Since when an operation, `o`, may have been sent. */
 export const openedAt = "coalesce(o.reopened_at, o.created_at)";
 
+/** When it last began to be sent: in doubt, it may go out for a day. */
+export const lastBegunAt = "coalesce(o.resumed_at, o.reopened_at, o.created_at)";
+
 /**
  * Prepares questions for operations of one account. `more` is the rest of the SQL, after the
  * account; whoever asks gives the values for the question marks in it.

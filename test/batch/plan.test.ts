@@ -114,6 +114,21 @@ test("what a batch is still to send counts for a day, and for as long as a proce
   expect(beside.draft.lookAgain().count).toBe(0);
 });
 
+test("what was sent counts for a day from when it last went out, and what is in doubt for as long as it is", async () => {
+  const { ledger, state, lookedAt, pay } = await openPlace();
+  const again = () => lookedAt("A").draft.again().count;
+  const doubtful = pay("DOUBT");
+  ledger.settle(doubtful, { state: "UNCERTAIN", code: "uncertain" }, { letGo: true });
+  state.nowMs += 30 * hourMs;
+  expect(again()).toBe(1);
+  const resumed = pay("DOUBT");
+  ledger.settle(resumed, { state: "CONFIRMED", remoteId: "PO1" }, { letGo: true });
+  state.nowMs += 23 * hourMs;
+  expect(again()).toBe(1);
+  state.nowMs += 2 * hourMs;
+  expect(again()).toBe(0);
+});
+
 test("what is left of a plan is held against other plans, and against what was paid by a clock that was behind", async () => {
   const { ledger, state, lookedAt, pay } = await openPlace();
   const one = lookedAt("A");

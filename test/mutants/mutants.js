@@ -267,6 +267,20 @@ export const mutants = [
     tests: ["test/batch/plan.test.ts"],
   },
   {
+    name: "what is in doubt for more than a day is held against nothing",
+    file: "ledger/others.ts",
+    find: " OR o.state != 'CONFIRMED'",
+    replace: "",
+    tests: ["test/batch/plan.test.ts"],
+  },
+  {
+    name: "the day in which somebody was paid begins with the first attempt",
+    file: "ledger/select.ts",
+    find: "coalesce(o.resumed_at, o.reopened_at, o.created_at)",
+    replace: "o.created_at",
+    tests: ["test/batch/plan.test.ts"],
+  },
+  {
     name: "batch: who agreed to one payout more agreed to any number",
     file: "batch/elsewhere.ts",
     find: "Number(payouts) > (known.get(row) ?? 0)",
