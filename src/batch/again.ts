@@ -1,9 +1,6 @@
 import { createHash } from "node:crypto";
-import { sameMobile } from "../contract/mobile.ts";
 import type { Batch, RowResult } from "../ledger/batches/batch.ts";
-import type { Batches } from "../ledger/batches/batches.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Operation } from "../ledger/operation.ts";
 import { countRow, type Standing, type Sum, standingOf } from "./standing.ts";
 
 const longestReference = 64;
@@ -26,58 +23,39 @@ export function isUsed(standing: Standing): boolean {
 
 /**
  * With which reference a row can be sent again: a used one gives way to a new one, any other stays (I6).
- * Undefined for what is paid, also by its new reference, and for a conflict: what that is about, a person
- * has to find out first.
+ * Undefined for what is paid, also by its new reference, for what went on as another row of the same file,
+ * and for a conflict: what that is about, a person has to find out first.
  */
 export function openReferencesAgain(batch: Batch, ledger: Ledger) {
-  const next = nextReferences(batch, ledger.batches());
+  const inFile = new Set(ledger.batches().newReferences(batch));
   return (row: RowResult, standing: Standing): string | undefined => {
     if (standing === "uncertain" || standing === "unsent") return row.reference;
     if (!isUsed(standing)) return undefined;
-    for (let free = next(row.reference); ; free = next(free)) {
-      const payout = ledger.find(free);
-      // Of what is somebody else's under that reference, `send` tells.
-      if (payout?.reference !== free || !isOfRow(payout, row)) return free;
+    for (let next = newReference(row.reference); ; next = newReference(next)) {
+      if (inFile.has(next)) return undefined;
+      const payout = ledger.find(next);
+      if (payout?.reference !== next) return next;
       const { state, status, code } = payout;
       // What was refused for want of access may still be sent by its reference, as what never left.
-      if (state === "NOT_SENT" || (state === "REFUSED" && code === "access")) return free;
+      if (state === "NOT_SENT" || (state === "REFUSED" && code === "access")) return next;
       if (!isUsed(standingOf(state, status))) return undefined;
     }
   };
 }
 
-/** Whether it is for the same person, whose number may have been mended: then name and amount say so. */
-function isOfRow({ amountPaisa, asked }: Operation, row: RowResult): boolean {
-  const { recipient, name } = row;
-  const isNamed = name !== null && name !== "" && asked.recipientName === name;
-  return (
-    (isNamed && amountPaisa === row.amountPaisa) ||
-    sameMobile(recipient, String(asked.recipientNumber)) === "same"
-  );
-}
-
 /**
- * Gives references to rows whose own are used: each from its own alone, the same each time, so that two
- * exports cannot pay twice. `INV-7` → `INV-7-r2` → `INV-7-r3`, but where the file itself has several
- * of those: the next number would be another row's.
+ * The reference that takes the place of a used one: the same each time, so that two exports cannot pay
+ * twice. `INV-7` → `INV-7-lenden2` → `INV-7-lenden3`. Merchants number as they like (`-2`, `-r2`); this
+ * way is lenden's own, so that what goes by it went on from the first, whatever was mended in it.
  */
-function nextReferences(batch: Batch, batches: Batches): (used: string) => string {
-  const stems = batches.numberedReferences(batch).map((one) => numbered(one).stem);
-  const shared = new Set(batches.referencesAmong(batch, stems));
-  const seen = new Set<string>();
-  for (const stem of stems) (seen.has(stem) ? shared : seen).add(stem);
-  return (used) => {
-    const { stem, number } = numbered(used);
-    const next = `${stem}-r${number + 1}`;
-    const isFree = !shared.has(stem) && next.length <= longestReference;
-    return isFree
-      ? next
-      : `LD-${createHash("sha256").update(`${used} again`).digest("base64url").slice(0, 32)}`;
-  };
+function newReference(used: string): string {
+  const [, stem = used, number = "1"] = /^(.*)-lenden([1-9]\d{0,3})$/.exec(used) ?? [];
+  const next = `-lenden${Number(number) + 1}`;
+  return stem.length + next.length <= longestReference
+    ? stem + next
+    : `LD-${shortened(stem)}${next}`;
 }
 
-/** `INV-7` is the first, and `INV-7-r2` the second of its stem. */
-function numbered(reference: string): { stem: string; number: number } {
-  const [, stem = reference, number = "1"] = /^(.*)-r([1-9]\d{0,3})$/.exec(reference) ?? [];
-  return { stem, number: Number(number) };
+function shortened(stem: string): string {
+  return createHash("sha256").update(stem).digest("base64url").slice(0, 32);
 }

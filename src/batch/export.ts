@@ -1,7 +1,7 @@
 import type { Batch, RowResult } from "../ledger/batches/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { isUsed, openReferencesAgain } from "./again.ts";
-import { readHeader } from "./columns.ts";
+import { type Field, readHeader } from "./columns.ts";
 import { countRow, type Standing, type Sum, standingOf, standings } from "./standing.ts";
 
 /** Which rows: all that stand somewhere, or those that can be sent again after mending. */
@@ -16,10 +16,15 @@ const rowsPerPage = 500;
 
 /** The columns of an export: the file's own, then what came of each row. */
 export function columnsOf(batch: Batch, only: Selection | undefined): string[] {
+  const { columns } = batch;
+  const lacks = (field: Field) => !fieldsOf(batch).includes(field);
   // A file without references still needs them: the dashboard knows a payout by nothing else.
-  const made = hasReferences(batch) ? [] : ["ref"];
-  if (only === "failed") return [...made, ...batch.columns];
-  return [...batch.columns, ...made, ...resultColumns];
+  const ref = lacks("ref") ? ["ref"] : [];
+  // What --method said of all rows is to hold for them the next time too.
+  const method = lacks("method") ? ["method"] : [];
+  return only === "failed"
+    ? [...ref, ...columns, ...method]
+    : [...columns, ...ref, ...resultColumns];
 }
 
 /** The rows of a batch with what came of them, page by page. */
@@ -28,23 +33,27 @@ export function exportedRows(
   only: Standing | undefined,
   ledger: Ledger,
 ): Iterable<ExportedRow[]> {
+  const ref = nameOf("ref", batch);
   return inPages(ledger.batches().results(batch), (row) => {
     const isMeant = only === undefined || only === standingOf(row.state, row.status);
-    return isMeant ? exported(row, batch) : undefined;
+    return isMeant ? exported(row, batch.columns, ref) : undefined;
   });
 }
 
 /**
  * The rows of a batch that can be sent again after mending, page by page.
  *
- * @param leftOut counts those that went on under their new references
+ * @param leftOut counts those that were sent again by their new references
  */
 export function rowsAgain(batch: Batch, ledger: Ledger, leftOut: Sum): Iterable<ExportedRow[]> {
   const referenceAgain = openReferencesAgain(batch, ledger);
+  const [ref, method] = [nameOf("ref", batch), nameOf("method", batch)];
   return inPages(ledger.batches().results(batch), (row) => {
     const standing = standingOf(row.state, row.status);
     const reference = referenceAgain(row, standing);
-    if (reference !== undefined) return anew(row, reference, batch);
+    const own = ownCells(row, batch.columns);
+    if (reference !== undefined)
+      return { ...own, [ref]: reference, [method]: own[method] || row.method };
     if (isUsed(standing)) countRow(leftOut, row);
     return undefined;
   });
@@ -65,27 +74,26 @@ function* inPages(
   yield page;
 }
 
-function exported(row: RowResult, batch: Batch): ExportedRow {
-  const { columns } = batch;
+function exported(row: RowResult, columns: string[], ref: string): ExportedRow {
   const { payoutId, status, code, message, sentAt, updatedAt } = row;
   const state = row.state === "INTENT" ? "UNCERTAIN" : (row.state ?? "NOT_SENT");
   const results = { payoutId, state, status, code, message, sentAt, updatedAt };
   return {
-    [referenceColumn(batch)]: row.reference,
-    ...Object.fromEntries(columns.map((column, index) => [column, row.cells[index] ?? ""])),
+    [ref]: row.reference,
+    ...ownCells(row, columns),
     ...Object.fromEntries(Object.entries(results).map(([name, value]) => [name, value ?? ""])),
   };
 }
 
-function anew(row: RowResult, reference: string, batch: Batch): ExportedRow {
-  const own = batch.columns.map((column, index) => [column, row.cells[index] ?? ""]);
-  return { ...Object.fromEntries(own), [referenceColumn(batch)]: reference };
+function ownCells({ cells }: RowResult, columns: string[]): ExportedRow {
+  return Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? ""]));
 }
 
-function hasReferences(batch: Batch): boolean {
-  return readHeader(batch.columns, ",").fields.includes("ref");
+/** What the file calls a column, or we do where it has none. */
+function nameOf(field: Field, batch: Batch): string {
+  return batch.columns[fieldsOf(batch).indexOf(field)] ?? field;
 }
 
-function referenceColumn({ columns }: Batch): string {
-  return columns.find((column) => column === "ref" || column === "merchantRef") ?? "ref";
+function fieldsOf({ columns }: Batch): Field[] {
+  return readHeader(columns, ",").fields;
 }

@@ -54,8 +54,8 @@ export async function readRow(
       recipient,
       methodId,
       method,
-      name: cells.optional("name", readPlain),
-      description: cells.optional("description", readPlain),
+      name: cells.optional("name", readText),
+      description: cells.optional("description", readText),
       cells: record.cells,
       fingerprint: fingerprintOf({ amountPaisa, recipient, methodId }, rules),
     },
@@ -99,6 +99,13 @@ type Order = Pick<DraftRow, "amountPaisa" | "recipient" | "methodId">;
 function fingerprintOf({ amountPaisa, recipient, methodId }: Order, rules: RowRules) {
   if (amountPaisa === null || recipient === null || methodId === null) return null;
   return rules.fingerprint({ amountPaisa, recipientNumber: recipient, paymentMethodId: methodId });
+}
+
+/** What goes to the recipient: an export for a spreadsheet has put something before it. */
+function readText(text: string): Reading<string> {
+  return /^'[=+\-@]/.test(text)
+    ? rejected("There is an apostrophe before this text, as --for-excel writes it: take it away.")
+    : readPlain(text);
 }
 
 function readPlain(text: string): Reading<string> {

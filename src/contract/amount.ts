@@ -50,7 +50,8 @@ function whatWasMeant(text: string): string {
     .replace(/^([0-9]+),(?=[0-9]{1,2}$)/, "$1.") // 1250,50 is no 125050
     .replace(/[,\s\u00a0_']/gu, "")
     .replace(/^\+|^0+(?=[0-9])/g, "");
-  if (shape.test(plain) && plain !== text) return `Did you mean ${plain}?`;
+  if (/\p{Cf}/u.test(text)) return "It holds an invisible character. Type it anew.";
+  if (shape.test(plain) && plain !== text && /[1-9]/.test(plain)) return `Did you mean ${plain}?`;
   const scientific = /^([1-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$/i.exec(plain);
   if (scientific) {
     const [, first = "", decimals = "", exponent = ""] = scientific;

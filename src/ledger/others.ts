@@ -87,7 +87,7 @@ const paid = `
   SELECT ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")}, o.amount_paisa,
     min(o.reference), max(o.reference), max(${lastBegunAt}), min(o.state = 'CONFIRMED'), count(*)
   FROM operations o WHERE o.account = ${accountInSql} AND ${mayHavePaid}
-    AND (${lastBegunAt} >= ? OR o.state != 'CONFIRMED')
+    AND (${lastBegunAt} >= ? OR o.state IN ('INTENT', 'UNCERTAIN'))
     AND (o.reference, o.fingerprint) NOT IN
       (SELECT reference, fingerprint FROM batch_rows WHERE batch = ?)
   GROUP BY 1, 2`;

@@ -17,7 +17,7 @@ export interface Stop {
   hold(isHeld: boolean): void;
   /** The terminal is gone in the middle of a question: nothing is under way, and nobody is there. */
   hangUp(): void;
-  /** The run is over: listens to nothing any longer. */
+  /** The run is over: a signal that comes while it closes does not take its exit code from it. */
   end(): void;
 }
 
@@ -39,13 +39,16 @@ export function listenForStop(
   let cutOffAtMs = Number.POSITIVE_INFINITY;
   let heldSinceMs: number | undefined;
   let first: Signal | undefined;
+  let isOver = false;
   const stopListening = host.onSignal((signal) => {
-    if (first !== undefined || !finishes) cutOff.abort();
-    if (first !== undefined) stopListening();
-    if (signal === "SIGHUP" && heldSinceMs !== undefined) hangUp();
-    if (first === undefined && finishes && heldSinceMs === undefined)
-      notice("Stopping: what is under way may end; once more leaves it uncertain.");
+    const isFirst = first === undefined;
     first ??= signal;
+    if (!isFirst) stopListening();
+    if (isOver) return;
+    if (!isFirst || !finishes) cutOff.abort();
+    if (signal === "SIGHUP" && heldSinceMs !== undefined) hangUp();
+    if (isFirst && finishes && heldSinceMs === undefined)
+      notice("Stopping: what is under way may end; once more leaves it uncertain.");
     stopping.abort();
   });
   const hangUp = (): void => {
@@ -75,7 +78,7 @@ export function listenForStop(
     },
     hangUp,
     end: () => {
-      stopListening();
+      isOver = true;
       timer.abort();
     },
   };

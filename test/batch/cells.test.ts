@@ -51,6 +51,7 @@ test.each([
 test.each([
   // Amounts, as spreadsheets and people damage them.
   ["amount", "1,000", "Did you mean 1000?"],
+  ["name", "'=HYPERLINK(1)", "There is an apostrophe before this text"],
   ["amount", "1,25,000.50", "Did you mean 125000.50?"],
   ["amount", "1\u00a0000", "Did you mean 1000?"],
   ["amount", "1\u202f000", "Did you mean 1000?"],

@@ -140,46 +140,59 @@ test("what was sent again by its new reference is left out of the next export, a
   ill.splice(0);
   expect(await send(merchant, fileOf(again), "--name", "again")).toBe(0);
   const left = await exported(merchant, path, "--only", "failed");
-  expect(cellsOf(left).map(([ref]) => ref)).toEqual(["ref", "E-r2", "F-r2"]);
+  expect(cellsOf(left).map(([ref]) => ref)).toEqual(["ref", "E-lenden2", "F-lenden2"]);
   const told = await merchant.lenden(["payout", "batch", "status", path]);
   expect(told.stderr).toMatch(
-    /3 rows were refused or cancelled; 1 row, BDT 5\.00, went on under new/,
+    /3 rows were refused or cancelled; 1 row, BDT 5\.00, were sent again/,
   );
   expect(await send(merchant, fileOf(left), "--name", "rest")).toBe(0);
   const { stderr } = await merchant.lenden(["payout", "batch", "status", path]);
-  expect([stderr.includes("3 rows, BDT 15.00, went on under"), stderr.includes("to mend")]).toEqual(
-    [true, false],
-  );
+  expect([
+    stderr.includes("3 rows, BDT 15.00, were sent again"),
+    stderr.includes("to mend"),
+  ]).toEqual([true, false]);
 });
 
-test("a refused row whose new reference was refused too gets the next one, and is no other's", async () => {
+test("a refused row whose new reference was refused too gets the next one", async () => {
   const merchant = await openMerchant({ faults: [faultOf("createPayout:status-400")] });
   const header = ["ref", "amount", "to", "method"];
   const path = fileOf(csv([header, ["G", "5", "01712345691", "nagad"]]));
   expect(await send(merchant, path)).toBe(6);
   const failed = await exported(merchant, path, "--only", "failed");
   expect(await send(merchant, fileOf(failed), "--name", "again")).toBe(6);
-  expect(cellsOf(await exported(merchant, path, "--only", "failed"))[1]?.[0]).toBe("G-r3");
-  const foreign = fileOf(csv([header, ["G-r3", "5", "01812345692", "nagad"]]));
-  expect(await send(merchant, foreign, "--name", "foreign")).toBe(6);
-  expect(cellsOf(await exported(merchant, path, "--only", "failed"))[1]?.[0]).toBe("G-r3");
+  expect(cellsOf(await exported(merchant, path, "--only", "failed"))[1]?.[0]).toBe("G-lenden3");
 });
 
-test("a reference that is somebody's of the same name, or of the same amount, is not the row's", async () => {
+test("how a merchant numbers references says nothing of the row: nobody else's payout is taken for it", async () => {
   const ill = [faultOf("createPayout:status-400")];
   const merchant = await openMerchant({ faults: ill });
   const header = ["ref", "amount", "to", "method", "name"];
-  const rows = ["L", "M"].map((ref, row) => [ref, "5", `0171234565${row}`, "nagad", "Karim"]);
-  const path = fileOf(csv([header, ...rows]));
+  const week1 = [
+    ["rahim-r1", "5", "01712345650", "nagad", "Rahim"],
+    ["karim", "6", "01712345651", "nagad", "Karim"],
+  ];
+  const path = fileOf(csv([header, ...week1]));
   expect(await send(merchant, path)).toBe(6);
   ill.splice(0);
-  const others = [
-    ["L-r2", "7", "01812345651", "nagad", "Karim"],
-    ["M-r2", "5", "01812345652", "nagad", "Rahim"],
+  const week2 = [
+    ["rahim-r2", "5", "01712345650", "nagad", "Rahim"],
+    ["karim-2", "7", "01712345651", "nagad", "Karim"],
   ];
-  expect(await send(merchant, fileOf(csv([header, ...others])), "--name", "others")).toBe(0);
+  expect(await send(merchant, fileOf(csv([header, ...week2])), "--name", "week 2")).toBe(0);
   const left = cellsOf(await exported(merchant, path, "--only", "failed"));
-  expect(left.map(([ref]) => ref)).toEqual(["ref", "L-r2", "M-r2"]);
+  expect(left.map(([ref]) => ref)).toEqual(["ref", "rahim-r1-lenden2", "karim-lenden2"]);
+});
+
+test("a row that was mended, whatever was wrong with it, went on by its new reference", async () => {
+  const ill = [faultOf("createPayout:status-400")];
+  const merchant = await openMerchant({ faults: ill });
+  const header = ["ref", "amount", "to", "method"];
+  const path = fileOf(csv([header, ["L", "5", "01712345650", "nagad"]]));
+  expect(await send(merchant, path)).toBe(6);
+  ill.splice(0);
+  const mended = csv([header, ["L-lenden2", "4", "01912345659", "bkash"]]);
+  expect(await send(merchant, fileOf(mended), "--name", "mended")).toBe(0);
+  expect(cellsOf(await exported(merchant, path, "--only", "failed"))).toEqual([header]);
 });
 
 test("a new reference that was refused for want of access is still the row's, and no second one is given", async () => {
@@ -198,37 +211,34 @@ test("a new reference that was refused for want of access is still the row's, an
   expect(await exported(merchant, path, "--only", "failed")).toBe(failed);
 });
 
-test("a new reference is none that another row of the file has", async () => {
+test("a file that has a row and what took its place gives one row again, and not two", async () => {
   const merchant = await openMerchant({ faults: [faultOf("createPayout:status-400")] });
-  const rows = ["A", "A-r1", "A-r2"].map((ref, row) => [ref, "5", `0171234567${row}`, "nagad"]);
-  const path = fileOf(csv([["ref", "amount", "to", "method"], ...rows]));
-  expect(await send(merchant, path)).toBe(6);
-  const failed = cellsOf(await exported(merchant, path, "--only", "failed"));
-  const references = failed.map(([ref]) => String(ref));
-  expect(new Set([...references, "A", "A-r1", "A-r2"]).size).toBe(7);
-  const one = csv([
-    ["ref", "amount", "to", "method"],
-    ["B-r2", "5", "01712345679", "nagad"],
+  const header = ["ref", "amount", "to", "method"];
+  const long = "x".repeat(62);
+  const rows = ["A", "A-lenden2", "B-lenden2", long].map((ref, row) => [
+    ref,
+    "5",
+    `0171234567${row}`,
+    "nagad",
   ]);
-  const other = fileOf(one, "one.csv");
-  expect(await send(merchant, other)).toBe(6);
-  expect(cellsOf(await exported(merchant, other, "--only", "failed"))[1]?.[0]).toBe("B-r3");
-});
-
-test("a new reference comes from the row alone, whatever became of the others", async () => {
-  const ill = [faultOf("createPayout:status-400")];
-  const merchant = await openMerchant({ faults: ill });
-  const lines = ["C", "C-r2"].map((ref, row) => [ref, "5", `0171234569${row}`, "nagad"]);
-  const path = fileOf(csv([["ref", "amount", "to", "method"], ...lines]));
+  const path = fileOf(csv([header, ...rows]));
   expect(await send(merchant, path)).toBe(6);
-  const both = cellsOf(await exported(merchant, path, "--only", "failed"));
-  ill.splice(0);
-  const half = await openMerchant({ faults: ill });
-  expect(await send(half, path)).toBe(0);
-  const id = cellsOf(await exported(half, path))[2]?.[4] ?? "";
-  expect((await half.lenden(["sandbox", "set", "payout", id, "Cancelled"])).code).toBe(0);
-  await half.lenden(["payout", "batch", "status", path, "--refresh"]);
-  expect(cellsOf(await exported(half, path, "--only", "failed"))).toEqual([both[0], both[2]]);
+  const again = cellsOf(await exported(merchant, path, "--only", "failed"));
+  const shortened = /^LD-[\w-]{32}-lenden/;
+  expect(again.map(([ref]) => ref)).toEqual([
+    "ref",
+    "A-lenden3",
+    "B-lenden3",
+    expect.stringMatching(shortened),
+  ]);
+  expect(await send(merchant, fileOf(csv(again)), "--name", "again")).toBe(6);
+  const third = cellsOf(await exported(merchant, path, "--only", "failed"));
+  expect(third.map(([ref = ""]) => ref.replace(shortened, ""))).toEqual([
+    "ref",
+    "A-lenden4",
+    "B-lenden4",
+    "3",
+  ]);
 });
 
 test("a row in doubt whose recipient was paid the same meanwhile does not go out by itself", async () => {
@@ -246,6 +256,39 @@ test("a row in doubt whose recipient was paid the same meanwhile does not go out
   const resumed = await merchant.lenden(["payout", "batch", "send", doubtful]);
   expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining("as OTHER")]);
   expect(await paid(merchant)).toHaveLength(1);
+});
+
+test("what --method said of all rows stays with those that are sent again", async () => {
+  const merchant = await openMerchant({ faults: [faultOf("createPayout:status-400")] });
+  const rows = [
+    ["amount", "to"],
+    ["5", "01712345678"],
+  ];
+  const path = fileOf(csv(rows));
+  expect(await send(merchant, path, "--method", "nagad")).toBe(6);
+  expect(cellsOf(await exported(merchant, path, "--only", "failed"))).toEqual([
+    ["ref", "amount", "to", "method"],
+    [expect.stringMatching(/^LD-.*-lenden2$/), "5", "01712345678", "nagad"],
+  ]);
+});
+
+test("a reference whose payout was cancelled is a problem of another file that has it, and was not 'sent before'", async () => {
+  const merchant = await openMerchant();
+  const text = csv([
+    ["ref", "amount", "to", "method"],
+    ["A", "5", "01712345678", "nagad"],
+  ]);
+  const path = fileOf(text);
+  expect(await send(merchant, path)).toBe(0);
+  const id = cellsOf(await exported(merchant, path))[1]?.[4] ?? "";
+  await merchant.lenden(["sandbox", "set", "payout", id, "Cancelled"]);
+  await merchant.lenden(["payout", "batch", "status", path, "--refresh"]);
+  const line = ["payout", "batch", "send", fileOf(`${text}\n`), "--name", "x"];
+  const again = await merchant.lenden(line);
+  expect([again.code, again.stderr]).toEqual([
+    5,
+    expect.stringContaining('ref "A": This reference ended Cancelled at '),
+  ]);
 });
 
 test("a reference that was refused is a problem of the file that has it again", async () => {

@@ -40,10 +40,13 @@ const written = fc.record({
   mobile: fc.constantFrom("01R", "+8801R", "8801R", "+880 1R", " 01R ", "0-1R"),
   operator: fc.constantFrom("7", "8", "9", "3"),
   method: fc.constantFrom("bkash", "nagad"),
-  name: fc.string({
-    unit: fc.constantFrom("a", "Z", " ", '"', ",", ";", "=", "'", "রহ", "é", "🎉", "\u200d"),
-    maxLength: 12,
-  }),
+  name: fc
+    .string({
+      unit: fc.constantFrom("a", "Z", " ", '"', ",", ";", "=", "'", "রহ", "é", "🎉", "\u200d"),
+      maxLength: 12,
+    })
+    // That is how a spreadsheet's export guards a formula, and a problem.
+    .filter((name) => !name.startsWith("'=")),
 });
 
 const columnSets = [

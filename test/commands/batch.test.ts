@@ -78,10 +78,13 @@ test("a changed file of the same name is refused with the rows that differ, and 
   expect(refused.code).toBe(5);
   expect(refused.stderr).toContain("Another file of the name SAME.csv was planned");
   const [is, was] = ["7.00", "0.01"].map((amount) => `${amount} to 01912345678 by bkash`);
-  expect(refused.stderr).toContain(`line 4: ${is}; the plan has ${was}`);
-  expect(refused.stderr).toContain("line 5: this row is not in the plan");
-  const shorter = await batch(["send", payroll("SAME", ["500"]), "--allow-duplicates"], data);
-  expect(shorter.stderr).toContain(`the plan has ${was}, and the file does not`);
+  expect(refused.stderr).toContain(`line 4: OTHER-2, ${is} is not in the plan`);
+  expect(refused.stderr).toContain(`the plan has SAME-2, ${was}, and the file does not`);
+  const mended = await batch(
+    ["send", payroll("SAME", ["500", "1250.50", "7"]), "--allow-duplicates"],
+    data,
+  );
+  expect(mended.stderr).toContain(`line 4: ${is}; the plan has ${was}`);
   const named = await batch(["send", other, "--name", "second", "--allow-duplicates"], data);
   expect(named.code).toBe(0);
 });
@@ -134,6 +137,26 @@ test("of very many problems the first thousand are listed, and it is said how ma
   expect(stderr).toContain("and 200 more");
 });
 
+test("of a file with references the rows that differ are named, wherever they stand, and how many more there are", async () => {
+  const data = scratchFolder();
+  const amounts = Array.from({ length: 40 }, (_, row) => `${row + 1}`);
+  const file = payroll("MOVED", amounts);
+  expect((await batch(["send", file], data)).code).toBe(0);
+  const [header, ...rows] = readFileSync(file, "utf8").trim().split("\n");
+  const write = (lines: string[]) => writeFileSync(file, `${[header, ...lines].join("\n")}\n`);
+  write(rows.toSpliced(4, 1));
+  const shorter = await batch(["send", file], data);
+  expect(shorter.code).toBe(5);
+  expect(shorter.stderr.match(/(?:line|plan has) .*/g)).toEqual([
+    expect.stringMatching(/^plan has MOVED-4, 5\.00 to \d+ by bkash, and the file does not$/),
+  ]);
+  write(rows.map((row) => row.replace("MOVED", "OTHER")));
+  expect((await batch(["send", file], data)).stderr).toContain("and 60 more");
+  write(rows.toReversed());
+  const turned = await batch(["send", file], data);
+  expect([turned.code, turned.stderr]).toEqual([0, expect.stringContaining("saved anew")]);
+});
+
 test("a file whose references or names alone changed is another one, and what changed is listed", async () => {
   const [file, data] = [join(scratchFolder(), "words.csv"), scratchFolder()];
   const header = "ref,amount,to,method,name\n";
@@ -148,7 +171,8 @@ test("a file whose references or names alone changed is another one, and what ch
   );
   const { code, stderr } = await batch(["send", file], data);
   expect(code).toBe(5);
-  expect(stderr).toContain("line 2: reference WORDS-9; the plan has reference WORDS-1");
+  expect(stderr).toContain("line 2: WORDS-9, 10.00 to 01712345678 by bkash is not in the plan");
+  expect(stderr).toContain("the plan has WORDS-1, 10.00 to");
   expect(stderr).toContain("line 3: name Mita; the plan has name (none)");
 });
 
@@ -254,12 +278,29 @@ test("check and --dry-run say what a file is already, and whose name it has", as
       if (line[0] === "check") expect(stdout).toContain("No row is left to be sent");
     }
     const changed = await batch([...line, other], data);
-    if (line[0] === "check") expect(changed.stdout).toContain("Another file has this name");
+    const isCheck = line[0] === "check";
+    if (isCheck) expect(changed.stdout).toContain("Another file has this name");
+    expect(changed.code).toBe(isCheck ? 0 : 5);
     expect(changed.stderr).toMatch(
-      /Another file of the name KNOWN\.csv was planned on .*give it a name of its own with --name/,
+      /Another file of the name KNOWN\.csv was planned on [\s\S]*give it a name of its own with --name/,
     );
   }
 });
+
+test.each(["status", "export"])(
+  "%s of a file that is not as it was planned tells nothing of the old rows, but names their batch",
+  async (command) => {
+    const data = scratchFolder();
+    const file = payroll("MONTH");
+    const id = (await batch(["send", file, "-q"], data)).stdout.trim();
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll("MONTH-", "NEXT-"));
+    for (const path of [file, savedAnew(file)]) {
+      const { code, stdout, stderr } = await batch([command, path], data);
+      expect([code, stdout, stderr]).toEqual([5, "", expect.stringContaining(`its id, ${id}`)]);
+    }
+    for (const name of [id, "MONTH.csv"]) expect((await batch([command, name], data)).code).toBe(0);
+  },
+);
 
 test("a planned file that cannot be read any longer is not compared: its problems are what is told", async () => {
   const data = scratchFolder();

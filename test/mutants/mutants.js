@@ -269,7 +269,7 @@ export const mutants = [
   {
     name: "what is in doubt for more than a day is held against nothing",
     file: "ledger/others.ts",
-    find: " OR o.state != 'CONFIRMED'",
+    find: " OR o.state IN ('INTENT', 'UNCERTAIN')",
     replace: "",
     tests: ["test/batch/plan.test.ts"],
   },
@@ -339,7 +339,7 @@ export const mutants = [
   {
     name: "a resumed payout leaves no trace for who read it before",
     file: "ledger/claiming.ts",
-    find: '"UPDATE operations SET holder = ?, updated_at = ? WHERE number = ?"',
+    find: '"UPDATE operations SET holder = ?1, updated_at = ?2, resumed_at = ?2 WHERE number = ?3"',
     replace: '"UPDATE operations SET holder = ?1 WHERE ?2 IS NOT NULL AND number = ?3"',
   },
   {

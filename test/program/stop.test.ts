@@ -6,7 +6,7 @@ import { listenForStop } from "../../src/program/stop.ts";
 function openClock() {
   let nowMs = 0;
   const sleepers: { atMs: number; wake: () => void }[] = [];
-  const listeners: ((signal: Signal) => void)[] = [];
+  const listeners = new Set<(signal: Signal) => void>();
   return {
     now: () => nowMs,
     sleep: (ms: number) =>
@@ -15,9 +15,10 @@ function openClock() {
       }),
     raise: () => {},
     onSignal: (listener: (signal: Signal) => void) => {
-      listeners.push(listener);
-      return () => {};
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
+    listeners: () => listeners.size,
     send: (signal: Signal) => {
       for (const listener of listeners) listener(signal);
     },
@@ -56,4 +57,15 @@ test("a stop says what it leaves under way, but not while somebody is asked", ()
   };
   expect(said(false)).toHaveLength(1);
   expect(said(true)).toEqual([]);
+});
+
+test("a signal that comes when the run is over says nothing, and the next one ends the process as usual", () => {
+  const clock = openClock();
+  const notices: string[] = [];
+  const stop = listenForStop(clock, { finishes: true, notice: (text) => notices.push(text) });
+  stop.end();
+  clock.send("SIGINT");
+  expect([notices, stop.stopping.aborted, clock.listeners()]).toEqual([[], false, 1]);
+  clock.send("SIGINT");
+  expect(clock.listeners()).toBe(0);
 });

@@ -47,20 +47,13 @@ export function openBatchRows(database: Database, { owner, heldBatches }: BatchR
       return { ...again, first };
     },
 
-    /** References that look as if they were made in place of used ones: `…-r2`. */
-    numberedReferences: ({ number }: Batch): string[] =>
-      database
-        .prepare("SELECT reference FROM batch_rows WHERE batch = ? AND reference GLOB '*-r[1-9]*'")
-        .all(number)
-        .map(({ reference }) => String(reference)),
-
-    /** Those of some references that the batch has. */
-    referencesAmong: ({ number }: Batch, references: string[]): string[] =>
+    /** Its references that took the place of used ones: `…-lenden2`. */
+    newReferences: ({ number }: Batch): string[] =>
       database
         .prepare(
-          "SELECT reference FROM batch_rows WHERE batch = ? AND reference IN (SELECT value FROM json_each(?))",
+          "SELECT reference FROM batch_rows WHERE batch = ? AND reference GLOB '*-lenden[1-9]*'",
         )
-        .all(number, JSON.stringify(references))
+        .all(number)
         .map(({ reference }) => String(reference)),
 
     /** Rows of which nobody knows whether they were paid. */

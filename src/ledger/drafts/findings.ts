@@ -74,12 +74,14 @@ const takenReferences = `
 
 const usedReferences = `
   INSERT INTO draft_problems
-  SELECT 'taken', r.line, ?, 'ref', r.reference, 'This reference ended ' || o.state || ' at '
+  SELECT 'taken', r.line, ?, 'ref', r.reference,
+    'This reference ended ' || iif(o.state = 'CONFIRMED', o.status, o.state) || ' at '
     || ${timeInSql("o.updated_at")} || ', and is not used again: give the row a new one.'
   FROM draft_rows r JOIN operations o
     ON o.account = ${accountInSql} AND o.reference = r.reference
-  WHERE o.fingerprint = r.fingerprint
-    AND (o.state = 'CONFLICT' OR (o.state = 'REFUSED' AND o.code IS NOT 'access'))`;
+  WHERE o.fingerprint = r.fingerprint AND (o.state = 'CONFLICT'
+    OR (o.state = 'REFUSED' AND o.code IS NOT 'access')
+    OR (o.state = 'CONFIRMED' AND o.status = 'Cancelled'))`;
 
 const besideRows = `
   FROM draft_others t CROSS JOIN draft_rows r

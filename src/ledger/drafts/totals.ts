@@ -52,7 +52,8 @@ const sumSentBefore = `
   SELECT count(*) AS count, sum(r.amount_paisa) AS sum
   FROM draft_rows r JOIN operations o
     ON o.account = ${accountInSql} AND o.reference = r.reference
-  WHERE o.fingerprint = r.fingerprint AND o.state = 'CONFIRMED'`;
+  WHERE o.fingerprint = r.fingerprint AND o.state = 'CONFIRMED'
+    AND o.status IS NOT 'Cancelled'`;
 
 function sumOf(row: Row | undefined): DraftTotals["sentBefore"] {
   return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };

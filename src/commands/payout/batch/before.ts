@@ -7,8 +7,8 @@ import { rowsAnd, standingOf } from "./standing-card.ts";
 interface Before {
   title: string;
   says: string;
-  /** It is that batch, and not only of its name. */
-  isOwn: boolean;
+  /** It is no batch, but has the name of one: so `send` refuses it. */
+  conflict?: Failure;
 }
 
 /** Of a file that was read, and is a batch already or has the name of one; undefined where it is new. */
@@ -34,10 +34,10 @@ export async function batchBefore(
         ? `This file is batch ${batch.id}, and no row of it is left to be sent.`
         : `This file is batch ${batch.id}, of which ${rowsAnd(count, unsent.sumPaisa + uncertain.sumPaisa)}, are still open.${otherwise}`;
     const title = count === 0 ? "No row is left to be sent" : "The file is a batch already";
-    return { title, says, isOwn: true };
+    return { title, says };
   } catch (error) {
     if (error instanceof Failure && error.kind === "conflict")
-      return { title: "Another file has this name", says: inOneLine(error), isOwn: false };
+      return { title: "Another file has this name", says: inOneLine(error), conflict: error };
     throw error;
   }
 }

@@ -32,7 +32,8 @@ export const batchCheck = defineCommand({
       const before = await batchBefore({ ...file, draft }, ledger);
       if (before) context.notice(before.says);
       // Of a batch the plan counts: what its own rows have to do with each other was settled then.
-      const told = before?.isOwn ? checkedOf(input, draft, ["cell"]) : checked;
+      const isBatch = before !== undefined && !before.conflict;
+      const told = isBatch ? checkedOf(input, draft, ["cell"]) : checked;
       if (told.problemCount > 0) context.notice(adviceOnProblems(told));
       return { ...told, title: before?.title ?? "The file can be sent" };
     } finally {

@@ -9,7 +9,7 @@ export const batchExport = defineCommand({
   name: "payout batch export",
   summary: "Write out a batch: the file's columns, and what came of each row",
   details:
-    "As CSV, unless --output says json or ndjson. With --only failed it is a file to send again after mending: a refused or cancelled row gets a new reference, always the same one, and is left out once it was sent by that; a row in doubt keeps its own; a row in conflict is left out, for somebody has to look at it first.",
+    "As CSV, unless --output says json or ndjson. With --only failed it is a file to send again after mending: a refused or cancelled row gets a new reference (INV-7 becomes INV-7-lenden2), always the same one, and is left out once it was sent by that; a row in doubt keeps its own; a row in conflict is left out, for somebody has to look at it first.",
   examples: [
     { line: "lenden payout batch export payroll.csv", says: "all rows" },
     { line: "lenden payout batch export payroll.csv --for-excel", says: "safe to open in Excel" },
@@ -33,7 +33,7 @@ export const batchExport = defineCommand({
   format: "csv",
   list: true,
   patient: true,
-  exits: ["access"],
+  exits: ["access", "conflict"],
   async *run({ batch: name, only, forExcel }, context) {
     const ledger = await context.ledger();
     const batch = await batchNamed(name, ledger);
@@ -44,7 +44,9 @@ export const batchExport = defineCommand({
     for (const rows of pages) yield { columns, rows, forExcel };
     const { count, sumPaisa } = leftOut;
     if (count > 0)
-      context.notice(`${rowsAnd(count, sumPaisa)}, left out: they went on under new references.`);
+      context.notice(
+        `${rowsAnd(count, sumPaisa)}, left out: they were sent again under new references.`,
+      );
   },
   json: ({ rows }) => rows,
   view: ({ columns, rows, forExcel }) => ({

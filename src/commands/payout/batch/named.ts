@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { usage } from "../../../failure.ts";
+import { basename } from "node:path";
+import { Failure, usage } from "../../../failure.ts";
 import { readWord } from "../../../frame/common-flags.ts";
 import type { Batch, Ledger } from "../../../frame/context.ts";
 import { argument } from "../../../frame/flag.ts";
@@ -12,14 +13,16 @@ export const batchArgument = argument.required(
   "batch",
 );
 
-/** The batch that a file was planned as, that has this id or name, or that is among the newest. */
+/**
+ * The batch that a file was planned as, that has this id or name, or that is among the newest.
+ *
+ * @throws Failure `conflict` for a file that was changed since, or is another one of the same name: what
+ * came of the old rows says nothing of these
+ */
 export async function batchNamed(name: string, ledger: Ledger): Promise<Batch> {
   const batches = ledger.batches();
   const place = placeIn(name);
-  const found =
-    place === undefined
-      ? ((await ofFile(name, ledger)) ?? batches.find(name))
-      : batches.list(place)[place - 1];
+  const found = place === undefined ? await named(name, ledger) : batches.list(place)[place - 1];
   if (found?.plan) return found;
   throw usage(
     [`The ledger has no batch ${JSON.stringify(name)} of this account.`],
@@ -27,8 +30,19 @@ export async function batchNamed(name: string, ledger: Ledger): Promise<Batch> {
   );
 }
 
-async function ofFile(path: string, ledger: Ledger): Promise<Batch | undefined> {
-  if (!existsSync(path)) return undefined;
+async function named(name: string, ledger: Ledger): Promise<Batch | undefined> {
+  const batches = ledger.batches();
+  if (!existsSync(name)) return batches.find(name);
   const { hashOf } = await import("../../../batch/file.ts");
-  return ledger.batches().ofFile(await hashOf(path));
+  const own = batches.ofFile(await hashOf(name));
+  const other = batches.find(basename(name));
+  if (own || !other?.plan) return own;
+  throw new Failure(
+    "conflict",
+    `${name} is not as it was when batch ${other.id} was planned from a file of its name.`,
+    {
+      hint: `To see that batch, name it by its id, ${other.id}. 'lenden payout batch check' says what this file is now.`,
+      operation: other.id,
+    },
+  );
 }

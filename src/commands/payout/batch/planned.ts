@@ -115,8 +115,9 @@ export async function previewOf(
   const { draft, checked, file } = await examineFile(input, hash, ledger, context);
   try {
     const before = await batchBefore({ ...file, name: input.name ?? file.name, draft }, ledger);
+    if (before?.conflict) throw before.conflict;
     if (before) context.notice(before.says);
-    if (!before?.isOwn) refuseProblems(checked);
+    else refuseProblems(checked);
     const totals = draft.totals();
     checkExpected(input, totals);
     const [first] = totals.first;

@@ -82,7 +82,7 @@ export function adviceOn({ batch, sums }: Standing, ledger: Ledger): string | un
   const ended = sums.refused.count + sums.cancelled.count;
   if (ended > 0) {
     const again = sentAgain(batch, ledger);
-    const paid = `; ${rowsAnd(again.count, again.sumPaisa)}, went on under new references`;
+    const paid = `; ${rowsAnd(again.count, again.sumPaisa)}, were sent again under new references`;
     parts.push(`${rowsOf(ended)} refused or cancelled${again.count > 0 ? paid : ""}.`);
     if (again.count < ended)
       parts.push(

@@ -72,7 +72,7 @@ export const batchStatus = defineCommand({
   ending: ({ sums, waited, unseen, isUnderWay }) => {
     const ended = endingOf(sums, { waited });
     if (isUnderWay && (ended === "uncertain" || ended === "unreachable")) return "pending";
-    return ended === "conflict" ? ended : (unseen ?? ended);
+    return ended === "conflict" || ended === "uncertain" ? ended : (unseen ?? ended);
   },
 });
 
