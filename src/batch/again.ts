@@ -1,46 +1,82 @@
 import { createHash } from "node:crypto";
 import type { Batch, RowResult } from "../ledger/batches/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Operation } from "../ledger/operation.ts";
 import { countRow, type Standing, type Sum, standingOf } from "./standing.ts";
+
+/** How a row can go on that was not paid. */
+export type Onward =
+  /** It can be sent, or sent again, by this reference. */
+  | { kind: "open"; reference: string }
+  /** It went on by a new reference, and that is what came of it. */
+  | { kind: "gone"; payout: Operation; standing: Standing }
+  /** It is paid, or in conflict, or the same file has what took its place. */
+  | { kind: "closed" };
+
+/** What came of rows that went on by new references. */
+export interface SentAgain {
+  /** Sent, and not cancelled. */
+  sent: Sum;
+  /** Whatever else: in doubt, in conflict, not sent yet. The first of them by its reference. */
+  others: { count: number; first: string };
+}
 
 const longestReference = 64;
 
-/** Rows that were refused or cancelled, and went on since under the references that `--only failed` gives. */
-export function sentAgain(batch: Batch, ledger: Ledger): Sum {
-  const sum: Sum = { count: 0, sumPaisa: 0n };
-  const referenceAgain = openReferencesAgain(batch, ledger);
-  for (const row of ledger.batches().results(batch)) {
-    const standing = standingOf(row.state, row.status);
-    if (isUsed(standing) && referenceAgain(row, standing) === undefined) countRow(sum, row);
-  }
-  return sum;
+/** Rows that were refused or cancelled, and went on since by the references that `--only failed` gives. */
+export function sentAgain(batch: Batch, ledger: Ledger): SentAgain {
+  const again = noneAgain();
+  const onward = openOnward(batch, ledger);
+  for (const row of ledger.batches().results(batch)) countAgain(again, onward(row));
+  return again;
 }
 
-/** Its reference came to an end without a payout that stands. */
-export function isUsed(standing: Standing): boolean {
-  return standing === "refused" || standing === "cancelled";
+export function noneAgain(): SentAgain {
+  return { sent: { count: 0, sumPaisa: 0n }, others: { count: 0, first: "" } };
+}
+
+export function countAgain({ sent, others }: SentAgain, onward: Onward): void {
+  if (onward.kind !== "gone") return;
+  const { payout, standing } = onward;
+  if (standing === "processing" || standing === "completed") {
+    countRow(sent, { amountPaisa: payout.amountPaisa ?? 0n });
+    return;
+  }
+  others.first ||= payout.reference ?? "";
+  others.count += 1;
 }
 
 /**
- * With which reference a row can be sent again: a used one gives way to a new one, any other stays (I6).
- * Undefined for what is paid, also by its new reference, for what went on as another row of the same file,
- * and for a conflict: what that is about, a person has to find out first.
+ * How the rows of a batch go on: a used reference gives way to a new one, any other stays (I6). Of a
+ * conflict a person has to find out first what it is about.
  */
-export function openReferencesAgain(batch: Batch, ledger: Ledger) {
+export function openOnward(batch: Batch, ledger: Ledger): (row: RowResult) => Onward {
   const inFile = new Set(ledger.batches().newReferences(batch));
-  return (row: RowResult, standing: Standing): string | undefined => {
-    if (standing === "uncertain" || standing === "unsent") return row.reference;
-    if (!isUsed(standing)) return undefined;
+  return (row) => {
+    const standing = standingOf(row.state, row.status);
+    if (standing === "uncertain" || standing === "unsent")
+      return { kind: "open", reference: row.reference };
+    if (!isUsed(standing)) return { kind: "closed" };
     for (let next = newReference(row.reference); ; next = newReference(next)) {
-      if (inFile.has(next)) return undefined;
+      if (inFile.has(next)) return { kind: "closed" };
       const payout = ledger.find(next);
-      if (payout?.reference !== next) return next;
-      const { state, status, code } = payout;
-      // What was refused for want of access may still be sent by its reference, as what never left.
-      if (state === "NOT_SENT" || (state === "REFUSED" && code === "access")) return next;
-      if (!isUsed(standingOf(state, status))) return undefined;
+      if (payout?.reference !== next) return { kind: "open", reference: next };
+      const gone = standingAgain(payout);
+      const isFree = gone === "unsent" && payout.fingerprint === row.fingerprint;
+      if (isFree) return { kind: "open", reference: next };
+      if (!isUsed(gone)) return { kind: "gone", payout, standing: gone };
     }
   };
+}
+
+/** What was refused for want of access may still be sent by its reference, as what never left. */
+function standingAgain({ state, status, code }: Operation): Standing {
+  return state === "REFUSED" && code === "access" ? "unsent" : standingOf(state, status);
+}
+
+/** Its reference came to an end without a payout that stands. */
+function isUsed(standing: Standing): boolean {
+  return standing === "refused" || standing === "cancelled";
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { Batch, RowResult } from "../ledger/batches/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { isUsed, openReferencesAgain } from "./again.ts";
+import { countAgain, openOnward, type SentAgain } from "./again.ts";
 import { type Field, readHeader } from "./columns.ts";
-import { countRow, type Standing, type Sum, standingOf, standings } from "./standing.ts";
+import { type Standing, standingOf, standings } from "./standing.ts";
 
 /** Which rows: all that stand somewhere, or those that can be sent again after mending. */
 export const selections = ["failed", ...standings] as const;
@@ -43,19 +43,21 @@ export function exportedRows(
 /**
  * The rows of a batch that can be sent again after mending, page by page.
  *
- * @param leftOut counts those that were sent again by their new references
+ * @param leftOut counts those that went on by their new references
  */
-export function rowsAgain(batch: Batch, ledger: Ledger, leftOut: Sum): Iterable<ExportedRow[]> {
-  const referenceAgain = openReferencesAgain(batch, ledger);
+export function rowsAgain(
+  batch: Batch,
+  ledger: Ledger,
+  leftOut: SentAgain,
+): Iterable<ExportedRow[]> {
+  const onwardOf = openOnward(batch, ledger);
   const [ref, method] = [nameOf("ref", batch), nameOf("method", batch)];
   return inPages(ledger.batches().results(batch), (row) => {
-    const standing = standingOf(row.state, row.status);
-    const reference = referenceAgain(row, standing);
+    const onward = onwardOf(row);
+    countAgain(leftOut, onward);
+    if (onward.kind !== "open") return undefined;
     const own = ownCells(row, batch.columns);
-    if (reference !== undefined)
-      return { ...own, [ref]: reference, [method]: own[method] || row.method };
-    if (isUsed(standing)) countRow(leftOut, row);
-    return undefined;
+    return { ...own, [ref]: onward.reference, [method]: own[method] || row.method };
   });
 }
 

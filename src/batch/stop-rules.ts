@@ -1,4 +1,5 @@
 import { Failure, type FailureKind } from "../failure.ts";
+import { refusalHints } from "../operations/refusal.ts";
 
 /** How a row ended; `existing`: the service had its payout before. */
 export type RowEnd = "sent" | "existing" | FailureKind;
@@ -54,10 +55,10 @@ function isNoAccess(failure: Failure | undefined): boolean {
 }
 
 function accessRefused(failure: Failure | undefined): Failure {
-  const { status, hint } = failure?.details ?? {};
+  const { status } = failure?.details ?? {};
   return new Failure("access", `Access is refused (${status}), so the batch stopped.`, {
     ...(status === undefined ? {} : { status }),
-    ...(hint === undefined ? {} : { hint }),
+    hint: `${refusalHints.access} Then run the same command again.`,
   });
 }
 

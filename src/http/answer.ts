@@ -14,7 +14,7 @@ export type Answer<Data = unknown> =
       status: number;
       complaint: Complaint;
       times: Times;
-      /** Whether it is JSON, as the service answers: what stands before it may answer with a page. */
+      /** Whether it is a JSON object, as the service answers: what stands before it may answer with a page. */
       isJson: boolean;
     }
   | {
@@ -80,7 +80,7 @@ export function judge(exchange: Exchange, { data, isRead, begunMs }: Asked): Ans
     status,
     complaint,
     times,
-    isJson: body !== undefined,
+    isJson: isObject(body),
   });
   const unclear = (why: Doubt): Answer => ({
     kind: "unclear",

@@ -187,6 +187,9 @@ const migrations = [
   `
   -- What was in doubt may be paid a day later: somebody who looks for it asks when it last went out.
   ALTER TABLE operations ADD COLUMN resumed_at TEXT;
+  UPDATE operations SET resumed_at =
+    (SELECT max(at) FROM events e WHERE e.operation = operations.number AND event = 'attempt')
+    WHERE kind = 'payout' AND attempts > 1;
   `,
 ];
 

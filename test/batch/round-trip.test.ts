@@ -142,13 +142,13 @@ test("what was sent again by its new reference is left out of the next export, a
   const left = await exported(merchant, path, "--only", "failed");
   expect(cellsOf(left).map(([ref]) => ref)).toEqual(["ref", "E-lenden2", "F-lenden2"]);
   const told = await merchant.lenden(["payout", "batch", "status", path]);
-  expect(told.stderr).toMatch(
-    /3 rows were refused or cancelled; 1 row, BDT 5\.00, were sent again/,
+  expect(told.stderr).toContain(
+    "3 rows were refused or cancelled. Sent again by new references: 1 row, BDT 5.00. 'lenden",
   );
   expect(await send(merchant, fileOf(left), "--name", "rest")).toBe(0);
   const { stderr } = await merchant.lenden(["payout", "batch", "status", path]);
   expect([
-    stderr.includes("3 rows, BDT 15.00, were sent again"),
+    stderr.includes("new references: 3 rows, BDT 15.00."),
     stderr.includes("to mend"),
   ]).toEqual([true, false]);
 });
@@ -192,6 +192,30 @@ test("a row that was mended, whatever was wrong with it, went on by its new refe
   ill.splice(0);
   const mended = csv([header, ["L-lenden2", "4", "01912345659", "bkash"]]);
   expect(await send(merchant, fileOf(mended), "--name", "mended")).toBe(0);
+  expect(cellsOf(await exported(merchant, path, "--only", "failed"))).toEqual([header]);
+  const { stderr } = await merchant.lenden(["payout", "batch", "status", path]);
+  expect(stderr).toBe(
+    "1 row was refused or cancelled. Sent again by new references: 1 row, BDT 4.00.\n",
+  );
+});
+
+test("what went on by a new reference and is not paid is told apart, with where to look", async () => {
+  const ill = [faultOf("createPayout:status-400")];
+  const merchant = await openMerchant({ faults: ill });
+  const header = ["ref", "amount", "to", "method"];
+  const rows = ["M", "N"].map((ref, row) => [ref, "5", `0171234565${row}`, "nagad"]);
+  const path = fileOf(csv([header, ...rows]));
+  expect(await send(merchant, path)).toBe(6);
+  ill.splice(0, 1, faultOf("createPayout:status-401"));
+  const mended = csv([header, ["M-lenden2", "5", "01912345658", "nagad"]]);
+  expect(await send(merchant, fileOf(mended), "--name", "mended")).toBe(4);
+  ill.splice(0, 1, faultOf("createPayout:status-503"));
+  const doubtful = csv([header, ["N-lenden2", "5", "01712345651", "nagad"]]);
+  expect(await send(merchant, fileOf(doubtful), "--name", "doubt", "--timeout", "1s")).toBe(75);
+  const { stderr } = await merchant.lenden(["payout", "batch", "status", path]);
+  expect(stderr).toBe(
+    "2 rows were refused or cancelled. By new references, but not sent so far, in doubt or in conflict: 2 rows; 'lenden ledger show M-lenden2' says more.\n",
+  );
   expect(cellsOf(await exported(merchant, path, "--only", "failed"))).toEqual([header]);
 });
 

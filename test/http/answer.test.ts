@@ -81,6 +81,14 @@ test.each<[number, string, string]>([
   expect(verdict(judge(answer(status, body), { data: created }))).toBe(wanted);
 });
 
+test.each(["<h1>No</h1>", "403", "null", '"Forbidden"', "[]", ""])(
+  "a refusal that says %j is no word of the service's, which answers with an object",
+  (body) => {
+    expect(judge(answer(403, body), { data: created })).toMatchObject({ isJson: false });
+    expect(judge(answer(403, '{"x":1}'), { data: created })).toMatchObject({ isJson: true });
+  },
+);
+
 test("a page that nothing is there tells of a read what it tells of nothing else", () => {
   const page = answer(404, "<h1>no</h1>");
   expect(verdict(judge(page, { data: created, isRead: true }))).toBe("refused: unknown id");

@@ -30,6 +30,7 @@ describe("migrations", () => {
     const database = await openDatabase(":memory:");
     // Written by the schema before the accounts had a table: two payouts, a payment, a batch of two.
     database.exec(readFileSync(resolve(import.meta.dirname, "version-2.sql"), "utf8"));
+    database.exec("UPDATE operations SET attempts = 2 WHERE reference = 'ROW-1'");
     const baseUrl = "http://127.0.0.1:41999/cp/api/v1";
     const ledger = openLedger(
       database,
@@ -50,6 +51,10 @@ describe("migrations", () => {
     const batch = ledger.batches().find("BGR9XY8");
     expect(batch?.plan).toMatchObject({ rowCount: 2, totalPaisa: 3_050n });
     expect(batch?.fileName).toBe("rows.csv");
+    const resumed = database.prepare(
+      "SELECT reference, resumed_at AS at FROM operations WHERE resumed_at NOT NULL",
+    );
+    expect(resumed.all()).toEqual([{ reference: "ROW-1", at: "2026-11-21T23:10:29.931Z" }]);
     expect(batch && ledger.batches().tally(batch)).toEqual([
       { state: "CONFIRMED", status: "Processing", count: 2, sumPaisa: 3_050n },
     ]);

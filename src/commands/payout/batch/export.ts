@@ -1,9 +1,10 @@
+import { noneAgain } from "../../../batch/again.ts";
 import { columnsOf, exportedRows, rowsAgain, selections } from "../../../batch/export.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { flag, oneOf } from "../../../frame/flag.ts";
 import { text } from "../../../ui/view.ts";
 import { batchArgument, batchNamed } from "./named.ts";
-import { rowsAnd } from "./standing-card.ts";
+import { againText } from "./standing-card.ts";
 
 export const batchExport = defineCommand({
   name: "payout batch export",
@@ -33,20 +34,17 @@ export const batchExport = defineCommand({
   format: "csv",
   list: true,
   patient: true,
-  exits: ["access", "conflict"],
+  exits: ["access"],
   async *run({ batch: name, only, forExcel }, context) {
     const ledger = await context.ledger();
     const batch = await batchNamed(name, ledger);
     const columns = columnsOf(batch, only);
-    const leftOut = { count: 0, sumPaisa: 0n };
+    const leftOut = noneAgain();
     const pages =
       only === "failed" ? rowsAgain(batch, ledger, leftOut) : exportedRows(batch, only, ledger);
     for (const rows of pages) yield { columns, rows, forExcel };
-    const { count, sumPaisa } = leftOut;
-    if (count > 0)
-      context.notice(
-        `${rowsAnd(count, sumPaisa)}, left out: they were sent again under new references.`,
-      );
+    const says = againText(leftOut);
+    if (says) context.notice(`Left out is what went on. ${says}`);
   },
   json: ({ rows }) => rows,
   view: ({ columns, rows, forExcel }) => ({

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { Failure, usage } from "../../../failure.ts";
+import { usage } from "../../../failure.ts";
 import { readWord } from "../../../frame/common-flags.ts";
 import type { Batch, Ledger } from "../../../frame/context.ts";
 import { argument } from "../../../frame/flag.ts";
@@ -16,8 +16,8 @@ export const batchArgument = argument.required(
 /**
  * The batch that a file was planned as, that has this id or name, or that is among the newest.
  *
- * @throws Failure `conflict` for a file that was changed since, or is another one of the same name: what
- * came of the old rows says nothing of these
+ * @throws Failure `usage` for a file that was changed since, or is another one of the same name: what
+ * came of the old rows may say nothing of these
  */
 export async function batchNamed(name: string, ledger: Ledger): Promise<Batch> {
   const batches = ledger.batches();
@@ -37,12 +37,10 @@ async function named(name: string, ledger: Ledger): Promise<Batch | undefined> {
   const own = batches.ofFile(await hashOf(name));
   const other = batches.find(basename(name));
   if (own || !other?.plan) return own;
-  throw new Failure(
-    "conflict",
-    `${name} is not as it was when batch ${other.id} was planned from a file of its name.`,
-    {
-      hint: `To see that batch, name it by its id, ${other.id}. 'lenden payout batch check' says what this file is now.`,
-      operation: other.id,
-    },
+  throw usage(
+    [
+      `${name} is not, byte for byte, the file of its name that batch ${other.id} was planned from.`,
+    ],
+    `'lenden payout batch check' says whether its rows are still the same. To see that batch, name it by its id, ${other.id}.`,
   );
 }

@@ -1,4 +1,4 @@
-import { sentAgain } from "../../../batch/again.ts";
+import { type SentAgain, sentAgain } from "../../../batch/again.ts";
 import { addUp, type Standings, type Sum, standings } from "../../../batch/standing.ts";
 import { amountText } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
@@ -82,9 +82,8 @@ export function adviceOn({ batch, sums }: Standing, ledger: Ledger): string | un
   const ended = sums.refused.count + sums.cancelled.count;
   if (ended > 0) {
     const again = sentAgain(batch, ledger);
-    const paid = `; ${rowsAnd(again.count, again.sumPaisa)}, were sent again under new references`;
-    parts.push(`${rowsOf(ended)} refused or cancelled${again.count > 0 ? paid : ""}.`);
-    if (again.count < ended)
+    parts.push(`${rowsOf(ended)} refused or cancelled.`, againText(again));
+    if (again.sent.count + again.others.count < ended)
       parts.push(
         `'lenden payout batch export ${batch.id} --only failed' writes a file to mend and send again.`,
       );
@@ -93,7 +92,14 @@ export function adviceOn({ batch, sums }: Standing, ledger: Ledger): string | un
     parts.push(
       `Of ${rowsText(sums.conflict.count)} the service has something else: look at what 'lenden payout batch export ${batch.id} --only conflict' shows in the dashboard, before anybody is paid again.`,
     );
-  return parts.join(" ") || undefined;
+  return parts.filter((part) => part !== "").join(" ") || undefined;
+}
+
+/** What came of rows by their new references, in sentences; empty where none went on. */
+export function againText({ sent, others }: SentAgain): string {
+  const isSent = `Sent again by new references: ${rowsAnd(sent.count, sent.sumPaisa)}.`;
+  const isOpen = `By new references, but not sent so far, in doubt or in conflict: ${rowsText(others.count)}; 'lenden ledger show ${others.first}' says more.`;
+  return [sent.count > 0 ? isSent : "", others.count > 0 ? isOpen : ""].join(" ").trim();
 }
 
 function rowsOf(count: number): string {
