@@ -69,6 +69,15 @@ export function openOnward(batch: Batch, ledger: Ledger): (row: RowResult) => On
   };
 }
 
+/** The payout by which the row of a used reference went on, if there is one that stands, or may. */
+export function wentOnAs(used: string, ledger: Ledger): Operation | undefined {
+  for (let next = newReference(used); ; next = newReference(next)) {
+    const payout = ledger.find(next);
+    if (payout?.reference !== next) return undefined;
+    if (!isUsed(standingAgain(payout))) return payout;
+  }
+}
+
 /** What was refused for want of access may still be sent by its reference, as what never left. */
 function standingAgain({ state, status, code }: Operation): Standing {
   return state === "REFUSED" && code === "access" ? "unsent" : standingOf(state, status);

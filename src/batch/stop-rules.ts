@@ -56,7 +56,7 @@ function isNoAccess(failure: Failure | undefined): boolean {
 
 function accessRefused(failure: Failure | undefined): Failure {
   const { status } = failure?.details ?? {};
-  return new Failure("access", `Access is refused (${status}), so the batch stopped.`, {
+  return new Failure("access", `Access is refused, so the batch stopped. ${failure?.message}`, {
     ...(status === undefined ? {} : { status }),
     hint: `${refusalHints.access} Then run the same command again.`,
   });

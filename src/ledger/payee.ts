@@ -3,9 +3,13 @@ export function payeeOf(recipient: string): string {
   return recipient.replace(/[^0-9]/g, "").slice(-11);
 }
 
-/** The same of a value in SQL, which has no patterns: of the ways in which lenden writes numbers. */
+/** The same of a value in SQL, which has no patterns: without what people put between digits. */
 export function payeeInSql(recipient: string): string {
-  return `substr(replace(replace(${recipient}, ' ', ''), '-', ''), -11)`;
+  const digits = [" ", "-", ".", "(", ")", "/"].reduce(
+    (text, between) => `replace(${text}, '${between}', '')`,
+    recipient,
+  );
+  return `substr(${digits}, -11)`;
 }
 
 /** Whether a payout, `o`, moved money, or may have. */

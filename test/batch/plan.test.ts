@@ -114,6 +114,23 @@ test("what a batch is still to send counts for a day, and for as long as a proce
   expect(beside.draft.lookAgain().count).toBe(0);
 });
 
+test.each(["017.12.345678", "(017) 12-345678", "+880 1712/345678"])(
+  "somebody whose number was sent as %s is the same person",
+  async (recipient) => {
+    const { lookedAt, pay } = await openPlace();
+    pay("BY-HAND", recipient);
+    expect(lookedAt("A").draft.again().count).toBe(1);
+  },
+);
+
+test("a reference that ended in conflict is taken, and nobody is told to pay by another one", async () => {
+  const { ledger, lookedAt, pay } = await openPlace();
+  ledger.settle(pay("A-1"), { state: "CONFLICT", code: "conflict" }, { letGo: true });
+  const [problem, ...others] = lookedAt("A").draft.problems(["taken", "used"], 9);
+  expect([problem?.kind, others]).toEqual(["taken", []]);
+  expect(problem?.problem).toMatch(/look at OP.* in the dashboard before anybody is paid again\.$/);
+});
+
 test("what was sent counts for a day from when it last went out, and what is in doubt for as long as it is", async () => {
   const { ledger, state, lookedAt, pay } = await openPlace();
   const again = () => lookedAt("A").draft.again().count;

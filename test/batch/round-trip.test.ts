@@ -199,6 +199,28 @@ test("a row that was mended, whatever was wrong with it, went on by its new refe
   );
 });
 
+test("a file of new references that were used up since is told by which its rows went on", async () => {
+  const ill = [faultOf("createPayout:status-400")];
+  const merchant = await openMerchant({ faults: ill });
+  const header = ["ref", "amount", "to", "method"];
+  const path = fileOf(csv([header, ["O", "5", "01712345650", "nagad"]]));
+  expect(await send(merchant, path)).toBe(6);
+  const second = await exported(merchant, path, "--only", "failed");
+  expect(await send(merchant, fileOf(second), "--name", "second")).toBe(6);
+  ill.splice(0);
+  const third = await exported(merchant, path, "--only", "failed");
+  expect(await send(merchant, fileOf(third), "--name", "third")).toBe(0);
+  const { code, stderr } = await merchant.lenden([
+    ...["payout", "batch", "check"],
+    fileOf(`${second}\n`),
+  ]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("Mend the file")]);
+  const line = ["payout", "batch", "send", fileOf(`${second}\n`), "--name", "x"];
+  expect((await merchant.lenden(line)).stderr).toContain(
+    "The row went on as O-lenden3: take it out.",
+  );
+});
+
 test("what went on by a new reference and is not paid is told apart, with where to look", async () => {
   const ill = [faultOf("createPayout:status-400")];
   const merchant = await openMerchant({ faults: ill });
@@ -310,7 +332,7 @@ test("a reference whose payout was cancelled is a problem of another file that h
   const line = ["payout", "batch", "send", fileOf(`${text}\n`), "--name", "x"];
   const again = await merchant.lenden(line);
   expect([again.code, again.stderr]).toEqual([
-    5,
+    2,
     expect.stringContaining('ref "A": This reference ended Cancelled at '),
   ]);
 });
@@ -333,8 +355,8 @@ test("a reference that was refused is a problem of the file that has it again", 
   const { updatedAt } = await merchant.json(["ledger", "show", "A"]);
   const says = `This reference ended REFUSED at ${formatTime(String(updatedAt))}, and is not used again`;
   expect([again.code, again.stderr]).toEqual([
-    5,
-    expect.stringContaining(`line 2, ref "A": ${says}: give the row a new one`),
+    2,
+    expect.stringContaining(`line 2, ref "A": ${says}. If it is still to be paid, give the row`),
   ]);
 });
 

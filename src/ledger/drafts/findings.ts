@@ -29,6 +29,7 @@ export function findProblems(database: Database, { elsewhere, places }: Scope): 
   database.prepare(repeatedReferences).run(ref);
   database.prepare(repeatedPayees).run(to);
   database.prepare(takenReferences).run(ref, baseUrl, keyId);
+  database.prepare(conflicts).run(ref, baseUrl, keyId);
   database.prepare(usedReferences).run(ref, baseUrl, keyId);
   findAgain(database, { elsewhere, places });
 }
@@ -72,15 +73,22 @@ const takenReferences = `
     ON o.account = ${accountInSql} AND o.reference = r.reference
   WHERE r.fingerprint IS NOT NULL AND o.fingerprint != r.fingerprint`;
 
-const usedReferences = `
+const conflicts = `
   INSERT INTO draft_problems
-  SELECT 'taken', r.line, ?, 'ref', r.reference,
-    'This reference ended ' || iif(o.state = 'CONFIRMED', o.status, o.state) || ' at '
-    || ${timeInSql("o.updated_at")} || ', and is not used again: give the row a new one.'
+  SELECT 'taken', r.line, ?, 'ref', r.reference, 'The service has another payout under this reference: '
+    || 'look at ' || o.id || ' and in the dashboard before anybody is paid again.'
   FROM draft_rows r JOIN operations o
     ON o.account = ${accountInSql} AND o.reference = r.reference
-  WHERE o.fingerprint = r.fingerprint AND (o.state = 'CONFLICT'
-    OR (o.state = 'REFUSED' AND o.code IS NOT 'access')
+  WHERE o.fingerprint = r.fingerprint AND o.state = 'CONFLICT'`;
+
+const usedReferences = `
+  INSERT INTO draft_problems
+  SELECT 'used', r.line, ?, 'ref', r.reference,
+    'This reference ended ' || iif(o.state = 'CONFIRMED', o.status, o.state) || ' at '
+    || ${timeInSql("o.updated_at")} || ', and is not used again.'
+  FROM draft_rows r JOIN operations o
+    ON o.account = ${accountInSql} AND o.reference = r.reference
+  WHERE o.fingerprint = r.fingerprint AND ((o.state = 'REFUSED' AND o.code IS NOT 'access')
     OR (o.state = 'CONFIRMED' AND o.status = 'Cancelled'))`;
 
 const besideRows = `

@@ -2,9 +2,10 @@ import type { Database, Row } from "../../sqlite/database.ts";
 
 /**
  * `cell`: it cannot be read. `repeated`: the file pays somebody the same amount twice; `again`: the
- * ledger did within a day, or is about to; both may be meant. `taken`: the reference cannot be used.
+ * ledger did within a day, or is about to; both may be meant. `taken`: the reference is another
+ * payout's. `used`: it came to an end without a payout that stands.
  */
-const problemKinds = ["cell", "repeated", "again", "taken"] as const;
+const problemKinds = ["cell", "repeated", "again", "taken", "used"] as const;
 export type ProblemKind = (typeof problemKinds)[number];
 
 /** What is wrong with one cell, or with a line as a whole. */

@@ -59,11 +59,14 @@ export async function knownPayout(
 
 /** A reference that came to an end without a payout stays used. */
 export function usedBefore({ reference }: PayoutOrder, { state, message }: Operation): Failure {
+  const isConflict = state === "CONFLICT";
   return new Failure(
-    state === "CONFLICT" ? "conflict" : "refused",
+    isConflict ? "conflict" : "refused",
     `Reference ${reference} was used before, and ended ${state}: ${message}`,
     {
-      hint: "Nothing was sent. A reference is used once: give this payout a new one.",
+      hint: isConflict
+        ? "Nothing was sent. Look in the dashboard what the service has under it, before anybody is paid again."
+        : "Nothing was sent. A reference is used once: give this payout a new one.",
       operation: reference,
     },
   );

@@ -1,10 +1,10 @@
 import { Failure, inOneLine } from "../../../failure.ts";
 import type { BatchFile, Draft, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
-import { rowsAnd, standingOf } from "./standing-card.ts";
+import { readStanding, rowsAnd } from "./standing-card.ts";
 
 /** What `send` would make of a file, in words. */
-interface Before {
+export interface Before {
   title: string;
   says: string;
   /** It is no batch, but has the name of one: so `send` refuses it. */
@@ -22,7 +22,7 @@ export async function batchBefore(
   try {
     const batch = ledger.batches().ofFile(file.hash) ?? plannedBefore(file, draft, ledger);
     if (!batch?.plan) return undefined;
-    const { unsent, uncertain } = standingOf(batch, ledger).sums;
+    const { unsent, uncertain } = readStanding(batch, ledger).sums;
     const count = unsent.count + uncertain.count;
     const { count: paid } = paidElsewhere(batch, ledger);
     const otherwise =

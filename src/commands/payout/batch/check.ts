@@ -1,9 +1,9 @@
 import { formatPaisa } from "../../../contract/money.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { card, field, sentence, text, type View } from "../../../ui/view.ts";
-import { batchBefore } from "./before.ts";
+import { type Before, batchBefore } from "./before.ts";
 import { allowedLines, type Checked, checkedJson, checkedOf } from "./checked.ts";
-import { adviceOnProblems } from "./confirming.ts";
+import { adviceOnProblems } from "./problems.ts";
 import { examineFile, sourceFlags, sourceInput } from "./source.ts";
 import { rowsAnd } from "./standing-card.ts";
 
@@ -11,7 +11,7 @@ export const batchCheck = defineCommand({
   name: "payout batch check",
   summary: "Look for everything that is wrong with a file of payouts",
   details:
-    "Nothing is sent and nothing is kept; the service is only asked for its methods. Every problem has its line and its column, and says what would be right. Exit 2 when there is one.",
+    "Nothing is sent and nothing is kept; the service is only asked for its methods. Every problem has its line and its column, and says what would be right. Exit 2 when there is one, 5 when another file of its name was planned.",
   examples: [
     { line: "lenden payout batch check payroll.csv", says: "before sending it" },
     {
@@ -22,7 +22,7 @@ export const batchCheck = defineCommand({
   arguments: sourceInput,
   flags: sourceFlags,
   patient: true,
-  exits: ["access", "unreachable"],
+  exits: ["access", "conflict", "unreachable"],
   async run(input, context): Promise<Seen> {
     const { hashOf } = await import("../../../batch/file.ts");
     const hash = await hashOf(input.file);
@@ -33,16 +33,19 @@ export const batchCheck = defineCommand({
       if (before) context.notice(before.says);
       // Of a batch the plan counts: what its own rows have to do with each other was settled then.
       const isBatch = before !== undefined && !before.conflict;
-      const told = isBatch ? checkedOf(input, draft, ["cell"]) : checked;
+      const told = isBatch ? checkedOf(input, draft, ["cell"], ledger) : checked;
       if (told.problemCount > 0) context.notice(adviceOnProblems(told));
-      return { ...told, title: before?.title ?? "The file can be sent" };
+      return { ...told, before };
     } finally {
       draft.close();
     }
   },
-  json: ({ title: _, ...checked }) => checkedJson(checked),
+  json: ({ before, ...checked }) => ({ ...checkedJson(checked), before: before?.says ?? null }),
   view: (checked) => (checked.problemCount > 0 ? problemTable(checked) : totalsCard(checked)),
-  ending: ({ problemCount }) => (problemCount > 0 ? "usage" : undefined),
+  ending: ({ problemCount, before }) => {
+    if (problemCount > 0) return "usage";
+    return before?.conflict ? "conflict" : undefined;
+  },
 });
 
 function problemTable({ problems }: Checked): View {
@@ -68,12 +71,13 @@ function problemTable({ problems }: Checked): View {
 }
 
 interface Seen extends Checked {
-  title: string;
+  /** What the file is already. */
+  before: Before | undefined;
 }
 
 function totalsCard(checked: Seen): View {
-  const { title, file, rowCount, totalPaisa, methods, sentBefore } = checked;
-  return card(title, file, [
+  const { before, file, rowCount, totalPaisa, methods, sentBefore } = checked;
+  return card(before?.title ?? "The file can be sent", file, [
     field("file", "File", text(file)),
     field("rows", "Rows", text(rowCount)),
     field("total", "Total", text(formatPaisa(totalPaisa))),

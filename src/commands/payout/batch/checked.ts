@@ -1,6 +1,7 @@
+import { wentOnAs } from "../../../batch/again.ts";
 import type { Sum } from "../../../batch/standing.ts";
 import type { Paisa } from "../../../contract/amount.ts";
-import type { Draft, PaidElsewhere, ProblemKind } from "../../../frame/context.ts";
+import type { Draft, Ledger, PaidElsewhere, ProblemKind } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { rowsAnd, sumJson } from "./standing-card.ts";
 
@@ -13,6 +14,8 @@ export interface Checked {
   /** Rows whose very payout the ledger has already: they will not be sent again. */
   sentBefore: Sum;
   problemCount: number;
+  /** There are problems, and all are references of other payouts. */
+  isOnlyTaken: boolean;
   /** At most the first thousand, in the order of the file. */
   problems: { kind: ProblemKind; line: number; column: string; value: string; problem: string }[];
   /** Rows that --allow-duplicates let pass: the file pays somebody the same amount twice. */
@@ -28,6 +31,7 @@ export function checkedOf(
   { file, allowDuplicates }: { file: string; allowDuplicates: boolean },
   draft: Draft,
   kinds: ProblemKind[],
+  ledger: Ledger,
 ): Checked {
   const { rowCount, totalPaisa, methods, sentBefore } = draft.totals();
   return {
@@ -37,11 +41,20 @@ export function checkedOf(
     methods,
     sentBefore,
     problemCount: draft.problemCount(kinds),
-    problems: draft
-      .problems(kinds, mostShown)
-      .map(({ kind, line, column, value, problem }) => ({ kind, line, column, value, problem })),
+    isOnlyTaken: draft.problemCount(kinds.filter((kind) => kind !== "taken")) === 0,
+    problems: draft.problems(kinds, mostShown).map(({ kind, line, column, value, problem }) => ({
+      ...{ kind, line, column, value },
+      problem: kind === "used" ? `${problem} ${howItWentOn(value, ledger)}` : problem,
+    })),
     ...(allowDuplicates ? allowedOf(draft) : nothingAllowed),
   };
+}
+
+function howItWentOn(used: string, ledger: Ledger): string {
+  const payout = wentOnAs(used, ledger);
+  return payout
+    ? `The row went on as ${payout.reference}: take it out.`
+    : "If it is still to be paid, give the row a new one.";
 }
 
 type Allowed = Pick<Checked, "allowedDuplicates" | "allowedAgain">;
@@ -61,7 +74,7 @@ function allowedOf(draft: Draft): Allowed {
 
 /** As scripts get it: amounts in taka, as text. */
 export function checkedJson({ rowCount, totalPaisa, ...checked }: Checked) {
-  const { file, methods, sentBefore, allowedAgain, ...rest } = checked;
+  const { file, methods, sentBefore, allowedAgain, isOnlyTaken: _, ...rest } = checked;
   return {
     file,
     ...sumJson({ count: rowCount, sumPaisa: totalPaisa }),

@@ -13,26 +13,6 @@ export type PlanInput = Parameters<typeof examineFile>[0] & {
   expectCount: number | undefined;
 };
 
-/** Bad input gets all its problems named at once (at most a thousand of them). */
-export function refuseProblems(checked: Checked): void {
-  const { file, problemCount, problems } = checked;
-  if (problemCount === 0) return;
-  const listed = problems.map(({ line, column, value, problem }) => {
-    const place = column ? `, ${column}` : "";
-    return `line ${line}${place}${value ? ` ${JSON.stringify(value.slice(0, 40))}` : ""}: ${problem}`;
-  });
-  const onlyTaken = problems.every(({ kind }) => kind === "taken");
-  const left = problemCount - problems.length;
-  throw new Failure(
-    onlyTaken ? "conflict" : "usage",
-    `${file} has ${problemCount} ${problemCount === 1 ? "problem" : "problems"}; nothing was sent.`,
-    {
-      problems: left > 0 ? [...listed, `and ${left} more`] : listed,
-      hint: `${adviceOnProblems(checked)} 'lenden payout batch check' shows the same as a table.`,
-    },
-  );
-}
-
 /** Between a plan and its end the same people may be paid by another file, or by hand. */
 export function paidOtherwise({ id }: Batch, { count, sumPaisa, first }: PaidElsewhere): Failure {
   const listed = first.map(({ line, says }) => `line ${line}: ${says}`);
@@ -44,19 +24,6 @@ export function paidOtherwise({ id }: Batch, { count, sumPaisa, first }: PaidEls
       hint: "Nothing was sent now. If they are to be paid once more, add --allow-duplicates: it shows them before it asks.",
     },
   );
-}
-
-/** What to do about the problems of a file. */
-export function adviceOnProblems({ problemCount, problems }: Checked): string {
-  const left = problemCount - problems.length;
-  const mayBeMeant = problems.some(({ kind }) => kind === "repeated" || kind === "again");
-  return [
-    "Mend the file.",
-    ...(left > 0
-      ? [`Only the first ${problems.length} of ${problemCount} problems are listed.`]
-      : []),
-    ...(mayBeMeant ? ["If the repeated payouts are meant, add --allow-duplicates."] : []),
-  ].join(" ");
 }
 
 /** What a script expects of the file must be what is in it. */

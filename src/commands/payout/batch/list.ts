@@ -2,7 +2,7 @@ import { defineCommand } from "../../../frame/command.ts";
 import { readCount } from "../../../frame/common-flags.ts";
 import { flag } from "../../../frame/flag.ts";
 import { id, money, text, time } from "../../../ui/view.ts";
-import { standingJson, standingOf } from "./standing-card.ts";
+import { readStanding, standingJson } from "./standing-card.ts";
 
 export const batchList = defineCommand({
   name: "payout batch list",
@@ -18,7 +18,7 @@ export const batchList = defineCommand({
     return ledger
       .batches()
       .list(limit)
-      .map((batch) => standingOf(batch, ledger));
+      .map((batch) => readStanding(batch, ledger));
   },
   json: (standings) => standings.map(standingJson),
   view: (standings) => ({

@@ -8,11 +8,11 @@ import {
   confirmTotal,
   type PlanInput,
   paidOtherwise,
-  refuseProblems,
   summaryOf,
 } from "./confirming.ts";
+import { refuseProblems } from "./problems.ts";
 import { examineFile, methodTyped } from "./source.ts";
-import { rowsAnd, standingOf } from "./standing-card.ts";
+import { readStanding, rowsAnd } from "./standing-card.ts";
 
 /** Goes on with a file that was planned before, once somebody confirmed. */
 export async function resumedBatch(
@@ -27,7 +27,7 @@ export async function resumedBatch(
     context.notice(`This file is batch ${planned.id} already, by the name ${planned.name}.`);
   const batch = resumeBatch(planned, methodTyped(input), ledger);
   return unlessRefused(batch, ledger, async () => {
-    const { sums } = standingOf(batch, ledger);
+    const { sums } = readStanding(batch, ledger);
     const open = {
       count: sums.unsent.count + sums.uncertain.count,
       sumPaisa: sums.unsent.sumPaisa + sums.uncertain.sumPaisa,

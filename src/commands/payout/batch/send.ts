@@ -11,10 +11,10 @@ import { sendWithProgress } from "./sending.ts";
 import { sourceFlags, sourceInput } from "./source.ts";
 import {
   adviceOn,
-  type Standing,
+  type BatchStanding,
+  readStanding,
   standingCard,
   standingJson,
-  standingOf,
   sumJson,
 } from "./standing-card.ts";
 import { waitWithProgress } from "./waiting.ts";
@@ -86,7 +86,7 @@ export const batchSend = defineCommand({
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
     const { stopped, existing } = await sendWithProgress(batch, pacing, ledger, context);
     if (input.wait && !stopped) await waitWithProgress(batch, patienceOf(input), ledger, context);
-    const standing = standingOf(batch, ledger);
+    const standing = readStanding(batch, ledger);
     const advice = adviceOn(standing, ledger);
     if (advice) context.notice(advice);
     return { ...standing, existing, waited: input.wait, stoppedBy: stopped?.kind };
@@ -96,7 +96,7 @@ export const batchSend = defineCommand({
   ending: ({ sums, waited, stoppedBy }) => endingOf(sums, { waited, stoppedBy }),
 });
 
-interface Sent extends Standing {
+interface Sent extends BatchStanding {
   /** What the service had already, and this run did not pay. */
   existing: Sum;
   waited: boolean;

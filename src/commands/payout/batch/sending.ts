@@ -5,7 +5,7 @@ import { type Failure, inOneLine, whatHappened } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { openCounter } from "./counter.ts";
-import { rowsAnd, standingOf } from "./standing-card.ts";
+import { readStanding, rowsAnd } from "./standing-card.ts";
 
 interface Pacing {
   concurrency: number;
@@ -29,7 +29,7 @@ export async function sendWithProgress(
 ): Promise<RunOver> {
   const { countForgotten } = await import("../../../batch/doubtful.ts");
   const { sendBatch } = await import("../../../batch/send.ts");
-  const before = standingOf(batch, ledger).sums;
+  const before = readStanding(batch, ledger).sums;
   const seen = openCounter(batch, before, context.host);
   if (seen.isDone()) {
     ledger.batches().letGo(batch);

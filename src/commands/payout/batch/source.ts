@@ -65,7 +65,7 @@ export async function examineFile(
     const columns = await examine(source, draft, rules, await context.world());
     const fileName = nameOf(input.file);
     const file = { name: fileName, fileName, hash, columns, method: rules.method ?? null };
-    return { file, draft, checked: checkedOf(input, draft, kindsOf(input)) };
+    return { file, draft, checked: checkedOf(input, draft, kindsOf(input), ledger) };
   } catch (error) {
     draft.close();
     throw error;
@@ -99,7 +99,8 @@ async function rulesOf(input: SourceInput, context: Context) {
 }
 
 function kindsOf({ allowDuplicates }: SourceInput): ProblemKind[] {
-  return allowDuplicates ? ["cell", "taken"] : ["cell", "taken", "repeated", "again"];
+  const always: ProblemKind[] = ["cell", "taken", "used"];
+  return allowDuplicates ? always : [...always, "repeated", "again"];
 }
 
 function nameOf(path: string): string {

@@ -7,21 +7,21 @@ import { rowsText } from "../../../ui/rows.ts";
 import { type Card, card, field, text, time } from "../../../ui/view.ts";
 
 /** A batch with where its rows stand, proved to add up to its plan. */
-export interface Standing {
+export interface BatchStanding {
   batch: Batch;
   sums: Standings;
   /** What another batch, or a single payout, had sent before this one was planned. */
   sentBefore: Sum;
 }
 
-export function standingOf(batch: Batch, ledger: Ledger): Standing {
+export function readStanding(batch: Batch, ledger: Ledger): BatchStanding {
   const batches = ledger.batches();
   const sums = addUp(batch, batches.tally(batch));
   return { batch, sums, sentBefore: batches.sentBefore(batch) };
 }
 
 /** As scripts get it: amounts in taka, as text. */
-export function standingJson({ batch, sums, sentBefore }: Standing) {
+export function standingJson({ batch, sums, sentBefore }: BatchStanding) {
   const { id, name, createdAt, plan } = batch;
   return {
     batch: id,
@@ -48,7 +48,7 @@ const labels: Record<(typeof standings)[number], string> = {
   unsent: "Not sent",
 };
 
-export function standingCard({ batch, sums, sentBefore }: Standing): Card {
+export function standingCard({ batch, sums, sentBefore }: BatchStanding): Card {
   const { id, name, createdAt, plan } = batch;
   return card("Batch", id, [
     field("batch", "Batch", text(id)),
@@ -77,7 +77,7 @@ export function standingCard({ batch, sums, sentBefore }: Standing): Card {
 }
 
 /** What to do about rows that ended without the money arriving; undefined where there are none. */
-export function adviceOn({ batch, sums }: Standing, ledger: Ledger): string | undefined {
+export function adviceOn({ batch, sums }: BatchStanding, ledger: Ledger): string | undefined {
   const parts: string[] = [];
   const ended = sums.refused.count + sums.cancelled.count;
   if (ended > 0) {

@@ -9,10 +9,10 @@ import { patienceOf, waitFlags } from "../../patience.ts";
 import { batchArgument, batchNamed } from "./named.ts";
 import {
   adviceOn,
-  type Standing,
+  type BatchStanding,
+  readStanding,
   standingCard,
   standingJson,
-  standingOf,
 } from "./standing-card.ts";
 import { waitWithProgress } from "./waiting.ts";
 
@@ -52,7 +52,7 @@ export const batchStatus = defineCommand({
       // To wait for what does not answer is to wait: that ends as pending.
       if (failure && (!input.wait || failure.kind === "access")) unseen = failure.kind;
     }
-    const standing = standingOf(batch, ledger);
+    const standing = readStanding(batch, ledger);
     const advice = adviceOn(standing, ledger);
     if (advice) context.notice(advice);
     const left = standing.sums.unsent.count + standing.sums.uncertain.count;
@@ -76,7 +76,7 @@ export const batchStatus = defineCommand({
   },
 });
 
-interface Seen extends Standing {
+interface Seen extends BatchStanding {
   waited: boolean;
   /** Why not all could be looked at: what stands there may be old. */
   unseen: FailureKind | undefined;
@@ -98,7 +98,7 @@ async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<vo
   const batches = ledger.batches();
   let line: string[] = [];
   const look = (): boolean => {
-    const { sums } = standingOf(batch, ledger);
+    const { sums } = readStanding(batch, ledger);
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
     const { unsent, refused, uncertain, completed, processing, cancelled } = sums;
     const sentPaisa = completed.sumPaisa + processing.sumPaisa + cancelled.sumPaisa;
