@@ -97,7 +97,8 @@ function otherFile(
  * Takes a batch that was planned before; from then on the plan alone counts.
  *
  * @param method what this run was told, which must be what the plan was made with
- * @throws Failure as `claimBatch` does; `internal` when the plan was altered
+ * @throws Failure as `claimBatch` does; `usage` when this run was told another method; `internal` when the
+ * plan was altered
  */
 export function resumeBatch(planned: Batch, method: string | undefined, ledger: Ledger): Batch {
   if (method !== undefined && method !== planned.method) {

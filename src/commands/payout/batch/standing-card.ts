@@ -10,7 +10,7 @@ import { type Card, card, field, text, time } from "../../../ui/view.ts";
 export interface BatchStanding {
   batch: Batch;
   sums: Standings;
-  /** What another batch, or a single payout, had sent before this one was planned. */
+  /** What another batch, or a single payout, had sent, or tried to send, before this one was planned. */
   sentBefore: Sum;
 }
 
