@@ -17,7 +17,7 @@ import type { RawCall } from "../http/raw.ts";
 import type { Batch, BatchFile, PaidElsewhere } from "../ledger/batches/batch.ts";
 import type { StoredCallback } from "../ledger/callbacks/callback.ts";
 import type { Draft } from "../ledger/drafts/draft.ts";
-import type { ProblemKind } from "../ledger/drafts/problems.ts";
+import type { Problem, ProblemKind } from "../ledger/drafts/problems.ts";
 import type { Commit } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
@@ -149,6 +149,7 @@ export type {
   Ledger,
   Operation,
   PaidElsewhere,
+  Problem,
   ProblemKind,
   Profile,
   Profiles,

@@ -1,7 +1,7 @@
 import { wentOnAs } from "../../../batch/again.ts";
 import type { Sum } from "../../../batch/standing.ts";
 import type { Paisa } from "../../../contract/amount.ts";
-import type { Draft, Ledger, PaidElsewhere, ProblemKind } from "../../../frame/context.ts";
+import type { Draft, Ledger, PaidElsewhere, Problem, ProblemKind } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { rowsAnd, sumJson } from "./standing-card.ts";
 
@@ -14,7 +14,7 @@ export interface Checked {
   /** Rows whose very payout the ledger has already: they will not be sent again. */
   sentBefore: Sum;
   problemCount: number;
-  /** There are problems, and all are references of other payouts. */
+  /** No problem is anything else than a reference of another payout. */
   isOnlyTaken: boolean;
   /** At most the first thousand, in the order of the file. */
   problems: { kind: ProblemKind; line: number; column: string; value: string; problem: string }[];
@@ -42,19 +42,20 @@ export function checkedOf(
     sentBefore,
     problemCount: draft.problemCount(kinds),
     isOnlyTaken: draft.problemCount(kinds.filter((kind) => kind !== "taken")) === 0,
-    problems: draft.problems(kinds, mostShown).map(({ kind, line, column, value, problem }) => ({
-      ...{ kind, line, column, value },
-      problem: kind === "used" ? `${problem} ${howItWentOn(value, ledger)}` : problem,
-    })),
+    problems: draft.problems(kinds, mostShown).map((problem) => said(problem, ledger)),
     ...(allowDuplicates ? allowedOf(draft) : nothingAllowed),
   };
 }
 
-function howItWentOn(used: string, ledger: Ledger): string {
-  const payout = wentOnAs(used, ledger);
-  return payout
+/** Of a used reference also what to do about it. */
+function said({ kind, line, column, value, problem }: Problem, ledger: Ledger) {
+  const known = { kind, line, column, value };
+  if (kind !== "used") return { ...known, problem };
+  const payout = wentOnAs(value, ledger);
+  const advice = payout
     ? `The row went on as ${payout.reference}: take it out.`
     : "If it is still to be paid, give the row a new one.";
+  return { ...known, problem: `${problem} ${advice}` };
 }
 
 type Allowed = Pick<Checked, "allowedDuplicates" | "allowedAgain">;
