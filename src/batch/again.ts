@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import type { Batch, RowResult } from "../ledger/batches/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { newReference } from "../operations/payout/new-reference.ts";
 import { countRow, type Standing, type Sum, standingOf } from "./standing.ts";
 
 /** How a row can go on that was not paid. */
@@ -10,40 +10,45 @@ export type Onward =
   | { kind: "open"; reference: string }
   /** It went on by a new reference, and that is what came of it. */
   | { kind: "gone"; payout: Operation; standing: Standing }
-  /** It is paid, or in conflict, or the same file has what took its place. */
+  /** What took its place is a row of the same file. */
+  | { kind: "beside"; reference: string }
+  /** It is paid, or in conflict. */
   | { kind: "closed" };
 
 /** What came of rows that went on by new references. */
 export interface SentAgain {
-  /** Sent, and not cancelled. */
+  /** Sent, and not cancelled, as was seen last. */
   sent: Sum;
-  /** Whatever else: in doubt, in conflict, not sent yet. The first of them by its reference. */
+  /** In doubt, in conflict, or not sent yet. The first of them by its reference. */
   others: { count: number; first: string };
+  /** In the same file. */
+  beside: { count: number; first: string };
 }
-
-const longestReference = 64;
 
 /** Rows that were refused or cancelled, and went on since by the references that `--only failed` gives. */
 export function sentAgain(batch: Batch, ledger: Ledger): SentAgain {
   const again = noneAgain();
   const onward = openOnward(batch, ledger);
-  for (const row of ledger.batches().results(batch)) countAgain(again, onward(row));
+  for (const row of ledger.batches().used(batch)) countAgain(again, onward(row));
   return again;
 }
 
 export function noneAgain(): SentAgain {
-  return { sent: { count: 0, sumPaisa: 0n }, others: { count: 0, first: "" } };
+  const none = () => ({ count: 0, first: "" });
+  return { sent: { count: 0, sumPaisa: 0n }, others: none(), beside: none() };
 }
 
-export function countAgain({ sent, others }: SentAgain, onward: Onward): void {
+export function countAgain({ sent, others, beside }: SentAgain, onward: Onward): void {
+  if (onward.kind === "beside") addTo(beside, onward.reference);
   if (onward.kind !== "gone") return;
   const { payout, standing } = onward;
-  if (standing === "processing" || standing === "completed") {
-    countRow(sent, { amountPaisa: payout.amountPaisa ?? 0n });
-    return;
-  }
-  others.first ||= payout.reference ?? "";
-  others.count += 1;
+  if (isSent(standing)) countRow(sent, { amountPaisa: payout.amountPaisa ?? 0n });
+  else addTo(others, payout.reference ?? "");
+}
+
+function addTo(some: { count: number; first: string }, reference: string): void {
+  some.first ||= reference;
+  some.count += 1;
 }
 
 /**
@@ -58,7 +63,7 @@ export function openOnward(batch: Batch, ledger: Ledger): (row: RowResult) => On
       return { kind: "open", reference: row.reference };
     if (!isUsed(standing)) return { kind: "closed" };
     for (let next = newReference(row.reference); ; next = newReference(next)) {
-      if (inFile.has(next)) return { kind: "closed" };
+      if (inFile.has(next)) return { kind: "beside", reference: next };
       const payout = ledger.find(next);
       if (payout?.reference !== next) return { kind: "open", reference: next };
       const gone = standingAgain(payout);
@@ -69,12 +74,27 @@ export function openOnward(batch: Batch, ledger: Ledger): (row: RowResult) => On
   };
 }
 
-/** The payout by which the row of a used reference went on, if there is one that stands, or may. */
-export function wentOnAs(used: string, ledger: Ledger): Operation | undefined {
-  for (let next = newReference(used); ; next = newReference(next)) {
+/** Payouts of a batch's rows by new references that had not ended when they were last looked at. */
+export function* openAgain(batch: Batch, ledger: Ledger): Iterable<Operation> {
+  const onward = openOnward(batch, ledger);
+  for (const row of ledger.batches().used(batch)) {
+    const on = onward(row);
+    if (on.kind === "gone" && on.standing === "processing") yield on.payout;
+  }
+}
+
+/** Where the row of a reference stands now that came to an end; undefined where that did not. */
+export function afterUse(
+  reference: string,
+  ledger: Ledger,
+): { next: string; standing: Standing | undefined } | undefined {
+  const own = ledger.find(reference);
+  if (own?.reference !== reference || !isUsed(standingAgain(own))) return undefined;
+  for (let next = newReference(reference); ; next = newReference(next)) {
     const payout = ledger.find(next);
-    if (payout?.reference !== next) return undefined;
-    if (!isUsed(standingAgain(payout))) return payout;
+    if (payout?.reference !== next) return { next, standing: undefined };
+    const standing = standingAgain(payout);
+    if (!isUsed(standing)) return { next, standing };
   }
 }
 
@@ -88,19 +108,6 @@ function isUsed(standing: Standing): boolean {
   return standing === "refused" || standing === "cancelled";
 }
 
-/**
- * The reference that takes the place of a used one: the same each time, so that two exports cannot pay
- * twice. `INV-7` → `INV-7-lenden2` → `INV-7-lenden3`. Merchants number as they like (`-2`, `-r2`); this
- * way is lenden's own, so that what goes by it went on from the first, whatever was mended in it.
- */
-function newReference(used: string): string {
-  const [, stem = used, number = "1"] = /^(.*)-lenden([1-9]\d{0,3})$/.exec(used) ?? [];
-  const next = `-lenden${Number(number) + 1}`;
-  return stem.length + next.length <= longestReference
-    ? stem + next
-    : `LD-${shortened(stem)}${next}`;
-}
-
-function shortened(stem: string): string {
-  return createHash("sha256").update(stem).digest("base64url").slice(0, 32);
+export function isSent(standing: Standing): boolean {
+  return standing === "processing" || standing === "completed";
 }

@@ -6,6 +6,7 @@ import type { Operation } from "../ledger/operation.ts";
 import { type Refreshed, refreshStatus } from "../operations/refresh.ts";
 import { type Patience, pauseOf } from "../operations/wait.ts";
 import type { World } from "../operations/world.ts";
+import { openAgain } from "./again.ts";
 
 export interface Watched {
   batch: Batch;
@@ -41,22 +42,28 @@ export async function waitForBatch(
 }
 
 /**
- * Looks at every row that has not ended, once.
+ * Looks at every row that has not ended, once; also at those that went on by new references.
  *
  * @returns why one could not be looked at, if that says something of the service
  */
 export async function refreshBatch(watched: Watched, world: World): Promise<Failure | undefined> {
-  const { unseen } = await look(watched, world);
+  const { batch, ledger } = watched;
+  const { unseen } = await look(watched, world, openAgain(batch, ledger));
   if (unseen) world.notice(`Not all could be looked at. ${inOneLine(unseen)}`);
   return unseen?.kind === "not-found" ? undefined : unseen;
 }
 
-function look(watched: Watched, world: World): Promise<Refreshed> {
+function look(
+  watched: Watched,
+  world: World,
+  others: Iterable<Operation> = [],
+): Promise<Refreshed> {
   const shared = grouped(watched.ledger, watched.commit, world.soon);
-  return refreshStatus(payoutsOf(watched), { ...world, ledger: async () => shared });
+  return refreshStatus(payoutsOf(watched, others), { ...world, ledger: async () => shared });
 }
 
-function* payoutsOf({ batch, ledger }: Watched): Iterable<Operation> {
+function* payoutsOf({ batch, ledger }: Watched, others: Iterable<Operation>): Iterable<Operation> {
+  yield* others;
   for (const { reference } of ledger.batches().unfinished(batch)) {
     const payout = ledger.find(reference);
     if (payout) yield payout;

@@ -212,13 +212,51 @@ test("a file of new references that were used up since is told by which its rows
   expect(await send(merchant, fileOf(third), "--name", "third")).toBe(0);
   const { code, stderr } = await merchant.lenden([
     ...["payout", "batch", "check"],
-    fileOf(`${second}\n`),
+    fileOf(`${second}\n`, "other.csv"),
   ]);
   expect([code, stderr]).toEqual([2, expect.stringContaining("Mend the file")]);
   const line = ["payout", "batch", "send", fileOf(`${second}\n`), "--name", "x"];
   expect((await merchant.lenden(line)).stderr).toContain(
     "The row went on as O-lenden3: take it out.",
   );
+});
+
+test("of a used reference it is said in which batch its row is still to be sent, whatever was mended", async () => {
+  const ill = [faultOf("createPayout:status-400")];
+  const merchant = await openMerchant({ faults: ill });
+  const header = ["ref", "amount", "to", "method"];
+  const row = ["P", "5", "01712345650", "nagad"];
+  expect(await send(merchant, fileOf(csv([header, row])))).toBe(6);
+  ill.splice(0, 1, faultOf("createPayout:status-401"));
+  const others = Array.from({ length: 20 }, (_, at) => [`X${at}`, "1", "01912345650", "nagad"]);
+  const second = fileOf(csv([header, ...others, ["P-lenden2", "6", "01712345650", "nagad"]]));
+  expect(await send(merchant, second, "--name", "second", "--concurrency", "1")).toBe(4);
+  const status = await merchant.lenden(["payout", "batch", "status", second, "--json"]);
+  const { batch }: { batch: string } = JSON.parse(status.stdout);
+  for (const amount of ["5", "6"]) {
+    const third = fileOf(`${csv([header, ["P", amount, "01712345650", "nagad"]])}\n`);
+    const line = ["payout", "batch", "send", third, "--name", "third", "--allow-duplicates"];
+    expect((await merchant.lenden(line)).stderr).toContain(
+      `The row goes on as P-lenden2, in batch ${batch}, which is still to be sent.`,
+    );
+  }
+});
+
+test("a refresh looks also at what went on by new references", async () => {
+  const ill = [faultOf("createPayout:status-400")];
+  const merchant = await openMerchant({ faults: ill });
+  const header = ["ref", "amount", "to", "method"];
+  const path = fileOf(csv([header, ["S", "5", "01712345650", "nagad"]]));
+  expect(await send(merchant, path)).toBe(6);
+  ill.splice(0);
+  const again = fileOf(await exported(merchant, path, "--only", "failed"));
+  expect(await send(merchant, again, "--name", "again")).toBe(0);
+  const id = cellsOf(await exported(merchant, again))[1]?.[4] ?? "";
+  await merchant.lenden(["sandbox", "set", "payout", id, "Cancelled"]);
+  const status = ["payout", "batch", "status", path];
+  expect((await merchant.lenden(status)).stderr).toContain("Sent again by new references: 1 row");
+  expect((await merchant.lenden([...status, "--refresh"])).stderr).not.toContain("Sent again");
+  expect(cellsOf(await exported(merchant, path, "--only", "failed"))[1]?.[0]).toBe("S-lenden3");
 });
 
 test("what went on by a new reference and is not paid is told apart, with where to look", async () => {
@@ -356,7 +394,9 @@ test("a reference that was refused is a problem of the file that has it again", 
   const says = `This reference ended REFUSED at ${formatTime(String(updatedAt))}, and is not used again`;
   expect([again.code, again.stderr]).toEqual([
     2,
-    expect.stringContaining(`line 2, ref "A": ${says}. If it is still to be paid, give the row`),
+    expect.stringContaining(
+      `line 2, ref "A": ${says}. If it is still to be paid, its next reference is A-lenden2.`,
+    ),
   ]);
 });
 

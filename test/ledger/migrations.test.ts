@@ -30,7 +30,9 @@ describe("migrations", () => {
     const database = await openDatabase(":memory:");
     // Written by the schema before the accounts had a table: two payouts, a payment, a batch of two.
     database.exec(readFileSync(resolve(import.meta.dirname, "version-2.sql"), "utf8"));
-    database.exec("UPDATE operations SET attempts = 2 WHERE reference = 'ROW-1'");
+    database.exec(
+      "UPDATE operations SET created_at = '2026-11-18T00:00:00.000Z' WHERE reference = 'ROW-2'",
+    );
     const baseUrl = "http://127.0.0.1:41999/cp/api/v1";
     const ledger = openLedger(
       database,
@@ -54,7 +56,10 @@ describe("migrations", () => {
     const resumed = database.prepare(
       "SELECT reference, resumed_at AS at FROM operations WHERE resumed_at NOT NULL",
     );
-    expect(resumed.all()).toEqual([{ reference: "ROW-1", at: "2026-11-21T23:10:29.931Z" }]);
+    expect(resumed.all()).toEqual([
+      { reference: "OLD-1", at: "2026-11-21T23:10:29.276Z" },
+      { reference: "ROW-1", at: "2026-11-21T23:10:29.931Z" },
+    ]);
     expect(batch && ledger.batches().tally(batch)).toEqual([
       { state: "CONFIRMED", status: "Processing", count: 2, sumPaisa: 3_050n },
     ]);

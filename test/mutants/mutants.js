@@ -283,7 +283,7 @@ export const mutants = [
   {
     name: "batch: a row and what took its place in the same file are both sent again",
     file: "batch/again.ts",
-    find: 'if (inFile.has(next)) return { kind: "closed" };',
+    find: 'if (inFile.has(next)) return { kind: "beside", reference: next };',
     replace: "",
     tests: ["test/batch/round-trip.test.ts"],
   },

@@ -65,6 +65,15 @@ export function openBatchRows(database: Database, { owner, heldBatches }: BatchR
     /** All rows with what came of them. */
     results: (batch: Batch): Iterable<RowResult> => rows(batch, "true", withResult),
 
+    /** Rows whose references came to an end without a payout that stands. */
+    used: (batch: Batch): Iterable<RowResult> => rows(batch, isUsed, withResult),
+
+    /** In which plan a reference stands, of those that are to be looked for. */
+    plannedAs: (references: string[]): Map<string, string> => {
+      const found = database.prepare(plans).all(baseUrl, keyId, JSON.stringify(references));
+      return new Map(found.map(({ reference, id }) => [String(reference), String(id)]));
+    },
+
     /** Confirmed rows that had not ended when they were last looked at. */
     unfinished: (batch: Batch): Iterable<RowResult> => rows(batch, isUnfinished, withResult),
   };
@@ -95,6 +104,14 @@ const isFree = "o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'acces
 const isUnsent = `o.state IS NULL OR (${isOwn} AND (${isFree}))`;
 const isUnfinished = `${isOwn} AND o.state = 'CONFIRMED'
   AND o.status NOT IN ('Completed', 'Cancelled')`;
+
+const isUsed = `${isOwn} AND ((o.state = 'REFUSED' AND o.code IS NOT 'access')
+  OR (o.state = 'CONFIRMED' AND o.status = 'Cancelled'))`;
+
+const plans = `
+  SELECT r.reference, b.id FROM batches b CROSS JOIN batch_rows r ON r.batch = b.number
+  WHERE b.account = ${accountInSql} AND b.digest IS NOT NULL
+    AND r.reference IN (SELECT value FROM json_each(?))`;
 
 const state = `CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT'
   WHEN ${isFree} THEN 'NOT_SENT' ELSE o.state END AS state`;

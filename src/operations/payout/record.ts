@@ -5,6 +5,7 @@ import type { Operation } from "../../ledger/operation.ts";
 import { describe } from "../outcome.ts";
 import { outcomeOf } from "../recorded.ts";
 import type { World } from "../world.ts";
+import { newReference } from "./new-reference.ts";
 import { compare, type PayoutOrder, uncertain } from "./order.ts";
 
 export type Retrieved = Data<ServiceContract["retrievePayout"]>;
@@ -66,7 +67,7 @@ export function usedBefore({ reference }: PayoutOrder, { state, message }: Opera
     {
       hint: isConflict
         ? "Nothing was sent. Look in the dashboard what the service has under it, before anybody is paid again."
-        : "Nothing was sent. A reference is used once: give this payout a new one.",
+        : `Nothing was sent. A reference is used once: if it is still to be paid, its next one is ${newReference(reference)}.`,
       operation: reference,
     },
   );

@@ -42,9 +42,9 @@ export const batchCheck = defineCommand({
   },
   json: ({ before, ...checked }) => ({ ...checkedJson(checked), before: before?.says ?? null }),
   view: (checked) => (checked.problemCount > 0 ? problemTable(checked) : totalsCard(checked)),
-  ending: ({ problemCount, before }) => {
-    if (problemCount > 0) return "usage";
-    return before?.conflict ? "conflict" : undefined;
+  ending: ({ problemCount, isOnlyTaken, before }) => {
+    if (before?.conflict || (problemCount > 0 && isOnlyTaken)) return "conflict";
+    return problemCount > 0 ? "usage" : undefined;
   },
 });
 

@@ -1,5 +1,5 @@
-import { wentOnAs } from "../../../batch/again.ts";
-import type { Sum } from "../../../batch/standing.ts";
+import { afterUse, isSent } from "../../../batch/again.ts";
+import type { Standing, Sum } from "../../../batch/standing.ts";
 import type { Paisa } from "../../../contract/amount.ts";
 import type { Draft, Ledger, PaidElsewhere, Problem, ProblemKind } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
@@ -42,20 +42,38 @@ export function checkedOf(
     sentBefore,
     problemCount: draft.problemCount(kinds),
     isOnlyTaken: draft.problemCount(kinds.filter((kind) => kind !== "taken")) === 0,
-    problems: draft.problems(kinds, mostShown).map((problem) => said(problem, ledger)),
+    problems: withAdvice(draft.problems(kinds, mostShown), ledger),
     ...(allowDuplicates ? allowedOf(draft) : nothingAllowed),
   };
 }
 
-/** Of a used reference also what to do about it. */
-function said({ kind, line, column, value, problem }: Problem, ledger: Ledger) {
-  const known = { kind, line, column, value };
-  if (kind !== "used") return { ...known, problem };
-  const payout = wentOnAs(value, ledger);
-  const advice = payout
-    ? `The row went on as ${payout.reference}: take it out.`
-    : "If it is still to be paid, give the row a new one.";
-  return { ...known, problem: `${problem} ${advice}` };
+/** Of references that came to an end also how their rows go on: by no reference that lenden cannot follow. */
+function withAdvice(problems: Problem[], ledger: Ledger): Checked["problems"] {
+  const after = new Map(
+    problems
+      .filter(({ kind }) => kind === "used" || kind === "taken")
+      .map(({ value }) => [value, afterUse(value, ledger)] as const),
+  );
+  const nexts = [...after.values()].flatMap((found) => (found ? [found.next] : []));
+  const plans = nexts.length > 0 ? ledger.batches().plannedAs(nexts) : new Map<string, string>();
+  return problems.map(({ kind, line, column, value, problem }) => {
+    const found = after.get(value);
+    const advice = found ? ` ${adviceOn(found, plans.get(found.next))}` : "";
+    return { kind, line, column, value, problem: `${problem}${advice}` };
+  });
+}
+
+/** @param plan the batch that has the next reference, where one does */
+function adviceOn(
+  { next, standing }: { next: string; standing: Standing | undefined },
+  plan: string | undefined,
+): string {
+  if (standing && isSent(standing)) return `The row went on as ${next}: take it out.`;
+  const where = plan ? `, in batch ${plan}` : "";
+  if (standing && standing !== "unsent")
+    return `The row goes on as ${next}${where}, which is ${standing}: 'lenden ledger show ${next}' says more.`;
+  if (plan) return `The row goes on as ${next}${where}, which is still to be sent.`;
+  return `If it is still to be paid, its next reference is ${next}.`;
 }
 
 type Allowed = Pick<Checked, "allowedDuplicates" | "allowedAgain">;

@@ -83,7 +83,7 @@ export function adviceOn({ batch, sums }: BatchStanding, ledger: Ledger): string
   if (ended > 0) {
     const again = sentAgain(batch, ledger);
     parts.push(`${rowsOf(ended)} refused or cancelled.`, againText(again));
-    if (again.sent.count + again.others.count < ended)
+    if (again.sent.count + again.others.count + again.beside.count < ended)
       parts.push(
         `'lenden payout batch export ${batch.id} --only failed' writes a file to mend and send again.`,
       );
@@ -96,10 +96,17 @@ export function adviceOn({ batch, sums }: BatchStanding, ledger: Ledger): string
 }
 
 /** What came of rows by their new references, in sentences; empty where none went on. */
-export function againText({ sent, others }: SentAgain): string {
+export function againText({ sent, others, beside }: SentAgain): string {
   const isSent = `Sent again by new references: ${rowsAnd(sent.count, sent.sumPaisa)}.`;
   const isOpen = `By new references, but not sent so far, in doubt or in conflict: ${rowsText(others.count)}; 'lenden ledger show ${others.first}' says more.`;
-  return [sent.count > 0 ? isSent : "", others.count > 0 ? isOpen : ""].join(" ").trim();
+  const isBeside = `In the same file once more, by new references: ${rowsText(beside.count)}, as ${beside.first}.`;
+  return [
+    sent.count > 0 ? isSent : "",
+    others.count > 0 ? isOpen : "",
+    beside.count > 0 ? isBeside : "",
+  ]
+    .filter((part) => part !== "")
+    .join(" ");
 }
 
 function rowsOf(count: number): string {
