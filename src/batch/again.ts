@@ -83,11 +83,14 @@ export function* openAgain(batch: Batch, ledger: Ledger): Iterable<Operation> {
   }
 }
 
-/** Where the row of a reference stands now that came to an end; undefined where that did not. */
-export function afterUse(
-  reference: string,
-  ledger: Ledger,
-): { next: string; standing: Standing | undefined } | undefined {
+/** The reference that takes the place of a used one, and how that stands in the ledger, if it does. */
+export interface After {
+  next: string;
+  standing: Standing | undefined;
+}
+
+/** What takes the place of a reference that came to an end; undefined where it did not. */
+export function afterUse(reference: string, ledger: Ledger): After | undefined {
   const own = ledger.find(reference);
   if (own?.reference !== reference || !isUsed(standingAgain(own))) return undefined;
   for (let next = newReference(reference); ; next = newReference(next)) {

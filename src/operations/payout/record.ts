@@ -67,7 +67,7 @@ export function usedBefore({ reference }: PayoutOrder, { state, message }: Opera
     {
       hint: isConflict
         ? "Nothing was sent. Look in the dashboard what the service has under it, before anybody is paid again."
-        : `Nothing was sent. A reference is used once: if it is still to be paid, its next one is ${newReference(reference)}.`,
+        : `Nothing was sent. A reference is used once: look with 'lenden ledger show ${newReference(reference)}' whether it was paid by that since; if not, that is its next reference.`,
       operation: reference,
     },
   );

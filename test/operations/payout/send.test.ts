@@ -447,6 +447,22 @@ describe("P17 to P20: refusals", () => {
     },
   );
 
+  test("P6, P17: after a refusal the mended payout is told by which reference it goes on", async () => {
+    const run = scripted(only(refused("refused", 400)));
+    await failure(sendPayout(order, run.world));
+    const mended = await failure(sendPayout({ ...order, amountPaisa: 1n }, run.world));
+    expect([mended.kind, mended.details.hint]).toEqual([
+      "conflict",
+      expect.stringMatching(/its next reference is INV-7-lenden2, unless .*show INV-7-lenden2'/),
+    ]);
+    const same = await failure(sendPayout(order, run.world));
+    expect([same.kind, same.details.hint]).toEqual([
+      "refused",
+      expect.stringContaining("'lenden ledger show INV-7-lenden2'"),
+    ]);
+    expect(run.of("createPayout")).toHaveLength(1);
+  });
+
   test("P18: a clock that the very refusal shows to be wrong is named first", async () => {
     const run = scripted(only(refused("access", 403)), {
       onCall: (_, state) => {

@@ -1,5 +1,5 @@
-import { afterUse, isSent } from "../../../batch/again.ts";
-import type { Standing, Sum } from "../../../batch/standing.ts";
+import { type After, afterUse, isSent } from "../../../batch/again.ts";
+import type { Sum } from "../../../batch/standing.ts";
 import type { Paisa } from "../../../contract/amount.ts";
 import type { Draft, Ledger, PaidElsewhere, Problem, ProblemKind } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
@@ -58,22 +58,29 @@ function withAdvice(problems: Problem[], ledger: Ledger): Checked["problems"] {
   const plans = nexts.length > 0 ? ledger.batches().plannedAs(nexts) : new Map<string, string>();
   return problems.map(({ kind, line, column, value, problem }) => {
     const found = after.get(value);
-    const advice = found ? ` ${adviceOn(found, plans.get(found.next))}` : "";
+    const advice = found ? ` ${adviceOn(found, plans.get(found.next), kind === "used")}` : "";
     return { kind, line, column, value, problem: `${problem}${advice}` };
   });
 }
 
-/** @param plan the batch that has the next reference, where one does */
-function adviceOn(
-  { next, standing }: { next: string; standing: Standing | undefined },
-  plan: string | undefined,
-): string {
-  if (standing && isSent(standing)) return `The row went on as ${next}: take it out.`;
+/**
+ * @param plan the batch that has the next reference, where one does
+ * @param isSame whether it is known to be the same payout: else it may be one that somebody mended, or another
+ */
+function adviceOn(after: After, plan: string | undefined, isSame: boolean): string {
+  const says = onwardText(after, plan);
+  return isSame
+    ? `The row ${says}`
+    : `If it is the same payout, mended, the row ${says} If it is another one, give it a reference of its own.`;
+}
+
+function onwardText({ next, standing }: After, plan: string | undefined): string {
+  if (standing && isSent(standing)) return `went on as ${next}: take it out.`;
   const where = plan ? `, in batch ${plan}` : "";
   if (standing && standing !== "unsent")
-    return `The row goes on as ${next}${where}, which is ${standing}: 'lenden ledger show ${next}' says more.`;
-  if (plan) return `The row goes on as ${next}${where}, which is still to be sent.`;
-  return `If it is still to be paid, its next reference is ${next}.`;
+    return `goes on as ${next}${where}, which is ${standing}: 'lenden ledger show ${next}' says more.`;
+  if (plan) return `goes on as ${next}${where}, which is still to be sent.`;
+  return `can be sent by ${next}, if it is still to be paid.`;
 }
 
 type Allowed = Pick<Checked, "allowedDuplicates" | "allowedAgain">;
