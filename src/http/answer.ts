@@ -48,8 +48,6 @@ type Doubt =
 interface Times {
   /** When the request went to the wire, by our clock in milliseconds. */
   begunMs?: number;
-  /** The service's clock by the answer's `Date`, in milliseconds. */
-  dateMs?: number;
   /** How long the service asks to be left alone. */
   retryAfterMs?: number;
 }
@@ -142,14 +140,17 @@ function refusalOf(status: number): Refusal {
 }
 
 function timesIn(headers: Headers, begun: Times): Times {
-  const dateMs = Date.parse(first(headers.date) ?? "");
-  const after = first(headers["retry-after"]) ?? "";
-  const atMs = /^[A-Z][a-z]{2},? /.test(after) ? Date.parse(after) : Number.NaN;
-  const untilMs = atMs - (Number.isNaN(dateMs) ? atMs : dateMs);
-  const retryAfterMs = /^\d{1,9}$/.test(after) ? Number(after) * 1000 : untilMs;
-  if (!Number.isNaN(dateMs)) begun.dateMs = dateMs;
-  if (!Number.isNaN(retryAfterMs)) begun.retryAfterMs = Math.max(0, retryAfterMs);
-  return begun;
+  const after = first(headers["retry-after"]);
+  if (after === undefined) return begun;
+  const retryAfterMs = /^\d{1,9}$/.test(after) ? Number(after) * 1000 : msUntil(after, headers);
+  return Number.isNaN(retryAfterMs) ? begun : { ...begun, retryAfterMs };
+}
+
+/** By the service's own clock; without it nobody knows how long, and 0 is the shortest. */
+function msUntil(date: string, headers: Headers): number {
+  const atMs = /^[A-Z][a-z]{2},? /.test(date) ? Date.parse(date) : Number.NaN;
+  const nowMs = Date.parse(first(headers.date) ?? "");
+  return Math.max(0, atMs - (Number.isNaN(nowMs) ? atMs : nowMs));
 }
 
 function hostOf(location: string | string[] | undefined): string {
