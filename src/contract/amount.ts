@@ -29,8 +29,9 @@ export function amountText(amountPaisa: Paisa): string {
 
 /** The JSON number of an amount. Asserted, because the signature covers these characters. */
 export function amountNumber(amountPaisa: Paisa): number {
-  const number = Number(amountText(amountPaisa));
-  if (String(number) !== amountText(amountPaisa)) {
+  const text = amountText(amountPaisa);
+  const number = Number(text);
+  if (String(number) !== text) {
     throw new RangeError("an amount that JSON cannot carry exactly");
   }
   return number;

@@ -99,12 +99,6 @@ export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire):
   const secret = endpoint.access === "signature" ? await wire.payoutSecret() : undefined;
   const body = endpoint.body && rest;
   if (body && secret !== undefined) body.timestamp = Math.floor(wire.now() / 1000);
-  if (body && !endpoint.body?.safeParse(body).success) {
-    throw new Failure(
-      "internal",
-      `lenden made a request that does not fit ${endpoint.route}; it was not sent.`,
-    );
-  }
   return {
     method: endpoint.method,
     url: new URL(wire.baseUrl + path),
