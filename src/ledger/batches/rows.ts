@@ -80,11 +80,10 @@ export function openBatchRows(database: Database, { owner, heldBatches }: BatchR
 
   /** In their order, and page by page, so that memory does not grow with the batch. */
   function* rows<Item>({ number }: Batch, condition: string, as: Reading<Item>): Iterable<Item> {
-    const page = database.prepare(
-      `SELECT ${as.columns} ${joined} AND r.row > ? AND (${condition}) ORDER BY r.row LIMIT ${pageSize}`,
-    );
+    const page = database.prepare(pageInSql(as.columns, condition));
     for (let after = 0n; ; ) {
-      const found = page.all(baseUrl, keyId, number, after);
+      const text = page.get(baseUrl, keyId, number, after)?.page;
+      const found: Row[] = JSON.parse(String(text));
       for (const row of found) yield as.read(row);
       if (found.length < pageSize) return;
       after = BigInt(found.at(-1)?.row ?? 0n);
@@ -114,12 +113,11 @@ const plans = `
     AND r.reference IN (SELECT value FROM json_each(?))`;
 
 const state = `CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT'
-  WHEN ${isFree} THEN 'NOT_SENT' ELSE o.state END AS state`;
+  WHEN ${isFree} THEN 'NOT_SENT' ELSE o.state END`;
 const own = (column: string) => `CASE WHEN ${isOwn} THEN o.${column} END`;
-const ofOwn = (column: string) => `${own(column)} AS ${column}`;
 
 const sumsByStanding = `
-  SELECT ${state}, ${ofOwn("status")}, count(*) AS count, sum(r.amount_paisa) AS sum
+  SELECT ${state} AS state, ${own("status")} AS status, count(*) AS count, sum(r.amount_paisa) AS sum
   ${joined} GROUP BY 1, 2`;
 const sumBefore = `
   SELECT count(*) AS count, sum(r.amount_paisa) AS sum
@@ -135,21 +133,41 @@ const openRowsElsewhere = `
   SELECT r.line, ${saysOther("r.reference")} AS says ${elsewhere} ORDER BY r.row LIMIT ?`;
 const rowsElsewhere = `SELECT r.row, r.amount_paisa, sum(t.payouts) AS payouts ${elsewhere}`;
 
-/** Which columns of a row are read, and what is made of them. */
+/** What is read of a row, each by its name, and what is made of it. */
 interface Reading<Item> {
-  columns: string;
+  columns: Record<string, string>;
   read(row: Row): Item;
 }
 
-// By name: to hand a column over costs more than to read it.
+const ofPlan = (...names: string[]) => Object.fromEntries(names.map((name) => [name, `r.${name}`]));
+const ofOwn = (...names: string[]) => Object.fromEntries(names.map((name) => [name, own(name)]));
+
 const asPlanned: Reading<PlannedPayout> = {
-  columns:
-    "r.row, r.line, r.reference, r.amount_paisa, r.recipient, r.method_id, r.name, r.description",
+  columns: ofPlan(
+    ...["row", "line", "reference", "amount_paisa", "recipient", "method_id"],
+    ...["name", "description"],
+  ),
   read: plannedPayoutOf,
 };
 const withResult: Reading<RowResult> = {
-  columns: `r.*, ${state}, ${ofOwn("remote_id")}, ${ofOwn("status")}, ${ofOwn("code")},
-    ${ofOwn("message")}, CASE WHEN ${isOwn} AND NOT (${isFree}) THEN ${openedAt} END AS sent_at,
-    ${ofOwn("updated_at")}`,
+  columns: {
+    ...asPlanned.columns,
+    ...ofPlan("method", "cells", "fingerprint"),
+    state,
+    ...ofOwn("remote_id", "status", "code", "message", "updated_at"),
+    sent_at: `CASE WHEN ${isOwn} AND NOT (${isFree}) THEN ${openedAt} END`,
+  },
   read: rowResultOf,
 };
+
+/** A page as one text, and every value in it as text: to hand it over row by row costs more than to read it. */
+function pageInSql(columns: Reading<unknown>["columns"], condition: string): string {
+  const names = Object.keys(columns);
+  const values = Object.entries(columns).map(
+    ([name, value]) => `CAST(${value} AS TEXT) AS ${name}`,
+  );
+  return `
+    SELECT json_group_array(json_object(${names.map((name) => `'${name}', p.${name}`)})) AS page
+    FROM (SELECT ${values} ${joined} AND r.row > ? AND (${condition})
+      ORDER BY r.row LIMIT ${pageSize}) p`;
+}
