@@ -1,7 +1,7 @@
 /** How many rows are under way at once, and how often something goes out. */
 export interface Pace {
-  /** Waits until one more row may begin. */
-  enter(): Promise<void>;
+  /** Waits for a place on the wire; what belongs to a row that has begun goes before those that have not. */
+  enter(hasBegun: boolean): Promise<void>;
   leave(): void;
   /** Waits until one more request may go out, where it has to. */
   turn(): Promise<void> | undefined;
@@ -51,9 +51,10 @@ export function openPace({ concurrency, perSecond, ...world }: PaceOptions): Pac
     }
   };
   return {
-    enter: () =>
+    enter: (hasBegun) =>
       new Promise((resolve) => {
-        waiting.push(resolve);
+        if (hasBegun) waiting.unshift(resolve);
+        else waiting.push(resolve);
         admit();
       }),
     leave: () => {

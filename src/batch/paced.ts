@@ -18,9 +18,12 @@ export function paced(
   const later = (ms: number): void => {
     own.deadlineMs = Math.min(world.deadlineMs, own.deadlineMs + ms);
   };
-  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const inTurn = async <Result>(
+    work: () => Promise<Result>,
+    hasBegun: boolean,
+  ): Promise<Result> => {
     const sinceMs = world.now();
-    await pace.enter();
+    await pace.enter(hasBegun);
     try {
       await pace.turn();
       later(world.now() - sinceMs);
@@ -42,9 +45,10 @@ export function paced(
   };
   return {
     ...client,
-    createPayout: (input: Parameters<typeof created>[0]) => inTurn(() => created(input)),
+    createPayout: (input: Parameters<typeof created>[0]) => inTurn(() => created(input), false),
+    // What was made is looked at before more is: if it is not what was asked for, nothing more goes out.
     retrievePayout: (input: Parameters<typeof client.retrievePayout>[0]) =>
-      inTurn(() => client.retrievePayout(input)),
+      inTurn(() => client.retrievePayout(input), true),
   };
 }
 

@@ -90,16 +90,16 @@ function isLedgerBroken(rules: StopRules): boolean {
 }
 
 /**
- * For each place on the wire three rows are under way, for two of them wait for their turn or for
- * their outcome to be written down; and two or more are claimed already. Whatever is claimed is in
+ * For each place on the wire five rows are under way, for four of them wait for their turn or for
+ * their outcome to be written down; and four or more are claimed already. Whatever is claimed is in
  * doubt after a kill: with a rate no more is claimed ahead than goes out in a second.
  */
 function sizes({ concurrency, perSecond = Number.POSITIVE_INFINITY }: Sending) {
   const inASecond = Math.ceil(perSecond);
   return {
-    underWay: Math.min(concurrency * 3, concurrency + inASecond),
-    pageSize: Math.min(concurrency * 3, inASecond),
-    fewest: Math.min(concurrency * 2, inASecond - 1),
+    underWay: Math.min(concurrency * 5, concurrency + inASecond),
+    pageSize: Math.min(concurrency * 4, inASecond),
+    fewest: Math.min(concurrency * 4, inASecond - 1),
   };
 }
 

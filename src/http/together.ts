@@ -1,6 +1,3 @@
-/** So many at once: with more, the service would have nothing to do meanwhile. */
-const mostAtOnce = 8;
-
 const waiting: (() => void)[] = [];
 
 /**
@@ -14,7 +11,5 @@ export function together(work: () => void): void {
 }
 
 function workOn(): void {
-  const some = waiting.splice(0, mostAtOnce);
-  if (waiting.length > 0) setImmediate(workOn);
-  for (const one of some) one();
+  for (const one of waiting.splice(0)) one();
 }

@@ -29,7 +29,7 @@ interface Waiting {
 }
 
 /** So many changes are worth a group of their own while another one is brought to the disk. */
-const worthGettingReady = 16;
+const worthGettingReady = 32;
 
 /**
  * The same ledger for many at once: what they change at the same moment, or while a commit is under
