@@ -17,14 +17,14 @@ export interface Answering {
 
 /** A service on loopback that answers whatever a test wants it to. */
 export async function answering(
-  reply: (request: IncomingMessage, body: string) => Reply | object,
+  reply: (request: IncomingMessage, body: string) => Reply | object | Promise<Reply | object>,
 ): Promise<Answering> {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
     asked.push(`${request.method} ${request.url}`);
     let body = "";
     for await (const chunk of request) body += String(chunk);
-    const made = reply(request, body);
+    const made = await reply(request, body);
     const whole: Reply = isReply(made)
       ? made
       : { body: JSON.stringify({ success: true, data: made }) };

@@ -335,6 +335,44 @@ test("a batch leaves no trace of key and secret: outputs, ledger, other files, p
   expect(found(seen.join("\n"), [key, secret])).toEqual([]);
 }, 60_000);
 
+test("an answer that sends its request's signature back is kept without it, however many were signed meanwhile", async () => {
+  const folder = scratchFolder();
+  const signatures: string[] = [];
+  let answered = 0;
+  const { baseUrl } = await answering(async (request, body) => {
+    if (request.method === "GET")
+      return [{ id: "M1", codeName: "bkash", providerName: "bKash", status: "ACTIVE" }];
+    const signature = String(request.headers["x-payout-signature"]);
+    signatures.push(signature);
+    const { merchantRef, amount } = JSON.parse(body);
+    if (merchantRef === "SLOW-1") {
+      while (answered < 400) await new Promise((resolve) => setTimeout(resolve, 20));
+      const message = `${signature} does not fit, ${encodeURIComponent(signature)}`;
+      const said = JSON.stringify({ success: false, message, code: signature });
+      return { status: 422, headers: { "x-signed": btoa(signature) }, body: said };
+    }
+    answered += 1;
+    const createdAt = new Date().toISOString();
+    return { payoutId: `PO${answered}`, merchantRef, amount, status: "Processing", createdAt };
+  });
+  const env = {
+    LENDEN_BASE_URL: baseUrl,
+    LENDEN_API_KEY: key,
+    LENDEN_PAYOUT_SECRET: secret,
+    LENDEN_CONFIG_DIR: folder,
+    LENDEN_DATA_DIR: folder,
+  };
+  const { file } = payeesOf("SLOW", 500);
+  const send = ["payout", "batch", "send", file, "--method-id", "M1", "--concurrency", "32", "-v"];
+  const sent = await built(send, { env });
+  expect(sent).toMatchObject({ code: 6, stderr: expect.stringContaining("does not fit") });
+  const kept = [sent.stdout, sent.stderr, ...filesIn(folder).map(({ text }) => text)].join("\n");
+  expect(kept).toContain("does not fit");
+  expect(signatures.length).toBe(500);
+  const echoes = signatures.flatMap((signature) => [signature, btoa(signature).replace(/=+$/, "")]);
+  expect(echoes.filter((echo) => kept.includes(echo))).toEqual([]);
+});
+
 /** A process may be gone before it is looked at. */
 function readOrNothing(path: string): string {
   try {

@@ -1,9 +1,12 @@
 import type { Contract, Data, Endpoint, Input } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
+import { masked } from "../contract/keys.ts";
 import { sign } from "../contract/signature.ts";
 import { Failure } from "../failure.ts";
 import { type Answer, judge } from "./answer.ts";
-import type { Exchange, Request } from "./exchange.ts";
+import { textOf } from "./body.ts";
+import type { Exchange, Headers, Request } from "./exchange.ts";
+import { latest } from "./latest.ts";
 import { pauseBeforeReading } from "./retry.ts";
 import type { Transport } from "./transport.ts";
 
@@ -82,15 +85,38 @@ function ofSameRecord(answer: Answer, { about, path }: Endpoint, input: Fields):
 
 /** Sends one request and reports what it saw: for raw calls, and for every typed one. */
 export async function send(request: Request, wire: Wire): Promise<Exchange> {
-  const exchange = await wire.transport.exchange(request);
+  const exchange = withoutSignature(request, await wire.transport.exchange(request), wire);
   wire.onExchange?.(request, exchange);
   if (exchange.kind === "answer") {
-    const date = exchange.headers.date;
-    const serviceMs = typeof date === "string" ? Date.parse(date) : Number.NaN;
+    const serviceMs = clockOf(exchange.headers.date);
     if (!Number.isNaN(serviceMs)) wire.onClock?.(serviceMs - wire.now());
   }
   return exchange;
 }
+
+/**
+ * A service may say back what signed the request. Only the latest signatures are remembered, and an answer
+ * may be later than thousands of them: it is one of the latest again, and does not stay in the body.
+ */
+function withoutSignature(
+  { headers }: Request,
+  exchange: Exchange,
+  { onSignature }: Pick<Wire, "onSignature">,
+): Exchange {
+  const signature = headers["x-payout-signature"];
+  if (exchange.kind === "broken" || signature === undefined) return exchange;
+  onSignature?.(signature);
+  const { buffer, byteOffset, byteLength } = exchange.bytes;
+  const bytes = Buffer.from(buffer, byteOffset, byteLength);
+  if (!bytes.includes(signature)) return exchange;
+  const text = textOf(bytes).replaceAll(signature, masked(signature));
+  return { ...exchange, bytes: Buffer.from(text) };
+}
+
+const clockOf = latest((date: Headers[string]) => Date.parse(typeof date === "string" ? date : ""));
+
+/** Nobody changes a URL. */
+const urlOf = latest((text: string) => new URL(text));
 
 /** The request of one call. Its timestamp and signature are of this very moment (service.md §5). */
 export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Request> {
@@ -101,7 +127,7 @@ export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire):
   if (body && secret !== undefined) body.timestamp = Math.floor(wire.now() / 1000);
   return {
     method: endpoint.method,
-    url: new URL(wire.baseUrl + path),
+    url: urlOf(wire.baseUrl + path),
     headers: headersOf(body, secret, wire),
     body: body && JSON.stringify(body),
     freshConnection: endpoint.repeat === "never",

@@ -10,8 +10,8 @@ export interface Scrubber {
   secrets(): string[];
 }
 
-/** More than are ever under way at once, so that memory and time do not grow with a batch. */
-const rememberedSignatures = 128;
+/** Of each request on the wire twice as many as there are places; memory does not grow with a batch. */
+const rememberedSignatures = 256;
 const signatureLength = 64;
 /** Where a signature can be, in whichever way it is written. */
 const longRun = new RegExp(`(?<![\\w+/-])[\\w+/-]{${signatureLength},}`, "g");
@@ -20,10 +20,11 @@ const longRun = new RegExp(`(?<![\\w+/-])[\\w+/-]{${signatureLength},}`, "g");
 export function createScrubber(): Scrubber {
   const learned = new Set<string>();
   const secrets = new Map<string, string>();
-  const signatures = new Set<string>();
+  const signatures: string[] = [];
+  let learnedSignatures = 0;
   const withoutSignatures = (run: string): string => {
     // What is no longer than a signature is one, or holds none: ledgers are full of hashes.
-    if (run.length === signatureLength) return signatures.has(run) ? masked(run) : run;
+    if (run.length === signatureLength) return signatures.includes(run) ? masked(run) : run;
     let clean = run;
     for (const signature of signatures) {
       for (const variant of variantsOf(signature))
@@ -39,9 +40,8 @@ export function createScrubber(): Scrubber {
       for (const variant of variantsOf(secret)) secrets.set(variant, masked(secret));
     },
     learnSignature: (signature) => {
-      signatures.add(signature);
-      const [oldest] = signatures;
-      if (signatures.size > rememberedSignatures && oldest) signatures.delete(oldest);
+      signatures[learnedSignatures % rememberedSignatures] = signature;
+      learnedSignatures += 1;
     },
     scrub: (text) => {
       let clean = text;
