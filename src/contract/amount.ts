@@ -13,7 +13,7 @@ export function readAmount(text: string): Reading<Paisa> {
   const parts = shape.exec(text);
   if (!parts) return rejected(`${quoted(text)} is not an amount in taka. ${whatWasMeant(text)}`);
   const [, taka = "", paisa = ""] = parts;
-  const amountPaisa = BigInt(taka) * 100n + BigInt(paisa.padEnd(2, "0"));
+  const amountPaisa = BigInt(taka + paisa.padEnd(2, "0"));
   return amountPaisa > 0n ? accepted(amountPaisa) : rejected("The amount must be above zero.");
 }
 
@@ -22,9 +22,9 @@ export function readAmount(text: string): Reading<Paisa> {
  * (`1250.50` → `1250.5`, service.md §5).
  */
 export function amountText(amountPaisa: Paisa): string {
-  const taka = amountPaisa / 100n;
-  const rest = String(amountPaisa % 100n).padStart(2, "0");
-  return rest === "00" ? String(taka) : `${taka}.${rest.replace(/0$/, "")}`;
+  const digits = String(amountPaisa).padStart(3, "0");
+  const [taka, rest] = [digits.slice(0, -2), digits.slice(-2)];
+  return rest === "00" ? taka : `${taka}.${rest.replace(/0$/, "")}`;
 }
 
 /** The JSON number of an amount. Asserted, because the signature covers these characters. */
@@ -41,7 +41,8 @@ export function amountNumber(amountPaisa: Paisa): number {
 export function paisaOf(number: number): Paisa | undefined {
   const parts = /^([0-9]+)(?:\.([0-9]{1,2}))?$/.exec(String(number));
   if (!parts || number >= 1e12) return undefined;
-  return BigInt(parts[1] ?? "") * 100n + BigInt((parts[2] ?? "").padEnd(2, "0"));
+  const [, taka = "", paisa = ""] = parts;
+  return BigInt(taka + paisa.padEnd(2, "0"));
 }
 
 /** A refused amount is answered with the reading that was probably meant, never silently mended. */
