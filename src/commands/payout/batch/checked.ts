@@ -1,8 +1,8 @@
-import { type After, afterUse, isSent } from "../../../batch/again.ts";
 import type { Sum } from "../../../batch/standing.ts";
 import type { Paisa } from "../../../contract/amount.ts";
-import type { Draft, Ledger, PaidElsewhere, Problem, ProblemKind } from "../../../frame/context.ts";
+import type { Draft, Ledger, PaidElsewhere, ProblemKind } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
+import { type ShownProblem, withAdvice } from "./advice.ts";
 import { rowsAnd, sumJson } from "./standing-card.ts";
 
 /** What is to be said about a file. */
@@ -17,7 +17,7 @@ export interface Checked {
   /** No problem is anything else than a reference of another payout. */
   isOnlyTaken: boolean;
   /** At most the first thousand, in the order of the file. */
-  problems: { kind: ProblemKind; line: number; column: string; value: string; problem: string }[];
+  problems: ShownProblem[];
   /** Rows that --allow-duplicates let pass: the file pays somebody the same amount twice. */
   allowedDuplicates: number;
   /** The same: the ledger paid it within a day, or is about to; the first of them, in words. */
@@ -45,42 +45,6 @@ export function checkedOf(
     problems: withAdvice(draft.problems(kinds, mostShown), ledger),
     ...(allowDuplicates ? allowedOf(draft) : nothingAllowed),
   };
-}
-
-/** Of references that came to an end also how their rows go on: by no reference that lenden cannot follow. */
-function withAdvice(problems: Problem[], ledger: Ledger): Checked["problems"] {
-  const after = new Map(
-    problems
-      .filter(({ kind }) => kind === "used" || kind === "taken")
-      .map(({ value }) => [value, afterUse(value, ledger)] as const),
-  );
-  const nexts = [...after.values()].flatMap((found) => (found ? [found.next] : []));
-  const plans = nexts.length > 0 ? ledger.batches().plannedAs(nexts) : new Map<string, string>();
-  return problems.map(({ kind, line, column, value, problem }) => {
-    const found = after.get(value);
-    const advice = found ? ` ${adviceOn(found, plans.get(found.next), kind === "used")}` : "";
-    return { kind, line, column, value, problem: `${problem}${advice}` };
-  });
-}
-
-/**
- * @param plan the batch that has the next reference, where one does
- * @param isSame whether it is known to be the same payout: else it may be one that somebody mended, or another
- */
-function adviceOn(after: After, plan: string | undefined, isSame: boolean): string {
-  const says = onwardText(after, plan);
-  return isSame
-    ? `The row ${says}`
-    : `If it is the same payout, mended, the row ${says} If it is another one, give it a reference of its own.`;
-}
-
-function onwardText({ next, standing }: After, plan: string | undefined): string {
-  if (standing && isSent(standing)) return `went on as ${next}: take it out.`;
-  const where = plan ? `, in batch ${plan}` : "";
-  if (standing && standing !== "unsent")
-    return `goes on as ${next}${where}, which is ${standing}: 'lenden ledger show ${next}' says more.`;
-  if (plan) return `goes on as ${next}${where}, which is still to be sent.`;
-  return `can be sent by ${next}, if it is still to be paid.`;
 }
 
 type Allowed = Pick<Checked, "allowedDuplicates" | "allowedAgain">;
