@@ -101,6 +101,7 @@ test("a reference that the ledger has for another payout is a conflict", async (
   await merchant.json(payoutOf("A1"));
   const path = fileOf(lines("A0,1,01712345678,bkash", "A1,6,01712345678,bkash"));
   const seen = await checkPath({ run: merchant.lenden }, path, ["--allow-duplicates"]);
+  expect(seen.code).toBe(5);
   expect(seen.problems).toMatchObject([{ kind: "taken", line: 3, column: "ref", value: "A1" }]);
   expect(await send(merchant, path, "--allow-duplicates")).toMatchObject({ code: 5, stdout: "" });
   expect(await merchant.books("payouts")).toHaveLength(1);
@@ -129,6 +130,28 @@ test("problems are in the order of lines and columns, the first thousand, and al
   expect(inOrder).toMatchObject({ code: 2, rows: 5_000, problemCount: 5_000 + 5_000 + 1_000 });
   expect(inOrder.problems).toHaveLength(1_000);
   expect(places(inOrder).slice(0, 4)).toEqual(["2 amount", "2 to", "3 amount", "3 to"]);
+});
+
+test("a cell that cannot be read is bad input, also after a thousand references of other payouts", async () => {
+  const merchant = await openMerchant();
+  const paying = (paisa: number) =>
+    Array.from(
+      { length: 1_001 },
+      (_, row) => `T${row},${row + 1}.${paisa},0171${2_000_000 + row},bkash`,
+    );
+  const first = fileOf(lines(...paying(10)));
+  expect(await send(merchant, first, "--concurrency", "16")).toMatchObject({ code: 0 });
+  const run = { run: merchant.lenden };
+  const taken = await checkPath(run, fileOf(lines(...paying(20))), []);
+  expect(taken).toMatchObject({ code: 5, problemCount: 1_001 });
+  const unread = await checkPath(
+    run,
+    fileOf(lines(...paying(20), "T9999,five,01712345678,bkash")),
+    [],
+  );
+  expect(unread).toMatchObject({ code: 2, problemCount: 1_002 });
+  expect(unread.problems).toHaveLength(1_000);
+  expect(unread.problems.every(({ kind }: { kind: string }) => kind === "taken")).toBe(true);
 });
 
 test("findings over the whole file stand among the others, in the order of the columns", async () => {
