@@ -21,3 +21,24 @@ export function isUnsettled({ state }: { state: State | null }): boolean {
 export function isUnresolved(operation: { state: State }): boolean {
   return isUnsettled(operation) || operation.state === "CONFLICT";
 }
+
+/** What of an operation says whether its reference is still good. */
+interface Ended {
+  state: State | null;
+  status: string | null;
+  code: string | null;
+}
+
+/**
+ * Whether it ended, and may be sent by its reference all the same. A refusal for want of access said nothing
+ * about the payout itself; any other one retires the reference (P17).
+ */
+export function isFree({ state, code }: Omit<Ended, "status">): boolean {
+  return state === "NOT_SENT" || (state === "REFUSED" && code === "access");
+}
+
+/** Whether its reference came to an end without a payout that stands: nothing goes out by it again. */
+export function isUsedUp({ state, status, code }: Ended): boolean {
+  if (state === "REFUSED") return !isFree({ state, code });
+  return state === "CONFIRMED" && status === "Cancelled";
+}

@@ -2,6 +2,7 @@ import type { Batch, RowResult } from "../ledger/batches/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { newReference } from "../operations/payout/new-reference.ts";
+import { isFree, isUsedUp } from "../state.ts";
 import { countRow, type Standing, type Sum, standingOf } from "./standing.ts";
 
 /** How a row can go on that was not paid. */
@@ -61,16 +62,12 @@ export function openOnward(batch: Batch, ledger: Ledger): (row: RowResult) => On
     const standing = standingOf(row.state, row.status);
     if (standing === "uncertain" || standing === "unsent")
       return { kind: "open", reference: row.reference };
-    if (!isUsed(standing)) return { kind: "closed" };
-    for (let next = newReference(row.reference); ; next = newReference(next)) {
-      if (inFile.has(next)) return { kind: "beside", reference: next };
-      const payout = ledger.find(next);
-      if (payout?.reference !== next) return { kind: "open", reference: next };
-      const gone = standingAgain(payout);
-      const isFree = gone === "unsent" && payout.fingerprint === row.fingerprint;
-      if (isFree) return { kind: "open", reference: next };
-      if (!isUsed(gone)) return { kind: "gone", payout, standing: gone };
-    }
+    if (!isUsedUp(row)) return { kind: "closed" };
+    const { next, payout } = endOfChain(row.reference, ledger, inFile);
+    if (inFile.has(next)) return { kind: "beside", reference: next };
+    if (!payout || (isFree(payout) && payout.fingerprint === row.fingerprint))
+      return { kind: "open", reference: next };
+    return { kind: "gone", payout, standing: standingAgain(payout) };
   };
 }
 
@@ -92,23 +89,27 @@ export interface After {
 /** What takes the place of a reference that came to an end; undefined where it did not. */
 export function afterUse(reference: string, ledger: Ledger): After | undefined {
   const own = ledger.find(reference);
-  if (own?.reference !== reference || !isUsed(standingAgain(own))) return undefined;
+  if (own?.reference !== reference || !isUsedUp(own)) return undefined;
+  const { next, payout } = endOfChain(reference, ledger);
+  return { next, standing: payout && standingAgain(payout) };
+}
+
+/**
+ * Follows a used reference to the first new one that is not used up itself.
+ *
+ * @param stops where it ends in any case
+ */
+function endOfChain(reference: string, ledger: Ledger, stops = new Set<string>()) {
   for (let next = newReference(reference); ; next = newReference(next)) {
-    const payout = ledger.find(next);
-    if (payout?.reference !== next) return { next, standing: undefined };
-    const standing = standingAgain(payout);
-    if (!isUsed(standing)) return { next, standing };
+    const found = ledger.find(next);
+    const payout = found?.reference === next ? found : undefined;
+    if (!payout || !isUsedUp(payout) || stops.has(next)) return { next, payout };
   }
 }
 
-/** What was refused for want of access may still be sent by its reference, as what never left. */
-function standingAgain({ state, status, code }: Operation): Standing {
-  return state === "REFUSED" && code === "access" ? "unsent" : standingOf(state, status);
-}
-
-/** Its reference came to an end without a payout that stands. */
-function isUsed(standing: Standing): boolean {
-  return standing === "refused" || standing === "cancelled";
+/** What is free is still to be sent, also where it was refused for want of access. */
+function standingAgain(payout: Operation): Standing {
+  return isFree(payout) ? "unsent" : standingOf(payout.state, payout.status);
 }
 
 export function isSent(standing: Standing): boolean {

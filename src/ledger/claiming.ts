@@ -1,5 +1,5 @@
 import type { Database } from "../sqlite/database.ts";
-import { isUnsettled } from "../state.ts";
+import { isFree, isUnsettled } from "../state.ts";
 import type { History } from "./history.ts";
 import type { Holder, Operation, ReferencedIntent } from "./operation.ts";
 import { holderIn } from "./rows.ts";
@@ -41,8 +41,9 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
       if (operation.holder && worker.isAlive(operation.holder)) {
         return { kind: "held", operation, by: operation.holder };
       }
-      if (!isOpen(operation)) return { kind: "known", operation };
-      return { kind: "resumed", operation: take(operation) };
+      if (isUnsettled(operation) || isFree(operation))
+        return { kind: "resumed", operation: take(operation) };
+      return { kind: "known", operation };
     },
 
     take,
@@ -69,17 +70,6 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
     history.add(now, [{ operation: number, event: "reopened", data: '{"state":"INTENT"}' }]);
     return { ...operation, openedAt: now };
   }
-}
-
-/**
- * Whether it may be sent again with the same reference. A refusal for want of access said nothing
- * about the payout itself; any other one retires the reference (P17).
- */
-function isOpen(operation: Operation): boolean {
-  const { state, code } = operation;
-  return (
-    isUnsettled(operation) || state === "NOT_SENT" || (state === "REFUSED" && code === "access")
-  );
 }
 
 function lost(): Error {

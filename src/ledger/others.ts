@@ -3,6 +3,7 @@ import { accountInSql } from "./account.ts";
 import type { Owner } from "./operation.ts";
 import { mayHavePaid, payeeInSql } from "./payee.ts";
 import { lastBegunAt } from "./select.ts";
+import { isFreeInSql } from "./state-in-sql.ts";
 
 /** Where else somebody may be paid: what a file, or the rest of a plan, is held against. */
 export interface Elsewhere {
@@ -80,7 +81,7 @@ const toBePaid = `
     LEFT JOIN operations o ON o.account = b.account AND o.reference = p.reference
   WHERE b.account = ${accountInSql} AND b.digest IS NOT NULL AND b.number IS NOT ?
     AND (b.created_at >= ? OR b.number IN (SELECT value FROM json_each(?)))
-    AND (o.state IS NULL OR o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access'))
+    AND (o.state IS NULL OR ${isFreeInSql})
   GROUP BY 1, 2, b.id`;
 
 const paid = `

@@ -4,6 +4,7 @@ import type { Owner } from "../operation.ts";
 import { againOf, gatherOthers, isAnother, saysOther, sumAgain } from "../others.ts";
 import { payeeInSql } from "../payee.ts";
 import { openedAt } from "../select.ts";
+import { isFreeInSql, isUsedUpInSql } from "../state-in-sql.ts";
 import type { Batch, PaidElsewhere, PlannedPayout, RowResult, Tally } from "./batch.ts";
 import { plannedPayoutOf, rowResultOf, tallyOf } from "./from-row.ts";
 
@@ -98,14 +99,11 @@ const joined = `${rowsBesideOperations} WHERE r.batch = ?`;
 // A reference that was used for another payout says nothing of this one, but that it cannot be sent.
 const isOwn = "o.fingerprint = r.fingerprint";
 const isDoubtful = `${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN')`;
-// A refusal for want of access said nothing of the payout itself: it is still to be sent.
-const isFree = "o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access')";
-const isUnsent = `o.state IS NULL OR (${isOwn} AND (${isFree}))`;
+const isUnsent = `o.state IS NULL OR (${isOwn} AND ${isFreeInSql})`;
 const isUnfinished = `${isOwn} AND o.state = 'CONFIRMED'
   AND o.status NOT IN ('Completed', 'Cancelled')`;
 
-const isUsed = `${isOwn} AND ((o.state = 'REFUSED' AND o.code IS NOT 'access')
-  OR (o.state = 'CONFIRMED' AND o.status = 'Cancelled'))`;
+const isUsed = `${isOwn} AND ${isUsedUpInSql}`;
 
 const plans = `
   SELECT r.reference, b.id FROM batches b CROSS JOIN batch_rows r ON r.batch = b.number
@@ -113,7 +111,7 @@ const plans = `
     AND r.reference IN (SELECT value FROM json_each(?))`;
 
 const state = `CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT'
-  WHEN ${isFree} THEN 'NOT_SENT' ELSE o.state END`;
+  WHEN ${isFreeInSql} THEN 'NOT_SENT' ELSE o.state END`;
 const own = (column: string) => `CASE WHEN ${isOwn} THEN o.${column} END`;
 
 const sumsByStanding = `
@@ -155,7 +153,7 @@ const withResult: Reading<RowResult> = {
     ...ofPlan("method", "cells", "fingerprint"),
     state,
     ...ofOwn("remote_id", "status", "code", "message", "updated_at"),
-    sent_at: `CASE WHEN ${isOwn} AND NOT (${isFree}) THEN ${openedAt} END`,
+    sent_at: `CASE WHEN ${isOwn} AND NOT ${isFreeInSql} THEN ${openedAt} END`,
   },
   read: rowResultOf,
 };

@@ -10,6 +10,7 @@ import {
   sumAgain,
   timeInSql,
 } from "../others.ts";
+import { isUsedUpInSql } from "../state-in-sql.ts";
 
 /** What is looked through, and under which columns a problem is put down. */
 export interface Scope {
@@ -88,8 +89,7 @@ const usedReferences = `
     || ${timeInSql("o.updated_at")} || ', and is not used again.'
   FROM draft_rows r JOIN operations o
     ON o.account = ${accountInSql} AND o.reference = r.reference
-  WHERE o.fingerprint = r.fingerprint AND ((o.state = 'REFUSED' AND o.code IS NOT 'access')
-    OR (o.state = 'CONFIRMED' AND o.status = 'Cancelled'))`;
+  WHERE o.fingerprint = r.fingerprint AND ${isUsedUpInSql}`;
 
 const besideRows = `
   FROM draft_others t CROSS JOIN draft_rows r

@@ -2,6 +2,7 @@ import { formatAmount } from "../../contract/money.ts";
 import { Failure } from "../../failure.ts";
 import type { Claim } from "../../ledger/claiming.ts";
 import type { Operation, ReferencedIntent } from "../../ledger/operation.ts";
+import { isUsedUp } from "../../state.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import { held } from "../recorded.ts";
 import type { World } from "../world.ts";
@@ -67,10 +68,11 @@ function otherPayout(order: PayoutOrder, operation: Operation): Failure {
 }
 
 /** By a reference of its own the very payout that was mended would be made twice. */
-function onlyIfAnother({ reference, state, status, code }: Operation): string {
+function onlyIfAnother(operation: Operation): string {
+  const { reference } = operation;
   const other = "If it is another one, and still to be paid, give it a reference of its own.";
-  const isOver = (state === "REFUSED" && code !== "access") || status === "Cancelled";
-  if (!isOver) return `Look at it with 'lenden ledger show ${reference}' first. ${other}`;
+  if (!isUsedUp(operation))
+    return `Look at it with 'lenden ledger show ${reference}' first. ${other}`;
   const next = newReference(reference ?? "");
   return `If it is the same payout, mended, its next reference is ${next}, unless 'lenden ledger show ${next}' says that it was paid by that. ${other}`;
 }
