@@ -56,7 +56,7 @@ export const batchStatus = defineCommand({
     const advice = adviceOn(standing, ledger);
     if (advice) context.notice(advice);
     const left = standing.sums.unsent.count + standing.sums.uncertain.count;
-    const by = ledger.batches().holderOf(batch);
+    const by = holderNow(batch, ledger);
     if (by)
       context.notice(
         `Process ${by.pid} on ${by.machine} is sending it; what is under way counts as uncertain until it ends.`,
@@ -90,12 +90,17 @@ async function refresh(batch: Batch, ledger: Ledger, context: Context) {
   return refreshBatch(watched, await context.world());
 }
 
+/** A batch that was read a while ago may have been let go of, by a process that still runs. */
+function holderNow({ id }: Batch, ledger: Ledger) {
+  const now = ledger.batches().find(id);
+  return now && ledger.batches().holderOf(now);
+}
+
 const everyMs = 1_000;
 
 /** Looks into the ledger every second while a process holds the batch. */
 async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<void> {
   const world = await context.world();
-  const batches = ledger.batches();
   let line: string[] = [];
   const look = (): boolean => {
     const { sums } = readStanding(batch, ledger);
@@ -108,8 +113,7 @@ async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<vo
       `${uncertain.count} in doubt or under way`,
       `${formatPaisa(sentPaisa)} of ${formatPaisa(totalPaisa)}`,
     ];
-    const now = batches.find(batch.id);
-    return now !== undefined && batches.holderOf(now) !== undefined;
+    return holderNow(batch, ledger) !== undefined;
   };
   if (!look()) return;
   const progress = context.progress(() => line);
