@@ -96,6 +96,19 @@ test("who was sent the same in the last 24 hours is shown, and nobody else", asy
   expect(places(next)).toEqual(["5 to"]);
 });
 
+test("a row that was sent goes out no more, so that nobody asks whether it may be paid again", async () => {
+  const merchant = await openMerchant();
+  const first = fileOf(lines("A1,5,01712345678,bkash", "A2,6,01812345678,bkash"));
+  expect(await send(merchant, first)).toMatchObject({ code: 0 });
+  await merchant.json(payoutOf("Z1"));
+  const next = fileOf(lines("A1,5,01712345678,bkash", "A3,5,01712345678,bkash"));
+  const seen = await checkPath({ run: merchant.lenden }, next, []);
+  expect(seen.problems).toMatchObject([
+    { kind: "repeated", line: 3 },
+    { kind: "again", line: 3 },
+  ]);
+});
+
 test("a reference that the ledger has for another payout is a conflict", async () => {
   const merchant = await openMerchant();
   await merchant.json(payoutOf("A1"));

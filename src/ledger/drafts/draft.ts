@@ -70,12 +70,12 @@ export function openDraft(database: Database, { owner, heldBatches }: DraftOptio
     },
 
     /** The rows that somebody else pays too, as far as was seen at the last look. */
-    again: (): Again => againIn(database),
+    again: (): Again => againIn(database, owner),
 
     /** The same at this moment. */
     lookAgain(): Again {
       if (looked) findAgain(database, scopeOf(looked));
-      return againIn(database);
+      return againIn(database, owner);
     },
 
     totals: (): DraftTotals => ({ rowCount, totalPaisa, ...totalsOf(database, owner) }),

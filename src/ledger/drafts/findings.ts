@@ -42,12 +42,13 @@ export function findProblems(database: Database, { elsewhere, places }: Scope): 
 export function findAgain(database: Database, { elsewhere, places }: Scope): void {
   database.exec("DELETE FROM draft_problems WHERE kind = 'again'");
   gatherOthers(database, "draft_others", elsewhere);
-  database.prepare(paidAgain).run(BigInt(places.to));
+  const { baseUrl, keyId } = elsewhere.owner;
+  database.prepare(paidAgain).run(BigInt(places.to), baseUrl, keyId);
 }
 
 /** What the rows of a draft that were found so come to. */
-export function againIn(database: Database): Again {
-  return againOf(database.prepare(sumAgain(rowsAgain)).get());
+export function againIn(database: Database, { baseUrl, keyId }: Elsewhere["owner"]): Again {
+  return againOf(database.prepare(sumAgain(rowsAgain)).get(baseUrl, keyId));
 }
 
 /** Without it each payout of a busy day would be held against each row. */
@@ -91,10 +92,13 @@ const usedReferences = `
     ON o.account = ${accountInSql} AND o.reference = r.reference
   WHERE o.fingerprint = r.fingerprint AND ${isUsedUpInSql}`;
 
+// A row whose own payout was made goes out no more: nobody gets it again.
 const besideRows = `
   FROM draft_others t CROSS JOIN draft_rows r
     ON r.payee = t.payee AND r.amount_paisa = t.amount_paisa
-  WHERE ${isAnother("r.reference")}`;
+  WHERE ${isAnother("r.reference")} AND NOT EXISTS (SELECT 1 FROM operations o
+    WHERE o.account = ${accountInSql} AND o.reference = r.reference
+      AND o.fingerprint = r.fingerprint AND o.state = 'CONFIRMED')`;
 
 const paidAgain = `
   INSERT INTO draft_problems
