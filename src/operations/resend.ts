@@ -10,7 +10,6 @@ const policy = {
   attempts: 5,
   garbledAttempts: 2,
   firstMs: 500,
-  longestMs: 15_000,
   longestAskedMs: 60_000,
 };
 
@@ -24,7 +23,7 @@ export function pauseBeforeResending(
   const askedMs = "times" in answer ? answer.times.retryAfterMs : undefined;
   if (askedMs !== undefined)
     return Math.min(Math.max(askedMs, policy.firstMs), policy.longestAskedMs);
-  const backOffMs = Math.min(policy.firstMs * 2 ** attempt, policy.longestMs) * (0.5 + random / 2);
+  const backOffMs = policy.firstMs * 2 ** attempt * (0.5 + random / 2);
   return answer.kind === "unclear" && answer.why === "no answer in time"
     ? Math.max(backOffMs, atWorkMs)
     : backOffMs;

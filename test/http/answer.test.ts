@@ -153,9 +153,7 @@ test.each<[Headers, object]>([
 ])("the times in %j", (headers, times) => {
   const judged = judge(answer(429, "{}", headers), { data: created });
   const found = judged.kind === "unsent" ? {} : judged.times;
-  expect(found).toMatchObject(times);
-  if (!("retryAfterMs" in times))
-    expect(found.retryAfterMs === undefined || found.retryAfterMs >= 0).toBe(true);
+  expect(found).toEqual(times);
 });
 
 test.each(["-7", "1.5", "07 apples"])("Retry-After: %s is no time to wait", (text) => {

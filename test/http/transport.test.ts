@@ -246,7 +246,7 @@ describe("connections", () => {
     const through = transport();
     await send(server.baseUrl, {}, through);
     const next = await send(server.baseUrl, {}, through);
-    if (next.kind === "answer") expect(text(next)).toContain('"times":');
+    expect(next.kind === "answer" && text(next)).toContain('"times":');
   });
 
   test("nothing is decompressed: it asks for none, and takes what comes for what it is", async () => {

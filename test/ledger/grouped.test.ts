@@ -54,6 +54,20 @@ test("I4: after a failed commit nothing is taken any longer, neither what waits 
   expect(groups.sizes()).toEqual([1]);
 });
 
+test("I4: when a group fails, the one that was handed over after it fails too, and nothing comes after", async () => {
+  const { ledger, groups } = await atWork();
+  const first = ledger.claim([payout("A")]);
+  await soon();
+  const second = named("B", 32).map((name) => ledger.claim([payout(name)]));
+  await soon();
+  const third = ledger.claim([payout("C")]);
+  groups.fail(new Error("the disk is full"));
+  groups.fail(new Error("and after that nothing is taken"));
+  const all = await Promise.allSettled([first, ...second, third]);
+  expect(new Set(all.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  expect(groups.sizes()).toEqual([1, 32]);
+});
+
 interface UnderWay {
   changes: Change[];
   resolve(changed: Changed[]): void;
