@@ -101,7 +101,7 @@ function otherFile(
  * plan was altered
  */
 export function resumeBatch(planned: Batch, method: string | undefined, ledger: Ledger): Batch {
-  if (method !== undefined && method !== planned.method) {
+  if (method !== undefined && method.toLowerCase() !== planned.method?.toLowerCase()) {
     throw usage([
       `--method: this file was planned with ${planned.method ?? "a method in every row"}, and that is what counts.`,
     ]);

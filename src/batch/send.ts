@@ -92,7 +92,7 @@ function isLedgerBroken(rules: StopRules): boolean {
 /**
  * For each place on the wire five rows are under way, for four of them wait for their turn or for
  * their outcome to be written down; and four or more are claimed already. Whatever is claimed is in
- * doubt after a kill: with a rate no more is claimed ahead than goes out in a second.
+ * doubt after a kill: with a rate no more waits than goes out in two seconds.
  */
 function sizes({ concurrency, perSecond = Number.POSITIVE_INFINITY }: Sending) {
   const inASecond = Math.ceil(perSecond);

@@ -15,7 +15,7 @@ export interface Watched {
 }
 
 /**
- * Looks at every row that has not ended, round after round, until all have or the time is up. Whatever
+ * Looks at every row that was sent and has not ended, until all have or the time is up. Whatever
  * keeps it from looking is told, and changes nothing of what was sent.
  *
  * @param onLook hears after each round how many have not ended

@@ -380,6 +380,7 @@ test("a plan is made with one method: another one at the second run is refused",
   expect((await batch(["send", file, "--method", "bkash"], data)).code).toBe(0);
   const { code, stderr } = await batch(["send", file, "--method", "nagad"], data);
   expect([code, stderr]).toEqual([2, expect.stringContaining("planned with bkash")]);
+  expect(await batch(["send", file, "--method", "bKash"], data)).toMatchObject({ code: 0 });
 });
 
 test("a batch is found by its file, its id and its name; an unknown one is an error", async () => {

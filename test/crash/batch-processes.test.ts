@@ -61,6 +61,11 @@ test("a batch that is being sent is pending to whoever looks, who sees it throug
     8,
     expect.stringContaining(`Process ${sending.pid} on`),
   ]);
+  const exported = ["payout", "batch", "export", payees.file, "--only", "failed"];
+  expect(await merchant.built(exported)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`Process ${sending.pid} on`),
+  });
   ill.splice(0);
   const watched = await merchant.built([...look, "--watch"]);
   expect([watched.code, (await end).code]).toEqual([0, 0]);
@@ -81,6 +86,9 @@ test("P4: a batch whose process died is free at once; while it lives, nobody get
   holder.kill("SIGKILL");
   await end;
   ill.splice(0);
+  const wait = ["payout", "batch", "status", payees.file, "--wait", "--wait-timeout", "2s"];
+  const waited = await merchant.built(wait);
+  expect(waited).toMatchObject({ code: 75, stderr: expect.stringContaining("No row is left to") });
   expect(await merchant.built(sendOf(payees))).toMatchObject({ code: 0 });
   await expectPaidOnce(merchant, payees);
 }, 40_000);

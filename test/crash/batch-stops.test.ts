@@ -171,7 +171,7 @@ test("P12: five rows in doubt one after the other stop it (75); the next run set
   expect([second.code, second.stderr]).toEqual([
     0,
     expect.stringContaining(
-      `${uncertain} rows in doubt since an earlier run: they are taken first`,
+      `${uncertain} rows in doubt from before this run: they are taken first`,
     ),
   ]);
   const sent = (await moneyReferences(merchant)).slice(before);

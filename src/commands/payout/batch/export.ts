@@ -5,6 +5,7 @@ import { flag, oneOf } from "../../../frame/flag.ts";
 import { text } from "../../../ui/view.ts";
 import { batchArgument, batchNamed } from "./named.ts";
 import { againText } from "./standing-card.ts";
+import { holderNow, underWayText } from "./under-way.ts";
 
 export const batchExport = defineCommand({
   name: "payout batch export",
@@ -38,6 +39,8 @@ export const batchExport = defineCommand({
   async *run({ batch: name, only, forExcel }, context) {
     const ledger = await context.ledger();
     const batch = await batchNamed(name, ledger);
+    const by = holderNow(batch, ledger);
+    if (by) context.notice(underWayText(by));
     const columns = columnsOf(batch, only);
     const leftOut = noneAgain();
     const pages =

@@ -44,7 +44,7 @@ export async function sendWithProgress(
   const resent = before.uncertain.count - forgotten;
   if (resent > 0)
     context.notice(
-      `${rowsText(resent)} in doubt since an earlier run: they are taken first, and go out with the same references after a rest of up to 10 seconds, for the service may still be at work on them. Others go out meanwhile only where there is room beside them.`,
+      `${rowsText(resent)} in doubt from before this run: they are taken first, and go out with the same references after a rest of up to 10 seconds, for the service may still be at work on them. Others go out meanwhile only where there is room beside them.`,
     );
   if (forgotten > 0)
     context.notice(

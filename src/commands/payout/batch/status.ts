@@ -14,6 +14,7 @@ import {
   standingCard,
   standingJson,
 } from "./standing-card.ts";
+import { holderNow, underWayText } from "./under-way.ts";
 import { waitWithProgress } from "./waiting.ts";
 
 export const batchStatus = defineCommand({
@@ -57,10 +58,7 @@ export const batchStatus = defineCommand({
     if (advice) context.notice(advice);
     const left = standing.sums.unsent.count + standing.sums.uncertain.count;
     const by = holderNow(batch, ledger);
-    if (by)
-      context.notice(
-        `Process ${by.pid} on ${by.machine} is sending it; what is under way counts as uncertain until it ends.`,
-      );
+    if (by) context.notice(underWayText(by));
     else if (left > 0)
       context.notice(
         `${rowsText(left)} still to be sent or in doubt: 'lenden payout batch send' with the same file goes on.`,
@@ -88,12 +86,6 @@ async function refresh(batch: Batch, ledger: Ledger, context: Context) {
   const { refreshBatch } = await import("../../../batch/wait.ts");
   const watched = { batch, ledger, commit: await context.committer() };
   return refreshBatch(watched, await context.world());
-}
-
-/** A batch that was read a while ago may have been let go of, by a process that still runs. */
-function holderNow({ id }: Batch, ledger: Ledger) {
-  const now = ledger.batches().find(id);
-  return now && ledger.batches().holderOf(now);
 }
 
 const everyMs = 1_000;

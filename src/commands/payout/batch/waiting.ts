@@ -4,7 +4,7 @@ import { rowsText } from "../../../ui/rows.ts";
 import type { patienceOf } from "../../patience.ts";
 
 /**
- * Waits until all rows are Completed or Cancelled, with its progress on stderr.
+ * Waits until all that was sent is Completed or Cancelled, with its progress on stderr.
  *
  * @returns why the last look failed, if it did
  */
@@ -19,7 +19,7 @@ export async function waitWithProgress(
   let open: number | undefined;
   const line = () => {
     if (open === undefined) return "Waiting";
-    return open === 0 ? "All rows have ended" : `${rowsText(open)} not ended yet`;
+    return open === 0 ? "No row is left to wait for" : `${rowsText(open)} not ended yet`;
   };
   const progress = context.progress(() => [line()]);
   const world = { ...(await context.world()), notice: progress.note };
