@@ -38,9 +38,18 @@ const changeInSql = `
 
 /** An outcome as the statement takes it apart. */
 function valuesOf({ number, outcome, letGo }: Settled, worker: Worker) {
-  const { state, remoteId = null, status = null, code = null, message = null, sent } = outcome;
-  const said = message === null ? null : worker.scrub(message);
-  return [String(number), state, remoteId, status, code, said, sent === undefined ? 0 : 1, letGo];
+  const { state, remoteId, status, code, message, sent } = outcome;
+  const said = message === undefined ? undefined : worker.scrub(message);
+  const texts = [remoteId, status, code, said].map(readable);
+  return [String(number), state, ...texts, sent === undefined ? 0 : 1, letGo];
+}
+
+/**
+ * Half of a character, which JSON can say and a cut can leave, would be no text in SQLite: what reads it
+ * there ends the whole process.
+ */
+function readable(text: string | undefined): string | null {
+  return text?.toWellFormed() ?? null;
 }
 
 /** The service may have sent a secret back. */

@@ -3,8 +3,9 @@ import type { World } from "./world.ts";
 type Clocks = Pick<World, "now" | "clockAheadMs" | "clockAheadLeastMs">;
 
 /**
- * Whether a payout was there before this run, by the service's clock; its status proves nothing. To
- * say so wrongly is the worse mistake: somebody who reads that no new payout was made may pay again.
+ * Whether a payout was there before this run, by the service's clock and by ours, for its `Date` may be of
+ * another clock than `createdAt`; its status proves nothing. To say so wrongly is the worse mistake: somebody
+ * who reads that no new payout was made may pay again.
  *
  * @param firstMs when the first request that may have made it went out, by our clock
  */
@@ -13,8 +14,7 @@ export function isOlder(
   firstMs: number,
   world: Pick<Clocks, "clockAheadMs">,
 ): boolean {
-  const aheadMs = world.clockAheadMs() ?? 0;
-  const clocksMs = Math.max(Math.min(aheadMs, 0), aheadMs - 2_000);
+  const clocksMs = Math.min(world.clockAheadMs() ?? 0, 0);
   return /T\d/.test(createdAt ?? "") && latestOf(createdAt) < firstMs + clocksMs - unsureMs;
 }
 

@@ -203,6 +203,23 @@ test("P16: what somebody else made while a row waited for its turn is not taken 
   expect(countsOf(place)).toEqual({ CONFIRMED: 3, CONFLICT: 1 });
 });
 
+test("P16: a row in doubt whose reference somebody else took before it goes out again is a conflict", async () => {
+  let takenAt = "";
+  const place = await timed(3, ({ reference }) => {
+    if (reference !== "R-2") return undefined;
+    if (takenAt === "") return unclear("connection lost");
+    return data({ ...created, merchantRef: "R-2", amount: 2, createdAt: takenAt });
+  });
+  await place.send(1);
+  expect(countsOf(place)).toEqual({ CONFIRMED: 2, UNCERTAIN: 1 });
+  takenAt = new Date(place.state.nowMs + 60_000).toISOString();
+  place.state.nowMs += 3_600_000;
+  const theirs = { ...created, merchantRef: "R-2", amount: 2, recipientNumber: "01812345678" };
+  place.world.client = { ...place.world.client, retrievePayout: async () => data(theirs) };
+  expect(await place.send(1)).toMatchObject({ kind: "conflict" });
+  expect(countsOf(place)).toEqual({ CONFIRMED: 2, CONFLICT: 1 });
+});
+
 test("P9: with a rate little is claimed ahead, for all of it would be in doubt after a kill", async () => {
   const place = await timed(300, (_, count) => {
     place.state.stopping = count === 8;

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { lenden, scratchFolder } from "../run.ts";
+import { answering } from "../answering.ts";
+import { built, lenden, scratchFolder } from "../run.ts";
 
 const nowhere = {
   LENDEN_BASE_URL: "http://127.0.0.1:9",
@@ -26,6 +27,33 @@ test("P2: without a payout secret it says where it looked, and sends nothing", a
   const { code, stdout, stderr } = await lenden(line, { env: nowhere });
   expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
   expect(stderr).toContain("no payout secret (tried: LENDEN_PAYOUT_SECRET, no profile is in use)");
+});
+
+test.each([
+  [
+    "that JSON says",
+    422,
+    JSON.stringify({ success: false, message: "no \ud83d", status: "\udc00" }),
+  ],
+  ["that a cut leaves", 422, JSON.stringify({ success: false, message: `${"x".repeat(4_095)}😀` })],
+  ["in doubt", 503, JSON.stringify({ success: false, message: "busy \ud83d try" })],
+])("half of a character %s does not make the ledger unreadable", async (_, status, body) => {
+  const { baseUrl } = await answering(() => ({ status, body }));
+  const env = {
+    LENDEN_BASE_URL: baseUrl,
+    LENDEN_API_KEY: nowhere.LENDEN_API_KEY,
+    LENDEN_PAYOUT_SECRET: "a-payout-secret",
+    LENDEN_DATA_DIR: scratchFolder(),
+  };
+  const what = ["--amount", "5", "--to", "01712345678", "--method-id", "m", "--ref", "HALF-1"];
+  const send = ["payout", "send", ...what, "--timeout", "3s"];
+  expect((await built(send, { env })).code).toBe(status === 422 ? 3 : 75);
+  for (const look of [
+    ["payout", "list"],
+    ["ledger", "show", "HALF-1"],
+    ["ledger", "check"],
+  ])
+    expect([look, (await built(look, { env })).code]).toEqual([look, 0]);
 });
 
 test("a key that the service sends back in an answer does not get into the ledger", async () => {

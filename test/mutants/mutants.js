@@ -154,9 +154,30 @@ export const mutants = [
   {
     name: "a row's payout that may be older is taken for its own",
     file: "operations/payout/send.ts",
-    find: "mayBeOlder(created.createdAt, firstMs, world);",
+    find: "mayBeOlder(created.createdAt, sent.firstMs, world);",
     replace: "isOlder(created.createdAt, firstMs, world);",
     tests: ["test/batch/send-safety.test.ts"],
+  },
+  {
+    name: "a row in doubt that goes out again is not looked at, however old its payout is",
+    file: "operations/payout/send.ts",
+    find: "mayBeOlder(created.createdAt, sent.firstMs, world);",
+    replace: "mayBeOlder(created.createdAt, firstMs, world);",
+    tests: ["test/batch/send-safety.test.ts"],
+  },
+  {
+    name: "half of a character is kept, and ends whatever reads it",
+    file: "ledger/settling.ts",
+    find: "text?.toWellFormed() ?? null",
+    replace: "text ?? null",
+    tests: ["test/commands/payout-send.test.ts"],
+  },
+  {
+    name: "a payout of this run is called old where only the answer's Date is ahead",
+    file: "operations/age.ts",
+    find: "Math.min(world.clockAheadMs() ?? 0, 0)",
+    replace: "(world.clockAheadMs() ?? 0)",
+    tests: ["test/operations/age.test.ts"],
   },
   {
     name: "a record that is looked at later is not compared",

@@ -70,7 +70,9 @@ const repeatedPayees = `
 
 const takenReferences = `
   INSERT INTO draft_problems
-  SELECT 'taken', r.line, ?, 'ref', r.reference, 'The ledger has this reference for another payout, ' || o.id || '.'
+  SELECT 'taken', r.line, ?, 'ref', r.reference, 'The ledger has this reference for another payout'
+    || iif(o.state IN ('INTENT', 'UNCERTAIN'), ', which may have been made: ', ': ')
+    || '''lenden ledger show ' || o.reference || ''' says more.'
   FROM draft_rows r JOIN operations o
     ON o.account = ${accountInSql} AND o.reference = r.reference
   WHERE r.fingerprint IS NOT NULL AND o.fingerprint != r.fingerprint`;

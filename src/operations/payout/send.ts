@@ -101,7 +101,7 @@ export async function sendPlannedPayout(
     const looksOld =
       created.status !== "Processing" ||
       !created.createdAt ||
-      mayBeOlder(created.createdAt, firstMs, world);
+      mayBeOlder(created.createdAt, sent.firstMs, world);
     const { payoutId: remoteId } = created;
     const seen = looksOld ? await retrievePayout(order, remoteId, world) : created;
     const createdAt = created.createdAt ?? seen.createdAt;

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { isOlder } from "../../src/operations/age.ts";
+
+const firstMs = Date.parse("2026-11-20T06:00:00Z");
+const at = (offsetMs: number) => new Date(firstMs + offsetMs).toISOString();
+
+test.each([
+  ["the clocks agree", 0, 0],
+  ["only the answer's Date is ahead", 0, 200_000],
+  ["only the answer's Date is behind", 0, -200_000],
+  ["the service's clock is ahead", 200_000, 200_000],
+  ["the service's clock is behind", -200_000, -200_000],
+  ["no answer told the time", 0, undefined],
+])(
+  "where %s, what was just made is not called old, and what was made an hour ago is",
+  (_, createdMs, aheadMs) => {
+    const world = { clockAheadMs: () => aheadMs };
+    expect(isOlder(at(createdMs + 20), firstMs, world)).toBe(false);
+    expect(isOlder(at(createdMs - 3_600_000), firstMs, world)).toBe(true);
+  },
+);
