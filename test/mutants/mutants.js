@@ -304,7 +304,7 @@ export const mutants = [
   {
     name: "batch: a row and what took its place in the same file are both sent again",
     file: "batch/again.ts",
-    find: 'if (inFile.has(next)) return { kind: "beside", reference: next };',
+    find: " || stops.has(next)",
     replace: "",
     tests: ["test/batch/round-trip.test.ts"],
   },
@@ -584,7 +584,7 @@ export const mutants = [
     file: "ledger/batches/rows.ts",
     find: "WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT'",
     replace: "WHEN 0 THEN 'CONFLICT'",
-    tests: batch,
+    tests: ["test/crash/batch-stops.test.ts", "-t", "I5, I8"],
   },
   {
     name: "batch: a row without access gets a new reference when it is exported",
