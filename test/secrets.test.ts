@@ -37,7 +37,7 @@ function filesIn(folder: string): { name: string; text: string }[] {
     .filter((entry) => entry.isFile() && entry.name !== "profiles.json")
     .map(({ parentPath, name }) => ({
       name,
-      text: readFileSync(join(parentPath, name), "latin1"),
+      text: readOrNothing(join(parentPath, name)),
     }));
 }
 
@@ -373,7 +373,7 @@ test("an answer that sends its request's signature back is kept without it, howe
   expect(echoes.filter((echo) => kept.includes(echo))).toEqual([]);
 });
 
-/** A process may be gone before it is looked at. */
+/** A process may be gone before it is looked at, and with it a file of its own. */
 function readOrNothing(path: string): string {
   try {
     return readFileSync(path, "latin1");
