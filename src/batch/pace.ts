@@ -1,4 +1,4 @@
-/** How many rows are under way at once, and how often something goes out. */
+/** How many rows are on the wire at once, and how often something goes out. */
 export interface Pace {
   /** Waits for a place on the wire; what belongs to a row that has begun goes before those that have not. */
   enter(hasBegun: boolean): Promise<void>;

@@ -1,7 +1,7 @@
 import type { Answer } from "./answer.ts";
 
-/** How often a read is tried in all, what its pauses grow from, and how long it lets itself be asked to wait. */
-const policy = { tries: 3, halfMs: 250, longestAskedMs: 60_000 };
+/** How often a read is tried in all, its longest first pause, and how long it lets itself be asked to wait. */
+const policy = { tries: 3, firstMs: 500, longestAskedMs: 60_000 };
 
 /**
  * How many milliseconds to wait before reading again, or undefined to stop. Reads alone: what
@@ -17,7 +17,7 @@ export function pauseBeforeReading(
   if (tries >= policy.tries || !isWorthAnotherTry(answer)) return undefined;
   const asked = "times" in answer ? answer.times.retryAfterMs : undefined;
   if (asked !== undefined) return Math.min(asked, policy.longestAskedMs);
-  return policy.halfMs * 2 ** tries * (0.5 + random / 2);
+  return policy.firstMs * 2 ** (tries - 1) * (0.5 + random / 2);
 }
 
 function isWorthAnotherTry(answer: Answer): boolean {

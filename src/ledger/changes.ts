@@ -3,7 +3,7 @@ import { openBeginning } from "./beginning.ts";
 import { type Claim, openClaiming } from "./claiming.ts";
 import type { History } from "./history.ts";
 import type { Intent, Operation, Outcome, ReferencedIntent } from "./operation.ts";
-import { openSelect } from "./select.ts";
+import { openSelectOfService } from "./select.ts";
 import { openSettling, type Settled } from "./settling.ts";
 import type { Similar } from "./similar.ts";
 import type { Worker } from "./worker.ts";
@@ -23,7 +23,7 @@ export function openChanges(database: Database, worker: Worker, { history, simil
   const begin = openBeginning(database, worker, history);
   const { claim, take, holderOf } = openClaiming(database, worker, history);
   const settle = openSettling(database, worker, history);
-  const byNumber = openSelect(database, worker.owner)("AND number = ?");
+  const byNumber = openSelectOfService(database, worker.owner)("AND number = ?");
 
   /** What is let go of is free for what is claimed. */
   function apply(changes: Change[]): Changed[] {

@@ -1,5 +1,4 @@
 import type { Database, Row } from "../sqlite/database.ts";
-import { accountInSql } from "./account.ts";
 import type { Owner } from "./operation.ts";
 import { mayHavePaid, payeeInSql } from "./payee.ts";
 import { lastBegunAt } from "./select.ts";
@@ -7,7 +6,7 @@ import { isFreeInSql } from "./state-in-sql.ts";
 
 /** Where else somebody may be paid: what a file, or the rest of a plan, is held against. */
 export interface Elsewhere {
-  owner: Pick<Owner, "baseUrl" | "keyId">;
+  owner: Pick<Owner, "baseUrl" | "keyId" | "environment">;
   /** What was paid or planned since then counts, ISO 8601; what is in doubt does always. */
   since: string;
   /** Batches that a process works on: what they are still to send counts, however old their plans are. */
@@ -24,33 +23,39 @@ export interface Again {
   mark: string;
 }
 
-/** Makes a temporary table of who got how much, or is to get it, by whatever reference. */
+/**
+ * Makes a temporary table of who got how much, or is to get it, by whatever reference and by whatever
+ * API key: a merchant may have got a new one since, and nobody can tell that from another merchant's.
+ */
 export function gatherOthers(
   database: Database,
   table: `${string}_others`,
-  { owner: { baseUrl, keyId }, since, held, own }: Elsewhere,
+  { owner: { baseUrl, keyId, environment }, since, held, own }: Elsewhere,
 ): void {
   database.exec(`DROP TABLE IF EXISTS temp.${table}`);
   const working = JSON.stringify(held.map(Number));
+  const account = [baseUrl, keyId, environment];
   // In this order: what goes out between the two is seen twice, and not never.
   const planned = database.prepare(`CREATE TEMP TABLE ${table} AS ${toBePaid}`);
-  planned.run(baseUrl, keyId, own, since, working);
-  database.prepare(`INSERT INTO ${table} ${paid}`).run(baseUrl, keyId, since, own);
+  planned.run(...account, own, since, working);
+  database.prepare(`INSERT INTO ${table} ${paid}`).run(...account, own, since);
   database.exec(`CREATE INDEX temp.${table}_payees ON ${table} (payee, amount_paisa)`);
 }
 
-/** That a row of such a table, `t`, is not the payout of this reference itself. */
+/** That a row of such a table, `t`, is not the payout of this reference itself, and counts for it. */
 export function isAnother(reference: string): string {
-  return `NOT (t.low IS ${reference} AND t.high IS ${reference})`;
+  return `NOT (t.low IS ${reference} AND t.high IS ${reference})
+    AND (t.stem IS NULL OR t.stem = ${stemInSql(reference)})`;
 }
 
 /** Such a row, `t`, in words. */
 export function saysOther(reference: string): string {
   return `CASE
     WHEN t.is_certain IS NULL
-      THEN 'The same person is still to be sent the same amount by batch ' || t.at || ', as '
+      THEN 'The same person is still to be sent the same amount by batch ' || t.at
     ELSE 'The same person ' || iif(t.is_certain, 'was', 'may have been')
-      || ' sent the same amount at ' || ${timeInSql("t.at")} || ', as ' END
+      || ' sent the same amount at ' || ${timeInSql("t.at")} END
+    || iif(t.is_own_key, '', ' with another API key') || ', as '
     || iif(t.high IS ${reference}, t.low, t.high) || '.'`;
 }
 
@@ -73,22 +78,50 @@ export function timeInSql(iso: string): string {
   return `(0 + ${part("%d")}) || ' ' || ${month} || ${part(" %Y, %H:%M:%S")}`;
 }
 
+/** That an operation or a batch is of this service and environment, by this key or by another. */
+function isOfService(one: string): string {
+  return `${one}.account IN (SELECT number FROM accounts WHERE base_url = ?1)
+    AND ${one}.environment = ?3`;
+}
+
+function isOwnKey(one: string): string {
+  return `${one}.account IS (SELECT number FROM accounts WHERE base_url = ?1 AND key_id = ?2)`;
+}
+
+/** What a reference was before `newReference` made it of a used one: `INV-7-lenden2` → `INV-7`. */
+function stemInSql(reference: string): string {
+  return `iif(${isNewInSql(reference)},
+    substr(${reference}, 1, instr(${reference}, '-lenden') - 1), ${reference})`;
+}
+
+function isNewInSql(reference: string): string {
+  return `${reference} GLOB '*-lenden[1-9]*'`;
+}
+
 /** Once for each person and amount, however often, with the first and last reference. */
 const toBePaid = `
   SELECT ${payeeInSql("p.recipient")} AS payee, p.amount_paisa, min(p.reference) AS low,
-    max(p.reference) AS high, b.id AS at, NULL AS is_certain, count(*) AS payouts
+    max(p.reference) AS high, b.id AS at, NULL AS is_certain, count(*) AS payouts,
+    ${isOwnKey("b")} AS is_own_key, NULL AS stem
   FROM batches b CROSS JOIN batch_rows p ON p.batch = b.number
     LEFT JOIN operations o ON o.account = b.account AND o.reference = p.reference
-  WHERE b.account = ${accountInSql} AND b.digest IS NOT NULL AND b.number IS NOT ?
-    AND (b.created_at >= ? OR b.number IN (SELECT value FROM json_each(?)))
+  WHERE ${isOfService("b")} AND b.digest IS NOT NULL AND b.number IS NOT ?4
+    AND (b.created_at >= ?5 OR b.number IN (SELECT value FROM json_each(?6)))
     AND (o.state IS NULL OR ${isFreeInSql})
-  GROUP BY 1, 2, b.id`;
+  GROUP BY 1, 2, b.number`;
 
+const isRecent = `(${lastBegunAt} >= ?5 OR o.state IN ('INTENT', 'UNCERTAIN'))`;
+
+/**
+ * What another key paid by new references counts however old it is, for the rows that it began with: of
+ * the used ones this key knows nothing, nor does the service, which refused them.
+ */
 const paid = `
   SELECT ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")}, o.amount_paisa,
-    min(o.reference), max(o.reference), max(${lastBegunAt}), min(o.state = 'CONFIRMED'), count(*)
-  FROM operations o WHERE o.account = ${accountInSql} AND ${mayHavePaid}
-    AND (${lastBegunAt} >= ? OR o.state IN ('INTENT', 'UNCERTAIN'))
+    min(o.reference), max(o.reference), max(${lastBegunAt}), min(o.state = 'CONFIRMED'), count(*),
+    ${isOwnKey("o")}, iif(${isRecent}, NULL, ${stemInSql("o.reference")})
+  FROM operations o WHERE ${isOfService("o")} AND ${mayHavePaid}
+    AND (${isRecent} OR NOT (${isOwnKey("o")}) AND ${isNewInSql("o.reference")})
     AND (o.reference, o.fingerprint) NOT IN
-      (SELECT reference, fingerprint FROM batch_rows WHERE batch = ?)
-  GROUP BY 1, 2`;
+      (SELECT reference, fingerprint FROM batch_rows WHERE batch = ?4)
+  GROUP BY 1, 2, 8, 9`;

@@ -15,17 +15,31 @@ export const lastBegunAt = "coalesce(o.resumed_at, o.reopened_at, o.created_at)"
  */
 export function openSelect(database: Database, owner: Owner) {
   const { baseUrl, keyId } = owner;
+  return openQuestions(database, owner, `account = ${accountInSql}`, [baseUrl, keyId]);
+}
+
+/**
+ * The same for operations of whatever API key of this service: of what is known by an id that no other
+ * operation has, a new key of the same merchant changes nothing.
+ */
+export function openSelectOfService(database: Database, owner: Owner) {
+  const { baseUrl, environment } = owner;
+  return openQuestions(database, owner, ofServiceInSql, [baseUrl, environment]);
+}
+
+const ofServiceInSql =
+  "account IN (SELECT number FROM accounts WHERE base_url = ?) AND environment = ?";
+
+function openQuestions(database: Database, owner: Owner, whose: string, of: string[]) {
   const read = (row: Row): Operation => operationOf(row, owner);
   return (more: string) => {
-    const statement = database.prepare(
-      `SELECT * FROM operations WHERE account = ${accountInSql} ${more}`,
-    );
+    const statement = database.prepare(`SELECT * FROM operations WHERE ${whose} ${more}`);
     return {
       first: (...values: Value[]): Operation | undefined => {
-        const row = statement.get(baseUrl, keyId, ...values);
+        const row = statement.get(...of, ...values);
         return row && read(row);
       },
-      all: (...values: Value[]): Operation[] => statement.all(baseUrl, keyId, ...values).map(read),
+      all: (...values: Value[]): Operation[] => statement.all(...of, ...values).map(read),
     };
   };
 }

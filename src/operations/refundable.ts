@@ -36,7 +36,7 @@ export async function refundable(transactionId: string, world: World): Promise<R
     "refused",
     `All of payment ${transactionId} (${formatPaisa(paidPaisa)}) is paid back or may be.`,
     {
-      hint: "Nothing was sent. 'lenden refund list' shows what was paid back.",
+      hint: whereItWent(live),
       operation: transactionId,
     },
   );
@@ -99,10 +99,18 @@ function checkLeft(transactionId: string, { paidPaisa, amountPaisa, live }: Left
     "refused",
     `Payment ${transactionId} was ${formatPaisa(paidPaisa)}${before}: ${formatPaisa(amountPaisa)} is too much.`,
     {
-      hint: "Nothing was sent. 'lenden refund list' shows what was paid back.",
+      hint: whereItWent(live),
       operation: transactionId,
     },
   );
+}
+
+/** By its id: of another API key of the merchant no list has it. */
+function whereItWent(live: Operation[]): string {
+  const last = live.at(-1);
+  return last
+    ? `Nothing was sent. 'lenden refund list' shows what was paid back, and 'lenden ledger show ${last.id}' the last of it.`
+    : "Nothing was sent.";
 }
 
 /** Whether a refund counts against what was paid: it was made, or it may have been. */

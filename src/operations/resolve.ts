@@ -40,6 +40,7 @@ export async function resolve(
   const isMove = operation.kind === "cancel" || operation.kind === "trigger";
   if (finding && !isMove) return adopt(operation, finding.made, world);
   if (operation.kind === "payout") {
+    if (!ledger.isOwn(operation)) throw ofAnotherKey(operation);
     await resendPayout(operation, (now) => moved(now, ledger), world);
     return asItIsNow(operation, ledger);
   }
@@ -50,6 +51,18 @@ export async function resolve(
     {
       hint: `Look there, then run 'lenden ledger resolve ${operation.id}' with --made <id>, or with --not-made.`,
       operation: operation.id,
+    },
+  );
+}
+
+/** Sent again with this key it would be another payout, if this is another merchant's. */
+function ofAnotherKey({ id }: Operation): Failure {
+  return new Failure(
+    "refused",
+    `${id} was begun with another API key, and is sent with no other.`,
+    {
+      hint: `Nothing was sent. Look in the merchant dashboard, then run 'lenden ledger resolve ${id}' with --made <id>, or with --not-made.`,
+      operation: id,
     },
   );
 }

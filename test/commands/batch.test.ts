@@ -520,13 +520,16 @@ test("rows whose very payout was sent before are told, and not counted as sent n
   expect((await sent()).length - before).toBe(1);
 });
 
-test("an export is one JSON document, also of no row at all", async () => {
+test("an export is one JSON document, also of no row at all, and that is said", async () => {
   const [file, data] = [payroll("ARRAY"), scratchFolder()];
   await batch(["send", file], data);
   const all = JSON.parse((await batch(["export", file, "--json"], data)).stdout);
   expect(all).toHaveLength(3);
   const none = await batch(["export", file, "--only", "refused", "--json"], data);
   expect(JSON.parse(none.stdout)).toEqual([]);
+  expect(none.stderr).toMatch(/^No row of batch B\w{6} is refused\.$/m);
+  const failed = await batch(["export", file, "--only", "failed"], data);
+  expect([failed.code, failed.stderr]).toEqual([0, expect.stringContaining("to be sent again.")]);
 });
 
 test("a file without references gets them back in its export", async () => {

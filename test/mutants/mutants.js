@@ -283,8 +283,8 @@ export const mutants = [
   {
     name: "batch: an old plan that is being sent is not looked for",
     file: "ledger/others.ts",
-    find: "SELECT value FROM json_each(?)",
-    replace: "SELECT -value FROM json_each(?)",
+    find: "SELECT value FROM json_each(?6)",
+    replace: "SELECT -value FROM json_each(?6)",
     tests: ["test/batch/plan.test.ts"],
   },
   {
@@ -293,6 +293,34 @@ export const mutants = [
     find: " OR o.state IN ('INTENT', 'UNCERTAIN')",
     replace: "",
     tests: ["test/batch/plan.test.ts"],
+  },
+  {
+    name: "what another API key paid is held against nothing",
+    file: "ledger/others.ts",
+    find: "(SELECT number FROM accounts WHERE base_url = ?1)",
+    replace: "(SELECT number FROM accounts WHERE base_url = ?1 AND key_id = ?2)",
+    tests: ["test/commands/new-key.test.ts"],
+  },
+  {
+    name: "what another API key paid by new references is forgotten after a day",
+    file: "ledger/others.ts",
+    find: ' OR NOT (${isOwnKey("o")}) AND ${isNewInSql("o.reference")}',
+    replace: "",
+    tests: ["test/commands/new-key.test.ts"],
+  },
+  {
+    name: "what another API key paid back is not counted",
+    file: "ledger/similar.ts",
+    find: "refunds = openSelectOfService(",
+    replace: "refunds = openSelect(",
+    tests: ["test/commands/new-key.test.ts"],
+  },
+  {
+    name: "what was begun with one API key is sent again with another",
+    file: "operations/resolve.ts",
+    find: "if (!ledger.isOwn(operation)) throw ofAnotherKey(operation);",
+    replace: "",
+    tests: ["test/commands/new-key.test.ts"],
   },
   {
     name: "the day in which somebody was paid begins with the first attempt",

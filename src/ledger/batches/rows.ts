@@ -32,7 +32,7 @@ export function openBatchRows(database: Database, { owner, heldBatches }: BatchR
     tally: ({ number }: Batch): Tally[] =>
       database.prepare(sumsByStanding).all(baseUrl, keyId, number).map(tallyOf),
 
-    /** Rows whose payout was made before the batch was: by another one, or by itself. */
+    /** Rows that were sent, and begun before the batch was planned: by another one, or by themselves. */
     sentBefore: ({ number, createdAt }: Batch): { count: number; sumPaisa: bigint } => {
       const row = database.prepare(sumBefore).get(baseUrl, keyId, number, createdAt);
       return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };

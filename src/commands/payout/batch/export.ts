@@ -45,7 +45,13 @@ export const batchExport = defineCommand({
     const leftOut = noneAgain();
     const pages =
       only === "failed" ? rowsAgain(batch, ledger, leftOut) : exportedRows(batch, only, ledger);
-    for (const rows of pages) yield { columns, rows, forExcel };
+    let count = 0;
+    for (const rows of pages) {
+      count += rows.length;
+      yield { columns, rows, forExcel };
+    }
+    const which = only === "failed" ? "left to be sent again" : only;
+    if (count === 0) context.notice(`No row of batch ${batch.id} is ${which}.`);
     const says = againText(leftOut);
     if (says) context.notice(`Left out is what went on. ${says}`);
   },

@@ -10,7 +10,7 @@ import { type Card, card, field, text, time } from "../../../ui/view.ts";
 export interface BatchStanding {
   batch: Batch;
   sums: Standings;
-  /** What another batch, or a single payout, had sent, or tried to send, before this one was planned. */
+  /** What was sent, and begun before this batch was planned: by another batch, or by a single payout. */
   sentBefore: Sum;
 }
 
@@ -69,7 +69,7 @@ export function standingCard({ batch, sums, sentBefore }: BatchStanding): Card {
           field(
             "sentBefore",
             "Of these",
-            text(`${rowsAnd(sentBefore.count, sentBefore.sumPaisa)}, were sent, or tried, before`),
+            text(`${rowsAnd(sentBefore.count, sentBefore.sumPaisa)}, were begun before this batch`),
           ),
         ]
       : []),
