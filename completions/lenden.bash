@@ -204,11 +204,11 @@ _lenden_known() {
       operands='@file'
       ;;
     'payout batch check')
-      flags='--delimiter:comma,semicolon,tab --method:@method --method-id: --allow-duplicates'
+      flags='--delimiter:comma,semicolon,tab --method:@method --method-id: --name: --allow-duplicates'
       operands='@file'
       ;;
     'payout batch send')
-      flags='--delimiter:comma,semicolon,tab --method:@method --method-id: --allow-duplicates --name: --concurrency: --rate: --expect-total: --expect-count: --wait --wait-timeout: --interval: --dry-run'
+      flags='--delimiter:comma,semicolon,tab --method:@method --method-id: --name: --allow-duplicates --concurrency: --rate: --expect-total: --expect-count: --wait --wait-timeout: --interval: --dry-run'
       operands='@file'
       ;;
     'payout batch status')

@@ -275,6 +275,7 @@ function __lenden_known --no-scope-shadowing
                 '--delimiter:comma,semicolon,tab What stands between the cells (comma, if left out)' \
                 '--method:@method The method of rows that name none; a profile can hold it' \
                 '--method-id: The method\'s id, sent without looking it up' \
+                '--name: The batch\'s name (the file\'s, if left out)' \
                 '--allow-duplicates Let rows pass that pay somebody the same amount twice, again within 24 hours, or beside another batch'
             set operands \
                 '@file'
@@ -283,8 +284,8 @@ function __lenden_known --no-scope-shadowing
                 '--delimiter:comma,semicolon,tab What stands between the cells (comma, if left out)' \
                 '--method:@method The method of rows that name none; a profile can hold it' \
                 '--method-id: The method\'s id, sent without looking it up' \
-                '--allow-duplicates Let rows pass that pay somebody the same amount twice, again within 24 hours, or beside another batch' \
                 '--name: The batch\'s name (the file\'s, if left out)' \
+                '--allow-duplicates Let rows pass that pay somebody the same amount twice, again within 24 hours, or beside another batch' \
                 '--concurrency: Rows at a time (default 4, at most 64)' \
                 '--rate: At most so many requests a second' \
                 '--expect-total: Send only if this is the file\'s total' \

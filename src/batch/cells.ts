@@ -10,7 +10,7 @@ export interface Cells {
   textOf(field: Field): string | undefined;
   endsBefore(field: Field): boolean;
   /** Null, with a problem, where a cell is empty or cannot be read. */
-  required<Value>(field: Field, read: (text: string) => Reading<Value>): Value | null;
+  required<Value>(field: Fillable, read: (text: string) => Reading<Value>): Value | null;
   /** The same; an empty cell is no problem. */
   optional<Value>(field: Field, read: (text: string) => Reading<Value>): Value | null;
   /** The value that was read of a text, be it of the cell or for all rows; or null, and a problem. */
@@ -41,7 +41,7 @@ export function openCells({ line, cells }: CsvRecord, fields: Field[]): Cells {
     required: (field, read) => {
       const text = textOf(field);
       if (text === undefined) return null;
-      return taken(field, text, text === "" ? rejected("This cell is empty.") : read(text));
+      return taken(field, text, text === "" ? rejected(empty[field]) : read(text));
     },
     optional: (field, read) => {
       const text = textOf(field);
@@ -51,6 +51,15 @@ export function openCells({ line, cells }: CsvRecord, fields: Field[]): Cells {
     complain,
   };
 }
+
+/** What has to stand in every row. */
+type Fillable = Extract<Field, "ref" | "amount" | "to">;
+
+const empty: Record<Fillable, string> = {
+  ref: "This cell is empty. Give the row a reference of its own, or leave the whole column out.",
+  amount: "This cell is empty. Write an amount in taka, for example 1250.50.",
+  to: "This cell is empty. Write the number of who is paid, for example 01712345678.",
+};
 
 function wrongCount(line: number, cells: string[], fields: Field[]): Problem {
   const problem = `This line has ${cells.length} cells, the header has ${fields.length}.`;

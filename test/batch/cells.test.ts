@@ -66,7 +66,7 @@ test.each([
   ["amount", "(500)", "for example 1250.50"],
   ["amount", "1000000000000", "below 1000000000000"],
   ["amount", "0", "above zero"],
-  ["amount", "", "This cell is empty."],
+  ["amount", "", "This cell is empty. Write an amount"],
   ["amount", "=5", "for example 1250.50"],
   ["amount", "#REF!", "for example 1250.50"],
   // Mobile numbers.
@@ -81,13 +81,13 @@ test.each([
   ["to", "01712345678.0", "Write 01XXXXXXXXX"],
   ["to", "02712345678", "Write 01XXXXXXXXX"],
   ["to", "+91 1712345678", "Write 01XXXXXXXXX"],
-  ["to", "", "This cell is empty."],
+  ["to", "", "This cell is empty. Write the number"],
   // References.
   ["ref", "A 1", "letters, digits, hyphens or underscores"],
   ["ref", "A:1", "colon"],
   ["ref", "চালান-১", "letters, digits, hyphens or underscores"],
   ["ref", "x".repeat(65), "1 to 64"],
-  ["ref", "", "This cell is empty."],
+  ["ref", "", "This cell is empty. Give the row a reference"],
   // Methods.
   ["method", "bikash", "It has: bkash, nagad, rocket."],
   ["method", "bkash\n", "line break"],

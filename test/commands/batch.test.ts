@@ -85,8 +85,9 @@ test("a changed file of the same name is refused with the rows that differ, and 
     data,
   );
   expect(mended.stderr).toContain(`line 4: ${is}; the plan has ${was}`);
-  const named = await batch(["send", other, "--name", "second", "--allow-duplicates"], data);
-  expect(named.code).toBe(0);
+  const second = [other, "--name", "second", "--allow-duplicates"];
+  expect((await batch(["check", other, "--allow-duplicates"], data)).code).toBe(5);
+  for (const verb of ["check", "send"]) expect((await batch([verb, ...second], data)).code).toBe(0);
 });
 
 test.each([
@@ -381,6 +382,10 @@ test("a plan is made with one method: another one at the second run is refused",
   const { code, stderr } = await batch(["send", file, "--method", "nagad"], data);
   expect([code, stderr]).toEqual([2, expect.stringContaining("planned with bkash")]);
   expect(await batch(["send", file, "--method", "bKash"], data)).toMatchObject({ code: 0 });
+  expect(await batch(["check", file], data)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("no row of it is left to be sent"),
+  });
 });
 
 test("a batch is found by its file, its id and its name; an unknown one is an error", async () => {

@@ -61,8 +61,7 @@ export async function newBatch(
 ): Promise<Batch> {
   const { checkStop } = await import("../../../operations/stop.ts");
   const { claimBatch, planBatch, plannedBefore } = await import("../../../batch/claim.ts");
-  const { draft, checked, ...examined } = await examineFile(input, hash, ledger, context);
-  const file = { ...examined.file, name: input.name ?? examined.file.name };
+  const { draft, checked, file } = await examineFile(input, hash, ledger, context);
   try {
     // What cannot be read cannot be compared with anything either.
     if (draft.problemCount(["cell"]) > 0) refuseProblems(checked);
@@ -114,7 +113,7 @@ export async function previewOf(
   const { orderOfRow } = await import("../../../batch/send.ts");
   const { draft, checked, file } = await examineFile(input, hash, ledger, context);
   try {
-    const before = await batchBefore({ ...file, name: input.name ?? file.name, draft }, ledger);
+    const before = await batchBefore({ ...file, draft }, ledger);
     if (before?.conflict) throw before.conflict;
     if (before) context.notice(before.says);
     else refuseProblems(checked);

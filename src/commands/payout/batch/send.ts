@@ -2,7 +2,7 @@ import { endingOf, type Sum } from "../../../batch/standing.ts";
 import { readAmount } from "../../../contract/amount.ts";
 import type { FailureKind } from "../../../failure.ts";
 import { defineCommand } from "../../../frame/command.ts";
-import { readCount, readWord } from "../../../frame/common-flags.ts";
+import { readCount } from "../../../frame/common-flags.ts";
 import { flag } from "../../../frame/flag.ts";
 import type { Preview } from "../../../frame/preview.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
@@ -41,7 +41,6 @@ export const batchSend = defineCommand({
   arguments: sourceInput,
   flags: {
     ...sourceFlags,
-    name: flag.optional("--name <text>", "The batch's name (the file's, if left out)", readWord),
     concurrency: flag.optional(
       "--concurrency <n>",
       "Rows at a time (default 4, at most 64)",

@@ -29,6 +29,7 @@ export const sourceFlags = {
     "method",
   ),
   methodId: method.methodId,
+  name: flag.optional("--name <text>", "The batch's name (the file's, if left out)", readWord),
   allowDuplicates: flag.toggle(
     "--allow-duplicates",
     "Let rows pass that pay somebody the same amount twice, again within 24 hours, or beside another batch",
@@ -40,6 +41,7 @@ interface SourceInput {
   delimiter: string | undefined;
   method: string | undefined;
   methodId: string | undefined;
+  name: string | undefined;
   allowDuplicates: boolean;
 }
 
@@ -60,11 +62,20 @@ export async function examineFile(
   const { examine } = await import("../../../batch/examine.ts");
   const draft = ledger.batches().draft();
   try {
-    const rules = await rulesOf(input, context);
+    // What a file was planned with holds for it from then on.
+    const known = ledger.batches().ofFile(hash);
+    const planned = known?.plan ? (known.method ?? undefined) : undefined;
+    const rules = await rulesOf(input, planned, context);
     const source = { path: input.file, hash, delimiter: input.delimiter ?? "," };
     const columns = await examine(source, draft, rules, await context.world());
     const fileName = nameOf(input.file);
-    const file = { name: fileName, fileName, hash, columns, method: rules.method ?? null };
+    const file = {
+      name: input.name ?? fileName,
+      fileName,
+      hash,
+      columns,
+      method: rules.method ?? null,
+    };
     return { file, draft, checked: checkedOf(input, draft, kindsOf(input), ledger) };
   } catch (error) {
     draft.close();
@@ -79,7 +90,7 @@ export function methodTyped({ method: named, methodId }: SourceInput): string | 
   return methodId ?? named;
 }
 
-async function rulesOf(input: SourceInput, context: Context) {
+async function rulesOf(input: SourceInput, planned: string | undefined, context: Context) {
   const { payoutFingerprint } = await import("../../../operations/payout/claim.ts");
   const { openMethodNames } = await import("../../../operations/method.ts");
   const { numberFormat, method: usual } = await context.settings();
@@ -91,7 +102,7 @@ async function rulesOf(input: SourceInput, context: Context) {
   return {
     numberFormat: numberFormat.value,
     holdsSecret: context.holdsSecret,
-    method: methodTyped(input) ?? usual?.value,
+    method: methodTyped(input) ?? planned ?? usual?.value,
     methodOf: (text: string) => (text === fixed ? accepted(fixed) : methodOf(text)),
     fingerprint: (order: Parameters<typeof payoutFingerprint>[0]) =>
       payoutFingerprint(order, world),
