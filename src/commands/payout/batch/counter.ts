@@ -4,6 +4,8 @@ import { formatPaisa } from "../../../contract/money.ts";
 import type { Batch } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 
+export type Counter = ReturnType<typeof openCounter>;
+
 /** Counts along, so that the ledger need not be added up for every line. */
 export function openCounter(batch: Batch, before: Standings, { now }: { now(): number }) {
   const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};

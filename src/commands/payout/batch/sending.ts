@@ -1,10 +1,11 @@
 import type { Sending } from "../../../batch/send.ts";
-import type { Sum } from "../../../batch/standing.ts";
+import type { Standings, Sum } from "../../../batch/standing.ts";
 import type { RowEnd } from "../../../batch/stop-rules.ts";
 import { type Failure, inOneLine, whatHappened } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
+import type { World } from "../../../operations/world.ts";
 import { rowsText } from "../../../ui/rows.ts";
-import { openCounter } from "./counter.ts";
+import { type Counter, openCounter } from "./counter.ts";
 import { readStanding, rowsAnd } from "./standing-card.ts";
 
 interface Pacing {
@@ -27,68 +28,83 @@ export async function sendWithProgress(
   ledger: Ledger,
   context: Context,
 ): Promise<RunOver> {
-  const { countForgotten } = await import("../../../batch/doubtful.ts");
-  const { sendBatch } = await import("../../../batch/send.ts");
   const before = readStanding(batch, ledger).sums;
   const seen = openCounter(batch, before, context.host);
   if (seen.isDone()) {
     ledger.batches().letGo(batch);
-    const again =
-      "To pay the same again, as in another month, give the rows new references in the column ref.";
-    const ended = before.refused.count + before.cancelled.count + before.conflict.count;
-    const nothing = "No row of this file is left to be sent; nothing was sent now.";
-    context.notice(ended > 0 ? nothing : `${nothing} ${again}`);
+    context.notice(nothingLeft(before));
     return { stopped: undefined, existing: seen.existing };
   }
+  const { countForgotten } = await import("../../../batch/doubtful.ts");
   const forgotten = countForgotten(batch, ledger, context.host);
-  const resent = before.uncertain.count - forgotten;
-  if (resent > 0)
-    context.notice(
-      `${rowsText(resent)} in doubt from before this run: they are taken first, and go out with the same references after a rest of up to 10 seconds, for the service may still be at work on them. Others go out meanwhile only where there is room beside them.`,
-    );
+  for (const text of onDoubts(before.uncertain.count, forgotten)) context.notice(text);
+  const told = await sendTelling(batch, pacing, seen, ledger, context);
+  letGo(batch, ledger);
+  for (const text of onEnd(told, seen, await context.world())) context.notice(text);
+  return { stopped: told.stopped, existing: seen.existing };
+}
+
+function nothingLeft({ refused, cancelled, conflict }: Standings): string {
+  const nothing = "No row of this file is left to be sent; nothing was sent now.";
+  if (refused.count + cancelled.count + conflict.count > 0) return nothing;
+  return `${nothing} To pay the same again, as in another month, give the rows new references in the column ref.`;
+}
+
+/** Before anything goes out: what becomes of rows in doubt. */
+function* onDoubts(uncertain: number, forgotten: number): Generator<string> {
+  if (uncertain > forgotten)
+    yield `${rowsText(uncertain - forgotten)} in doubt from before this run: they are taken first, and go out with the same references after a rest of up to 10 seconds, for the service may still be at work on them. Others go out meanwhile only where there is room beside them.`;
   if (forgotten > 0)
-    context.notice(
-      `${rowsText(forgotten)} in doubt for more than a day: they are not sent again, for nobody knows whether the service still knows their references. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.`,
-    );
+    yield `${rowsText(forgotten)} in doubt for more than a day: they are not sent again, for nobody knows whether the service still knows their references. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.`;
+}
+
+/** What is to be said of a run when it is over. */
+interface Told {
+  stopped: Failure | undefined;
+  /** The last row that had no answer. */
+  silence: Failure | undefined;
+  /** Rows that others work on. */
+  held: { rows: number; by: Failure } | undefined;
+}
+
+async function sendTelling(
+  batch: Batch,
+  pacing: Pacing,
+  seen: Counter,
+  ledger: Ledger,
+  context: Context,
+): Promise<Told> {
+  const { sendBatch } = await import("../../../batch/send.ts");
   const world = await context.world();
+  const told: Told = { stopped: undefined, silence: undefined, held: undefined };
+  const commit = await context.committer();
   const progress = context.progress(seen.line);
-  let stopped: Failure | undefined;
-  let silence: Failure | undefined;
-  let held: { rows: number; by: Failure } | undefined;
+  const onRow: Sending["onRow"] = (row, end, failure) => {
+    seen.saw(row, end);
+    if (end === "unreachable" || end === "uncertain") told.silence = failure ?? told.silence;
+    if (end === "locked" && failure) told.held = { rows: (told.held?.rows ?? 0) + 1, by: failure };
+    const text = textOf(end, failure);
+    if (text) progress.note(`line ${row.line}, ${row.reference}: ${text}`);
+  };
   try {
-    const sending: Sending = {
-      ...pacing,
-      batch,
-      ledger,
-      commit: await context.committer(),
-      onRow: (row, end, failure) => {
-        seen.saw(row, end);
-        const isSilence = end === "unreachable" || end === "uncertain";
-        if (isSilence) silence = failure ?? silence;
-        if (end === "locked" && failure) held = { rows: (held?.rows ?? 0) + 1, by: failure };
-        const told = textOf(end, failure);
-        if (told) progress.note(`line ${row.line}, ${row.reference}: ${told}`);
-      },
-    };
-    stopped = await sendBatch(sending, world);
+    told.stopped = await sendBatch({ ...pacing, batch, ledger, commit, onRow }, world);
   } finally {
     progress.close();
   }
-  letGo(batch, ledger);
-  if (seen.existing.count > 0) context.notice(notPaidNow(seen.existing));
+  return told;
+}
+
+function* onEnd({ stopped, silence, held }: Told, seen: Counter, world: World): Generator<string> {
+  const goesOn = "The same command again goes on.";
+  if (seen.existing.count > 0) yield notPaidNow(seen.existing);
   if (held)
-    context.notice(
-      `${rowsText(held.rows)} not sent now, for others work on them. ${inOneLine(held.by)}`,
-    );
-  if (stopped) context.notice(inOneLine(stopped));
+    yield `${rowsText(held.rows)} not sent now, for others work on them. ${inOneLine(held.by)}`;
+  if (stopped) yield inOneLine(stopped);
   const isHalfDone = stopped?.kind === "conflict" || stopped?.kind === "access";
   const isToGoOn = stopped ? isHalfDone && !seen.isOver() : world.isStopping();
   const why = world.isOutOfTime() ? "The time of --timeout is over" : "Stopped";
-  if (isToGoOn)
-    context.notice(`${why}; still open: ${seen.left()}. The same command again goes on.`);
-  else if (silence && !stopped)
-    context.notice(`${silence.message} The same command again goes on.`);
-  return { stopped, existing: seen.existing };
+  if (isToGoOn) yield `${why}; still open: ${seen.left()}. ${goesOn}`;
+  else if (silence && !stopped) yield `${silence.message} ${goesOn}`;
 }
 
 function notPaidNow({ count, sumPaisa }: Sum): string {
