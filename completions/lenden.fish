@@ -276,7 +276,7 @@ function __lenden_known --no-scope-shadowing
                 '--method:@method The method of rows that name none; a profile can hold it' \
                 '--method-id: The method\'s id, sent without looking it up' \
                 '--name: The batch\'s name (the file\'s, if left out)' \
-                '--allow-duplicates Let rows pass that pay somebody the same amount twice, again within 24 hours, or beside another batch'
+                '--allow-duplicates Let rows pass that pay somebody the same amount twice, again within 24 hours, beside another batch, or after another API key'
             set operands \
                 '@file'
         case 'payout batch send'
@@ -285,7 +285,7 @@ function __lenden_known --no-scope-shadowing
                 '--method:@method The method of rows that name none; a profile can hold it' \
                 '--method-id: The method\'s id, sent without looking it up' \
                 '--name: The batch\'s name (the file\'s, if left out)' \
-                '--allow-duplicates Let rows pass that pay somebody the same amount twice, again within 24 hours, or beside another batch' \
+                '--allow-duplicates Let rows pass that pay somebody the same amount twice, again within 24 hours, beside another batch, or after another API key' \
                 '--concurrency: Rows at a time (default 4, at most 64)' \
                 '--rate: At most so many requests a second' \
                 '--expect-total: Send only if this is the file\'s total' \

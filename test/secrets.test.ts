@@ -373,6 +373,28 @@ test("an answer that sends its request's signature back is kept without it, howe
   expect(echoes.filter((echo) => kept.includes(echo))).toEqual([]);
 });
 
+test("a payout whose id is the key is kept, and offered to Tab, without it", async () => {
+  const folder = scratchFolder();
+  const record = { payoutId: key, status: "Processing", recipientNumber: "01712345678" };
+  const { baseUrl } = await answering(async () => ({
+    ...{ ...record, amount: 5, merchantRef: "KEY-1", createdAt: new Date().toISOString() },
+  }));
+  const env = {
+    LENDEN_BASE_URL: baseUrl,
+    LENDEN_API_KEY: key,
+    LENDEN_PAYOUT_SECRET: secret,
+    LENDEN_CONFIG_DIR: folder,
+    LENDEN_DATA_DIR: folder,
+  };
+  const what = ["--amount", "5", "--to", "01712345678", "--method-id", "M1", "--ref", "KEY-1"];
+  const sent = await built(["payout", "send", ...what], { env });
+  expect(sent.code).toBe(0);
+  const tab = await built(["__complete", "payout", "--typed="], { env });
+  const kept = [sent.stdout, sent.stderr, tab.stdout, ...filesIn(folder).map(({ text }) => text)];
+  expect(kept.join("\n")).toContain("KEY-1");
+  expect(found(kept.join("\n"), [key, secret])).toEqual([]);
+});
+
 /** A process may be gone before it is looked at, and with it a file of its own. */
 function readOrNothing(path: string): string {
   try {

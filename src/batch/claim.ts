@@ -87,7 +87,7 @@ function otherFile(
     `Another file of the name ${name} was planned on ${formatTime(createdAt)}, as batch ${id}${own}.`,
     {
       problems: draft ? differencesTo(before, file, draft) : [],
-      hint: `Nothing was sent. If this is a new batch, give it a name of its own with --name${allAnew}; to go on with ${id}, use the file as it was.`,
+      hint: `Nothing was sent. If this is a new batch, give it a name of its own with --name${allAnew}; to go on with ${id}, use the file as it was, and to mend rows that were refused, what 'lenden payout batch export ${id} --only failed' writes.`,
       operation: id,
     },
   );

@@ -48,9 +48,10 @@ export async function* textOf(path: string, expectedHash: string): AsyncIterable
 
 function checkRegular(path: string): void {
   const found = lookAt(path);
-  if (!found) throw usage([`There is no file ${path}.`]);
-  if (!found.isFile())
-    throw usage([`${path} is no file.`], "A batch is read twice, so it cannot come from a pipe.");
+  const noPipe = "A batch is read twice, so it cannot come from a pipe: give it a file.";
+  if (!found) throw usage([`There is no file ${path}.`], path === "-" ? noPipe : undefined);
+  if (found.isDirectory()) throw usage([`${path} is a folder.`], "Give the CSV file in it.");
+  if (!found.isFile()) throw usage([`${path} is no file.`], noPipe);
 }
 
 function lookAt(path: string) {

@@ -42,21 +42,27 @@ export function gatherOthers(
   database.exec(`CREATE INDEX temp.${table}_payees ON ${table} (payee, amount_paisa)`);
 }
 
-/** That a row of such a table, `t`, is not the payout of this reference itself, and counts for it. */
+/** That a row of such a table, `t`, is not the payout of this reference itself. */
 export function isAnother(reference: string): string {
-  return `NOT (t.low IS ${reference} AND t.high IS ${reference})
-    AND (t.stem IS NULL OR t.stem = ${stemInSql(reference)})`;
+  return `NOT (t.low IS ${reference} AND t.high IS ${reference})`;
 }
 
 /** Such a row, `t`, in words. */
 export function saysOther(reference: string): string {
-  return `CASE
-    WHEN t.is_certain IS NULL
-      THEN 'The same person is still to be sent the same amount by batch ' || t.at
-    ELSE 'The same person ' || iif(t.is_certain, 'was', 'may have been')
-      || ' sent the same amount at ' || ${timeInSql("t.at")} END
+  const newest = {
+    at: "substr(t.newest, 1, 24)",
+    is: "substr(t.newest, 25, 1)",
+    by: "substr(t.newest, 26)",
+  };
+  const isNewest = `(t.newest IS NOT NULL AND ${newest.by} != ${reference})`;
+  return `'The same person ' || CASE
+      WHEN t.batch IS NOT NULL THEN 'is still to be sent the same amount by batch ' || t.batch
+      WHEN ${isNewest} THEN iif(${newest.is} = '1', 'was', 'may have been')
+        || ' sent the same amount at ' || ${timeInSql(newest.at)}
+      ELSE 'may have been sent the same amount' END
     || iif(t.is_own_key, '', ' with another API key') || ', as '
-    || iif(t.high IS ${reference}, t.low, t.high) || '.'`;
+    || CASE WHEN ${isNewest} THEN ${newest.by} WHEN t.high IS ${reference} THEN t.low ELSE t.high END
+    || '.'`;
 }
 
 /** What rows that were found beside others, a line for each, come to; of those it needs `row` and `payouts`. */
@@ -88,21 +94,11 @@ function isOwnKey(one: string): string {
   return `${one}.account IS (SELECT number FROM accounts WHERE base_url = ?1 AND key_id = ?2)`;
 }
 
-/** What a reference was before `newReference` made it of a used one: `INV-7-lenden2` → `INV-7`. */
-function stemInSql(reference: string): string {
-  return `iif(${isNewInSql(reference)},
-    substr(${reference}, 1, instr(${reference}, '-lenden') - 1), ${reference})`;
-}
-
-function isNewInSql(reference: string): string {
-  return `${reference} GLOB '*-lenden[1-9]*'`;
-}
-
 /** Once for each person and amount, however often, with the first and last reference. */
 const toBePaid = `
   SELECT ${payeeInSql("p.recipient")} AS payee, p.amount_paisa, min(p.reference) AS low,
-    max(p.reference) AS high, b.id AS at, NULL AS is_certain, count(*) AS payouts,
-    ${isOwnKey("b")} AS is_own_key, NULL AS stem
+    max(p.reference) AS high, count(*) AS payouts, ${isOwnKey("b")} AS is_own_key,
+    b.id AS batch, NULL AS newest
   FROM batches b CROSS JOIN batch_rows p ON p.batch = b.number
     LEFT JOIN operations o ON o.account = b.account AND o.reference = p.reference
   WHERE ${isOfService("b")} AND b.digest IS NOT NULL AND b.number IS NOT ?4
@@ -110,18 +106,13 @@ const toBePaid = `
     AND (o.state IS NULL OR ${isFreeInSql})
   GROUP BY 1, 2, b.number`;
 
-const isRecent = `(${lastBegunAt} >= ?5 OR o.state IN ('INTENT', 'UNCERTAIN'))`;
-
-/**
- * What another key paid by new references counts however old it is, for the rows that it began with: of
- * the used ones this key knows nothing, nor does the service, which refused them.
- */
+/** The newest of them as its time, which has 24 characters, whether it is certain, and its reference. */
 const paid = `
   SELECT ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")}, o.amount_paisa,
-    min(o.reference), max(o.reference), max(${lastBegunAt}), min(o.state = 'CONFIRMED'), count(*),
-    ${isOwnKey("o")}, iif(${isRecent}, NULL, ${stemInSql("o.reference")})
+    min(o.reference), max(o.reference), count(*), ${isOwnKey("o")} AS is_own_key,
+    NULL, max(${lastBegunAt} || (o.state = 'CONFIRMED') || o.reference)
   FROM operations o WHERE ${isOfService("o")} AND ${mayHavePaid}
-    AND (${isRecent} OR NOT (${isOwnKey("o")}) AND ${isNewInSql("o.reference")})
+    AND (${lastBegunAt} >= ?5 OR o.state IN ('INTENT', 'UNCERTAIN'))
     AND (o.reference, o.fingerprint) NOT IN
       (SELECT reference, fingerprint FROM batch_rows WHERE batch = ?4)
-  GROUP BY 1, 2, 8, 9`;
+  GROUP BY 1, 2, is_own_key`;

@@ -20,11 +20,9 @@ export function openSettling(database: Database, worker: Worker, history: Histor
     if (settled.length === 0) return;
     worker.assertSeen();
     const now = nowIn(worker);
-    change.run(now, JSON.stringify(settled.map((one) => valuesOf(one, worker))));
-    history.add(
-      now,
-      settled.map((one) => outcomeEvent(one, worker)),
-    );
+    const clean = settled.map((one) => cleanOf(one, worker));
+    change.run(now, JSON.stringify(clean.map(valuesOf)));
+    history.add(now, clean.map(outcomeEvent));
   };
 }
 
@@ -36,11 +34,24 @@ const changeInSql = `
     holder = CASE WHEN value ->> 7 THEN NULL ELSE holder END
   FROM json_each(?2) WHERE number = CAST(value ->> 0 AS INTEGER)`;
 
+/** What came of an operation, without the secrets that the service may have sent back in any text of it. */
+interface Clean extends Settled {
+  /** The outcome as JSON. */
+  data: string;
+  clean(text: string): string;
+}
+
+function cleanOf(settled: Settled, { scrub }: Worker): Clean {
+  const text = JSON.stringify(settled.outcome);
+  const data = scrub(text);
+  // Where the whole holds no secret, no part of it does.
+  return { ...settled, data, clean: data === text ? (part) => part : scrub };
+}
+
 /** An outcome as the statement takes it apart. */
-function valuesOf({ number, outcome, letGo }: Settled, worker: Worker) {
+function valuesOf({ number, outcome, letGo, clean }: Clean) {
   const { state, remoteId, status, code, message, sent } = outcome;
-  const said = message === undefined ? undefined : worker.scrub(message);
-  const texts = [remoteId, status, code, said].map(readable);
+  const texts = [remoteId, status, code, message].map((text) => text && readable(clean(text)));
   return [String(number), state, ...texts, sent === undefined ? 0 : 1, letGo];
 }
 
@@ -48,12 +59,11 @@ function valuesOf({ number, outcome, letGo }: Settled, worker: Worker) {
  * Half of a character, which JSON can say and a cut can leave, would be no text in SQLite: what reads it
  * there ends the whole process.
  */
-function readable(text: string | undefined): string | null {
-  return text?.toWellFormed() ?? null;
+function readable(text: string): string {
+  return text.toWellFormed();
 }
 
-/** The service may have sent a secret back. */
-function outcomeEvent({ number, outcome }: Settled, worker: Worker) {
+function outcomeEvent({ number, outcome, data }: Clean) {
   const event = outcome.sent === undefined ? "look" : "attempt";
-  return { operation: number, event, data: worker.scrub(JSON.stringify(outcome)) };
+  return { operation: number, event, data };
 }

@@ -109,7 +109,7 @@ function checkLeft(transactionId: string, { paidPaisa, amountPaisa, live }: Left
 function whereItWent(live: Operation[]): string {
   const last = live.at(-1);
   return last
-    ? `Nothing was sent. 'lenden refund list' shows what was paid back, and 'lenden ledger show ${last.id}' the last of it.`
+    ? `Nothing was sent. 'lenden refund list --refresh' shows what was paid back, and 'lenden ledger show ${last.id}' the last of it.`
     : "Nothing was sent.";
 }
 

@@ -85,7 +85,7 @@ async function adopt(operation: Operation, remoteId: string, world: World): Prom
   const record = await retrieveRecord(resourceOf(operation), remoteId, world);
   const { different, unclear } = comparedRecord(operation, record);
   const problems = [...different, ...unclear];
-  const taken = ledger.find(remoteId);
+  const taken = ledger.ofRecord(operation.kind, remoteId);
   if (taken && taken.number !== operation.number)
     problems.push(`it already belongs to ${taken.id}`);
   if (problems.length === 0)

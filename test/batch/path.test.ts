@@ -31,7 +31,7 @@ writeFileSync(at("good.csv"), good);
 test.each([
   ["a missing file", at("missing.csv"), "There is no file"],
   ["no name", "", "There is no file"],
-  ["a folder", at("folder.csv"), "is no file"],
+  ["a folder", at("folder.csv"), "is a folder"],
   ["a pipe", at("pipe.csv"), "it cannot come from a pipe"],
   ["a device", "/dev/null", "it cannot come from a pipe"],
   ["a link to nothing", at("broken.csv"), "There is no file"],

@@ -189,6 +189,10 @@ test("a row that was mended, whatever was wrong with it, went on by its new refe
   const header = ["ref", "amount", "to", "method"];
   const path = fileOf(csv([header, ["L", "5", "01712345650", "nagad"]]));
   expect(await send(merchant, path)).toBe(6);
+  const checked = await merchant.lenden(["payout", "batch", "check", path]);
+  expect(checked.stderr).toMatch(
+    /no row of it is left to be sent\. 1 row was refused.*--only failed/,
+  );
   ill.splice(0);
   const mended = csv([header, ["L-lenden2", "4", "01912345659", "bkash"]]);
   expect(await send(merchant, fileOf(mended), "--name", "mended")).toBe(0);

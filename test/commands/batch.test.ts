@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
+import { formatTime } from "../../src/contract/local-time.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
 import { testAccount } from "./account.ts";
@@ -246,6 +247,26 @@ test("somebody who got the same amount within a day is paid again only if that i
     ),
   ]);
   expect((await batch(["send", again, "--allow-duplicates"], data)).code).toBe(0);
+});
+
+test("of several payouts to somebody the newest is named, with its own time", async () => {
+  const data = scratchFolder();
+  for (const ref of ["Z-9", "A-1"]) {
+    const what = ["--amount", "500", "--to", people[0] ?? "", "--method", "bkash", "--ref", ref];
+    const { code } = await account.run(["payout", "send", ...what], {
+      env: { LENDEN_DATA_DIR: data },
+    });
+    expect(code).toBe(0);
+    const ledger = await openDatabase(join(data, "ledger.db"));
+    ledger
+      .prepare("UPDATE operations SET created_at = ? WHERE reference = 'Z-9'")
+      .run(new Date(Date.now() - 3_600_000).toISOString());
+    const [newest] = ledger.prepare("SELECT * FROM operations ORDER BY created_at DESC").all();
+    ledger.close();
+    const { stderr } = await batch(["send", payroll("NEWEST", ["500"])], data);
+    const at = formatTime(String(newest?.created_at));
+    expect(stderr).toContain(`was sent the same amount at ${at}, as ${newest?.reference}.`);
+  }
 });
 
 test("of two files that pay the same people at the same moment one is refused", async () => {

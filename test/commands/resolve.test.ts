@@ -291,7 +291,7 @@ test("a payout whose reference is another record's id is not taken for that reco
 test("P16: a payout to somebody else is not adopted for its reference and amount", async () => {
   const ill: Fault[] = faults("createPayout:hang");
   const merchant = await openMerchant({ faults: ill });
-  expect(await merchant.lenden(payoutOf("SAME", "--timeout", "300ms"))).toMatchObject({ code: 75 });
+  expect(await merchant.lenden(payoutOf("SAME", "--timeout", "2s"))).toMatchObject({ code: 75 });
   ill.splice(0);
   const elsewhere = { env: { ...merchant.env, LENDEN_DATA_DIR: `${merchant.dataFolder}-2` } };
   const theirs = await lenden([...payoutOf("SAME", "-q").with(5, "01999999999")], elsewhere);
@@ -306,7 +306,7 @@ test("a run that waits after doubt never waits longer than its ten seconds, thou
   const merchant = await openMerchant({ faults: ill });
   const ahead = { now: () => Date.now() + 3 * 60_000 };
   expect(
-    await merchant.lenden(payoutOf("CLOCK", "--timeout", "300ms"), { host: ahead }),
+    await merchant.lenden(payoutOf("CLOCK", "--timeout", "2s"), { host: ahead }),
   ).toMatchObject({ code: 75 });
   ill.splice(0);
   const sleptMs: number[] = [];

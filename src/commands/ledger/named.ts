@@ -5,7 +5,8 @@ import { placeIn } from "../../frame/place.ts";
 /** The operation of a name, or the failure that says that there is none. */
 export function operationNamed(name: string, ledger: Ledger): Operation {
   const place = placeIn(name);
-  const found = place === undefined ? ledger.find(name) : ledger.latest(place);
+  const found =
+    place === undefined ? (ledger.find(name) ?? ledger.findOfOtherKey(name)) : ledger.latest(place);
   if (found) return found;
   throw usage(
     [`The ledger has no operation ${JSON.stringify(name)} of this account.`],

@@ -1,3 +1,4 @@
+import { formatTime } from "../../contract/local-time.ts";
 import { formatAmount } from "../../contract/money.ts";
 import { Failure } from "../../failure.ts";
 import type { Claim } from "../../ledger/claiming.ts";
@@ -12,13 +13,33 @@ import { type PayoutOrder, payoutBody } from "./order.ts";
 /**
  * Takes the reference for this payout.
  *
- * @throws Failure as `checkClaim` does
+ * @throws Failure as `checkClaim` does, and where another API key left this payout without an end that is
+ * known to the service
  */
 export async function claimReference(order: PayoutOrder, world: World) {
   const ledger = await world.ledger();
-  const [claim] = await ledger.claim([payoutIntent(order, world)]);
+  const intent = payoutIntent(order, world);
+  const left = ledger.leftByOtherKey(intent);
+  if (left) throw ofAnotherKey(left);
+  const [claim] = await ledger.claim([intent]);
   if (!claim) throw new Error("the ledger gave no answer to a claim");
   return checkClaim(order, claim);
+}
+
+function ofAnotherKey({ id, reference, state, createdAt }: Operation): Failure {
+  const isDoubt = state === "INTENT" || state === "UNCERTAIN";
+  const how = isDoubt ? `is in doubt since ${formatTime(createdAt)}` : `ended ${state}`;
+  const kinds = { REFUSED: "refused", CONFLICT: "conflict" } as const;
+  return new Failure(
+    state === "REFUSED" || state === "CONFLICT" ? kinds[state] : "uncertain",
+    `Reference ${reference} was used with another API key, and ${how}.`,
+    {
+      hint: isDoubt
+        ? `Nothing was sent now. Look in the merchant dashboard, then run 'lenden ledger resolve ${id}' with --made <id>, or with --not-made.`
+        : `Nothing was sent. Look with 'lenden ledger show ${id}', and in the merchant dashboard whether it went on; a payout that is still to be made needs a reference of its own.`,
+      operation: id,
+    },
+  );
 }
 
 /** What the ledger writes down of a payout. */

@@ -26,9 +26,7 @@ export function withAdvice(problems: Problem[], ledger: Ledger): ShownProblem[] 
  */
 function adviceOn(after: After, plan: string | undefined, isSame: boolean): string {
   const says = onwardText(after, plan);
-  return isSame
-    ? `The row ${says}`
-    : `If it is the same payout, mended, the row ${says} If it is another one, give it a reference of its own.`;
+  return isSame ? `The row ${says}` : `If it is the same payout, mended, the row ${says}`;
 }
 
 function onwardText({ next, standing }: After, plan: string | undefined): string {

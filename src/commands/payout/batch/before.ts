@@ -1,7 +1,7 @@
 import { Failure, inOneLine } from "../../../failure.ts";
 import type { BatchFile, Draft, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
-import { readStanding, rowsAnd } from "./standing-card.ts";
+import { adviceOn, readStanding, rowsAnd } from "./standing-card.ts";
 
 /** What `send` would make of a file, in words. */
 export interface Before {
@@ -22,7 +22,8 @@ export async function batchBefore(
   try {
     const batch = ledger.batches().ofFile(file.hash) ?? plannedBefore(file, draft, ledger);
     if (!batch?.plan) return undefined;
-    const { unsent, uncertain } = readStanding(batch, ledger).sums;
+    const standing = readStanding(batch, ledger);
+    const { unsent, uncertain } = standing.sums;
     const count = unsent.count + uncertain.count;
     const { count: paid } = paidElsewhere(batch, ledger);
     const otherwise =
@@ -33,8 +34,9 @@ export async function batchBefore(
       count === 0
         ? `This file is batch ${batch.id}, and no row of it is left to be sent.`
         : `This file is batch ${batch.id}, of which ${rowsAnd(count, unsent.sumPaisa + uncertain.sumPaisa)}, are still open.${otherwise}`;
+    const advice = adviceOn(standing, ledger) ?? "";
     const title = count === 0 ? "No row is left to be sent" : "The file is a batch already";
-    return { title, says };
+    return { title, says: `${says} ${advice}`.trim() };
   } catch (error) {
     if (error instanceof Failure && error.kind === "conflict")
       return { title: "Another file has this name", says: inOneLine(error), conflict: error };

@@ -20,6 +20,8 @@ export interface Checked {
   problems: ShownProblem[];
   /** Rows that --allow-duplicates let pass: the file pays somebody the same amount twice. */
   allowedDuplicates: number;
+  /** The same: another API key sent these very payouts. */
+  allowedOtherKey: number;
   /** The same: the ledger paid it within a day, or is about to; the first of them, in words. */
   allowedAgain: PaidElsewhere;
 }
@@ -47,10 +49,11 @@ export function checkedOf(
   };
 }
 
-type Allowed = Pick<Checked, "allowedDuplicates" | "allowedAgain">;
+type Allowed = Pick<Checked, "allowedDuplicates" | "allowedOtherKey" | "allowedAgain">;
 
 const nothingAllowed: Allowed = {
   allowedDuplicates: 0,
+  allowedOtherKey: 0,
   allowedAgain: { count: 0, sumPaisa: 0n, mark: "", first: [] },
 };
 
@@ -58,6 +61,7 @@ function allowedOf(draft: Draft): Allowed {
   const first = draft.problems(["again"], 1).map(({ line, problem: says }) => ({ line, says }));
   return {
     allowedDuplicates: draft.problemCount(["repeated"]),
+    allowedOtherKey: draft.problemCount(["other key"]),
     allowedAgain: { ...draft.again(), first },
   };
 }
@@ -76,11 +80,15 @@ export function checkedJson({ rowCount, totalPaisa, ...checked }: Checked) {
 }
 
 /** Rows that --allow-duplicates let pass, as people read of them: a label, and what it is. */
-export function allowedLines({ allowedDuplicates, allowedAgain }: Allowed): [string, string][] {
-  const again = againLines(allowedAgain);
-  if (allowedDuplicates === 0) return again;
+export function allowedLines(allowed: Allowed): [string, string][] {
+  const { allowedDuplicates, allowedOtherKey, allowedAgain } = allowed;
   const repeated = `${rowsText(allowedDuplicates)} to somebody who gets the same amount more than once, as allowed`;
-  return [["Repeated", repeated], ...again];
+  const otherKey = `${rowsText(allowedOtherKey)} that another API key sent, as allowed`;
+  return [
+    ...(allowedDuplicates > 0 ? ([["Repeated", repeated]] satisfies [string, string][]) : []),
+    ...(allowedOtherKey > 0 ? ([["Other key", otherKey]] satisfies [string, string][]) : []),
+    ...againLines(allowedAgain),
+  ];
 }
 
 export function againLines(again: PaidElsewhere): [string, string][] {

@@ -1,5 +1,11 @@
 import { noneAgain } from "../../../batch/again.ts";
-import { columnsOf, exportedRows, rowsAgain, selections } from "../../../batch/export.ts";
+import {
+  columnsOf,
+  exportedRows,
+  rowsAgain,
+  type Selection,
+  selections,
+} from "../../../batch/export.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { flag, oneOf } from "../../../frame/flag.ts";
 import { text } from "../../../ui/view.ts";
@@ -50,8 +56,7 @@ export const batchExport = defineCommand({
       count += rows.length;
       yield { columns, rows, forExcel };
     }
-    const which = only === "failed" ? "left to be sent again" : only;
-    if (count === 0) context.notice(`No row of batch ${batch.id} is ${which}.`);
+    if (count === 0 && only) context.notice(`No row of batch ${batch.id} is ${wordsOf(only)}.`);
     const says = againText(leftOut);
     if (says) context.notice(`Left out is what went on. ${says}`);
   },
@@ -67,3 +72,11 @@ export const batchExport = defineCommand({
     csv: forExcel ? "excel" : "exact",
   }),
 });
+
+function wordsOf(only: Selection): string {
+  const words: Partial<Record<Selection, string>> = {
+    failed: "left to be sent again",
+    conflict: "in conflict",
+  };
+  return words[only] ?? only;
+}

@@ -23,7 +23,7 @@ export function refuseProblems(checked: Checked): void {
 /** What to do about the problems of a file. */
 export function adviceOnProblems({ problemCount, problems }: Checked): string {
   const left = problemCount - problems.length;
-  const mayBeMeant = problems.some(({ kind }) => kind === "repeated" || kind === "again");
+  const mayBeMeant = problems.some(({ kind }) => ["repeated", "again", "other key"].includes(kind));
   return [
     "Mend the file.",
     ...(left > 0

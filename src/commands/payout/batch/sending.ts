@@ -101,7 +101,7 @@ function* onEnd({ stopped, silence, held }: Told, seen: Counter, world: World): 
     yield `${rowsText(held.rows)} not sent now, for others work on them. ${inOneLine(held.by)}`;
   if (stopped) yield inOneLine(stopped);
   const isHalfDone = stopped?.kind === "conflict" || stopped?.kind === "access";
-  const isToGoOn = stopped ? isHalfDone && !seen.isOver() : world.isStopping();
+  const isToGoOn = !seen.isOver() && (stopped ? isHalfDone : world.isStopping());
   const why = world.isOutOfTime() ? "The time of --timeout is over" : "Stopped";
   if (isToGoOn) yield `${why}; still open: ${seen.left()}. ${goesOn}`;
   else if (silence && !stopped) yield `${silence.message} ${goesOn}`;

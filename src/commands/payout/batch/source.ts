@@ -32,7 +32,7 @@ export const sourceFlags = {
   name: flag.optional("--name <text>", "The batch's name (the file's, if left out)", readWord),
   allowDuplicates: flag.toggle(
     "--allow-duplicates",
-    "Let rows pass that pay somebody the same amount twice, again within 24 hours, or beside another batch",
+    "Let rows pass that pay somebody the same amount twice, again within 24 hours, beside another batch, or after another API key",
   ),
 };
 
@@ -111,7 +111,7 @@ async function rulesOf(input: SourceInput, planned: string | undefined, context:
 
 function kindsOf({ allowDuplicates }: SourceInput): ProblemKind[] {
   const always: ProblemKind[] = ["cell", "taken", "used"];
-  return allowDuplicates ? always : [...always, "repeated", "again"];
+  return allowDuplicates ? always : [...always, "repeated", "again", "other key"];
 }
 
 function nameOf(path: string): string {

@@ -69,7 +69,9 @@ export function standingCard({ batch, sums, sentBefore }: BatchStanding): Card {
           field(
             "sentBefore",
             "Of these",
-            text(`${rowsAnd(sentBefore.count, sentBefore.sumPaisa)}, were begun before this batch`),
+            text(
+              `${rowsAnd(sentBefore.count, sentBefore.sumPaisa)}, were sent, and begun before this batch`,
+            ),
           ),
         ]
       : []),

@@ -30,7 +30,7 @@ export const page: Page = [
     "The file",
   ),
   text(
-    "One bad row means that nothing is sent. Somebody who would get the same amount twice, in the file, within 24 hours or by another batch that is still open, is a problem too, until --allow-duplicates says that it is meant. What another API key paid counts too. The same is looked at again when the plan is made, and when a batch goes on.",
+    "One bad row means that nothing is sent. Somebody who would get the same amount twice, in the file, within 24 hours or by another batch that is still open, is a problem too, until --allow-duplicates says that it is meant. What another API key did from this machine counts too: who was paid, and which rows it sent; those that it left refused or in doubt do not pass. The same is looked at again when the plan is made, and when a batch goes on.",
     "Checking",
   ),
   text(
