@@ -78,7 +78,7 @@ test("text, paisa, JSON number and back are the same for any amount", () => {
           JSON.stringify({ ok: true, value: amountPaisa }, bigints)
       );
     }),
-    { numRuns: runs(2_000, 1_000_000) },
+    { numRuns: runs(500, 1_000_000) },
   );
 });
 
@@ -106,7 +106,7 @@ test("whatever is typed, it is an amount or a sentence", () => {
         return reading.ok ? reading.value > 0n : reading.problem.length > 10;
       },
     ),
-    { numRuns: runs(1_000, 100_000) },
+    { numRuns: runs(300, 100_000) },
   );
 });
 

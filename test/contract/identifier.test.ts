@@ -33,7 +33,7 @@ test("an id stays one segment of the path, whatever it is", () => {
       const url = new URL(`https://host.example/v1/pay/${encodeURIComponent(reading.value)}`);
       return url.pathname.split("/").length === 4 && url.search === "" && url.hash === "";
     }),
-    { numRuns: runs(1_000, 100_000) },
+    { numRuns: runs(300, 100_000) },
   );
 });
 

@@ -76,7 +76,7 @@ test("any cells come back as they are shown, and none of them is a formula", () 
       expect(read).toEqual(rows.map((row) => row.map(defused)));
       for (const one of read.flat()) expect(one).not.toMatch(/^[=+\-@\t\r]/);
     }),
-    { numRuns: runs(1_000, 100_000) },
+    { numRuns: runs(300, 100_000) },
   );
 });
 

@@ -57,6 +57,6 @@ test("no secret comes through, whatever characters it has and however it is writ
         (one) => !scrubbed(text, ` ${one} `).includes(one.replaceAll(/^"|"$/g, "")),
       );
     }),
-    { numRuns: runs(1_000, 50_000) },
+    { numRuns: runs(300, 50_000) },
   );
 });
