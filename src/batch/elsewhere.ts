@@ -10,6 +10,11 @@ export function paidElsewhere(batch: Batch, ledger: Ledger): PaidElsewhere {
   return ledger.batches().paidElsewhere(batch, { since, limit: rowsShown });
 }
 
+/** The rows of a plan that are still open, and that another API key left refused or in doubt. */
+export function leftByOtherKeys(batch: Batch, ledger: Ledger): PaidElsewhere["first"] {
+  return ledger.batches().leftByOtherKeys(batch, rowsShown);
+}
+
 /** Since when somebody who got the same amount counts, ISO 8601 (money-safety.md §4). */
 export function aDayBefore(ms: number): string {
   return new Date(ms - 24 * 60 * 60_000).toISOString();

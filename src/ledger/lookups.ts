@@ -48,7 +48,7 @@ export function openLookups(database: Database, owner: Owner) {
 
     /**
      * The very payout, where another key left it refused, so that it may have gone on by a new reference,
-     * or in doubt. One to somebody else is another merchant's.
+     * or in doubt. One to somebody else may be another merchant's.
      */
     leftByOtherKey: ({
       reference,
@@ -56,10 +56,11 @@ export function openLookups(database: Database, owner: Owner) {
       asked,
     }: ReferencedIntent): Operation | undefined => {
       const all = byAnyReference.all(reference);
-      if (all.some(isOwn)) return undefined;
+      if (all.some((one) => isOwn(one) && !isFree(one))) return undefined;
       const payee = payeeOf(String(asked.recipientNumber));
       return all.find(
         (one) =>
+          !isOwn(one) &&
           one.amountPaisa === amountPaisa &&
           payeeOf(String(one.asked.recipientNumber)) === payee &&
           one.state !== "CONFIRMED" &&

@@ -19,8 +19,8 @@ export function openSelect(database: Database, owner: Owner) {
 }
 
 /**
- * The same for operations of whatever API key of this service: of what is known by an id that no other
- * operation has, a new key of the same merchant changes nothing.
+ * The same for operations of whatever API key of this service: a merchant gets a new one, and pays the same
+ * people and pays back the same payments with it.
  */
 export function openSelectOfService(database: Database, owner: Owner) {
   const { baseUrl, environment } = owner;

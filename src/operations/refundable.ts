@@ -108,9 +108,9 @@ function checkLeft(transactionId: string, { paidPaisa, amountPaisa, live }: Left
 /** By its id: of another API key of the merchant no list has it. */
 function whereItWent(live: Operation[]): string {
   const last = live.at(-1);
-  return last
-    ? `Nothing was sent. 'lenden refund list --refresh' shows what was paid back, and 'lenden ledger show ${last.id}' the last of it.`
-    : "Nothing was sent.";
+  if (!last) return "Nothing was sent.";
+  const look = last.remoteId ? `refund wait ${last.remoteId}` : `ledger show ${last.id}`;
+  return `Nothing was sent. 'lenden refund list --refresh' shows what was paid back, and 'lenden ${look}' what became of the last of it.`;
 }
 
 /** Whether a refund counts against what was paid: it was made, or it may have been. */

@@ -89,6 +89,44 @@ test("a row in doubt with another API key waits until somebody says what came of
   expect(await merchant.books("payouts")).toHaveLength(2);
 });
 
+test("what another key left refused is not made again by a batch, or a payout, that this key had begun in vain", async () => {
+  const ill = faults("createPayout:status-400");
+  const merchant = await openMerchant({ faults: ill });
+  const file = fileOf(`${header}\nA,5,01712345678,nagad\n`);
+  expect((await merchant.lenden(send(file))).code).toBe(6);
+  expect((await merchant.lenden(payoutOf("S"))).code).toBe(3);
+  const lendenAnew = await withNewKey(merchant);
+  ill.splice(0, 1, ...faults("createPayout:status-401"));
+  await merchant.inLedger((ledger) => ledger.exec("UPDATE operations SET amount_paisa = 1"));
+  expect((await lendenAnew(send(file, "--allow-duplicates"))).code).toBe(4);
+  expect((await lendenAnew(payoutOf("S"))).code).toBe(4);
+  await merchant.inLedger((ledger) =>
+    ledger.exec("UPDATE operations SET amount_paisa = 500 WHERE amount_paisa = 1"),
+  );
+  ill.splice(0);
+  await age(merchant, 40);
+  for (const line of [send(file), payoutOf("S")]) {
+    const { code, stderr } = await lendenAnew(line);
+    expect([2, 3]).toContain(code);
+    expect(stderr).toMatch(/[Ww]ith another API key/);
+  }
+  expect(await merchant.books("payouts")).toEqual([]);
+  expect((await lendenAnew(send(file, "--allow-duplicates"))).code).toBe(0);
+});
+
+test("a reference that another key used for another payout is asked about, where that was refused", async () => {
+  const ill = faults("createPayout:status-400");
+  const merchant = await openMerchant({ faults: ill });
+  const file = fileOf(`${header}\nA,5,01712345678,nagad\n`);
+  expect((await merchant.lenden(send(file))).code).toBe(6);
+  ill.splice(0);
+  const lendenAnew = await withNewKey(merchant);
+  const mended = fileOf(`${header}\nA,5,01912345678,nagad\n`);
+  const { code, stderr } = await lendenAnew(send(mended));
+  expect([code, stderr]).toEqual([2, expect.stringContaining("another payout of this reference")]);
+  expect((await lendenAnew(send(mended, "--allow-duplicates"))).code).toBe(0);
+});
+
 test.each([
   ["createPayout:status-400", 3, "ended REFUSED"],
   ["createPayout:status-500", 75, "is in doubt since"],

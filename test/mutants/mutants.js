@@ -309,6 +309,13 @@ export const mutants = [
     tests: ["test/commands/new-key.test.ts"],
   },
   {
+    name: "batch: what another API key left since the plan is not looked for",
+    file: "commands/payout/batch/planned.ts",
+    find: "if (left.length > 0 && !input.allowDuplicates)",
+    replace: "if (left.length < 0)",
+    tests: ["test/commands/new-key.test.ts"],
+  },
+  {
     name: "a payout that another API key left refused or in doubt is made again",
     file: "operations/payout/claim.ts",
     find: "if (left) throw ofAnotherKey(left);",

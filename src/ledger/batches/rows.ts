@@ -1,6 +1,7 @@
 import type { Database, Row } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
 import type { Owner } from "../operation.ts";
+import { besideOtherKeys, isVeryPayout, saysOfOtherKey } from "../other-keys.ts";
 import { againOf, gatherOthers, isAnother, saysOther, sumAgain } from "../others.ts";
 import { payeeInSql } from "../payee.ts";
 import { openedAt } from "../select.ts";
@@ -47,6 +48,13 @@ export function openBatchRows(database: Database, { owner, heldBatches }: BatchR
       const first = rows.map(({ line, says }) => ({ line: Number(line), says: String(says) }));
       return { ...again, first };
     },
+
+    /** Rows still to be sent whose very payouts another key left refused or in doubt: the first few, in words. */
+    leftByOtherKeys: ({ number }: Batch, limit: number): PaidElsewhere["first"] =>
+      database
+        .prepare(leftByOtherKeys)
+        .all(number, baseUrl, keyId, owner.environment, BigInt(limit))
+        .map(({ line, says }) => ({ line: Number(line), says: String(says) })),
 
     /** Its references that took the place of used ones: `…-lenden2`. */
     newReferences: ({ number }: Batch): string[] =>
@@ -120,6 +128,12 @@ const sumsByStanding = `
 const sumBefore = `
   SELECT count(*) AS count, sum(r.amount_paisa) AS sum
   ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND ${openedAt} < ?`;
+
+const leftByOtherKeys = `
+  SELECT r.line, ${saysOfOtherKey(payeeInSql("r.recipient"))} AS says
+  ${besideOtherKeys("batch_rows")} AND r.batch = ?1
+    AND o.state != 'CONFIRMED' AND ${isVeryPayout(payeeInSql("r.recipient"))}
+  GROUP BY r.row ORDER BY r.row LIMIT ?5`;
 
 const elsewhere = `
   ${rowsBesideOperations}

@@ -1,5 +1,6 @@
 import type { Database } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
+import { besideOtherKeys, isVeryPayout, saysOfOtherKey } from "../other-keys.ts";
 import {
   type Again,
   againOf,
@@ -10,8 +11,7 @@ import {
   sumAgain,
   timeInSql,
 } from "../others.ts";
-import { payeeInSql } from "../payee.ts";
-import { isFreeInSql, isUsedUpInSql } from "../state-in-sql.ts";
+import { isUsedUpInSql } from "../state-in-sql.ts";
 
 /** What is looked through, and under which columns a problem is put down. */
 export interface Scope {
@@ -97,30 +97,12 @@ const usedReferences = `
     ON o.account = ${accountInSql} AND o.reference = r.reference
   WHERE o.fingerprint = r.fingerprint AND ${isUsedUpInSql}`;
 
-/**
- * The very payout, as another key left it. Sent: a mistake, if that is another merchant's, and no second
- * payout, if it is this one's. Refused: it may have gone on by a new reference, of which this key knows nothing.
- */
+/** What does not pass at all is what another key left of the very payout, but that it was sent. */
 const begunByOtherKeys = `
   INSERT INTO draft_problems
-  SELECT iif(o.state = 'CONFIRMED', 'other key', 'used'), r.line, ?1, 'ref', r.reference,
-    'With another API key this very payout '
-    || CASE o.state WHEN 'CONFIRMED' THEN 'was sent at ' || ${timeInSql("o.updated_at")}
-      WHEN 'REFUSED' THEN 'was refused at ' || ${timeInSql("o.updated_at")}
-        || ', and may have gone on by a new reference'
-      WHEN 'CONFLICT' THEN 'is in conflict'
-      ELSE 'is in doubt since ' || ${timeInSql("o.created_at")} END
-    || ': ''lenden ledger show ' || o.id || ''' says more.'
-    || CASE WHEN o.state = 'CONFIRMED' THEN '' WHEN o.state IN ('INTENT', 'UNCERTAIN')
-      THEN ' Say with ''lenden ledger resolve ' || o.id || ''' what became of it.'
-      ELSE ' If it is still to be paid, give it a reference of its own; else take it out.' END
-  FROM draft_rows r JOIN operations o ON o.reference = r.reference
-    AND o.account IN (SELECT number FROM accounts WHERE base_url = ?2 AND key_id != ?3)
-  WHERE o.environment = ?4 AND o.amount_paisa = r.amount_paisa
-    AND ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")} = r.payee
-    AND NOT ${isFreeInSql} AND o.status IS NOT 'Cancelled'
-    AND NOT EXISTS (SELECT 1 FROM operations own WHERE own.reference = r.reference
-      AND own.account = (SELECT number FROM accounts WHERE base_url = ?2 AND key_id = ?3))
+  SELECT iif(o.state != 'CONFIRMED' AND ${isVeryPayout("r.payee")}, 'used', 'other key'),
+    r.line, ?1, 'ref', r.reference, ${saysOfOtherKey("r.payee")}
+  ${besideOtherKeys("draft_rows")} AND (o.state != 'CONFIRMED' OR ${isVeryPayout("r.payee")})
   GROUP BY r.row`;
 
 // A row whose own payout was made goes out no more: nobody gets it again.

@@ -4,7 +4,7 @@ import type { Database, Row } from "../../sqlite/database.ts";
  * `cell`: it cannot be read. `repeated`: the file pays somebody the same amount twice; `again`: the
  * ledger did within a day, or is about to; both may be meant. `taken`: the reference is another
  * payout's. `used`: it came to an end without a payout that stands, or another API key left it in doubt.
- * `other key`: another API key sent this very payout; it may be another merchant's.
+ * `other key`: another API key, which may be another merchant's, sent this very payout, or used its reference.
  */
 const problemKinds = ["cell", "repeated", "again", "taken", "used", "other key"] as const;
 export type ProblemKind = (typeof problemKinds)[number];

@@ -26,6 +26,18 @@ export function paidOtherwise({ id }: Batch, { count, sumPaisa, first }: PaidEls
   );
 }
 
+/** Since a batch was planned another key may have had to do with the very rows that are still to be sent. */
+export function leftBefore({ id }: Batch, first: PaidElsewhere["first"]): Failure {
+  return new Failure(
+    "usage",
+    `Another API key had to do with rows that batch ${id} is still to send.`,
+    {
+      problems: first.map(({ line, says }) => `line ${line}: ${says}`),
+      hint: "Nothing was sent now. If all that is still open is to be paid, add --allow-duplicates.",
+    },
+  );
+}
+
 /** What a script expects of the file must be what is in it. */
 export function checkExpected(
   { expectTotal, expectCount }: PlanInput,

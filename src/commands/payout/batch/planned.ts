@@ -6,6 +6,7 @@ import { againLines } from "./checked.ts";
 import {
   checkExpected,
   confirmTotal,
+  leftBefore,
   type PlanInput,
   paidOtherwise,
   summaryOf,
@@ -22,7 +23,7 @@ export async function resumedBatch(
   context: Context,
 ): Promise<Batch> {
   const { resumeBatch } = await import("../../../batch/claim.ts");
-  const { isMore, paidElsewhere } = await import("../../../batch/elsewhere.ts");
+  const { isMore, leftByOtherKeys, paidElsewhere } = await import("../../../batch/elsewhere.ts");
   if (input.name !== undefined && input.name !== planned.name)
     context.notice(`This file is batch ${planned.id} already, by the name ${planned.name}.`);
   const batch = resumeBatch(planned, methodTyped(input), ledger);
@@ -34,6 +35,8 @@ export async function resumedBatch(
     };
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
     checkExpected(input, { rowCount, totalPaisa });
+    const left = leftByOtherKeys(batch, ledger);
+    if (left.length > 0 && !input.allowDuplicates) throw leftBefore(batch, left);
     const shown = paidElsewhere(batch, ledger);
     if (shown.count > 0 && !input.allowDuplicates) throw paidOtherwise(batch, shown);
     if (open.count > 0) {
