@@ -656,4 +656,18 @@ export const mutants = [
     replace: "if (isReal) await Promise.resolve();",
     tests: ["test/commands/production.test.ts"],
   },
+  {
+    name: "payout get does not compare amount and recipient",
+    file: "commands/payout/get.ts",
+    find: 'return remembered({ kind: "payout", id: payoutId }, record, world);',
+    replace: "return record;",
+    tests: ["test/commands/get.test.ts"],
+  },
+  {
+    name: "a confirmed payout that cannot be retrieved is called uncertain",
+    file: "operations/payout/record.ts",
+    find: "    why.kind,\n",
+    replace: '    "uncertain",\n',
+    tests: ["test/commands/get.test.ts"],
+  },
 ];

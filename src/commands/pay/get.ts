@@ -22,8 +22,10 @@ export const payGet = defineCommand({
   async run(input, context) {
     const transactionId = await context.idOf("payment", input.transactionId);
     const { dataOf } = await import("../../operations/outcome.ts");
-    const { client } = await context.world();
-    return dataOf(await client.retrievePayment({ transactionId }), transactionId);
+    const { remembered } = await import("../../operations/wait.ts");
+    const world = await context.world();
+    const record = dataOf(await world.client.retrievePayment({ transactionId }), transactionId);
+    return remembered({ kind: "payment", id: transactionId }, record, world);
   },
   view: paymentCard,
 });

@@ -16,12 +16,14 @@ export const payoutGet = defineCommand({
       "payout",
     ),
   },
-  exits: ["access", "not-found", "unreachable"],
+  exits: ["access", "conflict", "not-found", "unreachable"],
   async run(input, context) {
     const payoutId = await context.idOf("payout", input.payoutId);
     const { dataOf } = await import("../../operations/outcome.ts");
-    const { client } = await context.world();
-    return dataOf(await client.retrievePayout({ payoutId }), payoutId);
+    const { remembered } = await import("../../operations/wait.ts");
+    const world = await context.world();
+    const record = dataOf(await world.client.retrievePayout({ payoutId }), payoutId);
+    return remembered({ kind: "payout", id: payoutId }, record, world);
   },
   view: payoutCard,
 });

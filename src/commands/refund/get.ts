@@ -19,8 +19,13 @@ export const refundGet = defineCommand({
   async run(input, context) {
     const refundRequestId = await context.idOf("refund", input.refundRequestId);
     const { dataOf } = await import("../../operations/outcome.ts");
-    const { client } = await context.world();
-    return dataOf(await client.retrieveRefund({ id: refundRequestId }), refundRequestId);
+    const { remembered } = await import("../../operations/wait.ts");
+    const world = await context.world();
+    const record = dataOf(
+      await world.client.retrieveRefund({ id: refundRequestId }),
+      refundRequestId,
+    );
+    return remembered({ kind: "refund", id: refundRequestId }, record, world);
   },
   view: refundCard,
 });

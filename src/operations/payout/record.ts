@@ -2,7 +2,7 @@ import type { Data } from "../../contract/endpoint.ts";
 import type { ServiceContract } from "../../contract/index.ts";
 import { Failure } from "../../failure.ts";
 import type { Operation } from "../../ledger/operation.ts";
-import { describe } from "../outcome.ts";
+import { describe, unread } from "../outcome.ts";
 import { outcomeOf } from "../recorded.ts";
 import type { World } from "../world.ts";
 import { newReference } from "./new-reference.ts";
@@ -28,14 +28,22 @@ export async function retrievePayout(
       `the service has it as ${payoutId}, but it could not be retrieved to compare the recipient (${describe(answer)})`,
     );
   }
-  const { data } = answer;
-  compare("record", order, {
-    payoutId: data.payoutId,
-    amount: data.amount,
-    reference: data.merchantRef,
-    recipient: data.recipientNumber,
-  });
-  return data;
+  return comparedPayout(order, answer.data);
+}
+
+function comparedPayout(order: PayoutOrder, payout: Retrieved): Retrieved {
+  const { payoutId, amount, merchantRef: reference, recipientNumber: recipient } = payout;
+  compare("record", order, { payoutId, amount, reference, recipient });
+  return payout;
+}
+
+/** A payout that the API confirmed earlier stays confirmed although it cannot be retrieved now. */
+function confirmedUnseen({ reference }: PayoutOrder, payoutId: string, why: Failure): Failure {
+  return new Failure(
+    why.kind,
+    `Payout ${reference} is confirmed (${payoutId}), but its status cannot be retrieved now. Nothing was sent. ${why.message}`,
+    { ...why.details, operation: reference },
+  );
 }
 
 /** P5: sends nothing; gives the payout as it is now, or the failure that says how it ended. */
@@ -47,8 +55,10 @@ export async function knownPayout(
   const { state, remoteId } = operation;
   if (state !== "CONFIRMED" || remoteId === null) throw usedBefore(order, operation);
   const ledger = await world.ledger();
+  const answer = await world.client.retrievePayout({ payoutId: remoteId });
+  if (answer.kind !== "data") throw confirmedUnseen(order, remoteId, unread(answer, remoteId));
   try {
-    const payout = await retrievePayout(order, remoteId, world);
+    const payout = comparedPayout(order, answer.data);
     ledger.learn(operation, { state, status: payout.status });
     return payout;
   } catch (error) {

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import { openMerchant, paidPayment, payoutOf, refundOf, startService } from "../merchant.ts";
+import { lenden } from "../run.ts";
+
+describe("a status that get shows", () => {
+  test("is recorded in the ledger", async () => {
+    const merchant = await openMerchant();
+    const payment = await paidPayment(merchant);
+    const payout = await merchant.id(payoutOf("INV-1"));
+    const listed = async (group: string) => JSON.stringify(await merchant.json([group, "list"]));
+    const refund = await merchant.id(refundOf(payment, "40"));
+    await merchant.set("payout", payout, "Completed");
+    await merchant.set("refund", refund, "Cancelled");
+    for (const [group, id] of [
+      ["pay", payment],
+      ["payout", payout],
+      ["refund", refund],
+    ] as const)
+      expect(await merchant.lenden([group, "get", id])).toMatchObject({ code: 0 });
+    expect(await listed("pay")).toContain("Completed");
+    expect(await listed("payout")).toContain("Completed");
+    expect(await listed("refund")).toContain("Cancelled");
+  });
+
+  const created = { payoutId: "PO1", merchantRef: "INV-1", amount: 5, status: "Processing" };
+  const record = { ...created, recipientNumber: "01712345678" };
+  const send = [...payoutOf("INV-1"), "--method-id", "M1"].filter(
+    (word, index, all) => word !== "--method" && all[index - 1] !== "--method",
+  );
+
+  test.each([
+    ["recipient", { recipientNumber: "01812345678" }],
+    ["amount", { amount: 50 }],
+  ])("P16: is a conflict if the %s of the payout differs", async (what, other) => {
+    let isOther = false;
+    const { env } = await startService(({ path }) => {
+      if (path.endsWith("create-by-server")) return { data: created };
+      return { data: isOther ? { ...record, ...other } : record };
+    });
+    expect(await lenden(send, { env })).toMatchObject({ code: 0 });
+    expect(await lenden(["payout", "get", "PO1"], { env })).toMatchObject({ code: 0 });
+    isOther = true;
+    const { code, stdout, stderr } = await lenden(["payout", "get", "PO1"], { env });
+    expect({ code, stdout }).toEqual({ code: 5, stdout: "" });
+    expect(stderr).toContain(what);
+    const shown = await lenden(["ledger", "show", "INV-1", "--json"], { env });
+    expect(JSON.parse(shown.stdout)).toMatchObject({ state: "CONFLICT" });
+  });
+
+  test("P18: says that the payout is confirmed when the API rejects the key", async () => {
+    let isRejected = false;
+    const { env } = await startService(({ path }) => {
+      if (isRejected) return { status: 401, data: {} };
+      return { data: path.endsWith("create-by-server") ? created : record };
+    });
+    expect(await lenden(send, { env })).toMatchObject({ code: 0 });
+    isRejected = true;
+    const { code, stdout, stderr } = await lenden(send, { env });
+    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+    expect(stderr).toContain("INV-1 is confirmed (PO1)");
+    expect(stderr).not.toMatch(/may or may not/);
+  });
+});
