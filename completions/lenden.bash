@@ -184,7 +184,7 @@ _lenden_known() {
       members='send get wait list batch sign verify'
       ;;
     'payout send')
-      flags='--amount: --to: --method:@method --method-id: --ref: --name: --description: --wait --wait-timeout: --interval: --dry-run'
+      flags='--amount: --to: --method:@method --method-id: --ref: --name: --description: --again --wait --wait-timeout: --interval: --dry-run'
       ;;
     'payout get')
       operands='@payout'

@@ -196,7 +196,7 @@ function __lenden_known --no-scope-shadowing
                 '--payer: The customer\'s mobile number, filled in on the page' \
                 '--gateway-type: The gateway type, where the service gave you one' \
                 '--note: A note, kept with it' \
-                '--again Send it although the ledger has the same one, sent or uncertain' \
+                '--again Send it even if the ledger already has the same one' \
                 '--wait Wait until it is Completed or Cancelled' \
                 '--wait-timeout: Wait at most this long (default 10m)' \
                 '--interval: Look this often (growing from 0.5s to 10s, if left out)' \
@@ -237,6 +237,7 @@ function __lenden_known --no-scope-shadowing
                 '--ref: Your reference: letters, digits, - and _ (made for you if left out)' \
                 '--name: The recipient\'s name' \
                 '--description: What it is for' \
+                '--again Send it even if the ledger already has the same one' \
                 '--wait Wait until it is Completed or Cancelled' \
                 '--wait-timeout: Wait at most this long (default 10m)' \
                 '--interval: Look this often (growing from 0.5s to 10s, if left out)' \
@@ -339,7 +340,7 @@ function __lenden_known --no-scope-shadowing
                 '--account-type:personal,business The kind of account that receives it' \
                 '--account-number: The account that receives it, sent as you type it' \
                 '--note: A note, kept with it' \
-                '--again Send it although the ledger has the same one, sent or uncertain' \
+                '--again Send it even if the ledger already has the same one' \
                 '--wait Wait until it is Completed or Cancelled' \
                 '--wait-timeout: Wait at most this long (default 10m)' \
                 '--interval: Look this often (growing from 0.5s to 10s, if left out)' \
@@ -526,7 +527,7 @@ function __lenden_known --no-scope-shadowing
                 '-f,--field+: A field of the body or the query' \
                 '--input:@file A JSON body from a file, or from standard input with -' \
                 '--include Show the answer\'s status and headers too' \
-                '--again Send it although the ledger has the same one, sent or uncertain' \
+                '--again Send it even if the ledger already has the same one' \
                 '--dry-run Print the request that would be sent, secrets masked, and send nothing'
             set operands \
                 'GET,POST,PATCH,PUT,DELETE' \

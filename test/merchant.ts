@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -171,6 +172,12 @@ export function payoutOf(reference: string, ...more: string[]): string[] {
   return ["payout", "send", ...what, "--ref", reference, ...more];
 }
 
+/** The same to a recipient of its own, so that payouts of one test are no duplicates of each other. */
+export function payoutNumber(index: number, reference: string, ...more: string[]): string[] {
+  const recipient = `017${10_000_000 + index}`;
+  return payoutOf(reference, ...more).map((word) => (word === "01712345678" ? recipient : word));
+}
+
 export function paymentOf(description: string, ...more: string[]): string[] {
   const what = ["--amount", "100", "--description", description, "--method", "bkash"];
   return ["pay", "create", ...what, ...more];
@@ -181,8 +188,11 @@ export function refundOf(transactionId: string, amount: string, ...more: string[
   return ["refund", "create", "--payment", transactionId, "--amount", amount, ...account, ...more];
 }
 
-/** A payment that the customer has paid: its id. */
-export async function paidPayment(merchant: Merchant, description = "paid"): Promise<string> {
+/** A payment that the customer has paid: its id. Each one has a description of its own. */
+export async function paidPayment(
+  merchant: Merchant,
+  description = `paid ${randomUUID()}`,
+): Promise<string> {
   const id = await merchant.id(paymentOf(description));
   await merchant.set("payment", id, "Completed");
   return id;

@@ -14,3 +14,11 @@ export function readReference(text: string): Reading<string> {
     "A reference is 1 to 64 letters, digits, hyphens or underscores, for example INV-2026-042.",
   );
 }
+
+/** Begins every reference that lenden creates; a ULID follows. */
+export const generatedPrefix = "LD-";
+
+/** True for a reference that lenden created itself: typing or accepting one is no decision to pay twice. */
+export function isGeneratedReference(reference: string): boolean {
+  return /^LD-[0-9A-HJKMNP-TV-Z]{26}$/.test(reference);
+}

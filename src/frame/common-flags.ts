@@ -41,10 +41,7 @@ export const callbackUrl = flag.setting(
 
 export const note = flag.optional("--note <text>", "A note, kept with it", readText);
 
-export const again = flag.toggle(
-  "--again",
-  "Send it although the ledger has the same one, sent or uncertain",
-);
+export const again = flag.toggle("--again", "Send it even if the ledger already has the same one");
 
 /** Any text that is not blank, and in which nothing hides that would be read otherwise than it is. */
 export function readText(text: string): Reading<string> {

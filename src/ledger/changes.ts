@@ -58,6 +58,18 @@ export function openChanges(database: Database, worker: Worker, { history, simil
         return operation;
       }),
 
+    /**
+     * Claims the reference of a single payout. `check` sees the claim inside the same transaction, so that
+     * two processes cannot both pass it; it throws to reject the claim, and nothing is written then.
+     */
+    claimChecked: (intent: ReferencedIntent, check: (claim: Claim) => void): Claim =>
+      database.transaction(() => {
+        const [claim] = claimAll([intent]);
+        if (!claim) throw new Error("the ledger gave no answer to a claim");
+        check(claim);
+        return claim;
+      }),
+
     /** Asks for references, each for itself: one process at a time, one fingerprint for ever (I2, I3). */
     claim: (intents: ReferencedIntent[]): Claim[] => database.transaction(() => claimAll(intents)),
 

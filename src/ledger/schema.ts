@@ -1,5 +1,6 @@
 import { Failure } from "../failure.ts";
 import type { Database } from "../sqlite/database.ts";
+import { payeeInSql } from "./payee.ts";
 
 /** Each entry brings the schema from the version before to the next; none is ever changed. */
 const migrations = [
@@ -190,6 +191,14 @@ const migrations = [
   UPDATE operations SET resumed_at =
     (SELECT max(at) FROM events e WHERE e.operation = operations.number AND event = 'attempt')
     WHERE kind = 'payout' AND attempts > 0;
+  `,
+  `
+  -- Duplicate checks look for the same amount to the same recipient, and for the same payment request.
+  CREATE INDEX same_payout ON operations (amount_paisa,
+    ${payeeInSql("json_extract(asked, '$.recipientNumber')")}) WHERE kind = 'payout';
+  DROP INDEX same_payment;
+  CREATE INDEX same_payment ON operations (amount_paisa, json_extract(asked, '$.description'))
+    WHERE kind = 'payment';
   `,
 ];
 

@@ -27,6 +27,17 @@ export function openSelectOfService(database: Database, owner: Owner) {
   return openQuestions(database, owner, ofServiceInSql, [baseUrl, environment]);
 }
 
+/**
+ * The operations that a duplicate check looks at. In production: all of the environment, whichever base
+ * URL and API key sent them. In a sandbox: those of this base URL, because every local sandbox is a world
+ * of its own.
+ */
+export function openSelectOfGuards(database: Database, owner: Owner) {
+  if (owner.environment !== "production") return openSelectOfService(database, owner);
+  const all = "account IN (SELECT number FROM accounts) AND environment = ?";
+  return openQuestions(database, owner, all, [owner.environment]);
+}
+
 const ofServiceInSql =
   "account IN (SELECT number FROM accounts WHERE base_url = ?) AND environment = ?";
 

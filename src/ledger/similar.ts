@@ -1,23 +1,51 @@
 import type { Database } from "../sqlite/database.ts";
 import type { Intent, Operation, Owner } from "./operation.ts";
-import { openSelectOfService } from "./select.ts";
+import { payeeInSql, payeeOf } from "./payee.ts";
+import { openSelect, openSelectOfGuards } from "./select.ts";
 
 export type Similar = ReturnType<typeof openSimilar>;
 
-/**
- * What there was before, oldest first: the service would do the same thing twice. It may have been with
- * another API key, for a merchant gets a new one and pays back the same payments.
- */
+/** Earlier operations that decide whether the same request may be sent once more. */
 export function openSimilar(database: Database, owner: Owner) {
-  const select = openSelectOfService(database, owner);
+  const select = openSelectOfGuards(database, owner);
+  const selectPayouts = owner.environment === "production" ? select : openSelect(database, owner);
   const byTarget = select("AND kind = ? AND target = ? ORDER BY +number");
-  const byFingerprint = select("AND kind = 'payment' AND fingerprint = ? ORDER BY +number");
+  const sameRequest = select(
+    "AND kind = 'payment' AND amount_paisa IS ? AND json_extract(asked, '$.description') IS ? ORDER BY +number",
+  );
+  const samePayout = selectPayouts(samePayoutInSql);
   return {
-    /** Those of the same target; payments, which have none: those of the very same request. */
-    similarTo: ({ kind, target, fingerprint }: Intent): Operation[] =>
-      target === null ? byFingerprint.all(fingerprint) : byTarget.all(kind, target),
+    /** Refunds of the same payment, or payments of the same amount and description, oldest first. */
+    similarTo: ({ kind, target, amountPaisa, asked }: Intent): Operation[] =>
+      kind === "payment"
+        ? sameRequest.all(amountPaisa, textOrNull(asked.description))
+        : byTarget.all(kind, target),
 
-    /** What was paid back of a payment, or may have been. */
+    /** Refunds of a payment, whatever their state. */
     refundsOf: (transactionId: string): Operation[] => byTarget.all("refund", transactionId),
+
+    /**
+     * Payouts of this amount to this recipient that are unresolved, at any age, or that were accepted
+     * since then (ISO 8601) and not cancelled. Unresolved ones come first, then the newest.
+     */
+    payoutsLike: (
+      { amountPaisa, recipient }: { amountPaisa: bigint; recipient: string },
+      since: string,
+    ): Operation[] => samePayout.all(amountPaisa, payeeOf(recipient), since),
   };
+}
+
+/** When the API first confirmed an operation. */
+const acceptedAt = `coalesce(
+  (SELECT min(e.at) FROM events e WHERE e.operation = operations.number AND e.data ->> 'state' = 'CONFIRMED'),
+  updated_at)`;
+
+const samePayoutInSql = `AND kind = 'payout' AND amount_paisa = ?
+  AND ${payeeInSql("json_extract(asked, '$.recipientNumber')")} = ?
+  AND (state IN ('INTENT', 'UNCERTAIN', 'CONFLICT')
+    OR (state = 'CONFIRMED' AND status IS NOT 'Cancelled' AND ${acceptedAt} >= ?))
+  ORDER BY state = 'CONFIRMED', +number DESC`;
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }

@@ -3,13 +3,12 @@ import { contract } from "../contract/index.ts";
 import { readReference } from "../contract/reference.ts";
 import { usage } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { isUnresolved } from "../state.ts";
-import { fingerprintOf } from "./fingerprint.ts";
+import { beginPayment, beginRefund } from "./begin.ts";
 import { claimReference } from "./payout/claim.ts";
+import { describeEarlier } from "./payout/duplicates.ts";
 import { keptTexts, orderIn, orderOf, type PayoutOrder } from "./payout/order.ts";
 import { usedBefore } from "./payout/record.ts";
-import { isLive, type Repeat } from "./refundable.ts";
-import { sameAgain } from "./same-again.ts";
+import type { Repeat } from "./refundable.ts";
 import type { World } from "./world.ts";
 
 /** A call that a person wrote by hand. */
@@ -63,18 +62,24 @@ export function intended(
   how: Repeat,
   world: World,
 ): Promise<Intended> {
-  return kind === "payout" ? claimed(body, world) : begun(kind, body, how, world);
+  return kind === "payout" ? claimed(body, how, world) : begun(kind, body, how, world);
 }
 
 /** Of a payout all must be readable that decides who gets how much, or its reference means nothing. */
-async function claimed(body: Record<string, unknown>, world: World): Promise<Intended> {
+async function claimed(
+  body: Record<string, unknown>,
+  how: Repeat,
+  world: World,
+): Promise<Intended> {
   const problems = missing("payout", body, decisive.payout);
   const reference = readReference(String(body.merchantRef ?? ""));
   if (!reference.ok) problems.unshift(`merchantRef: ${reference.problem}`);
   const order = orderIn(body);
   if (problems.length > 0 || !order) throw usage(problems, "Nothing was sent.");
   await checkTexts(order, world);
-  const { kind, operation } = await claimReference(order, world);
+  const { claim, earlier } = await claimReference(order, how, world);
+  if (earlier) world.notice(`Possible duplicate: ${describeEarlier(earlier)}.`);
+  const { kind, operation } = claim;
   if (kind === "known" && operation.state !== "CONFIRMED") throw usedBefore(order, operation);
   return { operation, isResumed: kind === "resumed" };
 }
@@ -93,7 +98,6 @@ async function checkTexts(order: PayoutOrder, world: World): Promise<void> {
 
 const decisive = {
   payout: ["merchantRef", "recipientNumber", "paymentMethodId"],
-  payment: ["description", "paymentMethodId"],
   refund: ["transactionId", "accountNumber", "accountType"],
 };
 
@@ -106,35 +110,21 @@ function missing(kind: Made, body: Record<string, unknown>, texts: string[]): st
   ];
 }
 
-/**
- * A payment or a refund: the service would make a second one. What is paid back of a payment is
- * added up, so that a refund must be readable too.
- */
+/** A payment or a refund: checked and recorded like those of the commands. */
 async function begun(
   kind: "payment" | "refund",
   body: Record<string, unknown>,
-  { again }: Repeat,
+  how: Repeat,
   world: World,
 ): Promise<Intended> {
-  const problems = kind === "refund" ? missing(kind, body, decisive.refund) : [];
-  if (problems.length > 0) throw usage(problems, "Nothing was sent.");
   const amountPaisa = amountIn(body);
-  const text = (name: string) => String(body[name]);
-  const isSame = (one: Operation): boolean =>
-    kind === "refund" ? isLive(one) && one.amountPaisa === amountPaisa : isUnresolved(one);
-  const intent = {
-    kind,
-    reference: null,
-    target: kind === "refund" ? text("transactionId") : null,
-    fingerprint: fingerprintOf(world, [amountPaisa ?? text("amount"), ...decisive[kind].map(text)]),
-    amountPaisa,
-    asked: documented(kind, body),
-  };
-  const operation = (await world.ledger()).begin(intent, (before) => {
-    const same = before.find(isSame);
-    if (same && !again) throw sameAgain(kind, same);
-  });
-  return { operation, isResumed: false };
+  const asked = documented(kind, body);
+  if (kind === "payment")
+    return { operation: await beginPayment({ amountPaisa, asked }, how, world), isResumed: false };
+  const problems = missing(kind, body, decisive.refund);
+  if (problems.length > 0 || amountPaisa === null) throw usage(problems, "Nothing was sent.");
+  const request = { amountPaisa, payment: String(body.transactionId), asked };
+  return { operation: await beginRefund(request, how, world), isResumed: false };
 }
 
 function amountIn({ amount }: Record<string, unknown>): Paisa | null {

@@ -4,14 +4,12 @@ import type { ServiceContract } from "../contract/index.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { isUnresolved } from "../state.ts";
+import { beginPayment, beginRefund } from "./begin.ts";
 import { anotherRecord, compared, takenBefore } from "./compared.ts";
-import { fingerprintOf } from "./fingerprint.ts";
 import { attempted, describe, evidenceOf, unsent } from "./outcome.ts";
 import { recorded } from "./recorded.ts";
-import { checkRefund, isLive, type Repeat, retrieveCompleted } from "./refundable.ts";
+import type { Repeat } from "./refundable.ts";
 import { isOwnWord, refusedToMake } from "./refusal.ts";
-import { sameAgain } from "./same-again.ts";
 import { checkStop } from "./stop.ts";
 import type { World } from "./world.ts";
 
@@ -28,22 +26,11 @@ export type Refund = Data<ServiceContract["createRefund"]>;
 export async function createPayment(
   amountPaisa: Paisa,
   input: PaymentInput,
-  { again }: Repeat,
+  how: Repeat,
   world: World,
 ): Promise<Payment> {
   const body = { ...input, amount: amountNumber(amountPaisa) };
-  const intent = {
-    kind: "payment" as const,
-    reference: null,
-    target: null,
-    fingerprint: fingerprintOf(world, [amountPaisa, input.description, input.paymentMethodId]),
-    amountPaisa,
-    asked: body,
-  };
-  const operation = (await world.ledger()).begin(intent, (before) => {
-    const open = before.find(isUnresolved);
-    if (open && !again) throw sameAgain("payment", open);
-  });
+  const operation = await beginPayment({ amountPaisa, asked: body }, how, world);
   return recorded(operation, world, async () => {
     const payment = await once("payment", () => world.client.createPayment(body), operation, world);
     const { transactionId: remoteId, status } = payment;
@@ -58,33 +45,17 @@ export async function createPayment(
 export async function createRefund(
   amountPaisa: Paisa,
   input: RefundInput,
-  { again }: Repeat,
+  how: Repeat,
   world: World,
 ): Promise<Refund> {
-  const { paidPaisa } = await retrieveCompleted(input.transactionId, world);
   const body = { ...input, amount: amountNumber(amountPaisa) };
-  const intent = {
-    kind: "refund" as const,
-    reference: null,
-    target: input.transactionId,
-    fingerprint: fingerprintOf(world, [
-      amountPaisa,
-      input.transactionId,
-      input.accountNumber,
-      input.accountType,
-    ]),
-    amountPaisa,
-    asked: body,
-  };
-  const operation = (await world.ledger()).begin(intent, (before) => {
-    const live = before.filter(isLive);
-    checkRefund(input.transactionId, { paidPaisa, amountPaisa, live }, { again });
-  });
+  const { transactionId: payment } = input;
+  const operation = await beginRefund({ amountPaisa, payment, asked: body }, how, world);
   return recorded(operation, world, async () => {
     const refund = await once("refund", () => world.client.createRefund(body), operation, world);
     const { refundRequestId: remoteId, status, transactionId } = refund;
     const theirs = { amount: refund.amount, payment: transactionId };
-    const { different } = compared({ amountPaisa, payment: input.transactionId }, theirs);
+    const { different } = compared({ amountPaisa, payment }, theirs);
     different.push(...(await takenBefore(operation, remoteId, world)));
     if (different.length > 0) throw anotherRecord(operation, remoteId, different);
     return { result: refund, remoteId, status };

@@ -7,7 +7,7 @@ const account = testAccount();
 const amount = 100;
 
 async function payment(status: "Processing" | "Completed" | "Cancelled", description = "tea") {
-  const id = await account.id(paymentOf(description));
+  const id = await account.id(paymentOf(description, "--again"));
   if (status !== "Processing") await account.run(["sandbox", "set", "payment", id, status]);
   return id;
 }

@@ -29,6 +29,8 @@ const refund = {
   accountType: "PERSONAL_ACCOUNT",
   accountNumber: "01712345678",
 };
+/** A completed payment, as it is retrieved before a refund. */
+const paid = { transactionId: "TX1", amount: 100, status: "Completed" };
 const paths = {
   payout: "/payout/create-by-server",
   payment: "/payment/create",
@@ -65,7 +67,8 @@ async function service(...answers: (Reply | object)[]) {
     );
     return all.map(({ state, remoteId }) => [state, remoteId]);
   };
-  return { ...wire, call, run, states, folder, env };
+  const posted = () => wire.asked.filter((head) => head.startsWith("POST")).length;
+  return { ...wire, posted, call, run, states, folder, env };
 }
 
 test("a payout by hand is in the ledger, and its reference is no other payout's (I2)", async () => {
@@ -112,12 +115,14 @@ test.each([
 ] as const)(
   "a %s by hand without an answer is not made again, unless --again says so",
   async (kind, body, told) => {
-    const { call, states, asked } = await service(broken, { ...told, status: "Processing" });
+    const before = kind === "refund" ? [paid] : [];
+    const answers = [broken, ...before, ...before, { ...told, status: "Processing" }];
+    const { call, states, posted } = await service(...before, ...answers);
     const first = await call(kind, body);
     expect(first.code).toBe(75);
     expect(first.stderr).toContain("lenden ledger resolve OP");
     const second = await call(kind, body);
-    expect({ code: second.code, asked: asked.length }).toEqual({ code: 3, asked: 1 });
+    expect({ code: second.code, posted: posted() }).toEqual({ code: 3, posted: 1 });
     expect((await call(kind, body, "--again")).code).toBe(0);
     expect((await states()).map(([state]) => state)).toEqual(["UNCERTAIN", "CONFIRMED"]);
   },
@@ -136,7 +141,7 @@ test.each([
   "/refund/create-a-request/",
   "/refund/create-a-request?x=1",
 ])("a refund by hand at %s is in the ledger too (I1)", async (path) => {
-  const { run, states } = await service(broken);
+  const { run, states } = await service(paid, broken);
   const fields = Object.entries(refund).flatMap(([key, value]) => ["-f", `${key}=${value}`]);
   expect((await run("api", "POST", path, ...fields)).code).toBe(75);
   expect(await states()).toEqual([["UNCERTAIN", null]]);
@@ -169,7 +174,8 @@ test.each([
 ] as const)(
   "a %s by hand that is answered with another one is a conflict: %j, %j",
   async (kind, body, told, differs) => {
-    const { call, states } = await service({ ...told, status: "Processing" });
+    const before = kind === "refund" ? [paid] : [];
+    const { call, states } = await service(...before, { ...told, status: "Processing" });
     const { code, stderr, stdout } = await call(kind, body);
     expect(code).toBe(5);
     expect(stderr).toContain(`${differs}: asked`);

@@ -38,9 +38,8 @@ test("an answer that nests without end is shown as it came, and what it was abou
   const deep = `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`;
   const { baseUrl } = await answering(() => ({ body: `{"success":true,"data":${deep}}` }));
   const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: account.sandbox().apiKey };
-  const asked = ["amount=5", "transactionId=TX1", "accountType=PERSONAL_ACCOUNT"];
-  const fields = [...asked, "accountNumber=01712345678"].flatMap((one) => ["-f", one]);
-  const line = ["api", "POST", "/refund/create-a-request", ...fields];
+  const asked = ["amount=5", "description=Order 1", "paymentMethodId=665f1c2ab8e4"];
+  const line = ["api", "POST", "/payment/create", ...asked.flatMap((one) => ["-f", one])];
   const { stdout, code } = await lenden(line, { env });
   expect(code).toBe(75);
   expect(stdout).toContain(deep);

@@ -5,8 +5,8 @@ import { built, lenden, startBuilt } from "../run.ts";
 import { testAccount } from "./account.ts";
 
 const account = testAccount();
-const pay = "pay create --amount 500 --description x --method-id 665f1c2ab8e4".split(" ");
-const send = "payout send --amount 5 --to 01712345678 --method-id 665f1c2ab8e4".split(" ");
+const pay = "pay create --amount 500 --description x --method-id 665f1c2ab8e4 --again".split(" ");
+const send = "payout send --amount 5 --to 01712345678 --method-id 665f1c2ab8e4 --again".split(" ");
 
 test.each([
   ["payment", pay, ["pay", "get"]],

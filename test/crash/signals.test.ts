@@ -6,6 +6,7 @@ import {
   ended,
   type Merchant,
   openMerchantApart,
+  payoutNumber,
   payoutOf,
   until,
 } from "../merchant.ts";
@@ -49,7 +50,7 @@ async function signalled(merchant: Merchant, number: number, ms: number): Promis
   const reference = `SIGNAL-${number}`;
   const name = number % 2 === 0 ? "SIGINT" : "SIGTERM";
   const times = number % 4 < 2 ? 1 : 2;
-  const child = merchant.start(payoutOf(reference));
+  const child = merchant.start(payoutNumber(number, reference));
   const end = ended(child);
   await delay(ms);
   child.kill(name);

@@ -163,8 +163,8 @@ describe("one file, two engines", async () => {
       });
       await Promise.all(
         [0, 1, 2].flatMap((index) => [
-          here(payoutOf(`H${index}`, "-q")),
-          there(payoutOf(`T${index}`, "-q")),
+          here(payoutOf(`H${index}`, "-q", "--again")),
+          there(payoutOf(`T${index}`, "-q", "--again")),
         ]),
       );
       for (const check of [here, there])

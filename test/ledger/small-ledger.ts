@@ -42,7 +42,7 @@ export function payment(fingerprint: string): Intent {
     fingerprint,
     amountPaisa: 7n,
     target: null,
-    asked: {},
+    asked: { description: fingerprint },
   };
 }
 

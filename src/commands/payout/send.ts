@@ -1,9 +1,10 @@
+import type { Paisa } from "../../contract/amount.ts";
 import { mobileText, readMobile } from "../../contract/mobile.ts";
 import { formatPaisa } from "../../contract/money.ts";
-import { readReference } from "../../contract/reference.ts";
+import { generatedPrefix, readReference } from "../../contract/reference.ts";
 import { defineCommand } from "../../frame/command.ts";
-import { amount, method, readText } from "../../frame/common-flags.ts";
-import type { Context } from "../../frame/context.ts";
+import { again, amount, method, readText } from "../../frame/common-flags.ts";
+import type { Context, Operation } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
 import { payoutCard } from "../../ui/records.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
@@ -12,15 +13,15 @@ export const payoutSend = defineCommand({
   name: "payout send",
   summary: "Send money to a mobile wallet, once",
   details:
-    "The reference is what makes it happen once: the service makes one payout for a reference, however often it is sent. After exit 75 run the same command again with the same --ref. What the service answers is compared with what was asked, the recipient too.",
+    "The reference (--ref) acts as an idempotency key: the API creates one payout per reference. If the outcome is unknown (exit 75), run the command again with the same --ref. Without --ref, lenden creates one and rejects the same amount to the same recipient for 24 hours; --again sends it.",
   examples: [
     {
       line: "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
       says: "with a reference of your own",
     },
     {
-      line: 'lenden payout send --amount 500 --to 01712345678 --method nagad --name "Rahima" --json',
-      says: "with one that lenden makes and prints first",
+      line: 'lenden payout send --amount 750 --to 01712345678 --method nagad --name "Rahima" --json',
+      says: "with a generated reference",
     },
   ],
   flags: {
@@ -34,6 +35,7 @@ export const payoutSend = defineCommand({
     ),
     name: flag.optional("--name <text>", "The recipient's name", readText),
     description: flag.optional("--description <text>", "What it is for", readText),
+    again,
     ...waitFlags,
   },
   writes: true,
@@ -60,6 +62,7 @@ export const payoutSend = defineCommand({
     if (input.ref === undefined) context.notice(`Reference: ${reference}`);
     const recipientNumber = mobileText(input.to, numberFormat.value);
     if (!input.dryRun) {
+      const payment = { amountPaisa: input.amount, recipientNumber, reference };
       await context.confirm({
         action: "Send a payout",
         amountPaisa: input.amount,
@@ -68,6 +71,7 @@ export const payoutSend = defineCommand({
           ["To", recipientNumber],
           ["Method", input.methodId ?? input.method ?? ""],
           ["Reference", reference],
+          ...(await warningRow(payment, input, context)),
         ],
       });
     }
@@ -85,20 +89,21 @@ export const payoutSend = defineCommand({
       return context.preview("createPayout", payoutBody(order));
     }
     const { sendPayout } = await import("../../operations/payout/send.ts");
-    const sent = await sendPayout(order, await context.world());
+    const sent = await sendPayout(order, await context.world(), input);
+    const warnings = await warningsOf(sent.earlier, context);
     const existing = sent.existing && input.ref !== undefined;
     if (existing)
       context.notice(
         `The service already had reference ${order.reference}; no new payout was made.`,
       );
-    if (!input.wait) return { record: { ...sent.payout, existing }, waited: false };
+    if (!input.wait) return { record: { ...sent.payout, existing, ...warnings }, waited: false };
     const { waitForPayout } = await import("../../operations/wait.ts");
     const payout = await waitForPayout(
       sent.payout.payoutId,
       { ...patienceOf(input), justMade: true },
       await context.world(),
     );
-    return { record: { ...payout, existing }, waited: true };
+    return { record: { ...payout, existing, ...warnings }, waited: true };
   },
   json: ({ record }) => record,
   view: ({ record }) => payoutCard(record),
@@ -106,8 +111,35 @@ export const payoutSend = defineCommand({
     done.record.existing && done.record.status === "Cancelled" ? "cancelled" : endingAfter(done),
 });
 
+/**
+ * On a production account the confirmation shows the payout that this one may repeat.
+ *
+ * @throws Failure `refused` if it is a duplicate: then there is nothing to confirm
+ */
+async function warningRow(
+  payment: { amountPaisa: Paisa; recipientNumber: string; reference: string },
+  how: { again: boolean },
+  context: Context,
+): Promise<[string, string][]> {
+  if ((await context.account()).environment !== "production") return [];
+  const ledger = await context.ledger();
+  if (ledger.find(payment.reference)?.reference === payment.reference) return [];
+  const { describeEarlier, earlierPayout } = await import("../../operations/payout/duplicates.ts");
+  const earlier = earlierPayout(payment, how, { ledger, nowMs: context.host.now() });
+  return earlier ? [["Earlier payout", describeEarlier(earlier)]] : [];
+}
+
+/** A new reference is a decision, and the payout was sent; that it may repeat another one is worth a warning. */
+async function warningsOf(earlier: Operation | undefined, context: Context) {
+  if (!earlier) return {};
+  const { describeEarlier } = await import("../../operations/payout/duplicates.ts");
+  const message = `Possible duplicate: ${describeEarlier(earlier)}.`;
+  context.notice(message);
+  return { warnings: [{ reason: "payout.possible-duplicate", message }] };
+}
+
 /** Shown before anything is sent: without it nobody could ask for the same payout again. */
 async function newReference({ now, randomBytes }: Context["host"]): Promise<string> {
   const { ulid } = await import("ulid");
-  return `LD-${ulid(now(), () => (randomBytes(1)[0] ?? 0) / 256)}`;
+  return `${generatedPrefix}${ulid(now(), () => (randomBytes(1)[0] ?? 0) / 256)}`;
 }

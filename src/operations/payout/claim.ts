@@ -3,27 +3,34 @@ import { formatAmount } from "../../contract/money.ts";
 import { Failure } from "../../failure.ts";
 import type { Claim } from "../../ledger/claiming.ts";
 import type { Operation, ReferencedIntent } from "../../ledger/operation.ts";
-import { isUsedUp } from "../../state.ts";
+import { isFree, isUsedUp } from "../../state.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import { held } from "../recorded.ts";
+import type { Repeat } from "../refundable.ts";
 import type { World } from "../world.ts";
+import { earlierPayout } from "./duplicates.ts";
 import { newReference } from "./new-reference.ts";
 import { type PayoutOrder, payoutBody } from "./order.ts";
 
 /**
- * Takes the reference for this payout.
+ * Claims the reference for this payout. The check for duplicates is part of the same transaction, so that
+ * two processes cannot both pass it.
  *
- * @throws Failure as `checkClaim` does, and where another API key left this payout without an end that is
- * known to the service
+ * @returns the claim, and an earlier payout of the same amount to the same recipient that is worth a warning
+ * @throws Failure as `checkClaim` and `earlierPayout` do, and if another API key left this payout without an
+ * outcome that the API confirmed
  */
-export async function claimReference(order: PayoutOrder, world: World) {
+export async function claimReference(order: PayoutOrder, how: Repeat, world: World) {
   const ledger = await world.ledger();
   const intent = payoutIntent(order, world);
   const left = ledger.leftByOtherKey(intent);
   if (left) throw ofAnotherKey(left);
-  const [claim] = await ledger.claim([intent]);
-  if (!claim) throw new Error("the ledger gave no answer to a claim");
-  return checkClaim(order, claim);
+  let earlier: Operation | undefined;
+  const claim = ledger.claimChecked(intent, ({ kind, operation }) => {
+    const isSentAnew = kind === "new" || (kind === "resumed" && isFree(operation));
+    if (isSentAnew) earlier = earlierPayout(order, how, { ledger, nowMs: world.now() });
+  });
+  return { claim: checkClaim(order, claim), earlier };
 }
 
 function ofAnotherKey({ id, reference, state, createdAt }: Operation): Failure {

@@ -7,6 +7,7 @@ import { checkClock } from "../clock.ts";
 import { anotherRecord, takenBefore } from "../compared.ts";
 import { earlierDoubt } from "../doubt.ts";
 import { recorded } from "../recorded.ts";
+import type { Repeat } from "../refundable.ts";
 import type { World } from "../world.ts";
 import { createPayout } from "./attempts.ts";
 import { checkClaim, claimReference } from "./claim.ts";
@@ -18,6 +19,8 @@ export interface SentPayout {
   payout: Retrieved;
   /** The service already had this reference before this run. */
   existing: boolean;
+  /** An earlier payout of the same amount to the same recipient, by another reference. */
+  earlier?: Operation | undefined;
 }
 
 /**
@@ -26,15 +29,19 @@ export interface SentPayout {
  * compares the recipient, whom the signature does not cover.
  *
  * @throws Failure `unreachable` when it is proved that nothing was ever sent, `refused` or `access`
- * when the service refused the only attempt it can have seen, `conflict` when the reference belongs
+ * when the service refused the only attempt it can have seen, or when it repeats an earlier payout, `conflict` when the reference belongs
  * to another payout, `locked` when another process works on it, `uncertain` in every other case
  */
-export async function sendPayout(order: PayoutOrder, world: World): Promise<SentPayout> {
+export async function sendPayout(
+  order: PayoutOrder,
+  world: World,
+  how: Repeat = { again: false },
+): Promise<SentPayout> {
   checkClock(world);
-  const claim = await claimReference(order, world);
+  const { claim, earlier } = await claimReference(order, how, world);
   return claim.kind === "known"
     ? { payout: await knownPayout(order, claim.operation, world), existing: true }
-    : sendClaimed(order, claim, world);
+    : { ...(await sendClaimed(order, claim, world)), earlier };
 }
 
 /**

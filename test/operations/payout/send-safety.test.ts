@@ -167,7 +167,7 @@ test.each([
 });
 
 test("P21: a ledger that fails at the end leaves doubt, and the next run settles it", async () => {
-  const place = await stage({ diskErrors: [10] });
+  const place = await stage({ diskErrors: [11] });
   const first = await payout(order, place);
   expect(first.ended).toMatchObject({ code: 75 });
   expect(first.ended.says).toContain("INV-1 (CONFIRMED, PO1)");
@@ -257,7 +257,7 @@ test("I3: what another run left in doubt rests for ten seconds", async () => {
 });
 
 test("I4: a ledger that fails between two attempts stops the sending", async () => {
-  const place = await stage({ faults: [fault("reset"), fault("reset")], diskErrors: [9] });
+  const place = await stage({ faults: [fault("reset"), fault("reset")], diskErrors: [10] });
   const { ended, tool } = await payout(order, place);
   expect([ended.code, tool.sends]).toEqual([75, 1]);
 });

@@ -1,0 +1,69 @@
+import { formatTime } from "../../contract/local-time.ts";
+import { isGeneratedReference } from "../../contract/reference.ts";
+import { Failure } from "../../failure.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Operation } from "../../ledger/operation.ts";
+import { isUnresolved, isUnsettled } from "../../state.ts";
+import type { Repeat } from "../refundable.ts";
+import type { PayoutOrder } from "./order.ts";
+
+/** An accepted payout of the same amount to the same recipient counts as a duplicate for this long. */
+const duplicateWindowMs = 24 * 60 * 60_000;
+
+type Payment = Pick<PayoutOrder, "amountPaisa" | "recipientNumber" | "reference">;
+
+interface Known {
+  ledger: Pick<Ledger, "payoutsLike" | "isOwn">;
+  nowMs: number;
+}
+
+/**
+ * Finds the earlier payout that this one may repeat: the same amount to the same recipient, whatever the
+ * method, unresolved at any age or accepted within 24 hours.
+ *
+ * @returns an accepted one if this payout has a reference of the caller's choice, which is a decision; the
+ * caller is warned
+ * @throws Failure `refused` if it may be a mistake: without such a reference, or while the outcome of the
+ * earlier payout is unknown. With `again` it never throws
+ */
+export function earlierPayout(
+  order: Payment,
+  { again }: Repeat,
+  { ledger, nowMs }: Known,
+): Operation | undefined {
+  const { amountPaisa, recipientNumber: recipient, reference } = order;
+  const since = new Date(nowMs - duplicateWindowMs).toISOString();
+  const found = ledger.payoutsLike({ amountPaisa, recipient }, since);
+  // The same reference with this account is the same payout; with another account it is a second one.
+  const others = found.filter((one) => one.reference !== reference || !ledger.isOwn(one));
+  const [earlier] = others;
+  if (!earlier || again) return earlier;
+  const isMistake =
+    isGeneratedReference(reference) ||
+    isUnresolved(earlier) ||
+    others.some((one) => one.reference === reference);
+  if (isMistake) throw duplicate(earlier, ledger);
+  return earlier;
+}
+
+/** What makes the earlier payout worth a second look: the cause of an error, or a warning. */
+export function describeEarlier({ reference, id, state, createdAt }: Operation): string {
+  const name = reference ?? id;
+  const sent = `the same amount to this recipient was sent as ${name} on ${formatTime(createdAt)}`;
+  if (state === "CONFIRMED") return `${sent} and accepted`;
+  return state === "CONFLICT" ? `${sent} and is in conflict` : `${sent}, outcome unknown`;
+}
+
+function duplicate(earlier: Operation, ledger: Known["ledger"]): Failure {
+  const { reference, id } = earlier;
+  const name = reference ?? id;
+  const isOwn = ledger.isOwn(earlier);
+  const inspect = isUnsettled(earlier)
+    ? `To find out, run ${isOwn ? `the same command with --ref ${name}` : `'lenden ledger resolve ${id}'`}.`
+    : `To inspect it, run 'lenden ledger show ${isOwn ? name : id}'.`;
+  return new Failure(
+    "refused",
+    `Duplicate payout: ${describeEarlier(earlier)}. Nothing was sent.`,
+    { hint: `${inspect} To send a second payout, add --again.`, operation: name },
+  );
+}

@@ -1,0 +1,67 @@
+import { request } from "node:http";
+import { createServer } from "node:https";
+import { onTestFinished } from "vitest";
+import { basePath } from "../src/contract/index.ts";
+import { makeCertificates } from "./http/certificates.ts";
+import { inDatabase, type Merchant, openMerchantApart } from "./merchant.ts";
+import { built, type Outcome } from "./run.ts";
+
+const apiKey = "public-ABC-ABCDEFGHIJKL-XYZ";
+
+/** A merchant whose account is a production one, behind TLS, with the sandbox's books. */
+export interface ProductionMerchant {
+  books: Merchant["books"];
+  /** Runs the built tool with --yes; another base URL or API key of the same merchant can be given. */
+  lenden(args: string[], more?: Record<string, string>): Promise<Outcome>;
+  /** A second base URL of the same API. */
+  otherBaseUrl: string;
+  /** The customer has paid, or the recipient has the money. */
+  complete(table: "payments" | "payouts", id: string): Promise<void>;
+  /** From now on the API accepts this key instead. */
+  rotateKey(key: string): Promise<void>;
+}
+
+export async function openProductionMerchant(): Promise<ProductionMerchant> {
+  const merchant = await openMerchantApart();
+  const inBooks = async (sql: string, ...values: string[]) => {
+    await merchant.close();
+    await inDatabase(merchant.booksFile, (books) => books.prepare(sql).run(...values));
+    await merchant.comeBack();
+  };
+  const rotateKey = (key: string) => inBooks("UPDATE account SET apiKey = ?", key);
+  await rotateKey(apiKey);
+  const certificates = makeCertificates();
+  const target = Number(new URL(merchant.baseUrl).port);
+  const server = createServer(certificates, (incoming, outgoing) => {
+    const headers = { ...incoming.headers, host: `127.0.0.1:${target}` };
+    const { method, url: path } = incoming;
+    const forwarded = request(
+      { port: target, host: "127.0.0.1", method, path, headers },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      },
+    );
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  const env = {
+    ...merchant.env,
+    LENDEN_BASE_URL: `https://localhost:${port}${basePath}`,
+    LENDEN_API_KEY: apiKey,
+    NODE_EXTRA_CA_CERTS: certificates.authorityFile,
+  };
+  return {
+    books: merchant.books,
+    lenden: (args, more = {}) => built([...args, "--yes"], { env: { ...env, ...more } }),
+    otherBaseUrl: `https://127.0.0.1:${port}${basePath}`,
+    complete: (table, id) => inBooks(`UPDATE ${table} SET status = 'Completed' WHERE id = ?`, id),
+    rotateKey,
+  };
+}
