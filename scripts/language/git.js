@@ -1,0 +1,12 @@
+import { spawnSync } from "node:child_process";
+
+/**
+ * What a git command prints, or undefined if it fails.
+ *
+ * @param {string[]} args
+ * @returns {string | undefined}
+ */
+export function git(...args) {
+  const { status, stdout } = spawnSync("git", args, { encoding: "utf8", maxBuffer: 2 ** 28 });
+  return status === 0 ? stdout : undefined;
+}
