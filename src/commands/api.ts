@@ -6,6 +6,7 @@ import type { Context, RawOutcome } from "../frame/context.ts";
 import { argument, flag, oneOf, takes } from "../frame/flag.ts";
 import { safeJson } from "../ui/terminal-text.ts";
 import { bodyOf, readField, readPath, withQuery } from "./api-words.ts";
+import { accountNumberWarnings } from "./refund/account-number.ts";
 
 const verbs = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
 type Verb = (typeof verbs)[number];
@@ -62,7 +63,8 @@ export const api = defineCommand({
         ["Request", `${verb} ${path}`],
         ["Body", JSON.stringify(call.body)],
       ];
-      await context.confirm({ action: "Make a raw call", rows, ...sumIn(call.body) });
+      const warnings = accountNumberWarnings(call.body?.accountNumber);
+      await context.confirm({ action: "Make a raw call", rows, warnings, ...sumIn(call.body) });
     }
     const { raw, failure, isKnown } = await sent(call, input, context);
     const reads = verb === "GET" || isKnown === true;

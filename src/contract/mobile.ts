@@ -21,6 +21,15 @@ export function readMobile(text: string): Reading<Mobile> {
   return rejected(`${whatIsWrong(digits)} ${example}`);
 }
 
+/**
+ * True if a text that need not be a mobile number looks like one with a digit missing or added. It
+ * may have a country code, or no leading zero.
+ */
+export function isAlmostMobile(text: string): boolean {
+  const digits = text.replace(/-/g, "").replace(/^\+?88(?=0)/, "");
+  return /^(?:01[0-9]{8}|01[0-9]{10}|1[0-9]{8,10})$/.test(digits);
+}
+
 /** The text that goes on the wire. */
 export function mobileText(mobile: Mobile, format: NumberFormat): string {
   if (format === "e164") return `+88${mobile.local}`;

@@ -121,6 +121,8 @@ export interface Confirmation {
   amountPaisa?: Paisa;
   /** Whether a sandbox account sees the rows too; it is never asked. */
   alwaysShown?: boolean;
+  /** Each is confirmed in a terminal, in the sandbox too. Otherwise, and with --yes, it is printed. */
+  warnings?: Warning[];
   /** For what moves a sum worth a second thought: the text that a person types to go on. */
   typed?: {
     what: string;
@@ -130,6 +132,15 @@ export interface Confirmation {
     /** The flags with which it can be said. */
     flags: string;
   };
+}
+
+/** A warning about money. With --json it is part of the result, without the question. */
+export interface Warning {
+  /** A stable identifier for scripts. */
+  reason: string;
+  message: string;
+  /** The question that confirms it in a terminal. */
+  question: string;
 }
 
 interface ProfileCandidate {

@@ -1,10 +1,11 @@
-import type { Command } from "../frame/command.ts";
+import type { Command, Shown } from "../frame/command.ts";
 import type { Host } from "../host.ts";
+import { isObject } from "../json.ts";
 import type { Scrubber } from "../ui/scrub.ts";
 import { codeAfterStop, codeOfEnding, codeOfStop, isHarmless } from "./ending.ts";
 import type { Invocation } from "./line/argv.ts";
 import { type Globals, readGlobals } from "./line/globals.ts";
-import { openSession } from "./session.ts";
+import { openSession, type Session } from "./session.ts";
 import { openPrinter } from "./terminal/printer.ts";
 import { report } from "./terminal/report.ts";
 
@@ -20,14 +21,17 @@ export async function runCommand(
   { host, scrubber, version }: Surroundings,
 ): Promise<number> {
   const { globals, problems } = readGlobals(typed, host.env);
-  const session = openSession(sessionOf(command, globals, { host, scrubber, version }));
   const printer = openPrinter(command, globals, { host, scrubber });
+  const session = openSession({
+    ...sessionOf(command, globals, { host, scrubber, version }),
+    collectsWarnings: printer.isJson && !globals.quiet,
+  });
   try {
     let code = 0;
     let isForeign = false; // another program's code is passed on, whatever happened
     const everything = { ...given, problems: [...given.problems, ...problems] };
     for await (const shown of command.start(everything, session.context)) {
-      await printer.print(shown);
+      await printer.print(withWarnings(shown, session));
       // Of several results, one that ended badly is not made good by the next.
       code = codeOfEnding(shown.ending) || code;
       isForeign = typeof shown.ending === "number";
@@ -42,6 +46,13 @@ export async function runCommand(
   } finally {
     await session.close();
   }
+}
+
+/** Adds the warnings of a run to its JSON result. */
+function withWarnings(shown: Shown, { warnings }: Session): Shown {
+  const { result } = shown;
+  if (warnings.length === 0 || !isObject(result)) return shown;
+  return { ...shown, result: { ...result, warnings } };
 }
 
 function sessionOf(command: Command, globals: Globals, surroundings: Surroundings) {

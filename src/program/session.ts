@@ -1,4 +1,4 @@
-import type { Context } from "../frame/context.ts";
+import type { Context, Warning } from "../frame/context.ts";
 import type { Host, Signal } from "../host.ts";
 import type { Scrubber } from "../ui/scrub.ts";
 import type { Globals } from "./line/globals.ts";
@@ -13,6 +13,8 @@ export interface Session {
   context: Context;
   /** The signal that stopped the run, if one did. */
   stoppedBy(): Signal | undefined;
+  /** The warnings that belong into a JSON result; in other formats they are printed at once. */
+  warnings: Omit<Warning, "question">[];
   close(): Promise<void>;
 }
 
@@ -27,6 +29,8 @@ export interface SessionOptions {
   finishes: boolean;
   /** Whether it takes as long as it takes: then only --timeout ends it. */
   patient: boolean;
+  /** Whether warnings are part of the result, instead of lines on stderr. */
+  collectsWarnings: boolean;
 }
 
 /** Wires the parts of a run together; what is dear in them is loaded when it is first asked for. */
@@ -35,9 +39,14 @@ export function openSession(options: SessionOptions): Session {
   const { scrub, secrets, learnSignature } = options.scrubber;
   const speech = openSpeech(host, globals, scrub);
   const notice = (text: string): void => speech.say(text);
+  const warnings: Session["warnings"] = [];
+  const warn = ({ reason, message }: Warning): void => {
+    if (options.collectsWarnings) warnings.push({ reason, message });
+    else notice(`Warning: ${message}`);
+  };
   const stop = listenForStop(host, { ...options, notice });
   const accounts = accountsOnDemand({ ...options, notice });
-  const parts = { ...options, speech, notice, stop, accounts, scrub };
+  const parts = { ...options, speech, notice, warn, stop, accounts, scrub };
   const { close, ...calls } = callsOnDemand({ ...parts, secrets, learnSignature });
 
   const context: Context = {
@@ -57,6 +66,7 @@ export function openSession(options: SessionOptions): Session {
   return {
     context,
     stoppedBy: stop.signal,
+    warnings,
     close: async () => {
       stop.end();
       await close();

@@ -9,6 +9,7 @@ import { flag, takes } from "../../frame/flag.ts";
 import { didYouMean } from "../../nearest.ts";
 import { refundCard } from "../../ui/records.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
+import { accountNumberWarnings } from "./account-number.ts";
 import { openChosen } from "./refundable.ts";
 
 const accountTypes = ["personal", "business"];
@@ -94,6 +95,7 @@ export const refundCreate = defineCommand({
         ["Account", `${input.accountNumber} (${accountWord(input.accountType)})`],
         ...(input.note === undefined ? [] : [["Note", input.note] satisfies [string, string]]),
       ],
+      warnings: accountNumberWarnings(input.accountNumber),
     });
     const { createRefund } = await import("../../operations/once.ts");
     const world = await context.world();

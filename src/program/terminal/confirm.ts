@@ -1,7 +1,7 @@
 import { amountText, type Paisa, readAmount } from "../../contract/amount.ts";
 import { masked } from "../../contract/keys.ts";
 import { Failure } from "../../failure.ts";
-import type { Confirmation, Context } from "../../frame/context.ts";
+import type { Confirmation, Context, Warning } from "../../frame/context.ts";
 import type { Ask } from "../../ui/ask.ts";
 import { badge } from "../../ui/style.ts";
 import type { Globals } from "../line/globals.ts";
@@ -13,6 +13,7 @@ interface Surroundings {
   speech: Speech;
   /** The way to the person, if there is one; its questions begin with this head. */
   ask(head: string): Promise<Ask | undefined>;
+  warn(warning: Warning): void;
   /** Whether it was put together from answers: then it is seen once more as a whole, in a sandbox too. */
   isDialogue: boolean;
 }
@@ -35,8 +36,30 @@ export async function confirm(question: Confirmation, around: Surroundings): Pro
       speech.say(label ? `  ${label}: ${value}` : `    ${value}`);
     }
   } else if (head && !globals.quiet) speech.say(`${question.action}, profile ${name}`, head);
+  await confirmWarnings(question, head, around);
   if (isReal) await requireWord(question, head, around);
   else if (isDialogue) await requireYes(question, await around.ask(head));
+}
+
+/** Asks about each warning in a terminal; otherwise, and with --yes, prints it. */
+async function confirmWarnings(
+  { warnings = [] }: Confirmation,
+  head: string,
+  { globals, speech, warn, ...around }: Surroundings,
+): Promise<void> {
+  if (warnings.length === 0) return;
+  const ask = globals.yes ? undefined : await around.ask(head);
+  for (const warning of warnings) {
+    if (ask === undefined) {
+      warn(warning);
+      continue;
+    }
+    speech.say(`Warning: ${warning.message}`);
+    if (await ask.yes(warning.question)) continue;
+    throw new Failure("access", "Not confirmed. Nothing was sent.", {
+      hint: "Correct the value, then run the command again.",
+    });
+  }
 }
 
 /** A badge says which environment it is; without one, words do. */

@@ -1,4 +1,4 @@
-import type { Context } from "../../frame/context.ts";
+import type { Context, Warning } from "../../frame/context.ts";
 import type { Host } from "../../host.ts";
 import type { Globals } from "../line/globals.ts";
 import type { Stop } from "../stop.ts";
@@ -16,16 +16,17 @@ export interface PersonOptions {
   /** Whose money it is that a person confirms. */
   accounts: Pick<Context, "account" | "settings">;
   notice: (text: string) => void;
+  warn: (warning: Warning) => void;
   scrub: (text: string) => string;
 }
 
 /** Opens the way to the person; questions and drawings are loaded when they are needed. */
 export function openPerson(options: PersonOptions): Person {
-  const { host, globals, speech, stop, accounts, notice } = options;
+  const { host, globals, speech, stop, accounts, notice, warn } = options;
   const { ask, hasAsked } = openAsking(host, globals, stop);
   return {
     confirm: async (question) => {
-      const around = { accounts, globals, speech, ask, isDialogue: hasAsked() };
+      const around = { accounts, globals, speech, ask, warn, isDialogue: hasAsked() };
       await (await import("./confirm.ts")).confirm(question, around);
     },
     ask: () => ask(),
