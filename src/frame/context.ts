@@ -121,6 +121,8 @@ export interface Confirmation {
   amountPaisa?: Paisa;
   /** Whether a sandbox account sees the rows too; it is never asked. */
   alwaysShown?: boolean;
+  /** The stored profile that is about to change. No request is sent to its account. */
+  profile?: { name: string; environment: Environment; key: string };
   /** Each is confirmed in a terminal, in the sandbox too. Otherwise, and with --yes, it is printed. */
   warnings?: Warning[];
   /** For what moves a sum worth a second thought: the text that a person types to go on. */

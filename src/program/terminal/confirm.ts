@@ -27,17 +27,18 @@ interface Surroundings {
 export async function confirm(question: Confirmation, around: Surroundings): Promise<void> {
   const { accounts, globals, speech } = around;
   const isDialogue = around.isDialogue && !globals.yes;
-  const { environment, name, apiKey } = await accounts.account();
+  const { environment, name, key } = question.profile ?? (await accountOf(accounts));
   const isReal = environment === "production";
   const head = speech.isTerminal ? badge(environment, await speech.style()) : "";
   if (isReal || isDialogue || question.alwaysShown) {
-    speech.say(titleOf(question.action, { isReal, hasBadge: head !== "" }), head);
-    for (const [label, value] of [["Profile", name], ["Key", masked(apiKey)], ...question.rows]) {
+    speech.say(titleOf(question, { isReal, hasBadge: head !== "" }), head);
+    for (const [label, value] of [["Profile", name], ["Key", key], ...question.rows]) {
       speech.say(label ? `  ${label}: ${value}` : `    ${value}`);
     }
   } else if (head && !globals.quiet) speech.say(`${question.action}, profile ${name}`, head);
   await confirmWarnings(question, head, around);
-  if (isReal) await requireWord(question, head, around);
+  if (question.profile) await confirmProfileChange(question, head, around);
+  else if (isReal) await requireWord(question, head, around);
   else if (isDialogue) await requireYes(question, await around.ask(head));
 }
 
@@ -62,8 +63,34 @@ async function confirmWarnings(
   }
 }
 
+async function accountOf(accounts: Surroundings["accounts"]) {
+  const { environment, name, apiKey } = await accounts.account();
+  return { environment, name, key: masked(apiKey) };
+}
+
+/** A change of a profile sends nothing, so the error names another effect. */
+async function confirmProfileChange(
+  { action }: Confirmation,
+  head: string,
+  { globals, ...around }: Surroundings,
+): Promise<void> {
+  if (globals.yes) return;
+  const ask = await around.ask(head);
+  if (!ask) {
+    throw new Failure("access", "Production requires confirmation. Nothing was changed.", {
+      hint: "Review the details above, then add --yes.",
+    });
+  }
+  if (await ask.yes(`${action}?`)) return;
+  throw new Failure("access", "Not confirmed. Nothing was changed.");
+}
+
 /** A badge says which environment it is; without one, words do. */
-function titleOf(action: string, { isReal, hasBadge }: { isReal: boolean; hasBadge: boolean }) {
+function titleOf(
+  { action, profile }: Confirmation,
+  { isReal, hasBadge }: { isReal: boolean; hasBadge: boolean },
+) {
+  if (profile) return hasBadge ? `${action}:` : `${action} (${profile.environment}):`;
   if (hasBadge) return isReal ? `${action} with real money:` : `${action}:`;
   return `${action} — ${isReal ? "production, real money" : "sandbox"}:`;
 }
