@@ -1,7 +1,10 @@
 import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { expect, test } from "vitest";
-import { built, lenden, startBuilt } from "../run.ts";
+import { describe, expect, test } from "vitest";
+import { built, lenden, scratchFolder, startBuilt } from "../run.ts";
+import { tool } from "../tool.js";
 import { testAccount } from "./account.ts";
 
 const account = testAccount();
@@ -100,6 +103,36 @@ test("`sandbox exec` gives the command an account of its own, and its exit code 
   const env = { LENDEN_PROFILE: "nobody", LENDEN_API_KEY: "public-of-somebody" };
   const { code } = await built(["sandbox", "exec", "--", "sh", "-c", script], { env });
   expect(code).toBe(7);
+});
+
+describe("the ledger of `sandbox exec`", () => {
+  const payout = "payout send --amount 5 --to 01712345678 --method bkash --ref R-1";
+  const script = `printf '%s' "$LENDEN_DATA_DIR" >"$HOME/used"; "$@" ${payout} && "$@" ledger show R-1`;
+  const exec = async (dataDir: string | undefined) => {
+    const home = scratchFolder();
+    const env = { LENDEN_CONFIG_DIR: home, LENDEN_DATA_DIR: dataDir };
+    const { code } = await built(["sandbox", "exec", "--", "sh", "-c", script, "sh", ...tool], {
+      env,
+    });
+    expect(code).toBe(0);
+    return { home, used: readFileSync(join(home, "used"), "utf8") };
+  };
+
+  test("is a temporary one that is removed, and the user's own ledger is not created", async () => {
+    const { home, used } = await exec(undefined);
+    expect(used).not.toBe("");
+    expect(used.startsWith(home)).toBe(false);
+    expect(existsSync(used)).toBe(false);
+    const files = readdirSync(home, { recursive: true, encoding: "utf8" });
+    expect(files.filter((file) => file.endsWith("ledger.db"))).toEqual([]);
+  });
+
+  test("is the one of LENDEN_DATA_DIR if that is set, and is kept", async () => {
+    const dataDir = join(scratchFolder(), "data");
+    const { used } = await exec(dataDir);
+    expect(used).toBe(dataDir);
+    expect(readdirSync(dataDir)).toContain("ledger.db");
+  });
 });
 
 test("`sandbox exec` ends as a shell would: by a signal, and without a command to run", async () => {

@@ -1,9 +1,11 @@
-import { constants } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
 import { accepted } from "../../contract/reading.ts";
 import { errorCode } from "../../error-code.ts";
 import { Failure } from "../../failure.ts";
 import { defineCommand } from "../../frame/command.ts";
-import type { RunningSandbox } from "../../frame/context.ts";
+import type { Context, RunningSandbox } from "../../frame/context.ts";
 import { argument } from "../../frame/flag.ts";
 import type { Host } from "../../host.ts";
 import { sandboxFlags, sandboxOptions } from "./options.ts";
@@ -12,7 +14,7 @@ export const sandboxExec = defineCommand({
   name: "sandbox exec",
   summary: "Run a command against a local sandbox of its own",
   details:
-    "It starts one on a free port, sets LENDEN_BASE_URL, LENDEN_API_KEY and LENDEN_PAYOUT_SECRET for the command, stops it afterwards, and exits with the command's own code. Nothing of it stays, unless --data keeps it. 'lenden help faults' has the kinds of faults.",
+    "It starts one on a free port, sets LENDEN_BASE_URL, LENDEN_API_KEY and LENDEN_PAYOUT_SECRET for the command, stops it afterwards, and exits with the command's own code. Nothing of it stays, unless --data keeps it. The command gets a temporary ledger, unless LENDEN_DATA_DIR is set. 'lenden help faults' has the kinds of faults.",
   examples: [
     { line: "lenden sandbox exec -- lenden methods", says: "one command" },
     { line: "lenden sandbox exec --auto-complete 1s -- npm test", says: "your own tests, in CI" },
@@ -31,7 +33,9 @@ export const sandboxExec = defineCommand({
     const { host } = context;
     const sandbox = await context.startSandbox(sandboxOptions(given, { port: 0, now: host.now }));
     try {
-      return await runCommand({ program, args }, sandbox, host);
+      return await withDataDir(context, (dataDir) =>
+        runCommand({ program, args }, environmentFor(sandbox, host, dataDir), host),
+      );
     } finally {
       await sandbox.close();
     }
@@ -42,15 +46,12 @@ export const sandboxExec = defineCommand({
 /** Runs it with our streams, passes signals on, and returns its exit code as a shell would. */
 async function runCommand(
   { program, args }: { program: string; args: string[] },
-  sandbox: RunningSandbox,
+  env: Record<string, string | undefined>,
   host: Host,
 ): Promise<number> {
   const { spawn } = await import("node:child_process");
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      stdio: "inherit",
-      env: environmentFor(sandbox, host),
-    });
+    const child = spawn(program, args, { stdio: "inherit", env });
     let signals = 0;
     const stopListening = host.onSignal((signal) => {
       signals += 1;
@@ -73,6 +74,7 @@ async function runCommand(
 function environmentFor(
   sandbox: RunningSandbox,
   { env }: Host,
+  dataDir: string,
 ): Record<string, string | undefined> {
   const { LENDEN_PROFILE: _, ...others } = env;
   return {
@@ -80,7 +82,30 @@ function environmentFor(
     LENDEN_BASE_URL: sandbox.baseUrl,
     LENDEN_API_KEY: sandbox.apiKey,
     LENDEN_PAYOUT_SECRET: sandbox.payoutSecret,
+    LENDEN_DATA_DIR: dataDir,
   };
+}
+
+/**
+ * Runs something with the data directory that the user has set, or else with a temporary one: a test
+ * must not leave its operations in the user's own ledger.
+ */
+async function withDataDir<Result>(
+  { host, notice }: Context,
+  work: (dataDir: string) => Promise<Result>,
+): Promise<Result> {
+  if (host.env.LENDEN_DATA_DIR !== undefined) return work(host.env.LENDEN_DATA_DIR);
+  const dataDir = mkdtempSync(join(tmpdir(), "lenden-sandbox-"));
+  try {
+    return await work(dataDir);
+  } finally {
+    try {
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 });
+    } catch (error) {
+      const code = errorCode(error) ?? "unknown";
+      notice(`Cannot remove the temporary directory ${dataDir} (${code}).`);
+    }
+  }
 }
 
 function notRunnable(program: string, error: Error): Failure {
