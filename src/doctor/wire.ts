@@ -2,6 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { once } from "node:events";
 import { connect, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
+import { isLoopback } from "../contract/url.ts";
 import { errorCode } from "../error-code.ts";
 import { failed, passed, skipped, type Verdict } from "./finding.ts";
 import { hostOf, portOf, type Route } from "./route.ts";
@@ -105,11 +106,18 @@ function reasonOf(error: unknown): string {
   return errorCode(error) ?? "unknown";
 }
 
-function unreachable({ url, proxy }: Route, why: string): Verdict {
+function unreachable(route: Route, why: string): Verdict {
+  const { url, proxy } = route;
   return failed(
     `${url.host} cannot be reached${proxy ? ` through ${proxy.host}` : ""} (${why}).`,
-    proxy
-      ? "Check the proxy's address, user and password, and whether it lets this machine go there."
-      : "Check the base URL, the network, and whether a firewall or a proxy stands between.",
+    hintFor(route),
   );
+}
+
+function hintFor({ url, proxy }: Route): string {
+  if (proxy)
+    return "Check the proxy's address, user and password, and whether it lets this machine go there.";
+  if (url.protocol === "http:" && isLoopback(url))
+    return `To start the local sandbox, run 'lenden sandbox start --port ${portOf(url)}'.`;
+  return "Check the base URL, the network, and whether a firewall or a proxy stands between.";
 }

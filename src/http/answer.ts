@@ -25,7 +25,7 @@ export type Answer<Data = unknown> =
       complaint: Complaint;
       times: Times;
     }
-  | { kind: "unsent"; fault: Fault };
+  | { kind: "unsent"; fault: Fault; url?: URL };
 
 /**
  * `busy` asks to come back later, `clash` is a 409: what either means for an earlier sending of the
@@ -59,12 +59,14 @@ interface Asked {
   /** Whether it changes nothing. */
   isRead?: boolean;
   begunMs?: number;
+  /** Where it was to be sent. */
+  url?: URL;
 }
 
 /** Judges one exchange; pure. Error bodies are not shown (service.md §7), so any are taken. */
-export function judge(exchange: Exchange, { data, isRead, begunMs }: Asked): Answer {
+export function judge(exchange: Exchange, { data, isRead, begunMs, url }: Asked): Answer {
   const begun = begunMs === undefined ? {} : { begunMs };
-  if (exchange.kind === "broken") return judgeBroken(exchange, begun);
+  if (exchange.kind === "broken") return judgeBroken(exchange, begun, url);
   const { status, headers } = exchange;
   const text = textOf(exchange.bytes);
   const body = saidIn(text);
@@ -119,9 +121,12 @@ function whyNoObject(body: unknown, text: string): Doubt {
   return text.trim() === "" ? "empty" : "not JSON";
 }
 
-function judgeBroken(exchange: Extract<Exchange, { kind: "broken" }>, times: Times): Answer {
-  const { sent, fault, status } = exchange;
-  if (!sent) return { kind: "unsent", fault };
+function judgeBroken(
+  { sent, fault, status }: Extract<Exchange, { kind: "broken" }>,
+  times: Times,
+  url: URL | undefined,
+): Answer {
+  if (!sent) return { kind: "unsent", fault, ...(url ? { url } : {}) };
   return {
     kind: "unclear",
     why: fault.reason,

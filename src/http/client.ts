@@ -54,7 +54,7 @@ async function call(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Answ
   for (let tries = 1; ; tries += 1) {
     const request = await requestFor(endpoint, input, wire);
     const isRead = endpoint.repeat === "safe";
-    const asked = { data: endpoint.data, isRead, begunMs: wire.now() };
+    const asked = { data: endpoint.data, isRead, begunMs: wire.now(), url: request.url };
     const answer = ofSameRecord(judge(await send(request, wire), asked), endpoint, input);
     if (!isRead || wire.signal.aborted) return answer;
     const pauseMs = pauseBeforeReading(answer, { tries, random: wire.random() });

@@ -50,7 +50,7 @@ export async function rawRequest({ method, path, body }: RawCall, wire: Wire): P
 export async function rawOutcome(call: RawCall, wire: Wire) {
   const request = await rawRequest(call, wire);
   const data = endpointOf(call.method, call.path)?.data;
-  const asked = { data, isRead: call.method === "GET", begunMs: wire.now() };
+  const asked = { data, isRead: call.method === "GET", begunMs: wire.now(), url: request.url };
   const exchange = await send(request, wire);
   const answer: Answer = judge(exchange, asked);
   if (exchange.kind === "broken")

@@ -1,3 +1,4 @@
+import { isLoopback } from "../contract/url.ts";
 import { type Evidence, Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import { refused } from "./refusal.ts";
@@ -39,11 +40,8 @@ export async function attempted<Data>(send: () => Promise<Answer<Data>>): Promis
 }
 
 /** The failure of a request that was proved not to have been sent (exit 69). */
-export function unsent({ fault }: Unsent): Failure {
-  const hint =
-    fault.reason === "certificate"
-      ? "Its certificate is not trusted. For a private authority set NODE_EXTRA_CA_CERTS; there is no way to skip the check."
-      : "Check the base URL, the network and HTTPS_PROXY, then run it again.";
+export function unsent({ fault, url }: Unsent): Failure {
+  const hint = unsentHint(fault, url);
   return new Failure(
     "unreachable",
     `No connection to the service (${reasonOf(fault.reason)}); nothing was sent.`,
@@ -52,6 +50,15 @@ export function unsent({ fault }: Unsent): Failure {
       code: fault.code,
     },
   );
+}
+
+function unsentHint({ reason }: Unsent["fault"], url: URL | undefined): string {
+  if (reason === "certificate")
+    return "Its certificate is not trusted. For a private authority set NODE_EXTRA_CA_CERTS; there is no way to skip the check.";
+  const isSilent = reason === "connection refused" || reason === "connect timeout";
+  if (isSilent && url?.protocol === "http:" && isLoopback(url))
+    return `Nothing answers at ${url.host}. To start the local sandbox, run 'lenden sandbox start --port ${url.port || 80}'.`;
+  return "Check the base URL, the network and HTTPS_PROXY, then run it again.";
 }
 
 const keptCharacters = 4096;

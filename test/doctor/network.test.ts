@@ -51,10 +51,12 @@ describe("names and connections", () => {
   });
 
   test("a port where nobody listens fails", async () => {
-    const { of } = await doctor(envOf(`http://127.0.0.1:${await closedPort()}`));
+    const port = await closedPort();
+    const { of } = await doctor(envOf(`http://127.0.0.1:${port}`));
     expect(of.connection).toMatchObject({
       state: "failed",
       says: expect.stringContaining("ECONNREFUSED"),
+      todo: `To start the local sandbox, run 'lenden sandbox start --port ${port}'.`,
     });
   });
 
