@@ -1,3 +1,5 @@
+import { isAbsolute, join } from "node:path";
+import { usage } from "../failure.ts";
 import type { Command, Shown } from "../frame/command.ts";
 import type { Host } from "../host.ts";
 import { isObject } from "../json.ts";
@@ -20,6 +22,7 @@ export async function runCommand(
   { command, given, globals: typed }: Extract<Invocation, { kind: "run" }>,
   { host, scrubber, version }: Surroundings,
 ): Promise<number> {
+  rejectRelativeDirectories(host);
   const { globals, problems } = readGlobals(typed, host.env);
   const printer = openPrinter(command, globals, { host, scrubber });
   const session = openSession({
@@ -53,6 +56,34 @@ function withWarnings(shown: Shown, { warnings }: Session): Shown {
   const { result } = shown;
   if (warnings.length === 0 || !isObject(result)) return shown;
   return { ...shown, result: { ...result, warnings } };
+}
+
+/**
+ * A relative path names another directory in each working directory: with another ledger, the same
+ * command could pay twice.
+ *
+ * @throws Failure `usage` that names every variable with a relative path; nothing was created
+ */
+function rejectRelativeDirectories({ env, folders, platform }: Host): void {
+  const [configBase, dataBase] =
+    platform === "win32" ? ["APPDATA", "LOCALAPPDATA"] : ["HOME", "HOME"];
+  const directories: [string, string, string][] = [
+    ["LENDEN_CONFIG_DIR", configBase, folders.config],
+    ["LENDEN_DATA_DIR", dataBase, folders.data],
+  ];
+  const problems = directories
+    .filter(([, , directory]) => !isAbsolute(directory))
+    .map(([variable, base, directory]) => {
+      const name = env[variable] === undefined ? base : variable;
+      const value = JSON.stringify(env[name] ?? directory);
+      return `${name}: ${value} is not an absolute path. Nothing was sent.`;
+    });
+  if (problems.length === 0) return;
+  const example = isAbsolute(folders.home) ? join(folders.home, "lenden") : "/home/me/lenden";
+  throw usage(
+    [...new Set(problems)],
+    `Use a full path such as ${example}. A relative path is another directory, and another ledger, in each working directory.`,
+  );
 }
 
 function sessionOf(command: Command, globals: Globals, surroundings: Surroundings) {

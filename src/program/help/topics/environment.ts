@@ -20,8 +20,8 @@ const behaviour: Row[] = [
 ];
 
 const places: Row[] = [
-  ["LENDEN_CONFIG_DIR", "The folder of the profiles (~/.config/lenden, if not set)"],
-  ["LENDEN_DATA_DIR", "The folder of the ledger (~/.local/share/lenden, if not set)"],
+  ["LENDEN_CONFIG_DIR", "The full path of the profiles' directory (default: ~/.config/lenden)"],
+  ["LENDEN_DATA_DIR", "The full path of the ledger's directory (default: ~/.local/share/lenden)"],
   ["XDG_CONFIG_HOME", "What stands for ~/.config in the first"],
   ["XDG_DATA_HOME", "What stands for ~/.local/share in the second"],
   [

@@ -1,0 +1,101 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openMerchantApart, paidPayment, payoutOf, refundOf } from "../merchant.ts";
+import { lenden, type Outcome, scratchFolder } from "../run.ts";
+import { tool } from "../tool.js";
+
+/** Runs the built tool in a working directory, with an environment that is exactly this one. */
+function builtIn(
+  cwd: string,
+  args: string[],
+  env: Record<string, string | undefined>,
+): Promise<Outcome> {
+  const [program, ...before] = tool;
+  return new Promise((done) => {
+    const options = { cwd, env: { PATH: process.env.PATH, ...env } };
+    execFile(program ?? "", [...before, ...args], options, (error, stdout, stderr) => {
+      done({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
+    });
+  });
+}
+
+const relative = ["./data", "data", "~/lenden", "../data"];
+
+test.each(relative)(
+  "rejects LENDEN_DATA_DIR=%s, so that two working directories never have two ledgers",
+  async (path) => {
+    const merchant = await openMerchantApart();
+    const paid = await paidPayment(merchant);
+    const before = await merchant.moneyRequests();
+    const env = { ...merchant.env, LENDEN_DATA_DIR: path };
+    for (const name of ["one", "two"]) {
+      const cwd = join(scratchFolder(), name);
+      mkdirSync(cwd);
+      const { code, stdout, stderr } = await builtIn(cwd, refundOf(paid, "60"), env);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(
+        `error: LENDEN_DATA_DIR: "${path}" is not an absolute path. Nothing was sent.\nhint:  Use`,
+      );
+      expect(readdirSync(cwd)).toEqual([]);
+    }
+    expect(await merchant.moneyRequests()).toEqual(before);
+  },
+);
+
+test.each([
+  [["doctor"]],
+  [["profile", "list"]],
+  [["profile", "add", "shop", "--key-stdin"]],
+  [["methods"]],
+  [["pay", "list"]],
+  [["ledger", "check"]],
+  [payoutOf("RELATIVE", "--dry-run")],
+])("rejects relative directories before anything is created: lenden %j", async (line) => {
+  const cwd = scratchFolder();
+  const env = {
+    LENDEN_DATA_DIR: "./data",
+    LENDEN_CONFIG_DIR: "~/config",
+    HOME: scratchFolder(),
+  };
+  const { code, stdout, stderr } = await builtIn(cwd, line, env);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain('LENDEN_CONFIG_DIR: "~/config"');
+  expect(stderr).toContain('LENDEN_DATA_DIR: "./data"');
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
+test("rejects a relative HOME, which would hold the ledger, by name", async () => {
+  const cwd = scratchFolder();
+  const { code, stderr } = await builtIn(cwd, ["pay", "list"], { HOME: "home" });
+  expect(code).toBe(2);
+  expect(stderr).toContain('error: HOME: "home" is not an absolute path.');
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
+test("reports a relative directory as JSON", async () => {
+  const { code, stderr } = await lenden(["pay", "list", "--json"], {
+    env: { LENDEN_CONFIG_DIR: scratchFolder(), LENDEN_DATA_DIR: "data" },
+  });
+  expect(code).toBe(2);
+  expect(JSON.parse(stderr)).toMatchObject({
+    error: { kind: "usage", message: expect.stringContaining('LENDEN_DATA_DIR: "data"') },
+  });
+});
+
+test.each([[["--help"]], [["--version"]], [["help", "environment"]]])(
+  "answers lenden %j with relative directories",
+  async (line) => {
+    const env = { LENDEN_DATA_DIR: "./data", LENDEN_CONFIG_DIR: "./config" };
+    expect(await builtIn(scratchFolder(), line, env)).toMatchObject({ code: 0 });
+  },
+);
+
+test("ignores relative XDG directories", async () => {
+  const [cwd, home] = [scratchFolder(), scratchFolder()];
+  const xdg = { XDG_CONFIG_HOME: "c", XDG_DATA_HOME: "d", XDG_CACHE_HOME: "e" };
+  const line = ["profile", "list"];
+  expect(await builtIn(cwd, line, { HOME: home, ...xdg })).toMatchObject({ code: 0 });
+  expect(readdirSync(cwd)).toEqual([]);
+});
