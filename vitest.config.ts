@@ -20,11 +20,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     // Left out by name, not skipped: a skip means that the machine lacks something.
-    exclude: [
-      ...(isDeep ? [] : ["**/*.deep.test.ts"]),
-      // The one file keeps no compiled code; the package is not one file.
-      isOneFile ? "test/program/compiled.test.ts" : "test/binary/**",
-    ],
+    exclude: [...(isDeep ? [] : ["**/*.deep.test.ts"]), ...(isOneFile ? [] : ["test/binary/**"])],
     // Many more than the cores of a small machine: most tests wait for real processes
     // and real rests. The long ones run some twenty processes each by themselves.
     maxWorkers: isDeep ? 2 : 7,

@@ -32,8 +32,6 @@ export interface Host extends Parts {
   folders: Folders;
   /** Calls back on every SIGINT, SIGTERM and SIGHUP, instead of dying; returns how to stop listening. */
   onSignal(listener: (signal: Signal) => void): () => void;
-  /** Calls back at the very end, when nothing is waited for any more. */
-  onExit(listener: () => void): void;
   /** Ends this process by a signal, whoever listens to it. */
   raise(signal: Signal): void;
 }
@@ -69,7 +67,6 @@ export function processHost(parts: Parts = packageParts(process.execPath)): Host
     randomBytes: (size) => process.getBuiltinModule("node:crypto").randomBytes(size),
     folders: foldersOf(env, { platform: process.platform, home: homedir() }),
     onSignal: listen,
-    onExit: (listener) => process.once("exit", listener),
     raise: (signal) => {
       process.removeAllListeners(signal);
       process.kill(process.pid, signal);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 export interface Parts {
   /** The text of a file of the package: `package.json`, `completions/_lenden`. Throws where there is none. */
   shipped(file: string): string;
-  /** Whether what V8 compiles of it is worth keeping for the next start; one file has that inside. */
+  /** Whether Node keeps compiled code of it for the next start; the one file contains that itself. */
   keepsCompiled: boolean;
   /** The thread that writes the ledger; run from its source, there is none. */
   ledgerWriter?: Thread;

@@ -71,7 +71,6 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
       home: folder,
     },
     raise: () => {},
-    onExit: () => {},
     onSignal: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -114,7 +113,7 @@ export function startBuilt(args: string[], env: Record<string, string | undefine
   });
 }
 
-/** Compiled code is kept for all tests together, as for all commands of a person. */
+/** All tests share one compile cache, as all commands of a user do. */
 const sharedCache = join(tmpdir(), "lenden-test-cache");
 
 /** An empty folder that nobody else uses. */

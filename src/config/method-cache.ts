@@ -3,6 +3,7 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { methodList, type PaymentMethod } from "../contract/methods.ts";
 import { makeFolder } from "../make-folder.ts";
+import { isOwnFile } from "../own-file.ts";
 import type { Account } from "./account.ts";
 import { methodFiles } from "./glance.ts";
 
@@ -52,7 +53,7 @@ export function openMethodCache(folder: string, account: Account, now: () => num
 
 /** Accounts come and go, those of a local sandbox at every start. */
 function forgetOld(folder: string, nowMs: number): void {
-  for (const file of methodFiles(folder)) {
+  for (const file of methodFiles(folder).filter(isOwnFile)) {
     if (nowMs - statSync(file).mtimeMs > keptMs) rmSync(file, { force: true });
   }
 }

@@ -1,4 +1,4 @@
-import { setEngineFlag } from "../engine-flags.ts";
+import { setFlagsFromString } from "node:v8";
 
 /**
  * Node 20 starts to optimise undici's HTTP parser (WebAssembly) at the first answer and waits for
@@ -6,6 +6,5 @@ import { setEngineFlag } from "../engine-flags.ts";
  * Later Nodes do not wait.
  */
 export function avoidWaitingForWasm(nodeVersion: string): void {
-  if (nodeVersion.startsWith("v20."))
-    setEngineFlag("--wasm-tiering-budget=100000000", "--wasm-tiering-budget=1800000");
+  if (nodeVersion.startsWith("v20.")) setFlagsFromString("--wasm-tiering-budget=100000000");
 }

@@ -8,7 +8,7 @@ export function timeTable(report, times) {
     title: "Starting, in milliseconds",
     notes: [
       `Medians of ${report.rounds} rounds side by side: each round runs every command once. The loopback server answers at once; \`payout send\` asks lenden's own sandbox, and writes its ledger.`,
-      "NODE_EXTRA_CA_CERTS is taken out for every command that does not name it: it makes Node 20 some 40 ms slower to start. lenden keeps what was compiled of it for the next start; the round that fills that is not counted.",
+      "NODE_EXTRA_CA_CERTS is taken out for every command that does not name it: it makes Node 20 some 40 ms slower to start. Node 22 and later keep compiled code of lenden for the next start; the round that fills the cache is not counted.",
       versionsOf(report),
     ],
     ...linesOf(report, columns, ({ name, major, beside = "node -e 0" }) => {

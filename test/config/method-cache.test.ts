@@ -1,5 +1,12 @@
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { openMethodCache } from "../../src/config/method-cache.ts";
 import { scratchFolder } from "../run.ts";
@@ -65,6 +72,25 @@ test("a file that is damaged is as good as none, and is written anew", () => {
     cache.write([bkash]);
     expect(cache.read()).toEqual([bkash]);
   }
+});
+
+test("forgets the methods of other accounts after a day, and nothing else that is as old", () => {
+  const { cache, clock, file } = openCache();
+  cache.write([bkash]);
+  const folder = dirname(file());
+  const [old, link] = [`methods-${"a".repeat(24)}.json`, `methods-${"b".repeat(24)}.json`];
+  const document = join(scratchFolder(), "document");
+  writeFileSync(document, "");
+  symlinkSync(document, join(folder, link));
+  const others = ["profiles.json", "ledger.db", "methods.json", "methods-of-payment.json"];
+  for (const name of [old, ...others]) writeFileSync(join(folder, name), "");
+  for (const name of readdirSync(folder)) utimesSync(join(folder, name), 0, 0);
+  utimesSync(document, 0, 0);
+  clock.ms += 2 * hourMs;
+  cache.write([nagad]);
+  const left = readdirSync(folder);
+  expect(left).not.toContain(old);
+  expect(left).toEqual(expect.arrayContaining([...others, link]));
 });
 
 test("its name and its content hold nothing of the key, and only its owner may read it", () => {

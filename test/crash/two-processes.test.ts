@@ -73,11 +73,12 @@ test("P4: a lock is its process's, whatever number and host name it goes by, and
   await known(`'$.lock', '${left}'`);
   expect(await merchant.built(payoutOf("POD"))).toMatchObject({ code: 0 });
   expect(readdirSync(locks)).toEqual([]);
-  writeFileSync(join(locks, "01LEFT"), "");
-  utimesSync(join(locks, "01LEFT"), 0, 0);
-  writeFileSync(join(locks, "01NEW"), "");
+  const [old, young] = ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAW"];
+  writeFileSync(join(locks, old), "");
+  utimesSync(join(locks, old), 0, 0);
+  writeFileSync(join(locks, young), "");
   expect(await merchant.built(payoutOf("NEXT"))).toMatchObject({ code: 0 });
-  expect(readdirSync(locks)).toEqual(["01NEW"]);
+  expect(readdirSync(locks)).toEqual([young]);
   expect(await merchant.books("payouts")).toHaveLength(2);
 }, 40_000);
 

@@ -19,6 +19,11 @@ import { scratchFolder } from "../run.ts";
 const database = await openDatabase(":memory:");
 const hour = 60 * 60_000;
 
+/** A name as locks have it: a ULID, here one that ends with this letter. */
+function lockName(end: string): string {
+  return `01${"0".repeat(23)}${end}`;
+}
+
 /** Processes that share a folder, as far as one real process can be several. */
 function shared() {
   const ledger = join(scratchFolder(), "ledger.db");
@@ -90,16 +95,32 @@ test("what a killed process left is taken away after an hour, and what cannot be
   const { folder, pathOf, enter } = shared();
   const alive = enter();
   const name = alive.own();
-  mkdirSync(pathOf("01FOLDER"));
-  for (const left of ["01LEFT", "01NEW"]) writeFileSync(pathOf(left), "");
-  for (const old of [name, "01LEFT", "01FOLDER"]) utimesSync(pathOf(old), 0, 0);
+  const [directory, left, young] = [lockName("D"), lockName("E"), lockName("Y")];
+  mkdirSync(pathOf(directory));
+  for (const file of [left, young]) writeFileSync(pathOf(file), "");
+  for (const old of [name, left, directory]) utimesSync(pathOf(old), 0, 0);
   const other = enter(Date.now() + hour / 2);
-  expect(readdirSync(folder).sort()).toEqual(["01FOLDER", "01LEFT", name, "01NEW"].sort());
+  expect(readdirSync(folder).sort()).toEqual([directory, left, name, young].sort());
   const own = other.own();
-  expect(readdirSync(folder).sort()).toEqual(["01FOLDER", name, "01NEW", own].sort());
+  expect(readdirSync(folder).sort()).toEqual([directory, name, young, own].sort());
   expect(other.isAlive(name)).toBe(true);
   other.end();
   alive.end();
+});
+
+test("what is no lock of its own is left alone, however old: other names, links, directories", () => {
+  const { folder, pathOf, enter } = shared();
+  const document = join(scratchFolder(), "document");
+  writeFileSync(document, "");
+  mkdirSync(folder);
+  symlinkSync(document, pathOf(lockName("Z")));
+  for (const name of ["NOTES", "README", "2025", "01LEFT"]) writeFileSync(pathOf(name), "");
+  const before = readdirSync(folder);
+  for (const name of before) utimesSync(pathOf(name), 0, 0);
+  const one = enter();
+  one.own();
+  one.end();
+  expect(readdirSync(folder)).toEqual(before);
 });
 
 test("an end that cannot take its file away is an end all the same", () => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { ulid } from "ulid";
 import { errorCode } from "../../error-code.ts";
 import { makeFolder } from "../../make-folder.ts";
+import { isOwnFile } from "../../own-file.ts";
 import type { Database } from "../../sqlite/database.ts";
 
 /** The folder in which every process of a ledger keeps a file locked. */
@@ -25,8 +26,8 @@ export interface TakenLock {
   letGo(): void;
 }
 
-/** What `take` makes: of any other name nothing can be told. */
-export const isLockName = (name: string): boolean => /^[0-9A-Z]+$/.test(name);
+/** A ULID, as `take` makes them: of any other name nothing can be told. */
+export const isLockName = (name: string): boolean => /^[0-9A-HJKMNP-TV-Z]{26}$/.test(name);
 
 /** Younger than that, another process may have made a file and not have locked it yet. */
 const settledMs = 60 * 60_000;
@@ -60,7 +61,7 @@ export function openLockFolder(
 
   function remove(name: string): void {
     try {
-      rmSync(pathOf(name), { force: true });
+      if (isOwnFile(pathOf(name))) rmSync(pathOf(name), { force: true });
     } catch {}
   }
 

@@ -1,5 +1,5 @@
+import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
-import { setEngineFlag } from "../../engine-flags.ts";
 import { errorCode } from "../../error-code.ts";
 import { Failure } from "../../failure.ts";
 import type { Change, Changed } from "../../ledger/changes.ts";
@@ -110,10 +110,10 @@ function named(code: string | undefined): string {
   return code === undefined ? "" : ` (${code})`;
 }
 
-/** Not before the thread runs: it starts from compiled code, which V8 takes under its usual flags alone. */
+/** After the thread has started: under other flags, V8 rejects what the compile cache has of its code. */
 function tune(): void {
   // Two threads keep two cores busy: V8's own helpers would only take turns with them.
-  setEngineFlag("--no-parallel-scavenge", "--parallel-scavenge");
+  setFlagsFromString("--no-parallel-scavenge");
   // What a batch keeps is little; left alone, V8 would let it grow to four times as much before it cleans up.
-  setEngineFlag("--heap-growing-percent=100", "--heap-growing-percent=0");
+  setFlagsFromString("--heap-growing-percent=100");
 }

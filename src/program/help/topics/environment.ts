@@ -24,10 +24,7 @@ const places: Row[] = [
   ["LENDEN_DATA_DIR", "The full path of the ledger's directory (default: ~/.local/share/lenden)"],
   ["XDG_CONFIG_HOME", "What stands for ~/.config in the first"],
   ["XDG_DATA_HOME", "What stands for ~/.local/share in the second"],
-  [
-    "XDG_CACHE_HOME",
-    "What stands for ~/.cache: lenden/ in it keeps compiled code, and may be deleted",
-  ],
+  ["XDG_CACHE_HOME", "What stands for ~/.cache: lenden/compile-cache in it may be deleted"],
   [
     "BASH_COMPLETION_USER_DIR",
     "Where bash's completion scripts are kept, if not in the usual folder",
