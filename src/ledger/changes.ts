@@ -4,14 +4,14 @@ import { type Claim, openClaiming } from "./claiming.ts";
 import type { History } from "./history.ts";
 import type { Intent, Operation, Outcome, ReferencedIntent } from "./operation.ts";
 import { openSelectOfService } from "./select.ts";
-import { openSettling, type Settled } from "./settling.ts";
+import { openSettling, type Settled, type Taken } from "./settling.ts";
 import type { Similar } from "./similar.ts";
 import type { Worker } from "./worker.ts";
 
 /** A change that can share a commit with others. */
 export type Change = { kind: "claim"; intent: ReferencedIntent } | ({ kind: "settle" } & Settled);
-/** What came of it: a claim has an answer. */
-export type Changed = Claim | undefined;
+/** What came of it: a claim has an answer, and so has an id that another operation has. */
+export type Changed = Claim | Taken | undefined;
 
 interface Parts {
   history: History;
@@ -22,15 +22,15 @@ interface Parts {
 export function openChanges(database: Database, worker: Worker, { history, similar }: Parts) {
   const begin = openBeginning(database, worker, history);
   const { claim, take, holderOf } = openClaiming(database, worker, history);
-  const settle = openSettling(database, worker, history);
+  const { settle, holderOfId } = openSettling(database, worker, history);
   const byNumber = openSelectOfService(database, worker.owner)("AND number = ?");
 
   /** What is let go of is free for what is claimed. */
   function apply(changes: Change[]): Changed[] {
-    settle(changes.filter((change) => change.kind === "settle"));
+    const taken = settle(changes.filter((change) => change.kind === "settle")).values();
     const intents = changes.flatMap((one) => (one.kind === "claim" ? [one.intent] : []));
     const claims = claimAll(intents).values();
-    return changes.map(({ kind }) => (kind === "claim" ? claims.next().value : undefined));
+    return changes.map(({ kind }) => (kind === "claim" ? claims : taken).next().value);
   }
 
   function claimAll(intents: ReferencedIntent[]): Claim[] {
@@ -78,9 +78,15 @@ export function openChanges(database: Database, worker: Worker, { history, simil
     /** Fails where others can no longer see this process: nothing may go out of what it holds. */
     assertSeen: (): void => worker.assertSeen(),
 
-    /** Writes down what came of an attempt. `letGo`: nobody works on it any longer. */
-    settle: ({ number }: Operation, outcome: Outcome, { letGo }: { letGo: boolean }): void =>
-      database.transaction(() => settle([{ number, outcome, letGo }])),
+    /**
+     * Writes down what came of an attempt. `letGo`: nobody works on it any longer. An id that another
+     * operation has is not recorded (I10): then the outcome is unknown, and the other one is given.
+     */
+    settle: (
+      { number }: Operation,
+      outcome: Outcome,
+      { letGo }: { letGo: boolean },
+    ): Taken | undefined => database.transaction(() => settle([{ number, outcome, letGo }])[0]),
 
     /**
      * Writes down what somebody found by looking, which takes its time: of an operation that was sent,
@@ -91,7 +97,9 @@ export function openChanges(database: Database, worker: Worker, { history, simil
       database.transaction(() => {
         const before = asRead(read);
         if (!before.isSame) return { isWritten: false, operation: before.operation };
-        settle([{ number: read.number, outcome, letGo: true }]);
+        const settled = { number: read.number, outcome, letGo: true };
+        if (holderOfId(settled)) return { isWritten: false, operation: before.operation };
+        settle([settled]);
         return { isWritten: true, operation: byNumber.first(read.number) ?? read };
       }),
 

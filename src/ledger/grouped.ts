@@ -2,13 +2,14 @@ import type { Failure } from "../failure.ts";
 import type { Change, Changed } from "./changes.ts";
 import type { Claim } from "./claiming.ts";
 import type { Ledger } from "./ledger.ts";
+import type { Taken } from "./settling.ts";
 
 type Maybe<Value> = Value | Promise<Value>;
 
 /** A ledger whose changes may take a moment, because they share a commit with others. */
 export interface SharedLedger extends Omit<Ledger, "claim" | "settle"> {
   claim(...asked: Parameters<Ledger["claim"]>): Maybe<Claim[]>;
-  settle(...asked: Parameters<Ledger["settle"]>): Maybe<void>;
+  settle(...asked: Parameters<Ledger["settle"]>): Maybe<Taken | undefined>;
 }
 
 /**
@@ -81,12 +82,13 @@ export function grouped(
     claim: async (intents) => {
       const claims = await shared(intents.map((intent) => ({ kind: "claim", intent })));
       return claims.map((claim) => {
-        if (claim) return claim;
+        if (claim && claim.kind !== "taken") return claim;
         throw new Error("the ledger gave no answer to a claim");
       });
     },
     settle: async ({ number }, outcome, { letGo }) => {
-      await shared([{ kind: "settle", number, outcome, letGo }]);
+      const [taken] = await shared([{ kind: "settle", number, outcome, letGo }]);
+      return taken?.kind === "taken" ? taken : undefined;
     },
   };
 }

@@ -3,9 +3,9 @@ import { Failure, type FailureDetails } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { type Call, intended, type Made } from "./by-hand-intent.ts";
-import { anotherRecord, compared, takenBefore } from "./compared.ts";
+import { anotherRecord, assertFree, compared } from "./compared.ts";
 import { earlierDoubt } from "./doubt.ts";
-import { describe, evidenceOf } from "./outcome.ts";
+import { beginningOf, describe, evidenceOf } from "./outcome.ts";
 import { orderOf } from "./payout/order.ts";
 import { knownPayout, retrievePayout } from "./payout/record.ts";
 import { type Confirmed, recorded } from "./recorded.ts";
@@ -51,8 +51,7 @@ export async function sendByHand<Raw extends { answer: Answered }>(
       const raw = await send(call).catch((error) => rethrow(error, operation, doubt));
       ended = { raw };
       const made = judged(raw.answer, { operation, doubt }, world);
-      const taken = await takenBefore(operation, made.remoteId, world);
-      if (taken.length > 0) throw anotherRecord(operation, made.remoteId, taken);
+      await assertFree(operation, made.remoteId, world);
       if (kind !== "payout") return made;
       const { status } = await retrievePayout(orderOf(operation), made.remoteId, world);
       return { ...made, status };
@@ -115,7 +114,7 @@ const ids = new Map([
   ["refund", "refundRequestId"],
 ]);
 
-/** Holds the answer beside what was asked for (P15). */
+/** Compares the response with what was asked for (P15); one for another reference proves nothing (P15b). */
 function made(data: unknown, operation: Operation): ConfirmedRecord {
   const told = new Map(Object.entries(data ?? {}));
   const remoteId: unknown = told.get(ids.get(operation.kind) ?? "");
@@ -123,10 +122,14 @@ function made(data: unknown, operation: Operation): ConfirmedRecord {
   if (typeof remoteId !== "string" || typeof status !== "string")
     throw uncertain(operation, "the answer names no id and status");
   const { kind, amountPaisa, reference, target } = operation;
-  const asked = { amountPaisa, reference, payment: kind === "refund" ? target : null };
+  const merchantRef = String(told.get("merchantRef") ?? "");
+  if (kind === "payout" && merchantRef !== reference)
+    throw uncertain(operation, `the response is for reference ${merchantRef || "none"}`, {
+      evidence: { answer: beginningOf(JSON.stringify(data)), otherId: remoteId },
+    });
+  const asked = { amountPaisa, payment: kind === "refund" ? target : null };
   const { different } = compared(asked, {
     amount: Number(told.get("amount")),
-    reference: String(told.get("merchantRef") ?? ""),
     payment: String(told.get("transactionId") ?? ""),
   });
   if (different.length === 0) return { result: undefined, remoteId, status };

@@ -2,9 +2,9 @@ import { type Paisa, paisaOf } from "../contract/amount.ts";
 import { sameMobile } from "../contract/mobile.ts";
 import { formatAmount, formatPaisa } from "../contract/money.ts";
 import type { ServiceRecord } from "../contract/record.ts";
-import { isLoopback } from "../contract/url.ts";
 import { Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { forgetsIds } from "../ledger/settling.ts";
 import type { World } from "./world.ts";
 
 /** What decides who gets how much, as it was asked for. What was not, is not compared. */
@@ -71,18 +71,43 @@ export function comparedRecord(
 }
 
 /**
- * One record is one operation's: an answer that names another one's is not about ours. A sandbox on this
- * machine forgets, and gives its ids anew.
+ * One record is one operation's, with whatever API key (I10): a response that names another one's is not
+ * about ours. A sandbox on this machine forgets, and gives its ids again.
+ *
+ * @throws Failure `uncertain` if another operation has the record
  */
-export async function takenBefore(
-  { kind, number }: Pick<Operation, "kind" | "number">,
+export async function assertFree(
+  operation: Pick<Operation, "kind" | "number" | "reference" | "id">,
   remoteId: string,
   world: Pick<World, "ledger" | "account">,
-): Promise<string[]> {
-  const { baseUrl, environment } = world.account;
-  if (environment === "sandbox" && isLoopback(new URL(baseUrl))) return [];
-  const other = (await world.ledger()).ofRecord(kind, remoteId);
-  return other && other.number !== number ? [`${remoteId} belongs to ${other.id} already`] : [];
+): Promise<void> {
+  if (forgetsIds(world.account)) return;
+  const other = (await world.ledger()).ofRecord(operation.kind, remoteId);
+  if (other && other.number !== operation.number) throw idTaken(operation, remoteId, other.id);
+}
+
+/** The failure of a response that names the record of another operation (I10). */
+export function idTaken(
+  { kind, reference, id }: Pick<Operation, "kind" | "reference" | "id">,
+  remoteId: string,
+  by: string,
+): Failure {
+  return new Failure(
+    "uncertain",
+    `The API's response for ${kind} ${reference ?? id} names ${remoteId}, which belongs to ${by}. Outcome unknown: money may have moved.`,
+    {
+      hint: reference
+        ? `Run the same command again with --ref ${reference}: the API creates only one payout per reference.`
+        : `Do not retry: this could create a second ${kind}. Check the dashboard, then run 'lenden ledger resolve ${id}' with --made <id> or --not-made.`,
+      operation: reference ?? id,
+      evidence: { otherId: remoteId },
+    },
+  );
+}
+
+/** What ends a CONFLICT. Another reference could pay the same recipient twice, so no hint names one. */
+export function conflictHint(name: string, kind: Operation["kind"] = "payout"): string {
+  return `Check the dashboard. If the ${kind} was made as asked, run 'lenden ledger resolve ${name} --made <id>'. If it was not made, run 'lenden ledger resolve ${name} --not-made'.`;
 }
 
 /** The failure of an answer that is about something else than was asked for (P15). */
@@ -92,12 +117,17 @@ export function anotherRecord(
   different: string[],
 ): Failure {
   const group = kind === "payment" ? "pay" : kind;
-  return new Failure("conflict", `The service answered with another ${kind}, ${otherId}.`, {
-    problems: different,
-    hint: `Look at it with 'lenden ${group} get ${otherId}' and in the dashboard before anything else is sent.`,
-    operation: reference ?? id,
-    evidence: { otherId },
-  });
+  const name = reference ?? id;
+  return new Failure(
+    "conflict",
+    `The API's response for ${kind} ${name} shows another ${kind}, ${otherId}. Outcome unknown: money may have moved.`,
+    {
+      problems: different,
+      hint: `To inspect it, run 'lenden ${group} get ${otherId}'. ${conflictHint(name, kind)}`,
+      operation: name,
+      evidence: { otherId },
+    },
+  );
 }
 
 function line(what: string, ours: string, theirs: string): string {

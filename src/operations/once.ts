@@ -5,7 +5,7 @@ import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { beginPayment, beginRefund } from "./begin.ts";
-import { anotherRecord, compared, takenBefore } from "./compared.ts";
+import { anotherRecord, assertFree, compared } from "./compared.ts";
 import { attempted, describe, evidenceOf, unsent } from "./outcome.ts";
 import { recorded } from "./recorded.ts";
 import type { Repeat } from "./refundable.ts";
@@ -35,8 +35,8 @@ export async function createPayment(
     const payment = await once("payment", () => world.client.createPayment(body), operation, world);
     const { transactionId: remoteId, status } = payment;
     const { different } = compared({ amountPaisa }, payment);
-    different.push(...(await takenBefore(operation, remoteId, world)));
     if (different.length > 0) throw anotherRecord(operation, remoteId, different);
+    await assertFree(operation, remoteId, world);
     return { result: payment, remoteId, status };
   });
 }
@@ -56,8 +56,8 @@ export async function createRefund(
     const { refundRequestId: remoteId, status, transactionId } = refund;
     const theirs = { amount: refund.amount, payment: transactionId };
     const { different } = compared({ amountPaisa, payment }, theirs);
-    different.push(...(await takenBefore(operation, remoteId, world)));
     if (different.length > 0) throw anotherRecord(operation, remoteId, different);
+    await assertFree(operation, remoteId, world);
     return { result: refund, remoteId, status };
   });
 }

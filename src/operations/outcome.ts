@@ -65,9 +65,12 @@ const keptCharacters = 4096;
 
 /** The beginning of an answer that could not be understood, for the ledger (P14). */
 export function evidenceOf(answer: Answer): Evidence {
-  return answer.kind === "unclear" && answer.text
-    ? { answer: answer.text.slice(0, keptCharacters) }
-    : {};
+  return answer.kind === "unclear" && answer.text ? { answer: beginningOf(answer.text) } : {};
+}
+
+/** As much of a response as the ledger stores. */
+export function beginningOf(text: string): string {
+  return text.slice(0, keptCharacters);
 }
 
 /** An answer without data, in a few words. */

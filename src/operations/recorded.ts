@@ -1,7 +1,9 @@
 import { formatTime } from "../contract/local-time.ts";
 import { Failure, type FailureKind, whatHappened } from "../failure.ts";
 import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
+import type { Taken } from "../ledger/settling.ts";
 import type { State } from "../state.ts";
+import { idTaken } from "./compared.ts";
 import type { World } from "./world.ts";
 
 /** What the service confirmed. */
@@ -36,7 +38,9 @@ export async function recorded<Result>(
   }
   const { result, remoteId, status, note } = done;
   const said = note === undefined ? {} : { message: note };
-  await write(operation, { state: "CONFIRMED", remoteId, status, sent: true, ...said }, world);
+  const outcome: Outcome = { state: "CONFIRMED", remoteId, status, sent: true, ...said };
+  const taken = await write(operation, outcome, world);
+  if (taken) throw idTaken(operation, remoteId ?? "", taken.by);
   return result;
 }
 
@@ -66,10 +70,14 @@ const endStates: Record<FailureKind, State> = {
 };
 
 /** P21: an outcome that cannot be written down is told, and the intent stays for the next run. */
-async function write(operation: Operation, outcome: Outcome, world: World): Promise<void> {
+async function write(
+  operation: Operation,
+  outcome: Outcome,
+  world: World,
+): Promise<Taken | undefined> {
   try {
     const ledger = await world.ledger();
-    await ledger.settle(operation, outcome, { letGo: true });
+    return await ledger.settle(operation, outcome, { letGo: true });
   } catch (cause) {
     const name = operation.reference ?? operation.id;
     const id = outcome.remoteId ? `, ${outcome.remoteId}` : "";

@@ -90,6 +90,10 @@ async function mayChange(
 ): Promise<boolean> {
   const ledger = await world.ledger();
   const conflict = conflictIn(operation, record);
+  if (conflict?.kind === "uncertain") {
+    world.notice(inOneLine(conflict));
+    return true;
+  }
   if (conflict) {
     await ledger.settle(operation, outcomeOf(conflict), { letGo: true });
     world.notice(inOneLine(conflict));

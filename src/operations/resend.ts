@@ -40,10 +40,14 @@ function isFinal(answer: Answer): boolean {
   return answer.kind === "data" || !isWaiting(answer);
 }
 
-/** A 2xx whose body cannot be understood: worth one more try for a clean copy (P14). */
+/**
+ * A 2xx whose body cannot be understood: worth one more try for a clean copy (P14). A response for
+ * another reference is not one of these: it gets the usual attempts (P15b).
+ */
 export function isGarbled(answer: Answer): boolean {
   return (
     answer.kind === "unclear" &&
+    answer.why !== "another record" &&
     answer.status !== undefined &&
     answer.status >= 200 &&
     answer.status < 300

@@ -3,8 +3,8 @@ import { resources } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { SharedLedger } from "../ledger/grouped.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
-import { isUnsettled } from "../state.ts";
-import { comparedRecord } from "./compared.ts";
+import { isUnresolved, isUnsettled } from "../state.ts";
+import { comparedRecord, conflictHint } from "./compared.ts";
 import { restMs } from "./doubt.ts";
 import { resendPayout } from "./payout/send.ts";
 import { held } from "./recorded.ts";
@@ -16,8 +16,8 @@ export type Finding = { made: string } | "not made" | undefined;
 
 /**
  * Settles an operation of which nobody knows whether it happened. A payout goes out again with the
- * same reference, which is safe for a day; a move is looked at; for a payment or a refund somebody
- * has to say what the dashboard shows.
+ * same reference, which is safe for a day; a move is looked at; for a payment, a refund or a CONFLICT
+ * somebody has to say what the dashboard shows.
  *
  * @throws Failure that says what is still missing
  */
@@ -27,7 +27,7 @@ export async function resolve(
   world: World,
 ): Promise<Operation> {
   const ledger = await world.ledger();
-  if (!isUnsettled(operation)) {
+  if (!isUnresolved(operation)) {
     if (finding) throw notUncertain(operation);
     return operation;
   }
@@ -39,6 +39,7 @@ export async function resolve(
   }
   const isMove = operation.kind === "cancel" || operation.kind === "trigger";
   if (finding && !isMove) return adopt(operation, finding.made, world);
+  if (operation.state === "CONFLICT") throw stillConflict(operation);
   if (operation.kind === "payout") {
     if (!ledger.isOwn(operation)) throw ofAnotherKey(operation);
     await resendPayout(operation, (now) => moved(now, ledger), world);
@@ -53,6 +54,15 @@ export async function resolve(
       operation: operation.id,
     },
   );
+}
+
+/** P15: sent again it would bring the same response, so only a person can end it. */
+function stillConflict({ id, kind, reference, message }: Operation): Failure {
+  const name = reference ?? id;
+  return new Failure("conflict", `The ${kind} ${name} is in CONFLICT: ${message}`, {
+    hint: conflictHint(name, kind),
+    operation: name,
+  });
 }
 
 /** Sent again with this key it would be another payout, if this is another merchant's. */

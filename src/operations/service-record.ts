@@ -4,7 +4,7 @@ import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { dataOf } from "./outcome.ts";
-import { compare, orderOf } from "./payout/order.ts";
+import { compare, orderOf, otherReference } from "./payout/order.ts";
 import type { World } from "./world.ts";
 
 /** @throws Failure `not-found` where the service does not know it, or that of no usable answer */
@@ -36,15 +36,19 @@ export function resourceOf({ kind }: Pick<Operation, "kind">): Resource {
 
 /**
  * A payout of ours may turn out to be another one, for somebody else: the answer to its creation does
- * not name the recipient (P16). One that cannot be compared proves nothing.
+ * not name the recipient (P16). One that cannot be compared proves nothing. A record of another reference
+ * is `uncertain`: it is not the record of this payout, and its status must not be stored (P15b).
  */
 export function conflictIn(operation: Operation, record: ServiceRecord): Failure | undefined {
   if (operation.kind !== "payout") return undefined;
+  const [payoutId, reference] = [operation.remoteId ?? "", record.merchantRef ?? ""];
+  const order = orderOf(operation);
+  if (reference !== order.reference) return otherReference(order, { payoutId, reference });
   try {
-    compare("record", orderOf(operation), {
-      payoutId: operation.remoteId ?? "",
+    compare("record", order, {
+      payoutId,
       amount: record.amount,
-      reference: record.merchantRef ?? "",
+      reference,
       recipient: record.recipientNumber ?? "",
     });
     return undefined;

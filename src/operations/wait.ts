@@ -95,7 +95,8 @@ function unseen({ what, id }: Awaited): Failure {
 /**
  * Writes down what was last seen of a record, where the ledger has the operation that made it.
  *
- * @throws Failure `conflict` where it is a payout to somebody else
+ * @throws Failure `conflict` where it is a payout to somebody else; `uncertain` if the record is for
+ * another reference, whose status is then not stored
  */
 export async function remembered<Retrieved extends ServiceRecord>(
   { kind, id }: { kind: Resource; id: string },
@@ -111,7 +112,8 @@ export async function remembered<Retrieved extends ServiceRecord>(
       const seen = conflict
         ? outcomeOf(conflict)
         : { state: operation.state, status: record.status };
-      if (seen.status !== operation.status) ledger.learn(operation, seen);
+      const isOurs = conflict?.kind !== "uncertain";
+      if (isOurs && seen.status !== operation.status) ledger.learn(operation, seen);
     }
   } catch {
     world.notice(`The ledger could not keep that ${id} is ${record.status}; ask for it again.`);

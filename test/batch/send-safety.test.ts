@@ -282,11 +282,24 @@ test("I1: what is answered while its commit fails was not sent", async () => {
 });
 
 test("P15: a conflict stops the batch at once", async () => {
-  const place = await timed(40, (_, count) =>
-    count === 3 ? data({ ...created, merchantRef: "another", amount: 1 }) : undefined,
+  const place = await timed(40, ({ reference }, count) =>
+    count === 3 ? data({ ...created, merchantRef: reference, amount: 99 }) : undefined,
   );
   expect(await place.send(1)).toMatchObject({ kind: "conflict" });
   expect(place.asked.length).toBeLessThanOrEqual(5);
+});
+
+test("P15b: after a response for another reference, a row's record is compared", async () => {
+  const place = await timed(2, ({ reference, atMs }, count) => {
+    if (reference !== "R-1") return undefined;
+    const createdAt = new Date(startMs + atMs + 10).toISOString();
+    const merchantRef = count === 1 ? "another" : reference;
+    return data({ ...created, merchantRef, amount: 1, createdAt });
+  });
+  const theirs = { ...created, merchantRef: "R-1", amount: 1, recipientNumber: "01812345678" };
+  place.world.client = { ...place.world.client, retrievePayout: async () => data(theirs) };
+  await place.send(1);
+  expect(countsOf(place)).toEqual({ CONFIRMED: 1, CONFLICT: 1 });
 });
 
 test("P18: a page that refuses access stops the batch, and leaves in doubt what it was an answer to", async () => {

@@ -49,7 +49,8 @@ export async function timed(
     const given = answer(one, asked.length);
     await sleep(20);
     const createdAt = new Date(state.nowMs).toISOString();
-    const answered = given ?? data({ ...created, merchantRef: reference, amount, createdAt });
+    const own = { payoutId: `PO-${reference}`, merchantRef: reference, amount, createdAt };
+    const answered = given ?? data({ ...created, ...own });
     if (answered.kind === "unsent") return answered;
     return { ...answered, times: { begunMs, ...answered.times } };
   };

@@ -68,8 +68,8 @@ export const mutants = [
   {
     name: "payout answer not compared",
     file: "operations/payout/send.ts",
-    find: 'compare("answer", order, {',
-    replace: '((..._) => {})("answer", order, {',
+    find: 'compare("response", order, {',
+    replace: '((..._) => {})("response", order, {',
   },
   {
     name: "amounts not compared at all",
@@ -395,8 +395,8 @@ export const mutants = [
   {
     name: "one record of the service counts for two operations",
     file: "operations/compared.ts",
-    find: "other && other.number !== number ?",
-    replace: "other && other.number === -number ?",
+    find: "if (other && other.number !== operation.number)",
+    replace: "if (other && other.number === -operation.number)",
     tests: ["test/operations/once.test.ts"],
   },
   {
@@ -610,8 +610,8 @@ export const mutants = [
   {
     name: "batch: no answer ever looks old",
     file: "operations/payout/send.ts",
-    find: "const seen = looksOld ?",
-    replace: "const seen = looksOld && firstMs === 0 ?",
+    find: "const seen = isToCompare ?",
+    replace: "const seen = isToCompare && firstMs === 0 ?",
     tests: batch,
   },
   {

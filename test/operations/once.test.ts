@@ -111,7 +111,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     },
   );
 
-  test("that is answered with what another one made is a conflict", async () => {
+  test("I10: whose response names what another one made has an unknown outcome", async () => {
     const one = scripted({
       ...script(data(made), data(made)),
       retrievePayment: [data(rich), data(rich)],
@@ -129,11 +129,12 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
             one.world,
           )
         : createRefund(paisa("1250.50"), refundInput, again, one.world);
-    const { kind, details } = await failure(second);
-    expect([kind, details.problems]).toEqual([
-      "conflict",
-      [expect.stringContaining("belongs to OP1")],
+    const { kind, message, details } = await failure(second);
+    expect([kind, details.hint]).toEqual([
+      "uncertain",
+      expect.stringContaining("'lenden ledger resolve OP2' with --made <id> or --not-made"),
     ]);
+    expect(message).toContain("belongs to OP1. Outcome unknown");
   });
 
   test("is tried three times where it is proved that it was not sent", async () => {

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
+import type { Changed } from "../../src/ledger/changes.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import { openWriter } from "../../src/program/writer/writer.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
@@ -29,7 +30,7 @@ test("claims come back as the ledger keeps them, new or found, in the order they
 test("what is settled has no answer, and changes nothing in the order of the claims", async () => {
   const { commit, close, read } = thread();
   const [claimed] = await commit([{ kind: "claim", intent: payout("A") }]);
-  if (!claimed) throw new Error("a claim has an answer");
+  if (claimed?.kind !== "new") throw new Error("a claim has an answer");
   const { number } = claimed.operation;
   const changed = await commit([
     { kind: "claim", intent: payout("B") },
@@ -37,8 +38,31 @@ test("what is settled has no answer, and changes nothing in the order of the cla
     { kind: "claim", intent: payout("C") },
   ]);
   await close();
-  expect(changed.map((one) => one?.operation.reference)).toEqual(["B", undefined, "C"]);
+  expect(changed.map(referenceIn)).toEqual(["B", undefined, "C"]);
   expect(await read((ledger) => ledger.find("A"))).toMatchObject({ remoteId: "PO1" });
+});
+
+test("I10: one of two payouts that are settled in one commit gets the id, and the other stays UNCERTAIN", async () => {
+  const { commit, close, read } = thread();
+  const claims = await commit(
+    ["A", "B", "C"].map((name) => ({ kind: "claim", intent: payout(name) })),
+  );
+  const settled = claims.map((claim, index) => {
+    if (claim?.kind !== "new") throw new Error("a claim has an answer");
+    const remoteId = index === 2 ? "PO2" : "PO1";
+    const { number } = claim.operation;
+    return { ...unknown, number, outcome: { state: "CONFIRMED", sent: true, remoteId } as const };
+  });
+  const [, taken, free] = await commit(settled);
+  const later = await commit([
+    { ...unknown, number: 2n, outcome: { state: "CONFIRMED", remoteId: "PO2" } },
+  ]);
+  await close();
+  const [first, second] = await read((ledger) => ["A", "B"].map((name) => ledger.find(name)));
+  expect(first).toMatchObject({ state: "CONFIRMED", remoteId: "PO1" });
+  expect(second).toMatchObject({ state: "UNCERTAIN", remoteId: null });
+  expect([taken, free]).toEqual([{ kind: "taken", by: first?.id }, undefined]);
+  expect(later).toEqual([{ kind: "taken", by: expect.any(String) }]);
 });
 
 test("I4: a group that was handed over behind one that fails never reaches the disk", async () => {
@@ -62,6 +86,10 @@ test("an installation without the thread's program is what is named, not the dis
 });
 
 /** The built thread, and what it left in its ledger. */
+function referenceIn(changed: Changed): string | null | undefined {
+  return changed?.kind === "taken" ? undefined : changed?.operation.reference;
+}
+
 function thread(file = "dist/ledger-writer.cjs") {
   const folder = scratchFolder();
   const path = join(folder, "ledger.db");

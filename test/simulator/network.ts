@@ -191,7 +191,10 @@ export class Network {
         sent.kind !== "payment"
       )
         data[name] = "another";
-    this.#universe.lied.add(sent.tool.subject);
+    // A response for another reference is not about this payout (P15b).
+    const isMixedUp = fault.kind === "other reference" && sent.kind === "payout";
+    const { doubted, lied } = this.#universe;
+    (isMixedUp ? doubted : lied).add(sent.tool.subject);
     return this.#raw(200, JSON.stringify({ success: true, data }));
   }
 

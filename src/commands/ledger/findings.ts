@@ -1,15 +1,17 @@
 import { readIdentifier } from "../../contract/identifier.ts";
 import { formatPaisa } from "../../contract/money.ts";
+import { resources } from "../../contract/words.ts";
 import type { Context, Operation } from "../../frame/context.ts";
 import { showSame } from "../../frame/same-line.ts";
-import { isUnsettled } from "../../state.ts";
+import { isUnresolved } from "../../state.ts";
 import { card, field, text, time, type View } from "../../ui/view.ts";
 
 /** What a person says of an operation. */
 export type Finding = { made: string } | "not made";
 
 /**
- * Asks what the dashboard shows of each payment and refund that is uncertain: nobody else can say.
+ * Asks what the dashboard shows of each payment and refund that is uncertain, and of each CONFLICT: nobody
+ * else can say.
  * Where there is nobody to be asked, nothing is found.
  */
 export async function askForFindings(
@@ -34,8 +36,9 @@ export function findingText(finding: Finding | undefined): string {
 }
 
 function needsWord(operation: Operation): boolean {
-  const { kind } = operation;
-  return (kind === "payment" || kind === "refund") && isUnsettled(operation);
+  const { kind, state } = operation;
+  if (kind === "payout") return state === "CONFLICT";
+  return (kind === "payment" || kind === "refund") && isUnresolved(operation);
 }
 
 async function askForFinding(operation: Operation, context: Context): Promise<Finding | undefined> {
@@ -57,14 +60,20 @@ async function askForFinding(operation: Operation, context: Context): Promise<Fi
   return { made };
 }
 
-function cardOf({ id, kind, amountPaisa, asked, target, message, createdAt }: Operation): View {
-  const { description, accountNumber } = asked;
-  const about = kind === "payment" ? description : accountNumber;
-  return card(`Uncertain ${kind}`, id, [
+const abouts = {
+  payment: { label: "Description", field: "description" },
+  payout: { label: "To", field: "recipientNumber" },
+  refund: { label: "Account", field: "accountNumber" },
+};
+
+function cardOf(operation: Operation): View {
+  const { id, kind, state, amountPaisa, asked, target, message, createdAt } = operation;
+  const about = abouts[resources.find((one) => one === kind) ?? "payment"];
+  return card(state === "CONFLICT" ? `Conflict: ${kind}` : `Uncertain ${kind}`, id, [
     field("operation", "Operation", text(id)),
     field("amount", "Amount", text(amountPaisa === null ? null : formatPaisa(amountPaisa))),
     field("target", "Of", text(target)),
-    field("about", kind === "payment" ? "Description" : "Account", text(String(about))),
+    field("about", about.label, text(String(asked[about.field]))),
     field("message", "Because", text(message)),
     field("createdAt", "Sent", time(createdAt)),
   ]);

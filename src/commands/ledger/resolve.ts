@@ -14,7 +14,7 @@ export const ledgerResolve = defineCommand({
   name: "ledger resolve",
   summary: "Settle what is uncertain: one operation, or all of them",
   details:
-    "A payout goes out again with the same reference, which is safe for a day. A payment or a refund needs your word: --made <id> after you found it in the dashboard (it is retrieved and compared), or --not-made. On a terminal you are asked for it.",
+    "A payout goes out again with the same reference, which is safe for a day. A payment or a refund needs your word: --made <id> after you found it in the dashboard (it is retrieved and compared), or --not-made. On a terminal you are asked for it. The same two flags end a CONFLICT.",
   examples: [
     { line: "lenden ledger resolve", says: "everything that can be settled without you" },
     {

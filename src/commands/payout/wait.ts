@@ -19,7 +19,7 @@ export const payoutWait = defineCommand({
     payoutId: argument.required("payoutId", "Its id, or @last", readIdentifier, "payout"),
   },
   flags: patienceFlags,
-  exits: [...waitExits, "conflict"],
+  exits: [...waitExits, "conflict", "uncertain"],
   async run(input, context) {
     const id = await context.idOf("payout", input.payoutId);
     const { waitForPayout } = await import("../../operations/wait.ts");

@@ -16,6 +16,8 @@ export interface CreatedPayout {
   created: Data<ServiceContract["createPayout"]>;
   /** When the first request that may have made it went out: a row of a batch may have waited before. */
   firstMs: number;
+  /** True if a response named another reference: then the record itself must be compared (P15b). */
+  wasMixedUp: boolean;
 }
 
 interface Attempts {
@@ -36,6 +38,7 @@ export async function createPayout(
   let doubt = before;
   let garbled = 0;
   let firstMs: number | undefined;
+  let wasMixedUp = false;
   for (let attempt = 1; ; attempt += 1) {
     // The claim looked at that a moment ago; what waited since then has to look again.
     if (attempt > 1 || before !== undefined) (await world.ledger()).assertSeen();
@@ -45,12 +48,15 @@ export async function createPayout(
       if (world.isStopping())
         throw uncertain(order, `no trustworthy answer (${doubt})`, { untried: true });
     }
-    const answer = await attempted(() => world.client.createPayout(payoutBody(order))).catch(
+    const received = await attempted(() => world.client.createPayout(payoutBody(order))).catch(
       (error) => rethrow(error, order, doubt),
     );
+    const answer = ofReference(order.reference, received);
     if (answer.kind !== "unsent") firstMs ??= answer.times.begunMs ?? world.now();
-    if (answer.kind === "data") return { created: answer.data, firstMs: firstMs ?? world.now() };
+    if (answer.kind === "data")
+      return { created: answer.data, firstMs: firstMs ?? world.now(), wasMixedUp };
     if (answer.kind === "unclear") doubt = describe(answer);
+    if (answer.kind === "unclear" && answer.why === "another record") wasMixedUp = true;
     if (answer.kind === "refused" && (isWaiting(answer) || !isOwnWord("payout", answer)))
       doubt ??= describe(answer);
     if (isGarbled(answer)) garbled += 1;
@@ -67,6 +73,21 @@ export async function createPayout(
     await world.sleep(pauseMs);
     if (world.now() >= world.deadlineMs) throw lastFailure(order, answer, doubt, world);
   }
+}
+
+/**
+ * P15b: a response that names another reference is not about this payout. The payout may have been
+ * created all the same, so the outcome is unknown.
+ */
+function ofReference(
+  reference: string,
+  answer: Answer<CreatedPayout["created"]>,
+): Answer<CreatedPayout["created"]> {
+  if (answer.kind !== "data" || answer.data.merchantRef === reference) return answer;
+  const { status, data, times } = answer;
+  const complaint = { message: `the response is for reference ${data.merchantRef}` };
+  const text = JSON.stringify(data);
+  return { kind: "unclear", why: "another record", status, text, complaint, times };
 }
 
 /** That this attempt never left (there is no secret, say) proves nothing about the ones before it. */

@@ -1,7 +1,8 @@
 import { amountNumber, type Paisa, paisaOf } from "../../contract/amount.ts";
+import { formatAmount, formatPaisa } from "../../contract/money.ts";
 import { Failure, type FailureDetails } from "../../failure.ts";
 import type { Operation } from "../../ledger/operation.ts";
-import { compared, type Theirs } from "../compared.ts";
+import { compared, conflictHint, type Theirs } from "../compared.ts";
 
 /** A payout as it was decided; nothing in it changes between attempts. */
 export interface PayoutOrder {
@@ -66,33 +67,55 @@ export function keptTexts(given: PayoutOrder, order: PayoutOrder): string {
 }
 
 /**
- * Holds an order beside what the service has (P15, P16).
+ * Compares an order with what the API has under its reference (P15, P16).
  *
- * @throws Failure `conflict` where they differ, `uncertain` where the recipients cannot be compared
+ * @throws Failure `conflict` if they differ; `uncertain` if the recipients cannot be compared, or if the
+ * record has another reference, because it is then not the record of this payout (P15b)
  */
 export function compare(
-  what: "answer" | "record",
+  what: "response" | "record",
   order: PayoutOrder,
-  { payoutId, ...theirs }: Theirs & { payoutId: string },
+  { payoutId, reference, ...theirs }: Theirs & { payoutId: string; reference: string },
 ): void {
-  const { amountPaisa, reference, recipientNumber: recipient } = order;
-  const { different, unclear } = compared({ amountPaisa, reference, recipient }, theirs);
-  if (different.length > 0)
-    throw new Failure(
-      "conflict",
-      `The service's ${what} for reference ${reference} is another payout, ${payoutId}.`,
-      {
-        problems: different,
-        hint: `Look at ${payoutId} in the dashboard first: only if it is an older payout, and this one is still to be paid, give this one a reference of its own.`,
-        operation: reference,
-        evidence: { otherId: payoutId },
-      },
-    );
+  const { amountPaisa, recipientNumber: recipient } = order;
+  if (reference !== order.reference) throw otherReference(order, { payoutId, reference });
+  const { different, unclear } = compared({ amountPaisa, recipient }, theirs);
+  if (different.length > 0) throw differs(what, order, { payoutId, ...theirs }, different);
   if (unclear.length > 0)
     throw uncertain(
       order,
       `the service has it, but shows the recipient as ${theirs.recipient}, which cannot be compared`,
     );
+}
+
+/** P15: shows both records. Another reference could pay the recipient twice, so no hint names one. */
+function differs(
+  what: "response" | "record",
+  { amountPaisa, reference, recipientNumber }: PayoutOrder,
+  theirs: Theirs & { payoutId: string },
+  problems: string[],
+): Failure {
+  const { payoutId, amount, recipient } = theirs;
+  const to = recipient === undefined ? "" : ` to ${recipient}`;
+  return new Failure(
+    "conflict",
+    `Payout ${reference} asks for ${formatPaisa(amountPaisa)} to ${recipientNumber}, but the API's ${what} shows ${payoutId}: ${formatAmount(amount)}${to}. Outcome unknown: money may have moved.`,
+    {
+      problems,
+      hint: conflictHint(reference),
+      operation: reference,
+      evidence: { otherId: payoutId },
+    },
+  );
+}
+
+/** The failure of a record that belongs to another reference: it shows nothing about this payout (P15b). */
+export function otherReference(
+  order: PayoutOrder,
+  { payoutId, reference }: { payoutId: string; reference: string },
+): Failure {
+  const why = `the API's record ${payoutId} is for reference ${reference || "none"}`;
+  return uncertain(order, why, { evidence: { otherId: payoutId } });
 }
 
 /** The failure of a payout that may or may not have been made (exit 75). */

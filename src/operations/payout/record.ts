@@ -1,40 +1,55 @@
 import type { Data } from "../../contract/endpoint.ts";
 import type { ServiceContract } from "../../contract/index.ts";
 import { Failure } from "../../failure.ts";
+import type { Answer } from "../../http/answer.ts";
 import type { Operation } from "../../ledger/operation.ts";
+import { conflictHint } from "../compared.ts";
 import { describe, unread } from "../outcome.ts";
 import { outcomeOf } from "../recorded.ts";
 import type { World } from "../world.ts";
 import { newReference } from "./new-reference.ts";
 import { compare, type PayoutOrder, uncertain } from "./order.ts";
 
+type Unseen = Exclude<Answer, { kind: "data" }>;
 export type Retrieved = Data<ServiceContract["retrievePayout"]>;
+
+/** How often a record is retrieved while the responses are for another reference, and the first pause. */
+const readings = { most: 3, firstPauseMs: 500 };
 
 /**
  * Retrieves the payout and compares all of it: an old payout of the same reference may have gone
  * to somebody else, and the answer to its creation does not say so.
  *
- * @throws Failure `conflict` where it is another payout, `uncertain` where it cannot be compared
+ * @throws Failure `conflict` if it is another payout; `uncertain` if it cannot be compared, or if every
+ * response was for another reference (P15b)
  */
 export async function retrievePayout(
   order: PayoutOrder,
   payoutId: string,
   world: World,
-): Promise<Retrieved> {
-  const answer = await world.client.retrievePayout({ payoutId });
-  if (answer.kind !== "data") {
-    throw uncertain(
+  unseen: (answer: Unseen) => Failure = (answer) =>
+    uncertain(
       order,
       `the service has it as ${payoutId}, but it could not be retrieved to compare the recipient (${describe(answer)})`,
-    );
+    ),
+): Promise<Retrieved> {
+  for (let reading = 1; ; reading += 1) {
+    const answer = await world.client.retrievePayout({ payoutId });
+    if (answer.kind !== "data") throw unseen(answer);
+    const { data } = answer;
+    const pauseMs = readings.firstPauseMs * 2 ** (reading - 1);
+    const isOver = world.now() + pauseMs >= world.deadlineMs || world.isStopping();
+    if (data.merchantRef === order.reference || reading >= readings.most || isOver) {
+      compare("record", order, {
+        payoutId: data.payoutId,
+        amount: data.amount,
+        reference: data.merchantRef,
+        recipient: data.recipientNumber,
+      });
+      return data;
+    }
+    await world.sleep(pauseMs);
   }
-  return comparedPayout(order, answer.data);
-}
-
-function comparedPayout(order: PayoutOrder, payout: Retrieved): Retrieved {
-  const { payoutId, amount, merchantRef: reference, recipientNumber: recipient } = payout;
-  compare("record", order, { payoutId, amount, reference, recipient });
-  return payout;
 }
 
 /** A payout that the API confirmed earlier stays confirmed although it cannot be retrieved now. */
@@ -55,10 +70,10 @@ export async function knownPayout(
   const { state, remoteId } = operation;
   if (state !== "CONFIRMED" || remoteId === null) throw usedBefore(order, operation);
   const ledger = await world.ledger();
-  const answer = await world.client.retrievePayout({ payoutId: remoteId });
-  if (answer.kind !== "data") throw confirmedUnseen(order, remoteId, unread(answer, remoteId));
   try {
-    const payout = comparedPayout(order, answer.data);
+    const payout = await retrievePayout(order, remoteId, world, (answer) =>
+      confirmedUnseen(order, remoteId, unread(answer, remoteId)),
+    );
     ledger.learn(operation, { state, status: payout.status });
     return payout;
   } catch (error) {
@@ -71,13 +86,14 @@ export async function knownPayout(
 /** A reference that came to an end without a payout stays used. */
 export function usedBefore({ reference }: PayoutOrder, { state, message }: Operation): Failure {
   const isConflict = state === "CONFLICT";
+  const next = newReference(reference);
   return new Failure(
     isConflict ? "conflict" : "refused",
     `Reference ${reference} was used before, and ended ${state}: ${message}`,
     {
       hint: isConflict
-        ? "Nothing was sent. Look in the dashboard what the service has under it, before anybody is paid again."
-        : `Nothing was sent. A reference is used once: look with 'lenden ledger show ${newReference(reference)}' whether it was paid by that since; if not, that is its next reference.`,
+        ? `Nothing was sent. ${conflictHint(reference)}`
+        : `Nothing was sent. References cannot be reused. Check 'lenden ledger show ${next}'. If that reference was not paid, retry with --ref ${next}.`,
       operation: reference,
     },
   );

@@ -4,7 +4,7 @@ import type { Claim } from "../../ledger/claiming.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "../age.ts";
 import { checkClock } from "../clock.ts";
-import { anotherRecord, takenBefore } from "../compared.ts";
+import { assertFree } from "../compared.ts";
 import { earlierDoubt } from "../doubt.ts";
 import { recorded } from "../recorded.ts";
 import type { Repeat } from "../refundable.ts";
@@ -64,8 +64,7 @@ function sendClaimed(order: PayoutOrder, claim: Claimed, world: World): Promise<
   return recorded(claim.operation, world, async () => {
     const { created, firstMs } = await make(order, claim, world);
     const payout = await retrievePayout(order, created.payoutId, world);
-    const taken = await takenBefore(claim.operation, created.payoutId, world);
-    if (taken.length > 0) throw anotherRecord(claim.operation, created.payoutId, taken);
+    await assertFree(claim.operation, created.payoutId, world);
     const createdAt = created.createdAt ?? payout.createdAt;
     // What this ledger asks for the first time is new, unless it is certain that it is not.
     const isNew = claim.kind === "new" && created.status === "Processing";
@@ -87,7 +86,7 @@ export interface PlannedOrder {
 /**
  * The same for a row of a batch, which looks at the clocks for all its rows. What the ledger knows is
  * not looked at again, and the new payout is retrieved only where the answer looks old: made before
- * our first attempt, or further than Processing (P16).
+ * our first attempt, or further than Processing (P16), or after a response for another reference (P15b).
  *
  * @throws Failure as `sendPayout` does
  */
@@ -110,7 +109,8 @@ export async function sendPlannedPayout(
       !created.createdAt ||
       mayBeOlder(created.createdAt, sent.firstMs, world);
     const { payoutId: remoteId } = created;
-    const seen = looksOld ? await retrievePayout(order, remoteId, world) : created;
+    const isToCompare = looksOld || sent.wasMixedUp;
+    const seen = isToCompare ? await retrievePayout(order, remoteId, world) : created;
     const createdAt = created.createdAt ?? seen.createdAt;
     const existing = looksOld && isOlder(createdAt, firstMs - surelyOlderMs, world);
     const { status } = seen;
@@ -139,8 +139,8 @@ async function make(given: PayoutOrder, { kind, operation, restsSinceMs }: Claim
   const kept = isResumed && keptTexts(given, order);
   if (kept) world.notice(`${order.reference} goes out as it was first asked for: ${kept}.`);
   const doubt = isResumed ? await earlierDoubt(operation, world, restsSinceMs) : undefined;
-  const { created, firstMs } = await createPayout(order, { operation, doubt }, world);
+  const { created, ...sent } = await createPayout(order, { operation, doubt }, world);
   const { payoutId, amount, merchantRef: reference } = created;
-  compare("answer", order, { payoutId, amount, reference });
-  return { created, firstMs, doubt };
+  compare("response", order, { payoutId, amount, reference });
+  return { created, ...sent, doubt };
 }

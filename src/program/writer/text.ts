@@ -24,19 +24,31 @@ export function changesOf(text: string): Change[] {
 
 /** Of what was begun it says only what the intent does not. */
 export function textOfChanged(changed: Changed[]): string {
-  const claims = changed.filter((claim) => claim !== undefined);
+  const claims = changed.filter((one) => one !== undefined && one.kind !== "taken");
   const begun = claims.find(({ kind }) => kind === "new")?.operation;
-  return JSON.stringify([begun ? beginnerOf(begun) : null, claims.map(writtenClaim)]);
+  // The settled ones come first, as `changesOf` has them.
+  const taken = changed.flatMap((one, index): WrittenTaken[] =>
+    one?.kind === "taken" ? [[index, one.by]] : [],
+  );
+  return JSON.stringify([begun ? beginnerOf(begun) : null, claims.map(writtenClaim), taken]);
 }
 
 /** @param changes what was asked for, in its order */
 export function changedOf(text: string, changes: Change[]): Changed[] {
-  const [by, claims]: [Beginner | null, WrittenClaim[]] = JSON.parse(text);
+  const [by, claims, taken]: [Beginner | null, WrittenClaim[], WrittenTaken[]] = JSON.parse(text);
   const next = claims.values();
-  return changes.map((change) =>
-    change.kind === "claim" ? claimOf(next.next().value, change.intent, by) : undefined,
-  );
+  const takenBy = new Map(taken);
+  let settled = -1;
+  return changes.map((change) => {
+    if (change.kind === "claim") return claimOf(next.next().value, change.intent, by);
+    settled += 1;
+    const holder = takenBy.get(settled);
+    return holder === undefined ? undefined : { kind: "taken", by: holder };
+  });
 }
+
+/** The place among the settled, and the operation that has the id. */
+type WrittenTaken = [settled: number, by: string];
 
 type Settled = Extract<Change, { kind: "settle" }>;
 type WrittenSettled = [number: string, outcome: Outcome, letGo: boolean];

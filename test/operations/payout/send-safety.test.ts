@@ -139,15 +139,28 @@ test("P14: of five garbled answers the last is kept too, where it is the last wo
   expect(place.universe.disk.durableText().split("<html>ok</html>")).toHaveLength(3);
 });
 
-test.each(["other amount", "other reference"] as const)(
-  "P15: an answer with %s is a conflict",
-  async (kind) => {
-    const place = await stage({ faults: [fault(kind, { acts: true })] });
-    expect((await payout(order, place)).ended.code).toBe(5);
-    expect(place.operations()).toMatchObject([{ state: "CONFLICT", remoteId: null }]);
-    expect(place.universe.disk.durableText()).toMatch(/otherId[^0-9a-z]*PO1/i);
-  },
-);
+test("P15: a response with another amount is a conflict", async () => {
+  const place = await stage({ faults: [fault("other amount", { acts: true })] });
+  expect((await payout(order, place)).ended.code).toBe(5);
+  expect(place.operations()).toMatchObject([{ state: "CONFLICT", remoteId: null }]);
+  expect(place.universe.disk.durableText()).toMatch(/otherId[^0-9a-z]*PO1/i);
+});
+
+test("P15b: after a response for another reference the same reference finds the payout", async () => {
+  const place = await stage({ faults: [fault("other reference", { acts: true })] });
+  expect((await payout(order, place)).ended.code).toBe(0);
+  expect(place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1", attempts: 2 }]);
+  expect(place.universe.service.payouts).toHaveLength(1);
+});
+
+test("P15b: responses for another reference alone leave the payout UNCERTAIN", async () => {
+  const place = await stage({ faults: Array(5).fill(fault("other reference", { acts: true })) });
+  const { ended, tool } = await payout(order, place);
+  expect([ended.code, tool.sends]).toEqual([75, 5]);
+  expect(place.operations()).toMatchObject([{ state: "UNCERTAIN", remoteId: null }]);
+  expect((await payout(order, place)).ended.code).toBe(0);
+  expect(place.universe.service.payouts).toHaveLength(1);
+});
 
 test("P16: a payout of the same reference to somebody else is found by retrieving it", async () => {
   const place = await stage();

@@ -324,12 +324,6 @@ describe("P15, P16: another payout", () => {
       "amount: asked BDT 500.00, the service has BDT 500.001",
     ],
     ["a negative amount", { amount: -500 }, "amount: asked BDT 500.00, the service has BDT -500"],
-    ["reference", { merchantRef: "INV-8" }, "reference: asked INV-7, the service has INV-8"],
-    [
-      "the reference's case",
-      { merchantRef: "inv-7" },
-      "reference: asked INV-7, the service has inv-7",
-    ],
   ])(
     "P15: another one in the answer (%s) is a conflict, ours beside theirs",
     async (_, theirs, line) => {
@@ -347,7 +341,6 @@ describe("P15, P16: another payout", () => {
       "recipient: asked 01712345678, the service has 01812345678",
     ],
     ["amount", { amount: 50 }, "amount: asked BDT 500.00, the service has BDT 50.00"],
-    ["reference", { merchantRef: "X" }, "reference: asked INV-7, the service has X"],
   ])(
     "P16: another one in the record (%s) is a conflict, ours beside theirs",
     async (_, theirs, line) => {
@@ -366,10 +359,37 @@ describe("P15, P16: another payout", () => {
     },
   );
 
-  test("P15: all that differs is named at once", async () => {
-    const other = { amount: 5, merchantRef: "X" };
-    const run = scripted({ createPayout: [data({ ...created, ...other })] });
-    expect((await failure(sendPayout(order, run.world))).details.problems).toHaveLength(2);
+  test("P15: all that differs is named at once, and both records are shown", async () => {
+    const other = { amount: 5, recipientNumber: "01812345678" };
+    const run = scripted({ ...confirmed, retrievePayout: [data({ ...retrieved, ...other })] });
+    const { message, details } = await failure(sendPayout(order, run.world));
+    expect(details.problems).toHaveLength(2);
+    expect(message).toContain("INV-7 asks for BDT 500.00 to 01712345678");
+    expect(message).toContain("shows PO1: BDT 5.00 to 01812345678");
+  });
+
+  test.each(["INV-8", "inv-7", ""])(
+    "P15b: responses for the reference %j are not about this payout: it stays unknown",
+    async (merchantRef) => {
+      const run = scripted({ createPayout: Array(5).fill(data({ ...created, merchantRef })) });
+      const { kind, details } = await failure(sendPayout(order, run.world));
+      expect([kind, details.hint]).toEqual(["uncertain", expect.stringContaining("--ref INV-7")]);
+      expect(run.of("retrievePayout")).toEqual([]);
+    },
+  );
+
+  test("P15b: a record of another reference is retrieved again", async () => {
+    const mixedUp = data({ ...retrieved, merchantRef: "X" });
+    const run = scripted({ ...confirmed, retrievePayout: [mixedUp, data(retrieved)] });
+    expect((await sendPayout(order, run.world)).payout).toEqual(retrieved);
+  });
+
+  test("P15b: records of another reference alone leave the payout unknown", async () => {
+    const mixedUp = data({ ...retrieved, merchantRef: "X" });
+    const run = scripted({ ...confirmed, retrievePayout: Array(3).fill(mixedUp) });
+    const { kind, details } = await failure(sendPayout(order, run.world));
+    expect([kind, details.hint]).toEqual(["uncertain", expect.stringContaining("--ref INV-7")]);
+    expect((await run.ledger()).find("INV-7")).toMatchObject({ state: "UNCERTAIN" });
   });
 
   test("P15: a conflict is one also after an attempt in doubt", async () => {
