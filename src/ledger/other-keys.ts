@@ -39,5 +39,7 @@ export function saysOfOtherKey(payee: string): string {
     || CASE WHEN o.state = 'CONFIRMED' THEN ''
       WHEN o.state IN ('INTENT', 'UNCERTAIN') THEN ' Look in the merchant dashboard, then run ''lenden ledger resolve '
         || o.id || ''' with --made <id>, or with --not-made.'
-      ELSE ' If it is still to be paid, give it a reference of its own; else take it out.' END`;
+      WHEN o.state = 'CONFLICT' THEN ' It may have been paid: check the dashboard, then run ''lenden ledger resolve '
+        || o.id || ''' with --made <id>, or with --not-made.'
+      ELSE ' If it was not paid since, give it a new reference; else remove the row.' END`;
 }

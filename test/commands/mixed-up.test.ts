@@ -162,3 +162,16 @@ test("P15: 'ledger resolve --not-made' ends a CONFLICT: the same reference can b
   expect(await run(payoutOf("A"))).toMatchObject({ code: 0 });
   expect(payouts.size).toBe(1);
 });
+
+test.each<[string, Lies]>([
+  ["UNCERTAIN", { create: () => foreign }],
+  ["CONFLICT", { create: () => ({ amount: 500 }) }],
+])("P6: another amount for a reference that is %s names no new reference", async (state, lies) => {
+  const { run, state: stateNow } = await mixedUp(lies);
+  await run(payoutOf("A"));
+  expect(await stateNow()).toBe(state);
+  const other = await run(payoutOf("A").with(3, "6"));
+  expect(other.code).toBe(5);
+  expect(other.stderr).toContain("'lenden ledger resolve A'");
+  expect(other.stderr).not.toMatch(newReference);
+});

@@ -70,12 +70,15 @@ const repeatedPayees = `
         FROM draft_rows WHERE recipient IS NOT NULL AND amount_paisa IS NOT NULL)
   WHERE line > first`;
 
+/** A new reference could pay these twice, so none is suggested. */
+const mayBePaid = "o.state IN ('INTENT', 'UNCERTAIN', 'CONFLICT')";
+
 const takenReferences = `
   INSERT INTO draft_problems
   SELECT 'taken', r.line, ?, 'ref', r.reference, 'The ledger has this reference for another payout'
-    || iif(o.state IN ('INTENT', 'UNCERTAIN'), ', which may have been made: ', ': ')
-    || '''lenden ledger show ' || o.reference || ''' says more. '
-    || 'If this one is to be paid as well, give it a reference of its own.'
+    || iif(${mayBePaid}, ', which may have been paid: run ''lenden ledger resolve ' || o.reference || ''' first.',
+      ': ''lenden ledger show ' || o.reference || ''' says more.'
+        || iif(${isUsedUpInSql}, '', ' For a new payout, use a new reference.'))
   FROM draft_rows r JOIN operations o
     ON o.account = ${accountInSql} AND o.reference = r.reference
   WHERE r.fingerprint IS NOT NULL AND o.fingerprint != r.fingerprint`;
@@ -83,7 +86,7 @@ const takenReferences = `
 const conflicts = `
   INSERT INTO draft_problems
   SELECT 'taken', r.line, ?, 'ref', r.reference, 'The service has another payout under this reference: '
-    || 'look at ' || o.id || ' and in the dashboard before anybody is paid again.'
+    || 'check the dashboard, then run ''lenden ledger resolve ' || o.reference || ''' with --made <id> or --not-made.'
   FROM draft_rows r JOIN operations o
     ON o.account = ${accountInSql} AND o.reference = r.reference
   WHERE o.fingerprint = r.fingerprint AND o.state = 'CONFLICT'`;

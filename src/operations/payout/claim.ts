@@ -3,7 +3,8 @@ import { formatAmount } from "../../contract/money.ts";
 import { Failure } from "../../failure.ts";
 import type { Claim } from "../../ledger/claiming.ts";
 import type { Operation, ReferencedIntent } from "../../ledger/operation.ts";
-import { isFree, isUsedUp } from "../../state.ts";
+import { isFree, isUnresolved, isUsedUp } from "../../state.ts";
+import { conflictHint } from "../compared.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import { held } from "../recorded.ts";
 import type { Repeat } from "../refundable.ts";
@@ -33,20 +34,24 @@ export async function claimReference(order: PayoutOrder, how: Repeat, world: Wor
   return { claim: checkClaim(order, claim), earlier };
 }
 
-function ofAnotherKey({ id, reference, state, createdAt }: Operation): Failure {
+function ofAnotherKey(operation: Operation): Failure {
+  const { id, reference, state, createdAt } = operation;
   const isDoubt = state === "INTENT" || state === "UNCERTAIN";
   const how = isDoubt ? `is in doubt since ${formatTime(createdAt)}` : `ended ${state}`;
   const kinds = { REFUSED: "refused", CONFLICT: "conflict" } as const;
   return new Failure(
     state === "REFUSED" || state === "CONFLICT" ? kinds[state] : "uncertain",
     `Reference ${reference} was used with another API key, and ${how}.`,
-    {
-      hint: isDoubt
-        ? `Nothing was sent now. Look in the merchant dashboard, then run 'lenden ledger resolve ${id}' with --made <id>, or with --not-made.`
-        : `Nothing was sent. Look with 'lenden ledger show ${id}', and in the merchant dashboard whether it went on; a payout that is still to be made needs a reference of its own.`,
-      operation: id,
-    },
+    { hint: hintForOtherKey(operation), operation: id },
   );
+}
+
+function hintForOtherKey({ id, reference, state }: Operation): string {
+  if (state === "CONFLICT") return `Nothing was sent. ${conflictHint(id)}`;
+  const next = newReference(reference ?? "");
+  return state === "REFUSED"
+    ? `Nothing was sent. If this corrects the same payout, use --ref ${next}, but first make sure 'lenden ledger show ${next}' and the dashboard do not show it as paid.`
+    : `Nothing was sent now. Look in the merchant dashboard, then run 'lenden ledger resolve ${id}' with --made <id>, or with --not-made.`;
 }
 
 /** What the ledger writes down of a payout. */
@@ -88,21 +93,27 @@ function otherPayout(order: PayoutOrder, operation: Operation): Failure {
     .map(
       ([key, name]) => `${name}: asked ${shown(ours[key])}, the ledger has ${shown(asked[key])}`,
     );
-  return new Failure("conflict", `Reference ${reference} was used for another payout.`, {
+  return new Failure("conflict", `Reference ${reference} already belongs to a different payout.`, {
     problems,
-    hint: `Nothing was sent. ${onlyIfAnother(operation)}`,
+    hint: `Nothing was sent. ${hintForOther(operation)}`,
     operation: order.reference,
   });
 }
 
-/** By a reference of its own the very payout that was mended would be made twice. */
-function onlyIfAnother(operation: Operation): string {
+/**
+ * The reference may have been typed again for the same payout, with a correction. A new reference would
+ * pay that twice, so none is named while the payout in the ledger may have been made.
+ */
+function hintForOther(operation: Operation): string {
   const { reference } = operation;
-  const other = "If it is another one, and still to be paid, give it a reference of its own.";
-  if (!isUsedUp(operation))
-    return `Look at it with 'lenden ledger show ${reference}' first. ${other}`;
-  const next = newReference(reference ?? "");
-  return `If it is the same payout, mended, its next reference is ${next}, unless 'lenden ledger show ${next}' says that it was paid by that. ${other}`;
+  const inspect = `To inspect it, run 'lenden ledger show ${reference}'.`;
+  if (isUsedUp(operation)) {
+    const next = newReference(reference ?? "");
+    return `${inspect} If this corrects the same payout, use --ref ${next}, but first make sure 'lenden ledger show ${next}' does not show it as paid.`;
+  }
+  if (isUnresolved(operation))
+    return `${inspect} It may have been paid: run 'lenden ledger resolve ${reference}' first.`;
+  return `${inspect} For a new payout, use a new --ref.`;
 }
 
 /** The amount is the one number among them. */

@@ -473,7 +473,7 @@ describe("P17 to P20: refusals", () => {
     const mended = await failure(sendPayout({ ...order, amountPaisa: 1n }, run.world));
     expect([mended.kind, mended.details.hint]).toEqual([
       "conflict",
-      expect.stringMatching(/its next reference is INV-7-lenden2, unless .*show INV-7-lenden2'/),
+      expect.stringMatching(/use --ref INV-7-lenden2, but first .*show INV-7-lenden2'/),
     ]);
     const same = await failure(sendPayout(order, run.world));
     expect([same.kind, same.details.hint]).toEqual([
