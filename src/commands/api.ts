@@ -117,6 +117,7 @@ function sumIn(body: Record<string, unknown> | undefined): { amountPaisa?: Paisa
 
 async function endingOf({ answer }: RawOutcome, reads: boolean): Promise<FailureKind | undefined> {
   if (answer.kind === "data") return undefined;
-  if (answer.kind === "unclear" && !reads) return "uncertain";
+  const { isWaiting } = await import("../operations/resend.ts");
+  if (!reads && (answer.kind === "unclear" || isWaiting(answer))) return "uncertain";
   return (await import("../operations/refusal.ts")).kindOf(answer);
 }

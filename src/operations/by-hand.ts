@@ -10,8 +10,7 @@ import { orderOf } from "./payout/order.ts";
 import { knownPayout, retrievePayout } from "./payout/record.ts";
 import { type Confirmed, recorded } from "./recorded.ts";
 import type { Repeat } from "./refundable.ts";
-import { isOwnWord, refusedToMake } from "./refusal.ts";
-import { isWaiting } from "./resend.ts";
+import { provesNothingDone, refusedToMake } from "./refusal.ts";
 import { checkStop } from "./stop.ts";
 import type { World } from "./world.ts";
 
@@ -101,8 +100,7 @@ interface ConfirmedRecord extends Confirmed<void> {
 /** @throws Failure where the answer does not say that this very thing was made */
 function judged(answer: Answered, { operation, doubt }: Sent, world: World): ConfirmedRecord {
   if (answer.kind === "data") return made(answer.data, operation);
-  const isAtWork = operation.kind === "payout" && isWaiting(answer);
-  const isSure = answer.kind === "refused" && isOwnWord(operation.kind, answer) && !isAtWork;
+  const isSure = answer.kind === "refused" && provesNothingDone(operation.kind, answer);
   if (isSure && doubt === undefined)
     throw refusedToMake(answer, operation.reference ?? undefined, world.clockAheadMs());
   throw uncertain(operation, doubt ?? describe(answer), { evidence: evidenceOf(answer) });

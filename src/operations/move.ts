@@ -8,12 +8,15 @@ import { fingerprintOf } from "./fingerprint.ts";
 import { attempted, describe, unsent } from "./outcome.ts";
 import { recorded } from "./recorded.ts";
 import { isOwnWord, refused } from "./refusal.ts";
+import { isWaiting } from "./resend.ts";
 import { checkStop } from "./stop.ts";
 import { remembered } from "./wait.ts";
 import type { World } from "./world.ts";
 
 /** A change of status whose effect can be seen: where there is doubt, the record is retrieved. */
 interface Move<Retrieved> {
+  /** True if this ledger has such a move of the record already: then a 409 refers to that one. */
+  wasMoved?: boolean;
   resource: Resource;
   id: string;
   kind: "cancel" | "trigger";
@@ -81,9 +84,12 @@ async function makeMove<Retrieved extends ServiceRecord>(
     amountPaisa: null,
     asked: { resource: move.resource, target: move.target },
   };
-  const operation = (await world.ledger()).begin(intent, () => {});
+  let wasMoved = false;
+  const operation = (await world.ledger()).begin(intent, (before) => {
+    wasMoved = before.some(({ state }) => state === "CONFIRMED");
+  });
   const moved = await recorded(operation, world, async () => {
-    const result = await untilMoved(move, world);
+    const result = await untilMoved({ ...move, wasMoved }, world);
     return { result, status: result.status };
   });
   return remembered({ kind: move.resource, id: move.id }, moved, world);
@@ -104,8 +110,9 @@ async function untilMoved<Retrieved extends ServiceRecord>(
     const answer = await attempted(move.send);
     if (answer.kind === "unclear") doubt = describe(answer);
     if (answer.kind === "data") doubt ??= "the service said that it was";
-    if (answer.kind === "refused" && !isOwnWord(move.kind, answer)) doubt ??= describe(answer);
-    const isNo = answer.kind === "refused" && answer.why !== "busy";
+    const isNo = answer.kind === "refused" && isFinal(answer, move);
+    if (answer.kind === "refused" && !(isNo && isOwnWord(move.kind, answer)))
+      doubt ??= describe(answer);
     if (isNo && doubt === undefined) throw await explained(move, answer);
     const record = await move.retrieve();
     if (record.kind === "data") {
@@ -113,14 +120,22 @@ async function untilMoved<Retrieved extends ServiceRecord>(
       if (status === move.target && doubt !== undefined) return record.data;
       if (status !== "Processing" && status !== move.target) throw ended(move, status);
     }
-    const isFinal = answer.kind === "unsent" && answer.fault.reason === "certificate";
+    const isHopeless = answer.kind === "unsent" && answer.fault.reason === "certificate";
     const isOver = world.now() + pauseMs * attempt >= world.deadlineMs || world.isStopping();
-    if (attempt >= tries || isNo || isFinal || isOver) {
+    if (attempt >= tries || isNo || isHopeless || isOver) {
       throw undecided(move, { answer, doubt, record });
     }
     await world.sleep(pauseMs * attempt);
     if (world.isStopping()) throw undecided(move, { answer, doubt, record });
   }
+}
+
+/** 409, 423, 425 and 429 do not prove that nothing was done, unless an earlier move explains a 409. */
+function isFinal<Retrieved>(
+  answer: Extract<Answer, { kind: "refused" }>,
+  { wasMoved }: Move<Retrieved>,
+): boolean {
+  return !isWaiting(answer) || (answer.why === "clash" && wasMoved === true);
 }
 
 function ended<Retrieved>(move: Move<Retrieved>, status: string): Failure {

@@ -9,7 +9,7 @@ import { anotherRecord, assertFree, compared } from "./compared.ts";
 import { attempted, describe, evidenceOf, unsent } from "./outcome.ts";
 import { recorded } from "./recorded.ts";
 import type { Repeat } from "./refundable.ts";
-import { isOwnWord, refusedToMake } from "./refusal.ts";
+import { provesNothingDone, refusedToMake } from "./refusal.ts";
 import { checkStop } from "./stop.ts";
 import type { World } from "./world.ts";
 
@@ -72,7 +72,7 @@ async function once<Created>(
     checkStop(world);
     const answer = await attempted(send);
     if (answer.kind === "data") return answer.data;
-    if (answer.kind === "refused" && isOwnWord(what, answer)) throw refusedToMake(answer);
+    if (answer.kind === "refused" && provesNothingDone(what, answer)) throw refusedToMake(answer);
     if (answer.kind !== "unsent") throw uncertain(what, answer, operation);
     const isFinal = ["certificate", "stopped"].includes(answer.fault.reason);
     const pauseMs = firstPauseMs * 2 ** attempt * (0.5 + world.random() / 2);

@@ -2,6 +2,7 @@ import { Failure, type FailureKind } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { clockTrouble } from "./clock.ts";
+import { isWaiting } from "./resend.ts";
 
 type Refused = Extract<Answer, { kind: "refused" }>;
 
@@ -33,18 +34,17 @@ export function refused(answer: Refused, about?: string): Failure {
 
 /**
  * The same for something that was to be made. There a 404 means a wrong address, and no unknown id;
- * `busy` is a refusal too; and a payout may have been refused because of the clock (exit 4).
+ * and a payout may have been refused because of the clock (exit 4).
  */
 export function refusedToMake(answer: Refused, about?: string, clockAheadMs?: number): Failure {
   const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
   const plain = refused(
-    answer.why === "unknown id" || answer.why === "busy" ? { ...answer, why: "refused" } : answer,
+    answer.why === "unknown id" ? { ...answer, why: "refused" } : answer,
     about,
   );
   const address =
     answer.why === "unknown id" ? "Is the base URL right? Nothing was done." : undefined;
-  const later = answer.why === "busy" ? refusalHints.busy : undefined;
-  const hint = clock ?? address ?? later ?? plain.details.hint;
+  const hint = clock ?? address ?? plain.details.hint;
   return new Failure(clock ? "access" : plain.kind, plain.message, {
     ...plain.details,
     ...(hint ? { hint } : {}),
@@ -75,6 +75,14 @@ export const refusalHints: Record<Refused["why"], string> = {
  */
 export function isOwnWord(kind: Operation["kind"], { isJson, why }: Refused): boolean {
   return isJson || (kind === "payment" && why === "access");
+}
+
+/**
+ * True if a refusal proves that nothing was done (P17). 409, 423, 425 and 429 do not, whatever their body
+ * says, also not with `success: false`: the first attempt, or a proxy's own, may be what they refer to.
+ */
+export function provesNothingDone(kind: Operation["kind"], answer: Refused): boolean {
+  return isOwnWord(kind, answer) && !isWaiting(answer);
 }
 
 /** The kind of failure that an answer without data means to somebody who only looks. */

@@ -409,8 +409,8 @@ export const mutants = [
   {
     name: "a page is believed that refuses a payout",
     file: "operations/payout/attempts.ts",
-    find: '(isWaiting(answer) || !isOwnWord("payout", answer))',
-    replace: '(isWaiting(answer) || (answer.status === 0 && !isOwnWord("payout", answer)))',
+    find: '!provesNothingDone("payout", answer)',
+    replace: '!provesNothingDone("payout", { ...answer, isJson: true })',
     tests: ["test/operations/payout/send.test.ts"],
   },
   {

@@ -86,8 +86,10 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     [refused("refused", 200), "refused"],
     [refused("access", 401), "access"],
     [refused("unknown id", 404), "refused"],
-    [refused("clash", 409), "refused"],
-    [refused("busy", 429, 10), "refused"],
+    [refused("clash", 409), "uncertain"],
+    [refused("busy", 423), "uncertain"],
+    [refused("busy", 425), "uncertain"],
+    [refused("busy", 429, 10), "uncertain"],
   ])("is never sent a second time once it was sent (%#)", async (bad, wanted) => {
     const one = scripted(script(bad));
     const { kind, message } = await failure(run(one.world));

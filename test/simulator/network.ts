@@ -64,8 +64,7 @@ export class Network {
     const { tool } = sent;
     const mayAct = !fault || (faultKinds[fault.kind].acts && fault.acts);
     const mustAct = fault?.kind === "slow" || fault?.kind.startsWith("other");
-    const clashes = fault?.kind === "clash" && fault.acts && sent.kind === "payout";
-    const reply = mayAct || mustAct || clashes ? this.#act(request, sent) : undefined;
+    const reply = mayAct || mustAct ? this.#act(request, sent) : undefined;
     if (fault?.kind === "late") this.#actLater(givesUpAfterMs + fault.lateMs, request, sent);
     const patient = fault?.kind !== "timeout" && fault?.kind !== "late";
     const takesMs = patient ? (fault?.kind === "slow" ? fault.lateMs * 2 : 40) : givesUpAfterMs;
@@ -163,9 +162,13 @@ export class Network {
           "<h1>No</h1>",
         );
       case "busy":
-        return this.#raw(picked(busyStatuses, fault.pick), "busy", this.#retryAfter(fault));
+        return this.#raw(
+          picked(busyStatuses, fault.pick),
+          picked(["busy", '{"success":false,"message":"later"}'], fault.lateMs),
+          this.#retryAfter(fault),
+        );
       case "clash":
-        return this.#raw(409, '{"message":"in work"}');
+        return this.#raw(409, picked(['{"message":"in work"}', '{"success":false}'], fault.lateMs));
       case "success: false":
         return this.#raw(200, '{"success":false,"message":"not today"}');
       case "other amount":
@@ -193,8 +196,7 @@ export class Network {
         data[name] = "another";
     // A response for another reference is not about this payout (P15b).
     const isMixedUp = fault.kind === "other reference" && sent.kind === "payout";
-    const { doubted, lied } = this.#universe;
-    (isMixedUp ? doubted : lied).add(sent.tool.subject);
+    if (!isMixedUp) this.#universe.lied.add(sent.tool.subject);
     return this.#raw(200, JSON.stringify({ success: true, data }));
   }
 

@@ -6,8 +6,8 @@ import type { Operation } from "../../ledger/operation.ts";
 import { clockTrouble } from "../clock.ts";
 import { assertRemembered } from "../doubt.ts";
 import { attempted, describe, evidenceOf, unsent } from "../outcome.ts";
-import { isOwnWord, refusalHints, refusedToMake } from "../refusal.ts";
-import { isGarbled, isWaiting, pauseBeforeResending } from "../resend.ts";
+import { provesNothingDone, refusalHints, refusedToMake } from "../refusal.ts";
+import { isGarbled, pauseBeforeResending } from "../resend.ts";
 import { checkStop } from "../stop.ts";
 import type { World } from "../world.ts";
 import { type PayoutOrder, payoutBody, uncertain } from "./order.ts";
@@ -57,7 +57,7 @@ export async function createPayout(
       return { created: answer.data, firstMs: firstMs ?? world.now(), wasMixedUp };
     if (answer.kind === "unclear") doubt = describe(answer);
     if (answer.kind === "unclear" && answer.why === "another record") wasMixedUp = true;
-    if (answer.kind === "refused" && (isWaiting(answer) || !isOwnWord("payout", answer)))
+    if (answer.kind === "refused" && !provesNothingDone("payout", answer))
       doubt ??= describe(answer);
     if (isGarbled(answer)) garbled += 1;
     const trouble = clockTrouble(world.clockAheadMs() ?? 0);
