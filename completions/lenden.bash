@@ -219,7 +219,7 @@ _lenden_known() {
       flags='--limit:'
       ;;
     'payout batch export')
-      flags='--only:failed,completed,processing,cancelled,refused,conflict,uncertain,unsent --for-excel'
+      flags='--only:failed,completed,processing,cancelled,refused,conflict,uncertain,unsent --exact'
       operands='@batch,@file'
       ;;
     'payout sign')
@@ -306,6 +306,9 @@ _lenden_known() {
     'ledger resolve')
       flags='--made: --not-made'
       operands='@operation'
+      ;;
+    'ledger export')
+      flags='--exact'
       ;;
     'callback')
       members='listen verify list show replay test'

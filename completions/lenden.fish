@@ -312,7 +312,7 @@ function __lenden_known --no-scope-shadowing
         case 'payout batch export'
             set flags \
                 '--only:failed,completed,processing,cancelled,refused,conflict,uncertain,unsent Only the rows that stand there: failed, completed, processing, cancelled, refused, conflict, uncertain, unsent' \
-                '--for-excel With a byte order mark, and cells that begin like a formula made harmless'
+                '--exact Write CSV cells unchanged; a spreadsheet may run them as formulas'
             set operands \
                 '@batch,@file'
         case 'payout sign'
@@ -478,6 +478,9 @@ function __lenden_known --no-scope-shadowing
                 '--not-made It was not made, as the dashboard shows'
             set operands \
                 '@operation'
+        case 'ledger export'
+            set flags \
+                '--exact Write CSV cells unchanged; a spreadsheet may run them as formulas'
         case 'callback'
             set members \
                 'listen Receive callbacks on this machine, verify each, and pass it on' \

@@ -350,7 +350,7 @@ $global:LendenPlaces = @{
     'payout batch export' = @{
         flags = @(
             '--only:failed,completed,processing,cancelled,refused,conflict,uncertain,unsent Only the rows that stand there: failed, completed, processing, cancelled, refused, conflict, uncertain, unsent'
-            '--for-excel With a byte order mark, and cells that begin like a formula made harmless'
+            '--exact Write CSV cells unchanged; a spreadsheet may run them as formulas'
         )
         operands = @(
             '@batch,@file'
@@ -576,6 +576,11 @@ $global:LendenPlaces = @{
         )
         operands = @(
             '@operation'
+        )
+    }
+    'ledger export' = @{
+        flags = @(
+            '--exact Write CSV cells unchanged; a spreadsheet may run them as formulas'
         )
     }
     'callback' = @{

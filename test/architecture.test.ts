@@ -21,6 +21,7 @@ const mayImport: Record<string, string[]> = {
   "loopback.ts": ["failure.ts"],
   "state.ts": [],
   "nearest.ts": ["fastest-levenshtein"],
+  "csv-guard.ts": [],
   contract: ["zod/mini", "node:crypto"],
   http: ["contract", "failure.ts", "json.ts", "undici", "types:zod/mini"],
   config: [
@@ -45,6 +46,7 @@ const mayImport: Record<string, string[]> = {
     "failure.ts",
     "state.ts",
     "error-code.ts",
+    "csv-guard.ts",
     "csv-parse",
   ],
   operations: ["state.ts", "contract", "failure.ts", "nearest.ts", "types:ledger", "types:http"],
@@ -64,6 +66,7 @@ const mayImport: Record<string, string[]> = {
   ui: [
     "contract",
     "failure.ts",
+    "csv-guard.ts",
     "chalk",
     "cli-table3",
     "string-width",
@@ -102,6 +105,7 @@ const mayImport: Record<string, string[]> = {
     "make-folder.ts",
     "xdg.ts",
     "nearest.ts",
+    "csv-guard.ts",
     "operations",
     "batch",
     "doctor",

@@ -1,11 +1,16 @@
 import { type Reading, rejected } from "../contract/reading.ts";
+import { unguarded } from "../csv-guard.ts";
 import type { Problem } from "../ledger/drafts/problems.ts";
-import type { Field } from "./columns.ts";
+import type { Field, Header } from "./columns.ts";
 import type { CsvRecord } from "./csv.ts";
 
 /** The cells of one row by their columns, and all that is found wrong with them. */
 export interface Cells {
   problems: Problem[];
+  /** As they are meant: without what an export put before or beside them. */
+  own: string[];
+  /** True if the file is an export which shows that this row's request was sent. */
+  wasSent: boolean;
   /** Undefined where the file has no such column, or the row ends before it. */
   textOf(field: Field): string | undefined;
   endsBefore(field: Field): boolean;
@@ -19,9 +24,13 @@ export interface Cells {
 }
 
 /** A row with too many cells or too few is a problem as a whole; what it lacks is not told again. */
-export function openCells({ line, cells }: CsvRecord, fields: Field[]): Cells {
-  const problems = cells.length === fields.length ? [] : [wrongCount(line, cells, fields)];
-  const textOf = (field: Field): string | undefined => cells[fields.indexOf(field)];
+export function openCells(record: CsvRecord, header: Header): Cells {
+  const { fields, places, results, width } = header;
+  const { line } = record;
+  const cells = record.cells.map(unguarded);
+  const isWhole = cells.length === width;
+  const problems = isWhole ? [] : [wrongCount(line, cells.length, width)];
+  const textOf = (field: Field): string | undefined => cells[places[fields.indexOf(field)] ?? -1];
 
   const complain = (field: Field, value: string, problem: string): void => {
     const place = fields.indexOf(field) + 1;
@@ -36,6 +45,8 @@ export function openCells({ line, cells }: CsvRecord, fields: Field[]): Cells {
 
   return {
     problems,
+    own: isWhole ? places.map((index) => cells[index] ?? "") : cells,
+    wasSent: results !== undefined && isSent(cells[results.payoutId], cells[results.state]),
     textOf,
     endsBefore: (field) => fields.includes(field) && textOf(field) === undefined,
     required: (field, read) => {
@@ -52,6 +63,10 @@ export function openCells({ line, cells }: CsvRecord, fields: Field[]): Cells {
   };
 }
 
+function isSent(payoutId = "", state = ""): boolean {
+  return payoutId !== "" || !["", "NOT_SENT"].includes(state);
+}
+
 /** What has to stand in every row. */
 type Fillable = Extract<Field, "ref" | "amount" | "to">;
 
@@ -61,7 +76,7 @@ const empty: Record<Fillable, string> = {
   to: "This cell is empty. Write the number of who is paid, for example 01712345678.",
 };
 
-function wrongCount(line: number, cells: string[], fields: Field[]): Problem {
-  const problem = `This line has ${cells.length} cells, the header has ${fields.length}.`;
+function wrongCount(line: number, found: number, expected: number): Problem {
+  const problem = `This line has ${found} cells, the header has ${expected}.`;
   return { kind: "cell", line, place: 0, column: "", value: "", problem };
 }

@@ -13,11 +13,28 @@ const names = new Map<string, Field>([
   ["recipientName", "name"],
 ]);
 
+/** What an export adds to the file's own columns: what came of each row. */
+export const resultColumns = [
+  "payoutId",
+  "state",
+  "status",
+  "code",
+  "message",
+  "sentAt",
+  "updatedAt",
+];
+
 export interface Header {
-  /** As the file names them. */
+  /** As the file names them, without those that an export added. */
   columns: string[];
-  /** What each column of the file holds. */
+  /** What each of these columns holds. */
   fields: Field[];
+  /** Where each of them is in a line of the file, from 0. */
+  places: number[];
+  /** Where an export shows what came of each row; undefined for any other file. */
+  results: { payoutId: number; state: number } | undefined;
+  /** How many cells a line of the file has. */
+  width: number;
   problems: Problem[];
 }
 
@@ -29,14 +46,20 @@ export function holdsReferences(columns: string[]): boolean {
 /** Reads the header. Parsers disagree about a column that stands twice, so it is refused. */
 export function readHeader(cells: string[], delimiter: string): Header {
   const found = cells.map((cell) => names.get(cell));
-  const problems = cells.flatMap((cell, index) => {
+  const isExport = isExported(cells);
+  const places = isExport ? ownPlaces(cells) : cells.map((_, index) => index);
+  const results = isExport
+    ? { payoutId: cells.indexOf("payoutId"), state: cells.indexOf("state") }
+    : undefined;
+  const problems = places.flatMap((index) => {
+    const cell = cells[index] ?? "";
     const field = found[index];
     if (field === undefined) return [problemAt(index, cell, whatWasMeant(cell, index))];
     const before = found.indexOf(field);
     if (before === index) return [];
     return [problemAt(index, cell, `Column ${before + 1} holds the ${field} already.`)];
   });
-  const nothing = { columns: cells, fields: [] };
+  const nothing = { columns: cells, fields: [], places, results, width: cells.length };
   if (/^sep=/i.test(cells[0] ?? "")) return { ...nothing, problems: [onlyForExcel] };
   const isOtherDelimiter = cells.length === 1 && /[;\t,|]/.test(cells[0] ?? "");
   if (isOtherDelimiter)
@@ -44,13 +67,27 @@ export function readHeader(cells: string[], delimiter: string): Header {
   if (!cells.some(meantBy)) return { ...nothing, problems: [noHeader] };
   const missing = (["amount", "to"] as const).filter((field) => !found.includes(field));
   return {
-    columns: cells,
+    columns: places.map((index) => cells[index] ?? ""),
     fields: found.filter((field) => field !== undefined),
+    places,
+    results,
+    width: cells.length,
     problems: [
       ...missing.map((field) => problemAt(-1, "", `The column ${field} is missing.`)),
       ...problems,
     ],
   };
+}
+
+/** Only with its references is an export safe to send: they show which rows were sent before. */
+function isExported(cells: string[]): boolean {
+  return holdsReferences(cells) && resultColumns.every((column) => cells.includes(column));
+}
+
+/** A result column that appears twice is not one of an export, and is rejected. */
+function ownPlaces(cells: string[]): number[] {
+  const results = resultColumns.map((column) => cells.indexOf(column));
+  return cells.map((_, index) => index).filter((index) => !results.includes(index));
 }
 
 const onlyForExcel = problemAt(

@@ -67,7 +67,7 @@ async function readAll(
     for (const record of records) {
       if (header) {
         rows += 1;
-        keep(draft, await readRow(rows, record, header.fields, rules));
+        keep(draft, await readRow(rows, record, header, rules));
         continue;
       }
       header = readHeader(record.cells, delimiter);

@@ -1,7 +1,7 @@
 import type { Batch, RowResult } from "../ledger/batches/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { countAgain, openOnward, type SentAgain } from "./again.ts";
-import { type Field, readHeader } from "./columns.ts";
+import { type Field, readHeader, resultColumns } from "./columns.ts";
 import { type Standing, standingOf, standings } from "./standing.ts";
 
 /** Which rows: all that stand somewhere, or those that can be sent again after mending. */
@@ -11,7 +11,6 @@ export type Selection = (typeof selections)[number];
 /** A row of the export: its cells by column. */
 export type ExportedRow = Record<string, string>;
 
-const resultColumns = ["payoutId", "state", "status", "code", "message", "sentAt", "updatedAt"];
 const rowsPerPage = 500;
 
 /** The columns of an export: the file's own, then what came of each row. */

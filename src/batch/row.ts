@@ -5,7 +5,7 @@ import { readReference } from "../contract/reference.ts";
 import type { DraftRow } from "../ledger/drafts/draft.ts";
 import type { Problem } from "../ledger/drafts/problems.ts";
 import { type Cells, openCells } from "./cells.ts";
-import type { Field } from "./columns.ts";
+import type { Header } from "./columns.ts";
 import type { CsvRecord } from "./csv.ts";
 
 /** What reading a row needs beside its cells. */
@@ -14,6 +14,8 @@ export interface RowRules {
   /** The method of rows that name none. */
   method: string | undefined;
   methodOf(text: string): Promise<Reading<string>> | Reading<string>;
+  /** Whether the ledger has a payout with this reference. */
+  isRecorded(reference: string): boolean;
   /** Whether a text holds a key or a secret of this run: no ledger may. */
   holdsSecret(text: string): boolean;
   /** For files without a column of references: the same for the same row of the same file. */
@@ -29,10 +31,10 @@ export interface RowRules {
 export async function readRow(
   row: number,
   record: CsvRecord,
-  fields: Field[],
+  header: Header,
   rules: RowRules,
 ): Promise<{ row: DraftRow; problems: Problem[] }> {
-  const cells = openCells(record, fields);
+  const cells = openCells(record, header);
   const amountPaisa = cells.required("amount", readAmount);
   const mobile = cells.required("to", readMobile);
   const recipient = mobile && mobileText(mobile, rules.numberFormat);
@@ -41,10 +43,12 @@ export async function readRow(
   // Most are known already, and to wait for each would cost more than to read the row.
   const reading = found instanceof Promise ? await found : found;
   const methodId = reading && cells.taken("method", method ?? "", reading);
-  const reference = fields.includes("ref")
+  const reference = header.fields.includes("ref")
     ? cells.required("ref", readReference)
-    : rules.makeReference(row, record.cells);
-  if (rules.holdsSecret(record.cells.join("\n"))) complainOfSecrets(cells, record, fields, rules);
+    : rules.makeReference(row, cells.own);
+  if (cells.wasSent && reference !== null && !rules.isRecorded(reference))
+    cells.complain("ref", reference, notRecorded);
+  if (rules.holdsSecret(cells.own.join("\n"))) complainOfSecrets(cells, header, rules);
   return {
     row: {
       row,
@@ -54,9 +58,9 @@ export async function readRow(
       recipient,
       methodId,
       method,
-      name: cells.optional("name", readText),
-      description: cells.optional("description", readText),
-      cells: record.cells,
+      name: cells.optional("name", readPlain),
+      description: cells.optional("description", readPlain),
+      cells: cells.own,
       fingerprint: fingerprintOf({ amountPaisa, recipient, methodId }, rules),
     },
     problems: cells.problems,
@@ -74,6 +78,10 @@ function methodTyped(cells: Cells, rules: RowRules): string | null {
 const noMethod =
   "No method is named here. Fill the column method, or give --method for all rows without one.";
 
+/** A changed reference would make the API create a second payout. */
+const notRecorded =
+  "The row was sent, but the ledger has no payout with this reference. A spreadsheet may have changed it, for example 000123 to 123.";
+
 /** A name is found with space around it; a line break there would be lost in an export. */
 function findMethod(text: string, { methodOf }: RowRules): ReturnType<RowRules["methodOf"]> {
   const plain = readPlain(text);
@@ -81,14 +89,9 @@ function findMethod(text: string, { methodOf }: RowRules): ReturnType<RowRules["
 }
 
 /** Without the cell's text. */
-function complainOfSecrets(
-  cells: Cells,
-  record: CsvRecord,
-  fields: Field[],
-  rules: RowRules,
-): void {
+function complainOfSecrets(cells: Cells, { fields }: Header, rules: RowRules): void {
   for (const [index, field] of fields.entries())
-    if (rules.holdsSecret(record.cells[index] ?? "")) cells.complain(field, "", secretInside);
+    if (rules.holdsSecret(cells.own[index] ?? "")) cells.complain(field, "", secretInside);
 }
 
 const secretInside = "This cell holds the API key or the payout secret. Take it out.";
@@ -99,13 +102,6 @@ type Order = Pick<DraftRow, "amountPaisa" | "recipient" | "methodId">;
 function fingerprintOf({ amountPaisa, recipient, methodId }: Order, rules: RowRules) {
   if (amountPaisa === null || recipient === null || methodId === null) return null;
   return rules.fingerprint({ amountPaisa, recipientNumber: recipient, paymentMethodId: methodId });
-}
-
-/** What goes to the recipient: an export for a spreadsheet has put something before it. */
-function readText(text: string): Reading<string> {
-  return /^'[=+\-@]/.test(text)
-    ? rejected("There is an apostrophe before this text, as --for-excel writes it: take it away.")
-    : readPlain(text);
 }
 
 function readPlain(text: string): Reading<string> {

@@ -43,6 +43,12 @@ export const note = flag.optional("--note <text>", "A note, kept with it", readT
 
 export const again = flag.toggle("--again", "Send it even if the ledger already has the same one");
 
+/** For commands that write CSV which a program reads. */
+export const exact = flag.toggle(
+  "--exact",
+  "Write CSV cells unchanged; a spreadsheet may run them as formulas",
+);
+
 /** Any text that is not blank, and in which nothing hides that would be read otherwise than it is. */
 export function readText(text: string): Reading<string> {
   if (text.trim() === "") return rejected("This is empty.");

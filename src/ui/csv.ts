@@ -1,17 +1,17 @@
 import { paisaOf } from "../contract/amount.ts";
+import { guarded } from "../csv-guard.ts";
 import { clean } from "./terminal-text.ts";
 import { type Cell, type Column, type Table, text, type View } from "./view.ts";
 
 /** A view as CSV (RFC 4180): a header line, unless it stands already, then one line a record. */
 export function toCsv(view: View, { header: withHeader }: { header: boolean }): string {
   const { columns, rows, style } = tableOf(view);
-  const safe = (text: string): string => (style === "exact" ? clean(text) : defused(clean(text)));
+  const safe = (text: string): string => (style === "exact" ? clean(text) : guarded(clean(text)));
   const header = columns.map(({ key }) => safe(key));
   const records = rows.map((cells) => columns.map(({ key }) => cellText(cells[key], safe)));
-  const mark = style === "excel" && withHeader ? "\ufeff" : "";
   return [...(withHeader ? [header] : []), ...records].reduce(
     (text, record) => `${text}${record.map(quoted).join(",")}\r\n`,
-    mark,
+    "",
   );
 }
 
@@ -45,19 +45,14 @@ function tableOf(view: View): CsvTable {
 
 function cellText(cell: Cell | undefined, safe: (text: string) => string): string {
   if (!cell || cell.value === null) return "";
-  return cell.kind === "money" ? amountCell(cell.value) : safe(cell.value);
+  return cell.kind === "money" ? amountCell(cell.value, safe) : safe(cell.value);
 }
 
 /** An exact amount with two decimals; anything else as it came. */
-function amountCell(value: number | bigint): string {
+function amountCell(value: number | bigint, safe: (text: string) => string): string {
   const amountPaisa = typeof value === "bigint" ? value : paisaOf(value);
-  if (amountPaisa === undefined) return defused(String(value));
+  if (amountPaisa === undefined) return safe(String(value));
   return `${amountPaisa / 100n}.${String(amountPaisa % 100n).padStart(2, "0")}`;
-}
-
-/** A spreadsheet would run what begins like a formula. */
-function defused(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
 
 /** Quoted where RFC 4180 asks for it, and where a leading zero marks digits that are a text. */

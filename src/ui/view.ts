@@ -19,11 +19,8 @@ export interface Table {
   rows: Row[];
   /** Said instead of an empty table: what to do next. */
   empty: string;
-  /**
-   * `safe`, if left out: cells that begin like a formula get an apostrophe. `excel`: so do these,
-   * and a byte order mark says that it is UTF-8. `exact`: to be read by a program again.
-   */
-  csv?: "safe" | "excel" | "exact";
+  /** `safe` (default): cells that begin like a formula get an apostrophe. `exact`: unchanged. */
+  csv?: "safe" | "exact";
 }
 
 /** One of several findings, shown as soon as it is there. */

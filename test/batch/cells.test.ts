@@ -43,6 +43,7 @@ test.each([
   ["Bangla with its joiners", { name: "ক্\u200cষ র\u200dয" }],
   ["an emoji", { name: "Mina 🎉" }],
   ["what looks like a formula", { description: "=1+1" }],
+  ["a formula with the apostrophe of an export", { name: "'=HYPERLINK(1)" }],
   ["nothing", { name: "", description: "" }],
 ])("a text may be %s", async (_, changed) => {
   expect(await check(account, `${header}\n${rowWith(changed)}`)).toMatchObject({ code: 0 });
@@ -51,7 +52,6 @@ test.each([
 test.each([
   // Amounts, as spreadsheets and people damage them.
   ["amount", "1,000", "Did you mean 1000?"],
-  ["name", "'=HYPERLINK(1)", "There is an apostrophe before this text"],
   ["amount", "1,25,000.50", "Did you mean 125000.50?"],
   ["amount", "1\u00a0000", "Did you mean 1000?"],
   ["amount", "1\u202f000", "Did you mean 1000?"],

@@ -29,7 +29,15 @@ function methodOf(text: string) {
 function rulesWith(method: string | undefined) {
   const fingerprint = (order: object) => Object.values(order).join();
   const holdsSecret = (text: string) => text.includes("s3cret");
-  return { numberFormat: "local", method, methodOf, fingerprint, holdsSecret } as const;
+  const isRecorded = () => true;
+  return {
+    numberFormat: "local",
+    method,
+    methodOf,
+    fingerprint,
+    holdsSecret,
+    isRecorded,
+  } as const;
 }
 
 const clock = { now: () => 0, isStopping: () => false, isOutOfTime: () => false };

@@ -86,13 +86,15 @@ test(
         // No cell with a zero byte is ever accepted; how such a line is parted is of no interest.
         if (!bytes.includes(0)) {
           const read = strict.records.slice(1, rows.length + 1);
-          expect(rows.map(({ line, cells }) => ({ line, cells }))).toEqual(read);
+          expect(rows.map(({ line, cells }) => ({ line, cells }))).toEqual(
+            read.map(({ line, cells }) => ({ line, cells: cells.map(unguarded) })),
+          );
         }
         if (problems.length > 0) return;
         expect(strict.isWhole && rows.length === strict.records.length - 1).toBe(true);
         const at = (names: string[]) => columns.findIndex((column) => names.includes(column));
         for (const [index, { amountPaisa, recipient }] of rows.entries()) {
-          const cells = strict.records[index + 1]?.cells ?? [];
+          const cells = strict.records[index + 1]?.cells.map(unguarded) ?? [];
           expect(amountPaisa).toBe(strictPaisa(cells[at(["amount"])] ?? ""));
           expect(recipient).toBe(strictMobile(cells[at(["to", "recipientNumber"])] ?? ""));
           expect(cells).toHaveLength(columns.length);
@@ -125,6 +127,11 @@ test(
   },
   longest,
 );
+
+/** Without the apostrophe that an export puts before a formula. */
+function unguarded(cell: string): string {
+  return /^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
+}
 
 function* bigFile(count: number): Iterable<string> {
   yield "ref,amount,to,method\n";

@@ -45,8 +45,8 @@ const written = fc.record({
       unit: fc.constantFrom("a", "Z", " ", '"', ",", ";", "=", "'", "রহ", "é", "🎉", "\u200d"),
       maxLength: 12,
     })
-    // That is how a spreadsheet's export guards a formula, and a problem.
-    .filter((name) => !name.startsWith("'=")),
+    // An export puts the apostrophe there, so it is taken away when the file is read.
+    .filter((name) => !/^'+=/.test(name)),
 });
 
 const columnSets = [

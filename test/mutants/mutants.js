@@ -365,6 +365,13 @@ export const mutants = [
     tests: ["test/batch/round-trip.test.ts"],
   },
   {
+    name: "batch: a row that an export shows as sent is sent by the reference that a spreadsheet made",
+    file: "batch/row.ts",
+    find: "!rules.isRecorded(reference)",
+    replace: "reference === ''",
+    tests: ["test/batch/spreadsheet.test.ts"],
+  },
+  {
     name: "whatever is JSON is the service's own word",
     file: "http/answer.ts",
     find: "isJson: isObject(body)",

@@ -25,6 +25,10 @@ test.each([
   ["\u200b=1+1", "'=1+1"],
   ["\u202e=1+1", "'=1+1"],
   ['=HYPERLINK("http://evil.example","x")', `"'=HYPERLINK(""http://evil.example"",""x"")"`],
+  ["'=1+1", "''=1+1"],
+  ["''-5", "'''-5"],
+  ["'Mina", "'Mina"],
+  ["'01712345678", "'01712345678"],
   ["a=b", "a=b"],
   ["01712345678", '"01712345678"'],
   ["0", "0"],
@@ -91,7 +95,7 @@ function table(values: string[]): View {
 
 function defused(value: string): string {
   const shown = clean(value);
-  return /^[=+\-@]/.test(shown) ? `'${shown}` : shown;
+  return /^'*[=+\-@]/.test(shown) ? `'${shown}` : shown;
 }
 
 /** RFC 4180, in as few lines as it takes. */

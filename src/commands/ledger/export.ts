@@ -1,4 +1,5 @@
 import { defineCommand } from "../../frame/command.ts";
+import { exact } from "../../frame/common-flags.ts";
 import { text } from "../../ui/view.ts";
 import { exported } from "./exported.ts";
 
@@ -28,23 +29,26 @@ export const ledgerExport = defineCommand({
   summary: "Write out the whole ledger of the account, oldest first",
   details: "As CSV, unless --output says json or ndjson.",
   examples: [{ line: "lenden ledger export", says: "as CSV, for a spreadsheet" }],
+  flags: { exact },
   format: "csv",
   list: true,
   exits: ["access"],
-  async *run(_, context) {
+  async *run({ exact }, context) {
     let isEmpty = true;
     for (const operation of (await context.ledger()).all()) {
       isEmpty = false;
-      yield exported(operation);
+      yield { row: exported(operation), exact };
     }
     if (isEmpty) context.notice("The ledger has nothing of this account yet.");
   },
-  view: (row) => ({
+  json: ({ row }) => row,
+  view: ({ row, exact }) => ({
     kind: "table",
     columns: columns.map((key) => ({ key, label: key.toUpperCase() })),
     rows: [
       { id: row.operation, cells: Object.fromEntries(columns.map((key) => [key, text(row[key])])) },
     ],
     empty: "",
+    csv: exact ? "exact" : "safe",
   }),
 });

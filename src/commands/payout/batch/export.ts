@@ -7,6 +7,7 @@ import {
   selections,
 } from "../../../batch/export.ts";
 import { defineCommand } from "../../../frame/command.ts";
+import { exact } from "../../../frame/common-flags.ts";
 import { flag, oneOf } from "../../../frame/flag.ts";
 import { text } from "../../../ui/view.ts";
 import { batchArgument, batchNamed } from "./named.ts";
@@ -20,7 +21,10 @@ export const batchExport = defineCommand({
     "As CSV, unless --output says json or ndjson. With --only failed it is a file to send again after mending: a refused or cancelled row gets a new reference (INV-7 becomes INV-7-lenden2), always the same one, and is left out once it was sent by that; a row in doubt keeps its own; a row in conflict is left out, for somebody has to look at it first.",
   examples: [
     { line: "lenden payout batch export payroll.csv", says: "all rows" },
-    { line: "lenden payout batch export payroll.csv --for-excel", says: "safe to open in Excel" },
+    {
+      line: "lenden payout batch export payroll.csv --exact",
+      says: "cells unchanged, for a program and not for a spreadsheet",
+    },
     {
       line: "lenden payout batch export payroll.csv --only failed",
       says: "what can be sent again, as a file of payouts",
@@ -33,16 +37,13 @@ export const batchExport = defineCommand({
       `Only the rows that stand there: ${selections.join(", ")}`,
       oneOf(selections),
     ),
-    forExcel: flag.toggle(
-      "--for-excel",
-      "With a byte order mark, and cells that begin like a formula made harmless",
-    ),
+    exact,
   },
   format: "csv",
   list: true,
   patient: true,
   exits: ["access"],
-  async *run({ batch: name, only, forExcel }, context) {
+  async *run({ batch: name, only, exact }, context) {
     const ledger = await context.ledger();
     const batch = await batchNamed(name, ledger);
     const by = holderNow(batch, ledger);
@@ -54,14 +55,14 @@ export const batchExport = defineCommand({
     let count = 0;
     for (const rows of pages) {
       count += rows.length;
-      yield { columns, rows, forExcel };
+      yield { columns, rows, exact };
     }
     if (count === 0 && only) context.notice(`No row of batch ${batch.id} is ${wordsOf(only)}.`);
     const says = againText(leftOut);
     if (says) context.notice(`Left out is what went on. ${says}`);
   },
   json: ({ rows }) => rows,
-  view: ({ columns, rows, forExcel }) => ({
+  view: ({ columns, rows, exact }) => ({
     kind: "table",
     columns: columns.map((key) => ({ key, label: key.toUpperCase() })),
     rows: rows.map((row) => ({
@@ -69,7 +70,7 @@ export const batchExport = defineCommand({
       cells: Object.fromEntries(columns.map((key) => [key, text(row[key])])),
     })),
     empty: "",
-    csv: forExcel ? "excel" : "exact",
+    csv: exact ? "exact" : "safe",
   }),
 });
 

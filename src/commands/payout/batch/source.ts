@@ -65,7 +65,8 @@ export async function examineFile(
     // What a file was planned with holds for it from then on.
     const known = ledger.batches().ofFile(hash);
     const planned = known?.plan ? (known.method ?? undefined) : undefined;
-    const rules = await rulesOf(input, planned, context);
+    const isRecorded = (reference: string) => ledger.find(reference)?.reference === reference;
+    const rules = { ...(await rulesOf(input, planned, context)), isRecorded };
     const source = { path: input.file, hash, delimiter: input.delimiter ?? "," };
     const columns = await examine(source, draft, rules, await context.world());
     const fileName = nameOf(input.file);

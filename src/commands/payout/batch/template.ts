@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { accepted } from "../../../contract/reading.ts";
+import { guarded } from "../../../csv-guard.ts";
 import { errorCode } from "../../../error-code.ts";
 import { Failure } from "../../../failure.ts";
 import { defineCommand } from "../../../frame/command.ts";
@@ -59,7 +60,8 @@ export const batchTemplate = defineCommand({
 });
 
 function examples(method: string): string {
-  const cell = /[",\r\n]/.test(method) ? `"${method.replaceAll('"', '""')}"` : method;
+  const safe = guarded(method);
+  const cell = /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   return [
     "ref,amount,to,method,name,description",
     `SAL-2026-11-001,18500,01712345678,${cell},Rahima Begum,Salary November`,

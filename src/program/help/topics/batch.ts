@@ -38,7 +38,7 @@ export const page: Page = [
     "Sending",
   ),
   text(
-    "'export --only failed' writes a file to send again after mending: refused and cancelled rows get a new reference, rows in doubt keep their own. Who was paid the same amount by another row of the file needs --allow-duplicates there too.",
+    "lenden reads what 'export' wrote, also after a spreadsheet saved it: it removes the ' before a cell that begins with =, +, - or @, and ignores the result columns. 'export --only failed' writes a file to send again after mending: refused and cancelled rows get a new reference, rows in doubt keep their own. Who was paid the same amount by another row of the file needs --allow-duplicates there too.",
     "What is left",
   ),
 ];

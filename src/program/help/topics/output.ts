@@ -6,7 +6,7 @@ const formats: Record<(typeof outputFormats)[number], string> = {
   table: "For people: a card for one record, a table for many (the usual one)",
   json: "One JSON document: the service's own fields, and those that lenden adds",
   ndjson: "One JSON document a line, for long lists",
-  csv: "For spreadsheets; a cell that would run as a formula is made harmless with a '",
+  csv: "For spreadsheets; cells that begin with =, +, - or @ get a ' before them",
 };
 
 export const page: Page = [
