@@ -2,7 +2,7 @@ import { type Paisa, paisaOf } from "../contract/amount.ts";
 import { type Failure, type FailureKind, inOneLine } from "../failure.ts";
 import { defineCommand } from "../frame/command.ts";
 import { again, readWord } from "../frame/common-flags.ts";
-import type { Context, RawOutcome } from "../frame/context.ts";
+import type { Context, Operation, RawOutcome } from "../frame/context.ts";
 import { argument, flag, oneOf, takes } from "../frame/flag.ts";
 import { safeJson } from "../ui/terminal-text.ts";
 import { bodyOf, readField, readPath, withQuery } from "./api-words.ts";
@@ -66,7 +66,11 @@ export const api = defineCommand({
       const warnings = accountNumberWarnings(call.body?.accountNumber);
       await context.confirm({ action: "Make a raw call", rows, warnings, ...sumIn(call.body) });
     }
-    const { raw, failure, isKnown } = await sent(call, input, context);
+    const { raw, failure, isKnown, earlier } = await sent(call, input, context);
+    if (earlier) {
+      const { possibleDuplicate } = await import("../operations/payout/duplicates.ts");
+      context.warn(possibleDuplicate(earlier));
+    }
     const reads = verb === "GET" || isKnown === true;
     const ending = failure?.kind ?? (await endingOf(raw, reads));
     if (ending) context.notice(`This is no plain success: ${ending} (status ${raw.status}).`);
@@ -100,7 +104,12 @@ async function sent(
   call: Call,
   how: { again: boolean },
   context: Context,
-): Promise<{ raw: RawOutcome; failure?: Failure; isKnown?: true }> {
+): Promise<{
+  raw: RawOutcome;
+  failure?: Failure;
+  isKnown?: true;
+  earlier?: Operation | undefined;
+}> {
   const { madeBy } = await import("../operations/by-hand-intent.ts");
   const made = madeBy(call);
   if (!made) return { raw: await context.raw(call) };

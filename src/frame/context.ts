@@ -74,6 +74,8 @@ export interface Context {
   ask(): Promise<Ask | undefined>;
   /** One line for the person, on stderr. */
   notice(text: string): void;
+  /** A warning about money: part of the result with --json, otherwise a line on stderr. */
+  warn(warning: Omit<Warning, "question">): void;
   /** A view for the person, on stderr: what a question is about. */
   show(view: View): Promise<void>;
   /** Draws a text as a QR code on stderr; where it cannot be drawn, it says so. */

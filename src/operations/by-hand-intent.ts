@@ -5,7 +5,6 @@ import { usage } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { beginPayment, beginRefund } from "./begin.ts";
 import { claimReference } from "./payout/claim.ts";
-import { describeEarlier } from "./payout/duplicates.ts";
 import { keptTexts, orderIn, orderOf, type PayoutOrder } from "./payout/order.ts";
 import { usedBefore } from "./payout/record.ts";
 import type { Repeat } from "./refundable.ts";
@@ -49,6 +48,8 @@ interface Intended {
   operation: Operation;
   /** An earlier run left it without an answer. */
   isResumed: boolean;
+  /** An earlier payout of the same amount to the same recipient. */
+  earlier?: Operation | undefined;
 }
 
 /**
@@ -78,10 +79,9 @@ async function claimed(
   if (problems.length > 0 || !order) throw usage(problems, "Nothing was sent.");
   await checkTexts(order, world);
   const { claim, earlier } = await claimReference(order, how, world);
-  if (earlier) world.notice(`Possible duplicate: ${describeEarlier(earlier)}.`);
   const { kind, operation } = claim;
   if (kind === "known" && operation.state !== "CONFIRMED") throw usedBefore(order, operation);
-  return { operation, isResumed: kind === "resumed" };
+  return { operation, isResumed: kind === "resumed", earlier };
 }
 
 /** An earlier call may have made it, and another body under its reference is a mistake. */

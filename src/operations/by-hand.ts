@@ -20,6 +20,8 @@ type Answered = Exclude<Answer, { kind: "unsent" }>;
 interface Ended<Raw> {
   raw: Raw;
   failure?: Failure;
+  /** A payout that this one may repeat. */
+  earlier?: Operation | undefined;
   /** Nothing was sent: the ledger had it already, and this is that. */
   isKnown?: true;
 }
@@ -38,7 +40,7 @@ export async function sendByHand<Raw extends { answer: Answered }>(
   how: Repeat,
   world: World,
 ): Promise<Ended<Raw>> {
-  const { operation, isResumed } = await intended(kind, call.body ?? {}, how, world);
+  const { operation, isResumed, earlier } = await intended(kind, call.body ?? {}, how, world);
   if (operation.state === "CONFIRMED") return known(operation, send, world);
   let ended: { raw: Raw } | undefined;
   try {
@@ -57,9 +59,9 @@ export async function sendByHand<Raw extends { answer: Answered }>(
     });
   } catch (error) {
     if (!ended || !(error instanceof Failure)) throw error;
-    return { ...ended, failure: error };
+    return { ...ended, failure: error, earlier };
   }
-  if (ended) return ended;
+  if (ended) return { ...ended, earlier };
   throw new Error("a call was written down as sent, and has no answer");
 }
 

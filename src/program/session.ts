@@ -40,7 +40,7 @@ export function openSession(options: SessionOptions): Session {
   const speech = openSpeech(host, globals, scrub);
   const notice = (text: string): void => speech.say(text);
   const warnings: Session["warnings"] = [];
-  const warn = ({ reason, message }: Warning): void => {
+  const warn = ({ reason, message }: Omit<Warning, "question">): void => {
     if (options.collectsWarnings) warnings.push({ reason, message });
     else notice(`Warning: ${message}`);
   };
@@ -57,6 +57,7 @@ export function openSession(options: SessionOptions): Session {
     ...calls,
     ...methodsOnDemand(host, { ...accounts, ...calls }),
     ...openPerson(parts),
+    warn,
     idOf: idsOf(calls.ledger),
     keychain: async () => (await import("../config/keychain.ts")).openKeychain(host),
     startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),

@@ -38,7 +38,7 @@ const original = () =>
   );
 
 test.each(utf8Exports)(
-  "an export that $program saved is the same batch, and pays nobody twice",
+  "an export that $program saved is the same batch and pays each row once",
   async (how) => {
     const merchant = await openMerchant();
     const path = original();
@@ -109,7 +109,7 @@ test.each([
   ["without references", `amount,to,method,${results}`, "payoutId"],
   ["without all of them", `ref,amount,to,method,${results.replace(",sentAt", "")}`, "payoutId"],
   ["with one of them twice", `ref,amount,to,method,${results},state`, "state"],
-  ["beside a column that nobody knows", `ref,amount,to,method,phone,${results}`, "phone"],
+  ["with an unknown column", `ref,amount,to,method,phone,${results}`, "phone"],
 ])("the columns of an export are rejected %s", async (_, columns, column) => {
   const merchant = await openMerchant();
   const row = columns.split(",").map(() => "x");

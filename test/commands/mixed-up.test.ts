@@ -13,10 +13,10 @@ interface Payout {
 }
 
 const at = "2026-11-20T10:00:00Z";
-/** What the API has of somebody else: mixed-up responses show it. */
+/** What the API has of another recipient: mixed-up responses show it. */
 const foreign: Payout = {
   payoutId: "PO99",
-  merchantRef: "SOMEBODY-ELSE",
+  merchantRef: "ANOTHER-PAYOUT",
   amount: 77,
   recipientNumber: "01999999999",
   status: "Completed",
@@ -81,7 +81,7 @@ test("P15b: a payout whose response was mixed up once is found by the same refer
 
 test.each<[string, Lies]>([
   ["every response of the creation", { create: () => foreign }],
-  ["every response of the retrieval", { retrieve: () => ({ merchantRef: "SOMEBODY-ELSE" }) }],
+  ["every response of the retrieval", { retrieve: () => ({ merchantRef: "ANOTHER-PAYOUT" }) }],
 ])(
   "P15b: %s for another reference leaves the payout UNCERTAIN, until one is right",
   async (_, lies) => {
@@ -120,7 +120,7 @@ test("I5, P15b: a wait does not store the status of another reference's record",
   const lies: Lies = {};
   const { run } = await mixedUp(lies);
   expect(await run(payoutOf("A"))).toMatchObject({ code: 0 });
-  lies.retrieve = () => ({ merchantRef: "SOMEBODY-ELSE", status: "Completed" });
+  lies.retrieve = () => ({ merchantRef: "ANOTHER-PAYOUT", status: "Completed" });
   expect(await run(["payout", "wait", "PO1"])).toMatchObject({ code: 75, stdout: "" });
   await run(["payout", "list", "--refresh"]);
   const { stdout } = await run(["ledger", "show", "A", "--json"]);

@@ -4,7 +4,7 @@ import { formatPaisa } from "../../contract/money.ts";
 import { generatedPrefix, readReference } from "../../contract/reference.ts";
 import { defineCommand } from "../../frame/command.ts";
 import { again, amount, method, readText } from "../../frame/common-flags.ts";
-import type { Context, Operation } from "../../frame/context.ts";
+import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
 import { payoutCard } from "../../ui/records.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
@@ -89,21 +89,22 @@ export const payoutSend = defineCommand({
       return context.preview("createPayout", payoutBody(order));
     }
     const { sendPayout } = await import("../../operations/payout/send.ts");
+    const { possibleDuplicate } = await import("../../operations/payout/duplicates.ts");
     const sent = await sendPayout(order, await context.world(), input);
-    const warnings = await warningsOf(sent.earlier, context);
+    if (sent.earlier) context.warn(possibleDuplicate(sent.earlier));
     const existing = sent.existing && input.ref !== undefined;
     if (existing)
       context.notice(
         `The service already had reference ${order.reference}; no new payout was made.`,
       );
-    if (!input.wait) return { record: { ...sent.payout, existing, ...warnings }, waited: false };
+    if (!input.wait) return { record: { ...sent.payout, existing }, waited: false };
     const { waitForPayout } = await import("../../operations/wait.ts");
     const payout = await waitForPayout(
       sent.payout.payoutId,
       { ...patienceOf(input), justMade: true },
       await context.world(),
     );
-    return { record: { ...payout, existing, ...warnings }, waited: true };
+    return { record: { ...payout, existing }, waited: true };
   },
   json: ({ record }) => record,
   view: ({ record }) => payoutCard(record),
@@ -127,15 +128,6 @@ async function warningRow(
   const { describeEarlier, earlierPayout } = await import("../../operations/payout/duplicates.ts");
   const earlier = earlierPayout(payment, how, { ledger, nowMs: context.host.now() });
   return earlier ? [["Earlier payout", describeEarlier(earlier)]] : [];
-}
-
-/** A new reference is a decision, and the payout was sent; that it may repeat another one is worth a warning. */
-async function warningsOf(earlier: Operation | undefined, context: Context) {
-  if (!earlier) return {};
-  const { describeEarlier } = await import("../../operations/payout/duplicates.ts");
-  const message = `Possible duplicate: ${describeEarlier(earlier)}.`;
-  context.notice(message);
-  return { warnings: [{ reason: "payout.possible-duplicate", message }] };
 }
 
 /** Shown before anything is sent: without it nobody could ask for the same payout again. */

@@ -54,6 +54,12 @@ export function describeEarlier({ reference, id, state, createdAt }: Operation):
   return state === "CONFLICT" ? `${sent} and is in conflict` : `${sent}, outcome unknown`;
 }
 
+/** A new reference is a decision, so the payout is sent; the earlier one is worth a warning all the same. */
+export function possibleDuplicate(earlier: Operation): { reason: string; message: string } {
+  const message = `Possible duplicate: ${describeEarlier(earlier)}.`;
+  return { reason: "payout.possible-duplicate", message };
+}
+
 function duplicate(earlier: Operation, ledger: Known["ledger"]): Failure {
   const { reference, id } = earlier;
   const name = reference ?? id;
