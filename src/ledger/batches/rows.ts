@@ -4,7 +4,7 @@ import type { Owner } from "../operation.ts";
 import { besideOtherKeys, isVeryPayout, saysOfOtherKey } from "../other-keys.ts";
 import { againOf, gatherOthers, isAnother, saysOther, sumAgain } from "../others.ts";
 import { payeeInSql } from "../payee.ts";
-import { openedAt } from "../select.ts";
+import { lastBegunAt, openedAt } from "../select.ts";
 import { isFreeInSql, isUsedUpInSql } from "../state-in-sql.ts";
 import type { Batch, PaidElsewhere, PlannedPayout, RowResult, Tally } from "./batch.ts";
 import { plannedPayoutOf, rowResultOf, tallyOf } from "./from-row.ts";
@@ -37,6 +37,12 @@ export function openBatchRows(database: Database, { owner, heldBatches }: BatchR
     sentBefore: ({ number, createdAt }: Batch): { count: number; sumPaisa: bigint } => {
       const row = database.prepare(sumBefore).get(baseUrl, keyId, number, createdAt);
       return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
+    },
+
+    /** When the first and the last of its rows were sent; undefined if no row was. */
+    sentBetween: ({ number }: Batch): { first: string; last: string } | undefined => {
+      const row = database.prepare(sendTimes).get(baseUrl, keyId, number);
+      return row?.first == null ? undefined : { first: String(row.first), last: String(row.last) };
     },
 
     /** Rows still to be sent, or in doubt, whose recipients get the same amount by other references. */
@@ -128,6 +134,10 @@ const sumsByStanding = `
 const sumBefore = `
   SELECT count(*) AS count, sum(r.amount_paisa) AS sum
   ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND ${openedAt} < ?`;
+
+const sendTimes = `
+  SELECT min(${openedAt}) AS first, max(${lastBegunAt}) AS last
+  ${joined} AND ${isOwn} AND NOT ${isFreeInSql}`;
 
 const leftByOtherKeys = `
   SELECT r.line, ${saysOfOtherKey(payeeInSql("r.recipient"))} AS says

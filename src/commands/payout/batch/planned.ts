@@ -1,6 +1,8 @@
+import { basename } from "node:path";
 import { usage } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import type { Preview } from "../../../frame/preview.ts";
+import { alreadySentText } from "./already-sent.ts";
 import { batchBefore } from "./before.ts";
 import { againLines } from "./checked.ts";
 import {
@@ -21,18 +23,20 @@ export async function resumedBatch(
   input: PlanInput,
   ledger: Ledger,
   context: Context,
+  notices: string[] = [],
 ): Promise<Batch> {
   const { resumeBatch } = await import("../../../batch/claim.ts");
   const { isMore, leftByOtherKeys, paidElsewhere } = await import("../../../batch/elsewhere.ts");
-  if (input.name !== undefined && input.name !== planned.name)
-    context.notice(`This file is batch ${planned.id} already, by the name ${planned.name}.`);
   const batch = resumeBatch(planned, methodTyped(input), ledger);
   return unlessRefused(batch, ledger, async () => {
-    const { sums } = readStanding(batch, ledger);
+    const standing = readStanding(batch, ledger);
+    const { sums } = standing;
     const open = {
       count: sums.unsent.count + sums.uncertain.count,
       sumPaisa: sums.unsent.sumPaisa + sums.uncertain.sumPaisa,
     };
+    if (open.count === 0) context.notice(alreadySentText(basename(input.file), standing, ledger));
+    for (const text of [...renamed(batch, input), ...notices]) context.notice(text);
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
     checkExpected(input, { rowCount, totalPaisa });
     const left = leftByOtherKeys(batch, ledger);
@@ -53,6 +57,12 @@ export async function resumedBatch(
     }
     return batch;
   });
+}
+
+function renamed(batch: Batch, { name }: PlanInput): string[] {
+  return name === undefined || name === batch.name
+    ? []
+    : [`This file is batch ${batch.id} already, by the name ${batch.name}.`];
 }
 
 /** Reads a file, and makes a durable plan of it, once somebody confirmed. */
@@ -99,10 +109,9 @@ function savedAnew(
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
-  context.notice(
+  return resumedBatch(before, input, ledger, context, [
     `This file was saved anew, and its rows are those of batch ${before.id}: that plan is what counts.`,
-  );
-  return resumedBatch(before, input, ledger, context);
+  ]);
 }
 
 /** The file checked, and the request of its first row; nothing is sent or kept. */

@@ -32,7 +32,8 @@ export async function sendWithProgress(
   const seen = openCounter(batch, before, context.host);
   if (seen.isDone()) {
     ledger.batches().letGo(batch);
-    context.notice(nothingLeft(before));
+    if (isAllAccepted(before))
+      context.notice("To pay the same rows again, give them new references in the column ref.");
     return { stopped: undefined, existing: seen.existing };
   }
   const { countForgotten } = await import("../../../batch/doubtful.ts");
@@ -44,10 +45,8 @@ export async function sendWithProgress(
   return { stopped: told.stopped, existing: seen.existing };
 }
 
-function nothingLeft({ refused, cancelled, conflict }: Standings): string {
-  const nothing = "No row of this file is left to be sent; nothing was sent now.";
-  if (refused.count + cancelled.count + conflict.count > 0) return nothing;
-  return `${nothing} To pay the same again, as in another month, give the rows new references in the column ref.`;
+function isAllAccepted({ refused, cancelled, conflict }: Standings): boolean {
+  return refused.count + cancelled.count + conflict.count === 0;
 }
 
 /** Before anything goes out: what becomes of rows in doubt. */
