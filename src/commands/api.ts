@@ -99,7 +99,7 @@ interface Call {
   body: Record<string, unknown> | undefined;
 }
 
-/** What makes something goes by way of the ledger: by hand, too, nobody is paid twice. */
+/** What makes something goes by way of the ledger: raw calls too must not pay twice. */
 async function sent(
   call: Call,
   how: { again: boolean },

@@ -128,7 +128,7 @@ async function* payoutStory(paymentMethodId: string, world: World): AsyncGenerat
 
   const again = await send();
   yield {
-    says: "The same payout once more: nobody is paid twice",
+    says: "The same payout again: the existing one is shown",
     command,
     data: again,
     view: payoutCard(again),

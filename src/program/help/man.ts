@@ -38,11 +38,11 @@ async function mainPage(
   );
   return [
     head("lenden", version),
-    name("lenden", "take payments, send payouts and pay back, in taka"),
+    name("lenden", "collect payments, send payouts and issue refunds in BDT"),
     manSection("SYNOPSIS", [text("lenden <command> [flags]")]),
     manSection("DESCRIPTION", [
       text(
-        "lenden takes payments, sends payouts to mobile wallets, and pays back, without paying anybody twice. 'lenden demo' shows all of it on this machine, without real money. 'lenden <command> --help' says the same as this manual.",
+        "lenden collects payments, sends payouts to mobile wallets and issues refunds in BDT. Running the same command twice does not pay twice: the same --ref shows the existing payout, and other repeats are rejected, unless you add --again. The section MONEY SAFETY has the conditions. 'lenden demo' shows all of it on this machine, without real money. 'lenden <command> --help' says the same as this manual.",
       ),
     ]),
     manSection("COMMANDS", overview(commands)),

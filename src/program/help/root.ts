@@ -16,8 +16,9 @@ export function rootPage(commands: Command[]): Page {
   );
   const topicNames = topics.map(({ name }) => name).join(", ");
   return [
+    text("Collect payments, send payouts and issue refunds in BDT, with safe retries."),
     text(
-      "lenden takes payments, sends payouts to mobile wallets, and pays back, in taka, without paying anybody twice.",
+      "Running the same command twice does not pay twice: the same --ref shows the existing payout. All conditions: 'lenden help money-safety'.",
     ),
     { kind: "usage", line: "lenden <command> [flags]" },
     {
@@ -25,9 +26,7 @@ export function rootPage(commands: Command[]): Page {
       rows: [...lines, { purpose: "Read on", name: "help <topic>", says: topicNames }],
     },
     { kind: "examples", examples: [start] },
-    text(
-      "'lenden <command> --help' has the examples, flags and exit codes of a command, 'lenden help flags' the flags that work everywhere, 'lenden help topics' all topics.",
-    ),
+    text("Learn more: 'lenden <command> --help', 'lenden help topics'."),
   ];
 }
 

@@ -32,7 +32,7 @@ export const topics: Topic[] = [
   },
   {
     name: "money-safety",
-    summary: "Why nobody is paid twice",
+    summary: "How repeated commands do not pay twice",
     load: () => import("./topics/money-safety.ts"),
   },
   {

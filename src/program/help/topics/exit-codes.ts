@@ -8,7 +8,7 @@ const again: Record<FailureKind, string> = {
   refused: "Again after mending",
   access: "Again after mending",
   conflict: "Not again",
-  mixed: "Again pays nobody twice, but only 'payout batch export --only failed' brings the rest",
+  mixed: "Again sends nothing; 'payout batch export --only failed' has the failed rows",
   locked: "Again later",
   pending: "Again: it waits on",
   "not-found": "Not again",
