@@ -23,7 +23,14 @@ export interface Contents {
   unclear: string | undefined;
 }
 
+/** What is being taken apart; it ends as `Contents`. */
+interface Collected extends Contents {
+  /** How many objects, lists and values were looked at: a pair inside a pair is looked at twice. */
+  visits: number;
+}
+
 const mostValues = 500;
+const mostVisits = 10_000;
 const deepest = 12;
 
 /**
@@ -32,7 +39,7 @@ const deepest = 12;
  */
 export function contentsOf(received: CallbackContent): Contents {
   const { kind, text, unclear } = shapeOf(received);
-  const contents: Contents = { values: [], trouble: undefined, unclear };
+  const contents: Collected = { values: [], trouble: undefined, unclear, visits: 0 };
   const query = queryOf(received.target);
   for (const segment of received.target.replace(/\?.*$/s, "").split("/"))
     addText({ within: ["path"], name: "" }, unescaped(segment), contents);
@@ -41,7 +48,8 @@ export function contentsOf(received: CallbackContent): Contents {
   if (kind === "json") addJson({ within: ["body"], name: "" }, text, contents);
   if (kind === "form") addForm(["body"], text, contents);
   if (kind === "words") addWords(text, contents);
-  return contents;
+  const { visits: _, ...found } = contents;
+  return found;
 }
 
 /** Everything after the first question mark, as it is passed on; a fragment is part of it. */
@@ -55,7 +63,7 @@ interface Place {
   name: string;
 }
 
-function addJson(place: Place, text: string, contents: Contents): void {
+function addJson(place: Place, text: string, contents: Collected): void {
   const found = jsonIn(text);
   if (!found) return;
   if (keysWritten(text) !== keysOf(found.value, 0)) contents.trouble ??= "twice";
@@ -66,7 +74,7 @@ function addJson(place: Place, text: string, contents: Contents): void {
  * A name that stands twice gives two values: another reader may take the first or the last.
  * `data[status]`, `data.status` and `status[0]` are the usual ways to write trees and lists.
  */
-function addForm(within: string[], text: string, contents: Contents): void {
+function addForm(within: string[], text: string, contents: Collected): void {
   for (const [written, value] of new URLSearchParams(text)) {
     const names = written.split(/[.[\]]+/).filter(Boolean);
     while (names.length > 1 && /^\d+$/.test(names.at(-1) ?? "")) names.pop();
@@ -76,19 +84,21 @@ function addForm(within: string[], text: string, contents: Contents): void {
 }
 
 /** The words of a text without any shape: somebody who reads "Completed" in it may believe it. */
-function addWords(text: string, contents: Contents): void {
+function addWords(text: string, contents: Collected): void {
   for (const one of text.split(/[^\w-]+/)) {
     const name = meaningOf(one) === "Completed" ? "status" : "";
     addText({ within: ["body"], name }, one, contents);
   }
 }
 
-function addText(place: Place, value: string, contents: Contents): void {
+function addText(place: Place, value: string, contents: Collected): void {
   if (value !== "") addValue(place, value, contents);
 }
 
-function addValue({ within, name }: Place, value: unknown, contents: Contents): void {
-  if (within.length > deepest || contents.values.length >= mostValues) {
+function addValue({ within, name }: Place, value: unknown, contents: Collected): void {
+  contents.visits += 1;
+  const isTooMuch = contents.values.length >= mostValues || contents.visits > mostVisits;
+  if (within.length > deepest || isTooMuch) {
     contents.trouble = "too much";
   } else if (typeof value === "object" && value !== null) {
     addPair({ within, name }, value, contents);
@@ -107,7 +117,7 @@ function addValue({ within, name }: Place, value: unknown, contents: Contents): 
 }
 
 /** `{"name":"status","value":"Completed"}` means the same as `{"status":"Completed"}`. */
-function addPair({ within, name }: Place, pair: object, contents: Contents): void {
+function addPair({ within, name }: Place, pair: object, contents: Collected): void {
   const fields = new Map(Object.entries(pair).map(([key, one]) => [plainName(key), one]));
   const called: unknown = fields.get("name") ?? fields.get("key") ?? fields.get("field");
   const value: unknown = fields.get("value");
@@ -122,7 +132,7 @@ function ofItem(list: Place, { within, name: index }: Place, item: unknown): Pla
 }
 
 /** What is inside a text that is itself JSON or a form. */
-function addInner(within: string[], text: string, contents: Contents): void {
+function addInner(within: string[], text: string, contents: Collected): void {
   if (/^[[{"]/.test(text)) addJson({ within, name: "" }, text, contents);
   else if (/^[\w.[\]-]+=/.test(text) && isForm(text)) addForm(within, text, contents);
 }

@@ -1,3 +1,4 @@
+import { withoutEnds } from "../contract/reading.ts";
 import { parseUrl } from "../contract/url.ts";
 import type { CallbackContent } from "../ledger/callbacks/callback.ts";
 
@@ -14,11 +15,11 @@ export function readPasted(text: string): CallbackContent {
 
 function readRequest(target: string, rest: string): CallbackContent {
   const lines = /^(?:.+\r?\n)*/.exec(rest)?.[0] ?? "";
-  const headers = [...lines.matchAll(/^([\w-]+):[ \t]*(.*?)[ \t]*\r?$/gm)];
+  const headers = [...lines.matchAll(/^([\w-]+):(.*)$/gm)];
   return {
     target: withoutHost(target),
     headers: Object.fromEntries(
-      headers.map(([, name = "", value]) => [name.toLowerCase(), value ?? ""]),
+      headers.map(([, name = "", value = ""]) => [name.toLowerCase(), withoutEnds(value, " \t")]),
     ),
     body: bytes(rest.slice(lines.length).replace(/^\r?\n/, "")),
   };

@@ -45,8 +45,13 @@ export function paisaOf(number: number): Paisa | undefined {
   return BigInt(taka + paisa.padEnd(2, "0"));
 }
 
+const example = "Write digits and at most two decimals, for example 1250.50.";
+/** Some patterns below take quadratic time, and nothing longer is an amount that somebody mistyped. */
+const longestMeant = 100;
+
 /** A refused amount is answered with the reading that was probably meant, never silently mended. */
 function whatWasMeant(text: string): string {
+  if (text.length > longestMeant) return example;
   const plain = asciiDigits(text)
     .replace(/^(?:৳|BDT|Tk\.?|\$)\s*|\s*(?:৳|BDT|Tk\.?|taka)$/giu, "")
     .replace(/^([0-9]+),(?=[0-9]{1,2}$)/, "$1.") // 1250,50 is no 125050
@@ -60,7 +65,6 @@ function whatWasMeant(text: string): string {
     const meant = `${first}${decimals}`.padEnd(Number(exponent) + 1, "0");
     if (decimals.length <= Number(exponent) && shape.test(meant)) return `Did you mean ${meant}?`;
   }
-  const example = "Write digits and at most two decimals, for example 1250.50.";
   if (/^-[0-9.]+$/.test(plain)) return `An amount cannot be negative. ${example}`;
   if (/^[0-9]+\.[0-9]{3,}$/.test(plain)) return `A taka has a hundred paisa. ${example}`;
   if (/^[0-9]{13,}(?:\.|$)/.test(plain)) return "It must be below 1000000000000.";

@@ -1,4 +1,4 @@
-import { accepted, type Reading, rejected } from "./reading.ts";
+import { accepted, type Reading, rejected, withoutEnds } from "./reading.ts";
 
 /** Reads an id that becomes one segment of a path; what could lead elsewhere is refused. */
 export function readIdentifier(text: string): Reading<string> {
@@ -10,7 +10,7 @@ export function readIdentifier(text: string): Reading<string> {
 
 /** Reads a refund's account number: sent as typed, trimmed; its exact format is not shown (service.md §2). */
 export function readAccountNumber(text: string): Reading<string> {
-  const trimmed = text.replace(/^ +| +$/g, "");
+  const trimmed = withoutEnds(text, " ");
   if (/[^0-9\P{Nd}]/u.test(trimmed))
     return rejected("An account number is written in ASCII digits, for example 01812345678.");
   if (/^[^\s\p{C}]{1,256}$/u.test(trimmed)) return accepted(trimmed);

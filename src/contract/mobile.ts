@@ -1,4 +1,4 @@
-import { accepted, asciiDigits, type Reading, rejected } from "./reading.ts";
+import { accepted, asciiDigits, type Reading, rejected, withoutEnds } from "./reading.ts";
 
 /** How a mobile number is sent: service.md §2 does not show the exact format. */
 export const numberFormats = ["local", "e164", "as-is"] as const;
@@ -14,7 +14,7 @@ const example = "Write 01XXXXXXXXX, for example 01712345678.";
 
 /** Reads `01XXXXXXXXX`, `+8801…` or `8801…`, with spaces or hyphens between the digits. */
 export function readMobile(text: string): Reading<Mobile> {
-  const typed = text.replace(/^ +| +$/g, "");
+  const typed = withoutEnds(text, " ");
   const digits = typed.replace(/[ -]/g, "");
   const match = /^(?:\+?88)?(01[0-9]{9})$/.exec(digits);
   if (match?.[1]) return accepted({ typed, local: match[1] });

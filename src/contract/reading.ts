@@ -9,6 +9,21 @@ export function rejected(problem: string): Reading<never> {
   return { ok: false, problem };
 }
 
+/**
+ * The text without these ASCII characters at its ends. A pattern such as `/ +$/` takes quadratic time on
+ * a long run of them in the middle.
+ */
+export function withoutEnds(
+  text: string,
+  characters: string,
+  ends: "both" | "last" = "both",
+): string {
+  let [from, to] = [0, text.length];
+  if (ends === "both") while (from < to && characters.includes(text.charAt(from))) from += 1;
+  while (to > from && characters.includes(text.charAt(to - 1))) to -= 1;
+  return text.slice(from, to);
+}
+
 /** Digits of other scripts (Bengali, full-width, …) as ASCII; `\d` and NFKC both miss Bengali ones. */
 export function asciiDigits(text: string): string {
   return text.replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));

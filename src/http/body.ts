@@ -13,17 +13,27 @@ export function saidIn(text: string): unknown {
 }
 
 const deepestAnswer = 100;
+const [quote, backslash] = ['"'.charCodeAt(0), "\\".charCodeAt(0)];
+const [opening, closing] = [codesOf("[{"), codesOf("]}")];
 
-/** What nests without end cannot be printed, compared or searched: no honest answer does. */
+/**
+ * What nests without end cannot be printed, compared or searched: no honest answer does. One pass: a
+ * pattern that looks for the end of each string takes quadratic time on quotes that are never closed.
+ */
 function isTooDeep(text: string): boolean {
-  const brackets = text.split("{").length + text.split("[").length;
-  if (brackets <= deepestAnswer) return false;
   let depth = 0;
-  let deepest = 0;
-  for (const [found] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
-    if (found === "{" || found === "[") depth += 1;
-    if (found === "}" || found === "]") depth -= 1;
-    deepest = Math.max(deepest, depth);
+  let isInString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) isInString = !isInString;
+    else if (isInString && code === backslash) at += 1;
+    else if (!isInString && opening.includes(code)) depth += 1;
+    else if (!isInString && closing.includes(code)) depth -= 1;
+    if (depth > deepestAnswer) return true;
   }
-  return deepest > deepestAnswer;
+  return false;
+}
+
+function codesOf(text: string): number[] {
+  return [...text].map((character) => character.charCodeAt(0));
 }

@@ -1,4 +1,5 @@
 import CliTable from "cli-table3";
+import { withoutEnds } from "../contract/reading.ts";
 import type { CellText } from "./cell-text.ts";
 import type { Style } from "./style.ts";
 import type { Table } from "./view.ts";
@@ -96,7 +97,8 @@ function laidOut(lines: CellText[][], widths: number[]): string {
   });
   for (const line of lines) table.push(line.map(box));
   const filled = table.toString().replace(/#_*/g, () => texts.shift() ?? "");
-  return `${filled.replace(/ +$/gm, "")}\n`;
+  const ended = filled.split("\n").map((one) => withoutEnds(one, " ", "last"));
+  return `${ended.join("\n")}\n`;
 }
 
 const noBorders = Object.fromEntries(

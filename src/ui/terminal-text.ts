@@ -10,9 +10,14 @@ const harmless = /^[\x20-\x7e]*$/;
 /** A text that came from outside, safe on a terminal and on one line. */
 export function clean(text: string): string {
   if (harmless.test(text)) return text;
-  const [first = "", ...others] = text.split(/[\r\n\t]+/);
-  const line = others.reduce((before, part) => `${before.trimEnd()} ${part.trimStart()}`, first);
-  return line.replace(hostile, "");
+  const parts = text.split(/[\r\n\t]+/);
+  const last = parts.length - 1;
+  // One join: a line that grows part by part would be copied for each of them.
+  const trimmed = parts
+    .map((part, index) => (index === 0 ? part : part.trimStart()))
+    .map((part, index) => (index === last ? part : part.trimEnd()))
+    .filter((part, index) => part !== "" || index === 0 || index === last);
+  return trimmed.join(" ").replace(hostile, "");
 }
 
 /** The same for a text of several lines. */

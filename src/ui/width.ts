@@ -31,6 +31,7 @@ export function wrapped(text: string, columns: number): string[] {
  * half a command that is copied and pasted is another command.
  */
 export function wrappedSentence(text: string, columns: number): string[] {
+  if (columns === Number.POSITIVE_INFINITY) return [text];
   const words = `${text} `.matchAll(/((?:'lenden\b[^']*'|[^ ']+|')*) /g);
   return wrappedWords(
     Array.from(words, ([, word = ""]) => word),

@@ -87,16 +87,18 @@ export function exchange(
 
 /** The status has been said: a body that breaks off, or never ends, changes nothing. */
 async function beginningOf(incoming: IncomingMessage): Promise<string> {
-  let read = Buffer.alloc(0);
+  const chunks: Buffer[] = [];
+  let size = 0;
   try {
     for await (const chunk of incoming) {
-      read = Buffer.concat([read, chunk]);
-      if (read.length > mostKept) break;
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > mostKept) break;
     }
   } catch {
     // What came before it broke off is kept.
   }
-  return read.subarray(0, mostKept).toString("utf8");
+  return Buffer.concat(chunks).subarray(0, mostKept).toString("utf8");
 }
 
 function faultOf(error: NodeJS.ErrnoException): string {

@@ -1,0 +1,189 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { contentsOf } from "../src/callbacks/contents.ts";
+import { readPasted } from "../src/callbacks/pasted.ts";
+import { statementsOf } from "../src/callbacks/statements.ts";
+import { readAmount } from "../src/contract/amount.ts";
+import { readAccountNumber, readIdentifier } from "../src/contract/identifier.ts";
+import { sameMobile } from "../src/contract/mobile.ts";
+import { readReference } from "../src/contract/reference.ts";
+import { judge } from "../src/http/answer.ts";
+import { render } from "../src/ui/render.ts";
+import { createScrubber } from "../src/ui/scrub.ts";
+import { clean, cleanLines, safeJson } from "../src/ui/terminal-text.ts";
+import { card, field, text as textCell } from "../src/ui/view.ts";
+import { jumpingHost, startService } from "./merchant.ts";
+import { processorMs } from "./processor-time.ts";
+import { lenden } from "./run.ts";
+import { runs } from "./runs.ts";
+
+const { scrub, learn, learnSignature } = createScrubber();
+learn("sk_sandbox_AbC-0123456789ab-XyZ");
+for (const digit of "0123456789abcdef") learnSignature(digit.repeat(64));
+
+const callback = (body: string) => ({
+  target: "/",
+  headers: {},
+  body: new TextEncoder().encode(body),
+});
+
+/** What sees the bytes of a response, of a callback or of a file, and how many bytes it may get. */
+const readers: [string, number, (text: string) => unknown][] = [
+  ...[200, 400, 409, 500].map((status): [string, number, (text: string) => unknown] => [
+    `a response with status ${status}`,
+    2 ** 20,
+    (text) => judge({ kind: "answer", status, headers: {}, bytes: Buffer.from(text) }, {}),
+  ]),
+  ["a line for a terminal", 2 ** 20, clean],
+  ["lines for a terminal", 2 ** 20, cleanLines],
+  ["JSON for a terminal", 2 ** 20, (text) => safeJson({ text })],
+  ["the search for secrets", 2 ** 20, scrub],
+  ["a recipient", 2 ** 20, (text) => sameMobile("01712345678", text)],
+  ["an amount", 2 ** 20, readAmount],
+  ["a reference", 2 ** 20, readReference],
+  ["an ID", 2 ** 20, readIdentifier],
+  ["an account number", 2 ** 20, readAccountNumber],
+  ["a pasted request", 2 ** 20, (text) => readPasted(`POST / HTTP/1.1\nname: a${text}\n\n`)],
+  ["a callback", 2 ** 16, (text) => statementsOf(contentsOf(callback(text)))],
+];
+
+/** Linear work takes some hundred milliseconds for a MiB at most; quadratic work takes minutes. */
+const mostMs = 2_000;
+/** For a busy machine. */
+const hangMs = 120_000;
+const sizes = [13, 14, 15, 16, 17, 18, 19, 20].map((power) => 2 ** power);
+
+/** Ends at the first size that takes too long, so that a failure takes seconds and not hours. */
+function slowest(read: (text: string) => unknown, most: number, made: (size: number) => string) {
+  for (const size of sizes.filter((one) => one <= most)) {
+    const text = made(size);
+    const ms = processorMs(() => read(text));
+    if (ms > mostMs) return { size, ms };
+  }
+  return undefined;
+}
+
+const piece = fc.oneof(
+  {
+    arbitrary: fc.constantFrom("[", '"', '\\"', "{", '["', '{"a":', " ", "\t", "\n", "\r\n"),
+    weight: 5,
+  },
+  {
+    arbitrary: fc.constantFrom("<title", "<script>", "<", "&", "=", "%", "0", "a", "\u200c", "৳"),
+    weight: 3,
+  },
+  {
+    arbitrary: fc.constantFrom(
+      "'lenden ",
+      "'",
+      "\u0300",
+      "😀",
+      "a".repeat(65),
+      "1e",
+      ",",
+      "T1",
+      "/",
+    ),
+    weight: 2,
+  },
+);
+/** A beginning, a short piece many times, and an end that does not fit. */
+const shape = fc.record({
+  head: fc.constantFrom("", "[", '"', "a", "0", '{"a":"', "<title>", "T"),
+  unit: fc.array(piece, { minLength: 1, maxLength: 3 }).map((pieces) => pieces.join("")),
+  tail: fc.constantFrom("", "x", '"', "}", ' "', "\u0000"),
+});
+
+const madeOf =
+  ({ head, unit, tail }: { head: string; unit: string; tail: string }) =>
+  (size: number): string =>
+    head + unit.repeat(Math.ceil(size / unit.length)) + tail;
+
+test.each(readers)(
+  "%s takes linear time, whatever its size and shape",
+  (_, most, read) => {
+    fc.assert(
+      fc.property(shape, (one) => {
+        expect(slowest(read, most, madeOf(one))).toBeUndefined();
+      }),
+      {
+        numRuns: runs(8, 200),
+        endOnFailure: true, // Each further failure would take seconds.
+        examples: [
+          // Found once: quotes that are never closed, behind brackets.
+          [{ head: "[".repeat(200), unit: '\\"', tail: "" }],
+          [{ head: "", unit: '["', tail: "" }],
+          [{ head: "0", unit: " ", tail: "x" }],
+          [{ head: "", unit: "a\n", tail: "" }],
+          [{ head: "", unit: " ", tail: "x" }],
+        ],
+      },
+    );
+  },
+  hangMs,
+);
+
+test(
+  "a response of a MiB that is quadratic to read does not hang the command",
+  async () => {
+    const text = "[".repeat(200) + '\\"'.repeat(2 ** 19 - 200);
+    const { env } = await startService(() => ({ text }));
+    const { code } = await lenden(["pay", "get", "TX1"], { env, host: jumpingHost() });
+    expect(code).toBe(69);
+  },
+  hangMs,
+);
+
+test("a pair inside a pair inside a pair does not multiply the work on a callback", () => {
+  const pairs = (depth: number, inner: string): string =>
+    depth === 0 ? inner : `{"name":"a","value":${pairs(depth - 1, inner)}}`;
+  const list = `[${Array(18_000).fill("{}").join(",")}]`;
+  const body = pairs(11, list);
+  expect(processorMs(() => contentsOf(callback(body)))).toBeLessThan(mostMs);
+});
+
+test("a table that is not for a terminal takes linear time, however wide a cell is", async () => {
+  const options = {
+    quiet: false,
+    color: false,
+    continues: false,
+    width: undefined,
+    nowMs: undefined,
+  };
+  const wide = (size: number) => ({
+    kind: "table" as const,
+    columns: ["name", "code"].map((key) => ({ key, label: key })),
+    rows: [" ".repeat(1), "x".repeat(size)].map((name) => ({
+      id: name,
+      cells: { name: textCell(name), code: textCell("code") },
+    })),
+    empty: "",
+  });
+  for (const size of sizes.filter((one) => one <= 2 ** 18)) {
+    const before = process.cpuUsage();
+    await render([], () => wide(size), { ...options, format: "table" });
+    const { user } = process.cpuUsage(before);
+    expect({ size, isSlow: user / 1_000 > mostMs }).toEqual({ size, isSlow: false });
+  }
+});
+
+test("a card and a line take linear time", async () => {
+  const options = {
+    quiet: false,
+    color: false,
+    continues: false,
+    width: undefined,
+    nowMs: undefined,
+  };
+  for (const size of sizes) {
+    const long = "a ".repeat(size / 2);
+    const before = process.cpuUsage();
+    const views = [
+      card("Payment", "TX1", [field("description", "Description", textCell(long))]),
+      { kind: "line" as const, id: "", text: long },
+    ];
+    for (const view of views) await render([], () => view, { ...options, format: "table" });
+    const { user } = process.cpuUsage(before);
+    expect({ size, isSlow: user / 1_000 > mostMs }).toEqual({ size, isSlow: false });
+  }
+});
