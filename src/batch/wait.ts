@@ -14,6 +14,8 @@ export interface Watched {
   commit: Commit;
 }
 
+const notAllChecked = "batch.not-all-checked";
+
 /**
  * Looks at every row that was sent and has not ended, until all have or the time is up. Whatever
  * keeps it from looking is told, and changes nothing of what was sent.
@@ -34,7 +36,8 @@ export async function waitForBatch(
     const pauseMs = Math.min(pauseOf(patience, round, world), endMs - world.now());
     const isHopeless = unseen?.kind === "access";
     if (open === 0 || pauseMs <= 0 || isHopeless || world.isStopping()) {
-      if (unseen) world.notice(`Not all could be looked at in the end. ${inOneLine(unseen)}`);
+      if (unseen)
+        world.notice(`Not all could be looked at in the end. ${inOneLine(unseen)}`, notAllChecked);
       return unseen;
     }
     await world.sleep(pauseMs);
@@ -49,7 +52,7 @@ export async function waitForBatch(
 export async function refreshBatch(watched: Watched, world: World): Promise<Failure | undefined> {
   const { batch, ledger } = watched;
   const { unseen } = await look(watched, world, openAgain(batch, ledger));
-  if (unseen) world.notice(`Not all could be looked at. ${inOneLine(unseen)}`);
+  if (unseen) world.notice(`Not all could be looked at. ${inOneLine(unseen)}`, notAllChecked);
   return unseen?.kind === "not-found" ? undefined : unseen;
 }
 

@@ -1,5 +1,5 @@
 import { type Paisa, paisaOf } from "../contract/amount.ts";
-import { type Failure, type FailureKind, inOneLine } from "../failure.ts";
+import { Failure, inOneLine } from "../failure.ts";
 import { defineCommand } from "../frame/command.ts";
 import { again, readWord } from "../frame/common-flags.ts";
 import type { Context, Operation, RawOutcome } from "../frame/context.ts";
@@ -69,17 +69,17 @@ export const api = defineCommand({
     const { raw, failure, isKnown, earlier } = await sent(call, input, context);
     if (earlier) {
       const { possibleDuplicate } = await import("../operations/payout/duplicates.ts");
-      context.warn(possibleDuplicate(earlier));
+      context.notice(...possibleDuplicate(earlier));
     }
     const reads = verb === "GET" || isKnown === true;
-    const ending = failure?.kind ?? (await endingOf(raw, reads));
-    if (ending) context.notice(`This is no plain success: ${ending} (status ${raw.status}).`);
+    const ending = failure ?? (await endingOf(raw, reads));
+    if (ending) context.notice(`This is no plain success: ${ending.kind} (status ${raw.status}).`);
     if (failure?.kind === "uncertain" || failure?.kind === "conflict")
       context.notice(inOneLine(failure));
     return { ...raw, include, ending, reads };
   },
   changed: ({ reads, ending }) =>
-    !reads && (!ending || ending === "uncertain" || ending === "conflict"),
+    !reads && (!ending || ending.kind === "uncertain" || ending.kind === "conflict"),
   json: ({ status, headers, body, include }) => (include ? { status, headers, body } : body),
   view: ({ status, headers, body, include }) => {
     const head = [
@@ -124,9 +124,14 @@ function sumIn(body: Record<string, unknown> | undefined): { amountPaisa?: Paisa
   return amountPaisa === undefined ? {} : { amountPaisa };
 }
 
-async function endingOf({ answer }: RawOutcome, reads: boolean): Promise<FailureKind | undefined> {
+async function endingOf(
+  { answer, status }: RawOutcome,
+  reads: boolean,
+): Promise<Failure | undefined> {
   if (answer.kind === "data") return undefined;
   const { isWaiting } = await import("../operations/resend.ts");
-  if (!reads && (answer.kind === "unclear" || isWaiting(answer))) return "uncertain";
-  return (await import("../operations/refusal.ts")).kindOf(answer);
+  const { unread } = await import("../operations/outcome.ts");
+  if (reads || (answer.kind !== "unclear" && !isWaiting(answer))) return unread(answer);
+  const message = "The API's response is not valid. Outcome unknown: money may have moved.";
+  return new Failure("uncertain", message, status === null ? {} : { status });
 }

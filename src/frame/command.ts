@@ -45,8 +45,11 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   view?(result: Result): View;
   /** What JSON shows, where it is not the result itself. */
   json?(result: Result): unknown;
-  /** An ending that is no success although there is a result; a number is another program's code. */
-  ending?(result: Result): FailureKind | number | undefined;
+  /**
+   * An ending that is not a success although there is a result; a number is another program's code.
+   * A failure says more of it where the output is JSON.
+   */
+  ending?(result: Result): Ending;
 }
 
 export interface Example {
@@ -56,11 +59,13 @@ export interface Example {
   says: string;
 }
 
+export type Ending = FailureKind | Failure | number | undefined;
+
 /** One result of a run, ready to be shown in any format. */
 export interface Shown {
   result: unknown;
   view: (() => View) | undefined;
-  ending: FailureKind | number | undefined;
+  ending: Ending;
   /** Whether something was changed at the service: who cannot see the result has to know that. */
   changed: boolean;
   /** One of several that come one after the other: JSON is then one document a line. */

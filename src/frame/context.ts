@@ -72,10 +72,15 @@ export interface Context {
   confirm(question: Confirmation): Promise<void>;
   /** How to ask the person; undefined where nobody can be asked: off a terminal, in CI. */
   ask(): Promise<Ask | undefined>;
-  /** One line for the person, on stderr. */
-  notice(text: string): void;
-  /** A warning about money: part of the result with --json, otherwise a line on stderr. */
-  warn(warning: Omit<Warning, "question">): void;
+  /** What the run is about, for errors that do not name it: a reference that lenden generated. */
+  concerns(operation: string): void;
+  /**
+   * One line for the person, on stderr; JSON output has none of them.
+   *
+   * @param reason a stable identifier if the line is a warning about money: JSON output shows it
+   *   as one of the `warnings` of the result, or of the error
+   */
+  notice(text: string, reason?: string): void;
   /** A view for the person, on stderr: what a question is about. */
   show(view: View): Promise<void>;
   /** Draws a text as a QR code on stderr; where it cannot be drawn, it says so. */
@@ -138,7 +143,7 @@ export interface Confirmation {
   };
 }
 
-/** A warning about money. With --json it is part of the result, without the question. */
+/** A warning about money that a person confirms. */
 export interface Warning {
   /** A stable identifier for scripts. */
   reason: string;

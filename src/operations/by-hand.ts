@@ -77,6 +77,7 @@ async function known<Raw>(
   const { payoutId } = await knownPayout(orderOf(operation), operation, world);
   world.notice(
     `The ledger has ${operation.reference} already, as ${payoutId}; nothing was sent. This is how it is now.`,
+    "payout.existing",
   );
   const path = contract.retrievePayout.path.replace(":payoutId", encodeURIComponent(payoutId));
   return { raw: await send({ method: "GET", path, body: undefined }), isKnown: true };

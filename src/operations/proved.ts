@@ -37,7 +37,7 @@ export async function settleProved(found: Retrieved, world: World): Promise<Oper
   if (ledger.ofRecord(kind, id)) {
     await remembered({ kind, id }, record, world).catch((error) => {
       if (!(error instanceof Failure)) throw error;
-      world.notice(inOneLine(error));
+      world.notice(inOneLine(error), `${kind}.record-differs`);
     });
     return settled;
   }

@@ -96,7 +96,7 @@ async function mayChange(
   }
   if (conflict) {
     await ledger.settle(operation, outcomeOf(conflict), { letGo: true });
-    world.notice(inOneLine(conflict));
+    world.notice(inOneLine(conflict), "payout.record-differs");
     return false;
   }
   const { state, status: known } = operation;

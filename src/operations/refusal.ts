@@ -84,8 +84,3 @@ export function isOwnWord(kind: Operation["kind"], { isJson, why }: Refused): bo
 export function provesNothingDone(kind: Operation["kind"], answer: Refused): boolean {
   return isOwnWord(kind, answer) && !isWaiting(answer);
 }
-
-/** The kind of failure that an answer without data means to somebody who only looks. */
-export function kindOf(answer: Exclude<Answer, { kind: "data" }>): FailureKind {
-  return answer.kind === "refused" ? refusalKinds[answer.why] : "unreachable";
-}

@@ -116,7 +116,10 @@ export async function remembered<Retrieved extends ServiceRecord>(
       if (isOurs && seen.status !== operation.status) ledger.learn(operation, seen);
     }
   } catch {
-    world.notice(`The ledger could not keep that ${id} is ${record.status}; ask for it again.`);
+    world.notice(
+      `The ledger could not keep that ${id} is ${record.status}; ask for it again.`,
+      "ledger.status-not-recorded",
+    );
   }
   if (conflict) throw conflict;
   return record;

@@ -28,6 +28,6 @@ export interface World {
   clockAheadMs(): number | undefined;
   /** The same, at least, as the answers of this run tell together. */
   clockAheadLeastMs(): number | undefined;
-  /** One line to the person, on stderr. */
-  notice(text: string): void;
+  /** One line to the person, on stderr. With a reason it is a warning about money: JSON has it too. */
+  notice(text: string, reason?: string): void;
 }

@@ -1,11 +1,41 @@
 import { exits, Failure, type FailureKind } from "../failure.ts";
-import type { Command } from "../frame/command.ts";
+import type { Command, Ending } from "../frame/command.ts";
 import type { Signal } from "../host.ts";
 
 /** The code of a result that is no success, or 0. */
-export function codeOfEnding(ending: FailureKind | number | undefined): number {
+export function codeOfEnding(ending: Ending): number {
   if (ending === undefined) return 0;
-  return typeof ending === "number" ? ending : exits[ending].code;
+  if (typeof ending === "number") return ending;
+  return exits[ending instanceof Failure ? ending.kind : ending].code;
+}
+
+/**
+ * The error of a result that is not a success.
+ *
+ * @param operation what the result is about
+ */
+export function failureOfEnding(
+  ending: Failure | FailureKind | undefined,
+  operation: string | undefined,
+): Failure {
+  if (ending instanceof Failure) return ending;
+  const kind = ending ?? "internal";
+  const { means } = exits[kind];
+  const message = endings[kind] ?? `${means.slice(0, 1).toUpperCase()}${means.slice(1)}.`;
+  return new Failure(kind, message, operation ? { operation } : {});
+}
+
+const endings: Partial<Record<FailureKind, string>> = {
+  internal: "A check failed. The result shows which one.",
+  pending: "The wait ended before the status was Completed or Cancelled.",
+  cancelled: "The status is Cancelled.",
+  unverified: "The verification failed. The result shows why.",
+};
+
+/** The error of a run that a signal stopped, if nothing is unknown. */
+export function failureOfStop(signal: Signal, error?: unknown): Failure {
+  const isOwn = error instanceof Failure && error.kind === "interrupted";
+  return isOwn ? error : new Failure("interrupted", `Stopped by ${signal}.`);
 }
 
 /** The code of a command that was told to stop, and came to its end all the same. */

@@ -1,13 +1,19 @@
 import { isAbsolute, join } from "node:path";
 import { usage } from "../failure.ts";
-import type { Command, Shown } from "../frame/command.ts";
+import type { Command, Ending, Shown } from "../frame/command.ts";
 import type { Host } from "../host.ts";
-import { isObject } from "../json.ts";
 import type { Scrubber } from "../ui/scrub.ts";
-import { codeAfterStop, codeOfEnding, codeOfStop, isHarmless } from "./ending.ts";
+import {
+  codeAfterStop,
+  codeOfEnding,
+  codeOfStop,
+  failureOfEnding,
+  failureOfStop,
+  isHarmless,
+} from "./ending.ts";
 import type { Invocation } from "./line/argv.ts";
 import { type Globals, readGlobals } from "./line/globals.ts";
-import { openSession, type Session } from "./session.ts";
+import { openSession } from "./session.ts";
 import { openPrinter } from "./terminal/printer.ts";
 import { report } from "./terminal/report.ts";
 
@@ -25,37 +31,31 @@ export async function runCommand(
   rejectRelativeDirectories(host);
   const { globals, problems } = readGlobals(typed, host.env);
   const printer = openPrinter(command, globals, { host, scrubber });
-  const session = openSession({
-    ...sessionOf(command, globals, { host, scrubber, version }),
-    collectsWarnings: printer.isJson && !globals.quiet,
-  });
+  const { isJson } = printer;
+  const session = openSession(sessionOf(command, globals, isJson, { host, scrubber, version }));
+  const tell = (error: unknown) =>
+    report(error, { host, scrubber, asJson: isJson, ...session.unsaid() });
   try {
-    let code = 0;
-    let isForeign = false; // another program's code is passed on, whatever happened
     const everything = { ...given, problems: [...given.problems, ...problems] };
-    for await (const shown of command.start(everything, session.context)) {
-      await printer.print(withWarnings(shown, session));
-      // Of several results, one that ended badly is not made good by the next.
-      code = codeOfEnding(shown.ending) || code;
-      isForeign = typeof shown.ending === "number";
-    }
-    await printer.end();
+    const results = command.start(everything, session.context);
+    const { code, ending, shown } = await printAll(results, printer, session.takeWarnings);
+    // Another program's code is passed on, whatever happened.
+    if (typeof ending === "number") return code;
     const signal = session.stoppedBy();
-    return signal && !isForeign ? codeAfterStop(code, signal, command) : code;
+    const whole = signal ? codeAfterStop(code, signal, command) : code;
+    if (!isJson || whole === 0) return whole;
+    const isStopped = signal !== undefined && whole !== code;
+    await tell(isStopped ? failureOfStop(signal) : failureOfEnding(ending, operationOf(shown)));
+    return whole;
   } catch (error) {
     const signal = session.stoppedBy();
-    if (signal && isHarmless(error)) return codeOfStop(error, signal, command);
-    return await report(error, { host, scrubber, asJson: printer.isJson });
+    if (!signal || !isHarmless(error)) return await tell(error);
+    const code = codeOfStop(error, signal, command);
+    if (isJson && code !== 0) await tell(failureOfStop(signal, error));
+    return code;
   } finally {
     await session.close();
   }
-}
-
-/** Adds the warnings of a run to its JSON result. */
-function withWarnings(shown: Shown, { warnings }: Session): Shown {
-  const { result } = shown;
-  if (warnings.length === 0 || !isObject(result)) return shown;
-  return { ...shown, result: { ...result, warnings } };
 }
 
 /**
@@ -86,10 +86,44 @@ function rejectRelativeDirectories({ env, folders, platform }: Host): void {
   );
 }
 
-function sessionOf(command: Command, globals: Globals, surroundings: Surroundings) {
+interface Printed {
+  code: number;
+  /** Why the code is not 0. */
+  ending: Ending;
+  shown: Shown | undefined;
+}
+
+async function printAll(
+  results: AsyncIterable<Shown>,
+  printer: ReturnType<typeof openPrinter>,
+  takeWarnings: ReturnType<typeof openSession>["takeWarnings"],
+): Promise<Printed> {
+  let printed: Printed = { code: 0, ending: undefined, shown: undefined };
+  for await (const shown of results) {
+    await printer.print(shown, takeWarnings);
+    // Of several results, one that ended badly is not made good by the next.
+    const { ending } = shown;
+    if (ending !== undefined) printed = { code: codeOfEnding(ending), ending, shown };
+  }
+  await printer.end();
+  return printed;
+}
+
+function operationOf(shown: Shown | undefined): string | undefined {
+  const view = shown?.view?.();
+  return view?.kind === "card" && view.id !== "" ? view.id : undefined;
+}
+
+function sessionOf(
+  command: Command,
+  globals: Globals,
+  isJson: boolean,
+  surroundings: Surroundings,
+) {
   return {
     ...surroundings,
     globals,
+    isJson,
     command: command.name,
     finishes: command.writes === true || command.finishes === true,
     patient: command.untilStopped === true || command.patient === true,

@@ -54,9 +54,10 @@ async function print(text: string, { stdout }: Host): Promise<void> {
 
 /** For a line that could not be taken apart: what it probably asked for. */
 function wantsJson(argv: string[], { env }: Host): boolean {
-  const json = /^(?:--(?:print-)?json|(?:-o|--output=)(?:nd)?json)$/;
+  const json = /^(?:--(?:print-)?json|(?:-[qv]*o=?|--output=)(?:nd)?json)$/;
   const split = argv.some(
-    (text, index) => /^(?:-o|--output)$/.test(text) && /^(?:nd)?json$/.test(argv[index + 1] ?? ""),
+    (text, index) =>
+      /^(?:-[qv]*o|--output)$/.test(text) && /^(?:nd)?json$/.test(argv[index + 1] ?? ""),
   );
   return (
     split || argv.some((text) => json.test(text)) || /^(?:nd)?json$/.test(env.LENDEN_OUTPUT ?? "")

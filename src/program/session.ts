@@ -1,5 +1,6 @@
-import type { Context, Warning } from "../frame/context.ts";
+import type { Context } from "../frame/context.ts";
 import type { Host, Signal } from "../host.ts";
+import type { Warning } from "../ui/error-text.ts";
 import type { Scrubber } from "../ui/scrub.ts";
 import type { Globals } from "./line/globals.ts";
 import { accountsOnDemand, callsOnDemand, methodsOnDemand } from "./on-demand.ts";
@@ -13,14 +14,18 @@ export interface Session {
   context: Context;
   /** The signal that stopped the run, if one did. */
   stoppedBy(): Signal | undefined;
-  /** The warnings that belong into a JSON result; in other formats they are printed at once. */
-  warnings: Omit<Warning, "question">[];
+  /** Warnings that nothing has shown yet; each is given once. */
+  takeWarnings(): Warning[];
+  /** What the run's error has to say besides the failure itself. */
+  unsaid(): { operation: string | undefined; warnings: Warning[] };
   close(): Promise<void>;
 }
 
 export interface SessionOptions {
   host: Host;
   globals: Globals;
+  /** Whether results and errors are JSON: then nothing else is said. */
+  isJson: boolean;
   version: string;
   /** The command's name. */
   command: string;
@@ -29,24 +34,19 @@ export interface SessionOptions {
   finishes: boolean;
   /** Whether it takes as long as it takes: then only --timeout ends it. */
   patient: boolean;
-  /** Whether warnings are part of the result, instead of lines on stderr. */
-  collectsWarnings: boolean;
 }
 
 /** Wires the parts of a run together; what is dear in them is loaded when it is first asked for. */
 export function openSession(options: SessionOptions): Session {
   const { host, globals, version } = options;
   const { scrub, secrets, learnSignature } = options.scrubber;
-  const speech = openSpeech(host, globals, scrub);
-  const notice = (text: string): void => speech.say(text);
-  const warnings: Session["warnings"] = [];
-  const warn = ({ reason, message }: Omit<Warning, "question">): void => {
-    if (options.collectsWarnings) warnings.push({ reason, message });
-    else notice(`Warning: ${message}`);
-  };
+  const speech = openSpeech(host, globals, { scrub, isJson: options.isJson });
+  const notice = (message: string, reason?: string): void =>
+    reason === undefined ? speech.say(message) : speech.warn({ reason, message });
+  let operation: string | undefined;
   const stop = listenForStop(host, { ...options, notice });
   const accounts = accountsOnDemand({ ...options, notice });
-  const parts = { ...options, speech, notice, warn, stop, accounts, scrub };
+  const parts = { ...options, speech, notice, trace: speech.trace, stop, accounts, scrub };
   const { close, ...calls } = callsOnDemand({ ...parts, secrets, learnSignature });
 
   const context: Context = {
@@ -57,7 +57,9 @@ export function openSession(options: SessionOptions): Session {
     ...calls,
     ...methodsOnDemand(host, { ...accounts, ...calls }),
     ...openPerson(parts),
-    warn,
+    concerns: (reference) => {
+      operation = reference;
+    },
     idOf: idsOf(calls.ledger),
     keychain: async () => (await import("../config/keychain.ts")).openKeychain(host),
     startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),
@@ -67,7 +69,8 @@ export function openSession(options: SessionOptions): Session {
   return {
     context,
     stoppedBy: stop.signal,
-    warnings,
+    takeWarnings: speech.takeWarnings,
+    unsaid: () => ({ operation, warnings: speech.takeWarnings() }),
     close: async () => {
       stop.end();
       await close();

@@ -6,16 +6,16 @@ const longest = 4096;
 
 /** Shows every exchange for `--verbose`, as it went over the wire, secrets masked. */
 export function tracer(
-  notice: (text: string) => void,
+  show: (text: string) => void,
   scrub: (text: string) => string,
 ): (request: Request, exchange: Exchange) => void {
   return (request, exchange) => {
-    notice(`> ${request.method} ${request.url.href}`);
+    show(`> ${request.method} ${request.url.href}`);
     for (const [name, value] of Object.entries(withoutSecrets(request.headers)))
-      notice(`> ${name}: ${value}`);
-    if (request.body !== undefined) notice(`> ${request.body}`);
+      show(`> ${name}: ${value}`);
+    if (request.body !== undefined) show(`> ${request.body}`);
     // Cut last of all: half a secret would not be found any more.
-    for (const line of answerLines(exchange)) notice(`< ${scrub(clean(line)).slice(0, longest)}`);
+    for (const line of answerLines(exchange)) show(`< ${scrub(clean(line)).slice(0, longest)}`);
   };
 }
 

@@ -13,7 +13,9 @@ export interface WireOptions {
   globals: Globals;
   version: string;
   stop: Stop;
-  notice: (text: string) => void;
+  notice: (text: string, reason?: string) => void;
+  /** Shows a line of --verbose. */
+  trace: (text: string) => void;
   scrub: (text: string) => string;
   learnSignature: (signature: string) => void;
 }
@@ -25,7 +27,7 @@ export interface Wires {
 }
 
 export function openWires(transport: Transport, options: WireOptions): Wires {
-  const { host, globals, version, stop, notice, scrub, learnSignature } = options;
+  const { host, globals, version, stop, trace, scrub, learnSignature } = options;
   const clock = openServiceClock();
   return {
     clock,
@@ -41,7 +43,7 @@ export function openWires(transport: Transport, options: WireOptions): Wires {
       signal: stop.cutOff,
       onSignature: learnSignature,
       onClock: clock.saw,
-      ...(globals.verbose ? { onExchange: tracer(notice, scrub) } : {}),
+      ...(globals.verbose ? { onExchange: tracer(trace, scrub) } : {}),
     }),
   };
 }

@@ -1,8 +1,18 @@
 import type { Failure } from "../failure.ts";
 import { clean, safeJson } from "./terminal-text.ts";
 
+/** A warning about money, as JSON output shows it. */
+export interface Warning {
+  reason: string;
+  message: string;
+}
+
 interface ErrorTextOptions {
   asJson: boolean;
+  /** What the run is about, if the failure does not say so. */
+  operation?: string | undefined;
+  /** Those that no result shows. */
+  warnings?: Warning[];
   /** Takes secrets out; before anything is cut, for half a secret would not be found. */
   scrub: (text: string) => string;
   /** Lays a text out in lines; left out, every text is one, as programs expect it. */
@@ -14,7 +24,7 @@ const longest = 600;
 /** A failure as it stands on stderr: what happened, what to do; or one line of JSON. */
 export function errorText(
   failure: Failure,
-  { asJson, scrub, lay = (text) => [text] }: ErrorTextOptions,
+  { asJson, scrub, operation: concerned, warnings = [], lay = (text) => [text] }: ErrorTextOptions,
 ): string {
   const { kind, details } = failure;
   const { status } = details;
@@ -24,11 +34,15 @@ export function errorText(
     safe(failure.message),
     maybe(details.hint),
     maybe(details.code),
-    maybe(details.operation),
+    maybe(details.operation ?? concerned),
   ];
   const problems = (details.problems ?? []).map(safe);
+  const safeWarning = ({ reason, message }: Warning) => ({ reason, message: safe(message) });
   if (asJson) {
-    const more = problems.length > 0 ? { problems } : {};
+    const more = {
+      ...(problems.length > 0 ? { problems } : {}),
+      ...(warnings.length > 0 ? { warnings: warnings.map(safeWarning) } : {}),
+    };
     return `${safeJson({ error: { kind, message, hint, status, code, operation, ...more } })}\n`;
   }
   const said: [string, string][] = [

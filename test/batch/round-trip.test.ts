@@ -428,7 +428,13 @@ test.each([
     ] as const) {
       const ended = await run(...line);
       expect([ended.code, JSON.parse(ended.stdout)]).toMatchObject([code, { rows: 1, states }]);
-      expect(ended.stderr).toContain("Not all could be looked at");
+      expect(JSON.parse(ended.stdout).warnings).toEqual([
+        {
+          reason: "batch.not-all-checked",
+          message: expect.stringContaining("Not all could be looked at"),
+        },
+      ]);
+      expect(JSON.parse(ended.stderr).error.message).toContain("1 of 1 row was sent");
     }
   },
 );

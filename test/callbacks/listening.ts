@@ -14,6 +14,7 @@ interface Event {
   records?: { id: string; verified: { status: string } | null }[];
   resolved?: string[];
   forwarded?: { status: number | null } | null;
+  warnings?: { reason: string; message: string }[];
 }
 
 export interface Listener {

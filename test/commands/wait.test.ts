@@ -60,10 +60,9 @@ test.each(groups)(
   async (group) => {
     const merchant = await openMerchant();
     const id = await create(group, merchant);
-    const line = [group, "wait", id, ...often, "--wait-timeout", "150ms", "--json"];
+    const line = [group, "wait", id, ...often, "--wait-timeout", "150ms"];
     const { code, stdout, stderr } = await merchant.lenden(line);
-    expect(code).toBe(8);
-    expect(JSON.parse(stdout)).toMatchObject({ status: "Processing" });
+    expect([code, stdout]).toEqual([8, expect.stringContaining("Processing")]);
     expect(stderr.match(/is Processing/g)).toHaveLength(1);
   },
 );

@@ -187,11 +187,11 @@ test("`profile show` names the source of every value, and the notices stand on s
     env,
     stdin: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ\n",
   });
-  const { stdout, stderr, code } = await lenden(["profile", "show", "--json"], {
-    env: { ...env, LENDEN_BASE_URL: "https://env.example/cp/api/v1" },
-  });
-  expect(code).toBe(0);
-  expect(stderr).toBe("LENDEN_BASE_URL hides the base URL of profile shop.\n");
+  const overriding = { ...env, LENDEN_BASE_URL: "https://env.example/cp/api/v1" };
+  const shown = await lenden(["profile", "show"], { env: overriding });
+  expect(shown.stderr).toBe("LENDEN_BASE_URL hides the base URL of profile shop.\n");
+  const { stdout, stderr, code } = await lenden(["profile", "show", "--json"], { env: overriding });
+  expect([code, stderr]).toEqual([0, ""]);
   const rows: { setting: string; value: string | null; source: string }[] = JSON.parse(stdout);
   expect(rows.map(({ setting, value, source }) => `${setting}: ${value} (${source})`)).toEqual([
     "profile: shop (profile use)",

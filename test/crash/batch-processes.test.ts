@@ -19,7 +19,7 @@ test(
         Array.from({ length: processes }, () => ended(merchant.start(sendOf(payees, "--json")))),
       );
       const wrong = all.filter(({ code }) => code !== 0 && code !== 7);
-      const late = all.filter(({ stderr }) => stderr.includes("were already sent on"));
+      const late = all.filter(({ stdout }) => stdout.includes("were already sent on"));
       const winners = all.filter(({ code }) => code === 0).length - late.length;
       expect([round, wrong, winners]).toEqual([round, [], 1]);
       for (const { code, stderr } of all)

@@ -92,7 +92,8 @@ test("P20: so does the end of --timeout, which is what is named", async () => {
   const begunMs = Date.now();
   const { end } = await askedToWait("--timeout", "3s");
   const { code, stderr } = await end;
-  const says = /4 uncertain[\s\S]*The time of --timeout is over; still open: 20 rows\./;
+  const says =
+    /4 uncertain[\s\S]*--timeout ended the batch: 0 of 20 rows were sent .*; outcome unknown: 4; not sent: 16\. Run the same command again/;
   expect([code, stderr]).toEqual([75, expect.stringMatching(says)]);
   expect(stderr).not.toMatch(/nothing was sent|in a row/);
   expect(Date.now() - begunMs).toBeLessThan(20_000);

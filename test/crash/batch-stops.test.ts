@@ -84,7 +84,9 @@ test("P16: rows that the service had already are not called paid now, and the ex
   );
   const { code, stdout, stderr } = await send(merchant, payees, "--json");
   expect([code, JSON.parse(stdout).existing]).toEqual([0, { rows: 2, total: "2.21" }]);
-  expect(stderr).toMatch(/Not paid now: 2 rows, BDT 2\.21; .*'lenden payout batch export'/);
+  const [{ reason, message }] = JSON.parse(stdout).warnings;
+  expect([reason, stderr]).toEqual(["batch.existing", ""]);
+  expect(message).toMatch(/Not paid now: 2 rows, BDT 2\.21; .*'lenden payout batch export'/);
   const exported = await merchant.lenden(["payout", "batch", "export", payees.file]);
   expect(exported.stdout.match(/the service had it already, since/g)).toHaveLength(2);
 });

@@ -132,9 +132,9 @@ test.concurrent("P9: a payout that was killed in flight waits ten seconds before
   child.kill("SIGKILL");
   await ended(child);
   ill.splice(0);
-  const { code, stderr, stdout } = await merchant.built(payoutOf("QUIET", "--json"));
+  const { code, stderr, stdout } = await merchant.built(payoutOf("QUIET"));
   expect({ code, stderr }).toMatchObject({ code: 0 });
-  expect(JSON.parse(stdout)).toMatchObject({ existing: true });
+  expect(stdout).toContain("no new payout was made");
   expect(stderr).toContain("An earlier run of QUIET ended without an answer");
   expect(Date.now() - killedMs).toBeGreaterThan(9_000);
   expect(await merchant.books("payouts")).toHaveLength(1);

@@ -659,7 +659,7 @@ export const mutants = [
   {
     name: "real money: nobody is asked",
     file: "program/terminal/confirm.ts",
-    find: "if (isReal) await requireWord(question, head, around);",
+    find: "if (isReal) await requireWord(question, ask, around);",
     replace: "if (isReal) await Promise.resolve();",
     tests: ["test/commands/production.test.ts"],
   },

@@ -42,7 +42,7 @@ const mayLoad: Record<string, { kB: number; of: Group[] }> = {
   methods: { kB: 610, of: [...call, "table"] },
   "pay create": { kB: 685, of: write },
   "payout send": { kB: 685, of: write },
-  "payout batch send": { kB: 790, of: [...write, "file"] },
+  "payout batch send": { kB: 795, of: [...write, "file"] },
   "callback listen": { kB: 690, of: [...write, "listener"] },
   "sandbox start": { kB: 940, of: [...write, "listener", "sandbox", "profile"] },
 };

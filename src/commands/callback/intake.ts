@@ -21,6 +21,6 @@ export async function intakeWorld(
     },
     now: host.now,
     sleep: host.sleep,
-    notice,
+    notice: (text) => notice(text, "callback.not-handled"),
   };
 }

@@ -100,7 +100,7 @@ async function settleEach(
       settled.push(await resolve(operation, finding, world));
     } catch (error) {
       if (isOne || !(error instanceof Failure)) throw error;
-      context.notice(`${error.message} ${error.details.hint ?? ""}`);
+      context.notice(`${error.message} ${error.details.hint ?? ""}`, "ledger.not-resolved");
       settled.push((await world.ledger()).find(operation.id) ?? operation);
     }
   }

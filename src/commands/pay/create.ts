@@ -89,7 +89,7 @@ export const payCreate = defineCommand({
     const { createPayment } = await import("../../operations/once.ts");
     const payment = await createPayment(input.amount, request, input, await context.world());
     await bringPage(payment.payment_url, input, context);
-    if (!input.wait) return { record: payment, waited: false };
+    if (!input.wait) return { record: payment, waited: false, payment_url: undefined };
     context.notice(`The customer pays at ${payment.payment_url}`);
     const { waitForPayment } = await import("../../operations/wait.ts");
     const record = await waitForPayment(
@@ -97,9 +97,9 @@ export const payCreate = defineCommand({
       { ...patienceOf(input), justMade: true },
       await context.world(),
     );
-    return { record, waited: true };
+    return { record, waited: true, payment_url: payment.payment_url };
   },
-  json: ({ record }) => record,
+  json: ({ record, payment_url }) => (payment_url ? { ...record, payment_url } : record),
   view: ({ record }) => paymentCard(record),
   ending: (done) => endingAfter(done),
 });

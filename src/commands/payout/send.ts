@@ -59,6 +59,7 @@ export const payoutSend = defineCommand({
   async run(input, context) {
     const { numberFormat } = await context.settings();
     const reference = input.ref ?? (await newReference(context.host));
+    context.concerns(reference);
     if (input.ref === undefined) context.notice(`Reference: ${reference}`);
     const recipientNumber = mobileText(input.to, numberFormat.value);
     if (!input.dryRun) {
@@ -91,7 +92,7 @@ export const payoutSend = defineCommand({
     const { sendPayout } = await import("../../operations/payout/send.ts");
     const { possibleDuplicate } = await import("../../operations/payout/duplicates.ts");
     const sent = await sendPayout(order, await context.world(), input);
-    if (sent.earlier) context.warn(possibleDuplicate(sent.earlier));
+    if (sent.earlier) context.notice(...possibleDuplicate(sent.earlier));
     const existing = sent.existing && input.ref !== undefined;
     if (existing)
       context.notice(

@@ -49,7 +49,10 @@ export async function forgetEntries(profile: Profile, context: Context): Promise
   const keychain = await context.keychain();
   for (const entry of entries) {
     if (await keychain.forget(entry)) continue;
-    context.notice(`No keychain can be reached here; an entry ${entry} may be left in it.`);
+    context.notice(
+      `No keychain can be reached here; an entry ${entry} may be left in it.`,
+      "keychain.entry-left",
+    );
   }
 }
 
@@ -60,7 +63,10 @@ async function tidyEntries(profile: Profile, context: Context): Promise<void> {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const entries = entriesOf(profile).join(", ");
-    context.notice(`${error.message} Delete there what is no longer needed: ${entries}.`);
+    context.notice(
+      `${error.message} Delete there what is no longer needed: ${entries}.`,
+      "keychain.entry-left",
+    );
   }
 }
 

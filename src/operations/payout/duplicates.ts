@@ -55,9 +55,8 @@ export function describeEarlier({ reference, id, state, createdAt }: Operation):
 }
 
 /** A new reference is a decision, so the payout is sent; the earlier one is worth a warning all the same. */
-export function possibleDuplicate(earlier: Operation): { reason: string; message: string } {
-  const message = `Possible duplicate: ${describeEarlier(earlier)}.`;
-  return { reason: "payout.possible-duplicate", message };
+export function possibleDuplicate(earlier: Operation): [message: string, reason: string] {
+  return [`Possible duplicate: ${describeEarlier(earlier)}.`, "payout.possible-duplicate"];
 }
 
 function duplicate(earlier: Operation, ledger: Known["ledger"]): Failure {

@@ -137,7 +137,11 @@ async function make(given: PayoutOrder, { kind, operation, restsSinceMs }: Claim
   const isResumed = kind === "resumed";
   const order = isResumed ? orderOf(operation) : given;
   const kept = isResumed && keptTexts(given, order);
-  if (kept) world.notice(`${order.reference} goes out as it was first asked for: ${kept}.`);
+  if (kept)
+    world.notice(
+      `${order.reference} goes out as it was first asked for: ${kept}.`,
+      "payout.first-order-kept",
+    );
   const doubt = isResumed ? await earlierDoubt(operation, world, restsSinceMs) : undefined;
   const { created, ...sent } = await createPayout(order, { operation, doubt }, world);
   const { payoutId, amount, merchantRef: reference } = created;

@@ -1,7 +1,7 @@
 import { amountText, type Paisa, readAmount } from "../../contract/amount.ts";
 import { masked } from "../../contract/keys.ts";
 import { Failure } from "../../failure.ts";
-import type { Confirmation, Context, Warning } from "../../frame/context.ts";
+import type { Confirmation, Context } from "../../frame/context.ts";
 import type { Ask } from "../../ui/ask.ts";
 import { badge } from "../../ui/style.ts";
 import type { Globals } from "../line/globals.ts";
@@ -13,7 +13,7 @@ interface Surroundings {
   speech: Speech;
   /** The way to the person, if there is one; its questions begin with this head. */
   ask(head: string): Promise<Ask | undefined>;
-  warn(warning: Warning): void;
+  notice: Context["notice"];
   /** Whether it was put together from answers: then it is seen once more as a whole, in a sandbox too. */
   isDialogue: boolean;
 }
@@ -30,6 +30,8 @@ export async function confirm(question: Confirmation, around: Surroundings): Pro
   const { environment, name, key } = question.profile ?? (await accountOf(accounts));
   const isReal = environment === "production";
   const head = speech.isTerminal ? badge(environment, await speech.style()) : "";
+  // Before the rows are shown: with JSON output only a person who is asked sees them.
+  const ask = isDialogue || (isReal && !globals.yes) ? await around.ask(head) : undefined;
   if (isReal || isDialogue || question.alwaysShown) {
     speech.say(titleOf(question, { isReal, hasBadge: head !== "" }), head);
     for (const [label, value] of [["Profile", name], ["Key", key], ...question.rows]) {
@@ -37,22 +39,22 @@ export async function confirm(question: Confirmation, around: Surroundings): Pro
     }
   } else if (head && !globals.quiet) speech.say(`${question.action}, profile ${name}`, head);
   await confirmWarnings(question, head, around);
-  if (question.profile) await confirmProfileChange(question, head, around);
-  else if (isReal) await requireWord(question, head, around);
-  else if (isDialogue) await requireYes(question, await around.ask(head));
+  if (question.profile) await confirmProfileChange(question, ask, globals);
+  else if (isReal) await requireWord(question, ask, around);
+  else if (isDialogue) await requireYes(question, ask);
 }
 
 /** Asks about each warning in a terminal; otherwise, and with --yes, prints it. */
 async function confirmWarnings(
   { warnings = [] }: Confirmation,
   head: string,
-  { globals, speech, warn, ...around }: Surroundings,
+  { globals, speech, notice, ...around }: Surroundings,
 ): Promise<void> {
   if (warnings.length === 0) return;
   const ask = globals.yes ? undefined : await around.ask(head);
   for (const warning of warnings) {
     if (ask === undefined) {
-      warn(warning);
+      notice(warning.message, warning.reason);
       continue;
     }
     speech.say(`Warning: ${warning.message}`);
@@ -71,11 +73,10 @@ async function accountOf(accounts: Surroundings["accounts"]) {
 /** A change of a profile sends nothing, so the error names another effect. */
 async function confirmProfileChange(
   { action }: Confirmation,
-  head: string,
-  { globals, ...around }: Surroundings,
+  ask: Ask | undefined,
+  { yes }: Globals,
 ): Promise<void> {
-  if (globals.yes) return;
-  const ask = await around.ask(head);
+  if (yes) return;
   if (!ask) {
     throw new Failure("access", "Production requires confirmation. Nothing was changed.", {
       hint: "Review the details above, then add --yes.",
@@ -97,13 +98,12 @@ function titleOf(
 
 async function requireWord(
   question: Confirmation,
-  head: string,
-  { accounts, globals, ...around }: Surroundings,
+  ask: Ask | undefined,
+  { accounts, globals }: Surroundings,
 ): Promise<void> {
   const { amountPaisa, typed } = question;
   if (globals.yes && (!typed || typed.isGiven)) return;
   if (globals.yes && typed) throw unconfirmed(`with --yes, ${typed.flags} have to be given too`);
-  const ask = await around.ask(head);
   if (!ask) throw unconfirmed(`add --yes${typed ? ` and ${typed.flags}` : ""}`);
   const limit = (await accounts.settings()).confirmAbove.value;
   const isLarge = amountPaisa !== undefined && amountPaisa > limit;
@@ -137,6 +137,6 @@ async function requireText({ what, matches }: TypedText, ask: Ask): Promise<void
 
 function unconfirmed(what: string): Failure {
   return new Failure("access", "This is a production account, and nobody confirmed.", {
-    hint: `Look at the lines above, then ${what}; nothing was sent.`,
+    hint: `Check what is about to be sent, then ${what}; nothing was sent.`,
   });
 }

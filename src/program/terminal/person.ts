@@ -1,4 +1,4 @@
-import type { Context, Warning } from "../../frame/context.ts";
+import type { Context } from "../../frame/context.ts";
 import type { Host } from "../../host.ts";
 import type { Globals } from "../line/globals.ts";
 import type { Stop } from "../stop.ts";
@@ -10,29 +10,39 @@ export type Person = Pick<Context, "confirm" | "ask" | "notice" | "show" | "show
 
 export interface PersonOptions {
   host: Host;
+  isJson: boolean;
   globals: Globals;
   speech: Speech;
   stop: Stop;
   /** Whose money it is that a person confirms. */
   accounts: Pick<Context, "account" | "settings">;
-  notice: (text: string) => void;
-  warn: (warning: Warning) => void;
+  notice: (text: string, reason?: string) => void;
   scrub: (text: string) => string;
 }
 
 /** Opens the way to the person; questions and drawings are loaded when they are needed. */
 export function openPerson(options: PersonOptions): Person {
-  const { host, globals, speech, stop, accounts, notice, warn } = options;
-  const { ask, hasAsked } = openAsking(host, globals, stop);
+  const { host, globals, speech, stop, accounts, notice } = options;
+  const asking = openAsking(host, globals, stop);
+  const { hasAsked } = asking;
+  const ask: typeof asking.ask = async (head) => {
+    const way = await asking.ask(head);
+    if (way) speech.attend();
+    return way;
+  };
   return {
     confirm: async (question) => {
-      const around = { accounts, globals, speech, ask, warn, isDialogue: hasAsked() };
+      const around = { accounts, globals, speech, ask, notice, isDialogue: hasAsked() };
       await (await import("./confirm.ts")).confirm(question, around);
     },
     ask: () => ask(),
     notice,
     show: async (view) => (await import("./show.ts")).show(view, options),
-    showQr: async (text) => (await import("./show-qr.ts")).showQr(text, options),
+    showQr: async (text) => {
+      // A program that reads JSON finds the address there.
+      if (options.isJson && !speech.isTerminal) return;
+      (await import("./show-qr.ts")).showQr(text, { host, globals, notice: speech.trace });
+    },
     progress: speech.progress,
   };
 }

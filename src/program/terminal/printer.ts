@@ -2,6 +2,7 @@ import { Failure } from "../../failure.ts";
 import type { Command, Shown } from "../../frame/command.ts";
 import type { Host } from "../../host.ts";
 import { columnsOf } from "../../ui/columns.ts";
+import type { Warning } from "../../ui/error-text.ts";
 import { render } from "../../ui/render.ts";
 import type { Scrubber } from "../../ui/scrub.ts";
 import { wantsColor } from "../../ui/style.ts";
@@ -15,6 +16,7 @@ export function openPrinter(
   { host, scrubber }: { host: Host; scrubber: Scrubber },
 ) {
   const format = globals.format ?? command.format ?? "table";
+  const isJson = format === "json" || format === "ndjson";
   const array = command.list && format === "json" && !globals.quiet ? openArray() : undefined;
   let continues = false;
   const put = async (text: string, changed = false): Promise<void> => {
@@ -22,12 +24,19 @@ export function openPrinter(
     if (lost) throw unwritable(lost, text, changed);
   };
   return {
-    isJson: format === "json" || format === "ndjson",
+    isJson,
 
-    /** @throws Failure with the answer in it, where stdout cannot be written */
-    async print({ result, view, streamed, changed }: Shown): Promise<void> {
+    /**
+     * @param takeWarnings gives the warnings that are part of a JSON result
+     * @throws Failure with the answer in it, where stdout cannot be written
+     */
+    async print(
+      { result, view, streamed, changed }: Shown,
+      takeWarnings: () => Warning[],
+    ): Promise<void> {
       if (view) {
-        const text = await render(result, view, {
+        const whole = isJson && isRecord(result) ? withWarnings(result, takeWarnings()) : result;
+        const text = await render(whole, view, {
           ...renderOptions(globals, host),
           format: streamed && format === "json" ? "ndjson" : format,
           continues,
@@ -42,6 +51,15 @@ export function openPrinter(
       if (array) await put(array.end());
     },
   };
+}
+
+/** Lists have no place for them: there they are part of the error, if there is one. */
+function withWarnings(result: object, warnings: Warning[]): object {
+  return warnings.length > 0 ? { ...result, warnings } : result;
+}
+
+function isRecord(result: unknown): result is object {
+  return typeof result === "object" && result !== null && !Array.isArray(result);
 }
 
 /** Makes one JSON array of lines that come one after the other. */

@@ -1,6 +1,7 @@
 import { errorCode } from "../../error-code.ts";
 import { exits, Failure } from "../../failure.ts";
 import type { Host } from "../../host.ts";
+import type { Warning } from "../../ui/error-text.ts";
 import type { Scrubber } from "../../ui/scrub.ts";
 import { cleanLines } from "../../ui/terminal-text.ts";
 import { write } from "./write.ts";
@@ -9,17 +10,20 @@ interface Reporting {
   host: Host;
   scrubber: Scrubber;
   asJson: boolean;
+  operation?: string | undefined;
+  warnings?: Warning[];
 }
 
 /** Says what went wrong, and returns the code. A stack trace only where LENDEN_DEBUG=1 asks for it. */
 export async function report(
   error: unknown,
-  { host, scrubber, asJson }: Reporting,
+  { host, scrubber, asJson, operation, warnings = [] }: Reporting,
 ): Promise<number> {
   const failure = error instanceof Failure ? error : unexpected(error);
   const { errorText } = await import("../../ui/error-text.ts");
   const lay = host.stderr.isTTY ? await layFor(host.stderr.columns) : undefined;
-  const options = { asJson, scrub: scrubber.scrub, ...(lay && { lay }) };
+  const said = { asJson, operation, warnings, scrub: scrubber.scrub };
+  const options = { ...said, ...(lay && { lay }) };
   await write(host.stderr, errorText(failure, options));
   if (host.env.LENDEN_DEBUG === "1")
     await write(host.stderr, `${scrubber.scrub(cleanLines(stackOf(error)))}\n`);

@@ -1,4 +1,5 @@
 import { formatPaisa } from "../../../contract/money.ts";
+import { Failure } from "../../../failure.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { card, field, sentence, text, type View } from "../../../ui/view.ts";
 import { type Before, batchBefore } from "./before.ts";
@@ -42,11 +43,20 @@ export const batchCheck = defineCommand({
   },
   json: ({ before, ...checked }) => ({ ...checkedJson(checked), before: before?.says ?? null }),
   view: (checked) => (checked.problemCount > 0 ? problemTable(checked) : totalsCard(checked)),
-  ending: ({ problemCount, isOnlyTaken, before }) => {
-    if (before?.conflict || (problemCount > 0 && isOnlyTaken)) return "conflict";
-    return problemCount > 0 ? "usage" : undefined;
+  ending: (seen) => {
+    const { problemCount, before, file } = seen;
+    if (before?.conflict) return before.conflict;
+    return problemCount > 0 ? problemsOf(seen, file) : undefined;
   },
 });
+
+function problemsOf(checked: Checked, file: string): Failure {
+  const { problemCount, isOnlyTaken } = checked;
+  const count = problemCount === 1 ? "1 problem" : `${problemCount} problems`;
+  const kind = isOnlyTaken ? "conflict" : "usage";
+  const hint = adviceOnProblems(checked);
+  return new Failure(kind, `${file} has ${count}. Nothing was sent.`, { hint });
+}
 
 function problemTable({ problems }: Checked): View {
   return {

@@ -23,7 +23,7 @@ export async function resumedBatch(
   input: PlanInput,
   ledger: Ledger,
   context: Context,
-  notices: string[] = [],
+  notices: BatchNotice[] = [],
 ): Promise<Batch> {
   const { resumeBatch } = await import("../../../batch/claim.ts");
   const { isMore, leftByOtherKeys, paidElsewhere } = await import("../../../batch/elsewhere.ts");
@@ -35,8 +35,12 @@ export async function resumedBatch(
       count: sums.unsent.count + sums.uncertain.count,
       sumPaisa: sums.unsent.sumPaisa + sums.uncertain.sumPaisa,
     };
-    if (open.count === 0) context.notice(alreadySentText(basename(input.file), standing, ledger));
-    for (const text of [...renamed(batch, input), ...notices]) context.notice(text);
+    if (open.count === 0) {
+      const text = alreadySentText(basename(input.file), standing, ledger);
+      context.notice(text, "batch.already-sent");
+    }
+    for (const { text, reason } of [...renamed(batch, input), ...notices])
+      context.notice(text, reason);
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
     checkExpected(input, { rowCount, totalPaisa });
     const left = leftByOtherKeys(batch, ledger);
@@ -59,10 +63,15 @@ export async function resumedBatch(
   });
 }
 
-function renamed(batch: Batch, { name }: PlanInput): string[] {
-  return name === undefined || name === batch.name
-    ? []
-    : [`This file is batch ${batch.id} already, by the name ${batch.name}.`];
+interface BatchNotice {
+  text: string;
+  reason: string;
+}
+
+function renamed(batch: Batch, { name }: PlanInput): BatchNotice[] {
+  if (name === undefined || name === batch.name) return [];
+  const text = `This file is batch ${batch.id} already, by the name ${batch.name}.`;
+  return [{ text, reason: "batch.same-file" }];
 }
 
 /** Reads a file, and makes a durable plan of it, once somebody confirmed. */
@@ -102,16 +111,15 @@ export async function newBatch(
   }
 }
 
-/** Other bytes, and the same rows: references made from these bytes would pay everybody once more. */
+/** Other bytes, and the same rows: references made from these bytes would pay each recipient again. */
 function savedAnew(
   before: Batch,
   input: PlanInput,
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
-  return resumedBatch(before, input, ledger, context, [
-    `This file was saved anew, and its rows are those of batch ${before.id}: that plan is what counts.`,
-  ]);
+  const text = `This file was saved again, and its rows are those of batch ${before.id}. That plan counts.`;
+  return resumedBatch(before, input, ledger, context, [{ text, reason: "batch.same-rows" }]);
 }
 
 /** The file checked, and the request of its first row; nothing is sent or kept. */
@@ -127,7 +135,7 @@ export async function previewOf(
   try {
     const before = await batchBefore({ ...file, draft }, ledger);
     if (before?.conflict) throw before.conflict;
-    if (before) context.notice(before.says);
+    if (before) context.notice(before.says, "batch.exists");
     else refuseProblems(checked);
     const totals = draft.totals();
     checkExpected(input, totals);

@@ -6,6 +6,7 @@ import { readCount } from "../../../frame/common-flags.ts";
 import { flag } from "../../../frame/flag.ts";
 import type { Preview } from "../../../frame/preview.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
+import { batchFailure } from "./ending.ts";
 import { newBatch, previewOf, resumedBatch } from "./planned.ts";
 import { sendWithProgress } from "./sending.ts";
 import { sourceFlags, sourceInput } from "./source.ts";
@@ -83,16 +84,18 @@ export const batchSend = defineCommand({
       ? await resumedBatch(known, input, ledger, context)
       : await newBatch(input, hash, ledger, context);
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
-    const { stopped, existing } = await sendWithProgress(batch, pacing, ledger, context);
+    const { stopped, existing, because } = await sendWithProgress(batch, pacing, ledger, context);
     if (input.wait && !stopped) await waitWithProgress(batch, patienceOf(input), ledger, context);
     const standing = readStanding(batch, ledger);
     const advice = adviceOn(standing, ledger);
     if (advice) context.notice(advice);
-    return { ...standing, existing, waited: input.wait, stoppedBy: stopped?.kind };
+    const stoppedBy = stopped?.kind;
+    return { ...standing, existing, waited: input.wait, stoppedBy, because, advice };
   },
   json: (done) => ({ ...standingJson(done), existing: sumJson(done.existing) }),
   view: (done) => standingCard(done),
-  ending: ({ sums, waited, stoppedBy }) => endingOf(sums, { waited, stoppedBy }),
+  ending: (done) =>
+    batchFailure(endingOf(done.sums, done), done, { because: done.because, hint: done.advice }),
 });
 
 interface Sent extends BatchStanding {
@@ -100,4 +103,7 @@ interface Sent extends BatchStanding {
   existing: Sum;
   waited: boolean;
   stoppedBy: FailureKind | undefined;
+  /** What ended it early, in words. */
+  because: string | undefined;
+  advice: string | undefined;
 }

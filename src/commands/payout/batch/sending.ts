@@ -6,7 +6,7 @@ import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import type { World } from "../../../operations/world.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { type Counter, openCounter } from "./counter.ts";
-import { readStanding, rowsAnd } from "./standing-card.ts";
+import { readStanding, rowsAnd, sentText } from "./standing-card.ts";
 
 interface Pacing {
   concurrency: number;
@@ -19,6 +19,8 @@ interface RunOver {
   stopped: Failure | undefined;
   /** Rows that were not paid now: the service had payouts of their references already. */
   existing: Sum;
+  /** What ended it before its last row, in words. */
+  because?: string | undefined;
 }
 
 /** Sends what is open of a batch, with its progress on stderr; then lets it go. */
@@ -41,8 +43,17 @@ export async function sendWithProgress(
   for (const text of onDoubts(before.uncertain.count, forgotten)) context.notice(text);
   const told = await sendTelling(batch, pacing, seen, ledger, context);
   letGo(batch, ledger);
-  for (const text of onEnd(told, seen, await context.world())) context.notice(text);
-  return { stopped: told.stopped, existing: seen.existing };
+  const { existing } = seen;
+  if (existing.count > 0) context.notice(notPaidNow(existing), "batch.existing");
+  const world = await context.world();
+  const ended = [...onEnd(told, seen, world)];
+  for (const text of ended) context.notice(text);
+  if (world.isOutOfTime() && !seen.isOver()) {
+    ended.push("--timeout ended the batch.");
+    const counts = sentText(readStanding(batch, ledger));
+    context.notice(`--timeout ended the batch: ${counts} Run the same command again to resume.`);
+  }
+  return { stopped: told.stopped, existing, because: ended.join(" ") || undefined };
 }
 
 function isAllAccepted({ refused, cancelled, conflict }: Standings): boolean {
@@ -83,7 +94,9 @@ async function sendTelling(
     if (end === "unreachable" || end === "uncertain") told.silence = failure ?? told.silence;
     if (end === "locked" && failure) told.held = { rows: (told.held?.rows ?? 0) + 1, by: failure };
     const text = textOf(end, failure);
-    if (text) progress.note(`line ${row.line}, ${row.reference}: ${text}`);
+    if (!text) return;
+    const reason = isAllThatIsLeft(end, failure) ? "payout.outcome-not-recorded" : undefined;
+    context.notice(`line ${row.line}, ${row.reference}: ${text}`, reason);
   };
   try {
     told.stopped = await sendBatch({ ...pacing, batch, ledger, commit, onRow }, world);
@@ -95,15 +108,14 @@ async function sendTelling(
 
 function* onEnd({ stopped, silence, held }: Told, seen: Counter, world: World): Generator<string> {
   const goesOn = "The same command again goes on.";
-  if (seen.existing.count > 0) yield notPaidNow(seen.existing);
   if (held)
     yield `${rowsText(held.rows)} not sent now, for others work on them. ${inOneLine(held.by)}`;
   if (stopped) yield inOneLine(stopped);
   const isHalfDone = stopped?.kind === "conflict" || stopped?.kind === "access";
-  const isToGoOn = !seen.isOver() && (stopped ? isHalfDone : world.isStopping());
-  const why = world.isOutOfTime() ? "The time of --timeout is over" : "Stopped";
-  if (isToGoOn) yield `${why}; still open: ${seen.left()}. ${goesOn}`;
-  else if (silence && !stopped) yield `${silence.message} ${goesOn}`;
+  const isStopped = world.isStopping() && !world.isOutOfTime();
+  const isToGoOn = !seen.isOver() && (stopped ? isHalfDone : isStopped);
+  if (isToGoOn) yield `Stopped; still open: ${seen.left()}. ${goesOn}`;
+  else if (silence && !stopped && !world.isOutOfTime()) yield `${silence.message} ${goesOn}`;
 }
 
 function notPaidNow({ count, sumPaisa }: Sum): string {

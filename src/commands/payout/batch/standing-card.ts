@@ -78,6 +78,25 @@ export function standingCard({ batch, sums, sentBefore }: BatchStanding): Card {
   ]);
 }
 
+/** How many rows of a batch were sent, and what became of the others. */
+export function sentText({ batch, sums }: Pick<BatchStanding, "batch" | "sums">): string {
+  const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
+  const accepted = [sums.completed, sums.processing, sums.cancelled];
+  const count = accepted.reduce((total, one) => total + one.count, 0);
+  const sumPaisa = accepted.reduce((total, one) => total + one.sumPaisa, 0n);
+  const others = [
+    ["cancelled", sums.cancelled],
+    ["rejected", sums.refused],
+    ["in conflict", sums.conflict],
+    ["outcome unknown", sums.uncertain],
+    ["not sent", sums.unsent],
+  ] as const;
+  return `${[
+    `${count} of ${rowsText(rowCount)} ${count === 1 ? "was" : "were"} sent (${formatPaisa(sumPaisa)} of ${formatPaisa(totalPaisa)})`,
+    ...others.filter(([, sum]) => sum.count > 0).map(([label, sum]) => `${label}: ${sum.count}`),
+  ].join("; ")}.`;
+}
+
 /** What to do about rows that ended without the money arriving; undefined where there are none. */
 export function adviceOn({ batch, sums }: BatchStanding, ledger: Ledger): string | undefined {
   const parts: string[] = [];

@@ -6,6 +6,7 @@ import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import { flag } from "../../../frame/flag.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
+import { batchFailure } from "./ending.ts";
 import { batchArgument, batchNamed } from "./named.ts";
 import {
   adviceOn,
@@ -58,21 +59,23 @@ export const batchStatus = defineCommand({
     if (advice) context.notice(advice);
     const left = standing.sums.unsent.count + standing.sums.uncertain.count;
     const by = holderNow(batch, ledger);
-    if (by) context.notice(underWayText(by));
+    if (by) context.notice(underWayText(by), "batch.in-progress");
     else if (left > 0)
       context.notice(
         `${rowsText(left)} still to be sent or in doubt: 'lenden payout batch send' with the same file goes on.`,
       );
-    return { ...standing, waited: input.wait, unseen, isUnderWay: by !== undefined };
+    return { ...standing, waited: input.wait, unseen, isUnderWay: by !== undefined, advice };
   },
   json: (done) => standingJson(done),
   view: (done) => standingCard(done),
-  ending: ({ sums, waited, unseen, isUnderWay }) => {
-    const ended = endingOf(sums, { waited });
-    if (isUnderWay && (ended === "uncertain" || ended === "unreachable")) return "pending";
-    return ended === "conflict" || ended === "uncertain" ? ended : (unseen ?? ended);
-  },
+  ending: (seen) => batchFailure(kindOf(seen), seen, { hint: seen.advice }),
 });
+
+function kindOf({ sums, waited, unseen, isUnderWay }: Seen): FailureKind | undefined {
+  const ended = endingOf(sums, { waited });
+  if (isUnderWay && (ended === "uncertain" || ended === "unreachable")) return "pending";
+  return ended === "conflict" || ended === "uncertain" ? ended : (unseen ?? ended);
+}
 
 interface Seen extends BatchStanding {
   waited: boolean;
@@ -80,6 +83,7 @@ interface Seen extends BatchStanding {
   unseen: FailureKind | undefined;
   /** Whether a process sends it at this moment. */
   isUnderWay: boolean;
+  advice: string | undefined;
 }
 
 async function refresh(batch: Batch, ledger: Ledger, context: Context) {

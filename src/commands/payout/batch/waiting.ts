@@ -22,7 +22,7 @@ export async function waitWithProgress(
     return open === 0 ? "No row is left to wait for" : `${rowsText(open)} not ended yet`;
   };
   const progress = context.progress(() => [line()]);
-  const world = { ...(await context.world()), notice: progress.note };
+  const world = await context.world();
   try {
     return await waitForBatch(watched, patience, world, (count) => {
       open = count;

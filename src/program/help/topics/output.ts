@@ -31,7 +31,7 @@ export const page: Page = [
     "Colours",
   ),
   text(
-    'One sentence says what happened, one says what to do. With --json it is one line: {"error":{"kind","message","hint","status","code","operation"}}.',
+    'One sentence says what happened, one says what to do. With --json it is one line: {"error":{"kind","message","hint","status","code","operation"}}. Nothing else is on stderr then, except with --verbose. A warning about money is in the field warnings of the result, or of the error.',
     "Errors",
   ),
   text(
