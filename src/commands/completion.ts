@@ -1,6 +1,7 @@
+import { type Reading, rejected } from "../contract/reading.ts";
 import { usage } from "../failure.ts";
 import { defineCommand } from "../frame/command.ts";
-import { argument, flag, oneOf } from "../frame/flag.ts";
+import { argument, flag, oneOf, takes } from "../frame/flag.ts";
 import type { Installed } from "./completion-file.ts";
 import { type Shell, shells } from "./completion-places.ts";
 
@@ -14,7 +15,7 @@ export const completion = defineCommand({
     { line: "lenden completion zsh --uninstall", says: "takes that file away again" },
     { line: "lenden completion fish", says: "prints it, for those who keep such files themselves" },
   ],
-  arguments: { shell: argument.required(shells.join("|"), "The shell", oneOf(shells)) },
+  arguments: { shell: argument.required(shells.join("|"), "The shell", takes(shells, readShell)) },
   flags: {
     install: flag.toggle("--install", "Write it to where the shell finds it"),
     uninstall: flag.toggle("--uninstall", "Remove what --install wrote"),
@@ -32,6 +33,30 @@ export const completion = defineCommand({
     text: "script" in done ? done.script.trimEnd() : saidOf(done),
   }),
 });
+
+const readKnown = oneOf(shells);
+/** Real names that are a letter or two from a shell that lenden knows. */
+const otherShells = [
+  "ash",
+  "cmd",
+  "csh",
+  "dash",
+  "ksh",
+  "mksh",
+  "nu",
+  "sh",
+  "tcsh",
+  "xonsh",
+  "yash",
+];
+
+/** Another shell is not a mistyped one; `pwsh` is what PowerShell's program is called. */
+function readShell(text: string): Reading<Shell> {
+  const typed = text.toLowerCase();
+  const known = `This is not one of: ${shells.join(", ")}.`;
+  if (typed === "pwsh") return rejected(`${known} Did you mean powershell?`);
+  return otherShells.includes(typed) ? rejected(known) : readKnown(text);
+}
 
 interface Printed {
   shell: Shell;

@@ -220,7 +220,7 @@ describe("what there is not", () => {
       "There is no flag '--jsno'; did you mean --json?",
       "See 'lenden --help'",
     ],
-    [["--api-key", "x", "methods"], "no flag takes a key or a secret", "See 'lenden --help'"],
+    [["--api-key", "x", "methods"], "no flag takes a secret", "See 'lenden --help'"],
     [
       ["payout", "--amount", "5", "send"],
       "--amount is a flag of a command, and stands after it",
@@ -265,12 +265,55 @@ describe("what there is not", () => {
     [["pay", "list", "--from", "today"], "'--from'; did you mean --since?"],
     [["methods", "--format", "json"], "'--format'; did you mean --output?"],
     [["methods", "-n"], "'-n'."],
-    [["methods", "--secret", "x"], "'--secret': no flag takes a key or a secret."],
-    [["profile", "add", "--api-key", "x"], "'--api-key'; did you mean --key-file?"],
+    [["payout", "send", "--idempotency-key", "INV-7"], "'--idempotency-key'; did you mean --ref?"],
+    [["profile", "add", "--key-stdn"], "'--key-stdn'; did you mean --key-stdin?"],
+    [["profile", "add", "--secret-fil", "x"], "'--secret-fil'; did you mean --secret-file?"],
   ])("%j: the flag gets one too", async (argv, says) => {
     const { code, stderr } = await lenden(argv);
     expect(code).toBe(2);
     expect(stderr).toContain(`There is no flag ${says}`);
+  });
+
+  test.each(
+    [
+      ...["--key", "--api-key", "--apikey", "--API-KEY", "--api_key", "--x-api-key", "--token"],
+      ...["--secret", "--payout-secret", "--password", "--api-kye", "--secrt", "--passwrod"],
+    ].flatMap((name) => [
+      [name, [name, "sk_sandbox_hidden"]] as const,
+      [name, [`${name}=sk_hidden`]] as const,
+    ]),
+  )("%s %j is told that no flag takes a secret, and nothing else", async (name, typed) => {
+    const lines = [["payout", "send"], ["refund", "create"], ["profile", "add"], ["methods"]].map(
+      (line) => [...line, ...typed],
+    );
+    for (const line of [...lines, [...typed, "methods"], ["payout", ...typed, "send"]]) {
+      const { code, stdout, stderr } = await lenden(line);
+      expect([line, code, stdout]).toEqual([line, 2, ""]);
+      const says = stderr.split("\n").find((one) => one.includes("no flag takes a secret"));
+      const named = /_/.test(name) ? "of that name" : `'${name}'`;
+      expect(says?.trim().replace("error: ", "")).toBe(
+        `There is no flag ${named}: no flag takes a secret. Store it with 'lenden profile add'.`,
+      );
+      expect(stderr).not.toMatch(/hidden|did you mean/i);
+    }
+  });
+
+  test.each([
+    ["tcsh", ""],
+    ["ksh", ""],
+    ["sh", ""],
+    ["nu", ""],
+    ["bsah", " Did you mean bash?"],
+    ["zhs", " Did you mean zsh?"],
+    ["fihs", " Did you mean fish?"],
+    ["pwsh", " Did you mean powershell?"],
+    ["PowerShell", " Did you mean powershell?"],
+  ])("completion %s is suggested a shell only if it was mistyped:%s", async (shell, suggestion) => {
+    const { code, stderr } = await lenden(["completion", shell]);
+    expect(code).toBe(2);
+    expect(stderr.split("\n")[0]).toMatch(
+      new RegExp(`one of: bash, zsh, fish, powershell\\.${suggestion.replace("?", "\\?")}$`),
+    );
   });
 
   test("the other names of flags are of flags that there are", () => {

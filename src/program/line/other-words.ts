@@ -1,3 +1,5 @@
+import { distance } from "fastest-levenshtein";
+
 /**
  * What other tools call a command, by its name here. Nothing runs by these words: they only help to
  * say what was probably meant.
@@ -81,9 +83,21 @@ export const otherFlags: Record<string, string[]> = {
   "no-input": ["non-interactive", "batch", "no-prompt", "no-interactive"],
   color: ["colour", "colors", "colours"],
   timeout: ["max-time", "deadline"],
-  "key-file": ["key", "api-key", "api-key-file"],
-  "secret-file": ["secret", "payout-secret"],
+  "key-file": ["api-key-file"],
+  "secret-file": ["payout-secret-file"],
 };
 
-/** What holds a secret elsewhere; here no flag does. */
-export const secretFlags = ["key", "api-key", "apikey", "secret", "payout-secret", "token", "auth"];
+/** What holds a secret elsewhere, without hyphens; here no flag does. */
+const secretFlags = [
+  ...["key", "apikey", "xapikey", "accesskey", "secretkey", "privatekey"],
+  ...["token", "apitoken", "accesstoken", "authtoken", "bearer"],
+  ...["secret", "secrets", "apisecret", "clientsecret", "payoutsecret"],
+  ...["password", "passwd", "passphrase", "auth", "authorization", "credential", "credentials"],
+];
+
+/** Whether a flag's name says that its value is a secret; a long name may be mistyped. */
+export function namesSecret(bare: string): boolean {
+  const name = bare.toLowerCase().replace(/[-_]/g, "");
+  const most = name.length < 5 ? 0 : name.length < 6 ? 1 : 2;
+  return secretFlags.some((secret) => secret === name || distance(secret, name) <= most);
+}

@@ -5,7 +5,7 @@ import { nearest } from "../../nearest.ts";
 import { topics } from "../help/topics.ts";
 import { globalFlags } from "./globals.ts";
 import { meantPaths } from "./meant.ts";
-import { otherFlags, secretFlags } from "./other-words.ts";
+import { namesSecret, otherFlags } from "./other-words.ts";
 
 /**
  * The failure of a command that there is not, `words` being what follows the group. What was typed
@@ -54,9 +54,10 @@ export function unknownFlags(typed: string[], flags: Command["flags"]): string[]
     const name = text.split("=")[0] ?? text;
     const bare = name.replace(/^-+/, "");
     if (text !== name && all.includes(name)) return `${name} takes no value.`;
+    // Before any near miss: whoever follows one puts the secret into another field.
+    if (namesSecret(bare))
+      return `There is no flag ${shown(name)}: no flag takes a secret. Store it with 'lenden profile add'.`;
     const meant = all.find((flag) => isOtherName(bare, flag)) ?? nearest(name, all);
-    if (!meant && secretFlags.includes(bare.toLowerCase()))
-      return `There is no flag ${shown(name)}: no flag takes a key or a secret. Set LENDEN_API_KEY and LENDEN_PAYOUT_SECRET, or run 'lenden profile add'.`;
     return `There is no flag ${shown(name)}${meant ? `; did you mean ${meant}?` : "."}`;
   });
 }
