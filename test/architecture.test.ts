@@ -38,7 +38,7 @@ const mayImport: Record<string, string[]> = {
     "string-argv",
   ],
   sqlite: ["failure.ts", "error-code.ts", "libsql"],
-  ledger: ["sqlite", "types:contract", "failure.ts", "state.ts"],
+  ledger: ["sqlite", "contract", "failure.ts", "state.ts"],
   batch: [
     "operations",
     "ledger",

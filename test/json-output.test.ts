@@ -224,7 +224,7 @@ describe("a command that succeeds with JSON output has nothing on stderr", () =>
     const again = await merchant.lenden(sendOf(path));
     expect(again).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(again.stdout).warnings).toEqual([
-      { reason: "batch.nothing-left", message: expect.stringContaining("nothing was sent now") },
+      { reason: "batch.already-sent", message: expect.stringContaining("Nothing was sent.") },
     ]);
   });
 });
@@ -307,7 +307,7 @@ function envOf(baseUrl: string): Record<string, string> {
   return {
     LENDEN_BASE_URL: baseUrl,
     LENDEN_API_KEY: "sk_sandbox_abc-abcdefghijkl-abc",
-    LENDEN_PAYOUT_SECRET: "not-a-secret-of-anybody",
+    LENDEN_PAYOUT_SECRET: "not-a-real-secret",
   };
 }
 

@@ -46,7 +46,7 @@ export function paisaOf(number: number): Paisa | undefined {
 }
 
 const example = "Write digits and at most two decimals, for example 1250.50.";
-/** Some patterns below take quadratic time, and nothing longer is an amount that somebody mistyped. */
+/** Some patterns below take quadratic time, and nothing longer is a mistyped amount. */
 const longestMeant = 100;
 
 /** A refused amount is answered with the reading that was probably meant, never silently mended. */

@@ -25,3 +25,8 @@ export function parseUrl(text: string): URL | undefined {
 export function isLoopback(url: URL): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
 }
+
+/** True for a sandbox on this machine: it gives the same IDs again after a restart. */
+export function forgetsIds(account: { baseUrl: string; environment: string }): boolean {
+  return account.environment === "sandbox" && isLoopback(new URL(account.baseUrl));
+}

@@ -1,4 +1,4 @@
-import { isLoopback } from "../contract/url.ts";
+import { forgetsIds } from "../contract/url.ts";
 import type { Database } from "../sqlite/database.ts";
 import type { History } from "./history.ts";
 import type { Outcome } from "./operation.ts";
@@ -58,17 +58,6 @@ export function openSettling(database: Database, worker: Worker, history: Histor
   }
 
   return { settle, holderOfId: (one: Settled) => holdersOf([one])[0] };
-}
-
-/** A sandbox on this machine gives the same ids again after a restart. */
-export function forgetsIds({
-  baseUrl,
-  environment,
-}: {
-  baseUrl: string;
-  environment: string;
-}): boolean {
-  return environment === "sandbox" && isLoopback(new URL(baseUrl));
 }
 
 function isConfirmed({ outcome }: Settled): boolean {

@@ -2,9 +2,9 @@ import { type Paisa, paisaOf } from "../contract/amount.ts";
 import { sameMobile } from "../contract/mobile.ts";
 import { formatAmount, formatPaisa } from "../contract/money.ts";
 import type { ServiceRecord } from "../contract/record.ts";
+import { forgetsIds } from "../contract/url.ts";
 import { Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { forgetsIds } from "../ledger/settling.ts";
 import type { World } from "./world.ts";
 
 /** What decides who gets how much, as it was asked for. What was not, is not compared. */

@@ -113,7 +113,10 @@ test.each([
   const second = await batch(["send", file, "--json"], data);
   const { warnings, ...shown } = JSON.parse(second.stdout);
   expect([second.code, shown]).toEqual([0, JSON.parse(first.stdout)]);
-  expect(warnings[0].message).toContain("This file was saved anew, and its rows are those of");
+  expect(warnings).toMatchObject([
+    { reason: "batch.already-sent" },
+    { reason: "batch.same-rows", message: expect.stringContaining("This file was saved again") },
+  ]);
   expect(await sent()).toHaveLength(before);
 });
 
@@ -164,7 +167,7 @@ test("of a file with references the rows that differ are named, wherever they st
   expect((await batch(["send", file], data)).stderr).toContain("and 60 more");
   write(rows.toReversed());
   const turned = await batch(["send", file], data);
-  expect([turned.code, turned.stderr]).toEqual([0, expect.stringContaining("saved anew")]);
+  expect([turned.code, turned.stderr]).toEqual([0, expect.stringContaining("saved again")]);
 });
 
 test("a file whose references or names alone changed is another one, and what changed is listed", async () => {
