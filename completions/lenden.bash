@@ -310,6 +310,9 @@ _lenden_known() {
     'ledger export')
       flags='--exact'
       ;;
+    'ledger check')
+      flags='--accept'
+      ;;
     'callback')
       members='listen verify list show replay test'
       ;;

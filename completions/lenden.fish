@@ -481,6 +481,9 @@ function __lenden_known --no-scope-shadowing
         case 'ledger export'
             set flags \
                 '--exact Write CSV cells unchanged; a spreadsheet may run them as formulas'
+        case 'ledger check'
+            set flags \
+                '--accept Start a new ledger if this one is empty or missing'
         case 'callback'
             set members \
                 'listen Receive callbacks on this machine, verify each, and pass it on' \

@@ -583,6 +583,11 @@ $global:LendenPlaces = @{
             '--exact Write CSV cells unchanged; a spreadsheet may run them as formulas'
         )
     }
+    'ledger check' = @{
+        flags = @(
+            '--accept Start a new ledger if this one is empty or missing'
+        )
+    }
     'callback' = @{
         members = @(
             'listen Receive callbacks on this machine, verify each, and pass it on'

@@ -1,5 +1,4 @@
 import type { Host } from "./host.ts";
-import { enableCompileCache } from "./program/compile-cache.ts";
 import { readyHelp } from "./program/help/ready.ts";
 
 export { processHost } from "./host.ts";
@@ -9,7 +8,10 @@ export async function main(argv: string[], host: Host): Promise<number> {
   const isVersion = argv.length === 1 && argv[0] === "--version";
   const ready = isVersion ? `${versionOf(host)}\n` : readyHelp(argv, host);
   if (ready !== undefined && host.lastOutput.write(ready)) return 0;
-  if (host.keepsCompiled) enableCompileCache(host.folders.cache);
+  if (host.keepsCompiled) {
+    const { enableCompileCache } = await import("./program/compile-cache.ts");
+    enableCompileCache(host.folders.cache);
+  }
   const { run } = await import("./program/run.ts");
   return run(argv, host, versionOf(host));
 }

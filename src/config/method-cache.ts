@@ -14,7 +14,7 @@ const writtenAnewMs = 60 * 60_000;
 /** The methods of one account, looked up once and kept for a day. */
 export interface MethodCache {
   read(): PaymentMethod[] | undefined;
-  write(methods: PaymentMethod[]): void;
+  write(methods: PaymentMethod[]): void | Promise<void>;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checkHealth } from "../ledger/health.ts";
 import { failed, passed, type Verdict, warning } from "./finding.ts";
@@ -7,12 +6,9 @@ import type { Patient } from "./patient.ts";
 /** Whether the ledger opens and is whole, and whether something in it waits for a decision. */
 export async function ledgerHealth({ folders }: Patient["host"]): Promise<Verdict> {
   const path = join(folders.data, "ledger.db");
-  const bytes = await stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
-  if (bytes === 0) return passed("none yet; it is made when something is first sent");
-  const { faults, uncertainCount } = await checkHealth(path);
+  const health = await checkHealth(path);
+  if (!health) return passed("none yet; it is made when something is first sent");
+  const { faults, uncertainCount, bytes } = health;
   const size = `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
   if (faults.length > 0) {
     return failed(

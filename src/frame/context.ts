@@ -47,6 +47,8 @@ export interface Context {
   world(): Promise<World>;
   /** The ledger of the account. */
   ledger(): Promise<Ledger>;
+  /** What is wrong with the ledger's file; undefined if it can be opened, or is yet to be created. */
+  lostLedger(): Promise<LostLedger | undefined>;
   /** Brings many changes to the ledger in one commit. */
   committer(): Promise<Commit>;
   /** An id as it was typed, or the newest one of its kind in the ledger: `@last`, `@2`, … */
@@ -112,6 +114,14 @@ export interface RawOutcome {
   body: unknown;
 }
 
+/** A ledger that is empty, or missing although it was used before. */
+export interface LostLedger {
+  path: string;
+  state: "empty" | "missing";
+  /** Starts a new ledger in its place, and records that a user accepted it. */
+  accept(): Promise<void>;
+}
+
 export interface MethodWanted {
   method: string | undefined;
   /** Sent as it is, unlooked. */
@@ -132,6 +142,8 @@ export interface Confirmation {
   profile?: { name: string; environment: Environment; key: string };
   /** Each is confirmed in a terminal, in the sandbox too. Otherwise, and with --yes, it is printed. */
   warnings?: Warning[];
+  /** Whether a sandbox account is asked too. */
+  alwaysAsked?: boolean;
   /** For what moves a sum worth a second thought: the text that a person types to go on. */
   typed?: {
     what: string;

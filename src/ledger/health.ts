@@ -1,5 +1,7 @@
+import { statSync } from "node:fs";
 import type { Database } from "../sqlite/database.ts";
 import { openDatabase } from "../sqlite/open.ts";
+import { ledgerFileState, lossOf, rejectWithoutTables } from "./file-state.ts";
 
 /** How a ledger is, of whichever account. */
 export interface Health {
@@ -7,20 +9,28 @@ export interface Health {
   faults: string[];
   /** Operations of which nobody knows yet whether they happened. */
   uncertainCount: number;
+  /** The size of its file, in bytes. */
+  bytes: number;
 }
 
 const faultsShown = 3;
 
 /**
- * Looks through a ledger that exists, and changes nothing in it.
+ * Looks through a ledger, and changes nothing in it; undefined if there has been none so far.
  *
- * @throws Failure `internal` when it is no database at all
+ * @throws Failure `internal` when it was lost, or is no database at all
  */
-export async function checkHealth(path: string): Promise<Health> {
+export async function checkHealth(path: string): Promise<Health | undefined> {
+  const state = ledgerFileState(path);
+  const loss = lossOf(state, path);
+  if (loss) throw loss;
+  if (state.kind === "new") return undefined;
   const database = await openDatabase(path);
+  rejectWithoutTables(database, path);
   try {
     const faults = faultsIn(database);
-    return { faults, uncertainCount: faults.length > 0 ? 0 : countUncertain() };
+    const { size: bytes } = statSync(path);
+    return { faults, uncertainCount: faults.length > 0 ? 0 : countUncertain(), bytes };
   } finally {
     database.close();
   }

@@ -1,4 +1,5 @@
 import type { Database } from "../sqlite/database.ts";
+import { lastAcceptance } from "./acceptance.ts";
 import { type Batches, openBatches } from "./batches/batches.ts";
 import { type Callbacks, openCallbacks } from "./callbacks/callbacks.ts";
 import { openChanges } from "./changes.ts";
@@ -29,6 +30,7 @@ export function openLedger(database: Database, worker: Worker) {
     historyOf: history.of,
     verify: history.verify,
     damage: () => faultsIn(database),
+    accepted: () => lastAcceptance(database),
 
     /** The batches of the account; opened when they are first asked for. */
     batches: (): Batches => {

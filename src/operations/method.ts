@@ -7,13 +7,13 @@ import type { World } from "./world.ts";
 
 interface Kept {
   read(): PaymentMethod[] | undefined;
-  write(methods: PaymentMethod[]): void;
+  write(methods: PaymentMethod[]): void | Promise<void>;
 }
 
 /** Asks the service for its methods, and keeps them. */
 export async function listMethods(world: World, kept: Kept): Promise<PaymentMethod[]> {
   const methods = dataOf(await world.client.listMethods({}));
-  kept.write(methods);
+  await kept.write(methods);
   return methods;
 }
 

@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
-import { chmodSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { ulid } from "ulid";
 import type { Account } from "../config/account.ts";
-import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
+import { rejectWithoutTables } from "../ledger/file-state.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import type { Owner } from "../ledger/operation.ts";
-import { makeFolder } from "../make-folder.ts";
 import { openDatabase } from "../sqlite/open.ts";
 import { keepRecent } from "./completion/recent.ts";
 import { alone, openPresence } from "./presence/presence.ts";
@@ -33,13 +31,15 @@ export interface LedgerOptions {
  * Opens the ledger of an account.
  *
  * @param path the file, or `:memory:` for what leaves no trace
- * @throws Failure `internal` when it cannot be used; nothing was sent then (P7)
+ * @throws Failure `internal` when it cannot be used, or was lost; nothing was sent then (P7)
  */
 export async function openAccountLedger(
   path: string,
   { owner, host, command, scrub, lock }: LedgerOptions,
 ): Promise<OpenedLedger> {
   const database = await openDatabase(path);
+  // With a lock, another thread of this process has opened the ledger already.
+  if (path !== ":memory:" && lock === undefined) rejectWithoutTables(database, path);
   const presence =
     path === ":memory:"
       ? alone
@@ -91,18 +91,4 @@ function openIds({ now, randomBytes }: Host): () => string {
 export function ownerOf({ name, environment, baseUrl, apiKey }: Account): Owner {
   const keyId = createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
   return { profile: name, environment, baseUrl, keyId };
-}
-
-/** The one file of all accounts, in a folder that nobody else reads. */
-export function ledgerFile({ folders }: Host): string {
-  try {
-    makeFolder(folders.data, 0o700);
-    if ((statSync(folders.data).mode & 0o077) !== 0) chmodSync(folders.data, 0o700);
-  } catch (cause) {
-    throw new Failure("internal", `The folder ${folders.data} cannot be made; nothing was sent.`, {
-      hint: "Check its permissions, or set LENDEN_DATA_DIR to a folder of your own.",
-      cause,
-    });
-  }
-  return join(folders.data, "ledger.db");
 }

@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { PaymentMethod } from "../contract/methods.ts";
 import type { Context } from "../frame/context.ts";
 import type { Host } from "../host.ts";
 import type { Accounts, AccountsOptions } from "./accounts.ts";
@@ -51,7 +54,16 @@ export function methodsOnDemand(
 ): Pick<Context, "methodCache" | "methods" | "methodId"> {
   const methodCache = async () => {
     const { openMethodCache } = await import("../config/method-cache.ts");
-    return openMethodCache(host.folders.data, await account(), host.now);
+    const file = join(host.folders.data, "ledger.db");
+    const cache = openMethodCache(host.folders.data, await account(), host.now);
+    return {
+      read: cache.read,
+      write: async (methods: PaymentMethod[]) => {
+        // The cache is a trace of use: a ledger that is missing beside it was lost.
+        if (existsSync(file) || (await (await import("./ledger-file.ts")).hasLedger(host)))
+          cache.write(methods);
+      },
+    };
   };
   const where = { methodCache, world };
   return {

@@ -29,7 +29,12 @@ export interface RunLedgers {
 export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
   const { host, command, account, scrub, secrets } = options;
   const closing: (() => void | Promise<void>)[] = [];
-  const ownFile = async () => (await import("./ledger.ts")).ledgerFile(host);
+  const ownFile = once(async () => {
+    const { ledgerFile, requireLedger } = await import("./ledger-file.ts");
+    const path = ledgerFile(host);
+    await requireLedger(path);
+    return path;
+  });
 
   const open = async (owned: Account, path: string): Promise<OpenedLedger> => {
     const { openAccountLedger, ownerOf } = await import("./ledger.ts");

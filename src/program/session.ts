@@ -60,6 +60,7 @@ export function openSession(options: SessionOptions): Session {
     concerns: (reference) => {
       operation = reference;
     },
+    lostLedger: async () => (await import("./ledger-file.ts")).lostLedger(host),
     idOf: idsOf(calls.ledger),
     keychain: async () => (await import("../config/keychain.ts")).openKeychain(host),
     startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),

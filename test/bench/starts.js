@@ -37,6 +37,7 @@ export async function runStarts(rounds) {
   const { account, stop } = await startSandbox();
   const runs = new Map();
   try {
+    await loadedBy(["pay", "list"], { account, isEndless: false }); // creates the ledger
     for (let round = isTimed ? 0 : 1; round <= rounds; round += 1) {
       for (const [name, line] of Object.entries(commandLines(round))) {
         const loaded = await loadedBy(line, { account, isEndless: endless.includes(name) });

@@ -44,13 +44,18 @@ test.each([
 });
 
 test("a wrong line loads nothing of what a right one would need", () => {
-  expect(loaded(["payout", "get"])).toEqual(["error-text.cjs", "main.cjs", "start.cjs"]);
+  expect(loaded(["payout", "get"])).toEqual([
+    "compile-cache.cjs",
+    "error-text.cjs",
+    "main.cjs",
+    "start.cjs",
+  ]);
 });
 
 test("signing offline loads no client, no ledger, no lock, and a table only where it shows one", () => {
   const secret = { LENDEN_PAYOUT_SECRET: "a-secret-of-payouts" };
   const signing = ["payout", "sign", "--amount", "5", "--ref", "A"];
-  const files = ["account.cjs", "main.cjs", "start.cjs"];
+  const files = ["account.cjs", "compile-cache.cjs", "main.cjs", "start.cjs"];
   expect(loaded([...signing, "-q"], secret)).toEqual(files);
   expect(loaded(signing, secret)).toEqual([...files, "table.cjs"]);
 });

@@ -31,8 +31,11 @@ export async function confirm(question: Confirmation, around: Surroundings): Pro
   const isReal = environment === "production";
   const head = speech.isTerminal ? badge(environment, await speech.style()) : "";
   // Before the rows are shown: with JSON output only a person who is asked sees them.
-  const ask = isDialogue || (isReal && !globals.yes) ? await around.ask(head) : undefined;
-  if (isReal || isDialogue || question.alwaysShown) {
+  const ask =
+    isDialogue || ((isReal || question.alwaysAsked) && !globals.yes)
+      ? await around.ask(head)
+      : undefined;
+  if (isReal || isDialogue || question.alwaysShown || question.alwaysAsked) {
     speech.say(titleOf(question, { isReal, hasBadge: head !== "" }), head);
     for (const [label, value] of [["Profile", name], ["Key", key], ...question.rows]) {
       speech.say(label ? `  ${label}: ${value}` : `    ${value}`);
@@ -40,7 +43,7 @@ export async function confirm(question: Confirmation, around: Surroundings): Pro
   } else if (head && !globals.quiet) speech.say(`${question.action}, profile ${name}`, head);
   await confirmWarnings(question, head, around);
   if (question.profile) await confirmProfileChange(question, ask, globals);
-  else if (isReal) await requireWord(question, ask, around);
+  else if (isReal || question.alwaysAsked) await requireWord(question, ask, around);
   else if (isDialogue) await requireYes(question, ask);
 }
 
@@ -103,8 +106,9 @@ async function requireWord(
 ): Promise<void> {
   const { amountPaisa, typed } = question;
   if (globals.yes && (!typed || typed.isGiven)) return;
-  if (globals.yes && typed) throw unconfirmed(`with --yes, ${typed.flags} have to be given too`);
-  if (!ask) throw unconfirmed(`add --yes${typed ? ` and ${typed.flags}` : ""}`);
+  if (globals.yes && typed)
+    throw unconfirmed(question, `with --yes, ${typed.flags} have to be given too`);
+  if (!ask) throw unconfirmed(question, `add --yes${typed ? ` and ${typed.flags}` : ""}`);
   const limit = (await accounts.settings()).confirmAbove.value;
   const isLarge = amountPaisa !== undefined && amountPaisa > limit;
   const text = typed ?? (isLarge ? amountTyped(amountPaisa) : undefined);
@@ -135,8 +139,11 @@ async function requireText({ what, matches }: TypedText, ask: Ask): Promise<void
   throw new Failure("access", `What was typed is not ${what}.`, { hint: "Nothing was sent." });
 }
 
-function unconfirmed(what: string): Failure {
-  return new Failure("access", "This is a production account, and nobody confirmed.", {
+function unconfirmed({ action, alwaysAsked }: Confirmation, what: string): Failure {
+  const message = alwaysAsked
+    ? `Cannot confirm non-interactively: ${action}. Nothing was sent.`
+    : "This is a production account, and nobody confirmed.";
+  return new Failure("access", message, {
     hint: `Check what is about to be sent, then ${what}; nothing was sent.`,
   });
 }

@@ -1,0 +1,161 @@
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { ulid } from "ulid";
+import { errorCode } from "../error-code.ts";
+import { Failure } from "../failure.ts";
+import type { LostLedger } from "../frame/context.ts";
+import type { Host } from "../host.ts";
+import type { Acceptance } from "../ledger/acceptance.ts";
+import { ledgerFileState, lossOf } from "../ledger/file-state.ts";
+import { makeFolder } from "../make-folder.ts";
+import type { Database } from "../sqlite/database.ts";
+import { makePrivateFile } from "../sqlite/private-file.ts";
+
+/** The one file of all accounts, in a folder that nobody else reads. */
+export function ledgerFile({ folders }: Host): string {
+  try {
+    makeFolder(folders.data, 0o700);
+    if ((statSync(folders.data).mode & 0o077) !== 0) chmodSync(folders.data, 0o700);
+  } catch (cause) {
+    throw new Failure("internal", `The folder ${folders.data} cannot be made; nothing was sent.`, {
+      hint: "Check its permissions, or set LENDEN_DATA_DIR to a folder of your own.",
+      cause,
+    });
+  }
+  return join(folders.data, "ledger.db");
+}
+
+/**
+ * Creates the ledger at its first use.
+ *
+ * @throws Failure `internal` if it is empty, or missing although it was used before
+ */
+export async function requireLedger(path: string): Promise<void> {
+  const state = ledgerFileState(path);
+  const loss = lossOf(state, path);
+  if (loss) throw loss;
+  if (state.kind === "new") await createLedger(path);
+}
+
+/**
+ * For what leaves a trace of use: creates the ledger first, so that a trace alone means a lost one.
+ * False if there is none, whatever the reason.
+ */
+export async function hasLedger(host: Host): Promise<boolean> {
+  try {
+    await requireLedger(ledgerFile(host));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What is wrong with the ledger's file; undefined if nothing is. */
+export async function lostLedger(host: Host): Promise<LostLedger | undefined> {
+  const path = ledgerFile(host);
+  const { kind } = ledgerFileState(path);
+  if (kind === "new" || (kind === "present" && (await hasTablesIn(path)))) return undefined;
+  const state = kind === "missing" ? "missing" : "empty";
+  return {
+    path,
+    state,
+    accept: async () => {
+      const acceptance = { at: new Date(host.now()).toISOString(), user: host.user, state };
+      await (state === "empty" ? fillLedger : createLedger)(path, acceptance);
+    },
+  };
+}
+
+async function hasTablesIn(path: string): Promise<boolean> {
+  const { openDatabase } = await import("../sqlite/open.ts");
+  const { hasTables } = await import("../ledger/file-state.ts");
+  const database = await openDatabase(path);
+  try {
+    return hasTables(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** Creates the tables in an empty ledger, and records who accepted it. */
+async function fillLedger(path: string, acceptance: Acceptance): Promise<void> {
+  const database = await newLedger(path, acceptance);
+  database.close();
+}
+
+async function newLedger(path: string, acceptance: Acceptance | undefined): Promise<Database> {
+  const { openDatabase } = await import("../sqlite/open.ts");
+  const { migrate } = await import("../ledger/schema.ts");
+  const { recordAcceptance } = await import("../ledger/acceptance.ts");
+  const database = await openDatabase(path);
+  try {
+    database.transaction(() => {
+      migrate(database);
+      if (acceptance) recordAcceptance(database, acceptance);
+    });
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Creates the ledger under another name and gives it its own once it is whole: a kill leaves no
+ * ledger, or a whole one, and never an empty file. Of several processes, one creates it.
+ */
+async function createLedger(path: string, acceptance?: Acceptance): Promise<void> {
+  const draft = `${path}.${ulid()}.new`;
+  // No connection may be open to the draft: SQLite would share its log with that of the ledger.
+  let database: Database | undefined;
+  try {
+    database = await newLedger(":memory:", acceptance);
+    makePrivateFile(draft);
+    database.prepare("VACUUM INTO ?").run(draft);
+    sync(draft, "r+");
+    publish(draft, path);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // The user knows the ledger by its own name.
+    const message = error.message.replaceAll(draft, path).replaceAll(":memory:", path);
+    throw new Failure(error.kind, message, error.details);
+  } finally {
+    database?.close();
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Never replaces a ledger: another process may have created it and sent something since. */
+function publish(draft: string, path: string): void {
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") return;
+    // A file system without hard links.
+    if (!lstatSync(path, { throwIfNoEntry: false })) renameSync(draft, path);
+  }
+  try {
+    sync(dirname(path), "r");
+  } catch {
+    // Windows and some file systems cannot sync a directory.
+  }
+}
+
+function sync(path: string, flags: "r" | "r+"): void {
+  const file = openSync(path, flags);
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,214 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  ended,
+  type Merchant,
+  openMerchantApart,
+  paidPayment,
+  payoutOf,
+  refundOf,
+  until,
+} from "../merchant.ts";
+import { built, scratchFolder } from "../run.ts";
+import { openTerminal, terminalTest } from "../terminal/terminal.ts";
+
+const traces: [string, (folder: string) => void][] = [
+  [
+    "the method cache",
+    (folder) => writeFileSync(join(folder, `methods-${"a".repeat(24)}.json`), "{}"),
+  ],
+  ["process locks", (folder) => mkdirSync(join(folder, "processes"))],
+  ["a -wal file", (folder) => writeFileSync(join(folder, "ledger.db-wal"), "")],
+  ["a backup", (folder) => writeFileSync(join(folder, "ledger.db.backup"), "")],
+];
+
+const readers = [
+  ["pay", "list"],
+  ["payout", "list"],
+  ["ledger", "check"],
+  ["ledger", "show", "@last"],
+];
+
+/** A merchant that refunded 60 of 100 and then lost its ledger. */
+async function afterLoss(lose: (merchant: Merchant) => void) {
+  const merchant = await openMerchantApart();
+  const paid = await paidPayment(merchant);
+  expect(await merchant.built(refundOf(paid, "60"))).toMatchObject({ code: 0 });
+  lose(merchant);
+  return { merchant, paid };
+}
+
+function removeLedger({ dataFolder }: Merchant): void {
+  for (const name of readdirSync(dataFolder))
+    if (name.startsWith("ledger.db")) rmSync(join(dataFolder, name));
+}
+
+function emptyLedger(merchant: Merchant): void {
+  removeLedger(merchant);
+  writeFileSync(merchant.ledgerFile, "", { mode: 0o600 });
+}
+
+describe.each([
+  ["missing beside traces of earlier use", removeLedger, /is missing, but .* show earlier use/],
+  ["of zero bytes", emptyLedger, /ledger\.db is empty/],
+])("a ledger %s", (_, lose, says) => {
+  test("rejects the refund that it no longer knows, and every payment, payout and list", async () => {
+    const { merchant, paid } = await afterLoss(lose);
+    const before = await merchant.moneyRequests();
+    const payment = ["pay", "create", "--amount", "5", "--description", "x", "--method", "bkash"];
+    for (const line of [refundOf(paid, "60"), payment, payoutOf("LOST"), ...readers]) {
+      const { code, stdout, stderr } = await merchant.built(line);
+      expect([line, code, stdout]).toEqual([line, 1, ""]);
+      expect(stderr).toMatch(says);
+      expect(stderr).toMatch(/Nothing was sent\.\nhint: .*'lenden ledger check --accept'/);
+    }
+    expect(await merchant.moneyRequests()).toEqual(before);
+    expect(await merchant.books("refunds")).toHaveLength(1);
+  }, 60_000);
+
+  test("fails the ledger's check in lenden doctor", async () => {
+    const { merchant } = await afterLoss(lose);
+    const { code, stdout } = await merchant.built(["doctor", "--json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({
+        check: "ledger",
+        state: "failed",
+        says: expect.stringMatching(says),
+        todo: expect.stringContaining("ledger check --accept"),
+      }),
+    );
+  });
+
+  test("is accepted with ledger check --accept --yes, and that is recorded", async () => {
+    const { merchant, paid } = await afterLoss(lose);
+    const accept = ["ledger", "check", "--accept"];
+    const rejected = await merchant.built(accept);
+    expect(rejected).toMatchObject({ code: 4, stdout: "" });
+    expect(rejected.stderr).toContain("add --yes");
+    expect(await merchant.built(refundOf(paid, "60"))).toMatchObject({ code: 1 });
+
+    const accepted = await merchant.built([...accept, "--yes", "--json"]);
+
+    expect(accepted.code).toBe(0);
+    const recorded = { at: expect.stringMatching(/^20/), user: expect.any(String) };
+    expect(JSON.parse(accepted.stdout)).toMatchObject({ holds: true, accepted: recorded });
+    expect(await merchant.json(["ledger", "check"])).toMatchObject({ accepted: recorded });
+    expect(statSync(merchant.ledgerFile).mode & 0o777).toBe(0o600);
+    expect(await merchant.built(payoutOf("AFTER"))).toMatchObject({ code: 0 });
+  }, 60_000);
+});
+
+terminalTest(
+  "a new ledger needs a typed word in a terminal, for a sandbox account too",
+  async () => {
+    const { merchant } = await afterLoss(removeLedger);
+    const accept = (word: string) => acceptInTerminal(merchant, word);
+    expect(await accept("yes")).toMatchObject({ code: 4 });
+    expect(existsSync(merchant.ledgerFile)).toBe(false);
+    expect(await accept("accept")).toMatchObject({ code: 0 });
+    expect(existsSync(merchant.ledgerFile)).toBe(true);
+  },
+  60_000,
+);
+
+async function acceptInTerminal({ env }: Merchant, word: string) {
+  const terminal = await openTerminal(["ledger", "check", "--accept"], { env });
+  await terminal.answer("Type accept", word);
+  return terminal.ended();
+}
+
+test("a ledger that was truncated to its header is rejected", async () => {
+  const { merchant, paid } = await afterLoss((merchant) => {
+    removeLedger(merchant);
+  });
+  await merchant.inLedger((ledger) => ledger.exec("VACUUM"));
+  expect(statSync(merchant.ledgerFile).size).toBeGreaterThan(0);
+  const { code, stderr } = await merchant.built(refundOf(paid, "60"));
+  expect([code, stderr]).toEqual([1, expect.stringContaining("is empty. Nothing was sent.")]);
+  expect(await merchant.books("refunds")).toHaveLength(1);
+});
+
+test.each(traces)("%s without a ledger is a trace of earlier use", async (_, leave) => {
+  const merchant = await openMerchantApart();
+  mkdirSync(merchant.dataFolder);
+  leave(merchant.dataFolder);
+  const { code, stderr } = await merchant.built(payoutOf("TRACE"));
+  expect([code, stderr]).toEqual([1, expect.stringContaining("is missing, but")]);
+  expect(await merchant.moneyRequests()).toEqual([]);
+  expect(existsSync(merchant.ledgerFile)).toBe(false);
+});
+
+describe("a first use is not rejected", () => {
+  const pay = payoutOf("FIRST");
+
+  test.each([
+    ["lenden methods", ["methods"]],
+    ["lenden doctor", ["doctor"]],
+    ["lenden pay list", ["pay", "list"]],
+    ["lenden ledger check", ["ledger", "check"]],
+    ["a dry run", payoutOf("DRY", "--dry-run")],
+    ["a method that the account does not have", payoutOf("WRONG", "--method", "none")],
+    ["an ID that the API does not know", ["pay", "get", "TX404"]],
+  ])("after %s", async (_, line) => {
+    const merchant = await openMerchantApart();
+    await merchant.built(line);
+    expect(await merchant.built(pay)).toMatchObject({ code: 0 });
+  });
+
+  test("after lenden profile add, with configuration, data and cache in one directory", async () => {
+    const merchant = await openMerchantApart();
+    const volume = scratchFolder();
+    const env = {
+      XDG_CACHE_HOME: dirname(volume),
+      LENDEN_CONFIG_DIR: volume,
+      LENDEN_DATA_DIR: volume,
+      LENDEN_PAYOUT_SECRET: undefined,
+    };
+    const key = ["profile", "add", "shop", "--key-stdin", "--base-url", merchant.baseUrl];
+    expect(await built(key, { env, stdin: merchant.apiKey })).toMatchObject({ code: 0 });
+    expect(await built(["methods"], { env })).toMatchObject({ code: 0 });
+    const payment = ["pay", "create", "--amount", "5", "--description", "x", "--method", "bkash"];
+    expect(await built(payment, { env })).toMatchObject({ code: 0 });
+  });
+
+  test("while twenty processes share it, of which each creates the ledger", async () => {
+    const merchant = await openMerchantApart();
+    const all = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => ended(merchant.start(payoutOf(`CROWD-${index}`)))),
+    );
+    expect(all.filter(({ code }) => code !== 0)).toEqual([]);
+    expect(await merchant.books("payouts")).toHaveLength(20);
+    const listed = await merchant.inLedger((ledger) =>
+      ledger.prepare("SELECT state, count(*) AS count FROM operations GROUP BY state").all(),
+    );
+    expect(listed).toEqual([{ state: "CONFIRMED", count: 20n }]);
+    expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true });
+    const names = readdirSync(merchant.dataFolder).filter((name) => name.endsWith(".new"));
+    expect(names).toEqual([]);
+  }, 60_000);
+
+  test("after a kill at any moment of the first command", async () => {
+    const merchant = await openMerchantApart();
+    for (let round = 0; round < 12; round += 1) {
+      rmSync(merchant.dataFolder, { recursive: true, force: true });
+      const child = merchant.start(["ledger", "check"]);
+      const end = ended(child);
+      let isOver = false;
+      void end.then(() => {
+        isOver = true;
+      });
+      // As soon as the first file is there, and then a little later each time.
+      await until(() => isOver || namesIn(merchant.dataFolder).length > 0);
+      for (let turn = 0; turn < round * 2; turn += 1) namesIn(merchant.dataFolder);
+      child.kill("SIGKILL");
+      await end;
+      expect(await merchant.built(["ledger", "check"])).toMatchObject({ code: 0 });
+    }
+  }, 60_000);
+});
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
