@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { errorCode } from "./error-code.ts";
 
 /**
  * Makes a folder, and those above it where they are missing. One after the other: Node's own way
@@ -19,5 +20,10 @@ export function makeFolder(folder: string, mode?: number): void {
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(path).isDirectory(); // with throwIfNoEntry: false, Node 22 and later hide ENOTDIR
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return false;
+    throw error;
+  }
 }

@@ -12,7 +12,7 @@ const mayImport: Record<string, string[]> = {
   "host.ts": ["parts.ts", "folders.ts", "error-code.ts"],
   "folders.ts": ["xdg.ts"],
   "xdg.ts": [],
-  "make-folder.ts": [],
+  "make-folder.ts": ["error-code.ts"],
   "own-file.ts": [],
   "parts.ts": [],
   "failure.ts": [],

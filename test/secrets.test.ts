@@ -106,10 +106,10 @@ test("a whole story leaves no trace of key and secret in any output or file", as
     expect(found(stdout + stderr, [apiKey, payoutSecret])).toEqual([]);
   }
   const files = filesIn(folder);
-  expect(files.map(({ name }) => name)).toEqual([
+  // The write-ahead log of a closed ledger stays until libsql is collected; node:sqlite removes it.
+  const lasting = files.filter(({ name }) => !/^ledger\.db-(?:shm|wal)$/.test(name));
+  expect(lasting.map(({ name }) => name)).toEqual([
     "ledger.db",
-    "ledger.db-shm",
-    "ledger.db-wal",
     expect.stringMatching(/^methods-\w+\.json$/),
     "recent.json",
   ]);

@@ -56,8 +56,9 @@ function checkRegular(path: string): void {
 
 function lookAt(path: string) {
   try {
-    return statSync(path, { throwIfNoEntry: false });
+    return statSync(path); // with throwIfNoEntry: false, Node 22 and later hide ENOTDIR as well
   } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
     throw unreadablePath(path, error);
   }
 }

@@ -116,7 +116,7 @@ test("a folder that cannot be written is said, with the file", async () => {
   writeFileSync(join(folder, ".local"), "a file where a folder should be");
   const { code, stderr } = await lenden(["completion", "bash", "--install"], { env });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/lenden cannot be read or written \((?:ENOTDIR|EEXIST)\)/);
+  expect(stderr).toMatch(/lenden cannot be read or written \(ENOTDIR\)/);
 });
 
 test("the lines to add are quoted for the shell", async () => {

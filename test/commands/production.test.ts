@@ -110,12 +110,13 @@ describe("at a terminal the environment stands at the head of the lines", () => 
   });
 
   async function shownAtTerminal(flags: string[], env: Record<string, string>): Promise<string> {
-    const stderr = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = Object.assign(new PassThrough({ encoding: "utf8" }), { isTTY: true });
     await lenden(["refund", "cancel", "RF1", ...flags], {
       env: Object.fromEntries(Object.entries(env).filter(([, value]) => value !== "")),
       host: { stderr },
     });
-    return String(stderr.read());
+    stderr.end();
+    return (await stderr.toArray()).join("");
   }
 });
 

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
-import { scratchFolder } from "../run.ts";
+import { lenden, scratchFolder } from "../run.ts";
 import { launcher, tool } from "../tool.js";
 import { owner, worker } from "./small-ledger.ts";
 
@@ -49,6 +49,16 @@ describe("the file", () => {
     await expect(openDatabase(join(folder, "folder.db"))).rejects.toThrow(
       /cannot be used for data/,
     );
+  });
+
+  test("below a file instead of a directory stops a payout with ENOTDIR as the cause", async () => {
+    const merchant = await openMerchant();
+    const file = join(merchant.dataFolder, "..", "file");
+    writeFileSync(file, "");
+    const env = { ...merchant.env, LENDEN_DATA_DIR: join(file, "data"), LENDEN_DEBUG: "1" };
+    const { code, stderr } = await lenden(payoutOf("BELOW"), { env });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("ENOTDIR") });
+    expect(await merchant.moneyRequests()).toEqual([]);
   });
 
   test("keeps its locks when the same process opens it a second time", async () => {
@@ -138,9 +148,9 @@ async function bundledWriter(): Promise<string> {
 }
 
 describe("one file, two engines", async () => {
-  const other = await nodeWithSqlite();
+  const other = await nodeWithOtherEngine();
 
-  test.skipIf(!other)(
+  test.skipIf(process.env.CI === undefined && !other)(
     "what libsql wrote, Node's own SQLite reads and continues, and the reverse",
     async () => {
       const merchant = await openMerchant();
@@ -177,10 +187,13 @@ describe("one file, two engines", async () => {
   );
 });
 
-/** A Node with an SQLite of its own beside one without, from npm; undefined where there is none. */
-async function nodeWithSqlite(): Promise<string | undefined> {
-  if (await import("node:sqlite").catch(() => undefined)) return undefined;
-  const args = ["-y", "-p", "node@24", "node", "-p", "process.execPath"];
+/** A Node from npm: with its own SQLite if this one has none, else without. Undefined offline. */
+async function nodeWithOtherEngine(): Promise<string | undefined> {
+  const hasOwn = await import("node:sqlite").then(
+    () => true,
+    () => false,
+  );
+  const args = ["-y", "-p", hasOwn ? "node@20" : "node@24", "node", "-p", "process.execPath"];
   return promisify(execFile)("npx", args).then(
     ({ stdout }) => stdout.trim(),
     () => undefined,

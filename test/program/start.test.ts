@@ -19,7 +19,7 @@ const groups = {
   file: "csv-parse | worker_threads",
   listener: "| cluster dns http https timers/promises tls",
   sandbox: `src/sandbox src/sqlite hono @hono/node-server
-    | constants http2 perf_hooks util/types worker_threads zlib`,
+    | constants http2 perf_hooks stream/web util/types worker_threads zlib`,
   profile: `conf dot-prop env-paths debounce-fn mimic-function semver uint8array-extras atomically
     stubborn-fs stubborn-utils when-exit ajv ajv-formats fast-deep-equal fast-uri
     json-schema-traverse proper-lockfile graceful-fs retry signal-exit`,

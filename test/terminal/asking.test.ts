@@ -110,7 +110,7 @@ terminalTest(
     const shop = await openShop();
     const terminal = await shop.open(["pay", "get", "-q"], { rows: 40 });
     await terminal.shows("Which payment?");
-    await terminal.type("order 42\r");
+    await terminal.type("42,\r");
     expect((await terminal.ended()).screen).toContain(`✔ Which payment? ${shop.order42}`);
   },
 );

@@ -44,7 +44,7 @@ export async function openShop(): Promise<Shop> {
 
 /** The answers of a whole refund, each with its question. */
 export const refundAnswers: [string, string][] = [
-  ["Which payment?", "order 42"],
+  ["Which payment?", "42,"], // with the comma: a random ID may contain "42"
   ["Amount to pay back", "250.25"],
   ["kind of account", ""],
   ["The account that receives it", "01812345678"],
