@@ -29,6 +29,6 @@ export default defineConfig({
     isolate: false,
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    globalSetup: ["test/build.ts"],
+    globalSetup: ["test/temporary-directory.ts", "test/build.ts"],
   },
 });

@@ -29,8 +29,8 @@ const executable = join(scratch, "lenden");
 const thread = "ledger-writer.cjs";
 const leftOut = "keychain.cjs";
 
-refuseElsewhere();
 try {
+  refuseElsewhere();
   makeBlob({ ...packageFiles(), ...scripts() });
   makeExecutable();
   tryOut();

@@ -2,13 +2,14 @@
 // LENDEN_BUILT names; needs no packages.
 import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isOneFile, tool, toolLine } from "./tool.js";
 
 const [program, ...before] = tool;
 const folder = mkdtempSync(join(tmpdir(), "lenden-smoke-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const env = {
   PATH: process.env.PATH,
   HOME: folder,

@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import {
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
@@ -37,6 +38,14 @@ process.exitCode = sums.failed > 0 || sums.passed === 0 ? 1 : 0;
 
 async function work() {
   const folder = copy();
+  try {
+    await workIn(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function workIn(folder) {
   const { caught, says } = await tried({ file: "failure.ts", find: "", replace: "" }, folder);
   if (caught) {
     console.log(`without any mutant a test fails${says}`);
@@ -48,7 +57,6 @@ async function work() {
     sums[caught ? "passed" : "failed"] += 1;
     console.log(`${caught ? "caught  " : "SURVIVED"}  ${mutant.name}${says}`);
   }
-  rmSync(folder, { recursive: true });
 }
 
 /** A folder of its own for each worker; a mutant is put in and taken out again. */
@@ -56,6 +64,7 @@ function copy() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "lenden-mutant-")));
   for (const name of ["src", "test", "package.json", "tsconfig.json"])
     cpSync(join(root, name), join(folder, name), { recursive: true });
+  mkdirSync(join(folder, "tmp"));
   symlinkSync(realpathSync(join(root, "node_modules")), join(folder, "node_modules"));
   const config = { test: { include: ["test/**/*.test.ts"], testTimeout: 60_000 } };
   writeFileSync(join(folder, "vitest.config.js"), `export default ${JSON.stringify(config)}`);
@@ -95,6 +104,8 @@ function vitest(folder, { report, tests }) {
     `--outputFile=${report}`,
   ];
   const { LENDEN_DEEP: _, ...env } = process.env;
+  // What the tests leave behind is removed with the copy.
+  env.TMPDIR = join(folder, "tmp");
   return new Promise((done) => {
     const child = spawn(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...args], {
       cwd: folder,
