@@ -17,6 +17,15 @@ export function needs(lock, folder, kinds = ["dependencies", "optionalDependenci
   return names.map((name) => lookUp(lock, folder, name)).filter((found) => found !== undefined);
 }
 
+/** Each optional dependency without an entry, and the folder of the package that names it. */
+export function missingOptional(lock) {
+  return Object.entries(lock.packages).flatMap(([folder, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((name) => lookUp(lock, folder, name) === undefined)
+      .map((name) => ({ name, folder })),
+  );
+}
+
 /** As Node looks for a package: beside the one that asks, and then one level up after the other. */
 function lookUp(lock, from, name) {
   const path = from === "" ? `node_modules/${name}` : `${from}/node_modules/${name}`;
