@@ -14,6 +14,13 @@ describe("the package", { timeout: 120_000 }, () => {
     expect(one.equals(other)).toBe(true);
   });
 
+  test("prints only JSON for `npm pack --json`, though that builds it", () => {
+    const folder = clone("silent", { umask: "022", checkedOut: "2026-01-02" });
+    const printed: object = JSON.parse(npm(["pack", "--json"], folder));
+    expect(Object.values(printed)).toMatchObject([{ name: "lenden" }]);
+    expect(readFileSync(join(folder, "dist/main.cjs"), "utf8")).not.toBe("");
+  });
+
   test("brings the two optional packages when it is installed, and runs nothing for it", () => {
     const { folder, entries } = installed([]);
     const known = builtSbom()
@@ -34,16 +41,28 @@ describe("the package", { timeout: 120_000 }, () => {
   });
 });
 
-function packedClone(name: string, { umask, checkedOut }: { umask: string; checkedOut: string }) {
+interface Checkout {
+  umask: string;
+  checkedOut: string;
+}
+
+/** A copy of the sources, with node_modules and without dist. */
+function clone(name: string, { umask, checkedOut }: Checkout): string {
   const folder = join(scratchFolder(), name);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const script = `
     umask ${umask} && mkdir -p "$1" &&
     git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$1" &&
     find "$1" -type f -exec touch -d ${checkedOut} {} + &&
-    { cp -al node_modules "$1" 2>/dev/null || cp -a node_modules "$1"; } &&
-    cd "$1" && npm run --silent build`;
+    { cp -al node_modules "$1" 2>/dev/null || cp -a node_modules "$1"; }`;
   execFileSync("sh", ["-c", script, "sh", folder], { cwd: root, stdio: "ignore" });
+  return folder;
+}
+
+function packedClone(name: string, checkout: Checkout) {
+  const folder = clone(name, checkout);
+  const script = `umask ${checkout.umask} && npm run --silent build`;
+  execFileSync("sh", ["-c", script], { cwd: folder, stdio: "ignore" });
   return readFileSync(pack({ from: folder, into: folder }).filename);
 }
 

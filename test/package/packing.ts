@@ -24,6 +24,13 @@ export function pack({ from = root, into }: { from?: string; into?: string } = {
   };
 }
 
+/** Runs npm outside the tests' own environment: with NODE_ENV=test the bundler prints less. */
 export function npm(args: string[], cwd: string): string {
-  return execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const { NODE_ENV: _, TEST: __, VITEST: ___, ...env } = process.env;
+  return execFileSync("npm", args, {
+    cwd,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
 }
