@@ -15,7 +15,10 @@ const isChecked =
 const isFixture = /^test\/fixtures\/|\/__snapshots__\//;
 
 const listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard");
-if (listed === undefined) throw new Error("The language check needs a git repository.");
+if (listed === undefined) {
+  process.stderr.write("The language check needs git, and a git repository.\n");
+  process.exit(1);
+}
 
 /** @type {string[]} */
 const unreadable = [];

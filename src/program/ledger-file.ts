@@ -21,7 +21,7 @@ import { makeFolder } from "../make-folder.ts";
 import type { Database } from "../sqlite/database.ts";
 import { makePrivateFile } from "../sqlite/private-file.ts";
 
-/** The one file of all accounts, in a folder that nobody else reads. */
+/** The one file of all accounts, in a directory that only you can read. */
 export function ledgerFile({ folders }: Host): string {
   try {
     makeFolder(folders.data, 0o700);

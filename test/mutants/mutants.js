@@ -659,7 +659,7 @@ export const mutants = [
   {
     name: "real money: nobody is asked",
     file: "program/terminal/confirm.ts",
-    find: "if (isReal) await requireWord(question, ask, around);",
+    find: "if (isReal || question.alwaysAsked) await requireWord(question, ask, around);",
     replace: "if (isReal) await Promise.resolve();",
     tests: ["test/commands/production.test.ts"],
   },
@@ -740,5 +740,12 @@ export const mutants = [
     find: "    why.kind,\n",
     replace: '    "uncertain",\n',
     tests: ["test/commands/get.test.ts"],
+  },
+  {
+    name: "a refund to a number with a digit missing is sent without a warning",
+    file: "commands/refund/account-number.ts",
+    find: "!isAlmostMobile(accountNumber)",
+    replace: "!isAlmostMobile(`${accountNumber} `)",
+    tests: ["test/commands/refund-account-number.test.ts", "-t", "non-interactively"],
   },
 ];
