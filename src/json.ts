@@ -11,3 +11,22 @@ export function jsonIn(text: string): { value: unknown } | undefined {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/**
+ * A key that an object of this JSON document names twice, also if it is written in two ways: of the two
+ * values one reader takes the first and another the last.
+ */
+export function repeatedKey(json: string): string | undefined {
+  // A list has no keys, but its own place among the objects.
+  const open: Set<string>[] = [];
+  for (const [token, colon] of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[[\]{}]/g)) {
+    if (token === "{" || token === "[") open.push(new Set());
+    else if (token === "}" || token === "]") open.pop();
+    else if (colon !== undefined) {
+      const key = String(JSON.parse(token.slice(0, -colon.length)));
+      if (open.at(-1)?.has(key)) return key;
+      open.at(-1)?.add(key);
+    }
+  }
+  return undefined;
+}

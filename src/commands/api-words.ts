@@ -4,7 +4,7 @@ import { readTimestamp } from "../contract/timestamp.ts";
 import { usage } from "../failure.ts";
 import type { Context } from "../frame/context.ts";
 import { readSmallText } from "../frame/small-text.ts";
-import { isObject, jsonIn } from "../json.ts";
+import { isObject, jsonIn, repeatedKey } from "../json.ts";
 
 /** Reads a path that stays below the base URL. */
 export function readPath(text: string): Reading<string> {
@@ -67,9 +67,19 @@ function typed([key, text]: [string, string]): [string, string | number] {
   return [key, typeof reading.value === "bigint" ? amountNumber(reading.value) : reading.value];
 }
 
+/** A key that is no plain word may hold anything. */
+function namedTwice(key: string): string {
+  const name = /^[A-Za-z_]\w{0,40}$/.test(key) ? `the key ${key}` : "a key";
+  return `--input: the body names ${name} twice in one object.`;
+}
+
 function objectIn(text: string): Record<string, unknown> {
   const value = jsonIn(text)?.value;
-  if (isObject(value)) return value;
+  if (isObject(value)) {
+    const key = repeatedKey(text);
+    if (key !== undefined) throw usage([namedTwice(key)], "Nothing was sent.");
+    return value;
+  }
   // Without the content: it may hold anything.
   throw usage(["--input: the body is not a JSON object."]);
 }

@@ -1,5 +1,5 @@
 import { type Paisa, paisaOf } from "../contract/amount.ts";
-import { Failure, inOneLine } from "../failure.ts";
+import { Failure, inOneLine, usage } from "../failure.ts";
 import { defineCommand } from "../frame/command.ts";
 import { again, readWord } from "../frame/common-flags.ts";
 import type { Context, Operation, RawOutcome } from "../frame/context.ts";
@@ -51,6 +51,7 @@ export const api = defineCommand({
   exits: ["refused", "access", "conflict", "locked", "not-found", "unreachable", "uncertain"],
   async run(input, context) {
     const { verb, include } = input;
+    if (verb !== "GET") await refuseAmbiguous(input.path);
     const path = verb === "GET" ? withQuery(input) : input.path;
     const call = {
       method: verb,
@@ -97,6 +98,18 @@ interface Call {
   method: Verb;
   path: string;
   body: Record<string, unknown> | undefined;
+}
+
+/** A server could read it as the path of a payout, a payment or a refund, which is not sent unprotected. */
+async function refuseAmbiguous(path: string): Promise<void> {
+  const { plainPath } = await import("../operations/plain-path.ts");
+  if (!plainPath(path).isAmbiguous) return;
+  throw usage(
+    [
+      "<path>: servers can read this path in more than one way. Write it without encoded slashes, dot segments and double encoding.",
+    ],
+    "Nothing was sent.",
+  );
 }
 
 /** What makes something goes by way of the ledger: raw calls too must not pay twice. */

@@ -7,6 +7,7 @@ import { beginPayment, beginRefund } from "./begin.ts";
 import { claimReference } from "./payout/claim.ts";
 import { keptTexts, orderIn, orderOf, type PayoutOrder } from "./payout/order.ts";
 import { usedBefore } from "./payout/record.ts";
+import { plainPath } from "./plain-path.ts";
 import type { Repeat } from "./refundable.ts";
 import type { World } from "./world.ts";
 
@@ -27,21 +28,8 @@ const paths: [Made, string][] = [
 
 /** What a call would make, if it makes anything: that is money, and belongs in the ledger. */
 export function madeBy({ method, path }: Call): Made | undefined {
-  const plain = plainPath(path);
+  const { plain } = plainPath(path);
   return method === "POST" ? paths.find(([, one]) => one === plain)?.[0] : undefined;
-}
-
-/** As a service may read it: decoded, without query and parameters, whatever the case of its letters. */
-function plainPath(path: string): string {
-  const [before = ""] = path.split("?");
-  try {
-    const [plain = ""] = decodeURIComponent(before)
-      .replace(/\p{Cc}|;[^/]*/gu, "")
-      .split(/[?#]/);
-    return plain.trim().toLowerCase().replace(/\/+$/, "");
-  } catch {
-    return before; // nobody can decode it
-  }
 }
 
 interface Intended {

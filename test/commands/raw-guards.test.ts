@@ -1,0 +1,103 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { plainPath } from "../../src/operations/plain-path.ts";
+import { startService } from "../merchant.ts";
+import { lenden, scratchFolder } from "../run.ts";
+
+const refund = [
+  ...["-f", "transactionId=TX1", "-f", "amount=5", "-f", "accountNumber=01812345678"],
+  ...["-f", "accountType=PERSONAL_ACCOUNT"],
+];
+const quiet = () => startService(() => ({ data: {} }));
+
+test.each([
+  "/refund%2fcreate-a-request",
+  "/x/..%2frefund/create-a-request",
+  "/x/..%2Frefund%2Fcreate-a-request",
+  "/x/..%5crefund/create-a-request",
+  "/refund/create%252Da-request",
+  "/refund/%63reate%25252Da-request",
+  "/refund/create-a-request%3fx=1",
+  "/refund/.%3b/create-a-request",
+  "/refund%2f/create-a-request",
+  "/refund/create-a-request%00",
+  "/refund/%c0%afcreate-a-request",
+])("a raw POST to %s is rejected, because servers may read it as a refund", async (path) => {
+  const { env, asked } = await quiet();
+  for (const verb of ["POST", "PATCH", "PUT", "DELETE"]) {
+    const { code, stdout, stderr } = await lenden(["api", verb, path, ...refund], { env });
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("Nothing was sent.");
+  }
+  expect(asked).toEqual([]);
+});
+
+test.each([
+  "/refund/create%2da-request",
+  "/refund/%63reate-a-request",
+  "/REFUND/create-a-request;v=1/",
+])("I1: a raw POST to %s is a refund, and in the ledger", async (path) => {
+  const { env } = await startService(() => ({ status: 500, text: "broken" }));
+  expect(await lenden(["api", "POST", path, ...refund], { env })).toMatchObject({ code: 75 });
+  const { stdout } = await lenden(["ledger", "export", "--json"], { env });
+  expect(JSON.parse(stdout)).toMatchObject([{ kind: "refund", state: "UNCERTAIN" }]);
+});
+
+test("a plain read may be written in any way", async () => {
+  const { env, asked } = await quiet();
+  expect(await lenden(["api", "GET", "/x/A%2FB%2525"], { env })).toMatchObject({
+    code: 0,
+  });
+  expect(asked).toHaveLength(1);
+});
+
+test.each([
+  ["/a/b", "/a/b", false],
+  ["/A/b?x=%2f..%2f", "/a/b", false],
+  ["/a/./b/../c", "/a/c", true],
+  ["/a%2F..%2Fb", "/b", true],
+  ["/%2561", "/a", true],
+  ["/a\\b", "/a/b", true],
+  [`/${"%25".repeat(40)}61`, undefined, true],
+])("the path %s is read as %s", (path, plain, isAmbiguous) => {
+  const found = plainPath(path);
+  if (plain !== undefined) expect(found.plain).toBe(plain);
+  expect(found.isAmbiguous).toBe(isAmbiguous);
+});
+
+test.each([
+  ['{"amount":5,"amount":6}', "the key amount twice"],
+  ['{"amount":5,"\\u0061mount":6}', "the key amount twice"],
+  ['{"a":[{"b":{"c":1,"d":2,"c":1}}]}', "the key c twice"],
+  ['{"a b":1,"a b":1}', "a key twice"],
+])("a raw body that names a key twice is rejected: %s", async (body, says) => {
+  const { env, asked } = await quiet();
+  const file = join(scratchFolder(), "body.json");
+  writeFileSync(file, body);
+  const line = ["api", "POST", "/payout/create-by-server", "--input"];
+  const outcomes = [
+    await lenden([...line, file], { env }),
+    await lenden([...line, "-"], { env, stdin: body }),
+  ];
+  for (const { code, stderr } of outcomes) {
+    expect(code).toBe(2);
+    expect(stderr).toContain(says);
+  }
+  expect(asked).toEqual([]);
+});
+
+test("a raw body may name the same key in different objects, and as a value", async () => {
+  const { env, asked } = await quiet();
+  const body = '{"a":{"a":1},"b":[{"a":1},{"a":"a"}],"c":"{\\"a\\":1,\\"a\\":2}"}';
+  const line = ["api", "POST", "/x", "--input", "-"];
+  expect(await lenden(line, { env, stdin: body })).toMatchObject({ code: 0 });
+  expect(asked.map((one) => one.body)).toEqual([JSON.parse(body)]);
+});
+
+test("two fields of one name and different values are rejected", async () => {
+  const { env, asked } = await quiet();
+  const line = ["api", "POST", "/x", "-f", "amount=1", "-f", "amount=2"];
+  expect(await lenden(line, { env })).toMatchObject({ code: 2 });
+  expect(asked).toEqual([]);
+});
