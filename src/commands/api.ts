@@ -58,6 +58,7 @@ export const api = defineCommand({
       path,
       body: verb === "GET" ? undefined : await bodyOf(input, context),
     };
+    await context.refuseSecrets(path, JSON.stringify(call.body ?? {}));
     if (input.dryRun) return context.previewRaw(call);
     if (verb !== "GET") {
       const rows: [string, string][] = [

@@ -44,6 +44,8 @@ export interface Context {
   payoutSecret(): Promise<string>;
   /** Whether a text holds a key or a secret that this run knows. */
   holdsSecret(text: string): boolean;
+  /** @throws Failure `usage`, without the text, if one holds the API key or the payout secret */
+  refuseSecrets(...texts: string[]): Promise<void>;
   world(): Promise<World>;
   /** The ledger of the account. */
   ledger(): Promise<Ledger>;

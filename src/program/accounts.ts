@@ -11,7 +11,11 @@ import type { Globals } from "./line/globals.ts";
 import { once } from "./once.ts";
 
 /** Who a run is for: settings, the account behind the environment lock, and its secrets. */
-export type Accounts = Pick<Context, "settings" | "account" | "payoutSecret" | "profiles">;
+export interface Accounts
+  extends Pick<Context, "settings" | "account" | "payoutSecret" | "profiles"> {
+  /** Makes those secrets known to the scrubber that can be read without asking a keychain or a program. */
+  learnSecrets(): Promise<void>;
+}
 
 export interface AccountsOptions {
   host: Host;
@@ -48,12 +52,19 @@ export function openAccounts({ host, globals, scrubber, notice }: AccountsOption
     return readSecret(await fetched(source, "payout secret", "LENDEN_PAYOUT_SECRET"));
   });
 
+  const learnSecrets = once(async () => {
+    const own = await settings();
+    for (const source of [own.apiKey?.value, own.payoutSecret?.value])
+      if (source && "text" in source) scrubber.learn(source.text);
+  });
+
   const baseUrlGiven = async () => globals.baseUrl ?? host.env.LENDEN_BASE_URL;
 
   return {
     settings,
     account,
     payoutSecret,
+    learnSecrets,
     profiles: {
       read: stored,
       change: (change) => changeProfiles(folder, change),

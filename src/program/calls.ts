@@ -2,15 +2,16 @@ import type { Account } from "../config/account.ts";
 import { contract } from "../contract/index.ts";
 import { localContract } from "../contract/local.ts";
 import { isLoopback } from "../contract/url.ts";
-import { Failure } from "../failure.ts";
+import { Failure, usage } from "../failure.ts";
 import type { Context } from "../frame/context.ts";
 import { Preview } from "../frame/preview.ts";
 import { createClient, requestFor, type Wire } from "../http/client.ts";
 import { checkProxy, proxySettings } from "../http/proxy.ts";
-import { rawOutcome, rawRequest } from "../http/raw.ts";
+import { type RawCall, rawOutcome, rawRequest } from "../http/raw.ts";
 import { openTransport } from "../http/transport.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { unsent } from "../operations/outcome.ts";
+import { plainPath } from "../operations/plain-path.ts";
 import type { World } from "../operations/world.ts";
 import type { Accounts } from "./accounts.ts";
 import { once } from "./once.ts";
@@ -20,7 +21,15 @@ import { openWires, type WireOptions, type Wires } from "./wire.ts";
 /** The ways to the service. */
 export type Calls = Pick<
   Context,
-  "world" | "worldOf" | "ledger" | "committer" | "raw" | "previewRaw" | "preview" | "local"
+  | "world"
+  | "worldOf"
+  | "ledger"
+  | "committer"
+  | "refuseSecrets"
+  | "raw"
+  | "previewRaw"
+  | "preview"
+  | "local"
 > & { close(): Promise<void> };
 
 export interface CallsOptions extends WireOptions {
@@ -30,6 +39,8 @@ export interface CallsOptions extends WireOptions {
   command: string;
   accounts: Accounts;
   secrets: () => string[];
+  /** The whole line: a secret that was typed in place of an ID must not be sent. */
+  argv: string[];
 }
 
 const defaultTimeoutMs = 60_000;
@@ -47,7 +58,15 @@ export function openCalls(options: CallsOptions): Calls {
     if (!isLoopback(new URL(account.baseUrl))) checkProxy(proxy);
     return wires.to(account, secret);
   };
-  const wire = once(async () => wireTo(await accounts.account(), payoutSecret));
+  const refuseSecrets = async (...texts: string[]): Promise<void> => {
+    await accounts.learnSecrets();
+    if (texts.some((text) => options.scrub(text) !== text)) throw secretTyped();
+  };
+  const wire = once(async () => {
+    const account = await accounts.account();
+    await refuseSecrets(...options.argv);
+    return wireTo(account, payoutSecret);
+  });
   const worldWith = (account: Account, own: Wire, ledger: () => Promise<Ledger>) =>
     worldOf({ account, wire: own, ledger }, wires, options);
   return {
@@ -58,12 +77,19 @@ export function openCalls(options: CallsOptions): Calls {
       const own = wireTo(account, async () => payoutSecret);
       return worldWith(account, own, ledgers.inMemory(account));
     },
+    refuseSecrets,
     raw: async (call) => {
-      const outcome = await rawOutcome(call, await wire());
+      const own = await wire();
+      await refuseSecrets(...textsOf(call));
+      const outcome = await rawOutcome(call, own);
       if (outcome.answer.kind === "unsent") throw unsent(outcome.answer);
       return { ...outcome, answer: outcome.answer };
     },
-    previewRaw: async (call) => new Preview(await rawRequest(call, await wire())),
+    previewRaw: async (call) => {
+      const own = await wire();
+      await refuseSecrets(...textsOf(call));
+      return new Preview(await rawRequest(call, own));
+    },
     preview: async (name, input) =>
       new Preview(await requestFor(contract[name], input, await wire())),
     local: async () => createClient(localContract, requireLocal(await wire())),
@@ -72,6 +98,19 @@ export function openCalls(options: CallsOptions): Calls {
       await transport.close();
     },
   };
+}
+
+/** What of a raw call is sent; also as a server decodes its path. */
+function textsOf({ path, body }: RawCall): string[] {
+  return [path, plainPath(path).decoded, ...(body ? [JSON.stringify(body)] : [])];
+}
+
+/** Without the value: it is a secret, or holds one. */
+function secretTyped(): Failure {
+  return usage(
+    ["What was given holds the API key or the payout secret."],
+    "Take it out. Nothing was sent.",
+  );
 }
 
 interface Parts {

@@ -8,12 +8,18 @@ import type { Calls, CallsOptions } from "./calls.ts";
 import { once } from "./once.ts";
 
 /** The accounts of a run; how they are found is loaded when one is first asked for. */
-export function accountsOnDemand(options: AccountsOptions): Accounts {
-  const opened = once(async () => (await import("./accounts.ts")).openAccounts(options));
+export function accountsOnDemand(options: AccountsOptions): Accounts & { isOpened(): boolean } {
+  let isOpened = false;
+  const opened = once(async () => {
+    isOpened = true;
+    return (await import("./accounts.ts")).openAccounts(options);
+  });
   return {
+    isOpened: () => isOpened,
     settings: async (profile) => (await opened()).settings(profile),
     account: async () => (await opened()).account(),
     payoutSecret: async () => (await opened()).payoutSecret(),
+    learnSecrets: async () => (await opened()).learnSecrets(),
     profiles: {
       read: async () => (await opened()).profiles.read(),
       change: async (change) => (await opened()).profiles.change(change),
@@ -38,6 +44,7 @@ export function callsOnDemand(options: CallsOptions): Calls {
     ledger: async () => (await opened()).ledger(),
     committer: async () => (await opened()).committer(),
     local: async () => (await opened()).local(),
+    refuseSecrets: async (...texts) => (await opened()).refuseSecrets(...texts),
     raw: async (call) => (await opened()).raw(call),
     previewRaw: async (call) => (await opened()).previewRaw(call),
     preview: async (name, input) => (await opened()).preview(name, input),

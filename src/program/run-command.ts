@@ -32,7 +32,9 @@ export async function runCommand(
   const { globals, problems } = readGlobals(typed, host.env);
   const printer = openPrinter(command, globals, { host, scrubber });
   const { isJson } = printer;
-  const session = openSession(sessionOf(command, globals, isJson, { host, scrubber, version }));
+  const session = openSession(
+    sessionOf(command, given.argv, { globals, isJson }, { host, scrubber, version }),
+  );
   const tell = (error: unknown) =>
     report(error, { host, scrubber, asJson: isJson, ...session.unsaid() });
   try {
@@ -49,7 +51,10 @@ export async function runCommand(
     return whole;
   } catch (error) {
     const signal = session.stoppedBy();
-    if (!signal || !isHarmless(error)) return await tell(error);
+    if (!signal || !isHarmless(error)) {
+      await session.learnSecrets();
+      return await tell(error);
+    }
     const code = codeOfStop(error, signal, command);
     if (isJson && code !== 0) await tell(failureOfStop(signal, error));
     return code;
@@ -116,8 +121,8 @@ function operationOf(shown: Shown | undefined): string | undefined {
 
 function sessionOf(
   command: Command,
-  globals: Globals,
-  isJson: boolean,
+  argv: string[],
+  { globals, isJson }: { globals: Globals; isJson: boolean },
   surroundings: Surroundings,
 ) {
   return {
@@ -125,6 +130,7 @@ function sessionOf(
     globals,
     isJson,
     command: command.name,
+    argv,
     finishes: command.writes === true || command.finishes === true,
     patient: command.untilStopped === true || command.patient === true,
   };

@@ -18,6 +18,8 @@ export interface Session {
   takeWarnings(): Warning[];
   /** What the run's error has to say besides the failure itself. */
   unsaid(): { operation: string | undefined; warnings: Warning[] };
+  /** Makes stored secrets known to the scrubber: what is reported may repeat one that was typed. */
+  learnSecrets(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -29,6 +31,8 @@ export interface SessionOptions {
   version: string;
   /** The command's name. */
   command: string;
+  /** The whole line, as it was typed. */
+  argv: string[];
   scrubber: Scrubber;
   /** Whether what is in flight may end after the first Ctrl-C: so it is where money moves. */
   finishes: boolean;
@@ -61,7 +65,10 @@ export function openSession(options: SessionOptions): Session {
       operation = reference;
     },
     lostLedger: async () => (await import("./ledger-file.ts")).lostLedger(host),
-    idOf: idsOf(calls.ledger),
+    idOf: async (kind, typed) => {
+      await calls.refuseSecrets(typed);
+      return idsOf(calls.ledger)(kind, typed);
+    },
     keychain: async () => (await import("../config/keychain.ts")).openKeychain(host),
     startSandbox: async (wanted) => (await import("../sandbox/server.ts")).startSandbox(wanted),
     stopping: stop.stopping,
@@ -72,6 +79,9 @@ export function openSession(options: SessionOptions): Session {
     stoppedBy: stop.signal,
     takeWarnings: speech.takeWarnings,
     unsaid: () => ({ operation, warnings: speech.takeWarnings() }),
+    learnSecrets: async () => {
+      if (accounts.isOpened()) await accounts.learnSecrets().catch(() => {});
+    },
     close: async () => {
       stop.end();
       await close();

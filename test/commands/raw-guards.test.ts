@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { plainPath } from "../../src/operations/plain-path.ts";
@@ -100,4 +100,85 @@ test("two fields of one name and different values are rejected", async () => {
   const line = ["api", "POST", "/x", "-f", "amount=1", "-f", "amount=2"];
   expect(await lenden(line, { env })).toMatchObject({ code: 2 });
   expect(asked).toEqual([]);
+});
+
+const secrets = {
+  apiKey: "sk_sandbox_AbC-0123456789ab-XyZ",
+  payoutSecret: "s3cret-of-this-very-test",
+};
+
+/** The secrets come from the environment, or from a profile, whose file nothing has read yet. */
+async function withSecrets(from: "environment" | "profile") {
+  const { env, asked } = await quiet();
+  const { LENDEN_BASE_URL: baseUrl = "", LENDEN_CONFIG_DIR: folder = "" } = env;
+  if (from === "environment")
+    return {
+      asked,
+      env: { ...env, LENDEN_API_KEY: secrets.apiKey, LENDEN_PAYOUT_SECRET: secrets.payoutSecret },
+    };
+  const own = { LENDEN_CONFIG_DIR: folder };
+  mkdirSync(folder, { recursive: true });
+  const files = Object.entries(secrets).map(([name, text]) => {
+    const file = join(scratchFolder(), name);
+    writeFileSync(file, text, { mode: 0o600 });
+    return file;
+  });
+  const line = ["profile", "add", "shop", "--base-url", baseUrl, "--no-input"];
+  const added = await lenden(
+    [...line, "--key-file", files[0] ?? "", "--secret-file", files[1] ?? ""],
+    {
+      env: own,
+    },
+  );
+  if (added.code !== 0) throw new Error(added.stderr);
+  return { asked, env: { ...own, LENDEN_PROFILE: "shop" } };
+}
+
+const typed = (secret: string): [string, string[]][] => [
+  ["pay get", ["pay", "get", secret]],
+  ["payout get", ["payout", "get", secret]],
+  ["refund get", ["refund", "get", `x${secret}`]],
+  ["payout wait", ["payout", "wait", secret]],
+  ["refund cancel", ["refund", "cancel", secret]],
+  ["sandbox trigger", ["sandbox", "trigger", "payment", secret]],
+  [
+    "payout send",
+    ["payout", "send", "--amount", "5", "--to", "01712345678", "--method-id", "m", "--ref", secret],
+  ],
+  [
+    "pay create",
+    ["pay", "create", "--amount", "5", "--method-id", "m", "--description", `for ${secret}`],
+  ],
+  ["ledger resolve", ["ledger", "resolve", "--made", secret, "X"]],
+  ["ledger show", ["ledger", "show", secret]],
+  ["a raw path", ["api", "GET", `/payment/retrieve/${secret}`]],
+  [
+    "an encoded raw path",
+    ["api", "GET", `/x/%${secret.charCodeAt(0).toString(16)}${secret.slice(1)}`],
+  ],
+  ["a raw field", ["api", "POST", "/x", "-f", `note=${secret}`]],
+];
+
+test.each(
+  (["environment", "profile"] as const).flatMap((from) =>
+    Object.entries(secrets).flatMap(([name, secret]) =>
+      typed(secret).map(([what, line]) => ({ from, name, secret, what, line })),
+    ),
+  ),
+)("the $name of the $from is not sent by $what, nor echoed", async ({ from, secret, line }) => {
+  const { env, asked } = await withSecrets(from);
+  const { code, stdout, stderr } = await lenden(line, { env });
+  expect([code, asked]).toEqual([2, []]);
+  expect(stdout + stderr).not.toContain(secret);
+});
+
+test("a secret inside a raw body of a file is not sent", async () => {
+  const { env, asked } = await withSecrets("profile");
+  const stdin = JSON.stringify({ note: { deep: [secrets.payoutSecret] } });
+  const { code, stdout, stderr } = await lenden(["api", "POST", "/x", "--input", "-"], {
+    env,
+    stdin,
+  });
+  expect([code, asked]).toEqual([2, []]);
+  expect(stdout + stderr).not.toContain(secrets.payoutSecret);
 });
