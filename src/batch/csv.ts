@@ -23,34 +23,45 @@ export async function* recordsOf(
   text: AsyncIterable<string>,
   delimiter: string,
 ): AsyncIterable<CsvRecord[]> {
-  const found: string[][] = [];
+  const found: { cells: string[]; blankBefore: number }[] = [];
   const parser = parse({
     delimiter,
     record_delimiter: ["\r\n", "\n", "\r"],
     relax_column_count: true,
     max_record_size: longestRecord,
+    // A blank line that becomes a record costs as much as a row.
+    skip_empty_lines: true,
     // A stream that fails drops what it still holds; what stands here is safe from that.
-    on_record: (cells: string[]) => void found.push(cells),
+    on_record: (cells: string[]) => {
+      found.push({ cells, blankBefore: parser.info.empty_lines });
+      // The parser would make an error, with its stack, for each record of another length than the
+      // first, and then ignore it.
+      Object.assign(parser.info, { records: 0 });
+      return undefined;
+    },
   });
   parser.on("error", () => {}); // it is looked at below, once what came before is told
-  let line = 1;
+  // Without the blank lines, which the parser counts.
+  let nextLine = 1;
   const newRecords = (): CsvRecord[] => {
     const records: CsvRecord[] = [];
-    for (const cells of found.splice(0)) {
+    for (const { cells, blankBefore } of found.splice(0)) {
+      const line = nextLine + blankBefore;
       if (cells.some((cell) => cell.trim() !== "")) records.push({ line, cells });
-      line += 1 + cells.reduce((breaks, cell) => breaks + lineBreaksIn(cell), 0);
+      nextLine += 1 + cells.reduce((breaks, cell) => breaks + lineBreaksIn(cell), 0);
     }
     return records;
   };
+  const lineOfError = (): number => nextLine + parser.info.empty_lines;
   for await (const piece of text) {
     parser.write(piece);
     yield newRecords();
-    if (parser.errored) throw unreadable(parser.errored, line);
+    if (parser.errored) throw unreadable(parser.errored, lineOfError());
   }
   parser.end();
   await finished(parser.resume()).catch(() => {});
   yield newRecords();
-  if (parser.errored) throw unreadable(parser.errored, line);
+  if (parser.errored) throw unreadable(parser.errored, lineOfError());
 }
 
 function unreadable(error: Error, line: number): Error {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { recordsOf } from "../../src/batch/csv.ts";
 import { testAccount } from "../commands/account.ts";
 import { check, places } from "./files.ts";
 
@@ -66,6 +67,19 @@ test.each([
   );
   expect(seen).toMatchObject({ rows: 2 });
   expect(places(seen)).toEqual(["7 amount"]);
+});
+
+test.each([
+  ["blank lines", "\n", 1],
+  ["blank lines that end in CRLF", "\r\n", 1],
+  ["lines with one cell", "x\n", 150_001],
+])("%s take no longer than rows of the same size, within a wide bound", async (_, line, count) => {
+  const whole = (row: string, many: number) => `${header}\n${row.repeat(many)}`;
+  const row = `${named("Rahima Begum")}\n`;
+  const rows = await timeOf(whole(row, Math.ceil(300_000 / row.length)));
+  const lines = await timeOf(whole(line, Math.ceil(300_000 / line.length)));
+  expect(lines.count).toBe(count);
+  expect(lines.ms).toBeLessThan(20 * rows.ms + 5_000);
 });
 
 test.each([
@@ -151,3 +165,15 @@ test.each([
   expect(seen).toMatchObject({ code: 2, problemCount: 1, problems: [{ line: 1 }] });
   expect(seen.problems[0]?.problem).toContain("--delimiter");
 });
+
+/** How many records a text has that are not blank, and how long reading them takes. */
+async function timeOf(text: string): Promise<{ count: number; ms: number }> {
+  const startMs = performance.now();
+  let count = 0;
+  for await (const records of recordsOf(inPieces(text), ",")) count += records.length;
+  return { count, ms: performance.now() - startMs };
+}
+
+async function* inPieces(text: string): AsyncIterable<string> {
+  for (let start = 0; start < text.length; start += 32_768) yield text.slice(start, start + 32_768);
+}
