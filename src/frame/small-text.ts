@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { readApiKey } from "../contract/keys.ts";
 import { errorCode } from "../error-code.ts";
 import { Failure, usage } from "../failure.ts";
 import type { Host } from "../host.ts";
@@ -11,39 +12,56 @@ export async function readSmallText(
   flag: string,
   { stdin }: Pick<Host, "stdin">,
 ): Promise<string> {
-  return decoded(name === "-" ? await readAll(stdin, flag) : await readFile(name, flag), flag);
+  const isInput = name === "-";
+  const label = isInput || flag === name ? flag : `${flag}: ${shownName(name)}`;
+  return decoded(isInput ? await readAll(stdin, label) : await readFile(name, label), label);
 }
 
 /** A file, or a pipe such as the shell's `<(…)`: read bit by bit, so that neither hangs the process. */
-async function readFile(name: string, flag: string): Promise<Uint8Array> {
+async function readFile(name: string, label: string): Promise<Uint8Array> {
   try {
-    return await readAll(createReadStream(name), flag);
+    return await readAll(createReadStream(name), label);
   } catch (error) {
     if (error instanceof Failure) throw error;
     const code = errorCode(error) ?? "unknown";
-    throw usage([`${flag}: the file cannot be read (${code}).`]);
+    const reason = Object.hasOwn(reasons, code) ? `${reasons[code]} (${code})` : code;
+    throw usage([`${label} cannot be read: ${reason}.`]);
   }
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: "file not found",
+  ENOTDIR: "file not found",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EISDIR: "it is a directory",
+};
+
+/** The name of a file, unless it looks like the secret itself, typed in place of the file. */
+function shownName(name: string): string {
+  const isSecret = readApiKey(name).ok || /^[A-Za-z0-9+=_-]{20,}$/.test(name);
+  return isSecret ? "the file (its name looks like a secret)" : name;
 }
 
 async function readAll(
   stream: AsyncIterable<string | Uint8Array>,
-  flag: string,
+  label: string,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk);
     size += bytes.byteLength;
-    if (size > mostBytes) throw usage([`${flag}: this holds more than 1 MiB.`]);
+    if (size > mostBytes) throw usage([`${label}: this holds more than 1 MiB.`]);
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);
 }
 
-function decoded(bytes: Uint8Array, flag: string): string {
+function decoded(bytes: Uint8Array, label: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw usage([`${flag}: this is not UTF-8 text.`]);
+    throw usage([`${label}: this is not UTF-8 text.`]);
   }
 }

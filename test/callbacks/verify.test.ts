@@ -161,7 +161,9 @@ test("a problem names what it is about: the number, the file, or standard input"
   const wrong = await account.run(["callback", "show", "x"]);
   expect(wrong.stderr).toContain("<number>: This is not a whole number");
   const missing = await account.run(["callback", "verify", "no-such-file.json"]);
-  expect(missing.stderr).toContain("no-such-file.json: the file cannot be read");
+  expect(missing.stderr).toContain(
+    "error: no-such-file.json cannot be read: file not found (ENOENT).",
+  );
   const huge = await account.run(["callback", "verify"], { stdin: "x".repeat(1024 * 1024 + 1) });
   expect(huge.stderr).toContain("standard input: this holds more than 1 MiB");
 });

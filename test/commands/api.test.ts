@@ -137,7 +137,10 @@ test.each([
   [["POST", "/x", "-f", "a"], "--field: A field is key=value"],
   [["POST", "/x", "--input", "-", "-f", "a=1"], "not with both"],
   [["GET", "/x", "--input", "-"], "a GET has no body"],
-  [["POST", "/x", "--input", "/nowhere"], "--input: the file cannot be read (ENOENT)"],
+  [
+    ["POST", "/x", "--input", "/nowhere"],
+    "--input: /nowhere cannot be read: file not found (ENOENT)",
+  ],
   [["HEAD", "/x"], "<METHOD>: This is not one of"],
   [["GET"], "<path> is missing"],
 ])("%j is refused", async (line, why) => {

@@ -74,8 +74,42 @@ describe("where key and secret come from", () => {
   test.each([
     ["nothing at all", ["add", "shop"], "", "There is no API key"],
     ["two ways", ["add", "shop", "--key-stdin", "--key-file", "x"], key, "not several"],
-    ["a file that is not there", ["add", "shop", "--key-file", "/nowhere"], "", "ENOENT"],
-    ["a folder", ["add", "shop", "--key-file", "/tmp"], "", "EISDIR"],
+    [
+      "a file that is not there",
+      ["add", "shop", "--key-file", "/nowhere"],
+      "",
+      "--key-file: /nowhere cannot be read: file not found (ENOENT).",
+    ],
+    [
+      "a secret's file that is not there",
+      ["add", "shop", "--key-stdin", "--secret-file", "./secret.txt"],
+      key,
+      "--secret-file: ./secret.txt cannot be read: file not found (ENOENT).",
+    ],
+    [
+      "a folder",
+      ["add", "shop", "--key-file", "/tmp"],
+      "",
+      "--key-file: /tmp cannot be read: it is a directory (EISDIR).",
+    ],
+    [
+      "a file that is too large",
+      ["add", "shop", "--key-file", "/dev/zero"],
+      "",
+      "--key-file: /dev/zero: this holds more than 1 MiB.",
+    ],
+    [
+      "a key in place of its file",
+      ["add", "shop", "--key-file", "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ"],
+      "",
+      "--key-file: the file (its name looks like a secret) cannot be read: file not found",
+    ],
+    [
+      "a secret in place of its file",
+      ["add", "shop", "--key-stdin", "--secret-file", "vgjRgtABCDEFGHIJKLvirxsUs"],
+      key,
+      "--secret-file: the file (its name looks like a secret) cannot be read: file not found",
+    ],
     ["empty standard input", ["add", "shop", "--key-stdin"], "", "An API key begins with"],
     [
       "something else",
