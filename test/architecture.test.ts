@@ -22,6 +22,7 @@ const mayImport: Record<string, string[]> = {
   "state.ts": [],
   "nearest.ts": ["fastest-levenshtein"],
   "csv-guard.ts": [],
+  "unsafe-characters.ts": [],
   contract: ["zod/mini", "node:crypto"],
   http: ["contract", "failure.ts", "json.ts", "undici", "types:zod/mini"],
   config: [
@@ -57,6 +58,7 @@ const mayImport: Record<string, string[]> = {
     "json.ts",
     "error-code.ts",
     "loopback.ts",
+    "unsafe-characters.ts",
     "hono",
     "hono/html",
     "@hono/node-server",
@@ -67,6 +69,7 @@ const mayImport: Record<string, string[]> = {
     "contract",
     "failure.ts",
     "csv-guard.ts",
+    "unsafe-characters.ts",
     "chalk",
     "cli-table3",
     "string-width",

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { html, raw } from "hono/html";
 import { amountNumber } from "../contract/amount.ts";
+import { unsafeCharacters } from "../unsafe-characters.ts";
 import { providerName } from "./methods.ts";
 import { payPageStyle } from "./pay-page-style.ts";
 import type { PayPageWords } from "./pay-page-words.ts";
@@ -46,7 +47,7 @@ export function formPage(
       <label for="payer">${words.payer}</label>
       ${isWrong ? html`<p id="payer-problem" class="problem" role="alert">${words.payerProblem}</p>` : ""}
       <input id="payer" name="payer" type="tel" autocomplete="tel" maxlength="40" required
-        value="${payer}" aria-describedby="${about}" ${isWrong ? raw('aria-invalid="true" autofocus') : ""}>
+        value="${safe(payer)}" aria-describedby="${about}" ${isWrong ? raw('aria-invalid="true" autofocus') : ""}>
       <p id="payer-hint" class="hint">${words.payerHint}</p>
       <button name="choice" value="pay">${words.pay}</button>
       <button name="choice" value="decline" class="quiet" formnovalidate>${words.decline}</button>
@@ -61,7 +62,7 @@ export function endedPage(payment: Payment, backTo: string, words: PayPageWords)
     <h1>${title}</h1>
     <p>${words.nothingToDo}</p>
     ${details(payment, words)}
-    <p><a href="${backTo}">${words.backTo(merchantOf(payment))}</a></p>`;
+    <p><a href="${backTo}">${words.backTo(safe(merchantOf(payment)))}</a></p>`;
   return page({ title, body }, words);
 }
 
@@ -113,7 +114,12 @@ function details(payment: Payment, words: PayPageWords): Markup {
     [words.description, payment.description],
     [words.method, providerName(payment.paymentMethodId) ?? payment.paymentMethodId],
   ];
-  return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl>`;
+  return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd dir="auto">${safe(value)}</dd></div>`)}</dl>`;
+}
+
+/** A text from a request, without what could change the order in which the page is read. */
+function safe(text: string): string {
+  return text.replace(unsafeCharacters, (character) => (character === "\n" ? "\n" : ""));
 }
 
 /** The service tells no name of the merchant; where the customer goes back to says who it is. */

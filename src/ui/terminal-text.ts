@@ -1,8 +1,4 @@
-/**
- * Control, escape and format characters (bidirectional marks among them), unpaired surrogates, and
- * the line and paragraph separators. The two joiners stay: Bangla is written with them.
- */
-const hostile = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
+import { unsafeCharacters } from "../unsafe-characters.ts";
 
 /** Most texts: they need not wait the millisecond that V8 takes to learn the classes above. */
 const harmless = /^[\x20-\x7e]*$/;
@@ -17,7 +13,7 @@ export function clean(text: string): string {
     .map((part, index) => (index === 0 ? part : part.trimStart()))
     .map((part, index) => (index === last ? part : part.trimEnd()))
     .filter((part, index) => part !== "" || index === 0 || index === last);
-  return trimmed.join(" ").replace(hostile, "");
+  return trimmed.join(" ").replace(unsafeCharacters, "");
 }
 
 /** The same for a text of several lines. */
@@ -29,7 +25,9 @@ export function cleanLines(text: string): string {
 export function safeJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, undefined, indent) ?? "null";
   if (/^[\x20-\x7e\n]*$/.test(json)) return json;
-  return json.replace(hostile, (character) => (character === "\n" ? "\n" : escaped(character)));
+  return json.replace(unsafeCharacters, (character) =>
+    character === "\n" ? "\n" : escaped(character),
+  );
 }
 
 function escaped(character: string): string {

@@ -96,3 +96,21 @@ function post(
   const body = new URLSearchParams(form);
   return fetch(url, { method: "POST", redirect: "manual", body, headers });
 }
+
+test("texts from a request are shown without control and bidirectional characters", async () => {
+  const sandbox = await start();
+  const hostile = "\u202eevil\u2066 \u001b[31m\u0007\u200f\u061c\u200bred\ufeff";
+  const body = {
+    ...paymentBody,
+    description: `Order ${hostile}\nline 2 রহি\u200dমা`,
+    suggestedPayerNumber: `017${hostile}`,
+  };
+  const { body: made } = await sandbox.post("/payment/create", body);
+  const url = String(made.data.payment_url);
+  const form = { token: await tokenOf(url), choice: "pay", payer: `018${hostile}` };
+  for (const answer of [await fetch(url), await post(url, form)]) {
+    const text = await answer.text();
+    expect(text).not.toMatch(/(?!\n)\p{Cc}|(?![\u200c\u200d])\p{Cf}|[\u2028\u2029]/u);
+    expect(text).toContain("Order evil [31mred\nline 2 রহি\u200dমা</dd>");
+  }
+});
