@@ -380,7 +380,7 @@ function __lenden_known --no-scope-shadowing
                 '--port: The port on 127.0.0.1; 0 takes any free one' \
                 '--data:@file Keep payments, payouts and keys in this file (in memory, if left out)' \
                 '--auto-complete: Complete what is Processing after this time, for example 2s' \
-                '--latency: Wait this long before every answer' \
+                '--latency: Wait this long before every answer, for example 100ms' \
                 '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3' \
                 '--callback-fault+: Misbehave with callbacks: <kind>[:<share>], for example lost:0.2' \
                 '--refund-callback-url: Where to tell of refunds (payments bring their own address)' \
@@ -390,7 +390,7 @@ function __lenden_known --no-scope-shadowing
                 '--port: The port on 127.0.0.1; 0 takes any free one' \
                 '--data:@file Keep payments, payouts and keys in this file (in memory, if left out)' \
                 '--auto-complete: Complete what is Processing after this time, for example 2s' \
-                '--latency: Wait this long before every answer' \
+                '--latency: Wait this long before every answer, for example 100ms' \
                 '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3' \
                 '--callback-fault+: Misbehave with callbacks: <kind>[:<share>], for example lost:0.2' \
                 '--refund-callback-url: Where to tell of refunds (payments bring their own address)' \

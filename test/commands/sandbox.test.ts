@@ -142,6 +142,28 @@ test("`sandbox exec` ends as a shell would: by a signal, and without a command t
   expect((await built(["sandbox", "exec"])).code).toBe(2);
 });
 
+test.each([
+  ["300ms", 300],
+  ["300", 300],
+  ["1s", 1000],
+  ["0", 0],
+])("--latency %s delays each response by %i ms", async (latency, ms) => {
+  const timed = `
+    const from = performance.now();
+    fetch(process.env.LENDEN_BASE_URL + "/payment/methods").then(() => {
+      process.exitCode = performance.now() - from > ${ms} - 20 ? 0 : 1;
+    });`;
+  const line = ["sandbox", "exec", "--latency", latency, "--", process.execPath, "-e", timed];
+  expect(await built(line)).toMatchObject({ code: 0, stderr: "" });
+});
+
+test.each(["11m", "600001", "-1", "soon", "1.5s"])("--latency %s is rejected", async (latency) => {
+  for (const command of ["start", "exec"]) {
+    const { code, stderr } = await lenden(["sandbox", command, `--latency=${latency}`]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("--latency: ")]);
+  }
+});
+
 test("a port that is taken is a failure that says so", async () => {
   const port = new URL(account.sandbox().baseUrl).port;
   const { code, stderr } = await lenden(["sandbox", "start", "--port", port]);

@@ -1,10 +1,13 @@
 import { type CallbackFault, readCallbackFault } from "../../contract/callback-fault.ts";
 import { type Fault, readFault } from "../../contract/fault.ts";
+import { type Reading, rejected } from "../../contract/reading.ts";
 import { readUrl } from "../../contract/url.ts";
 import { readWhole, readWord } from "../../frame/common-flags.ts";
 import type { SandboxOptions } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
 import { readDuration } from "../../ui/time.ts";
+
+const mostLatencyMs = 600_000;
 
 /** The options of `sandbox start` and `sandbox exec`. */
 export const sandboxFlags = {
@@ -25,9 +28,9 @@ export const sandboxFlags = {
     readDuration,
   ),
   latency: flag.optional(
-    "--latency <ms>",
-    "Wait this long before every answer",
-    readWhole(600_000),
+    "--latency <duration>",
+    "Wait this long before every answer, for example 100ms",
+    readLatency,
   ),
   fault: flag.many(
     "--fault <rule>",
@@ -50,6 +53,15 @@ export const sandboxFlags = {
     readWhole(2 ** 32),
   ),
 };
+
+/** A duration, or a bare number of milliseconds. */
+function readLatency(text: string): Reading<number> {
+  if (/^[0-9]+$/.test(text)) return readWhole(mostLatencyMs)(text);
+  const reading = readDuration(text);
+  return reading.ok && reading.value > mostLatencyMs
+    ? rejected("This duration is too long; at most 10m.")
+    : reading;
+}
 
 interface Given {
   port: number | undefined;
