@@ -8,7 +8,7 @@ const isOneFile = process.env.LENDEN_BUILT !== undefined;
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isSlow = ({ moduleId }: TestSpecification) =>
-      /\/test\/(?:crash|completions|simulator|terminal)\/|\/(?:examples|secrets|listen|trial|once|pay-page|resolve|sandbox-callbacks)\.test/.test(
+      /\/test\/(?:crash|completions|simulator|terminal)\/|\/(?:secrets|listen|trial|once|resolve|sandbox-callbacks)\.test/.test(
         moduleId,
       );
     const sorted = await super.sort(files);

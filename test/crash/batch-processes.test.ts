@@ -6,7 +6,7 @@ import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
 
 const rounds = runs(1, 50);
-const processes = runs(6, 20);
+const processes = runs(4, 20);
 
 test(
   `P4: of ${processes} processes on one batch one works at a time, and each row is paid once (${rounds} rounds)`,

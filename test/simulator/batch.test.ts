@@ -32,7 +32,7 @@ test(
         sums.calls += counts.calls;
         sums.payouts += service.payouts.length;
       }),
-      { numRuns: runs(50, 5_000) },
+      { numRuns: runs(25, 5_000) },
     );
     const parts = Object.entries(sums).map(([name, number]) => `${number} ${name}`);
     process.stdout.write(`simulated batches: ${parts.join(", ")}\n`);

@@ -51,7 +51,7 @@ interface TerminalOptions extends Partial<Size> {
 const call = promisify(execFile);
 
 /** Each look at the screen is a process of its own: not so often that they hinder what they wait for. */
-const betweenLooksMs = 50;
+const betweenLooksMs = 100;
 
 /** A test that needs a terminal: where tmux is missing it is skipped, but never in CI. */
 export const terminalTest = test.skipIf(process.env.CI === undefined && !(await hasTmux()));

@@ -8,7 +8,6 @@ import { rootPage, topicsPage } from "../../src/program/help/root.ts";
 import { topics } from "../../src/program/help/topics.ts";
 import { ended } from "../merchant.ts";
 import { builtEnv } from "../run.ts";
-import { runs } from "../runs.ts";
 import { type Stage, stageFor } from "./staging.ts";
 
 const pages = [
@@ -17,11 +16,7 @@ const pages = [
   ...(await Promise.all(topics.map(async ({ load }) => (await load()).page))),
 ];
 
-/** The first of every command; deep, all of them and those of the pages. */
-const examples = [
-  ...commands.flatMap((command) => command.examples.slice(0, runs(1, Number.POSITIVE_INFINITY))),
-  ...(process.env.LENDEN_DEEP ? pages.flatMap(examplesOf) : []),
-];
+const examples = [...commands.flatMap((command) => command.examples), ...pages.flatMap(examplesOf)];
 
 // Each is given to a shell, as a reader would; what it names is there (staging.ts).
 for (const [line, says] of new Map(examples.map((one) => [one.line, one.says]))) {
