@@ -28,7 +28,7 @@ for (const [line, says] of new Map(examples.map((one) => [one.line, one.says])))
   });
 }
 
-/** The exit that an example names, else 0. What asks a person has nobody to ask here. */
+/** The exit that an example names, else 0. A question has no terminal here. */
 function endingOf(says: string): number {
   if (/^asks\b/.test(says)) return exits.usage.code;
   return Number(/^exit (\d+)\b/.exec(says)?.[1] ?? 0);
@@ -38,7 +38,7 @@ function examplesOf(page: Page): Example[] {
   return page.flatMap((block) => (block.kind === "examples" ? block.examples : []));
 }
 
-/** Runs an example; what would go on for ever is stopped by Ctrl-C once it has said something. */
+/** Runs an example; an endless one is stopped by Ctrl-C after its first output. */
 async function played({ line, folder, env, isEndless }: Stage) {
   const child = spawn("sh", ["-c", isEndless ? `exec ${line}` : line], {
     cwd: folder,
