@@ -28,7 +28,7 @@ export const page: Page = [
     ],
     [
       "pay create",
-      "Rejected (exit 3) while the outcome of the same payment is unknown. --again sends a second one",
+      "Rejected (exit 3) for ten minutes while the same payment is Processing, and longer while its outcome is unknown. --again sends a second one",
     ],
     [
       "refund create",
