@@ -38,7 +38,11 @@ test.each([
   "/refund/%63reate-a-request",
   "/REFUND/create-a-request;v=1/",
 ])("I1: a raw POST to %s is a refund, and in the ledger", async (path) => {
-  const { env } = await startService(() => ({ status: 500, text: "broken" }));
+  const { env } = await startService(({ method }) =>
+    method === "GET"
+      ? { data: { transactionId: "TX1", amount: 100, status: "Completed" } }
+      : { status: 500, text: "broken" },
+  );
   expect(await lenden(["api", "POST", path, ...refund], { env })).toMatchObject({ code: 75 });
   const { stdout } = await lenden(["ledger", "export", "--json"], { env });
   expect(JSON.parse(stdout)).toMatchObject([{ kind: "refund", state: "UNCERTAIN" }]);

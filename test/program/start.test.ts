@@ -42,7 +42,7 @@ const mayLoad: Record<string, { kB: number; of: Group[] }> = {
   methods: { kB: 610, of: [...call, "table"] },
   "pay create": { kB: 700, of: write },
   "payout send": { kB: 700, of: write },
-  "payout batch send": { kB: 810, of: [...write, "file"] },
+  "payout batch send": { kB: 820, of: [...write, "file"] },
   "callback listen": { kB: 710, of: [...write, "listener"] },
   "sandbox start": { kB: 940, of: [...write, "listener", "sandbox", "profile"] },
 };
