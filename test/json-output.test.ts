@@ -173,6 +173,33 @@ describe("a failed command with JSON output has one line on stderr", () => {
     }
   });
 
+  test("130: a batch that a signal stopped, with how many rows were sent", async () => {
+    let stop: () => void = () => {};
+    let created = 0;
+    const server = await misbehave(({ path, body }) => {
+      if (path === "/payment/methods")
+        return success([{ id: "m1", providerName: "P", codeName: "bkash" }]);
+      created += 1;
+      stop();
+      const { merchantRef, amount } = JSON.parse(body);
+      const createdAt = new Date().toISOString();
+      const payoutId = `PO${created}`;
+      return success({ payoutId, merchantRef, amount, status: "Processing", createdAt });
+    });
+    const line = [...sendOf(fileOf(batchText)), "--concurrency", "1"];
+    const outcome = await lenden(line, {
+      env: envOf(server.baseUrl),
+      onStart: (signal) => {
+        stop = () => signal("SIGINT");
+      },
+    });
+    expect(oneError(outcome, 130).error).toMatchObject({
+      kind: "interrupted",
+      message: expect.stringContaining("1 of 2 rows were sent"),
+      operation: JSON.parse(outcome.stdout).batch,
+    });
+  });
+
   test("another program's exit code adds nothing to what that program says", async () => {
     const line = ["sandbox", "exec", "--json", "--", process.execPath, "-e", "process.exit(7)"];
     expect(await built(line, { env: { LENDEN_OUTPUT: "json" } })).toMatchObject({

@@ -108,8 +108,8 @@ function textsOf({ path, body }: RawCall): string[] {
 /** Without the value: it is a secret, or holds one. */
 function secretTyped(): Failure {
   return usage(
-    ["What was given holds the API key or the payout secret."],
-    "Take it out. Nothing was sent.",
+    ["What is to be sent holds the API key or the payout secret."],
+    "Take it out of the text; nothing was sent.",
   );
 }
 

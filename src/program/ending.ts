@@ -32,10 +32,16 @@ const endings: Partial<Record<FailureKind, string>> = {
   unverified: "The verification failed. The result shows why.",
 };
 
-/** The error of a run that a signal stopped, if nothing is unknown. */
-export function failureOfStop(signal: Signal, error?: unknown): Failure {
-  const isOwn = error instanceof Failure && error.kind === "interrupted";
-  return isOwn ? error : new Failure("interrupted", `Stopped by ${signal}.`);
+/**
+ * The error of a run that a signal stopped, if nothing is unknown.
+ *
+ * @param found what the result or the thrown error says of it
+ */
+export function failureOfStop(signal: Signal, found?: unknown): Failure {
+  if (!(found instanceof Failure)) return new Failure("interrupted", `Stopped by ${signal}.`);
+  return found.kind === "interrupted"
+    ? found
+    : new Failure("interrupted", `Stopped by ${signal}. ${found.message}`, found.details);
 }
 
 /** The code of a command that was told to stop, and came to its end all the same. */

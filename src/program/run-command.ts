@@ -47,7 +47,9 @@ export async function runCommand(
     const whole = signal ? codeAfterStop(code, signal, command) : code;
     if (!isJson || whole === 0) return whole;
     const isStopped = signal !== undefined && whole !== code;
-    await tell(isStopped ? failureOfStop(signal) : failureOfEnding(ending, operationOf(shown)));
+    await tell(
+      isStopped ? failureOfStop(signal, ending) : failureOfEnding(ending, operationOf(shown)),
+    );
     return whole;
   } catch (error) {
     const signal = session.stoppedBy();

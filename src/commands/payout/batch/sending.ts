@@ -48,11 +48,13 @@ export async function sendWithProgress(
   const world = await context.world();
   const ended = [...onEnd(told, seen, world)];
   for (const text of ended) context.notice(text);
-  if (world.isOutOfTime() && !seen.isOver()) {
-    ended.push("--timeout ended the batch.");
+  const isLate = world.isOutOfTime() && !seen.isOver();
+  if (isLate || (told.silence && !told.stopped)) {
     const counts = sentText(readStanding(batch, ledger));
-    context.notice(`--timeout ended the batch: ${counts} Run the same command again to resume.`);
+    const late = `--timeout ended the batch: ${counts} Run the same command again to resume.`;
+    context.notice(isLate ? late : counts);
   }
+  if (isLate) ended.push("--timeout ended the batch.");
   return { stopped: told.stopped, existing, because: ended.join(" ") || undefined };
 }
 

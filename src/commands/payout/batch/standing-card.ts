@@ -92,7 +92,7 @@ export function sentText({ batch, sums }: Pick<BatchStanding, "batch" | "sums">)
     ["not sent", sums.unsent],
   ] as const;
   return `${[
-    `${count} of ${rowsText(rowCount)} ${count === 1 ? "was" : "were"} sent (${formatPaisa(sumPaisa)} of ${formatPaisa(totalPaisa)})`,
+    `${count} of ${rowsText(rowCount)} ${rowCount === 1 ? "was" : "were"} sent (${formatPaisa(sumPaisa)} of ${formatPaisa(totalPaisa)})`,
     ...others.filter(([, sum]) => sum.count > 0).map(([label, sum]) => `${label}: ${sum.count}`),
   ].join("; ")}.`;
 }
