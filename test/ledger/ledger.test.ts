@@ -198,3 +198,50 @@ test("all operations come a page at a time, each once", async () => {
   const numbers = [...ledger.all()].map(({ number }) => Number(number));
   expect(numbers).toEqual(Array.from({ length: 1_203 }, (_, index) => index + 1));
 });
+
+describe("I10: an id of the API belongs to one operation", () => {
+  const confirmed = (remoteId: string) => ({ state: "CONFIRMED", remoteId, sent: true }) as const;
+  const two = async (given: Parameters<typeof memoryLedger>[0] = {}) => {
+    const { ledger } = await memoryLedger(given);
+    const [one, other] = ["A", "B"].map((name) => claim(ledger, payout(name)).operation);
+    if (!one || !other) throw new Error("a claim has an operation");
+    return { ledger, one, other };
+  };
+
+  test("one that another payout has is not recorded, and the outcome is unknown", async () => {
+    const { ledger, one, other } = await two();
+    expect(ledger.settle(one, confirmed("PO1"), letGo)).toBeUndefined();
+    expect(ledger.settle(other, confirmed("PO1"), letGo)).toEqual({ kind: "taken", by: one.id });
+    expect(ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
+    expect(ledger.settle(one, confirmed("PO1"), letGo)).toBeUndefined();
+    expect(ledger.settle(other, confirmed("PO2"), letGo)).toBeUndefined();
+    expect(ledger.find("B")).toMatchObject({ state: "CONFIRMED", remoteId: "PO2" });
+    expect(ledger.verify().astray).toEqual([]);
+  });
+
+  test("nor is it of two payouts that are settled in one change", async () => {
+    const { ledger, one, other } = await two();
+    const changes = [one, other].map(({ number }) => ({
+      ...{ kind: "settle" as const, number, outcome: confirmed("PO1") },
+      ...letGo,
+    }));
+    expect(ledger.apply(changes)).toEqual([undefined, { kind: "taken", by: one.id }]);
+    expect(ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
+  });
+
+  test("nor is it learned", async () => {
+    const { ledger, one, other } = await two();
+    ledger.settle(one, confirmed("PO1"), letGo);
+    ledger.settle(other, { state: "UNCERTAIN", sent: true }, letGo);
+    const read = ledger.find("B");
+    if (!read) throw new Error("the ledger lost a payout");
+    expect(ledger.learn(read, confirmed("PO1"))).toMatchObject({ isWritten: false });
+    expect(ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
+  });
+
+  test("but a sandbox on this machine gives it again after a restart", async () => {
+    const { ledger, one, other } = await two({ reusesIds: true });
+    ledger.settle(one, confirmed("PO1"), letGo);
+    expect(ledger.settle(other, confirmed("PO1"), letGo)).toBeUndefined();
+  });
+});
