@@ -35,7 +35,6 @@ const mayImport: Record<string, string[]> = {
     "nearest.ts",
     "conf",
     "zod/mini",
-    "proper-lockfile",
     "string-argv",
   ],
   sqlite: ["failure.ts", "error-code.ts", "libsql"],

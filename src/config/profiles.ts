@@ -14,6 +14,7 @@ import { Failure } from "../failure.ts";
 import { jsonIn } from "../json.ts";
 import { makeFolder } from "../make-folder.ts";
 import { type Profiles, profilesSchema } from "./profile.ts";
+import { type Processes, takeLock } from "./profiles-lock.ts";
 
 const fileName = "profiles.json";
 const none: Profiles = { version: 1, profiles: {} };
@@ -62,14 +63,15 @@ function read(folder: string): Profiles {
 export async function changeProfiles(
   folder: string,
   change: (now: Profiles) => Profiles,
+  processes: Processes,
 ): Promise<void> {
   prepareFolder(folder);
-  const release = await lock(folder);
+  const release = await lock(folder, processes);
   try {
     const next = change(readProfiles(folder));
     await writeVerified(folder, next);
   } finally {
-    await release();
+    release();
   }
 }
 
@@ -104,25 +106,15 @@ async function store(folder: string, next: Profiles): Promise<void> {
   conf.store = next;
 }
 
-async function lock(folder: string): Promise<() => Promise<void>> {
-  const { lock: take } = await import("proper-lockfile");
-  try {
-    return await take(folder, {
-      lockfilePath: join(folder, "profiles.lock"),
-      retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 150, randomize: true },
-    });
-  } catch (error) {
-    if (!isHeld(error)) throw unwritten(profilesFile(folder), error);
-    throw new Failure("locked", "Another lenden is changing the profiles; nothing was changed.", {
-      hint: "Try again in a moment.",
-      cause: error,
-    });
-  }
-}
-
-/** Anything else that keeps the lock from being taken is the folder's fault: nobody holds it. */
-function isHeld(error: unknown): boolean {
-  return errorCode(error) === "ELOCKED";
+async function lock(folder: string, processes: Processes): Promise<() => void> {
+  const path = join(folder, "profiles.lock");
+  const release = await takeLock(path, processes).catch((error) => {
+    throw unwritten(profilesFile(folder), error);
+  });
+  if (release) return release;
+  throw new Failure("locked", "Another lenden is changing the profiles; nothing was changed.", {
+    hint: "Try again in a moment.",
+  });
 }
 
 function unwritten(file: string, cause: unknown): Failure {

@@ -5,7 +5,7 @@ import { resolveSettings, type Settings, type Sourced } from "../config/settings
 import { readPayoutSecret } from "../contract/keys.ts";
 import { Failure } from "../failure.ts";
 import type { Context } from "../frame/context.ts";
-import type { Host } from "../host.ts";
+import { type Host, isRunning } from "../host.ts";
 import type { Scrubber } from "../ui/scrub.ts";
 import type { Globals } from "./line/globals.ts";
 import { once } from "./once.ts";
@@ -67,7 +67,7 @@ export function openAccounts({ host, globals, scrubber, notice }: AccountsOption
     learnSecrets,
     profiles: {
       read: stored,
-      change: (change) => changeProfiles(folder, change),
+      change: (change) => changeProfiles(folder, change, { pid: host.pid, isRunning }),
       file: async () => profilesFile(folder),
       baseUrlGiven,
       check: async (candidate) => {

@@ -22,7 +22,7 @@ const groups = {
     | constants http2 perf_hooks stream/web util/types worker_threads zlib`,
   profile: `conf dot-prop env-paths debounce-fn mimic-function semver uint8array-extras atomically
     stubborn-fs stubborn-utils when-exit ajv ajv-formats fast-deep-equal fast-uri
-    json-schema-traverse proper-lockfile graceful-fs retry signal-exit`,
+    json-schema-traverse`,
 };
 
 type Group = keyof typeof groups;
