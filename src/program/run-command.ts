@@ -1,5 +1,8 @@
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { usage } from "../failure.ts";
+import { errorCode } from "../error-code.ts";
+import { Failure, usage } from "../failure.ts";
 import type { Command, Ending, Shown } from "../frame/command.ts";
 import type { Host } from "../host.ts";
 import type { Scrubber } from "../ui/scrub.ts";
@@ -29,6 +32,7 @@ export async function runCommand(
   { host, scrubber, version }: Surroundings,
 ): Promise<number> {
   rejectRelativeDirectories(host);
+  requireFileDescriptors();
   const { globals, problems } = readGlobals(typed, host.env);
   const printer = openPrinter(command, globals, { host, scrubber });
   const { isJson } = printer;
@@ -91,6 +95,31 @@ function rejectRelativeDirectories({ env, folders, platform }: Host): void {
     [...new Set(problems)],
     `Use a full path such as ${example}. A relative path is another directory, and another ledger, in each working directory.`,
   );
+}
+
+/** What the command with the most of them opens at once, a batch, and a few more. */
+const neededFileDescriptors = 32;
+
+/**
+ * With too few of them, something fails in the middle: SQLite ends the process, and the code of an
+ * error message cannot be loaded.
+ *
+ * @throws Failure `internal`; nothing was sent
+ */
+function requireFileDescriptors(): void {
+  const opened: number[] = [];
+  try {
+    while (opened.length < neededFileDescriptors) opened.push(openSync(devNull, "r"));
+  } catch (cause) {
+    const code = errorCode(cause) ?? "";
+    if (!["EMFILE", "ENFILE"].includes(code)) return;
+    throw new Failure("internal", `Cannot open enough files at once (${code}). Nothing was sent.`, {
+      hint: "Raise the limit, for example with 'ulimit -n 256', then run the same command again.",
+      cause,
+    });
+  } finally {
+    for (const file of opened) closeSync(file);
+  }
 }
 
 interface Printed {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openMerchantApart, paidPayment, payoutOf, refundOf } from "../merchant.ts";
@@ -20,6 +20,9 @@ function builtIn(
     });
   });
 }
+
+/** Nothing listens there. */
+const nowhere = "http://127.0.0.1:9/cp/api/v1";
 
 const relative = ["./data", "data", "~/lenden", "../data"];
 
@@ -98,4 +101,19 @@ test("ignores relative XDG directories", async () => {
   const line = ["profile", "list"];
   expect(await builtIn(cwd, line, { HOME: home, ...xdg })).toMatchObject({ code: 0 });
   expect(readdirSync(cwd)).toEqual([]);
+});
+
+test.skipIf(!existsSync("/proc/self"))("ends with an error message if HOME is /proc", async () => {
+  const key = { LENDEN_API_KEY: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ", LENDEN_BASE_URL: nowhere };
+  for (const line of [["doctor"], ["profile", "use", "shop"], ["pay", "list"], ["methods"]]) {
+    const { code, stdout, stderr } = await builtIn(scratchFolder(), line, {
+      ...key,
+      HOME: "/proc",
+    });
+    expect([line, code]).toEqual([line, line[0] === "methods" ? 69 : 1]);
+    expect(stdout + stderr).toMatch(/error:|failed/);
+    expect(stderr).not.toMatch(/\n +at /);
+  }
+  const list = await builtIn(scratchFolder(), ["profile", "list"], { HOME: "/proc" });
+  expect(list).toMatchObject({ code: 0, stderr: "" });
 });

@@ -1,3 +1,4 @@
+import { errorCode } from "../../error-code.ts";
 import { Failure } from "../../failure.ts";
 import type { Command, Shown } from "../../frame/command.ts";
 import type { Host } from "../../host.ts";
@@ -6,6 +7,7 @@ import type { Warning } from "../../ui/error-text.ts";
 import { render } from "../../ui/render.ts";
 import type { Scrubber } from "../../ui/scrub.ts";
 import { wantsColor } from "../../ui/style.ts";
+import { safeJson } from "../../ui/terminal-text.ts";
 import type { Globals } from "../line/globals.ts";
 import { write } from "./write.ts";
 
@@ -40,6 +42,9 @@ export function openPrinter(
           ...renderOptions(globals, host),
           format: streamed && format === "json" ? "ndjson" : format,
           continues,
+        }).catch((error) => {
+          // With too many connections open, the code of a table cannot be loaded.
+          throw unwritable(errorCode(error) ?? "unknown", safeJson(result), changed);
         });
         await put(array ? array.add(text) : text, changed);
       }

@@ -3,7 +3,7 @@ import { exits, Failure } from "../../failure.ts";
 import type { Host } from "../../host.ts";
 import type { Warning } from "../../ui/error-text.ts";
 import type { Scrubber } from "../../ui/scrub.ts";
-import { cleanLines } from "../../ui/terminal-text.ts";
+import { cleanLines, safeJson } from "../../ui/terminal-text.ts";
 import { write } from "./write.ts";
 
 interface Reporting {
@@ -20,14 +20,30 @@ export async function report(
   { host, scrubber, asJson, operation, warnings = [] }: Reporting,
 ): Promise<number> {
   const failure = error instanceof Failure ? error : unexpected(error);
-  const { errorText } = await import("../../ui/error-text.ts");
-  const lay = host.stderr.isTTY ? await layFor(host.stderr.columns) : undefined;
-  const said = { asJson, operation, warnings, scrub: scrubber.scrub };
-  const options = { ...said, ...(lay && { lay }) };
-  await write(host.stderr, errorText(failure, options));
+  const text = await textOf(failure, { host, scrubber, asJson, operation, warnings }).catch(() => {
+    // Its code cannot be loaded, if no more files can be opened: the exit code must stay the same.
+    const { message, kind, details } = failure;
+    const plain = asJson
+      ? safeJson({ error: { kind, message, hint: details.hint, operation } })
+      : `error: ${message}\nhint:  ${details.hint ?? ""}`;
+    return `${scrubber.scrub(cleanLines(plain))}\n`;
+  });
+  await write(host.stderr, text);
   if (host.env.LENDEN_DEBUG === "1")
     await write(host.stderr, `${scrubber.scrub(cleanLines(stackOf(error)))}\n`);
   return exits[failure.kind].code;
+}
+
+async function textOf(
+  failure: Failure,
+  { host, scrubber, asJson, operation, warnings = [] }: Reporting,
+): Promise<string> {
+  const { errorText } = await import("../../ui/error-text.ts");
+  const lay = host.stderr.isTTY ? await layFor(host.stderr.columns) : undefined;
+  return errorText(failure, {
+    ...{ asJson, operation, warnings, scrub: scrubber.scrub },
+    ...(lay && { lay }),
+  });
 }
 
 function unexpected(error: unknown): Failure {

@@ -1,0 +1,65 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openMerchantApart, payoutOf } from "../merchant.ts";
+import { builtEnv, type Outcome, scratchFolder } from "../run.ts";
+import { tool } from "../tool.js";
+
+/** Runs the built tool with at most so many open files. */
+function limitedTo(
+  files: number,
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<Outcome> {
+  const script = `ulimit -n ${files}; exec "$0" "$@"`;
+  return new Promise((done) => {
+    const options = { env: builtEnv(env), timeout: 60_000 };
+    execFile("sh", ["-c", script, ...tool, ...args], options, (error, stdout, stderr) => {
+      done({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
+    });
+  });
+}
+
+/** The lowest limit with which Node can load and run the launcher. */
+async function lowestLimit(): Promise<number> {
+  for (let files = 10; files < 64; files += 1)
+    if ((await limitedTo(files, ["--version"])).code === 0) return files;
+  throw new Error("Node does not start with 64 open files");
+}
+
+test("with few file descriptors there is an error message, and no payout that it does not report", async () => {
+  const merchant = await openMerchantApart();
+  const lowest = await lowestLimit();
+  for (let files = lowest; files <= lowest + 10; files += 1) {
+    for (const line of [payoutOf(`FILES-${files}`), ["methods"], ["pay", "list"], ["doctor"]]) {
+      const { code, stderr } = await limitedTo(files, line, merchant.env);
+      expect([files, line, code]).toEqual([files, line, 1]);
+      expect(stderr).toMatch(/^error: .*\(E[MN]FILE\)\. Nothing was sent\.\n/);
+      expect(stderr).not.toMatch(/\n +at |panicked/);
+    }
+  }
+  expect(await merchant.moneyRequests()).toEqual([]);
+  expect(await limitedTo(256, payoutOf("ENOUGH"), merchant.env)).toMatchObject({ code: 0 });
+}, 120_000);
+
+test("a batch with more connections than file descriptors does not end as if nothing was sent", async () => {
+  const merchant = await openMerchantApart({ latencyMs: 200 });
+  const file = join(scratchFolder(), "payees.csv");
+  const rows = Array.from(
+    { length: 100 },
+    (_, row) => `F-${row},${row + 1},0171234${5000 + row},bkash`,
+  );
+  writeFileSync(file, ["ref,amount,to,method", ...rows, ""].join("\n"));
+  const line = ["payout", "batch", "send", file, "--concurrency", "64"];
+  const { code, stderr } = await limitedTo((await lowestLimit()) + 50, line, merchant.env);
+  expect(stderr).not.toMatch(/\n +at |panicked/);
+  expect([0, 75]).toContain(code);
+  expect(await merchant.books("payouts")).toHaveLength(100);
+}, 60_000);
+
+test("with few file descriptors an error is reported as JSON", async () => {
+  const { code, stderr } = await limitedTo((await lowestLimit()) + 1, ["methods", "--json"]);
+  expect(code).toBe(1);
+  expect(JSON.parse(stderr)).toMatchObject({ error: { kind: "internal" } });
+}, 60_000);
