@@ -240,7 +240,9 @@ describe("I10: an id of the API belongs to one operation", () => {
   });
 
   test("but a sandbox on this machine gives it again after a restart", async () => {
-    const { ledger, one, other } = await two({ reusesIds: true });
+    const { ledger, one, other } = await two({
+      owner: { ...owner, baseUrl: "http://127.0.0.1:4242" },
+    });
     ledger.settle(one, confirmed("PO1"), letGo);
     expect(ledger.settle(other, confirmed("PO1"), letGo)).toBeUndefined();
   });

@@ -847,4 +847,18 @@ export const mutants = [
     replace: 'if (key === "") throw',
     tests: ["test/commands/raw-guards.test.ts"],
   },
+  {
+    name: "a ledger that is missing beside traces of use counts as a new one",
+    file: "ledger/file-state.ts",
+    find: "if (traces.length === 0) return",
+    replace: "if (traces.length >= 0) return",
+    tests: ["test/ledger/lost-in-process.test.ts"],
+  },
+  {
+    name: "a relative directory is another ledger in each working directory",
+    file: "program/run-command.ts",
+    find: "if (problems.length === 0) return;",
+    replace: "if (problems.length >= 0) return;",
+    tests: ["test/ledger/lost-in-process.test.ts"],
+  },
 ];

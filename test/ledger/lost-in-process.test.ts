@@ -1,0 +1,30 @@
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect, test } from "vitest";
+import { openMerchant, paidPayment, refundOf } from "../merchant.ts";
+import { lenden } from "../run.ts";
+
+test.each([
+  ["missing", () => {}],
+  ["empty", (path: string) => writeFileSync(path, "", { mode: 0o600 })],
+])("a refund is not sent again while the ledger that knows it is %s", async (_, leave) => {
+  const merchant = await openMerchant();
+  const paid = await paidPayment(merchant);
+  expect(await merchant.lenden(refundOf(paid, "60"))).toMatchObject({ code: 0 });
+  for (const name of readdirSync(merchant.dataFolder))
+    if (name.startsWith(basename(merchant.ledgerFile))) rmSync(join(merchant.dataFolder, name));
+  leave(merchant.ledgerFile);
+
+  const second = await merchant.lenden(refundOf(paid, "60"));
+
+  expect(second).toMatchObject({ code: 1, stdout: "" });
+  expect(await merchant.books("refunds")).toHaveLength(1);
+});
+
+test("a refund is not sent with a relative data directory", async () => {
+  const merchant = await openMerchant();
+  const paid = await paidPayment(merchant);
+  const env = { ...merchant.env, LENDEN_DATA_DIR: "./data" };
+  expect(await lenden(refundOf(paid, "60"), { env })).toMatchObject({ code: 2, stdout: "" });
+  expect(await merchant.books("refunds")).toEqual([]);
+});
