@@ -115,7 +115,7 @@ test("a whole story leaves no trace of key and secret in any output or file", as
   ]);
   for (const { name, text } of files)
     expect(found(name + text, [apiKey, payoutSecret])).toEqual([]);
-});
+}, 60_000);
 
 describe("a service that sends the key back", () => {
   const everywhere = [

@@ -199,7 +199,7 @@ test.concurrent("P7: a ledger that is locked before the intent: exit 1, and noth
   expect(stderr).toMatch(/The ledger could not be read or written: database is locked\./);
   expect(stderr).not.toMatch(/\n +at /);
   expect(await merchant.moneyRequests()).toEqual([]);
-});
+}, 60_000); // SQLite waits 15 seconds for the lock
 
 /** Another process holds SQLite's write lock until it is told to let go. */
 async function lock(path: string): Promise<() => void> {
