@@ -22,7 +22,7 @@ interface Holder {
 
 const mostAttempts = 100;
 const longestPauseMs = 150;
-/** Only for a holder whose process nobody here can find: in another container, say. */
+/** Only for a holder whose process cannot be found from here, for example in another container. */
 const staleMs = 10_000;
 
 /**
@@ -84,7 +84,7 @@ function lockAt(path: string): Lock | undefined {
 
 /**
  * Removes a lock whose process has ended; true if it is worth trying again at once. Only the process
- * that creates the marker of this very lock may remove it, so that nobody removes the next one.
+ * that creates the marker of this very lock may remove it, so that the next lock is not removed.
  */
 function takeOver(path: string, processes: Processes): boolean {
   const lock = lockAt(path);
@@ -121,7 +121,7 @@ function holderOf(pid: number): Holder {
   return { pid, startedAt: processAt(pid).startedAt, machine: machine() };
 }
 
-/** Undefined for what another version wrote, or nobody has written yet. */
+/** Undefined if another version wrote the content, or if it is not written yet. */
 function holderIn(content: string): Holder | undefined {
   try {
     const { pid, startedAt, machine }: Record<string, unknown> = JSON.parse(content);
