@@ -3,6 +3,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -28,9 +29,9 @@ async function holding(): Promise<{ folder: string; lock: string; child: Child }
     child.on("exit", () => {
       isOver = true;
     });
-    while (!isOver && !existsSync(lock)) await new Promise(setImmediate);
+    while (!isOver && !isWritten(lock)) await new Promise(setImmediate);
     child.kill("SIGSTOP");
-    if (existsSync(lock) && !isOver) return { folder, lock, child };
+    if (isWritten(lock) && !isOver) return { folder, lock, child };
     child.kill("SIGKILL");
   }
 }
@@ -45,12 +46,17 @@ async function abandoned() {
   return held;
 }
 
+/** The lock is created first, and names its process a moment later. */
+function isWritten(lock: string): boolean {
+  return (statSync(lock, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
 function rewrite(lock: string, changes: Record<string, unknown>): void {
   writeFileSync(lock, JSON.stringify({ ...JSON.parse(readFileSync(lock, "utf8")), ...changes }));
   utimesSync(lock, inAnHour(), inAnHour());
 }
 
-describe("the lock of the profiles", () => {
+describe.concurrent("the lock of the profiles", () => {
   test("is taken over at once from a killed process", async () => {
     const { folder, lock } = await abandoned();
     expect(await place(folder).add("other")).toMatchObject({ code: 0, stderr: "" });

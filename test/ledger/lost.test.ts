@@ -6,6 +6,7 @@ import {
   type Merchant,
   openMerchantApart,
   paidPayment,
+  payoutNumber,
   payoutOf,
   refundOf,
   until,
@@ -176,7 +177,9 @@ describe("a first use is not rejected", () => {
   test("while twenty processes share it, of which each creates the ledger", async () => {
     const merchant = await openMerchantApart();
     const all = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => ended(merchant.start(payoutOf(`CROWD-${index}`)))),
+      Array.from({ length: 20 }, (_, index) =>
+        ended(merchant.start(payoutNumber(index, `CROWD-${index}`))),
+      ),
     );
     expect(all.filter(({ code }) => code !== 0)).toEqual([]);
     expect(await merchant.books("payouts")).toHaveLength(20);
