@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openMerchantApart, payoutOf } from "../merchant.ts";
 import { builtEnv, type Outcome, scratchFolder } from "../run.ts";
+import { runs } from "../runs.ts";
 import { tool } from "../tool.js";
 
 /** Runs the built tool with at most so many open files. */
@@ -22,16 +23,18 @@ function limitedTo(
 }
 
 /** The lowest limit with which Node can load and run the launcher. */
+let lowest: number | undefined;
 async function lowestLimit(): Promise<number> {
-  for (let files = 10; files < 64; files += 1)
-    if ((await limitedTo(files, ["--version"])).code === 0) return files;
+  for (let files = 10; lowest === undefined && files < 64; files += 1)
+    if ((await limitedTo(files, ["--version"])).code === 0) lowest = files;
+  if (lowest !== undefined) return lowest;
   throw new Error("Node does not start with 64 open files");
 }
 
 test("with few file descriptors there is an error message, and no payout that it does not report", async () => {
   const merchant = await openMerchantApart();
-  const lowest = await lowestLimit();
-  for (let files = lowest; files <= lowest + 10; files += 1) {
+  const first = await lowestLimit();
+  for (let files = first; files <= first + 10; files += runs(5, 1)) {
     for (const line of [payoutOf(`FILES-${files}`), ["methods"], ["pay", "list"], ["doctor"]]) {
       const { code, stderr } = await limitedTo(files, line, merchant.env);
       expect([files, line, code]).toEqual([files, line, 1]);
