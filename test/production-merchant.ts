@@ -11,6 +11,7 @@ const apiKey = "public-ABC-ABCDEFGHIJKL-XYZ";
 /** A merchant whose account is a production one, behind TLS, with the sandbox's books. */
 export interface ProductionMerchant {
   books: Merchant["books"];
+  inLedger: Merchant["inLedger"];
   /** Runs the built tool with --yes; another base URL or API key of the same merchant can be given. */
   lenden(args: string[], more?: Record<string, string>): Promise<Outcome>;
   /** A second base URL of the same API. */
@@ -59,6 +60,7 @@ export async function openProductionMerchant(): Promise<ProductionMerchant> {
   };
   return {
     books: merchant.books,
+    inLedger: merchant.inLedger,
     lenden: (args, more = {}) => built([...args, "--yes"], { env: { ...env, ...more } }),
     otherBaseUrl: `https://127.0.0.1:${port}${basePath}`,
     complete: (table, id) => inBooks(`UPDATE ${table} SET status = 'Completed' WHERE id = ?`, id),

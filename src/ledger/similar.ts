@@ -5,6 +5,13 @@ import { openSelect, openSelectOfGuards } from "./select.ts";
 
 export type Similar = ReturnType<typeof openSimilar>;
 
+/** What makes two payouts look alike. */
+interface PayoutKey {
+  amountPaisa: bigint;
+  recipient: string;
+  reference: string;
+}
+
 /** Earlier operations that decide whether the same request may be sent once more. */
 export function openSimilar(database: Database, owner: Owner) {
   const select = openSelectOfGuards(database, owner);
@@ -25,13 +32,12 @@ export function openSimilar(database: Database, owner: Owner) {
     refundsOf: (transactionId: string): Operation[] => byTarget.all("refund", transactionId),
 
     /**
-     * Payouts of this amount to this recipient that are unresolved, at any age, or that were accepted
-     * since then (ISO 8601) and not cancelled. Unresolved ones come first, then the newest.
+     * Payouts of this amount to this recipient that are unresolved, at any age, or that were accepted and
+     * not cancelled: since then (ISO 8601), or at any age under the same reference. Unresolved ones come
+     * first, then the newest.
      */
-    payoutsLike: (
-      { amountPaisa, recipient }: { amountPaisa: bigint; recipient: string },
-      since: string,
-    ): Operation[] => samePayout.all(amountPaisa, payeeOf(recipient), since),
+    payoutsLike: ({ amountPaisa, recipient, reference }: PayoutKey, since: string): Operation[] =>
+      samePayout.all(amountPaisa, payeeOf(recipient), since, reference),
   };
 }
 
@@ -43,7 +49,7 @@ const acceptedAt = `coalesce(
 const samePayoutInSql = `AND kind = 'payout' AND amount_paisa = ?
   AND ${payeeInSql("json_extract(asked, '$.recipientNumber')")} = ?
   AND (state IN ('INTENT', 'UNCERTAIN', 'CONFLICT')
-    OR (state = 'CONFIRMED' AND status IS NOT 'Cancelled' AND ${acceptedAt} >= ?))
+    OR (state = 'CONFIRMED' AND status IS NOT 'Cancelled' AND (${acceptedAt} >= ? OR reference = ?)))
   ORDER BY state = 'CONFIRMED', +number DESC`;
 
 function textOrNull(value: unknown): string | null {

@@ -171,11 +171,22 @@ describe("in production", () => {
     const third = await merchant.lenden(sending, { ...elsewhere, ...rotated });
     expect(third).toMatchObject({ code: 3, stderr: expect.stringContaining("Nothing was sent.") });
     expect(await merchant.books("payouts")).toHaveLength(1);
-    const decided = await merchant.lenden(payoutOf("A", "--amount", "500"), rotated);
-    expect(decided.code).toBe(2);
     const explicit = await merchant.lenden([...sending, "--ref", "INV-9"], rotated);
     expect(explicit).toMatchObject({ code: 0 });
     expect(explicit.stderr).toContain("Earlier payout: ");
+    expect(await merchant.books("payouts")).toHaveLength(2);
+    await merchant.inLedger((ledger) =>
+      ledger.exec("UPDATE operations SET created_at = '2026-01-01T00:00:00.000Z'"),
+    );
+    await merchant.inLedger((ledger) =>
+      ledger.exec("UPDATE events SET at = '2026-01-01T00:00:00.000Z'"),
+    );
+    const sameReference = [...sending, "--ref", "INV-9"];
+    expect(await merchant.lenden(sameReference, elsewhere)).toMatchObject({ code: 3 });
+    expect(await merchant.lenden(sameReference, rotated)).toMatchObject({ code: 0 });
+    expect(
+      await merchant.lenden([...sameReference, "--again"], { ...elsewhere, ...rotated }),
+    ).toMatchObject({ code: 0 });
     expect(await merchant.books("payouts")).toHaveLength(2);
   });
 

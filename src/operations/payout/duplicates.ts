@@ -33,7 +33,7 @@ export function earlierPayout(
 ): Operation | undefined {
   const { amountPaisa, recipientNumber: recipient, reference } = order;
   const since = new Date(nowMs - duplicateWindowMs).toISOString();
-  const found = ledger.payoutsLike({ amountPaisa, recipient }, since);
+  const found = ledger.payoutsLike({ amountPaisa, recipient, reference }, since);
   // The same reference with this account is the same payout; with another account it is a second one.
   const others = found.filter((one) => one.reference !== reference || !ledger.isOwn(one));
   const [earlier] = others;
