@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -71,9 +72,17 @@ export async function lostLedger(host: Host): Promise<LostLedger | undefined> {
     state,
     accept: async () => {
       const acceptance = { at: new Date(host.now()).toISOString(), user: host.user, state };
+      setAside(path);
       await (state === "empty" ? fillLedger : createLedger)(path, acceptance);
     },
   };
+}
+
+/** SQLite would write what a lost ledger's log contains into the new one. */
+function setAside(path: string): void {
+  const id = ulid();
+  for (const end of ["-wal", "-shm", "-journal"])
+    if (existsSync(path + end)) renameSync(path + end, `${path}.${id}.lost${end}`);
 }
 
 async function hasTablesIn(path: string): Promise<boolean> {

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -99,6 +107,27 @@ describe.each([
     expect(statSync(merchant.ledgerFile).mode & 0o777).toBe(0o600);
     expect(await merchant.built(payoutOf("AFTER"))).toMatchObject({ code: 0 });
   }, 60_000);
+});
+
+test("the log of a lost ledger is set aside, and not written into the new one", async () => {
+  const { merchant } = await afterLoss(() => {});
+  const log = `${merchant.ledgerFile}-wal`;
+  let left = Buffer.alloc(0);
+  await merchant.inLedger((ledger) => {
+    ledger.exec("CREATE TABLE foreign_to_it (x); INSERT INTO foreign_to_it VALUES (1)");
+    left = readFileSync(log);
+  });
+  removeLedger(merchant);
+  writeFileSync(log, left);
+
+  expect(await merchant.built(["ledger", "check", "--accept", "--yes"])).toMatchObject({ code: 0 });
+
+  const tables = await merchant.inLedger((ledger) =>
+    ledger.prepare("SELECT name FROM sqlite_schema WHERE name = 'foreign_to_it'").all(),
+  );
+  expect(tables).toEqual([]);
+  const [aside = ""] = readdirSync(merchant.dataFolder).filter((name) => /lost-wal$/.test(name));
+  expect(readFileSync(join(merchant.dataFolder, aside))).toEqual(left);
 });
 
 terminalTest(
