@@ -56,8 +56,9 @@ function create(path: string, content: string): boolean {
     return true;
   } catch (error) {
     if (errorCode(error) === "EEXIST") return false;
-    // The disk may be full: created, and not written.
-    if (lockAt(path)?.content === "") rmSync(path, { force: true });
+    // A full disk: the file was created here, and could not be written.
+    const isFull = ["ENOSPC", "EDQUOT"].includes(errorCode(error) ?? "");
+    if (isFull && lockAt(path)?.content === "") rmSync(path, { force: true });
     throw error;
   }
 }

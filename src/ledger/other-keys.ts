@@ -12,7 +12,8 @@ export function besideOtherKeys(rows: string): string {
   const own = "SELECT number FROM accounts WHERE base_url = ?2 AND key_id = ?3";
   // In this order, or SQLite would hold each payout of a person against each row of the same.
   return `FROM ${rows} r CROSS JOIN operations o ON o.reference = r.reference
-      AND o.account IN (SELECT number FROM accounts WHERE base_url = ?2 AND key_id != ?3)
+      AND o.account IN (SELECT number FROM accounts
+        WHERE (base_url = ?2 OR ?4 = 'production') AND NOT (base_url = ?2 AND key_id = ?3))
     WHERE o.environment = ?4 AND NOT ${isFreeInSql} AND o.status IS NOT 'Cancelled'
       AND NOT EXISTS (SELECT 1 FROM operations own WHERE own.reference = r.reference
         AND own.account = (${own}) AND NOT ${isFreeOf("own")})`;

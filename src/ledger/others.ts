@@ -84,9 +84,12 @@ export function timeInSql(iso: string): string {
   return `(0 + ${part("%d")}) || ' ' || ${month} || ${part(" %Y, %H:%M:%S")}`;
 }
 
-/** That an operation or a batch is of this service and environment, by this key or by another. */
-function isOfService(one: string): string {
-  return `${one}.account IN (SELECT number FROM accounts WHERE base_url = ?1)
+/**
+ * True for an operation or a batch of this environment, by any API key: in production whatever its base URL, in
+ * a sandbox with this base URL.
+ */
+function isOfEnvironment(one: string): string {
+  return `${one}.account IN (SELECT number FROM accounts WHERE base_url = ?1 OR ?3 = 'production')
     AND ${one}.environment = ?3`;
 }
 
@@ -101,7 +104,7 @@ const toBePaid = `
     b.id AS batch, NULL AS newest
   FROM batches b CROSS JOIN batch_rows p ON p.batch = b.number
     LEFT JOIN operations o ON o.account = b.account AND o.reference = p.reference
-  WHERE ${isOfService("b")} AND b.digest IS NOT NULL AND b.number IS NOT ?4
+  WHERE ${isOfEnvironment("b")} AND b.digest IS NOT NULL AND b.number IS NOT ?4
     AND (b.created_at >= ?5 OR b.number IN (SELECT value FROM json_each(?6)))
     AND (o.state IS NULL OR ${isFreeInSql})
   GROUP BY 1, 2, b.number`;
@@ -111,8 +114,8 @@ const paid = `
   SELECT ${payeeInSql("json_extract(o.asked, '$.recipientNumber')")}, o.amount_paisa,
     min(o.reference), max(o.reference), count(*), ${isOwnKey("o")} AS is_own_key,
     NULL, max(${lastBegunAt} || (o.state = 'CONFIRMED') || o.reference)
-  FROM operations o WHERE ${isOfService("o")} AND ${mayHavePaid}
-    AND (${lastBegunAt} >= ?5 OR o.state IN ('INTENT', 'UNCERTAIN'))
+  FROM operations o WHERE ${isOfEnvironment("o")} AND ${mayHavePaid}
+    AND (${lastBegunAt} >= ?5 OR o.state IN ('INTENT', 'UNCERTAIN', 'CONFLICT'))
     AND (o.reference, o.fingerprint) NOT IN
       (SELECT reference, fingerprint FROM batch_rows WHERE batch = ?4)
   GROUP BY 1, 2, is_own_key`;

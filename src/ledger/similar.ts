@@ -1,7 +1,9 @@
 import type { Database } from "../sqlite/database.ts";
+import { accountInSql } from "./account.ts";
 import type { Intent, Operation, Owner } from "./operation.ts";
 import { payeeInSql, payeeOf } from "./payee.ts";
 import { openSelect, openSelectOfGuards } from "./select.ts";
+import { isFreeInSql } from "./state-in-sql.ts";
 
 export type Similar = ReturnType<typeof openSimilar>;
 
@@ -12,15 +14,25 @@ interface PayoutKey {
   reference: string;
 }
 
+/** A row of a batch that was not sent yet. */
+interface PlannedRow {
+  /** The batch's ID. */
+  batch: string;
+  reference: string;
+}
+
 /** Earlier operations that decide whether the same request may be sent once more. */
 export function openSimilar(database: Database, owner: Owner) {
+  const isProduction = owner.environment === "production";
   const select = openSelectOfGuards(database, owner);
-  const selectPayouts = owner.environment === "production" ? select : openSelect(database, owner);
+  const selectPayouts = isProduction ? select : openSelect(database, owner);
   const byTarget = select("AND kind = ? AND target = ? ORDER BY +number");
   const sameRequest = select(
     "AND kind = 'payment' AND amount_paisa IS ? AND json_extract(asked, '$.description') IS ? ORDER BY +number",
   );
   const samePayout = selectPayouts(samePayoutInSql);
+  const plannedRow = database.prepare(plannedRowInSql(isProduction));
+  const whose = isProduction ? [owner.environment] : [owner.baseUrl, owner.keyId];
   return {
     /** Refunds of the same payment, or payments of the same amount and description, oldest first. */
     similarTo: ({ kind, target, amountPaisa, asked }: Intent): Operation[] =>
@@ -38,12 +50,25 @@ export function openSimilar(database: Database, owner: Owner) {
      */
     payoutsLike: ({ amountPaisa, recipient, reference }: PayoutKey, since: string): Operation[] =>
       samePayout.all(amountPaisa, payeeOf(recipient), since, reference),
+
+    /**
+     * A row of another reference with this amount and recipient that a batch is still to send. Batches count
+     * that were created since then, and those that a process works on.
+     */
+    plannedLike: (
+      { amountPaisa, recipient, reference }: PayoutKey,
+      since: string,
+    ): PlannedRow | undefined => {
+      const row = plannedRow.get(...whose, since, amountPaisa, payeeOf(recipient), reference);
+      return row && { batch: String(row.batch), reference: String(row.reference) };
+    },
   };
 }
 
-/** When the API first confirmed an operation. */
+/** When the API confirmed an operation; one that was sent again counts from then on. */
 const acceptedAt = `coalesce(
-  (SELECT min(e.at) FROM events e WHERE e.operation = operations.number AND e.data ->> 'state' = 'CONFIRMED'),
+  (SELECT min(e.at) FROM events e WHERE e.operation = operations.number
+    AND e.data ->> 'state' = 'CONFIRMED' AND e.at >= coalesce(reopened_at, created_at)),
   updated_at)`;
 
 const samePayoutInSql = `AND kind = 'payout' AND amount_paisa = ?
@@ -54,4 +79,15 @@ const samePayoutInSql = `AND kind = 'payout' AND amount_paisa = ?
 
 function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
+}
+
+function plannedRowInSql(isProduction: boolean): string {
+  return `SELECT b.id AS batch, p.reference AS reference
+    FROM batches b CROSS JOIN batch_rows p ON p.batch = b.number
+      LEFT JOIN operations o ON o.account = b.account AND o.reference = p.reference
+    WHERE ${isProduction ? "b.environment = ?" : `b.account = ${accountInSql}`}
+      AND b.digest IS NOT NULL AND (b.created_at >= ? OR b.holder IS NOT NULL)
+      AND p.amount_paisa = ? AND ${payeeInSql("p.recipient")} = ? AND p.reference != ?
+      AND (o.state IS NULL OR ${isFreeInSql})
+    LIMIT 1`;
 }

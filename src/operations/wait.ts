@@ -3,6 +3,7 @@ import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import { dataOf } from "./outcome.ts";
+import { confirmedUnseen } from "./payout/record.ts";
 import { outcomeOf } from "./recorded.ts";
 import { conflictIn } from "./service-record.ts";
 import type { World } from "./world.ts";
@@ -29,11 +30,11 @@ export async function waitForPayment(transactionId: string, patience: Patience, 
 
 export async function waitForPayout(payoutId: string, patience: Patience, world: World) {
   const look = () => world.client.retrievePayout({ payoutId });
-  return remembered(
-    { kind: "payout", id: payoutId },
-    await waitForEnd({ what: "Payout", id: payoutId }, look, patience, world),
-    world,
-  );
+  const seen = waitForEnd({ what: "Payout", id: payoutId }, look, patience, world);
+  const record = await seen.catch(async (error) => {
+    throw error instanceof Failure ? await unseenPayout(payoutId, error, world) : error;
+  });
+  return remembered({ kind: "payout", id: payoutId }, record, world);
 }
 
 export async function waitForRefund(id: string, patience: Patience, world: World) {
@@ -107,6 +108,7 @@ export async function remembered<Retrieved extends ServiceRecord>(
   try {
     const ledger = await world.ledger();
     const operation = ledger.ofRecord(kind, id);
+    if (operation?.state === "CONFLICT") conflict = conflictIn(operation, record);
     if (operation?.state === "CONFIRMED") {
       conflict = conflictIn(operation, record);
       const seen = conflict
@@ -123,6 +125,22 @@ export async function remembered<Retrieved extends ServiceRecord>(
   }
   if (conflict) throw conflict;
   return record;
+}
+
+/**
+ * The failure of a look at a payout, if it could not be retrieved. One that the API confirmed earlier stays
+ * confirmed, whatever the API says to a rejected key.
+ */
+export async function unseenPayout(
+  payoutId: string,
+  why: Failure,
+  world: Pick<World, "ledger">,
+): Promise<Failure> {
+  if (why.kind !== "access") return why;
+  const operation = (await world.ledger()).ofRecord("payout", payoutId);
+  return operation?.state === "CONFIRMED" && operation.reference !== null
+    ? confirmedUnseen(operation.reference, payoutId, why)
+    : why;
 }
 
 /** Whether the answer would be the same later. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { fileOf } from "../batch/files.ts";
 import {
   jumpingHost,
   openMerchant,
@@ -85,6 +86,18 @@ describe("payout send without --ref", () => {
     expect(await merchant.books("payouts")).toHaveLength(1);
   });
 
+  test("counts a payout that was sent again from then on", async () => {
+    const { merchant, run, pass } = await merchantWithAge();
+    expect(await run(payoutOf("INV-1"))).toMatchObject({ code: 0 });
+    await pass(30);
+    await merchant.inLedger((ledger) =>
+      ledger.exec("UPDATE operations SET state = 'NOT_SENT', status = NULL, remote_id = NULL"),
+    );
+    expect(await run(payoutOf("INV-1"))).toMatchObject({ code: 0 });
+    const line = withFlags(sending, { "--amount": "5" });
+    expect(await run(line)).toMatchObject({ code: 3 });
+  });
+
   test("resolves the earlier payout with the reference that the error names", async () => {
     const { merchant, run, heal } = await merchantWithAge(["createPayout:lost-reply"]);
     expect(await run(sending)).toMatchObject({ code: 75 });
@@ -117,6 +130,24 @@ describe("payout send without --ref", () => {
     const ended = await Promise.all(Array.from({ length: 5 }, () => merchant.built(sending)));
     expect(ended.map(({ code }) => code).sort()).toEqual([0, 3, 3, 3, 3]);
     expect(await merchant.books("payouts")).toHaveLength(1);
+  });
+
+  test("is rejected while a batch is still to send the same row", async () => {
+    const { merchant, run, heal } = await merchantWithAge(["createPayout:status-401"]);
+    const file = fileOf(
+      "ref,amount,to,method\nB-1,5,01812345678,bkash\nB-2,500,01712345678,bkash\n",
+    );
+    const batch = ["payout", "batch", "send", file];
+    expect(await run(batch)).toMatchObject({ code: 4 });
+    heal();
+    for (const line of [sending, [...sending, "--ref", "INV-1"]]) {
+      const rejected = await run(line);
+      expect(rejected).toMatchObject({ code: 3, stdout: "" });
+      expect(rejected.stderr).toContain("B-2");
+    }
+    expect(await run(batch)).toMatchObject({ code: 0 });
+    expect(await run(sending)).toMatchObject({ code: 3 });
+    expect(await merchant.books("payouts")).toHaveLength(2);
   });
 
   test("treats a reference that lenden generated as no reference", async () => {
@@ -188,6 +219,19 @@ describe("in production", () => {
       await merchant.lenden([...sameReference, "--again"], { ...elsewhere, ...rotated }),
     ).toMatchObject({ code: 0 });
     expect(await merchant.books("payouts")).toHaveLength(2);
+  });
+
+  test("a batch counts what was sent with any base URL of the environment", async () => {
+    const merchant = await openProductionMerchant();
+    expect(await merchant.lenden(sending)).toMatchObject({ code: 0 });
+    const file = fileOf("ref,amount,to,method\nC-1,500,01712345678,bkash\n");
+    const batch = ["payout", "batch", "send", file, "--expect-total", "500", "--expect-count", "1"];
+    const elsewhere = { LENDEN_BASE_URL: merchant.otherBaseUrl };
+    expect(await merchant.lenden(batch, elsewhere)).toMatchObject({ code: 2, stdout: "" });
+    expect(await merchant.books("payouts")).toHaveLength(1);
+    const allowed = [...batch, "--allow-duplicates"];
+    expect(await merchant.lenden(allowed, elsewhere)).toMatchObject({ code: 0 });
+    expect(await merchant.lenden([...sending, "--ref", "C-1"])).toMatchObject({ code: 3 });
   });
 
   test("a payment and a refund are rejected for any base URL of the environment", async () => {

@@ -99,7 +99,7 @@ test("what another key left refused is not made again by a batch, or a payout, t
   ill.splice(0, 1, ...faults("createPayout:status-401"));
   await merchant.inLedger((ledger) => ledger.exec("UPDATE operations SET amount_paisa = 1"));
   expect((await lendenAnew(send(file, "--allow-duplicates"))).code).toBe(4);
-  expect((await lendenAnew(payoutOf("S"))).code).toBe(4);
+  expect((await lendenAnew(payoutOf("S", "--again"))).code).toBe(4);
   await merchant.inLedger((ledger) =>
     ledger.exec("UPDATE operations SET amount_paisa = 500 WHERE amount_paisa = 1"),
   );

@@ -19,11 +19,12 @@ export const payoutGet = defineCommand({
   exits: ["access", "conflict", "not-found", "unreachable"],
   async run(input, context) {
     const payoutId = await context.idOf("payout", input.payoutId);
-    const { dataOf } = await import("../../operations/outcome.ts");
-    const { remembered } = await import("../../operations/wait.ts");
+    const { unread } = await import("../../operations/outcome.ts");
+    const { remembered, unseenPayout } = await import("../../operations/wait.ts");
     const world = await context.world();
-    const record = dataOf(await world.client.retrievePayout({ payoutId }), payoutId);
-    return remembered({ kind: "payout", id: payoutId }, record, world);
+    const answer = await world.client.retrievePayout({ payoutId });
+    if (answer.kind !== "data") throw await unseenPayout(payoutId, unread(answer, payoutId), world);
+    return remembered({ kind: "payout", id: payoutId }, answer.data, world);
   },
   view: payoutCard,
 });

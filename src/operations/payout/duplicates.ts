@@ -13,13 +13,13 @@ const duplicateWindowMs = 24 * 60 * 60_000;
 type Payment = Pick<PayoutOrder, "amountPaisa" | "recipientNumber" | "reference">;
 
 interface Known {
-  ledger: Pick<Ledger, "payoutsLike" | "isOwn">;
+  ledger: Pick<Ledger, "payoutsLike" | "plannedLike" | "isOwn">;
   nowMs: number;
 }
 
 /**
  * Finds the earlier payout that this one may repeat: the same amount to the same recipient, whatever the
- * method, unresolved at any age or accepted within 24 hours.
+ * method, unresolved at any age, accepted within 24 hours, or still to be sent by a batch.
  *
  * @returns an accepted one if this payout has a reference of the caller's choice, which is a decision; the
  * caller is warned
@@ -34,15 +34,15 @@ export function earlierPayout(
   const { amountPaisa, recipientNumber: recipient, reference } = order;
   const since = new Date(nowMs - duplicateWindowMs).toISOString();
   const found = ledger.payoutsLike({ amountPaisa, recipient, reference }, since);
+  const planned = ledger.plannedLike({ amountPaisa, recipient, reference }, since);
+  if (planned && !again) throw duplicateOfRow(planned);
   // The same reference with this account is the same payout; with another account it is a second one.
   const others = found.filter((one) => one.reference !== reference || !ledger.isOwn(one));
   const [earlier] = others;
   if (!earlier || again) return earlier;
-  const isMistake =
-    isGeneratedReference(reference) ||
-    isUnresolved(earlier) ||
-    others.some((one) => one.reference === reference);
-  if (isMistake) throw duplicate(earlier, ledger);
+  const sameReference = others.find((one) => one.reference === reference);
+  if (sameReference) throw duplicate(sameReference, ledger);
+  if (isGeneratedReference(reference) || isUnresolved(earlier)) throw duplicate(earlier, ledger);
   return earlier;
 }
 
@@ -70,5 +70,16 @@ function duplicate(earlier: Operation, ledger: Known["ledger"]): Failure {
     "refused",
     `Duplicate payout: ${describeEarlier(earlier)}. Nothing was sent.`,
     { hint: `${inspect} To send a second payout, add --again.`, operation: name },
+  );
+}
+
+function duplicateOfRow({ batch, reference }: { batch: string; reference: string }): Failure {
+  return new Failure(
+    "refused",
+    `Duplicate payout: batch ${batch} is still to send the same amount to this recipient (${reference}). Nothing was sent.`,
+    {
+      hint: `To inspect it, run 'lenden payout batch status ${batch}'. To send a second payout, add --again.`,
+      operation: reference,
+    },
   );
 }

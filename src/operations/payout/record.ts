@@ -52,11 +52,15 @@ export async function retrievePayout(
   }
 }
 
-/** A payout that the API confirmed earlier stays confirmed although it cannot be retrieved now. */
-function confirmedUnseen({ reference }: PayoutOrder, payoutId: string, why: Failure): Failure {
+/**
+ * The failure of a look at a payout that the API confirmed earlier: it stays confirmed. A rejected API key is
+ * `access`; otherwise the current status is unknown.
+ */
+export function confirmedUnseen(reference: string, payoutId: string, why: Failure): Failure {
+  const message = `Payout ${reference} is confirmed (${payoutId}), but its current status is unknown.`;
   return new Failure(
-    why.kind,
-    `Payout ${reference} is confirmed (${payoutId}), but its status cannot be retrieved now. Nothing was sent. ${why.message}`,
+    why.kind === "access" ? "access" : "uncertain",
+    `${message} Nothing was sent. ${why.message}`,
     { ...why.details, operation: reference },
   );
 }
@@ -72,7 +76,7 @@ export async function knownPayout(
   const ledger = await world.ledger();
   try {
     const payout = await retrievePayout(order, remoteId, world, (answer) =>
-      confirmedUnseen(order, remoteId, unread(answer, remoteId)),
+      confirmedUnseen(order.reference, remoteId, unread(answer, remoteId)),
     );
     ledger.learn(operation, { state, status: payout.status });
     return payout;

@@ -144,6 +144,6 @@ function unconfirmed({ action, alwaysAsked }: Confirmation, what: string): Failu
     ? `Cannot confirm non-interactively: ${action}. Nothing was sent.`
     : "This is a production account, and nobody confirmed.";
   return new Failure("access", message, {
-    hint: `Check what is about to be sent, then ${what}; nothing was sent.`,
+    hint: `Check ${alwaysAsked ? "the lines above" : "what is about to be sent"}, then ${what}; nothing was sent.`,
   });
 }

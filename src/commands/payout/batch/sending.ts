@@ -35,7 +35,9 @@ export async function sendWithProgress(
   if (seen.isDone()) {
     ledger.batches().letGo(batch);
     if (isAllAccepted(before))
-      context.notice("To pay the same rows again, give them new references in the column ref.");
+      context.notice(
+        "To pay the same rows in another month, give them new references in the column ref.",
+      );
     return { stopped: undefined, existing: seen.existing };
   }
   const { countForgotten } = await import("../../../batch/doubtful.ts");
