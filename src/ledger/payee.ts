@@ -3,9 +3,9 @@ export function payeeOf(recipient: string): string {
   return recipient.replace(/[^0-9]/g, "").slice(-11);
 }
 
-/** The same of a value in SQL, which has no patterns: without what people put between digits. */
+/** The same of a value in SQL, which has no patterns: without the characters that are usual between digits. */
 export function payeeInSql(recipient: string): string {
-  const digits = [" ", "-", ".", "(", ")", "/"].reduce(
+  const digits = [" ", "\u00a0", "-", ".", "(", ")", "/"].reduce(
     (text, between) => `replace(${text}, '${between}', '')`,
     recipient,
   );
