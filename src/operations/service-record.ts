@@ -4,7 +4,8 @@ import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { dataOf } from "./outcome.ts";
-import { compare, orderOf, otherReference } from "./payout/order.ts";
+import { compare, orderOf } from "./payout/order.ts";
+import { confirmedUnseen } from "./payout/record.ts";
 import type { World } from "./world.ts";
 
 /** @throws Failure `not-found` where the service does not know it, or that of no usable answer */
@@ -43,7 +44,7 @@ export function conflictIn(operation: Operation, record: ServiceRecord): Failure
   if (operation.kind !== "payout") return undefined;
   const [payoutId, reference] = [operation.remoteId ?? "", record.merchantRef ?? ""];
   const order = orderOf(operation);
-  if (reference !== order.reference) return otherReference(order, { payoutId, reference });
+  if (reference !== order.reference) return ofOtherReference(order.reference, payoutId, reference);
   try {
     compare("record", order, {
       payoutId,
@@ -56,4 +57,11 @@ export function conflictIn(operation: Operation, record: ServiceRecord): Failure
     if (!(error instanceof Failure)) throw error;
     return error.kind === "conflict" ? error : undefined;
   }
+}
+
+/** A payout that the API confirmed stays confirmed, whatever another record says. */
+function ofOtherReference(reference: string, payoutId: string, other: string): Failure {
+  const what = `The API's response is for reference ${other || "none"}.`;
+  const why = new Failure("unreachable", what, { hint: "Run the same command again." });
+  return confirmedUnseen(reference, payoutId, why);
 }

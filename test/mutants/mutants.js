@@ -765,7 +765,7 @@ export const mutants = [
   {
     name: "P15b: the status of a record for another reference is stored",
     file: "operations/service-record.ts",
-    find: "if (reference !== order.reference) return otherReference(order, { payoutId, reference });",
+    find: "if (reference !== order.reference) return ofOtherReference(order.reference, payoutId, reference);",
     replace: "",
     tests: ["test/commands/mixed-up.test.ts"],
   },

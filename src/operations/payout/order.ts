@@ -110,7 +110,7 @@ function differs(
 }
 
 /** The failure of a record that belongs to another reference: it shows nothing about this payout (P15b). */
-export function otherReference(
+function otherReference(
   order: PayoutOrder,
   { payoutId, reference }: { payoutId: string; reference: string },
 ): Failure {
