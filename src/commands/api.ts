@@ -58,6 +58,7 @@ export const api = defineCommand({
       path,
       body: verb === "GET" ? undefined : await bodyOf(input, context),
     };
+    await refuseHidden(call, context);
     await context.refuseSecrets(path, JSON.stringify(call.body ?? {}));
     if (input.dryRun) return context.previewRaw(call);
     if (verb !== "GET") {
@@ -110,6 +111,17 @@ async function refuseAmbiguous(path: string): Promise<void> {
       "<path>: servers can read this path in more than one way. Write it without encoded slashes, dot segments and double encoding.",
     ],
     "Nothing was sent.",
+  );
+}
+
+/** A base URL of another length must not hide a creation from its checks. */
+async function refuseHidden(call: Call, context: Context): Promise<void> {
+  const { hidesCreation } = await import("../operations/by-hand-intent.ts");
+  const { baseUrl } = await context.account();
+  if (!hidesCreation(call, baseUrl)) return;
+  throw usage(
+    [`<path>: with the base URL ${baseUrl}, this path creates a payment, a payout or a refund.`],
+    "Nothing was sent. Set the base URL to the prefix of the API, then use a path such as /refund/create-a-request.",
   );
 }
 

@@ -109,7 +109,7 @@ function tableOf(operations: Operation[], { kind, group, isNarrowed }: Shown): V
   };
 }
 
-/** Where the service never told a status, the state says why. */
+/** If the API never showed a status, the state says why; a CONFLICT is shown whatever its status. */
 function rowOf(
   { id, remoteId, reference, amountPaisa, asked, ...operation }: Operation,
   who: string,
@@ -123,7 +123,9 @@ function rowOf(
       merchantRef: idCell(reference),
       amount: money(amountPaisa),
       [who]: who === "description" ? text(named) : idCell(named),
-      status: status(operation.status ?? operation.state),
+      status: status(
+        operation.state === "CONFLICT" ? operation.state : (operation.status ?? operation.state),
+      ),
       createdAt: time(operation.createdAt),
     },
   };

@@ -32,6 +32,16 @@ export function madeBy({ method, path }: Call): Made | undefined {
   return method === "POST" ? paths.find(([, one]) => one === plain)?.[0] : undefined;
 }
 
+/**
+ * True if the whole URL creates something although the path does not: the base URL ends before or after the
+ * prefix of the API, and the call would be sent without its checks.
+ */
+export function hidesCreation(call: Call, baseUrl: string): boolean {
+  if (call.method !== "POST" || madeBy(call) !== undefined) return false;
+  const { plain } = plainPath(new URL(baseUrl).pathname + call.path);
+  return paths.some(([, one]) => plain.endsWith(one));
+}
+
 interface Intended {
   operation: Operation;
   /** An earlier run left it without an answer. */

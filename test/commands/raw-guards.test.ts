@@ -48,6 +48,22 @@ test.each([
   expect(JSON.parse(stdout)).toMatchObject([{ kind: "refund", state: "UNCERTAIN" }]);
 });
 
+test.each([
+  ["shorter", "/cp", "/api/v1/refund/create-a-request"],
+  ["longer", "/cp/api/v1/refund", "/create-a-request"],
+  ["in other letters", "/CP/api/v1/Refund", "/create-a-request/"],
+])("a raw refund is rejected if the base URL is %s than the API's", async (_, base, path) => {
+  const { env, asked } = await quiet();
+  const { origin } = new URL(env.LENDEN_BASE_URL ?? "");
+  const other = { ...env, LENDEN_BASE_URL: origin + base };
+  for (const more of [[], ["--again"], ["--dry-run"]]) {
+    const ended = await lenden(["api", "POST", path, ...refund, ...more], { env: other });
+    expect(ended).toMatchObject({ code: 2, stdout: "" });
+    expect(ended.stderr).toContain("Nothing was sent.");
+  }
+  expect(asked).toEqual([]);
+});
+
 test("a plain read may be written in any way", async () => {
   const { env, asked } = await quiet();
   expect(await lenden(["api", "GET", "/x/A%2FB%2525"], { env })).toMatchObject({

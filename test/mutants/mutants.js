@@ -882,4 +882,11 @@ export const mutants = [
     replace: "WHERE base_url = ?1)",
     tests: ["test/commands/duplicates.test.ts"],
   },
+  {
+    name: "a base URL of another length hides a raw refund from its checks",
+    file: "operations/by-hand-intent.ts",
+    find: "paths.some(([, one]) => plain.endsWith(one))",
+    replace: "paths.some(([, one]) => plain === one)",
+    tests: ["test/commands/raw-guards.test.ts"],
+  },
 ];

@@ -213,7 +213,7 @@ terminalTest("who was paid while somebody looked at the total is not paid again"
   // Made, as far as anybody can tell: what came back is another payout's.
   answer = success({ payoutId: "PO1", merchantRef: "OTHER", amount: 1, status: "Processing" });
   const same = ["--amount", "20.50", "--to", "01812345678", "--method-id", "M1", "--ref", "OTHER"];
-  expect((await built(["payout", "send", ...same, "--yes"], { env: own })).code).toBe(5);
+  expect((await built(["payout", "send", ...same, "--again", "--yes"], { env: own })).code).toBe(5);
   const sent = service.count("/payout/create-by-server");
   await terminal.answer("Type the total", "30.50");
   const { code, screen } = await terminal.ended();

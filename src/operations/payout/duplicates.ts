@@ -69,7 +69,11 @@ function duplicate(earlier: Operation, ledger: Known["ledger"]): Failure {
   return new Failure(
     "refused",
     `Duplicate payout: ${describeEarlier(earlier)}. Nothing was sent.`,
-    { hint: `${inspect} To send a second payout, add --again.`, operation: name },
+    {
+      // A payout whose outcome is open may have been paid: no hint leads to a second one.
+      hint: isUnresolved(earlier) ? inspect : `${inspect} To send a second payout, add --again.`,
+      operation: name,
+    },
   );
 }
 
