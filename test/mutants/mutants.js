@@ -381,7 +381,7 @@ export const mutants = [
   {
     name: "the same person by another spelling is somebody else",
     file: "ledger/payee.ts",
-    find: '[" ", "-", ".", "(", ")", "/"]',
+    find: '[" ", "\\u00a0", "-", ".", "(", ")", "/"]',
     replace: '[" ", "-"]',
     tests: ["test/batch/plan.test.ts"],
   },
