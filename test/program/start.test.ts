@@ -40,10 +40,10 @@ const mayLoad: Record<string, { kB: number; of: Group[] }> = {
   Tab: { kB: 14, of: ["entry", "glance"] },
   "methods --json": { kB: 570, of: call },
   methods: { kB: 610, of: [...call, "table"] },
-  "pay create": { kB: 700, of: write },
-  "payout send": { kB: 700, of: write },
-  "payout batch send": { kB: 820, of: [...write, "file"] },
-  "callback listen": { kB: 710, of: [...write, "listener"] },
+  "pay create": { kB: 720, of: write },
+  "payout send": { kB: 720, of: write },
+  "payout batch send": { kB: 840, of: [...write, "file"] },
+  "callback listen": { kB: 730, of: [...write, "listener"] },
   "sandbox start": { kB: 940, of: [...write, "listener", "sandbox", "profile"] },
 };
 
