@@ -2,9 +2,12 @@ import { describe, expect, test } from "vitest";
 import { faultKinds } from "../../src/contract/fault.ts";
 import { Failure } from "../../src/failure.ts";
 import type { Answer } from "../../src/http/answer.ts";
+import { openLedger } from "../../src/ledger/ledger.ts";
 import { createPayment, createRefund } from "../../src/operations/once.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
 import { client } from "../http/answering.ts";
 import { closedPort, misbehave, misbehaviours, success } from "../http/misbehaving.ts";
+import { owner, worker } from "../ledger/small-ledger.ts";
 import { completedPayment, faults, paymentBody, type Sandbox, start } from "../sandbox/running.ts";
 import {
   data,
@@ -137,6 +140,22 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
       expect.stringContaining("'lenden ledger resolve OP2' with --made <id> or --not-made"),
     ]);
     expect(message).toContain("belongs to OP1. Outcome unknown");
+  });
+
+  test("I10: whose response names what another API key made has an unknown outcome", async () => {
+    const database = await openDatabase(":memory:");
+    const withKey = (keyId: string): World => {
+      const { world } = scripted({ ...script(data(made)), retrievePayment: [data(rich)] });
+      const ledger = openLedger(database, worker({ owner: { ...owner, keyId } }));
+      return { ...world, ledger: async () => ledger };
+    };
+    const create = (world: World) =>
+      what === "payment"
+        ? createPayment(paisa("1250.50"), paymentInput, { again: true }, world)
+        : createRefund(paisa("1250.50"), refundInput, { again: true }, world);
+    await create(withKey("old"));
+    const { kind, message } = await failure(create(withKey("new")));
+    expect([kind, message]).toEqual(["uncertain", expect.stringMatching(/belongs to OP/)]);
   });
 
   test("is tried three times where it is proved that it was not sent", async () => {
