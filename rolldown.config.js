@@ -72,13 +72,6 @@ const program = defineConfig({
 /** Files of their own: what they shared with the program would be one file more at every start. */
 const alone = { ...usual.output, codeSplitting: false };
 
-/** A thread. */
-const ledgerWriter = defineConfig({
-  ...usual,
-  input: { "ledger-writer": "src/program/writer/thread.ts" },
-  output: alone,
-});
-
 /** A process of its own, for whatever asks the keychain may hang; see src/config/keychain.ts. */
 const keychain = defineConfig({
   ...usual,
@@ -100,4 +93,4 @@ const complete = defineConfig({
   output: alone,
 });
 
-export default [program, ledgerWriter, keychain, lookup, complete];
+export default [program, keychain, lookup, complete];

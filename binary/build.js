@@ -25,8 +25,7 @@ const made = join(root, "dist-binary", "lenden");
 const scratch = mkdtempSync(join(tmpdir(), "lenden-binary-"));
 const executable = join(scratch, "lenden");
 
-/** A thread takes its text as it is; the keychain's addon cannot be carried in one file. */
-const thread = "ledger-writer.cjs";
+/** The keychain's addon cannot be carried in one file. */
 const leftOut = "keychain.cjs";
 
 try {
@@ -55,14 +54,14 @@ function packageFiles() {
     readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
   );
   return Object.fromEntries(
-    ["package.json", ...texts.sort(), `dist/${thread}`].map((name) => [name, join(root, name)]),
+    ["package.json", ...texts.sort()].map((name) => [name, join(root, name)]),
   );
 }
 
 /** The files of dist/ as the launcher takes them: the text of a function, and V8's cache of it. */
 function scripts() {
   const names = readdirSync(join(root, "dist")).filter(
-    (name) => name.endsWith(".cjs") && ![thread, leftOut].includes(name),
+    (name) => name.endsWith(".cjs") && name !== leftOut,
   );
   const pairs = names.sort().flatMap((name) => {
     const body = readFileSync(join(root, "dist", name), "utf8");

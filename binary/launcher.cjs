@@ -26,7 +26,6 @@ function parts() {
   return {
     shipped: (file) => getAsset(file, "utf8"),
     keepsCompiled: false,
-    ledgerWriter: { program: getAsset("dist/ledger-writer.cjs", "utf8"), isText: true },
     lookup: { program: process.execPath, args: ["__lookup"] },
   };
 }

@@ -7,18 +7,10 @@ export interface Parts {
   shipped(file: string): string;
   /** Whether Node keeps compiled code of it for the next start; the one file contains that itself. */
   keepsCompiled: boolean;
-  /** The thread that writes the ledger; run from its source, there is none. */
-  ledgerWriter?: Thread;
   /** What asks the operating system's keychain, over stdin and stdout, where there is such a program. */
   keychain?: Program;
   /** What looks up the name that it reads from stdin. */
   lookup: Program;
-}
-
-/** What a thread runs: a file, or the text of one. */
-export interface Thread {
-  program: string;
-  isText: boolean;
 }
 
 /** What a process of its own is started with. */
@@ -38,7 +30,6 @@ export function packageParts(node: string): Parts {
   return {
     shipped: (name) => readFileSync(file(name), "utf8"),
     keepsCompiled: true,
-    ledgerWriter: { program: file("dist/ledger-writer.cjs"), isText: false },
     keychain: { program: node, args: [file("dist/keychain.cjs")] },
     lookup: { program: node, args: [file("dist/lookup.cjs")] },
   };

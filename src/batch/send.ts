@@ -1,6 +1,6 @@
 import { Failure } from "../failure.ts";
 import type { Batch, PlannedPayout } from "../ledger/batches/batch.ts";
-import { type Commit, grouped } from "../ledger/grouped.ts";
+import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { clockFailure } from "../operations/clock.ts";
 import { isForgotten } from "../operations/doubt.ts";
@@ -17,7 +17,6 @@ import { type ClaimedRow, openSupply } from "./supply.ts";
 export interface Sending {
   batch: Batch;
   ledger: Ledger;
-  commit: Commit;
   concurrency: number;
   /** Requests a second; as fast as it goes, if left out. */
   perSecond: number | undefined;
@@ -46,7 +45,7 @@ interface BatchRun {
 export async function sendBatch(sending: Sending, world: World): Promise<Failure | undefined> {
   const pace = openPace({ ...world, ...sending });
   const rules = openStopRules();
-  const ledger = grouped(sending.ledger, sending.commit, world.soon);
+  const ledger = withCommitQueue(sending.ledger, world.soon);
   const restsSinceMs = atRest(sending.ledger, world);
   const isOver = () => rules.reason() !== undefined || world.isStopping();
   const claim = async (page: PlannedPayout[]) =>
@@ -65,8 +64,6 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
     own.client = paced(own, world, run);
     for (;;) {
       try {
-        const fault = sending.commit.fault?.();
-        if (fault) rules.ledgerFailed(fault);
         const next = isLedgerBroken(rules) ? undefined : await rows.next();
         if (!next) return;
         const clock = clockFailure(world, "Then run the same command again.");

@@ -1,6 +1,6 @@
 import { type Failure, inOneLine } from "../failure.ts";
 import type { Batch } from "../ledger/batches/batch.ts";
-import { type Commit, grouped } from "../ledger/grouped.ts";
+import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { type Refreshed, refreshStatus } from "../operations/refresh.ts";
@@ -11,7 +11,6 @@ import { openAgain } from "./again.ts";
 export interface Watched {
   batch: Batch;
   ledger: Ledger;
-  commit: Commit;
 }
 
 const notAllChecked = "batch.not-all-checked";
@@ -61,7 +60,7 @@ function look(
   world: World,
   others: Iterable<Operation> = [],
 ): Promise<Refreshed> {
-  const shared = grouped(watched.ledger, watched.commit, world.soon);
+  const shared = withCommitQueue(watched.ledger, world.soon);
   return refreshStatus(payoutsOf(watched, others), { ...world, ledger: async () => shared });
 }
 

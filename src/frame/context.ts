@@ -18,7 +18,6 @@ import type { Batch, BatchFile, PaidElsewhere } from "../ledger/batches/batch.ts
 import type { StoredCallback } from "../ledger/callbacks/callback.ts";
 import type { Draft } from "../ledger/drafts/draft.ts";
 import type { Problem, ProblemKind } from "../ledger/drafts/problems.ts";
-import type { Commit } from "../ledger/grouped.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { World } from "../operations/world.ts";
@@ -51,8 +50,6 @@ export interface Context {
   ledger(): Promise<Ledger>;
   /** What is wrong with the ledger's file; undefined if it can be opened, or is yet to be created. */
   lostLedger(): Promise<LostLedger | undefined>;
-  /** Brings many changes to the ledger in one commit. */
-  committer(): Promise<Commit>;
   /** An id as it was typed, or the newest one of its kind in the ledger: `@last`, `@2`, … */
   idOf(kind: Resource, typed: string): Promise<string>;
   /** The world of another account than the chosen one: the demo's own sandbox. */

@@ -7,7 +7,7 @@ import { reader } from "./rows.ts";
 import { holderNow, type Worker } from "./worker.ts";
 
 /** Who begins operations, and whose they are: the same for all of a moment. */
-export interface Beginner
+interface Beginner
   extends Pick<Operation, "user" | "command" | "profile" | "environment" | "baseUrl"> {
   holder: Holder;
 }
@@ -87,7 +87,7 @@ function begunIn(row: Row): Begun {
  * An operation as it stands before anything of it was sent. Written out: V8 takes twenty
  * microseconds to spread as many objects into one.
  */
-export function operationBegun(
+function operationBegun(
   { kind, reference, fingerprint, amountPaisa, asked }: Intent,
   { number, id, target }: Begun,
   { holder, user, command, profile, environment, baseUrl }: Beginner,

@@ -1,7 +1,7 @@
 import { formatTime } from "../contract/local-time.ts";
 import { resources } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
-import type { SharedLedger } from "../ledger/grouped.ts";
+import type { SharedLedger } from "../ledger/commit-queue.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
 import { isUnresolved, isUnsettled } from "../state.ts";
 import { comparedRecord, conflictHint } from "./compared.ts";

@@ -1,5 +1,5 @@
 import type { Client } from "../http/client.ts";
-import type { SharedLedger } from "../ledger/grouped.ts";
+import type { SharedLedger } from "../ledger/commit-queue.ts";
 
 /** What an operation needs of the world; all of it is handed in. */
 export interface World {

@@ -21,15 +21,7 @@ import { openWires, type WireOptions, type Wires } from "./wire.ts";
 /** The ways to the service. */
 export type Calls = Pick<
   Context,
-  | "world"
-  | "worldOf"
-  | "ledger"
-  | "committer"
-  | "refuseSecrets"
-  | "raw"
-  | "previewRaw"
-  | "preview"
-  | "local"
+  "world" | "worldOf" | "ledger" | "refuseSecrets" | "raw" | "previewRaw" | "preview" | "local"
 > & { close(): Promise<void> };
 
 export interface CallsOptions extends WireOptions {
@@ -38,7 +30,6 @@ export interface CallsOptions extends WireOptions {
   /** The command's name, for the ledger. */
   command: string;
   accounts: Accounts;
-  secrets: () => string[];
   /** The whole line: a secret that was typed in place of an ID must not be sent. */
   argv: string[];
 }
@@ -71,7 +62,6 @@ export function openCalls(options: CallsOptions): Calls {
     worldOf({ account, wire: own, ledger }, wires, options);
   return {
     ledger: ledgers.own,
-    committer: ledgers.committer,
     world: once(async () => worldWith(await accounts.account(), await wire(), ledgers.own)),
     worldOf: async (account, payoutSecret) => {
       const own = wireTo(account, async () => payoutSecret);

@@ -13,8 +13,6 @@ import { alone, openPresence } from "./presence/presence.ts";
 /** A ledger, and how to close its file. */
 export interface OpenedLedger {
   ledger: Ledger;
-  /** The lock by which other processes see this one; taken now, if it was not. */
-  lock(): string;
   close(): void;
 }
 
@@ -23,8 +21,6 @@ export interface LedgerOptions {
   host: Host;
   command: string;
   scrub: (text: string) => string;
-  /** The lock of this process, where another thread of it has taken that. */
-  lock?: string;
 }
 
 /**
@@ -35,15 +31,12 @@ export interface LedgerOptions {
  */
 export async function openAccountLedger(
   path: string,
-  { owner, host, command, scrub, lock }: LedgerOptions,
+  { owner, host, command, scrub }: LedgerOptions,
 ): Promise<OpenedLedger> {
   const database = await openDatabase(path);
-  // With a lock, another thread of this process has opened the ledger already.
-  if (path !== ":memory:" && lock === undefined) rejectWithoutTables(database, path);
+  if (path !== ":memory:") rejectWithoutTables(database, path);
   const presence =
-    path === ":memory:"
-      ? alone
-      : openPresence(database, { ledger: path, now: host.now, taken: lock });
+    path === ":memory:" ? alone : openPresence(database, { ledger: path, now: host.now });
   const ledger = openLedger(database, {
     owner,
     user: host.user,
@@ -63,7 +56,6 @@ export async function openAccountLedger(
   });
   return {
     ledger,
-    lock: () => presence.own(),
     close: () => {
       const isChanged = database.transactionCount() > 0;
       if (isChanged && path !== ":memory:") keepRecent(dirname(path), database, owner);

@@ -42,7 +42,6 @@ export function callsOnDemand(options: CallsOptions): Calls {
     world: async () => (await opened()).world(),
     worldOf: async (account, secret) => (await opened()).worldOf(account, secret),
     ledger: async () => (await opened()).ledger(),
-    committer: async () => (await opened()).committer(),
     local: async () => (await opened()).local(),
     refuseSecrets: async (...texts) => (await opened()).refuseSecrets(...texts),
     raw: async (call) => (await opened()).raw(call),

@@ -43,7 +43,7 @@ export interface SessionOptions {
 /** Wires the parts of a run together; what is dear in them is loaded when it is first asked for. */
 export function openSession(options: SessionOptions): Session {
   const { host, globals, version } = options;
-  const { scrub, secrets, learnSignature } = options.scrubber;
+  const { scrub, learnSignature } = options.scrubber;
   const speech = openSpeech(host, globals, { scrub, isJson: options.isJson });
   const notice = (message: string, reason?: string): void =>
     reason === undefined ? speech.say(message) : speech.warn({ reason, message });
@@ -51,7 +51,7 @@ export function openSession(options: SessionOptions): Session {
   const stop = listenForStop(host, { ...options, notice });
   const accounts = accountsOnDemand({ ...options, notice });
   const parts = { ...options, speech, notice, trace: speech.trace, stop, accounts, scrub };
-  const { close, ...calls } = callsOnDemand({ ...parts, secrets, learnSignature });
+  const { close, ...calls } = callsOnDemand({ ...parts, learnSignature });
 
   const context: Context = {
     host,

@@ -6,8 +6,6 @@ export interface Scrubber {
   /** The same for a signature, which is only good for a moment: the latest ones are remembered. */
   learnSignature(signature: string): void;
   scrub(text: string): string;
-  /** What it learned, for another thread that has to take it out too. */
-  secrets(): string[];
 }
 
 /** Of each request on the wire twice as many as there are places; memory does not grow with a batch. */
@@ -18,7 +16,6 @@ const longRun = new RegExp(`(?<![\\w+/-])[\\w+/-]{${signatureLength},}`, "g");
 
 /** Makes a scrubber. It finds a secret also where it was quoted for JSON, a URL, base64 or hex. */
 export function createScrubber(): Scrubber {
-  const learned = new Set<string>();
   const secrets = new Map<string, string>();
   const signatures: string[] = [];
   let learnedSignatures = 0;
@@ -33,10 +30,8 @@ export function createScrubber(): Scrubber {
     return clean;
   };
   return {
-    secrets: () => [...learned],
     learn: (secret) => {
       if (secret.length < 4) return;
-      learned.add(secret);
       for (const variant of variantsOf(secret)) secrets.set(variant, masked(secret));
     },
     learnSignature: (signature) => {

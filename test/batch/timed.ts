@@ -4,7 +4,6 @@ import { type Sending, sendBatch } from "../../src/batch/send.ts";
 import type { Failure } from "../../src/failure.ts";
 import type { Client } from "../../src/http/client.ts";
 import type { Batch } from "../../src/ledger/batches/batch.ts";
-import type { Change } from "../../src/ledger/changes.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { payoutFingerprint } from "../../src/operations/payout/claim.ts";
 import type { World } from "../../src/operations/world.ts";
@@ -67,9 +66,8 @@ export async function timed(
     ends,
     send: async (concurrency, perSecond) => {
       let isOver = false;
-      const commit = async (changes: Change[]) => ledger.apply(changes);
       const onRow: Sending["onRow"] = (_, end) => void ends.push(end);
-      const sending = { batch, ledger, commit, concurrency, perSecond, onRow };
+      const sending = { batch, ledger, concurrency, perSecond, onRow };
       const sent = sendBatch(sending, world).finally(() => {
         isOver = true;
       });

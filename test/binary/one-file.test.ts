@@ -18,9 +18,7 @@ function strangers() {
   const code = `require("node:fs").appendFileSync(${JSON.stringify(mark)}, __filename + "\\n");`;
   const places = ["dist", "node_modules/libsql", "node_modules/@napi-rs/keyring"];
   for (const place of places) mkdirSync(join(folder, place), { recursive: true });
-  const names = ["stranger", "dist/main", "dist/ledger-writer", "dist/lookup"].map(
-    (n) => `${n}.cjs`,
-  );
+  const names = ["stranger", "dist/main", "dist/lookup"].map((n) => `${n}.cjs`);
   for (const name of [...names, ...places.slice(1).map((place) => `${place}/index.js`)])
     writeFileSync(join(folder, name), code);
   writeFileSync(join(folder, "package.json"), '{ "version": "6.6.6" }');

@@ -522,16 +522,16 @@ export const mutants = [
   },
   {
     name: "batch: rows go on before their commit",
-    file: "ledger/grouped.ts",
-    find: "const changed = (await commit(group.flatMap(({ changes }) => changes))).values();",
+    file: "ledger/commit-queue.ts",
+    find: "const answers = (await apply(group.flatMap(({ changes }) => changes))).values();",
     replace:
-      "const all = group.flatMap(({ changes }) => changes);\n      const committed = commit(all);\n      const changed = all.map((change) => change.kind === 'claim' ? { kind: 'new', operation: { ...change.intent, number: 1n, id: '', state: 'INTENT', holder: null, createdAt: '', updatedAt: '' } } : undefined).values();\n      void committed.catch(() => {});",
+      "const all = group.flatMap(({ changes }) => changes);\n      const committed = Promise.resolve().then(() => apply(all));\n      const answers = all.map((change) => change.kind === 'claim' ? { kind: 'new', operation: { ...change.intent, number: 1n, id: '', state: 'INTENT', holder: null, createdAt: '', updatedAt: '' } } : undefined).values();\n      void committed.catch(() => {});",
     tests: batch,
   },
   {
     name: "batch: after a failed commit it goes on",
-    file: "ledger/grouped.ts",
-    find: "if (broken) return fail(broken.error);",
+    file: "ledger/commit-queue.ts",
+    find: "if (failed) return reject(failed.error);",
     replace: "",
     tests: batch,
   },

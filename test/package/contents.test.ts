@@ -26,9 +26,7 @@ test("it holds the built tool, its texts, and nothing of what it was made from",
 });
 
 test("it lacks nothing that it promises", () => {
-  const programs = ["main", "complete", "ledger-writer", "keychain"].map(
-    (one) => `dist/${one}.cjs`,
-  );
+  const programs = ["main", "complete", "keychain"].map((one) => `dist/${one}.cjs`);
   const texts = ["LICENSE", "README.md", "dist/sbom.cdx.json", "dist/THIRD-PARTY-LICENSES.txt"];
   const promised = [manifest.bin.lenden, ...manifest.man, ...programs, ...texts];
   expect(paths).toEqual(expect.arrayContaining(promised));

@@ -1,6 +1,5 @@
 import {
   closeSync,
-  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -33,8 +32,7 @@ function shared() {
     ledger,
     folder,
     pathOf: (name: string) => join(folder, name),
-    enter: (now = Date.now(), taken?: string) =>
-      openPresence(database, { ledger, now: () => now, taken }),
+    enter: (now = Date.now()) => openPresence(database, { ledger, now: () => now }),
   };
 }
 
@@ -130,17 +128,6 @@ test("an end that cannot take its file away is an end all the same", () => {
   rmSync(pathOf(name));
   mkdirSync(join(pathOf(name), "inside"), { recursive: true });
   expect(() => one.end()).not.toThrow();
-});
-
-test("another thread's lock is used, and left to it", () => {
-  const { pathOf, enter } = shared();
-  const main = enter();
-  const name = main.own();
-  const thread = enter(Date.now(), name);
-  expect([thread.own(), thread.isAlive(name)]).toEqual([name, true]);
-  thread.end();
-  expect([existsSync(pathOf(name)), enter().isAlive(name)]).toEqual([true, true]);
-  main.end();
 });
 
 function caught(work: () => unknown): Failure {

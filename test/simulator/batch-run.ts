@@ -3,7 +3,6 @@ import { sendBatch } from "../../src/batch/send.ts";
 import { addUp, endingOf, type Standings } from "../../src/batch/standing.ts";
 import { Failure } from "../../src/failure.ts";
 import type { Batch } from "../../src/ledger/batches/batch.ts";
-import type { Change } from "../../src/ledger/changes.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { payoutFingerprint } from "../../src/operations/payout/claim.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
@@ -31,8 +30,7 @@ export async function sendsBatch(
     async (world) => {
       const ledger = await tool.ledger();
       const batch = planOf(orders, ledger, world, () => universe.disk.forgetDraft());
-      const commit = async (changes: Change[]) => ledger.apply(changes);
-      const sending = { batch, ledger, commit, concurrency, perSecond: undefined, onRow: () => {} };
+      const sending = { batch, ledger, concurrency, perSecond: undefined, onRow: () => {} };
       const reason = await sendBatch(sending, world);
       const sums = addUp(batch, ledger.batches().tally(batch));
       const kind = endingOf(sums, { stoppedBy: reason?.kind });

@@ -34,8 +34,6 @@ interface PresenceOptions {
   /** The file that they share; the locks lie beside it. */
   ledger: string;
   now: () => number;
-  /** The lock that this process has already, in another thread, which lets go of it. */
-  taken?: string | undefined;
 }
 
 interface OwnLock extends TakenLock {
@@ -44,7 +42,7 @@ interface OwnLock extends TakenLock {
 
 export function openPresence(
   database: Pick<Database, "lock" | "isLocked">,
-  { ledger, now, taken }: PresenceOptions,
+  { ledger, now }: PresenceOptions,
 ): Presence {
   const folder = join(dirname(ledger), "processes");
   const locks = openLockFolder(folder, database);
@@ -54,7 +52,7 @@ export function openPresence(
     const path = locks.pathOf(lock.name);
     return { ...lock, assertSeen: watchSameFile(path, { now, lost: () => takenAway(path) }) };
   };
-  let own = taken === undefined ? undefined : seen({ name: taken, letGo: () => {} });
+  let own: OwnLock | undefined;
 
   function take(): OwnLock {
     try {
@@ -84,7 +82,7 @@ export function openPresence(
       return false;
     },
     end: () => {
-      if (!own || taken !== undefined) return;
+      if (!own) return;
       own.letGo();
       locks.remove(own.name);
       own = undefined;

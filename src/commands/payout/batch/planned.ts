@@ -103,7 +103,6 @@ export async function newBatch(
       const { totalPaisa } = totals;
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
       checkStop(await context.world());
-      await context.committer(); // its thread starts while the plan is made
       return planBatch(batch, draft, ledger, checked.allowedAgain);
     });
   } finally {

@@ -91,7 +91,6 @@ async function sendTelling(
   const { sendBatch } = await import("../../../batch/send.ts");
   const world = await context.world();
   const told: Told = { stopped: undefined, silence: undefined, held: undefined };
-  const commit = await context.committer();
   const progress = context.progress(seen.line);
   const onRow: Sending["onRow"] = (row, end, failure) => {
     seen.saw(row, end);
@@ -103,7 +102,7 @@ async function sendTelling(
     context.notice(`line ${row.line}, ${row.reference}: ${text}`, reason);
   };
   try {
-    told.stopped = await sendBatch({ ...pacing, batch, ledger, commit, onRow }, world);
+    told.stopped = await sendBatch({ ...pacing, batch, ledger, onRow }, world);
   } finally {
     progress.close();
   }

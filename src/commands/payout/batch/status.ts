@@ -88,7 +88,7 @@ interface Seen extends BatchStanding {
 
 async function refresh(batch: Batch, ledger: Ledger, context: Context) {
   const { refreshBatch } = await import("../../../batch/wait.ts");
-  const watched = { batch, ledger, commit: await context.committer() };
+  const watched = { batch, ledger };
   return refreshBatch(watched, await context.world());
 }
 

@@ -15,7 +15,7 @@ export async function waitWithProgress(
   context: Context,
 ): Promise<Failure | undefined> {
   const { waitForBatch } = await import("../../../batch/wait.ts");
-  const watched = { batch, ledger, commit: await context.committer() };
+  const watched = { batch, ledger };
   let open: number | undefined;
   const line = () => {
     if (open === undefined) return "Waiting";
