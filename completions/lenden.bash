@@ -304,7 +304,7 @@ _lenden_known() {
       operands='@operation'
       ;;
     'ledger resolve')
-      flags='--made: --not-made'
+      flags='--created: --not-created'
       operands='@operation'
       ;;
     'ledger export')

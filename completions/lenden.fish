@@ -474,8 +474,8 @@ function __lenden_known --no-scope-shadowing
                 '@operation'
         case 'ledger resolve'
             set flags \
-                '--made: It was made: the service\'s id of it' \
-                '--not-made It was not made, as the dashboard shows'
+                '--created: It was created: its ID at the API' \
+                '--not-created It was not created, as the dashboard shows'
             set operands \
                 '@operation'
         case 'ledger export'

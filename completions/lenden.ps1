@@ -571,8 +571,8 @@ $global:LendenPlaces = @{
     }
     'ledger resolve' = @{
         flags = @(
-            '--made: It was made: the service''s id of it'
-            '--not-made It was not made, as the dashboard shows'
+            '--created: It was created: its ID at the API'
+            '--not-created It was not created, as the dashboard shows'
         )
         operands = @(
             '@operation'

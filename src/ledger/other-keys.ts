@@ -39,8 +39,8 @@ export function saysOfOtherKey(payee: string): string {
     || ': ''lenden ledger show ' || o.id || ''' says more.'
     || CASE WHEN o.state = 'CONFIRMED' THEN ''
       WHEN o.state IN ('INTENT', 'UNCERTAIN') THEN ' Look in the merchant dashboard, then run ''lenden ledger resolve '
-        || o.id || ''' with --made <id>, or with --not-made.'
+        || o.id || ''' with --created <id> or --not-created.'
       WHEN o.state = 'CONFLICT' THEN ' It may have been paid: check the dashboard, then run ''lenden ledger resolve '
-        || o.id || ''' with --made <id>, or with --not-made.'
+        || o.id || ''' with --created <id> or --not-created.'
       ELSE ' If it was not paid since, give it a new reference; else remove the row.' END`;
 }

@@ -98,7 +98,7 @@ export function idTaken(
     {
       hint: reference
         ? `Run the same command again with --ref ${reference}: the API creates only one payout per reference.`
-        : `Do not retry: this could create a second ${kind}. Check the dashboard, then run 'lenden ledger resolve ${id}' with --made <id> or --not-made.`,
+        : `Do not retry: this could create a second ${kind}. Check the dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`,
       operation: reference ?? id,
       evidence: { otherId: remoteId },
     },
@@ -107,7 +107,7 @@ export function idTaken(
 
 /** What ends a CONFLICT. Another reference could pay the same recipient twice, so no hint names one. */
 export function conflictHint(name: string, kind: Operation["kind"] = "payout"): string {
-  return `Check the dashboard. If the ${kind} was made as asked, run 'lenden ledger resolve ${name} --made <id>'. If it was not made, run 'lenden ledger resolve ${name} --not-made'.`;
+  return `Check the dashboard. If the ${kind} was created as requested, run 'lenden ledger resolve ${name} --created <id>'. If it was not created, run 'lenden ledger resolve ${name} --not-created'.`;
 }
 
 /** The failure of an answer that is about something else than was asked for (P15). */

@@ -2,6 +2,7 @@ import { formatTime } from "../contract/local-time.ts";
 import { Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { isUnsettled } from "../state.ts";
+import { conflictHint } from "./compared.ts";
 import { atWorkMs } from "./resend.ts";
 import type { World } from "./world.ts";
 
@@ -60,9 +61,9 @@ export function restMs(
 function forgotten({ reference, openedAt }: Operation): Failure {
   return new Failure(
     "uncertain",
-    `The payout ${reference} is uncertain since ${formatTime(openedAt)}, more than a day.`,
+    `The outcome of payout ${reference} has been unknown since ${formatTime(openedAt)}, over 24 hours: it is not sent again automatically. Money may have moved.`,
     {
-      hint: "It is not sent again by itself. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.",
+      hint: conflictHint(reference ?? ""),
       operation: reference ?? "",
       untried: true,
     },

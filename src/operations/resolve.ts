@@ -11,13 +11,13 @@ import { held } from "./recorded.ts";
 import { resourceOf, retrieveRecord } from "./service-record.ts";
 import type { World } from "./world.ts";
 
-/** What a person found out about an operation that nobody was sure of. */
-export type Finding = { made: string } | "not made" | undefined;
+/** What a person found out about an operation whose outcome is unknown. */
+export type Finding = { created: string } | "not created" | undefined;
 
 /**
- * Settles an operation of which nobody knows whether it happened. A payout goes out again with the
- * same reference, which is safe for a day; a move is looked at; for a payment, a refund or a CONFLICT
- * somebody has to say what the dashboard shows.
+ * Resolves an operation whose outcome is unknown. A payout is sent again with the same reference, which
+ * is safe for a day; a move is retrieved; for a payment, a refund or a CONFLICT a person has to report what
+ * the dashboard shows.
  *
  * @throws Failure that says what is still missing
  */
@@ -33,12 +33,12 @@ export async function resolve(
   }
   const by = ledger.holderOf(operation);
   if (by) throw held(operation.reference ?? operation.id, by);
-  if (finding === "not made") {
-    const message = "declared not made";
+  if (finding === "not created") {
+    const message = "declared not created";
     return learnt(operation, { state: "NOT_SENT", code: "declared", message }, ledger);
   }
   const isMove = operation.kind === "cancel" || operation.kind === "trigger";
-  if (finding && !isMove) return adopt(operation, finding.made, world);
+  if (finding && !isMove) return adopt(operation, finding.created, world);
   if (operation.state === "CONFLICT") throw stillConflict(operation);
   if (operation.kind === "payout") {
     if (!ledger.isOwn(operation)) throw ofAnotherKey(operation);
@@ -48,9 +48,9 @@ export async function resolve(
   if (isMove) return look(operation, world);
   throw new Failure(
     "uncertain",
-    `Whether the ${operation.kind} ${operation.id} was made, only the merchant dashboard can say.`,
+    `Cannot resolve ${operation.kind} ${operation.id}: the API cannot look it up. Outcome unknown: money may have moved.`,
     {
-      hint: `Look there, then run 'lenden ledger resolve ${operation.id}' with --made <id>, or with --not-made.`,
+      hint: conflictHint(operation.id, operation.kind),
       operation: operation.id,
     },
   );
@@ -69,9 +69,9 @@ function stillConflict({ id, kind, reference, message }: Operation): Failure {
 function ofAnotherKey({ id }: Operation): Failure {
   return new Failure(
     "refused",
-    `${id} was begun with another API key, and is sent with no other.`,
+    `Cannot send ${id} again: it was sent with another API key. Nothing was sent now.`,
     {
-      hint: `Nothing was sent. Look in the merchant dashboard, then run 'lenden ledger resolve ${id}' with --made <id>, or with --not-made.`,
+      hint: conflictHint(id),
       operation: id,
     },
   );

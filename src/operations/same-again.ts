@@ -7,13 +7,13 @@ import { isUnsettled } from "../state.ts";
 export function sameAgain(what: "payment" | "refund", operation: Operation): Failure {
   const { id, state, createdAt } = operation;
   const first = isUnsettled(operation)
-    ? `Look in the merchant dashboard whether it was made, and say so with 'lenden ledger resolve ${id}'`
-    : `Look with 'lenden ledger show ${id}'`;
+    ? `Check the dashboard, then run 'lenden ledger resolve ${id} --created <id>' or 'lenden ledger resolve ${id} --not-created'`
+    : `To inspect it, run 'lenden ledger show ${id}'`;
   return new Failure(
     "refused",
     `The ledger has the same ${what} already, ${state}, since ${formatTime(createdAt)} (${id}).`,
     {
-      hint: `Nothing was sent. ${first}; only if a second one is really meant, add --again.`,
+      hint: `Nothing was sent. ${first}. To send a second one, add --again.`,
       operation: id,
     },
   );

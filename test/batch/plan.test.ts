@@ -128,7 +128,9 @@ test("a reference that ended in conflict is taken, and nobody is told to pay by 
   ledger.settle(pay("A-1"), { state: "CONFLICT", code: "conflict" }, { letGo: true });
   const [problem, ...others] = lookedAt("A").draft.problems(["taken", "used"], 9);
   expect([problem?.kind, others]).toEqual(["taken", []]);
-  expect(problem?.problem).toMatch(/'lenden ledger resolve A-1' with --made <id> or --not-made\.$/);
+  expect(problem?.problem).toMatch(
+    /'lenden ledger resolve A-1' with --created <id> or --not-created\.$/,
+  );
 });
 
 test("what was sent counts for a day from when it last went out, and what is in doubt for as long as it is", async () => {

@@ -133,31 +133,31 @@ test("P15: a response with another amount is a CONFLICT that shows both records"
     const { code, stderr } = await run(payoutOf("A"));
     expect(code).toBe(5);
     expect(stderr).toMatch(/BDT 5\.00 to 01712345678.*PO1: BDT 500\.00/);
-    expect(stderr).toMatch(/'lenden ledger resolve A --made <id>'.*--not-made'/);
+    expect(stderr).toMatch(/'lenden ledger resolve A --created <id>'.*--not-created'/);
     expect(stderr).not.toMatch(newReference);
     expect(await state()).toBe("CONFLICT");
   }
   expect(payouts.size).toBe(1);
 });
 
-test("P15: 'ledger resolve --made' ends a CONFLICT once the record is the one that was asked for", async () => {
+test("P15: 'ledger resolve --created' ends a CONFLICT once the record is the one that was asked for", async () => {
   const { run, state } = await mixedUp({ create: () => ({ amount: 500 }) });
   expect(await run(payoutOf("A"))).toMatchObject({ code: 5 });
   const unaided = await run(["ledger", "resolve", "A"]);
-  expect([unaided.code, unaided.stderr]).toEqual([5, expect.stringContaining("--made <id>")]);
-  expect(await run(["ledger", "resolve", "A", "--made", "PO99"])).toMatchObject({ code: 5 });
+  expect([unaided.code, unaided.stderr]).toEqual([5, expect.stringContaining("--created <id>")]);
+  expect(await run(["ledger", "resolve", "A", "--created", "PO99"])).toMatchObject({ code: 5 });
   expect(await state()).toBe("CONFLICT");
-  expect(await run(["ledger", "resolve", "A", "--made", "PO1"])).toMatchObject({ code: 0 });
+  expect(await run(["ledger", "resolve", "A", "--created", "PO1"])).toMatchObject({ code: 0 });
   expect(await state()).toBe("CONFIRMED");
   expect(await run(payoutOf("A"))).toMatchObject({ code: 0 });
 });
 
-test("P15: 'ledger resolve --not-made' ends a CONFLICT: the same reference can be sent again", async () => {
+test("P15: 'ledger resolve --not-created' ends a CONFLICT: the same reference can be sent again", async () => {
   const { payouts, run, state } = await mixedUp({
     create: (number) => (number === 1 ? { amount: 500 } : undefined),
   });
   expect(await run(payoutOf("A"))).toMatchObject({ code: 5 });
-  expect(await run(["ledger", "resolve", "A", "--not-made"])).toMatchObject({ code: 0 });
+  expect(await run(["ledger", "resolve", "A", "--not-created"])).toMatchObject({ code: 0 });
   expect(await state()).toBe("NOT_SENT");
   expect(await run(payoutOf("A"))).toMatchObject({ code: 0 });
   expect(payouts.size).toBe(1);

@@ -84,7 +84,7 @@ test("a row in doubt with another API key waits until somebody says what came of
   const ids = new Set(stderr.match(/OP\w+/g));
   expect(ids.size).toBeGreaterThan(0);
   for (const id of ids)
-    expect((await lendenAnew(["ledger", "resolve", id, "--not-made"])).code).toBe(0);
+    expect((await lendenAnew(["ledger", "resolve", id, "--not-created"])).code).toBe(0);
   expect((await lendenAnew(send(file))).code).toBe(0);
   expect(await merchant.books("payouts")).toHaveLength(2);
 });
@@ -168,7 +168,7 @@ test("one refund is the refund of one operation, with whatever API key", async (
   const again = await merchant.lenden(refundOf(payment, "40", "--again"));
   const [, id = ""] = /ledger resolve (OP\w+)/.exec(again.stderr) ?? [];
   const lendenAnew = await withNewKey(merchant);
-  const taken = await lendenAnew(["ledger", "resolve", id, "--made", made]);
+  const taken = await lendenAnew(["ledger", "resolve", id, "--created", made]);
   expect([taken.code, taken.stderr]).toEqual([5, expect.stringContaining("already belongs to OP")]);
   await lendenAnew(["sandbox", "set", "refund", made, "Cancelled"]);
   expect((await lendenAnew(["refund", "wait", made])).code).toBe(10);
@@ -222,7 +222,7 @@ test("a doubtful refund counts also with a new API key, until somebody says what
     3,
     expect.stringMatching(new RegExp(`too much.*\\n.*show ${id}`)),
   ]);
-  expect((await lendenAnew(["ledger", "resolve", id, "--not-made"])).code).toBe(0);
+  expect((await lendenAnew(["ledger", "resolve", id, "--not-created"])).code).toBe(0);
   expect((await lendenAnew(refundOf(payment, "40"))).code).toBe(0);
 });
 
@@ -236,7 +236,7 @@ test("a doubtful payout is sent with no other API key than its own", async () =>
   );
   const lendenAnew = await withNewKey(merchant);
   const { code, stderr } = await lendenAnew(["ledger", "resolve", String(id)]);
-  expect([code, stderr]).toEqual([3, expect.stringContaining("begun with another API key")]);
+  expect([code, stderr]).toEqual([3, expect.stringContaining("sent with another API key")]);
   expect((await lendenAnew(["ledger", "show", String(id)])).code).toBe(0);
   expect(await merchant.books("payouts")).toEqual([]);
 });

@@ -169,7 +169,7 @@ const typed = (secret: string): [string, string[]][] => [
     "pay create",
     ["pay", "create", "--amount", "5", "--method-id", "m", "--description", `for ${secret}`],
   ],
-  ["ledger resolve", ["ledger", "resolve", "--made", secret, "X"]],
+  ["ledger resolve", ["ledger", "resolve", "--created", secret, "X"]],
   ["ledger show", ["ledger", "show", secret]],
   ["a raw path", ["api", "GET", `/payment/retrieve/${secret}`]],
   [

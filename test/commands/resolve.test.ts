@@ -81,7 +81,7 @@ test("P25: a payout in doubt for more than a day is not sent again by itself, un
   for (const line of [payoutOf("OLD"), ["ledger", "resolve", "OLD"], ["ledger", "resolve"]])
     expect(await merchant.lenden(line, { host: jumpingHost() })).toMatchObject({ code: 75 });
   expect(await merchant.moneyRequests()).toHaveLength(sent);
-  expect(await merchant.json(["ledger", "resolve", "OLD", "--not-made"])).toMatchObject([
+  expect(await merchant.json(["ledger", "resolve", "OLD", "--not-created"])).toMatchObject([
     { state: "NOT_SENT" },
   ]);
   expect(await merchant.lenden(payoutOf("OLD"))).toMatchObject({ code: 0 });
@@ -118,7 +118,7 @@ test("a doubtful payment is refused until it is adopted, after a comparison", as
   const other = await merchant.id(
     "pay create --amount 99 --description x --method bkash".split(" "),
   );
-  const resolve = ["ledger", "resolve", operation, "--made"];
+  const resolve = ["ledger", "resolve", operation, "--created"];
   const wrong = await merchant.lenden([...resolve, other]);
   expect(wrong).toMatchObject({ code: 5, stdout: "" });
   expect(wrong.stderr).toContain("amount: asked BDT 100.00, the service has BDT 99.00");
@@ -136,9 +136,9 @@ test("a doubtful payment is refused until it is adopted, after a comparison", as
   expect(await merchant.lenden(line)).toMatchObject({ code: 0 });
 });
 
-test("--not-made lets the same payment be sent again, and --again sends a second one", async () => {
+test("--not-created lets the same payment be sent again, and --again sends a second one", async () => {
   const { merchant, ill, line, operation } = await doubtfulPayment();
-  expect(await merchant.json(["ledger", "resolve", operation, "--not-made"])).toMatchObject([
+  expect(await merchant.json(["ledger", "resolve", operation, "--not-created"])).toMatchObject([
     { state: "NOT_SENT", code: "declared" },
   ]);
   expect(await merchant.lenden(line)).toMatchObject({ code: 0 });
@@ -150,12 +150,12 @@ test("--not-made lets the same payment be sent again, and --again sends a second
   expect(await merchant.books("payments")).toHaveLength(4);
 });
 
-test("--made and --not-made need an operation, and exclude each other", async () => {
+test("--created and --not-created need an operation, and exclude each other", async () => {
   const { merchant, operation, made } = await doubtfulPayment();
   for (const line of [
-    ["--not-made"],
-    ["--made", made],
-    [operation, "--made", made, "--not-made"],
+    ["--not-created"],
+    ["--created", made],
+    [operation, "--created", made, "--not-created"],
     ["NOBODY"],
   ])
     expect(await merchant.lenden(["ledger", "resolve", ...line])).toMatchObject({
@@ -298,7 +298,7 @@ test("P16: a payout to somebody else is not adopted for its reference and amount
   const elsewhere = { env: { ...merchant.env, LENDEN_DATA_DIR: `${merchant.dataFolder}-2` } };
   const theirs = await lenden([...payoutOf("SAME", "-q").with(5, "01999999999")], elsewhere);
   const made = theirs.stdout.trim();
-  expect(await merchant.lenden(["ledger", "resolve", "SAME", "--made", made])).toMatchObject({
+  expect(await merchant.lenden(["ledger", "resolve", "SAME", "--created", made])).toMatchObject({
     code: 5,
   });
 });

@@ -214,7 +214,7 @@ test.concurrent.for(["payment", "refund"] as const)(
     const made = String((await merchant.books(table)).at(-1)?.id);
     const { operation } = await merchant.json(["ledger", "show", "@last"]);
     expect(await merchant.lenden(["ledger", "resolve"])).toMatchObject({ code: 75 });
-    const adopt = ["ledger", "resolve", String(operation), "--made", made];
+    const adopt = ["ledger", "resolve", String(operation), "--created", made];
     expect(await merchant.json(adopt)).toMatchObject([{ state: "CONFIRMED", remoteId: made }]);
     expect(await merchant.built(line)).toMatchObject({ code: 3 });
     expect(await merchant.built([...line, "--again"])).toMatchObject({ code: 0 });

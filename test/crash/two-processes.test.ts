@@ -37,13 +37,13 @@ test(
   10_000 + rounds * 10_000,
 );
 
-test("P4: what another process is sending cannot be declared not made meanwhile", async () => {
+test("P4: what another process is sending cannot be declared not created meanwhile", async () => {
   const merchant = await openMerchantApart({ faults: faults("createPayout:hang-after") });
   const sending = merchant.start(payoutOf("HELD"));
   const end = ended(sending);
   await until(async () => (await merchant.books("payouts")).length === 1);
   const locked = await merchant.built(payoutOf("HELD"));
-  const declared = await merchant.built(["ledger", "resolve", "HELD", "--not-made"]);
+  const declared = await merchant.built(["ledger", "resolve", "HELD", "--not-created"]);
   sending.kill("SIGKILL");
   await end;
   expect([locked.code, declared.code]).toEqual([7, 7]);

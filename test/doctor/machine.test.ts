@@ -102,7 +102,7 @@ describe("the ledger", () => {
       says: expect.stringContaining("1 operation is uncertain"),
       todo: expect.stringContaining("lenden ledger resolve"),
     });
-    const settled = await lenden(["ledger", "resolve", "@last", "--not-made"], { env });
+    const settled = await lenden(["ledger", "resolve", "@last", "--not-created"], { env });
     expect(settled.code).toBe(0);
     expect((await doctor(env)).of.ledger).toMatchObject({
       state: "passed",

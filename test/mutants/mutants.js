@@ -786,8 +786,8 @@ export const mutants = [
   {
     name: "P15: a CONFLICT is ended by any finding, without the record",
     file: "operations/resolve.ts",
-    find: 'if (finding === "not made") {',
-    replace: 'if (finding === "not made" || operation.state === "CONFLICT") {',
+    find: 'if (finding === "not created") {',
+    replace: 'if (finding === "not created" || operation.state === "CONFLICT") {',
     tests: ["test/commands/mixed-up.test.ts"],
   },
   {

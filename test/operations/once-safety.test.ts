@@ -67,7 +67,7 @@ test("a record of another amount is not adopted", async () => {
   place.universe.service.seedPayment("TX-OTHER", 1, place.universe.timeline.now());
   const [open] = place.operations();
   const { settle } = await import("../simulator/commands.ts");
-  const finding = { made: "TX-OTHER" };
+  const finding = { created: "TX-OTHER" };
   const { ended } = await settle({ id: open?.id ?? "", subject: "resolve", finding }, place);
   expect(ended.code).toBe(5);
   expect(place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);

@@ -137,7 +137,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     const { kind, message, details } = await failure(second);
     expect([kind, details.hint]).toEqual([
       "uncertain",
-      expect.stringContaining("'lenden ledger resolve OP2' with --made <id> or --not-made"),
+      expect.stringContaining("'lenden ledger resolve OP2' with --created <id> or --not-created"),
     ]);
     expect(message).toContain("belongs to OP1. Outcome unknown");
   });

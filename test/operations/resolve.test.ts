@@ -21,8 +21,8 @@ async function doubtful(script: Parameters<typeof scripted>[0] = {}) {
 }
 
 test.each<[string, Finding]>([
-  ["it was not made", "not made"],
-  ["it was made", { made: "PO1" }],
+  ["it was not made", "not created"],
+  ["it was made", { created: "PO1" }],
 ])(
   "what another process confirmed while somebody looked stays so, whoever says that %s",
   async (_, finding) => {
@@ -37,10 +37,10 @@ test.each<[string, Finding]>([
   },
 );
 
-test("what went out again while somebody looked is not declared not made", async () => {
+test("what went out again while somebody looked is not declared not created", async () => {
   const { world, ledger, read } = await doubtful();
   ledger.settle(read, lost, { letGo: true });
-  expect(await failure(resolve(read, "not made", world))).toMatchObject({
+  expect(await failure(resolve(read, "not created", world))).toMatchObject({
     kind: "usage",
     message: expect.stringContaining("was sent again at"),
   });
@@ -51,14 +51,14 @@ test("what somebody took, sent and died over is seen, although nothing was writt
   const { world, ledger, read } = await doubtful({ createPayout: [], retrievePayout: [] });
   const [claim] = ledger.claim([payoutIntent(order, world)]);
   expect(claim?.kind).toBe("resumed");
-  expect(await failure(resolve(read, "not made", world))).toMatchObject({ kind: "usage" });
+  expect(await failure(resolve(read, "not created", world))).toMatchObject({ kind: "usage" });
   expect(await failure(resolve(read, undefined, world))).toMatchObject({ kind: "usage" });
   expect(ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
 });
 
-test("a payout that was declared not made meanwhile does not go out", async () => {
+test("a payout that was declared not created meanwhile does not go out", async () => {
   const { world, ledger, read, of } = await doubtful();
-  await resolve(read, "not made", world);
+  await resolve(read, "not created", world);
   expect(await failure(resolve(read, undefined, world))).toMatchObject({
     message: `${read.id} is NOT_SENT, and not uncertain.`,
   });

@@ -23,7 +23,7 @@ export const isDoubtful = /OP01JD…/;
 export const needs: Need[] = [
   { when: /trigger[ -]payment/, shown: payment, make: (merchant) => merchant.id(paymentOf("new")) },
   { when: isDoubtful, shown: "OP01JD…", make: uncertainPayment },
-  { when: /--made/, shown: payment, make: lastPaymentMade },
+  { when: /--created/, shown: payment, make: lastPaymentMade },
   { when: /TX8F3K2Q|pay (?:get|wait) @|ledger show @/, shown: payment, make: paidPayment },
   { when: /payout get @2/, make: (merchant) => merchant.id(payoutOf("INV-6")) },
   {

@@ -95,14 +95,14 @@ test("a cancel that arrives late changes nothing of a refund that is Completed",
   expect(wrong).toEqual([]);
 });
 
-test("P4: what another process holds cannot be declared not made", async () => {
+test("P4: what another process holds cannot be declared not created", async () => {
   const place = await stage();
   let code: unknown;
   place.network.meanwhile = async (tool) => {
     if (tool.sends === 0) return;
     place.network.meanwhile = async () => {};
     const id = place.operations()[0]?.id ?? "";
-    code = (await settle({ id, subject: "resolve", finding: "not made" }, place)).ended.code;
+    code = (await settle({ id, subject: "resolve", finding: "not created" }, place)).ended.code;
   };
   await refund(paysBack, place);
   expect(code).toBe(7);
@@ -120,7 +120,7 @@ test("P16: a record to somebody else is not adopted", async () => {
     createdAtMs: place.universe.timeline.now(),
   });
   const id = place.operations()[0]?.id ?? "";
-  const finding = { made: place.universe.service.payouts[0]?.payoutId ?? "" };
+  const finding = { created: place.universe.service.payouts[0]?.payoutId ?? "" };
   const { ended } = await settle({ id, subject: "resolve", finding }, place);
   expect(ended.code).toBe(5);
 });
@@ -156,10 +156,10 @@ test("a clock that was set back does not make a payout wait for hours", async ()
 
 const pays = { does: "payment", amount: 0, description: 0, again: false } as const;
 test.each<[Command, string, boolean]>([
-  [paysBack, "not made", false],
-  [paysBack, "made", true],
-  [pays, "not made", false],
-  [pays, "made", true],
+  [paysBack, "not created", false],
+  [paysBack, "created", true],
+  [pays, "not created", false],
+  [pays, "created", true],
 ])(
   "%j, %s says a person: it is no repeat to send the next one, wherever resolve was killed",
   async (command, _, acts) => {

@@ -127,12 +127,12 @@ export class Player {
       const isOld = timeline.now() - Date.parse(String(createdAt)) > 24 * 3_600_000;
       const found = service.payouts.find(({ merchantRef }) => merchantRef === reference);
       if (!isOld) return undefined;
-      return found && isAsked(found, asked) ? { made: found.payoutId } : "not made";
+      return found && isAsked(found, asked) ? { created: found.payoutId } : "not created";
     }
     // The dashboard may be a minute behind, and a person knows that.
     timeline.advance(60_000);
     const [made] = [...this.#watch.made].find(([, { operation }]) => operation === number) ?? [];
-    return made ? { made } : "not made";
+    return made ? { created: made } : "not created";
   }
 
   #judgeOnce(ran: commands.Ran, id: string | undefined): number | "killed" {
@@ -172,9 +172,9 @@ export class Player {
       "SELECT state, code, remote_id FROM operations WHERE number = ?",
       number,
     );
-    return finding === "not made"
+    return finding === "not created"
       ? row?.state === "NOT_SENT" && row.code === "declared"
-      : row?.state === "CONFIRMED" && row.remote_id === finding.made;
+      : row?.state === "CONFIRMED" && row.remote_id === finding.created;
   }
 
   #forget(number: bigint): void {

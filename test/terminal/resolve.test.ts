@@ -23,16 +23,16 @@ terminalTest(
     const terminal = await openTerminal(["ledger", "resolve"], { env: merchant.env, rows: 60 });
     await terminal.shows(/Description +made/);
     await terminal.press("Down", "Enter");
-    await terminal.answer("Its id:", String(made?.id));
+    await terminal.answer("Its ID:", String(made?.id));
     await terminal.shows(/Description +not made/);
     await terminal.press("Down", "Down", "Enter");
     await terminal.shows(/Uncertain refund/);
     await terminal.press("Enter");
-    await terminal.answer("Settle what is uncertain?", "y");
+    await terminal.answer("Resolve unknown outcomes?", "y");
     const { code, screen } = await terminal.ended();
     expect(code).toBe(75);
-    expect(screen).toMatch(new RegExp(`lenden ledger resolve OP\\w+ --made ${made?.id}\\n`));
-    expect(screen).toMatch(/lenden ledger resolve OP\w+ --not-made\n/);
+    expect(screen).toMatch(new RegExp(`lenden ledger resolve OP\\w+ --created ${made?.id}\\n`));
+    expect(screen).toMatch(/lenden ledger resolve OP\w+ --not-created\n/);
     const settled = await merchant.inLedger((database) =>
       database.prepare("SELECT state, remote_id FROM operations ORDER BY number").all(),
     );
@@ -51,7 +51,7 @@ terminalTest("ledger resolve settles nothing without a yes at the end", async ()
     await terminal.shows(question);
     await terminal.press("Down", "Down", "Enter");
   }
-  await terminal.answer("Settle what is uncertain?", "");
+  await terminal.answer("Resolve unknown outcomes?", "");
   expect((await terminal.ended()).code).toBe(4);
   const { stdout } = await merchant.lenden(["ledger", "export", "--json"]);
   expect(stdout.match(/"UNCERTAIN"/g)).toHaveLength(3);

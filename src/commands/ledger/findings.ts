@@ -7,7 +7,7 @@ import { isUnresolved } from "../../state.ts";
 import { card, field, text, time, type View } from "../../ui/view.ts";
 
 /** What a person says of an operation. */
-export type Finding = { made: string } | "not made";
+export type Finding = { created: string } | "not created";
 
 /**
  * Asks what the dashboard shows of each payment and refund that is uncertain, and of each CONFLICT: nobody
@@ -32,7 +32,7 @@ export async function askForFindings(
 /** What is about to be settled, and how. */
 export function findingText(finding: Finding | undefined): string {
   if (finding === undefined) return "";
-  return finding === "not made" ? ": not made" : `: made, as ${finding.made}`;
+  return finding === "not created" ? ": not created" : `: created as ${finding.created}`;
 }
 
 function needsWord(operation: Operation): boolean {
@@ -45,19 +45,19 @@ async function askForFinding(operation: Operation, context: Context): Promise<Fi
   const ask = await context.ask();
   if (!ask) return undefined;
   await context.show(cardOf(operation));
-  const word = await ask.choice(`What does the merchant dashboard say of this ${operation.kind}?`, [
-    { name: "I have not looked: leave it", value: undefined },
-    { name: "It was made, and I have its id", value: "made" },
-    { name: "It was not made", value: "not made" },
+  const word = await ask.choice(`What does the dashboard show for this ${operation.kind}?`, [
+    { name: "I have not checked: leave it", value: undefined },
+    { name: "It was created, and I have its ID", value: "created" },
+    { name: "It was not created", value: "not created" },
   ]);
-  if (word !== "made") return word === "not made" ? word : undefined;
-  const made = await ask.text("Its id:", {
+  if (word !== "created") return word === "not created" ? word : undefined;
+  const created = await ask.text("Its ID:", {
     check: (typed) => {
       const reading = readIdentifier(typed);
       return reading.ok ? undefined : reading.problem;
     },
   });
-  return { made };
+  return { created };
 }
 
 const abouts = {
@@ -80,6 +80,6 @@ function cardOf(operation: Operation): View {
 }
 
 function lineOf([id, finding]: [string, Finding]): string[] {
-  const word = finding === "not made" ? ["--not-made"] : ["--made", finding.made];
+  const word = finding === "not created" ? ["--not-created"] : ["--created", finding.created];
   return ["ledger", "resolve", id, ...word];
 }

@@ -14,14 +14,14 @@ export const ledgerResolve = defineCommand({
   name: "ledger resolve",
   summary: "Settle what is uncertain: one operation, or all of them",
   details:
-    "A payout goes out again with the same reference, which is safe for a day. A payment or a refund needs your word: --made <id> after you found it in the dashboard (it is retrieved and compared), or --not-made. On a terminal you are asked for it. The same two flags end a CONFLICT.",
+    "A payout goes out again with the same reference, which is safe for a day. A payment or a refund needs your word: --created <id> after you found it in the dashboard (it is retrieved and compared), or --not-created. On a terminal you are asked for it. The same two flags end a CONFLICT.",
   examples: [
     { line: "lenden ledger resolve", says: "everything that can be settled without you" },
     {
-      line: "lenden ledger resolve OP01JD… --made TX8F3K2Q",
-      says: "it was made, and this is its id",
+      line: "lenden ledger resolve OP01JD… --created TX8F3K2Q",
+      says: "it was created, and this is its ID",
     },
-    { line: "lenden ledger resolve OP01JD… --not-made", says: "the dashboard does not have it" },
+    { line: "lenden ledger resolve OP01JD… --not-created", says: "the dashboard does not have it" },
   ],
   arguments: {
     operation: argument.optional(
@@ -32,23 +32,24 @@ export const ledgerResolve = defineCommand({
     ),
   },
   flags: {
-    made: flag.optional("--made <id>", "It was made: the service's id of it", readIdentifier),
-    notMade: flag.toggle("--not-made", "It was not made, as the dashboard shows"),
+    created: flag.optional("--created <id>", "It was created: its ID at the API", readIdentifier),
+    notCreated: flag.toggle("--not-created", "It was not created, as the dashboard shows"),
   },
   finishes: true,
   exits: ["access", "conflict", "unreachable", "uncertain"],
-  async run({ operation: name, made, notMade }, context) {
-    if ((made || notMade) && name === undefined)
-      throw usage(["--made and --not-made need the operation that they speak of."]);
-    if (made && notMade) throw usage(["--made and --not-made contradict each other."]);
+  async run({ operation: name, created, notCreated }, context) {
+    if ((created || notCreated) && name === undefined)
+      throw usage(["--created and --not-created need an operation."]);
+    if (created && notCreated)
+      throw usage(["--created and --not-created cannot be used together."]);
     const ledger = await context.ledger();
     const all = name === undefined ? ledger.unsettled() : [operationNamed(name, ledger)];
-    const given = made ? { made } : notMade ? ("not made" as const) : undefined;
+    const given = created ? { created } : notCreated ? ("not created" as const) : undefined;
     const findings = given
       ? new Map(all.map(({ id }) => [id, given]))
       : await askForFindings(all, context);
     await context.confirm({
-      action: "Settle what is uncertain",
+      action: "Resolve unknown outcomes",
       rows: all.map((one) => [
         one.kind,
         `${one.reference ?? one.id}${findingText(findings.get(one.id))}`,

@@ -86,7 +86,7 @@ const takenReferences = `
 const conflicts = `
   INSERT INTO draft_problems
   SELECT 'taken', r.line, ?, 'ref', r.reference, 'The service has another payout under this reference: '
-    || 'check the dashboard, then run ''lenden ledger resolve ' || o.reference || ''' with --made <id> or --not-made.'
+    || 'check the dashboard, then run ''lenden ledger resolve ' || o.reference || ''' with --created <id> or --not-created.'
   FROM draft_rows r JOIN operations o
     ON o.account = ${accountInSql} AND o.reference = r.reference
   WHERE o.fingerprint = r.fingerprint AND o.state = 'CONFLICT'`;

@@ -51,7 +51,7 @@ function hintForOtherKey({ id, reference, state }: Operation): string {
   const next = newReference(reference ?? "");
   return state === "REFUSED"
     ? `Nothing was sent. If this corrects the same payout, use --ref ${next}, but first make sure 'lenden ledger show ${next}' and the dashboard do not show it as paid.`
-    : `Nothing was sent now. Look in the merchant dashboard, then run 'lenden ledger resolve ${id}' with --made <id>, or with --not-made.`;
+    : `Nothing was sent now. Look in the merchant dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`;
 }
 
 /** What the ledger writes down of a payout. */

@@ -52,7 +52,7 @@ export const page: Page = [
     Object.entries(ofTheLedger),
   ),
   text(
-    "'lenden ledger resolve' settles INTENT and UNCERTAIN. After that they are one of the others. With --made <id> or --not-made it also ends a CONFLICT.",
+    "'lenden ledger resolve' resolves INTENT and UNCERTAIN. With --created <id> or --not-created it also ends a CONFLICT.",
   ),
   rows(
     "Where the row of a batch stands",
