@@ -298,10 +298,13 @@ _lenden_known() {
       operands='@profile'
       ;;
     'ledger')
-      members='show resolve export check'
+      members='show list resolve export check'
       ;;
     'ledger show')
       operands='@operation'
+      ;;
+    'ledger list')
+      flags='--unknown --limit:'
       ;;
     'ledger resolve')
       flags='--created: --not-created'

@@ -466,15 +466,20 @@ function __lenden_known --no-scope-shadowing
         case 'ledger'
             set members \
                 'show Show an operation and everything that happened to it' \
-                'resolve Settle what is uncertain: one operation, or all of them' \
+                'list List operations, newest first' \
+                'resolve Resolve operations whose outcome is unknown' \
                 'export Write out the whole ledger of the account, oldest first' \
                 'check Check that the ledger is whole, and that nobody altered its history'
         case 'ledger show'
             set operands \
                 '@operation'
+        case 'ledger list'
+            set flags \
+                '--unknown Only operations whose outcome is unknown' \
+                '--limit: At most this many (default: 50; all with --unknown)'
         case 'ledger resolve'
             set flags \
-                '--created: It was created: its ID at the API' \
+                '--created: It was created, and the API has it with this ID' \
                 '--not-created It was not created, as the dashboard shows'
             set operands \
                 '@operation'

@@ -559,7 +559,8 @@ $global:LendenPlaces = @{
     'ledger' = @{
         members = @(
             'show Show an operation and everything that happened to it'
-            'resolve Settle what is uncertain: one operation, or all of them'
+            'list List operations, newest first'
+            'resolve Resolve operations whose outcome is unknown'
             'export Write out the whole ledger of the account, oldest first'
             'check Check that the ledger is whole, and that nobody altered its history'
         )
@@ -569,9 +570,15 @@ $global:LendenPlaces = @{
             '@operation'
         )
     }
+    'ledger list' = @{
+        flags = @(
+            '--unknown Only operations whose outcome is unknown'
+            '--limit: At most this many (default: 50; all with --unknown)'
+        )
+    }
     'ledger resolve' = @{
         flags = @(
-            '--created: It was created: its ID at the API'
+            '--created: It was created, and the API has it with this ID'
             '--not-created It was not created, as the dashboard shows'
         )
         operands = @(

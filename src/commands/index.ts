@@ -11,6 +11,7 @@ import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
 import { ledgerCheck } from "./ledger/check.ts";
 import { ledgerExport } from "./ledger/export.ts";
+import { ledgerList } from "./ledger/list.ts";
 import { ledgerResolve } from "./ledger/resolve.ts";
 import { ledgerShow } from "./ledger/show.ts";
 import { methods } from "./methods.ts";
@@ -88,6 +89,7 @@ export const commands: Command[] = [
   profileRename,
   profileRemove,
   ledgerShow,
+  ledgerList,
   ledgerResolve,
   ledgerExport,
   ledgerCheck,

@@ -67,7 +67,7 @@ test("P14: the bytes that nobody understood are kept in the ledger", async () =>
   ]);
 });
 
-test("P25: a payout in doubt for more than a day is not sent again by itself, until somebody says what happened", async () => {
+test("P25: a payout whose outcome is unknown for over 24 hours is not sent again, until a person says what happened", async () => {
   const ill = faults("createPayout:hang");
   const merchant = await openMerchant({ faults: ill });
   expect(await merchant.lenden(payoutOf("OLD", "--timeout", "1s"))).toMatchObject({ code: 75 });
@@ -150,7 +150,7 @@ test("--not-created lets the same payment be sent again, and --again sends a sec
   expect(await merchant.books("payments")).toHaveLength(4);
 });
 
-test("--created and --not-created need an operation, and exclude each other", async () => {
+test("--created and --not-created need an operation, and cannot be used together", async () => {
   const { merchant, operation, made } = await doubtfulPayment();
   for (const line of [
     ["--not-created"],
@@ -162,6 +162,95 @@ test("--created and --not-created need an operation, and exclude each other", as
       code: 2,
       stdout: "",
     });
+});
+
+/** A payout that the API can tell about, and a payment that only the dashboard shows. */
+async function unknownOutcomes() {
+  const ill: Fault[] = faults("createPayment:lost-reply", "createPayout:garbage");
+  const merchant = await openMerchant({ faults: ill });
+  for (const line of [paymentOf("Order 42"), payoutOf("UNKNOWN-1")])
+    expect(await merchant.lenden(line, { host: jumpingHost() })).toMatchObject({ code: 75 });
+  ill.splice(0);
+  const { operation } = await merchant.json(["ledger", "show", "@2"]);
+  const resolve = `lenden ledger resolve ${operation}`;
+  return { merchant, commands: [`${resolve} --created <id>`, `${resolve} --not-created`] };
+}
+
+test("ledger resolve without a name resolves what the API can tell, then lists the rest with its commands", async () => {
+  const { merchant, commands } = await unknownOutcomes();
+  const json = ["ledger", "resolve", "--json"];
+
+  const first = await merchant.lenden(json, { host: jumpingHost() });
+
+  expect(first.code).toBe(75);
+  expect(JSON.parse(first.stdout)).toMatchObject([
+    { kind: "payment", state: "UNCERTAIN", resolveWith: commands },
+    { reference: "UNKNOWN-1", state: "CONFIRMED", resolveWith: [] },
+  ]);
+  expect(await merchant.books("payouts")).toHaveLength(1);
+  const second = await merchant.lenden(["ledger", "resolve"]);
+  expect(second.code).toBe(75);
+  expect(second.stderr).toContain(`run '${commands[0]}' or '${commands[1]}'`);
+  const [, , ...declared] = String(commands[1]).split(" ");
+  expect(await merchant.lenden(["ledger", ...declared])).toMatchObject({ code: 0 });
+  expect(await merchant.lenden(json)).toMatchObject({ code: 0, stdout: "[]\n" });
+});
+
+test("ledger list --unknown shows the command for each operation, and sends nothing", async () => {
+  const { merchant, commands } = await unknownOutcomes();
+  const sent = (await merchant.requests()).length;
+
+  const listed = await merchant.lenden(["ledger", "list", "--unknown", "--json"]);
+  const table = await merchant.lenden(["ledger", "list", "--unknown"]);
+
+  expect(listed.code).toBe(0);
+  expect(JSON.parse(listed.stdout)).toMatchObject([
+    { reference: "UNKNOWN-1", resolveWith: ["lenden ledger resolve UNKNOWN-1"] },
+    { kind: "payment", state: "UNCERTAIN", resolveWith: commands },
+  ]);
+  expect(table).toMatchObject({ code: 0, stdout: expect.stringContaining("UNKNOWN-1") });
+  expect(table.stderr).toContain("run 'lenden ledger resolve UNKNOWN-1'");
+  expect(table.stderr).toContain(`run '${commands[0]}' or '${commands[1]}'`);
+  expect(await merchant.requests()).toHaveLength(sent);
+});
+
+test("ledger list shows all operations, newest first, without commands for known outcomes", async () => {
+  const merchant = await openMerchant();
+  await merchant.id(payoutOf("FIRST"));
+  await merchant.id(paymentOf("second"));
+
+  expect(await merchant.json(["ledger", "list"])).toMatchObject([
+    { kind: "payment", state: "CONFIRMED", resolveWith: [] },
+    { reference: "FIRST", state: "CONFIRMED", resolveWith: [] },
+  ]);
+  expect(await merchant.json(["ledger", "list", "--limit", "1"])).toHaveLength(1);
+  expect(await merchant.json(["ledger", "list", "--unknown"])).toEqual([]);
+});
+
+test("a payout whose outcome is unknown for over 24 hours is listed with --created and --not-created", async () => {
+  const { merchant } = await unknownOutcomes();
+  const later = { now: () => Date.now() + 25 * 3_600_000 };
+
+  const { stdout } = await merchant.lenden(["ledger", "list", "--unknown", "--json"], {
+    host: later,
+  });
+
+  const resolve = "lenden ledger resolve UNKNOWN-1";
+  expect(JSON.parse(stdout)[0].resolveWith).toEqual([
+    `${resolve} --created <id>`,
+    `${resolve} --not-created`,
+  ]);
+});
+
+test("a stopped ledger resolve lists what it did not reach, and ends with 75", async () => {
+  const { merchant } = await unknownOutcomes();
+
+  const { code, stdout } = await merchant.lenden(["ledger", "resolve", "--json"], {
+    onStart: (signal) => void setImmediate(() => signal("SIGINT")),
+  });
+
+  expect(code).toBe(75);
+  expect(JSON.parse(stdout)).toMatchObject([{ state: "UNCERTAIN" }, { state: "UNCERTAIN" }]);
 });
 
 test("an identical refund, and one beyond what was paid, are refused before anything is sent", async () => {

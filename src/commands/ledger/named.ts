@@ -10,6 +10,6 @@ export function operationNamed(name: string, ledger: Ledger): Operation {
   if (found) return found;
   throw usage(
     [`The ledger has no operation ${JSON.stringify(name)} of this account.`],
-    "'lenden ledger export' shows all of them.",
+    "To list them, run 'lenden ledger list'.",
   );
 }

@@ -1,47 +1,54 @@
 import { readIdentifier } from "../../contract/identifier.ts";
-import { Failure, usage } from "../../failure.ts";
+import { Failure, inOneLine, usage, whatHappened } from "../../failure.ts";
 import { defineCommand } from "../../frame/command.ts";
 import { readWord } from "../../frame/common-flags.ts";
 import type { Context, Operation } from "../../frame/context.ts";
 import { argument, flag } from "../../frame/flag.ts";
 import { isUnsettled } from "../../state.ts";
 import { id, status, text, time } from "../../ui/view.ts";
-import { exported } from "./exported.ts";
 import { askForFindings, type Finding, findingText } from "./findings.ts";
 import { operationNamed } from "./named.ts";
+import { nextStep, withCommands } from "./unknown.ts";
 
 export const ledgerResolve = defineCommand({
   name: "ledger resolve",
-  summary: "Settle what is uncertain: one operation, or all of them",
+  summary: "Resolve operations whose outcome is unknown",
   details:
-    "A payout goes out again with the same reference, which is safe for a day. A payment or a refund needs your word: --created <id> after you found it in the dashboard (it is retrieved and compared), or --not-created. On a terminal you are asked for it. The same two flags end a CONFLICT.",
+    "A payout is sent again with the same reference, for up to 24 hours; a cancel or trigger is retrieved. For a payment, a refund or a CONFLICT, check the dashboard, then use --created <id> (the record is retrieved and compared) or --not-created. Without a name, all of them are resolved as far as the API can tell; the rest are listed, each with its command.",
   examples: [
-    { line: "lenden ledger resolve", says: "everything that can be settled without you" },
+    { line: "lenden ledger resolve", says: "everything that the API can tell" },
     {
       line: "lenden ledger resolve OP01JD… --created TX8F3K2Q",
-      says: "it was created, and this is its ID",
+      says: "the dashboard shows it with this ID",
     },
-    { line: "lenden ledger resolve OP01JD… --not-created", says: "the dashboard does not have it" },
+    { line: "lenden ledger resolve OP01JD… --not-created", says: "the dashboard does not show it" },
   ],
   arguments: {
     operation: argument.optional(
       "operation",
-      "Its id, its reference, or @last (all that are uncertain, if left out)",
+      "Its ID, its reference, or @last (default: all whose outcome is unknown)",
       readWord,
       "operation",
     ),
   },
   flags: {
-    created: flag.optional("--created <id>", "It was created: its ID at the API", readIdentifier),
+    created: flag.optional(
+      "--created <id>",
+      "It was created, and the API has it with this ID",
+      readIdentifier,
+    ),
     notCreated: flag.toggle("--not-created", "It was not created, as the dashboard shows"),
   },
   finishes: true,
   exits: ["access", "conflict", "unreachable", "uncertain"],
   async run({ operation: name, created, notCreated }, context) {
     if ((created || notCreated) && name === undefined)
-      throw usage(["--created and --not-created need an operation."]);
+      throw usage(
+        ["--created and --not-created need the name of one operation. Nothing was sent."],
+        "To find it, run 'lenden ledger list --unknown'.",
+      );
     if (created && notCreated)
-      throw usage(["--created and --not-created cannot be used together."]);
+      throw usage(["--created and --not-created cannot be used together. Nothing was sent."]);
     const ledger = await context.ledger();
     const all = name === undefined ? ledger.unsettled() : [operationNamed(name, ledger)];
     const given = created ? { created } : notCreated ? ("not created" as const) : undefined;
@@ -55,8 +62,9 @@ export const ledgerResolve = defineCommand({
         `${one.reference ?? one.id}${findingText(findings.get(one.id))}`,
       ]),
     });
-    const settled = await settleEach(all, { findings, isOne: name !== undefined }, context);
-    return settled.map(exported);
+    const resolved = await resolveEach(all, { findings, isOne: name !== undefined }, context);
+    const where = { ledger, now: context.host.now };
+    return resolved.map((one) => withCommands(one, where));
   },
   view: (rows) => ({
     kind: "table",
@@ -65,7 +73,7 @@ export const ledgerResolve = defineCommand({
       { key: "kind", label: "KIND" },
       { key: "reference", label: "REFERENCE" },
       { key: "state", label: "STATE" },
-      { key: "message", label: "BECAUSE" },
+      { key: "message", label: "REASON" },
       { key: "createdAt", label: "SENT" },
     ],
     rows: rows.map((row) => ({
@@ -79,36 +87,66 @@ export const ledgerResolve = defineCommand({
         createdAt: time(row.createdAt),
       },
     })),
-    empty: "Nothing is uncertain.",
+    empty: "No operation has an unknown outcome.",
   }),
   ending: (rows) => (rows.some(isUnsettled) ? "uncertain" : undefined),
 });
 
-/** Of several, one that cannot be settled does not keep the others from it. */
-async function settleEach(
+/**
+ * Resolves each; one that stays unknown does not keep the others from it. Those are listed at the end, with
+ * the commands for each.
+ */
+async function resolveEach(
   all: Operation[],
   { findings, isOne }: { findings: Map<string, Finding>; isOne: boolean },
   context: Context,
 ): Promise<Operation[]> {
   const { resolve } = await import("../../operations/resolve.ts");
   const world = await context.world();
-  const settled: Operation[] = [];
+  const ledger = await context.ledger();
+  const failures = new Map<string, Failure>();
+  const resolved: Operation[] = [];
   for (const operation of all) {
-    if (context.stopping.aborted) break;
     const finding = findings.get(operation.id);
     try {
-      if (finding === undefined && goesOutAgain(operation)) await context.payoutSecret();
-      settled.push(await resolve(operation, finding, world));
+      if (context.stopping.aborted) resolved.push(operation);
+      else {
+        if (finding === undefined && isResent(operation)) await context.payoutSecret();
+        resolved.push(await resolve(operation, finding, world));
+      }
     } catch (error) {
       if (isOne || !(error instanceof Failure)) throw error;
-      context.notice(`${error.message} ${error.details.hint ?? ""}`, "ledger.not-resolved");
-      settled.push((await world.ledger()).find(operation.id) ?? operation);
+      failures.set(operation.id, error);
+      resolved.push(ledger.find(operation.id) ?? operation);
     }
   }
-  return settled;
+  const where = { ledger, now: context.host.now };
+  for (const operation of resolved) {
+    const failure = failures.get(operation.id);
+    if (isUnsettled(operation) && !isOne)
+      context.notice(stillUnknown(operation, failure, where), "ledger.not-resolved");
+    else if (failure) context.notice(inOneLine(failure), "ledger.not-resolved");
+  }
+  return resolved;
 }
 
-/** It will be signed: without the secret it is not even begun (P2). */
-function goesOutAgain(operation: Operation): boolean {
+/** Why an operation is still unknown, and the exact command for it. */
+function stillUnknown(
+  operation: Operation,
+  failure: Failure | undefined,
+  where: Parameters<typeof nextStep>[1],
+): string {
+  const { kind, reference, id } = operation;
+  const why = failure
+    ? whatHappened(failure)
+    : `Stopped before ${kind} ${reference ?? id} was resolved. Outcome unknown: money may have moved.`;
+  // An unknown outcome is what the command is for; any other failure has to be corrected first.
+  const isOther = failure && failure.kind !== "uncertain" && failure.kind !== "refused";
+  const first = isOther ? `${failure.details.hint ?? ""} ` : "";
+  return `${why} ${first}${nextStep(operation, where)}`;
+}
+
+/** A payout is signed: without the secret it is not even claimed (P2). */
+function isResent(operation: Operation): boolean {
   return operation.kind === "payout" && isUnsettled(operation);
 }

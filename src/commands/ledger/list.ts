@@ -1,0 +1,70 @@
+import { formatTime } from "../../contract/local-time.ts";
+import { formatPaisa } from "../../contract/money.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { readCount } from "../../frame/common-flags.ts";
+import { flag } from "../../frame/flag.ts";
+import { id, money, status, text, time } from "../../ui/view.ts";
+import { nextStep, withCommands } from "./unknown.ts";
+
+const usualLimit = 50;
+
+export const ledgerList = defineCommand({
+  name: "ledger list",
+  summary: "List operations, newest first",
+  details:
+    "The list comes from the ledger; nothing is sent. With --unknown, it also shows the command that resolves each operation: 'lenden ledger resolve' runs those that need no answer from you.",
+  examples: [
+    { line: "lenden ledger list", says: "the newest operations of this account" },
+    { line: "lenden ledger list --unknown", says: "every operation whose outcome is unknown" },
+  ],
+  flags: {
+    unknown: flag.toggle("--unknown", "Only operations whose outcome is unknown"),
+    limit: flag.optional(
+      "--limit <n>",
+      `At most this many (default: ${usualLimit}; all with --unknown)`,
+      readCount(9_999_999),
+    ),
+  },
+  exits: ["access"],
+  async run({ unknown, limit }, context) {
+    const ledger = await context.ledger();
+    const operations = unknown
+      ? ledger.unsettled().reverse().slice(0, limit)
+      : ledger.recent(limit ?? usualLimit);
+    const where = { ledger, now: context.host.now };
+    for (const operation of unknown ? operations : []) {
+      const { kind, reference, amountPaisa, createdAt } = operation;
+      const name = [kind, reference ?? operation.id].join(" ");
+      const amount = amountPaisa === null ? "" : ` of ${formatPaisa(amountPaisa)}`;
+      const since = `outcome unknown since ${formatTime(createdAt)}`;
+      context.notice(`${name}${amount}: ${since}. ${nextStep(operation, where)}`);
+    }
+    return { rows: operations.map((one) => withCommands(one, where)), operations, unknown };
+  },
+  json: ({ rows }) => rows,
+  view: ({ operations, unknown }) => ({
+    kind: "table",
+    columns: [
+      { key: "operation", label: "OPERATION" },
+      { key: "kind", label: "KIND" },
+      { key: "reference", label: "REFERENCE" },
+      { key: "amount", label: "AMOUNT" },
+      { key: "state", label: "STATE" },
+      { key: "createdAt", label: "SENT" },
+    ],
+    rows: operations.map((one) => ({
+      id: one.id,
+      cells: {
+        operation: id(one.id),
+        kind: text(one.kind),
+        reference: id(one.reference),
+        amount: money(one.amountPaisa),
+        state: status(one.state),
+        createdAt: time(one.createdAt),
+      },
+    })),
+    empty: unknown
+      ? "No operation has an unknown outcome."
+      : "The ledger has no operation of this account yet.",
+  }),
+});
