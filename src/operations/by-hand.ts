@@ -10,7 +10,7 @@ import { orderOf } from "./payout/order.ts";
 import { knownPayout, retrievePayout } from "./payout/record.ts";
 import { type Confirmed, recorded } from "./recorded.ts";
 import type { Repeat } from "./refundable.ts";
-import { provesNothingDone, refusedToMake } from "./refusal.ts";
+import { provesNothingDone, refusedToMake, rejectedLater } from "./refusal.ts";
 import { checkStop } from "./stop.ts";
 import type { World } from "./world.ts";
 
@@ -106,6 +106,10 @@ function judged(answer: Answered, { operation, doubt }: Sent, world: World): Con
   const isSure = answer.kind === "refused" && provesNothingDone(operation.kind, answer);
   if (isSure && doubt === undefined)
     throw refusedToMake(answer, operation.reference ?? undefined, world.clockAheadMs());
+  if (isSure && doubt !== undefined) {
+    const reference = operation.reference ?? operation.id;
+    throw rejectedLater(answer, { reference, earlier: doubt, clockAheadMs: world.clockAheadMs() });
+  }
   throw uncertain(operation, doubt ?? describe(answer), { evidence: evidenceOf(answer) });
 }
 

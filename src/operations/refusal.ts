@@ -2,6 +2,7 @@ import { Failure, type FailureKind } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { clockTrouble } from "./clock.ts";
+import { conflictHint } from "./compared.ts";
 import { isWaiting } from "./resend.ts";
 
 type Refused = Extract<Answer, { kind: "refused" }>;
@@ -49,6 +50,38 @@ export function refusedToMake(answer: Refused, about?: string, clockAheadMs?: nu
     ...plain.details,
     ...(hint ? { hint } : {}),
   });
+}
+
+/**
+ * P17b: a rejection proves nothing about an earlier attempt whose outcome is unknown. The failure has the
+ * API's message, so that it is shown and stored.
+ *
+ * @param earlier why the outcome of the earlier attempt is unknown
+ */
+export function rejectedLater(
+  { status, complaint, why }: Refused,
+  { reference, earlier, clockAheadMs = 0 }: LaterRejection,
+): Failure {
+  const said = complaint.message ? `: ${complaint.message.replace(/[.\s]+$/, "")}` : "";
+  const cause = clockTrouble(clockAheadMs) ?? (why === "access" ? refusalHints.access : undefined);
+  return new Failure(
+    "uncertain",
+    `Cannot confirm payout ${reference}: the API rejected it (${status})${said}. An earlier request may have created it (${earlier.replace(/\.$/, "")}). Outcome unknown: money may have moved.`,
+    {
+      hint: cause
+        ? `${cause} Then run 'lenden ledger resolve ${reference}'.`
+        : conflictHint(reference),
+      operation: reference,
+      status,
+      ...(complaint.code ? { code: complaint.code } : {}),
+    },
+  );
+}
+
+interface LaterRejection {
+  reference: string;
+  earlier: string;
+  clockAheadMs: number | undefined;
 }
 
 const refusalKinds: Record<Refused["why"], FailureKind> = {

@@ -6,7 +6,7 @@ import type { Operation } from "../../ledger/operation.ts";
 import { clockTrouble } from "../clock.ts";
 import { assertRemembered } from "../doubt.ts";
 import { attempted, describe, evidenceOf, unsent } from "../outcome.ts";
-import { provesNothingDone, refusalHints, refusedToMake } from "../refusal.ts";
+import { provesNothingDone, refusalHints, refusedToMake, rejectedLater } from "../refusal.ts";
 import { isGarbled, pauseBeforeResending } from "../resend.ts";
 import { checkStop } from "../stop.ts";
 import type { World } from "../world.ts";
@@ -61,7 +61,8 @@ export async function createPayout(
       doubt ??= describe(answer);
     if (isGarbled(answer)) garbled += 1;
     const trouble = clockTrouble(world.clockAheadMs() ?? 0);
-    if (doubt !== undefined && trouble) throw uncertain(order, `${doubt}. ${trouble}`);
+    if (doubt !== undefined && trouble && !isRejection(answer))
+      throw uncertain(order, `${doubt}. ${trouble}`);
     const pauseMs = pauseBeforeResending(answer, { attempt, garbled, random: world.random() });
     const outOfTime = pauseMs !== undefined && world.now() + pauseMs >= world.deadlineMs;
     if (pauseMs === undefined || outOfTime || world.isStopping())
@@ -125,6 +126,11 @@ function lastFailure(
   doubt: string | undefined,
   world: World,
 ): Failure {
+  if (doubt !== undefined && isRejection(answer) && doubt !== describe(answer)) {
+    const { reference } = order;
+    const clockAheadMs = world.clockAheadMs();
+    return rejectedLater(answer, { reference, earlier: doubt, clockAheadMs });
+  }
   if (doubt !== undefined)
     return uncertain(order, `no trustworthy answer (${doubt})`, {
       evidence: evidenceOf(answer),
@@ -137,7 +143,14 @@ function lastFailure(
   return uncertain(order, describe(answer), { evidence: evidenceOf(answer) });
 }
 
-/** P18: no further attempt tells more before that is mended, and a batch stops. */
+/** True for the API's own rejection (P17), and for 401 and 403 in any shape (P18). */
+function isRejection(answer: Answer): answer is Extract<Answer, { kind: "refused" }> {
+  return (
+    answer.kind === "refused" && (answer.why === "access" || provesNothingDone("payout", answer))
+  );
+}
+
+/** P18: no further attempt tells more before access is granted, and a batch stops. */
 function noAccess({ reference }: PayoutOrder, { status }: { status: number }) {
   return {
     status,
