@@ -1,4 +1,6 @@
+import { ulid } from "ulid";
 import { amountNumber } from "../../src/contract/amount.ts";
+import { generatedPrefix } from "../../src/contract/reference.ts";
 import { cancelRefund } from "../../src/operations/move.ts";
 import { createPayment, createRefund } from "../../src/operations/once.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
@@ -24,25 +26,25 @@ export interface Place {
   network: Network;
 }
 
-export function orderOf({
-  reference,
-  amount,
-  to,
-}: {
-  reference: number;
-  amount: number;
-  to: number;
-}) {
+type Payout = Pick<lists.PayoutCommand, "amount" | "to" | "method"> & { reference: number };
+
+export function orderOf({ reference, amount, to, method = 0 }: Payout) {
   return {
     reference: picked(lists.references, reference),
     amountPaisa: picked(lists.payoutPaisa, amount),
     recipientNumber: picked(lists.recipients, to),
-    paymentMethodId: "bkash",
+    paymentMethodId: picked(lists.methods, method),
   };
 }
 
-export function payout(order: PayoutOrder, place: Place) {
-  return start(`payout ${order.reference}`, place, (world) => sendPayout(order, world));
+/** As `payout send` without --ref makes it. */
+export function generatedReference({ timeline, random }: Universe): string {
+  return `${generatedPrefix}${ulid(timeline.now(), random)}`;
+}
+
+export function payout(order: PayoutOrder, place: Place, { again = false } = {}) {
+  const subject = `payout ${order.reference}`;
+  return start(subject, place, (world) => sendPayout(order, world, { again }), again);
 }
 
 type Payment = Extract<lists.Command, { does: "payment" }>;

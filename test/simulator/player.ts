@@ -2,7 +2,8 @@ import type { Operation } from "../../src/ledger/operation.ts";
 import type { Finding } from "../../src/operations/resolve.ts";
 import type { Row } from "../../src/sqlite/database.ts";
 import * as commands from "./commands.ts";
-import type { Command, Event, Step } from "./scenario.ts";
+import { expectedOf, judgeRepeat } from "./repeats.ts";
+import type { Command, Event, PayoutCommand, Step } from "./scenario.ts";
 import type { PayoutRecord } from "./service.ts";
 import type { Tool } from "./tool.ts";
 import * as verdict from "./verdict.ts";
@@ -45,7 +46,7 @@ export class Player {
   async gives(command: Command): Promise<number | "killed"> {
     switch (command.does) {
       case "payout":
-        return this.pays(commands.orderOf(command));
+        return this.#payout(command);
       case "payment": {
         const ran = await commands.payment(command, this.#place);
         return this.#judgeOnce(ran, ran.ended.result?.transactionId);
@@ -61,10 +62,25 @@ export class Player {
     }
   }
 
-  async pays(order: ReturnType<typeof commands.orderOf>): Promise<number | "killed"> {
+  /** Given again without --ref, it gets another reference: the ledger has to know that it is a repeat. */
+  #payout({ reference, again = false, ...rest }: PayoutCommand): Promise<number | "killed"> {
+    const order = commands.orderOf({ reference: reference ?? 0, ...rest });
+    if (reference === undefined)
+      order.reference = commands.generatedReference(this.#place.universe);
+    return this.pays(order, { again });
+  }
+
+  async pays(
+    order: ReturnType<typeof commands.orderOf>,
+    how = { again: false },
+  ): Promise<number | "killed"> {
+    const { universe } = this.#place;
     this.orders.set(order.reference, this.orders.get(order.reference) ?? order);
-    const ran = await commands.payout(order, this.#place);
-    verdict.judgePayout(ran, order, this.#place.universe);
+    const expected = expectedOf(order, how, universe);
+    const before = universe.processes;
+    const ran = await commands.payout(order, this.#place, how);
+    if (universe.processes === before + 1) judgeRepeat(ran, expected, universe);
+    verdict.judgePayout(ran, order, universe);
     return ran.ended.code;
   }
 

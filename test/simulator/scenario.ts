@@ -1,9 +1,19 @@
 import fc from "fast-check";
 import { type Fault, faultArbitrary } from "./faults.ts";
 
+/** Without a reference the tool makes one, as `payout send` without --ref does. */
+export interface PayoutCommand {
+  does: "payout";
+  reference: number | undefined;
+  amount: number;
+  to: number;
+  method?: number;
+  again?: boolean;
+}
+
 /** One command as a person or a script gives it; what it names are places in the lists below. */
 export type Command =
-  | { does: "payout"; reference: number; amount: number; to: number }
+  | PayoutCommand
   | { does: "payment"; amount: number; description: number; again: boolean }
   | { does: "refund"; payment: number; amount: number; again: boolean }
   | { does: "cancel" }
@@ -41,6 +51,7 @@ export interface Scenario {
 
 export const references = ["INV-1", "INV-2", "INV-3"];
 export const recipients = ["01712345678", "01812345678"];
+export const methods = ["bkash", "nagad"];
 /** The third prints as 0.3 in one way alone: two decimals would be signed differently. */
 export const payoutPaisa = [50_000n, 125_050n, 30n];
 export const refundPaisa = [10_000n, 20_050n, 45_000n];
@@ -59,9 +70,11 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       does: fc.constant("payout" as const),
-      reference: fc.nat(2),
+      reference: fc.constantFrom(0, 1, 2, 0, 1, 2, undefined, undefined),
       amount: fc.constantFrom(0, 0, 0, 1, 2),
       to: fc.constantFrom(0, 0, 0, 1),
+      method: fc.constantFrom(0, 0, 0, 1),
+      again: rarely,
     }),
   },
   {
@@ -98,22 +111,45 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   }),
 );
 
-const step: fc.Arbitrary<Step> = fc.record({
-  command: fc.oneof({ weight: 6, arbitrary: command }, { weight: 1, arbitrary: event }),
-  reruns: fc.nat(3),
-  gapMs: fc.constantFrom(0, 500, 3_000, 30_000),
-  meanwhile: fc.option(fc.record({ call: fc.nat(2), command }), { nil: undefined, freq: 4 }),
+/** The same amount to the same recipient, with and without a reference, by whatever method. */
+const repeatedPayout: fc.Arbitrary<Command> = fc.record({
+  does: fc.constant("payout" as const),
+  reference: fc.constantFrom(0, 1, undefined, undefined, undefined),
+  amount: fc.constantFrom(0, 0, 0, 0, 1),
+  to: fc.constantFrom(0, 0, 0, 0, 1),
+  method: fc.nat(1),
+  again: rarely,
 });
 
-export const scenarioArbitrary: fc.Arbitrary<Scenario> = fc.record({
-  seed: fc.nat(),
-  skewMs: fc.constantFrom(0, 0, 0, 0, 180_000, -180_000, 420_000, -420_000),
-  foreign: fc.array(fc.record({ reference: fc.nat(2), amount: fc.nat(1), to: fc.nat(1) }), {
-    maxLength: 1,
-  }),
-  script: fc.array(step, { minLength: 1, maxLength: 4 }),
-  faults: fc.array(faultArbitrary, { maxLength: 10 }),
-  crashes: fc.array(fc.record({ after: fc.nat(70), power: fc.boolean() }), { maxLength: 2 }),
-  diskErrors: fc.array(fc.nat(60), { maxLength: 1 }),
-  stops: fc.array(fc.nat(60), { maxLength: 1 }),
-});
+const resolves: fc.Arbitrary<Command> = fc.constant({ does: "resolve" as const });
+
+function scenarioOf(commands: fc.Arbitrary<Command>): fc.Arbitrary<Scenario> {
+  const step: fc.Arbitrary<Step> = fc.record({
+    command: fc.oneof({ weight: 6, arbitrary: commands }, { weight: 1, arbitrary: event }),
+    reruns: fc.nat(3),
+    gapMs: fc.constantFrom(0, 500, 3_000, 30_000),
+    meanwhile: fc.option(fc.record({ call: fc.nat(2), command: commands }), {
+      nil: undefined,
+      freq: 4,
+    }),
+  });
+  return fc.record({
+    seed: fc.nat(),
+    skewMs: fc.constantFrom(0, 0, 0, 0, 180_000, -180_000, 420_000, -420_000),
+    foreign: fc.array(fc.record({ reference: fc.nat(2), amount: fc.nat(1), to: fc.nat(1) }), {
+      maxLength: 1,
+    }),
+    script: fc.array(step, { minLength: 1, maxLength: 4 }),
+    faults: fc.array(faultArbitrary, { maxLength: 10 }),
+    crashes: fc.array(fc.record({ after: fc.nat(70), power: fc.boolean() }), { maxLength: 2 }),
+    diskErrors: fc.array(fc.nat(60), { maxLength: 1 }),
+    stops: fc.array(fc.nat(60), { maxLength: 1 }),
+  });
+}
+
+export const scenarioArbitrary = scenarioOf(command);
+
+/** Commands that are given twice, by mistake or on purpose. */
+export const repeatsArbitrary = scenarioOf(
+  fc.oneof({ weight: 8, arbitrary: repeatedPayout }, { weight: 1, arbitrary: resolves }),
+);

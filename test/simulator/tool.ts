@@ -58,6 +58,7 @@ export class Tool {
       this.#die = () => resolve("killed");
     });
     universe.alive.add(this);
+    if (again) universe.deliberate.add(subject);
   }
 
   die(): void {

@@ -28,6 +28,8 @@ export class Universe {
   readonly counts = { crashes: 0, faults: 0, calls: 0 };
   /** Payouts, payments and refunds that somebody may rightly be unsure of. */
   readonly doubted = new Set<string>();
+  /** What was asked for with --again: "payout INV-1". */
+  readonly deliberate = new Set<string>();
   /** What was answered with a lie: of which a conflict may rightly be reported. */
   readonly lied = new Set<string>();
   #faults: (Fault | undefined)[];
@@ -57,15 +59,20 @@ export class Universe {
     this.skewMs = 0;
   }
 
+  /** How many processes were started so far. */
+  get processes(): number {
+    return this.#pids;
+  }
+
   nextPid(): number {
     this.#pids += 1;
     return this.#pids;
   }
 
-  random(): number {
+  readonly random = (): number => {
     this.#random = (this.#random * 48_271 + 11) % 2_147_483_647;
     return this.#random / 2_147_483_647;
-  }
+  };
 
   nextFault(): Fault | undefined {
     const fault = this.#faults.shift();

@@ -96,7 +96,8 @@ function isConflict(
   const isOther =
     first !== undefined &&
     (first.amount_paisa !== order.amountPaisa ||
-      !String(first.asked).includes(order.recipientNumber));
+      !String(first.asked).includes(order.recipientNumber) ||
+      !String(first.asked).includes(order.paymentMethodId));
   return (
     isOther ||
     (record !== undefined && !isOrdered(record, order)) ||

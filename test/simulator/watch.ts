@@ -1,4 +1,5 @@
 import type { Exchange, Request } from "../../src/http/exchange.ts";
+import { Repeats } from "./repeats.ts";
 import { paid } from "./scenario.ts";
 import type { Reply } from "./service.ts";
 import type { Tool } from "./tool.ts";
@@ -30,8 +31,11 @@ export class Watch {
   /** Refunds and payments that were sent and that nobody has spoken of since. */
   readonly unsettled = new Map<Sent, bigint | undefined>();
 
+  readonly #repeats: Repeats;
+
   constructor(universe: Universe) {
     this.#universe = universe;
+    this.#repeats = new Repeats(universe);
   }
 
   sees(request: Request, tool: Tool): Sent {
@@ -51,6 +55,7 @@ export class Watch {
     if (!made) return;
     sent.tool.made.push(made);
     this.made.set(made, sent);
+    this.#repeats.acted(sent, made);
     this.#universe.note(`the service made ${made} for ${sent.key}`);
   }
 
@@ -118,6 +123,7 @@ export class Watch {
     const isExact = ![...this.#universe.alive].some(({ isBatch }) => isBatch);
     if (timestamp !== Math.floor(nowMs / 1000) && isExact)
       this.#universe.report("broken", `I7: ${key} has the timestamp of another moment`);
+    if (!tool.isBatch) this.#repeats.sees(sent);
     this.#signatures.add(request.headers["x-payout-signature"] ?? "none");
     if (tool.subject !== `payout ${fields.merchantRef}` && !tool.isBatch)
       this.#universe.report("doubled", `I6: ${tool.subject} was sent as ${key}`);
