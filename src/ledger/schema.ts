@@ -200,6 +200,26 @@ const migrations = [
   CREATE INDEX same_payment ON operations (amount_paisa, json_extract(asked, '$.description'))
     WHERE kind = 'payment';
   `,
+  `
+  -- Accounts, batch plans and acceptances are events too, and belong to no operation.
+  CREATE TABLE events_rebuilt (
+    number INTEGER PRIMARY KEY,
+    operation INTEGER REFERENCES operations (number),
+    batch INTEGER,
+    at TEXT NOT NULL,
+    event TEXT NOT NULL,
+    data TEXT NOT NULL,
+    commit_id TEXT,
+    hash TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO events_rebuilt (number, operation, at, event, data, hash)
+    SELECT number, operation, at, event, data, hash FROM events;
+  DROP TABLE events;
+  ALTER TABLE events_rebuilt RENAME TO events;
+  CREATE INDEX events_by_operation ON events (operation, number);
+  -- Callbacks are pruned, so they are not in the chain: a digest of its own shows a change of a row.
+  ALTER TABLE callbacks ADD COLUMN row_digest TEXT;
+  `,
 ];
 
 /**

@@ -21,6 +21,8 @@ describe("verify", () => {
 
   const changes = {
     operation: "UPDATE events SET operation = operation % 3 + 1 WHERE number = ?",
+    batch: "UPDATE events SET batch = 1 WHERE number = ?",
+    commit_id: "UPDATE events SET commit_id = 'x' WHERE number = ?",
     at: "UPDATE events SET at = at || ' ' WHERE number = ?",
     event: "UPDATE events SET event = event || 'x' WHERE number = ?",
     data: "UPDATE events SET data = replace(data, '}', ' }') WHERE number = ?",
@@ -69,7 +71,8 @@ describe("verify", () => {
       database.exec("UPDATE events SET number = number - 99 WHERE number > 100");
       database
         .prepare(
-          "INSERT INTO events SELECT ?, operation, at, event, data, hash FROM events WHERE number = 1",
+          `INSERT INTO events (number, operation, at, event, data, hash)
+           SELECT ?, operation, at, event, data, hash FROM events WHERE number = 1`,
         )
         .run(place);
       expect(ledger.verify().brokenAt).toBe(Number(place));
