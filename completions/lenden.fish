@@ -469,7 +469,7 @@ function __lenden_known --no-scope-shadowing
                 'list List operations, newest first' \
                 'resolve Resolve operations whose outcome is unknown' \
                 'export Write out the whole ledger of the account, oldest first' \
-                'check Check that the ledger is whole, and that nobody altered its history'
+                'check Verify that the ledger was not modified'
         case 'ledger show'
             set operands \
                 '@operation'

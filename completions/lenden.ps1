@@ -562,7 +562,7 @@ $global:LendenPlaces = @{
             'list List operations, newest first'
             'resolve Resolve operations whose outcome is unknown'
             'export Write out the whole ledger of the account, oldest first'
-            'check Check that the ledger is whole, and that nobody altered its history'
+            'check Verify that the ledger was not modified'
         )
     }
     'ledger show' = @{

@@ -28,8 +28,8 @@ export function openBeginning(database: Database, worker: Worker, history: Histo
   /** In their order; undefined where there is an operation of the reference already. */
   return (intents: Intent[]): (Operation | undefined)[] => {
     if (intents.length === 0) return [];
-    makeAccount(database, owner);
     const holder = holderNow(worker);
+    makeAccount(database, owner, holder.since);
     const asked = intents.map((intent) => ({ id: worker.newId(), intent }));
     const values = [
       holder.since,
@@ -43,7 +43,12 @@ export function openBeginning(database: Database, worker: Worker, history: Histo
       const row = made.get(id);
       return row && operationBegun(intent, begunIn(row), by);
     });
-    history.add(holder.since, begun.filter((one) => one !== undefined).map(intentEvent));
+    const account = String(rows[0]?.account);
+    const intended = begun.filter((one) => one !== undefined);
+    history.add(
+      holder.since,
+      intended.map((one) => intentEvent(one, account)),
+    );
     return begun;
   };
 }
@@ -60,7 +65,7 @@ const insertInSql = `
     value ->> 6, 'INTENT', 0, ?5, ?6, ?7, ?7, ?8
   FROM (SELECT number FROM accounts WHERE base_url = ?3 AND key_id = ?4) account, json_each(?9)
   WHERE true
-  ON CONFLICT DO NOTHING RETURNING number, id, target`;
+  ON CONFLICT DO NOTHING RETURNING number, id, target, account`;
 
 /** An intent as the statement takes it apart. */
 function valuesOf({ id, intent }: { id: string; intent: Intent }, worker: Worker) {
@@ -120,8 +125,9 @@ function operationBegun(
 }
 
 /** What the history keeps of it: all that must never change later, and no secret. */
-function intentEvent(operation: Operation) {
+function intentEvent(operation: Operation, account: string) {
   const { id, kind, reference, fingerprint, target, asked, user, command } = operation;
+  const { profile, environment } = operation;
   const amountPaisa = operation.amountPaisa?.toString() ?? null;
   return {
     operation: operation.number,
@@ -136,6 +142,9 @@ function intentEvent(operation: Operation) {
       asked,
       user,
       command,
+      account,
+      profile,
+      environment,
     }),
   };
 }

@@ -65,7 +65,10 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
     const { number } = operation;
     const now = nowIn(worker);
     hold.run(JSON.stringify(holderNow(worker)), now, number);
-    if (isUnsettled(operation)) return operation;
+    if (isUnsettled(operation)) {
+      history.add(now, [{ operation: number, event: "resumed", data: "{}" }]);
+      return operation;
+    }
     reopen.run(now, number);
     history.add(now, [{ operation: number, event: "reopened", data: '{"state":"INTENT"}' }]);
     return { ...operation, openedAt: now };

@@ -1,11 +1,11 @@
 import type { Database } from "../sqlite/database.ts";
-import { astrayInSql } from "./astray.ts";
+import { auditRows, type Finding } from "./audit.ts";
 import { openChain } from "./chain.ts";
 import type { Operation } from "./operation.ts";
 
 export type History = ReturnType<typeof openHistory>;
 
-/** What happened to operations: written in a chain, read back, and held against the operations. */
+/** What happened to operations: written in a chain, read back, and compared with the tables. */
 export function openHistory(database: Database) {
   const chain = openChain(database);
   const ofOperation = database.prepare(
@@ -24,16 +24,21 @@ export function openHistory(database: Database) {
         data: JSON.parse(String(data)),
       })),
 
-    /**
-     * How many events hold; the first that does not follow from the one before it; and the operations
-     * that are not as their last event left them.
-     */
-    verify: (): { events: number; brokenAt: number | null; astray: string[] } => ({
+    /** How many events follow each other, the first that does not, and what is not as they tell. */
+    verify: (): { events: number; brokenAt: number | null; findings: Finding[] } => ({
       ...chain.walk(),
-      astray: database
-        .prepare(astrayInSql)
-        .all()
-        .map(({ id }) => String(id)),
+      findings: first(auditRows(database), mostFindings),
     }),
   };
+}
+
+const mostFindings = 100;
+
+function first<Item>(items: Iterable<Item>, most: number): Item[] {
+  const taken: Item[] = [];
+  for (const item of items) {
+    taken.push(item);
+    if (taken.length === most) break;
+  }
+  return taken;
 }

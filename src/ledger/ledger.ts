@@ -1,5 +1,6 @@
 import type { Database } from "../sqlite/database.ts";
 import { lastAcceptance } from "./acceptance.ts";
+import { auditSchema } from "./audit-schema.ts";
 import { type Batches, openBatches } from "./batches/batches.ts";
 import { type Callbacks, openCallbacks } from "./callbacks/callbacks.ts";
 import { openChanges } from "./changes.ts";
@@ -29,6 +30,7 @@ export function openLedger(database: Database, worker: Worker) {
     ...similar,
     historyOf: history.of,
     verify: history.verify,
+    auditSchema: () => auditSchema(database),
     damage: () => faultsIn(database),
     accepted: () => lastAcceptance(database),
 

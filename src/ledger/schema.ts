@@ -1,5 +1,6 @@
 import { Failure } from "../failure.ts";
 import type { Database } from "../sqlite/database.ts";
+import { recordExisting } from "./migrated.ts";
 import { payeeInSql } from "./payee.ts";
 
 /** Each entry brings the schema from the version before to the next; none is ever changed. */
@@ -222,6 +223,9 @@ const migrations = [
   `,
 ];
 
+/** The version since which accounts and plans are part of the chain. */
+const recordedSince = 9;
+
 /**
  * Brings a ledger to the newest schema, in one transaction.
  *
@@ -237,7 +241,25 @@ export function migrate(database: Database): void {
         hint: "Update lenden; nothing was changed, and nothing was sent.",
       });
     }
-    for (const migration of migrations.slice(from)) database.exec(migration);
+    for (const migration of migrations.slice(from)) bring(database, migration);
+    if (from < recordedSince) recordExisting(database);
     database.exec(`PRAGMA user_version = ${migrations.length}`);
   });
+}
+
+/** Fails where the schema is not that of the version that the file states. */
+function bring(database: Database, migration: string): void {
+  try {
+    database.exec(migration);
+  } catch (cause) {
+    if (!/no such|already exists|duplicate column/.test(String(cause))) throw cause;
+    throw new Failure(
+      "internal",
+      "Cannot update the ledger: its schema is not that of its version. Nothing was sent.",
+      {
+        hint: "Restore the ledger from a backup: the file was modified by another program.",
+        cause,
+      },
+    );
+  }
 }

@@ -11,18 +11,18 @@ export async function fillLedger(folder, size) {
   database.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000; BEGIN IMMEDIATE");
   const all = (sql) => database.prepare(sql).all();
   const [{ _metadata, ...real }] = all("SELECT * FROM operations");
-  const [intent, attempt] = all("SELECT data FROM events ORDER BY number").map(({ data }) =>
-    JSON.parse(data),
-  );
+  const [account, ...told] = all("SELECT at, event, data FROM events ORDER BY number");
+  const [intent, attempt] = told.map(({ data }) => JSON.parse(data));
   database.exec("DELETE FROM events; DELETE FROM operations");
   const addOperation = inserter(database, "operations", Object.keys(real));
   const addEvent = chained(inserter(database, "events", eventColumns));
+  addEvent({ number: null, at: account.at }, account.event, JSON.parse(account.data));
   for (let number = 1; number <= size; number += 1) {
     const operation = number === size ? { ...real, number } : copyOf(real, number, size);
     addOperation(operation);
     const { id, reference, fingerprint, remote_id: remoteId, status, created_at: at } = operation;
     addEvent({ number, at }, "intent", { ...intent, id, reference, fingerprint });
-    addEvent({ number, at }, "attempt", { ...attempt, remoteId, status });
+    addEvent({ number, at: operation.updated_at }, "attempt", { ...attempt, remoteId, status });
   }
   database.exec("COMMIT; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
@@ -58,7 +58,9 @@ function chained(add) {
   let hash = "0".repeat(64);
   return ({ number, at }, event, content) => {
     const data = JSON.stringify(content);
-    const covered = JSON.stringify([hash, String(number), at, event, data]);
+    const place = number === null ? [null, null] : [String(number)];
+    const more = number === null ? [null] : [];
+    const covered = JSON.stringify([hash, ...place, at, event, data, ...more]);
     hash = createHash("sha256").update(covered).digest("hex");
     add({ operation: number, at, event, data, hash });
   };

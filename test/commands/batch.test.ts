@@ -525,7 +525,10 @@ test("a plan that was altered behind lenden's back is not sent, and ledger check
   database.close();
   const env = { LENDEN_DATA_DIR: data };
   const checked = await account.run(["ledger", "check", "--json"], { env });
-  expect([checked.code, JSON.parse(checked.stdout)]).toMatchObject([1, { altered: [id] }]);
+  expect([checked.code, JSON.parse(checked.stdout)]).toMatchObject([
+    1,
+    { modified: [{ name: id, columns: ["rows"] }] },
+  ]);
   const again = await batch(["send", file], data);
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("was altered")]);
 });

@@ -106,7 +106,7 @@ test("8 processes that write 50 operations each at once lose nothing, and the ch
     const kept = ledger.list("payout", { limit: 1_000 });
     expect(kept.map(({ reference }) => reference).sort()).toEqual(references.sort());
     expect(kept.every(({ state, attempts }) => state === "CONFIRMED" && attempts === 1)).toBe(true);
-    expect(ledger.verify()).toEqual({ events: 800, brokenAt: null, astray: [] });
+    expect(ledger.verify()).toEqual({ events: 801, brokenAt: null, findings: [] });
   });
 }, 30_000);
 

@@ -147,7 +147,7 @@ test("beginning sees what was there of the same target or request, and a refusal
   };
   expect(() => ledger.begin(payment("c"), forbid)).toThrow("no");
   expect([...ledger.all()]).toHaveLength(6);
-  expect(ledger.verify()).toEqual({ events: 6, brokenAt: null, astray: [] });
+  expect(ledger.verify()).toEqual({ events: 7, brokenAt: null, findings: [] });
 });
 
 test("listing, newest, latest and find see one account's operations alone, newest first", async () => {
@@ -216,7 +216,7 @@ describe("I10: an id of the API belongs to one operation", () => {
     expect(ledger.settle(one, confirmed("PO1"), letGo)).toBeUndefined();
     expect(ledger.settle(other, confirmed("PO2"), letGo)).toBeUndefined();
     expect(ledger.find("B")).toMatchObject({ state: "CONFIRMED", remoteId: "PO2" });
-    expect(ledger.verify().astray).toEqual([]);
+    expect(ledger.verify().findings).toEqual([]);
   });
 
   test("nor is it of two payouts that are settled in one change", async () => {

@@ -35,7 +35,7 @@ describe("migrations", () => {
       database,
       worker({ owner: { ...owner, baseUrl, keyId: "c82ae6a2afdf270c" } }),
     );
-    expect(ledger.verify()).toEqual({ events: 8, brokenAt: null, astray: [] });
+    expect(ledger.verify()).toEqual({ events: 10, brokenAt: null, findings: [] });
     expect([...ledger.all()].map(({ reference, amountPaisa }) => [reference, amountPaisa])).toEqual(
       [
         ["OLD-1", 50_025n],

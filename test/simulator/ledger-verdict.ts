@@ -17,9 +17,12 @@ export function judgeLedger(universe: Universe, watch: Watch): void {
       universe.report("lost", `${id} (${key}) was made, and the ledger has it ${own.state}`);
   }
   judgeSum(operations, universe);
-  const { brokenAt, astray } = ledger.verify();
-  if (brokenAt !== null || astray.length > 0)
-    universe.report("broken", `the history does not hold at ${brokenAt}, or of ${astray.join()}`);
+  const { brokenAt, findings } = ledger.verify();
+  if (brokenAt !== null || findings.length > 0)
+    universe.report(
+      "broken",
+      `the history does not hold at ${brokenAt}, or of ${findings.map(({ name }) => name).join()}`,
+    );
 }
 
 interface Kept {

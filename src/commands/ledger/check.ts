@@ -5,9 +5,9 @@ import { card, field, text } from "../../ui/view.ts";
 
 export const ledgerCheck = defineCommand({
   name: "ledger check",
-  summary: "Check that the ledger is whole, and that nobody altered its history",
+  summary: "Verify that the ledger was not modified",
   details:
-    "Every event's hash covers the one before it, every operation must stand where its last event left it, every batch must have the rows that were planned, and the file must be whole. Where something does not fit, it is named, and the exit is 1. An empty ledger, or a missing one beside traces of earlier use, is rejected by every command until you restore it or run --accept.",
+    "Every event's hash covers the event before it. Operations, accounts, batches and callbacks must be as the events tell, and the file and its schema must be intact. The exit code is 1 if anything differs. An empty ledger, or a missing one beside traces of earlier use, is rejected by every command until you restore it or run --accept.",
   examples: [
     { line: "lenden ledger check", says: "exit 0 when all of it holds" },
     { line: "lenden ledger check --accept", says: "start a new ledger in place of a lost one" },
@@ -19,27 +19,29 @@ export const ledgerCheck = defineCommand({
   async run({ accept }, context) {
     if (accept) await acceptLoss(context);
     const ledger = await context.ledger();
+    const { events, brokenAt, findings } = ledger.verify();
+    const modified = [...findings, ...(await ledger.auditSchema())];
     const damage = ledger.damage();
-    const checked = {
-      ...ledger.verify(),
-      altered: ledger.batches().altered(),
-      damage,
-      accepted: ledger.accepted(),
-    };
-    const faults = [...checked.astray, ...checked.altered, ...damage];
-    return { holds: checked.brokenAt === null && faults.length === 0, ...checked };
+    const holds = brokenAt === null && modified.length === 0 && damage.length === 0;
+    return { holds, events, brokenAt, modified, damage, accepted: ledger.accepted() };
   },
   view: (checked) =>
     card(checked.holds ? "The ledger holds" : "The ledger does not hold", "", [
-      field("events", "Events that hold", text(checked.events)),
-      field("brokenAt", "First that does not", text(checked.brokenAt)),
-      field("astray", "Operations astray", text(checked.astray.join(", ") || null)),
-      field("altered", "Batches altered", text(checked.altered.join(", ") || null)),
-      field("damage", "The file's damage", text(checked.damage.join("; ") || null)),
+      field("events", "Verified events", text(checked.events)),
+      field("brokenAt", "Modified event", text(checked.brokenAt)),
+      field("modified", "Modified", text(checked.modified.map(findingText).join("; ") || null)),
+      field("damage", "File damage", text(checked.damage.join("; ") || null)),
       field("accepted", "Accepted as new", text(acceptedText(checked.accepted))),
     ]),
   ending: ({ holds }) => (holds ? undefined : "internal"),
 });
+
+type Finding = ReturnType<Ledger["verify"]>["findings"][number];
+
+/** "operation OP01…: amount_paisa, message"; "trigger x: added". */
+function findingText({ kind, name, problem, columns }: Finding): string {
+  return `${kind} ${name}: ${problem === "changed" ? columns.join(", ") || problem : problem}`;
+}
 
 /** What the lost ledger knew is gone: a user has to confirm that, in a sandbox too. */
 async function acceptLoss(context: Context): Promise<void> {

@@ -68,13 +68,14 @@ export function openBatchClaims(database: Database, worker: Worker, listing: Bat
 function begin(database: Database, worker: Worker, file: BatchFile & { id: string }): Batch {
   const { profile, environment, baseUrl, keyId } = worker.owner;
   const { id, name, fileName, hash, columns, method } = file;
-  makeAccount(database, worker.owner);
+  const at = nowIn(worker);
+  makeAccount(database, worker.owner, at);
   const row = database
     .prepare(insert)
     .get(
       ...[id, profile, environment, baseUrl, keyId],
       ...[name, fileName, hash, JSON.stringify(columns), method],
-      ...[worker.user, nowIn(worker)],
+      ...[worker.user, at],
     );
   return batchOf(row ?? {});
 }

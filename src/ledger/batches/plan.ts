@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../../sqlite/database.ts";
+import { recordPlan } from "../recorded.ts";
 import { nowIn, type Worker } from "../worker.ts";
 import type { Batch, Plan } from "./batch.ts";
-import { batchOf } from "./from-row.ts";
 
 const rowsPerCommit = 20_000;
 const rowsPerPage = 500;
@@ -13,7 +13,7 @@ export function openPlans(database: Database, worker: Worker) {
     "UPDATE OR IGNORE batches SET row_count = ?, total_paisa = ?, digest = ?, created_at = ? WHERE number = ?",
   );
   const isUnaltered = ({ number, plan }: Batch): boolean =>
-    plan?.digest === digestOf(database, number);
+    plan?.digest === planDigest(database, number);
   return {
     /**
      * Makes the draft the plan of a batch. The plan counts only when its last row is durable: what an
@@ -30,11 +30,13 @@ export function openPlans(database: Database, worker: Worker) {
       const { number } = batch;
       deleteRows(database, number);
       copyDraft(database, number, rowCount);
-      const digest = digestOf(database, number);
+      const digest = planDigest(database, number);
       const createdAt = nowIn(worker);
       const changed = database.transaction(() => {
         check();
-        return count.run(BigInt(rowCount), totalPaisa, digest, createdAt, number);
+        const counted = count.run(BigInt(rowCount), totalPaisa, digest, createdAt, number);
+        if (counted > 0) recordPlan(database, number, createdAt);
+        return counted;
       });
       const plan = { rowCount, totalPaisa, digest };
       return changed === 0 ? undefined : { ...batch, createdAt, plan };
@@ -42,15 +44,6 @@ export function openPlans(database: Database, worker: Worker) {
 
     /** Whether its rows are still those that were planned. */
     isUnaltered,
-
-    /** The ids of all batches, of any account, whose rows are not those that were planned. */
-    altered: (): string[] =>
-      database
-        .prepare("SELECT * FROM batches WHERE digest IS NOT NULL ORDER BY number")
-        .all()
-        .map(batchOf)
-        .filter((batch) => !isUnaltered(batch))
-        .map(({ id }) => id),
   };
 }
 
@@ -73,8 +66,8 @@ function copyDraft(database: Database, number: bigint, rowCount: number): void {
   }
 }
 
-/** Covers every row of a plan, in its order. */
-function digestOf(database: Database, number: bigint): string {
+/** Covers what is sent of every row of a plan, in its order. */
+export function planDigest(database: Database, number: bigint): string {
   const hash = createHash("sha256");
   const page = database.prepare(
     `SELECT row, reference, amount_paisa, recipient, method_id, name, description, fingerprint

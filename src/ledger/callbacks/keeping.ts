@@ -4,6 +4,7 @@ import { accountInSql, makeAccount } from "../account.ts";
 import type { Worker } from "../worker.ts";
 import type { CallbackRequest, CallbackSource, StoredCallback } from "./callback.ts";
 import { callbackOf } from "./from-row.ts";
+import { updateRowDigest } from "./row-digest.ts";
 
 /** The same within this time is one: senders repeat themselves, and so do floods. */
 const sameWithinMs = 60_000;
@@ -31,13 +32,16 @@ export function openCallbackKeeping(database: Database, worker: Worker, isFull: 
 
   function add(request: CallbackRequest, source: CallbackSource, digest: string): Row {
     const { method, target, headers, body } = request;
-    makeAccount(database, worker.owner);
+    makeAccount(database, worker.owner, ago(0));
     const kept = insert.get(
       ...[baseUrl, keyId, source, ago(0), digest, method, worker.scrub(target)],
       worker.scrub(JSON.stringify(headers)),
       base64(body, worker.scrub),
     );
-    if (kept) return kept;
+    if (kept) {
+      updateRowDigest(database, BigInt(kept.number ?? 0n));
+      return kept;
+    }
     throw new Error("the ledger did not keep a callback");
   }
 }

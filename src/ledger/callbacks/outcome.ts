@@ -2,6 +2,7 @@ import type { Database } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
 import type { Worker } from "../worker.ts";
 import type { CallbackVerdict, Forwarded } from "./callback.ts";
+import { updateRowDigest } from "./row-digest.ts";
 
 /** How many of each verdict are kept: anybody can send callbacks, and they must not fill the disk. */
 const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);
@@ -21,6 +22,7 @@ export function openCallbackOutcomes(database: Database, worker: Worker) {
         const where = to === undefined ? null : worker.scrub(to);
         const all = worker.scrub(JSON.stringify(records));
         judge.run(verdict, said, all, finding, where, BigInt(number));
+        updateRowDigest(database, BigInt(number));
         prune.run(baseUrl, keyId, verdict, keptOf(verdict));
       }),
 
@@ -28,6 +30,7 @@ export function openCallbackOutcomes(database: Database, worker: Worker) {
       database.transaction(() => {
         const answer = status === null ? null : BigInt(status);
         pass.run(worker.scrub(to), answer, finding, BigInt(number));
+        updateRowDigest(database, BigInt(number));
       }),
   };
 }

@@ -1,0 +1,148 @@
+import type { Database, Row } from "../sqlite/database.ts";
+import { rowDigestOf } from "./callbacks/row-digest.ts";
+import { digestOfRows, immutableColumns, textOrNull } from "./recorded.ts";
+import { type Columns, type ReplayedEvent, replay } from "./replay.ts";
+
+/** Something in the ledger that is not as the events tell. */
+export interface Finding {
+  kind: "operation" | "account" | "batch" | "callback" | "table" | "index" | "trigger" | "view";
+  /** An ID, or the number where there is none. */
+  name: string;
+  problem: "changed" | "missing" | "added";
+  /** The columns that were changed; `rows` for those of a batch plan. */
+  columns: string[];
+}
+
+/** Compares every table with the events; the events themselves are checked by the chain. */
+export function* auditRows(database: Database): Iterable<Finding> {
+  yield* auditOperations(database);
+  yield* auditRecorded(database, { table: "accounts", kind: "account", event: "account" });
+  yield* auditRecorded(database, {
+    ...{ table: "batches", kind: "batch", event: "plan" },
+    where: "digest IS NOT NULL",
+  });
+  yield* auditCallbacks(database);
+}
+
+const pageSize = 500;
+
+function* auditOperations(database: Database): Iterable<Finding> {
+  for (const row of pagesOf(database, operationsInSql)) {
+    const { history, ...columns } = row;
+    const name = String(row.id);
+    const replayed = replay(eventsIn(String(history)));
+    if (!replayed) yield { kind: "operation", name, problem: "added", columns: [] };
+    else {
+      const stored = immutableColumns(columns);
+      const changed = differences(replayed.columns, stored).filter(
+        (column) => !replayed.mayDiffer(column, stored),
+      );
+      if (changed.length > 0)
+        yield { kind: "operation", name, problem: "changed", columns: changed };
+    }
+  }
+  const lost = database.prepare(
+    `SELECT DISTINCT operation FROM events
+     WHERE operation IS NOT NULL AND operation NOT IN (SELECT number FROM operations) LIMIT ${pageSize}`,
+  );
+  for (const { operation } of lost.all())
+    yield { kind: "operation", name: String(operation), problem: "missing", columns: [] };
+}
+
+const operationsInSql = `
+  SELECT o.*, (SELECT json_group_array(json_array(at, event, data)) FROM
+    (SELECT at, event, data FROM events WHERE operation = o.number ORDER BY number)) AS history
+  FROM operations o WHERE number > ? ORDER BY number LIMIT ${pageSize}`;
+
+function eventsIn(history: string): ReplayedEvent[] {
+  const found: [string, string, string][] = JSON.parse(history);
+  return found.map(([at, event, data]) => ({ at, event, data }));
+}
+
+interface RecordedTable {
+  table: "accounts" | "batches";
+  kind: "account" | "batch";
+  event: string;
+  where?: string;
+}
+
+/** Compares rows that never change with the newest event that has each as a whole. */
+function* auditRecorded(
+  database: Database,
+  { table, kind, event, where = "true" }: RecordedTable,
+): Iterable<Finding> {
+  const told = new Map<string, { row: Columns; rows: string | undefined }>();
+  const events = database.prepare(
+    "SELECT data FROM events WHERE operation IS NULL AND event = ? ORDER BY number",
+  );
+  for (const { data } of events.all(event)) {
+    const recorded = recordedIn(String(data));
+    if (recorded) told.set(recorded.row.number ?? "", recorded);
+  }
+  for (const found of database.prepare(`SELECT * FROM ${table} WHERE ${where}`).all()) {
+    const row = immutableColumns(found);
+    const recorded = told.get(row.number ?? "");
+    told.delete(row.number ?? "");
+    const name = nameOf(row);
+    if (!recorded) yield { kind, name, problem: "added", columns: [] };
+    else {
+      const changed = differences(recorded.row, row);
+      if (recorded.rows !== undefined && recorded.rows !== digestOfRows(database, numberOf(found)))
+        changed.push("rows");
+      if (changed.length > 0) yield { kind, name, problem: "changed", columns: changed };
+    }
+  }
+  for (const { row } of told.values())
+    yield { kind, name: nameOf(row), problem: "missing", columns: [] };
+}
+
+function recordedIn(data: string): { row: Columns; rows: string | undefined } | undefined {
+  try {
+    const { row, rows }: { row?: unknown; rows?: unknown } = JSON.parse(data);
+    if (typeof row !== "object" || row === null) return undefined;
+    const columns = Object.entries(row).map(([name, value]) => [
+      name,
+      value === null ? null : String(value),
+    ]);
+    return {
+      row: Object.fromEntries(columns),
+      rows: rows === undefined ? undefined : String(rows),
+    };
+  } catch {
+    return undefined; // The chain reports an event that was changed.
+  }
+}
+
+function nameOf({ id, number }: Columns): string {
+  return id ?? number ?? "";
+}
+
+function* auditCallbacks(database: Database): Iterable<Finding> {
+  const all = `SELECT * FROM callbacks WHERE number > ? ORDER BY number LIMIT ${pageSize}`;
+  for (const row of pagesOf(database, all))
+    if (row.row_digest !== rowDigestOf(row))
+      yield { kind: "callback", name: String(row.number), problem: "changed", columns: [] };
+}
+
+/** Memory does not grow with the ledger. */
+function* pagesOf(database: Database, sql: string): Iterable<Row> {
+  const page = database.prepare(sql);
+  for (let after = -(2n ** 63n); ; ) {
+    const rows = page.all(after);
+    yield* rows;
+    const last = rows.at(-1);
+    if (!last) return;
+    after = numberOf(last);
+  }
+}
+
+function numberOf({ number }: Row): bigint {
+  return typeof number === "bigint" ? number : 0n;
+}
+
+/** The columns whose values differ; a column that the event does not know is not compared. */
+function differences(told: Columns, stored: Columns): string[] {
+  return Object.entries(told)
+    .filter(([name, value]) => name in stored && textOrNull(stored[name]) !== value)
+    .map(([name]) => name);
+}
