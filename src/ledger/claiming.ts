@@ -1,3 +1,4 @@
+import { sameMobile } from "../contract/mobile.ts";
 import type { Database } from "../sqlite/database.ts";
 import { isFree, isUnsettled } from "../state.ts";
 import type { History } from "./history.ts";
@@ -31,13 +32,13 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
   return {
     /**
      * Inside the transaction that tried to begin it: what was not begun is in the ledger already. One
-     * process at a time, one fingerprint for ever (I2, I3).
+     * process at a time, and one payout for each reference (I2, I3).
      */
-    claim({ reference, fingerprint }: ReferencedIntent, begun: Operation | undefined): Claim {
+    claim(intent: ReferencedIntent, begun: Operation | undefined): Claim {
       if (begun) return { kind: "new", operation: begun };
-      const operation = byReference.first(reference);
+      const operation = byReference.first(intent.reference);
       if (!operation) throw lost();
-      if (operation.fingerprint !== fingerprint) return { kind: "other", operation };
+      if (!isSamePayout(operation, intent)) return { kind: "other", operation };
       if (operation.holder && worker.isAlive(operation.holder)) {
         return { kind: "held", operation, by: operation.holder };
       }
@@ -73,6 +74,20 @@ export function openClaiming(database: Database, worker: Worker, history: Histor
     history.add(now, [{ operation: number, event: "reopened", data: '{"state":"INTENT"}' }]);
     return { ...operation, openedAt: now };
   }
+}
+
+/** The same amount, method and recipient. A fingerprint also depends on how the number is written. */
+function isSamePayout(operation: Operation, intent: ReferencedIntent): boolean {
+  if (operation.fingerprint === intent.fingerprint) return true;
+  const [one, other] = [operation.asked, intent.asked];
+  const [number, otherNumber] = [one.recipientNumber, other.recipientNumber];
+  return (
+    operation.amountPaisa === intent.amountPaisa &&
+    one.paymentMethodId === other.paymentMethodId &&
+    typeof number === "string" &&
+    typeof otherNumber === "string" &&
+    sameMobile(number, otherNumber) === "same"
+  );
 }
 
 function lost(): Error {

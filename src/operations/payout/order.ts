@@ -57,6 +57,7 @@ export function orderOf({ id, asked }: Pick<Operation, "id" | "asked">): PayoutO
 /** What of an order stays as the ledger has it, whatever was given now; who gets how much is the same. */
 export function keptTexts(given: PayoutOrder, order: PayoutOrder): string {
   const texts = [
+    ["number", given.recipientNumber, order.recipientNumber],
     ["name", given.recipientName, order.recipientName],
     ["description", given.description, order.description],
   ];
