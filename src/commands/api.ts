@@ -48,7 +48,16 @@ export const api = defineCommand({
     again,
   },
   writes: true,
-  exits: ["refused", "access", "conflict", "locked", "not-found", "unreachable", "uncertain"],
+  exits: [
+    "refused",
+    "access",
+    "conflict",
+    "locked",
+    "not-found",
+    "cancelled",
+    "unreachable",
+    "uncertain",
+  ],
   async run(input, context) {
     const { verb, include } = input;
     if (verb !== "GET") await refuseAmbiguous(input.path);

@@ -74,13 +74,16 @@ async function known<Raw>(
   send: (call: Call) => Promise<Raw>,
   world: World,
 ): Promise<Ended<Raw>> {
-  const { payoutId } = await knownPayout(orderOf(operation), operation, world);
+  const { payoutId, status } = await knownPayout(orderOf(operation), operation, world);
   world.notice(
     `The ledger has ${operation.reference} already, as ${payoutId}; nothing was sent. This is how it is now.`,
     "payout.existing",
   );
   const path = contract.retrievePayout.path.replace(":payoutId", encodeURIComponent(payoutId));
-  return { raw: await send({ method: "GET", path, body: undefined }), isKnown: true };
+  const raw = await send({ method: "GET", path, body: undefined });
+  if (status !== "Cancelled") return { raw, isKnown: true };
+  const message = `Payout ${operation.reference} is Cancelled. Nothing was sent.`;
+  return { raw, isKnown: true, failure: new Failure("cancelled", message) };
 }
 
 interface Sent {
