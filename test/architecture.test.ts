@@ -49,6 +49,7 @@ const mayImport: Record<string, string[]> = {
     "csv-guard.ts",
     "csv-parse",
   ],
+  batches: ["operations", "ledger", "contract", "failure.ts", "state.ts", "error-code.ts"],
   operations: ["state.ts", "contract", "failure.ts", "nearest.ts", "types:ledger", "types:http"],
   sandbox: [
     "contract",
@@ -110,6 +111,7 @@ const mayImport: Record<string, string[]> = {
     "csv-guard.ts",
     "operations",
     "batch",
+    "batches",
     "doctor",
     "callbacks",
     "ui",

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { planBatch } from "../../src/batch/claim.ts";
-import { type Sending, sendBatch } from "../../src/batch/send.ts";
+import { type Sending, sendBatch } from "../../src/batches/send.ts";
 import type { Failure } from "../../src/failure.ts";
 import type { Client } from "../../src/http/client.ts";
 import type { Batch } from "../../src/ledger/batches/batch.ts";

@@ -15,6 +15,7 @@ const rowsEach = runs(60, 1_010);
 const killsEach = runs(2, 10);
 const atOnce = runs(3, 12);
 const planKills = runs(2, 20);
+const unknownKills = runs(2, 20);
 /** More than fits one commit of a plan. */
 const largeRows = runs(21_000, 60_000);
 const badService = ["createPayout:lost-reply:0.05", "createPayout:status-503:0.05"];
@@ -112,6 +113,38 @@ async function sendUntilDone(merchant: Merchant, payees: Payees): Promise<void> 
   expect([payees.file, ...codes]).toEqual([payees.file, ...codes.slice(0, -1), 0]);
   for (const code of codes) expect([0, 69, 75]).toContain(code);
 }
+
+test.concurrent.for(Array.from({ length: unknownKills }, (_, kill) => kill))(
+  "P9: after kill -9 of a batch at concurrency 8 at most 8 rows are unknown (%i)",
+  { timeout: 60_000 },
+  async (kill, { onTestFailed, onTestFinished }) => {
+    onTestFailed(() => void process.stderr.write(`LENDEN_SEED=${seed}\n`));
+    const share = createRandom(`unknown ${kill}`, seed).share();
+    const merchant = await openMerchantApart(
+      { faults: faults("createPayout:latency-30") },
+      onTestFinished,
+    );
+    const payees = payeesOf(`UNKNOWN${kill}`, 200);
+    const child = merchant.start(sendOf(payees, "--concurrency", "8"));
+    const end = ended(child);
+    await until(async () => (await merchant.books("payouts")).length > 20 + share * 100);
+    child.kill("SIGKILL");
+    expect(await end).toMatchObject({ signal: "SIGKILL" });
+    const [all = 0, unknown = 0] = await merchant.inLedger((ledger) =>
+      ["true", "state IN ('INTENT', 'UNCERTAIN')"].map((condition) =>
+        Number(
+          ledger.prepare(`SELECT count(*) AS count FROM operations WHERE ${condition}`).get()
+            ?.count,
+        ),
+      ),
+    );
+    expect(all).toBeGreaterThan(20);
+    expect(all).toBeLessThan(200);
+    expect(unknown).toBeLessThanOrEqual(8);
+    expect(await merchant.built(sendOf(payees, "--concurrency", "32"))).toMatchObject({ code: 0 });
+    await expectPaidOnce(merchant, payees);
+  },
+);
 
 test.concurrent(`P8: ${planKills} times kill -9 while a large file is read and planned: nothing is sent, and the next run plans it anew`, async ({
   onTestFailed,

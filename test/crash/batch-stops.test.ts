@@ -214,7 +214,7 @@ test("P10: five rows without a connection stop it (69): nothing was sent, and th
   await merchant.close();
   const { code, stderr } = await send(merchant, payees, "--concurrency", "1");
   expect([code, await states(merchant, payees)]).toEqual([69, { unsent: 30 }]);
-  expect(stderr).toMatch(/5 rows in a row had no answer/);
+  expect(stderr).toMatch(/5 rows in a row had no valid response/);
   await merchant.comeBack();
   expect(await send(merchant, payees)).toMatchObject({ code: 0 });
   await expectPaidOnce(merchant, payees);

@@ -429,9 +429,9 @@ export const mutants = [
   },
   {
     name: "a row in doubt goes out days later, when the machine wakes",
-    file: "batch/paced.ts",
-    find: "isForgotten(own.doubtSince, world)",
-    replace: "isForgotten(own.doubtSince, { now: () => 0 })",
+    file: "batches/throttle.ts",
+    find: "isForgotten(unknownSince, { now })",
+    replace: "isForgotten(unknownSince, { now: () => 0 })",
     tests: ["test/batch/send-safety.test.ts"],
   },
   {
@@ -537,7 +537,7 @@ export const mutants = [
   },
   {
     name: "batch: a ledger error is swallowed",
-    file: "batch/send.ts",
+    file: "batches/send.ts",
     find: "rules.ledgerFailed(error);",
     replace: "if (error === undefined) rules.ledgerFailed(error);",
     tests: batch,
@@ -573,7 +573,7 @@ export const mutants = [
   },
   {
     name: "batch: new reference on resume",
-    file: "batch/send.ts",
+    file: "batches/send.ts",
     find: "const { amountPaisa, reference, recipient, methodId, name, description } = planned;",
     replace:
       'const { amountPaisa, recipient, methodId, name, description } = planned;\n  const reference = "state" in planned ? `${planned.reference}-2` : planned.reference;',
@@ -581,14 +581,15 @@ export const mutants = [
   },
   {
     name: "batch: a row goes out under what was claimed for another",
-    file: "batch/supply.ts",
-    find: "const row = page[index];",
-    replace: "const row = page[page.length - 1 - index];",
+    file: "batches/send.ts",
+    find: "return { row, claim };",
+    replace:
+      "const last = sending as { claim?: Claim };\n    const other = last.claim ?? claim;\n    last.claim = claim;\n    return { row, claim: other };",
     tests: batch,
   },
   {
     name: "batch: rows in doubt are left out",
-    file: "batch/send.ts",
+    file: "batches/send.ts",
     find: "else yield row;",
     replace: 'else onRow(row, "uncertain");',
     tests: batch,
@@ -602,14 +603,28 @@ export const mutants = [
   },
   {
     name: "batch: rows in flight do not rest after a death",
-    file: "batch/doubtful.ts",
+    file: "batches/send.ts",
     find: "held.has(reference) ? undefined : nowMs",
     replace: "held.has(reference) ? undefined : nowMs - 10_000",
     tests: batch,
   },
   {
+    name: "batch: more rows than the concurrency are claimed",
+    file: "batches/send.ts",
+    find: "Array.from({ length: concurrency }, work)",
+    replace: "Array.from({ length: concurrency * 5 }, work)",
+    tests: batch,
+  },
+  {
+    name: "batch: rows are claimed and sent after a stop",
+    file: "batches/send.ts",
+    find: "return rules.reason() !== undefined || world.isStopping();",
+    replace: "return rules.reason() !== undefined;",
+    tests: batch,
+  },
+  {
     name: "batch: a conflict does not stop it",
-    file: "batch/stop-rules.ts",
+    file: "batches/send.ts",
     find: 'if (end === "conflict" || end === "access")',
     replace: 'if (end === "access")',
     tests: batch,

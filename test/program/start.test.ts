@@ -7,7 +7,7 @@ const groups = {
   entry: "bin src src/program src/ui rolldown | os stream stream/promises string_decoder",
   glance: "src/config src/contract src/program src/ui fastest-levenshtein",
   // Of what a command does there is little in it: its flags, its words.
-  commands: `src/batch src/callbacks src/commands src/contract src/frame src/program src/ui
+  commands: `src/batch src/batches src/callbacks src/commands src/contract src/frame src/program src/ui
     fastest-levenshtein | crypto`,
   line: "commander src/http | crypto module net process v8 vm",
   account: "src/config zod",

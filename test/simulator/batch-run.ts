@@ -1,6 +1,6 @@
 import { claimBatch, planBatch, resumeBatch } from "../../src/batch/claim.ts";
-import { sendBatch } from "../../src/batch/send.ts";
 import { addUp, endingOf, type Standings } from "../../src/batch/standing.ts";
+import { sendBatch } from "../../src/batches/send.ts";
 import { Failure } from "../../src/failure.ts";
 import type { Batch } from "../../src/ledger/batches/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";

@@ -129,7 +129,7 @@ export async function previewOf(
   context: Context,
 ): Promise<Preview> {
   const { payoutBody } = await import("../../../operations/payout/order.ts");
-  const { orderOfRow } = await import("../../../batch/send.ts");
+  const { orderOfRow } = await import("../../../batches/send.ts");
   const { draft, checked, file } = await examineFile(input, hash, ledger, context);
   try {
     const before = await batchBefore({ ...file, draft }, ledger);

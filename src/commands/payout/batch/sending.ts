@@ -1,6 +1,5 @@
-import type { Sending } from "../../../batch/send.ts";
 import type { Standings, Sum } from "../../../batch/standing.ts";
-import type { RowEnd } from "../../../batch/stop-rules.ts";
+import type { RowEnd, Sending } from "../../../batches/send.ts";
 import { type Failure, inOneLine, whatHappened } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import type { World } from "../../../operations/world.ts";
@@ -40,7 +39,7 @@ export async function sendWithProgress(
       );
     return { stopped: undefined, existing: seen.existing };
   }
-  const { countForgotten } = await import("../../../batch/doubtful.ts");
+  const { countForgotten } = await import("../../../batches/send.ts");
   const forgotten = countForgotten(batch, ledger, context.host);
   for (const text of onDoubts(before.uncertain.count, forgotten)) context.notice(text);
   const told = await sendTelling(batch, pacing, seen, ledger, context);
@@ -88,7 +87,7 @@ async function sendTelling(
   ledger: Ledger,
   context: Context,
 ): Promise<Told> {
-  const { sendBatch } = await import("../../../batch/send.ts");
+  const { sendBatch } = await import("../../../batches/send.ts");
   const world = await context.world();
   const told: Told = { stopped: undefined, silence: undefined, held: undefined };
   const progress = context.progress(seen.line);

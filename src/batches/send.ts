@@ -1,0 +1,250 @@
+import { errorCode } from "../error-code.ts";
+import { Failure, type FailureKind } from "../failure.ts";
+import type { Batch, PlannedPayout } from "../ledger/batches/batch.ts";
+import type { Claim } from "../ledger/claiming.ts";
+import { type SharedLedger, withCommitQueue } from "../ledger/commit-queue.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { clockFailure } from "../operations/clock.ts";
+import { isForgotten } from "../operations/doubt.ts";
+import { payoutIntent } from "../operations/payout/claim.ts";
+import type { PayoutOrder } from "../operations/payout/order.ts";
+import { sendPlannedPayout } from "../operations/payout/send.ts";
+import { refusalHints } from "../operations/refusal.ts";
+import type { World } from "../operations/world.ts";
+import { isUnsettled } from "../state.ts";
+import { createThrottle, type WorkerWorld } from "./throttle.ts";
+
+/** How a row ended; `existing`: the API had its payout before this run. */
+export type RowEnd = "sent" | "existing" | FailureKind;
+
+export interface Sending {
+  batch: Batch;
+  ledger: Ledger;
+  /** So many rows are claimed and sent at once; after a kill at most so many are unknown. */
+  concurrency: number;
+  /** Requests a second; unlimited if undefined. */
+  perSecond: number | undefined;
+  /** Called once for each row that this run ended. */
+  onRow(row: PlannedPayout, end: RowEnd, failure?: Failure): void;
+}
+
+interface ClaimedRow {
+  row: PlannedPayout;
+  claim: Claim;
+}
+
+/** How long one row may take with all its attempts, without its wait for a slot. */
+const rowMs = 60_000;
+
+/**
+ * Sends the rows of a batch that were not sent yet: first those whose outcome is unknown, then the
+ * others in the order of the file. Each worker claims a row right before it sends it, in the same way
+ * as a single payout.
+ *
+ * @returns why it stopped before the end, if it did
+ */
+export async function sendBatch(sending: Sending, world: World): Promise<Failure | undefined> {
+  const { ledger, concurrency, onRow } = sending;
+  const rules = createStopRules();
+  /** Asked before each claim and each request, because any response may show a wrong clock (P3). */
+  const isOver = (): boolean => {
+    const clock = clockFailure(world, "Then run the same command again.");
+    if (clock) rules.saw(clock.kind, clock);
+    return rules.reason() !== undefined || world.isStopping();
+  };
+  const throttle = createThrottle({ ...sending, isOver }, world);
+  const queue = withCommitQueue(ledger, world.soon);
+  const restsSinceMs = restStarts(ledger, world);
+  const rows = rowsToSend(sending, world);
+
+  const claimNext = async (): Promise<ClaimedRow | undefined> => {
+    if (isOver()) return undefined;
+    const { value: row, done } = rows.next();
+    if (done) return undefined;
+    const [claim] = await queue.claim([payoutIntent(orderOfRow(row), world)]);
+    if (!claim) throw new Error("the ledger gave no answer to a claim");
+    return { row, claim };
+  };
+
+  const sendRow = async ({ row, claim }: ClaimedRow, worker: WorkerWorld): Promise<void> => {
+    worker.unknownSince = unknownSince(claim.operation);
+    worker.deadlineMs = Math.min(world.deadlineMs, world.now() + rowMs);
+    const planned = { order: orderOfRow(row), claim, restsSinceMs: restsSinceMs(row) };
+    try {
+      const { existing } = await sendPlannedPayout(planned, worker);
+      throttle.accepted();
+      rules.saw("sent");
+      onRow(row, existing ? "existing" : "sent");
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      // A row that a stop cut short shows nothing about the API.
+      const isSilence = error.kind === "unreachable" || error.kind === "uncertain";
+      rules.saw(world.isStopping() && isSilence ? "interrupted" : error.kind, error);
+      onRow(row, error.kind, error);
+    }
+  };
+
+  const work = async (): Promise<void> => {
+    let next: Promise<ClaimedRow | undefined> | undefined;
+    // The outcome of an accepted row and the claim of the next row share a commit. After any other
+    // outcome, the stop rules decide first whether there is a next row.
+    const settle: SharedLedger["settle"] = (operation, outcome, how) => {
+      const settled = queue.settle(operation, outcome, how);
+      if (outcome.state === "CONFIRMED" && how.letGo) {
+        next = claimNext();
+        next.catch(() => {}); // The loop below awaits it later.
+      }
+      return settled;
+    };
+    const shared: SharedLedger = { ...queue, settle };
+    const worker: WorkerWorld = {
+      ...world,
+      unknownSince: undefined,
+      ledger: async () => shared,
+      notice: () => {},
+    };
+    worker.client = throttle.clientOf(worker);
+    try {
+      for (;;) {
+        const claimed = await (next ?? claimNext());
+        next = undefined;
+        // After an error of the ledger, no outcome could be recorded (I4).
+        if (!claimed || rules.reason()?.kind === "internal") return;
+        await sendRow(claimed, worker);
+      }
+    } catch (error) {
+      rules.ledgerFailed(error);
+    }
+  };
+
+  await Promise.all(Array.from({ length: concurrency }, work));
+  return rules.reason();
+}
+
+/** A row as the payout that it orders. */
+export function orderOfRow(planned: PlannedPayout): PayoutOrder {
+  const { amountPaisa, reference, recipient, methodId, name, description } = planned;
+  return {
+    amountPaisa,
+    reference,
+    recipientNumber: recipient,
+    recipientName: name ?? undefined,
+    description: description ?? undefined,
+    paymentMethodId: methodId,
+  };
+}
+
+/** Counts the rows that are not sent again because their outcome has been unknown for a day (P25). */
+export function countForgotten(batch: Batch, ledger: Ledger, world: Pick<World, "now">): number {
+  let count = 0;
+  for (const { sentAt } of ledger.batches().doubtful(batch))
+    if (isForgotten(sentAt ?? "", world)) count += 1;
+  return count;
+}
+
+/** The ledger is read page by page, so that memory does not grow with the batch. */
+function* rowsToSend(
+  { batch, ledger, onRow }: Sending,
+  world: World,
+): Generator<PlannedPayout, void> {
+  const batches = ledger.batches();
+  for (const row of batches.doubtful(batch)) {
+    if (isForgotten(row.sentAt ?? "", world)) onRow(row, "uncertain");
+    else yield row;
+  }
+  yield* batches.unsent(batch);
+}
+
+/**
+ * Rows that an earlier run left in flight rest for ten seconds from when its process is known to be
+ * dead (I3). That is now for all of them, so that they rest together and not one after the other.
+ *
+ * @returns since when no process works on a row; undefined if one does
+ */
+function restStarts(
+  ledger: Ledger,
+  { now }: World,
+): (row: { reference: string }) => number | undefined {
+  const nowMs = now();
+  const held = new Set(
+    ledger
+      .unsettled()
+      .filter((operation) => ledger.holderOf(operation))
+      .map(({ reference }) => reference),
+  );
+  return ({ reference }) => (held.has(reference) ? undefined : nowMs);
+}
+
+function unknownSince(operation: Operation): string | undefined {
+  return isUnsettled(operation) ? operation.openedAt : undefined;
+}
+
+/** When a batch stops before its end. */
+interface StopRules {
+  saw(end: RowEnd, failure?: Failure): void;
+  ledgerFailed(error: unknown): void;
+  /** Why it stops, once it does. */
+  reason(): Failure | undefined;
+}
+
+/** After so many rows in a row without a response, further rows would show nothing new. */
+const mostUnknown = 5;
+
+function createStopRules(): StopRules {
+  let reason: Failure | undefined;
+  let unknown = 0;
+  return {
+    saw: (end, failure) => {
+      unknown = end === "uncertain" || end === "unreachable" ? unknown + 1 : 0;
+      if (end === "conflict" || end === "access") reason ??= failure;
+      if (end === "uncertain" && isAccessDenied(failure)) reason ??= accessDenied(failure);
+      if (end === "internal") reason ??= ledgerFailure(failure);
+      // P21: the response arrived, and its outcome could not be recorded.
+      if (failure?.details.unrecorded !== undefined)
+        reason ??= ledgerFailure(failure.details.cause);
+      if (unknown >= mostUnknown) reason ??= noResponses(failure);
+    },
+    ledgerFailed: (error) => {
+      reason ??= ledgerFailure(error);
+    },
+    reason: () => reason,
+  };
+}
+
+/** The ledger's own failure if it has one, because its hint is more exact. */
+function ledgerFailure(cause: unknown): Failure {
+  if (cause instanceof Failure && cause.kind === "internal") return cause;
+  const code = errorCode(cause);
+  const why = /BUSY|LOCKED/.test(code ?? "")
+    ? "Close the other program that has the file of the ledger locked"
+    : "Make room on the disk and check its permissions";
+  const shown = code === undefined ? "" : ` (${code})`;
+  return new Failure(
+    "internal",
+    `The ledger could not be read or written${shown}, so the batch stopped.`,
+    { hint: `${why}, then run the same command again.`, cause },
+  );
+}
+
+/** P18: a proxy may have denied access, and the payout may have been created. */
+function isAccessDenied(failure: Failure | undefined): boolean {
+  const status = failure?.details.status;
+  return status === 401 || status === 403;
+}
+
+function accessDenied(failure: Failure | undefined): Failure {
+  const { status } = failure?.details ?? {};
+  return new Failure("access", `Access was denied, so the batch stopped. ${failure?.message}`, {
+    ...(status === undefined ? {} : { status }),
+    hint: `${refusalHints.access} Then run the same command again.`,
+  });
+}
+
+function noResponses(failure: Failure | undefined): Failure {
+  return new Failure(
+    failure?.kind ?? "uncertain",
+    `${mostUnknown} rows in a row had no valid response, so the batch stopped. The last one: ${failure?.message}`,
+    { hint: "When the API responds again, run the same command again." },
+  );
+}
