@@ -1,5 +1,5 @@
 import { errorCode } from "../error-code.ts";
-import { Failure, type FailureKind } from "../failure.ts";
+import { Failure, type FailureKind, whatHappened } from "../failure.ts";
 import type { Batch, PlannedPayout } from "../ledger/batches/batch.ts";
 import type { Claim } from "../ledger/claiming.ts";
 import { type SharedLedger, withCommitQueue } from "../ledger/commit-queue.ts";
@@ -190,13 +190,18 @@ interface StopRules {
 
 /** After so many rows in a row without a response, further rows would show nothing new. */
 const mostUnknown = 5;
+/** Each rejection retires a reference: the same cause must not retire all of them. */
+const mostRejected = 10;
 
 function createStopRules(): StopRules {
   let reason: Failure | undefined;
   let unknown = 0;
+  let rejected = { text: "", count: 0 };
   return {
     saw: (end, failure) => {
       unknown = end === "uncertain" || end === "unreachable" ? unknown + 1 : 0;
+      const text = end === "refused" ? rejectionIn(failure) : "";
+      rejected = { text, count: text !== "" && text === rejected.text ? rejected.count + 1 : 1 };
       if (end === "conflict" || end === "access") reason ??= failure;
       if (end === "uncertain" && isAccessDenied(failure)) reason ??= accessDenied(failure);
       if (end === "internal") reason ??= ledgerFailure(failure);
@@ -204,12 +209,28 @@ function createStopRules(): StopRules {
       if (failure?.details.unrecorded !== undefined)
         reason ??= ledgerFailure(failure.details.cause);
       if (unknown >= mostUnknown) reason ??= noResponses(failure);
+      if (rejected.count >= mostRejected) reason ??= sameRejections(text);
     },
     ledgerFailed: (error) => {
       reason ??= ledgerFailure(error);
     },
     reason: () => reason,
   };
+}
+
+/** The API's own response, with its code; empty if the row was rejected without a request. */
+function rejectionIn(failure: Failure | undefined): string {
+  if (failure?.details.status === undefined) return "";
+  const { code } = failure.details;
+  return `${code === undefined ? "" : `${code}: `}${whatHappened(failure)}`;
+}
+
+function sameRejections(text: string): Failure {
+  return new Failure(
+    "mixed",
+    `${mostRejected} rows in a row were rejected with the same response, so the batch stopped and the rest was not sent. The response: ${text}`,
+    { hint: "Fix the cause, then run the same command again." },
+  );
 }
 
 /** The ledger's own failure if it has one, because its hint is more exact. */

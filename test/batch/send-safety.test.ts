@@ -334,6 +334,24 @@ test("P15: a conflict stops the batch at once", async () => {
   expect(place.asked.length).toBeLessThanOrEqual(5);
 });
 
+test.each([
+  ["the same code and message", () => "balance", 10],
+  ["another message each time", (count: number) => `row ${count}`, 40],
+  [
+    "the same message but for one accepted row",
+    (count: number) => (count === 9 ? "" : "balance"),
+    19,
+  ],
+  ["two messages in turn", (count: number) => `message ${count % 2}`, 40],
+])("P17: a batch stops after ten rejections in a row with %s", async (_, messageOf, most) => {
+  const place = await timed(40, (_, count) => {
+    const message = messageOf(count);
+    return message === "" ? undefined : { ...refused("refused", 422), complaint: { message } };
+  });
+  const reason = await place.send(1);
+  expect([reason?.kind, place.asked.length]).toEqual([most < 40 ? "mixed" : undefined, most]);
+});
+
 test("P15b: after a response for another reference, a row's record is compared", async () => {
   const place = await timed(2, ({ reference, atMs }, count) => {
     if (reference !== "R-1") return undefined;

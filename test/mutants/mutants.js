@@ -616,6 +616,13 @@ export const mutants = [
     tests: batch,
   },
   {
+    name: "batch: identical rejections retire every reference",
+    file: "batches/send.ts",
+    find: "if (rejected.count >= mostRejected)",
+    replace: "if (rejected.count < 0)",
+    tests: batch,
+  },
+  {
     name: "batch: rows are claimed and sent after a stop",
     file: "batches/send.ts",
     find: "return rules.reason() !== undefined || world.isStopping();",

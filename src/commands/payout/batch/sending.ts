@@ -113,7 +113,7 @@ function* onEnd({ stopped, silence, held }: Told, seen: Counter, world: World): 
   if (held)
     yield `${rowsText(held.rows)} not sent now, for others work on them. ${inOneLine(held.by)}`;
   if (stopped) yield inOneLine(stopped);
-  const isHalfDone = stopped?.kind === "conflict" || stopped?.kind === "access";
+  const isHalfDone = ["conflict", "access", "mixed"].includes(stopped?.kind ?? "");
   const isStopped = world.isStopping() && !world.isOutOfTime();
   const isToGoOn = !seen.isOver() && (stopped ? isHalfDone : isStopped);
   if (isToGoOn) yield `Stopped; still open: ${seen.left()}. ${goesOn}`;
