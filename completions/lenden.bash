@@ -197,7 +197,7 @@ _lenden_known() {
       flags='--status:Processing,Completed,Cancelled --since: --until: --limit: --refresh'
       ;;
     'payout batch')
-      members='template check send status list export'
+      members='template check send status list export resolve'
       ;;
     'payout batch template')
       flags='--method:@method'
@@ -220,6 +220,10 @@ _lenden_known() {
       ;;
     'payout batch export')
       flags='--only:failed,completed,processing,cancelled,refused,conflict,uncertain,unsent --exact'
+      operands='@batch,@file'
+      ;;
+    'payout batch resolve')
+      flags='--not-created --rows:'
       operands='@batch,@file'
       ;;
     'payout sign')

@@ -172,7 +172,7 @@ function __lenden_known --no-scope-shadowing
                 'refund Pay back a completed payment, in whole or in part' \
                 'sandbox Try everything out without real money' \
                 'profile Keep accounts under names of your choice' \
-                'ledger See, settle and check what was sent from this machine' \
+                'ledger List, resolve and check what was sent from this machine' \
                 'doctor Look for what keeps lenden from working' \
                 'callback Receive the service\'s callbacks, and believe none of them unseen' \
                 'api Make a raw call, signed when the path needs it' \
@@ -265,7 +265,8 @@ function __lenden_known --no-scope-shadowing
                 'send Pay everybody in a file, each row once' \
                 'status Show where the rows of a batch stand, and what they come to' \
                 'list List the batches that were sent from this machine, newest first' \
-                'export Write out a batch: the file\'s columns, and what came of each row'
+                'export Write out a batch: the file\'s columns, and what came of each row' \
+                'resolve Record rows with an unknown outcome as not created'
         case 'payout batch template'
             set flags \
                 '--method:@method The method of the examples'
@@ -313,6 +314,12 @@ function __lenden_known --no-scope-shadowing
             set flags \
                 '--only:failed,completed,processing,cancelled,refused,conflict,uncertain,unsent Only the rows that stand there: failed, completed, processing, cancelled, refused, conflict, uncertain, unsent' \
                 '--exact Write CSV cells unchanged; a spreadsheet may run them as formulas'
+            set operands \
+                '@batch,@file'
+        case 'payout batch resolve'
+            set flags \
+                '--not-created The dashboard does not show these rows (required)' \
+                '--rows: Only these line numbers of the file (its header is line 1): 3,7-9'
             set operands \
                 '@batch,@file'
         case 'payout sign'

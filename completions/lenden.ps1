@@ -170,7 +170,7 @@ $global:LendenPlaces = @{
             'refund Pay back a completed payment, in whole or in part'
             'sandbox Try everything out without real money'
             'profile Keep accounts under names of your choice'
-            'ledger See, settle and check what was sent from this machine'
+            'ledger List, resolve and check what was sent from this machine'
             'doctor Look for what keeps lenden from working'
             'callback Receive the service''s callbacks, and believe none of them unseen'
             'api Make a raw call, signed when the path needs it'
@@ -288,6 +288,7 @@ $global:LendenPlaces = @{
             'status Show where the rows of a batch stand, and what they come to'
             'list List the batches that were sent from this machine, newest first'
             'export Write out a batch: the file''s columns, and what came of each row'
+            'resolve Record rows with an unknown outcome as not created'
         )
     }
     'payout batch template' = @{
@@ -351,6 +352,15 @@ $global:LendenPlaces = @{
         flags = @(
             '--only:failed,completed,processing,cancelled,refused,conflict,uncertain,unsent Only the rows that stand there: failed, completed, processing, cancelled, refused, conflict, uncertain, unsent'
             '--exact Write CSV cells unchanged; a spreadsheet may run them as formulas'
+        )
+        operands = @(
+            '@batch,@file'
+        )
+    }
+    'payout batch resolve' = @{
+        flags = @(
+            '--not-created The dashboard does not show these rows (required)'
+            '--rows: Only these line numbers of the file (its header is line 1): 3,7-9'
         )
         operands = @(
             '@batch,@file'

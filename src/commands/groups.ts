@@ -1,15 +1,15 @@
 /**
- * What one wants to do, and the commands and groups that do it, in the order of the first page of
- * help. A command that stands nowhere here is found under the last purpose.
+ * The sections of the first page of help, with their commands and groups. A command that is not listed
+ * here is shown in the last section.
  */
 export const purposes: { title: string; names: string[] }[] = [
-  { title: "Take payments", names: ["methods", "pay"] },
-  { title: "Send payouts", names: ["payout"] },
-  { title: "Pay a file", names: ["payout batch"] },
-  { title: "Pay back", names: ["refund"] },
-  { title: "Try it out", names: ["demo", "sandbox"] },
-  { title: "Set it up", names: ["profile", "doctor", "completion"] },
-  { title: "Look deeper", names: ["ledger", "callback", "api"] },
+  { title: "Payments", names: ["methods", "pay"] },
+  { title: "Payouts", names: ["payout"] },
+  { title: "Batches", names: ["payout batch"] },
+  { title: "Refunds", names: ["refund"] },
+  { title: "Sandbox", names: ["demo", "sandbox"] },
+  { title: "Setup", names: ["profile", "doctor", "completion"] },
+  { title: "Records", names: ["ledger", "callback", "api"] },
 ];
 
 /** What each group of commands is for: one sentence without a full stop, and more for its own help. */
@@ -35,7 +35,7 @@ export const groups = new Map<string, { summary: string; details?: string }>([
     {
       summary: "Pay everybody in a CSV file, each row once",
       details:
-        "Write a file with 'template', look for mistakes with 'check', pay with 'send', and see what came of it with 'status' and 'export'. 'lenden help batch' tells more of the file.",
+        "'template' writes a file, 'check' validates it, and 'send' sends it. 'status' and 'export' show the results; 'resolve' records rows with an unknown outcome. 'lenden help batch' describes the file.",
     },
   ],
   [
@@ -67,7 +67,7 @@ export const groups = new Map<string, { summary: string; details?: string }>([
   [
     "ledger",
     {
-      summary: "See, settle and check what was sent from this machine",
+      summary: "List, resolve and check what was sent from this machine",
       details:
         "Everything that moves money is written down here before it is sent. The service lists nothing, so this is the only list there is.",
     },

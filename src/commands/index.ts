@@ -22,6 +22,7 @@ import { payWait } from "./pay/wait.ts";
 import { batchCheck } from "./payout/batch/check.ts";
 import { batchExport } from "./payout/batch/export.ts";
 import { batchList } from "./payout/batch/list.ts";
+import { batchResolve } from "./payout/batch/resolve.ts";
 import { batchSend } from "./payout/batch/send.ts";
 import { batchStatus } from "./payout/batch/status.ts";
 import { batchTemplate } from "./payout/batch/template.ts";
@@ -67,6 +68,7 @@ export const commands: Command[] = [
   batchStatus,
   batchList,
   batchExport,
+  batchResolve,
   payoutSign,
   payoutVerify,
   refundCreate,

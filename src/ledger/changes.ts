@@ -13,6 +13,12 @@ export type Change = { kind: "claim"; intent: ReferencedIntent } | ({ kind: "set
 /** What came of it: a claim has an answer, and so has an id that another operation has. */
 export type Changed = Claim | Taken | undefined;
 
+/** An operation as it is now, and whether the outcome was recorded. */
+export interface Learned {
+  isWritten: boolean;
+  operation: Operation;
+}
+
 interface Parts {
   history: History;
   similar: Similar;
@@ -88,20 +94,7 @@ export function openChanges(database: Database, worker: Worker, { history, simil
       { letGo }: { letGo: boolean },
     ): Taken | undefined => database.transaction(() => settle([{ number, outcome, letGo }])[0]),
 
-    /**
-     * Writes down what somebody found by looking, which takes its time: of an operation that was sent,
-     * taken or settled since it was read, it says nothing. Gives it as it is now, and whether it was
-     * written.
-     */
-    learn: (read: Operation, outcome: Outcome): { isWritten: boolean; operation: Operation } =>
-      database.transaction(() => {
-        const before = asRead(read);
-        if (!before.isSame) return { isWritten: false, operation: before.operation };
-        const settled = { number: read.number, outcome, letGo: true };
-        if (holderOfId(settled)) return { isWritten: false, operation: before.operation };
-        settle([settled]);
-        return { isWritten: true, operation: byNumber.first(read.number) ?? read };
-      }),
+    ...openLearning(database, { asRead, settle, holderOfId }),
 
     /**
      * Takes an operation in doubt for this process, so that it may be sent again; not where it has moved
@@ -115,5 +108,29 @@ export function openChanges(database: Database, worker: Worker, { history, simil
 
     /** Several changes as one: all of them durable when it returns, or none. */
     apply: (changes: Change[]): Changed[] => database.transaction(() => apply(changes)),
+  };
+}
+
+interface Learning extends Pick<ReturnType<typeof openSettling>, "settle" | "holderOfId"> {
+  asRead(read: Operation): { isSame: boolean; operation: Operation };
+}
+
+/** Records what was found about operations outside an attempt, which takes time. */
+function openLearning(database: Database, { asRead, settle, holderOfId }: Learning) {
+  const learn = (read: Operation, outcome: Outcome): Learned => {
+    const before = asRead(read);
+    const settled = { number: read.number, outcome, letGo: true };
+    const isWritten = before.isSame && !holderOfId(settled);
+    if (isWritten) settle([settled]);
+    return { isWritten, operation: isWritten ? asRead(read).operation : before.operation };
+  };
+  return {
+    /** Records an outcome, unless the operation was sent, taken or resolved since it was read. */
+    learn: (read: Operation, outcome: Outcome): Learned =>
+      database.transaction(() => learn(read, outcome)),
+
+    /** Records the same outcome for several operations in one transaction, each as `learn` does. */
+    learnAll: (reads: Operation[], outcome: Outcome): Learned[] =>
+      database.transaction(() => reads.map((read) => learn(read, outcome))),
   };
 }

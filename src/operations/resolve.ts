@@ -1,6 +1,7 @@
 import { formatTime } from "../contract/local-time.ts";
 import { resources } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
+import type { Learned } from "../ledger/changes.ts";
 import type { SharedLedger } from "../ledger/commit-queue.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
 import { isUnresolved, isUnsettled } from "../state.ts";
@@ -13,6 +14,24 @@ import type { World } from "./world.ts";
 
 /** What a person found out about an operation whose outcome is unknown. */
 export type Finding = { created: string } | "not created" | undefined;
+
+/** What the ledger records of an operation that a person found not to have been created. */
+const declaredNotCreated: Outcome = {
+  state: "NOT_SENT",
+  code: "declared",
+  message: "declared not created",
+};
+
+/**
+ * Records operations as not created, in one transaction: each only if it is unchanged since it was read and
+ * no process works on it.
+ */
+export function declareNotCreated(
+  read: Operation[],
+  ledger: Pick<SharedLedger, "learnAll">,
+): Learned[] {
+  return ledger.learnAll(read, declaredNotCreated);
+}
 
 /**
  * Resolves an operation whose outcome is unknown. A payout is sent again with the same reference, which
@@ -34,8 +53,7 @@ export async function resolve(
   const by = ledger.holderOf(operation);
   if (by) throw held(operation.reference ?? operation.id, by);
   if (finding === "not created") {
-    const message = "declared not created";
-    return learnt(operation, { state: "NOT_SENT", code: "declared", message }, ledger);
+    return learnt(operation, declaredNotCreated, ledger);
   }
   const isMove = operation.kind === "cancel" || operation.kind === "trigger";
   if (finding && !isMove) return adopt(operation, finding.created, world);

@@ -210,7 +210,7 @@ test("P12: five rows in doubt one after the other stop it (75); the next run set
   await expectPaidOnce(merchant, payees);
 });
 
-test("P25: rows in doubt for more than a day are not sent again, and it is said who can settle them", async () => {
+test("P25: rows whose outcome is unknown for over 24 hours are not sent again, and the command for them is shown", async () => {
   const ill = faults("createPayout:lost-reply");
   const merchant = await openMerchant({ faults: ill });
   const payees = payeesOf("AGED", 12);
@@ -226,9 +226,9 @@ test("P25: rows in doubt for more than a day are not sent again, and it is said 
   const { code, stderr } = await send(merchant, payees, "--concurrency", "1");
   expect(code).toBe(75);
   expect(stderr).toContain(
-    `${uncertain} rows in doubt for more than a day: they are not sent again`,
+    `${uncertain} rows with an outcome unknown for over 24 hours: they are not sent again`,
   );
-  expect(stderr).toContain("lenden ledger resolve");
+  expect(stderr).toMatch(/run 'lenden payout batch resolve B\w+ --not-created'/);
   expect(stderr).not.toContain("they are taken first");
   expect((await moneyReferences(merchant)).length - before).toBe(12 - uncertain);
 });

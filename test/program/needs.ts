@@ -36,9 +36,13 @@ export const needs: Need[] = [
   { when: /refund wait/, make: completedRefund },
   { when: /5f2b…/, shown: "5f2b…", make: signature },
   { when: /sandbox requests/, make: (merchant) => merchant.id(paymentOf("asked")) },
-  { when: /(?:check|send|status|export) payroll\.csv/, make: writes("payroll.csv", payroll(",")) },
+  {
+    when: /(?:check|send|status|export|resolve) payroll\.csv/,
+    make: writes("payroll.csv", payroll(",")),
+  },
   { when: /--delimiter semicolon/, make: writes("payroll.csv", payroll(";")) },
-  { when: /(?:status|export) payroll\.csv/, make: sentPayroll },
+  { when: /(?:status|export|resolve) payroll\.csv/, make: sentPayroll },
+  { when: /resolve payroll\.csv .*--rows/, make: unknownPayroll },
   { when: /callback\.json/, make: genuineCallback },
   { when: /callback (?:show|replay)/, make: keptCallback },
   { when: /callback test/, shown: "127.0.0.1:3000", make: rightShop },
@@ -106,6 +110,13 @@ function payroll(delimiter: string): string {
 
 async function sentPayroll(merchant: Merchant, folder: string): Promise<void> {
   await merchant.id(["payout", "batch", "send", join(folder, "payroll.csv")]);
+}
+
+/** As it is if no response arrives. */
+async function unknownPayroll(merchant: Merchant): Promise<void> {
+  await merchant.inLedger((ledger) =>
+    ledger.exec("UPDATE operations SET state = 'UNCERTAIN', remote_id = NULL, status = NULL"),
+  );
 }
 
 function payoutBody(): string {

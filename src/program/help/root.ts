@@ -23,7 +23,7 @@ export function rootPage(commands: Command[]): Page {
     { kind: "usage", line: "lenden <command> [flags]" },
     {
       kind: "index",
-      rows: [...lines, { purpose: "Read on", name: "help <topic>", says: topicNames }],
+      rows: [...lines, { purpose: "Topics", name: "help <topic>", says: topicNames }],
     },
     { kind: "examples", examples: [start] },
     text("Learn more: 'lenden <command> --help', 'lenden help topics'."),

@@ -41,7 +41,7 @@ export async function sendWithProgress(
   }
   const { countForgotten } = await import("../../../batches/send.ts");
   const forgotten = countForgotten(batch, ledger, context.host);
-  for (const text of onDoubts(before.uncertain.count, forgotten)) context.notice(text);
+  for (const text of onDoubts(batch, before.uncertain.count, forgotten)) context.notice(text);
   const told = await sendTelling(batch, pacing, seen, ledger, context);
   letGo(batch, ledger);
   const { existing } = seen;
@@ -64,11 +64,11 @@ function isAllAccepted({ refused, cancelled, conflict }: Standings): boolean {
 }
 
 /** Before anything goes out: what becomes of rows in doubt. */
-function* onDoubts(uncertain: number, forgotten: number): Generator<string> {
+function* onDoubts({ id }: Batch, uncertain: number, forgotten: number): Generator<string> {
   if (uncertain > forgotten)
     yield `${rowsText(uncertain - forgotten)} in doubt from before this run: they are taken first, and go out with the same references after a rest of up to 10 seconds, for the service may still be at work on them. Others go out meanwhile only where there is room beside them.`;
   if (forgotten > 0)
-    yield `${rowsText(forgotten)} in doubt for more than a day: they are not sent again, for nobody knows whether the service still knows their references. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve'.`;
+    yield `${rowsText(forgotten)} with an outcome unknown for over 24 hours: they are not sent again automatically. Check the dashboard, then run 'lenden payout batch resolve ${id} --not-created' for those that were not created.`;
 }
 
 /** What is to be said of a run when it is over. */

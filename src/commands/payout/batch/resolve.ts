@@ -1,0 +1,244 @@
+import { standingOf } from "../../../batch/standing.ts";
+import { amountText } from "../../../contract/amount.ts";
+import { formatTime } from "../../../contract/local-time.ts";
+import { formatPaisa } from "../../../contract/money.ts";
+import { accepted, type Reading, rejected } from "../../../contract/reading.ts";
+import { usage } from "../../../failure.ts";
+import { defineCommand } from "../../../frame/command.ts";
+import type { Batch, Context, Ledger, Operation } from "../../../frame/context.ts";
+import { flag } from "../../../frame/flag.ts";
+import { isUnsettled } from "../../../state.ts";
+import { rowsText } from "../../../ui/rows.ts";
+import { id, money, status, text } from "../../../ui/view.ts";
+import { batchArgument, batchNamed } from "./named.ts";
+import { rowsAnd } from "./standing-card.ts";
+import { holderNow } from "./under-way.ts";
+
+export const batchResolve = defineCommand({
+  name: "payout batch resolve",
+  summary: "Record rows with an unknown outcome as not created",
+  details:
+    "Shows the rows whose outcome is unknown and asks first: check each in the dashboard. A row that changed meanwhile, or that a process works on, stays as it is. 'lenden payout batch send' then sends the recorded rows again, with the same references. If the dashboard shows a row, use 'lenden ledger resolve <reference> --created <id>'.",
+  examples: [
+    {
+      line: "lenden payout batch resolve payroll.csv --not-created",
+      says: "the dashboard shows none of the unknown rows",
+    },
+    {
+      line: "lenden payout batch resolve payroll.csv --not-created --rows 3,7-9 --yes",
+      says: "four of them, without a question",
+    },
+  ],
+  arguments: { batch: batchArgument },
+  flags: {
+    notCreated: flag.toggle("--not-created", "The dashboard does not show these rows (required)"),
+    rows: flag.optional(
+      "--rows <list>",
+      "Only these line numbers of the file (its header is line 1): 3,7-9",
+      readLines,
+    ),
+  },
+  finishes: true,
+  exits: ["access", "conflict", "locked", "uncertain"],
+  async run({ batch: name, notCreated, rows: lines }, context): Promise<Resolved[]> {
+    if (!notCreated) throw withoutFinding(name);
+    const ledger = await context.ledger();
+    const batch = await batchNamed(name, ledger);
+    await rejectInProgress(batch, ledger);
+    const unknown = unknownRows(batch, ledger);
+    const chosen = lines ? chooseRows(unknown, lines, { batch, ledger }) : unknown;
+    if (chosen.length === 0) return [];
+    await confirmRows(batch, chosen, context);
+    const { declareNotCreated } = await import("../../../operations/resolve.ts");
+    const recorded = declareNotCreated(
+      chosen.map(({ operation }) => operation),
+      ledger,
+    );
+    const resolved = chosen.map(({ line }, index): Resolved => {
+      const { isWritten: isResolved = false, operation } = recorded[index] ?? {};
+      if (!operation) throw new Error("the ledger gave no answer for a row");
+      return { line, operation, isResolved };
+    });
+    announce(resolved, ledger, context);
+    return resolved;
+  },
+  json: (rows) =>
+    rows.map(({ line, operation, isResolved }) => ({
+      line,
+      reference: operation.reference,
+      operation: operation.id,
+      amount: amountText(operation.amountPaisa ?? 0n),
+      to: recipientOf(operation),
+      state: operation.state,
+      code: operation.code,
+      resolved: isResolved,
+    })),
+  view: (rows) => ({
+    kind: "table",
+    columns: [
+      { key: "line", label: "LINE" },
+      { key: "reference", label: "REFERENCE" },
+      { key: "amount", label: "AMOUNT" },
+      { key: "to", label: "TO" },
+      { key: "state", label: "STATE" },
+      { key: "resolved", label: "RESOLVED" },
+    ],
+    rows: rows.map(({ line, operation, isResolved }) => ({
+      id: operation.reference ?? operation.id,
+      cells: {
+        line: text(line),
+        reference: id(operation.reference),
+        amount: money(operation.amountPaisa),
+        to: id(recipientOf(operation)),
+        state: status(operation.state),
+        resolved: text(isResolved ? "yes" : "no"),
+      },
+    })),
+    empty: "No row of this batch has an unknown outcome.",
+  }),
+  ending: (rows) => {
+    const states = rows.map(({ operation }) => operation);
+    if (states.some(({ state }) => state === "CONFLICT")) return "conflict";
+    return states.some(isUnsettled) ? "uncertain" : undefined;
+  },
+});
+
+/** A row whose outcome is unknown, with its operation as it was read. */
+interface UnknownRow {
+  line: number;
+  operation: Operation;
+}
+
+interface Resolved extends UnknownRow {
+  /** False: it changed meanwhile, or a process works on it. */
+  isResolved: boolean;
+}
+
+function withoutFinding(name: string) {
+  return usage(
+    [
+      "--not-created is required: a row is recorded as not created only if the dashboard does not show it. Nothing was changed.",
+    ],
+    `To list the rows, run 'lenden payout batch export ${name} --only uncertain'. If none was created, run 'lenden payout batch resolve ${name} --not-created'.`,
+  );
+}
+
+/** P4: the process that sends the batch resolves these rows itself. */
+async function rejectInProgress(batch: Batch, ledger: Ledger): Promise<void> {
+  const by = holderNow(batch, ledger);
+  if (!by) return;
+  const { held } = await import("../../../operations/recorded.ts");
+  throw held(`Batch ${batch.id}`, by);
+}
+
+function unknownRows(batch: Batch, ledger: Ledger): UnknownRow[] {
+  const operations = new Map(ledger.unsettled().map((one) => [one.reference, one]));
+  return [...ledger.batches().doubtful(batch)].flatMap(({ line, reference }) => {
+    const operation = operations.get(reference);
+    return operation ? [{ line, operation }] : [];
+  });
+}
+
+interface Lines {
+  first: number;
+  last: number;
+}
+
+/** Reads `3,7-9`. */
+function readLines(list: string): Reading<Lines[]> {
+  const parts = list.split(",").map((part) => /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/.exec(part));
+  const lines = parts.map((part) => {
+    const first = Number(part?.[1]);
+    return { first, last: Number(part?.[2] ?? first) };
+  });
+  return lines.every(({ first, last }) => first <= last)
+    ? accepted(lines)
+    : rejected("This is not a list of line numbers. Example: 3,7-9.");
+}
+
+const problemsShown = 20;
+
+/** @throws Failure `usage` that names every chosen line without a row whose outcome is unknown */
+function chooseRows(
+  unknown: UnknownRow[],
+  lines: Lines[],
+  { batch, ledger }: { batch: Batch; ledger: Ledger },
+): UnknownRow[] {
+  const isIn = (line: number) => lines.some(({ first, last }) => first <= line && line <= last);
+  const known = new Set(unknown.map(({ line }) => line));
+  const all = [...ledger.batches().results(batch)];
+  const empty = lines.filter(
+    ({ first, last }) => !all.some(({ line }) => first <= line && line <= last),
+  );
+  const problems = [
+    ...all
+      .filter(({ line }) => isIn(line) && !known.has(line))
+      .map(
+        ({ line, reference, state, status: seen }) =>
+          `--rows: line ${line} (${reference}) is ${words[standingOf(state, seen)]}.`,
+      ),
+    ...empty.map(({ first, last }) =>
+      first === last
+        ? `--rows: line ${first} has no row.`
+        : `--rows: lines ${first} to ${last} have no row.`,
+    ),
+  ];
+  if (problems.length === 0) return unknown.filter(({ line }) => isIn(line));
+  const more = problems.length - problemsShown;
+  throw usage(
+    [...problems.slice(0, problemsShown), ...(more > 0 ? [`--rows: and ${more} more.`] : [])],
+    `Nothing was changed. To list the rows whose outcome is unknown, run 'lenden payout batch export ${batch.id} --only uncertain'.`,
+  );
+}
+
+const words: Record<ReturnType<typeof standingOf>, string> = {
+  completed: "Completed",
+  processing: "Processing",
+  cancelled: "Cancelled",
+  refused: "rejected",
+  conflict: "in conflict",
+  uncertain: "changing now",
+  unsent: "not sent",
+};
+
+async function confirmRows(batch: Batch, rows: UnknownRow[], context: Context): Promise<void> {
+  const amountPaisa = rows.reduce((sum, { operation }) => sum + (operation.amountPaisa ?? 0n), 0n);
+  await context.confirm({
+    action: `Record ${rowsText(rows.length)} as not created`,
+    rows: [
+      ["Batch", `${batch.id}, ${batch.name}`],
+      ["Total", rowsAnd(rows.length, amountPaisa)],
+      ...rows.map(({ line, operation }): [string, string] => [`Line ${line}`, shown(operation)]),
+      ["Effect", "'lenden payout batch send' sends these rows again"],
+    ],
+    amountPaisa,
+    alwaysAsked: true,
+  });
+}
+
+function shown(operation: Operation): string {
+  const { reference, amountPaisa, openedAt } = operation;
+  const since = `outcome unknown since ${formatTime(openedAt)}`;
+  return `${reference}, ${formatPaisa(amountPaisa ?? 0n)} to ${recipientOf(operation)}, ${since}`;
+}
+
+function recipientOf({ asked }: Operation): string {
+  return String(asked.recipientNumber);
+}
+
+function announce(rows: Resolved[], ledger: Ledger, context: Context): void {
+  for (const { line, operation, isResolved } of rows) {
+    if (isResolved) continue;
+    const by = ledger.holderOf(operation);
+    const why = by
+      ? `process ${by.pid} on ${by.machine} works on it`
+      : `it changed meanwhile (${operation.state})`;
+    const name = `Line ${line} (${operation.reference})`;
+    context.notice(`${name} stays as it is: ${why}.`, "batch.row-changed");
+  }
+  const count = rows.filter(({ isResolved }) => isResolved).length;
+  if (count > 0)
+    context.notice(
+      `${rowsText(count)} recorded as not created. To send ${count === 1 ? "it" : "them"} again with the same ${count === 1 ? "reference" : "references"}, run 'lenden payout batch send' with the same file.`,
+    );
+}

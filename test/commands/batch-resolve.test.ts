@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { built } from "../run.ts";
+import { threeUnknown, unknownBatch } from "./unknown-batch.ts";
+
+describe("payout batch resolve", () => {
+  test("records unknown rows as not created, and the batch sends them with the same references", async () => {
+    const { merchant, file, resolve, states } = await unknownBatch();
+
+    const { code, stdout, stderr } = await merchant.built(resolve("--not-created", "--yes"));
+
+    expect([code, await states()]).toEqual([0, ["CONFIRMED", "NOT_SENT", "NOT_SENT", "NOT_SENT"]]);
+    expect(stderr).toMatch(
+      /Line 3: ROW-2, BDT 5\.00 to 01710000002, outcome unknown since \d+ \w+ \d{4}/,
+    );
+    expect(stderr).not.toContain("ROW-1,");
+    expect(stdout).toContain("ROW-4");
+    expect(await merchant.json(["ledger", "show", "ROW-2"])).toMatchObject({ code: "declared" });
+    expect(await merchant.built(resolve("--not-created", "--json"))).toMatchObject({
+      code: 0,
+      stdout: "[]\n",
+    });
+    expect(await merchant.built(["payout", "batch", "send", file])).toMatchObject({ code: 0 });
+    const references = (await merchant.books("payouts")).map((payout) => payout.merchantRef);
+    expect(references.sort()).toEqual(["ROW-1", "ROW-2", "ROW-3", "ROW-4"]);
+  });
+
+  test("changes nothing if it is not confirmed", async () => {
+    const { merchant, resolve, states } = await unknownBatch();
+
+    const { code, stderr } = await merchant.built(resolve("--not-created"));
+
+    expect([code, await states()]).toEqual([4, threeUnknown]);
+    expect(stderr).toContain("--yes");
+  });
+
+  test("is limited to the lines of --rows", async () => {
+    const { merchant, resolve, states } = await unknownBatch();
+    const line = resolve("--not-created", "--rows", "3,5-9", "--yes", "--json");
+
+    const { code, stdout } = await merchant.built(line);
+
+    expect([code, await states()]).toEqual([0, ["CONFIRMED", "NOT_SENT", "UNCERTAIN", "NOT_SENT"]]);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { line: 3, reference: "ROW-2", amount: "5", to: "01710000002", resolved: true },
+      { line: 5, reference: "ROW-4", state: "NOT_SENT", code: "declared", resolved: true },
+    ]);
+  });
+
+  test("reports all lines of --rows that have no unknown row, and changes nothing", async () => {
+    const { merchant, resolve, states } = await unknownBatch();
+    const line = resolve("--not-created", "--rows", "1,2-3,77", "--yes");
+
+    const { code, stdout, stderr } = await merchant.built(line);
+
+    expect([code, stdout, await states()]).toEqual([2, "", threeUnknown]);
+    expect(stderr).toContain("--rows: line 2 (ROW-1) is Processing.");
+    expect(stderr).toContain("--rows: line 1 has no row.");
+    expect(stderr).toContain("--rows: line 77 has no row.");
+  });
+
+  test.each(["", "3-", "9-7", "0", "3;4", "a"])("rejects --rows %j", async (rows) => {
+    const line = ["payout", "batch", "resolve", "a.csv", "--not-created", "--rows", rows];
+
+    const { code, stderr } = await built(line);
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining("--rows")]);
+  });
+
+  test("explains that --not-created is required", async () => {
+    const { merchant, resolve, states } = await unknownBatch();
+
+    const { code, stderr } = await merchant.built(resolve("--yes"));
+
+    expect([code, await states()]).toEqual([2, threeUnknown]);
+    expect(stderr).toContain("--not-created is required");
+    expect(stderr).toMatch(/payout batch export .*--only uncertain'/);
+  });
+
+  test("P4: is rejected while another process sends the batch", async () => {
+    const { merchant, resolve, states } = await unknownBatch();
+    await merchant.inLedger((ledger) =>
+      ledger
+        .prepare("UPDATE batches SET holder = ?")
+        .run(JSON.stringify({ pid: 1, lock: "?", machine: "m", since: new Date().toISOString() })),
+    );
+
+    const { code, stderr } = await merchant.built(resolve("--not-created", "--yes"));
+
+    expect([code, await states()]).toEqual([7, threeUnknown]);
+    expect(stderr).toContain("process 1 on m");
+  });
+});
