@@ -15,7 +15,7 @@ import { plainPath } from "../operations/plain-path.ts";
 import type { World } from "../operations/world.ts";
 import type { Accounts } from "./accounts.ts";
 import { once } from "./once.ts";
-import { openRunLedgers } from "./run-ledgers.ts";
+import { closeAll, openRunLedgers } from "./run-ledgers.ts";
 import { openWires, type WireOptions, type Wires } from "./wire.ts";
 
 /** The ways to the service. */
@@ -83,10 +83,7 @@ export function openCalls(options: CallsOptions): Calls {
     preview: async (name, input) =>
       new Preview(await requestFor(contract[name], input, await wire())),
     local: async () => createClient(localContract, requireLocal(await wire())),
-    close: async () => {
-      await ledgers.close();
-      await transport.close();
-    },
+    close: () => closeAll([ledgers.close, transport.close]),
   };
 }
 

@@ -59,8 +59,11 @@ export async function openAccountLedger(
     close: () => {
       const isChanged = database.transactionCount() > 0;
       if (isChanged && path !== ":memory:") keepRecent(dirname(path), database, owner);
-      database.close();
-      presence.end();
+      try {
+        database.close();
+      } finally {
+        presence.end();
+      }
     },
   };
 }

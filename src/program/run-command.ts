@@ -44,7 +44,7 @@ export async function runCommand(
   try {
     const everything = { ...given, problems: [...given.problems, ...problems] };
     const results = command.start(everything, session.context);
-    const { code, ending, shown } = await printAll(results, printer, session.takeWarnings);
+    const { code, ending, shown } = await printAll(results, printer, session);
     // Another program's code is passed on, whatever happened.
     if (typeof ending === "number") return code;
     const signal = session.stoppedBy();
@@ -56,6 +56,7 @@ export async function runCommand(
     );
     return whole;
   } catch (error) {
+    await session.close();
     const signal = session.stoppedBy();
     if (!signal || !isHarmless(error)) {
       await session.learnSecrets();
@@ -64,8 +65,6 @@ export async function runCommand(
     const code = codeOfStop(error, signal, command);
     if (isJson && code !== 0) await tell(failureOfStop(signal, error));
     return code;
-  } finally {
-    await session.close();
   }
 }
 
@@ -132,15 +131,18 @@ interface Printed {
 async function printAll(
   results: AsyncIterable<Shown>,
   printer: ReturnType<typeof openPrinter>,
-  takeWarnings: ReturnType<typeof openSession>["takeWarnings"],
+  { close, takeWarnings }: ReturnType<typeof openSession>,
 ): Promise<Printed> {
   let printed: Printed = { code: 0, ending: undefined, shown: undefined };
   for await (const shown of results) {
+    // Closing first lets a single result in JSON show a warning about it.
+    if (!shown.streamed) await close();
     await printer.print(shown, takeWarnings);
     // Of several results, one that ended badly is not made good by the next.
     const { ending } = shown;
     if (ending !== undefined) printed = { code: codeOfEnding(ending), ending, shown };
   }
+  await close();
   await printer.end();
   return printed;
 }

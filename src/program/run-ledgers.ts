@@ -20,6 +20,26 @@ export interface RunLedgers {
   close(): Promise<void>;
 }
 
+/**
+ * Closes all of them, also after one that fails.
+ *
+ * @throws AggregateError with what failed
+ */
+export async function closeAll(closing: (() => void | Promise<void>)[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const close of closing) {
+    try {
+      await close();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) {
+    const messages = errors.map((error) => (error instanceof Error ? error.message : "unknown"));
+    throw new AggregateError(errors, [...new Set(messages)].join("; "));
+  }
+}
+
 export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
   const { host, command, account, scrub } = options;
   const closing: (() => void)[] = [];
@@ -43,8 +63,6 @@ export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
   return {
     own,
     inMemory: (owned) => once(async () => open(owned, ":memory:")),
-    close: async () => {
-      for (const close of closing.reverse()) close();
-    },
+    close: () => closeAll(closing.reverse()),
   };
 }

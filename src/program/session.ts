@@ -20,6 +20,10 @@ export interface Session {
   unsaid(): { operation: string | undefined; warnings: Warning[] };
   /** Makes stored secrets known to the scrubber: what is reported may repeat one that was typed. */
   learnSecrets(): Promise<void>;
+  /**
+   * Ends the run; a second call does nothing. A failure is a warning (P27): what the command did is recorded
+   * by now, and its result stays what it is.
+   */
   close(): Promise<void>;
 }
 
@@ -48,6 +52,7 @@ export function openSession(options: SessionOptions): Session {
   const notice = (message: string, reason?: string): void =>
     reason === undefined ? speech.say(message) : speech.warn({ reason, message });
   let operation: string | undefined;
+  let closed: { signal: Signal | undefined } | undefined;
   const stop = listenForStop(host, { ...options, notice });
   const accounts = accountsOnDemand({ ...options, notice });
   const parts = { ...options, speech, notice, trace: speech.trace, stop, accounts, scrub };
@@ -76,15 +81,23 @@ export function openSession(options: SessionOptions): Session {
 
   return {
     context,
-    stoppedBy: stop.signal,
+    // A signal that arrives while the run closes does not change its exit code.
+    stoppedBy: () => (closed ? closed.signal : stop.signal()),
     takeWarnings: speech.takeWarnings,
     unsaid: () => ({ operation, warnings: speech.takeWarnings() }),
     learnSecrets: async () => {
       if (accounts.isOpened()) await accounts.learnSecrets().catch(() => {});
     },
     close: async () => {
+      if (closed) return;
+      closed = { signal: stop.signal() };
       stop.end();
-      await close();
+      await close().catch((error: unknown) => notice(closingFailed(error), "run.closing-failed"));
     },
   };
+}
+
+function closingFailed(error: unknown): string {
+  const why = error instanceof Error ? error.message.replace(/\.$/, "") : "unknown";
+  return `Cannot close the ledger or a connection: ${why}. This does not change the result.`;
 }

@@ -1,0 +1,82 @@
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { fileOf } from "../batch/files.ts";
+import { openMerchantApart, paymentOf, payoutOf, startService } from "../merchant.ts";
+import { built } from "../run.ts";
+import { isOneFile } from "../tool.js";
+
+const failingClose = resolve(import.meta.dirname, "../failing-close.cjs");
+const warning = "Cannot close the ledger or a connection: disk I/O error.";
+
+/** Runs the built tool; closing its ledger, which is not new, fails. */
+async function failingMerchant() {
+  const merchant = await openMerchantApart();
+  await merchant.id(paymentOf("first"));
+  const env = { ...merchant.env, NODE_OPTIONS: `--require ${failingClose}` };
+  return { merchant, run: (args: string[]) => built(args, { env }) };
+}
+
+describe.skipIf(isOneFile)("P27: a ledger that cannot be closed", () => {
+  test("is a warning after an accepted payout", async () => {
+    const { merchant, run } = await failingMerchant();
+
+    const { code, stdout, stderr } = await run(payoutOf("CLOSE-1"));
+
+    expect([code, stdout]).toEqual([0, expect.stringContaining("CLOSE-1")]);
+    expect(stderr).toContain(warning);
+    expect(stderr).not.toMatch(/nothing was sent|^error/im);
+    expect(await merchant.json(["ledger", "show", "CLOSE-1"])).toMatchObject({
+      state: "CONFIRMED",
+    });
+  });
+
+  test("is in the warnings of a JSON result, and of a JSON error", async () => {
+    const { merchant, run } = await failingMerchant();
+
+    const sent = await run(payoutOf("CLOSE-1", "--json"));
+
+    expect([sent.code, sent.stderr]).toEqual([0, ""]);
+    expect(JSON.parse(sent.stdout)).toMatchObject({
+      merchantRef: "CLOSE-1",
+      warnings: [{ reason: "run.closing-failed", message: expect.stringContaining(warning) }],
+    });
+    await merchant.set("payout", JSON.parse(sent.stdout).payoutId, "Cancelled");
+    const cancelled = await run(payoutOf("CLOSE-1", "--json"));
+    expect(cancelled.code).toBe(10);
+    expect(JSON.parse(cancelled.stdout).warnings).toHaveLength(1);
+  });
+
+  test("does not change the error of a payout whose outcome is unknown", async () => {
+    const { env } = await startService(({ method }) =>
+      method === "GET"
+        ? { data: [{ id: "bkash", providerName: "bKash", codeName: "bkash" }] }
+        : { status: 500, data: null },
+    );
+    const failing = { ...env, NODE_OPTIONS: `--require ${failingClose}` };
+
+    const { code, stderr } = await built(payoutOf("CLOSE-2", "--timeout", "1s", "--json"), {
+      env: failing,
+    });
+
+    expect(code).toBe(75);
+    expect(JSON.parse(stderr).error).toMatchObject({
+      kind: "uncertain",
+      operation: "CLOSE-2",
+      warnings: [{ reason: "run.closing-failed" }],
+    });
+  });
+
+  test("is a warning after a batch", async () => {
+    const { merchant, run } = await failingMerchant();
+    const file = fileOf("ref,amount,to,method\nROW-1,5,01712345678,bkash\n");
+
+    const { code, stdout } = await run(["payout", "batch", "send", file, "--json"]);
+
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      rows: 1,
+      warnings: [{ reason: "run.closing-failed" }],
+    });
+    expect(await merchant.books("payouts")).toHaveLength(1);
+  });
+});
