@@ -1,13 +1,13 @@
 // What the quickest script would do: sign and send with undici, 32 at a time, and keep nothing.
-// Usage: node test/bench/bare.js <base URL> <rows>, which prints payouts per second.
+// Usage: node test/bench/bare.js <base URL> <rows> [<at a time>], which prints payouts per second.
 import { createHmac } from "node:crypto";
 import { Agent, request } from "undici";
 
-const [, , baseUrl, rows] = process.argv;
-const dispatcher = new Agent({ connections: 32 });
+const [, , baseUrl, rows, concurrency = "32"] = process.argv;
+const dispatcher = new Agent({ connections: Number(concurrency) });
 const start = performance.now();
 let next = 0;
-await Promise.all(Array.from({ length: 32 }, work));
+await Promise.all(Array.from({ length: Number(concurrency) }, work));
 console.log(Number(rows) / ((performance.now() - start) / 1000));
 await dispatcher.close();
 

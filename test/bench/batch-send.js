@@ -9,8 +9,10 @@ import { launcher, peakSoFar, scratch, surroundings } from "./commands.js";
  * Sends a file with a ledger of its own: how long it took, its payouts per second while sending, and
  * its memory at its peak. Without a service it plans the file and finds nobody to send to; then the
  * seconds are those until the plan was durable.
+ *
+ * `preload` names a file that Node loads before lenden.
  */
-export async function sendFile(file, baseUrl) {
+export async function sendFile(file, baseUrl, { concurrency = 32, preload } = {}) {
   const data = mkdtempSync(join(scratch, "batch-"));
   const account = {
     LENDEN_API_KEY: "sk_sandbox_abc-abcdefghijkl-xyz",
@@ -18,7 +20,8 @@ export async function sendFile(file, baseUrl) {
     LENDEN_BASE_URL: baseUrl ?? "http://127.0.0.1:9/cp/api/v1",
   };
   const alone = baseUrl ? [] : ["--method-id", "bkash", "--timeout", "10m"];
-  const line = [launcher, "payout", "batch", "send", file, "--concurrency", "32", ...alone];
+  const send = [launcher, "payout", "batch", "send", file, "--concurrency", String(concurrency)];
+  const line = [...(preload ? ["--require", preload] : []), ...send, ...alone];
   const start = performance.now();
   const child = spawn(process.execPath, line, {
     env: surroundings(data, account),

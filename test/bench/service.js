@@ -1,18 +1,24 @@
 // A service that answers at once and keeps nothing: what is measured beside it is the client alone.
-// Usage: node test/bench/service.js, which prints its base URL.
+// Usage: node test/bench/service.js [<milliseconds that each response takes>], which prints its base
+// URL.
 import { createServer } from "node:http";
 
+const latencyMs = Number(process.argv[2] ?? 0);
 let made = 0;
 const server = createServer((request, response) => {
   const chunks = [];
   request.on("data", (chunk) => chunks.push(chunk));
   request.on("end", () => {
     const text = JSON.stringify({ success: true, data: answer(request.url, chunks) });
-    response.writeHead(200, {
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(text),
-    });
-    response.end(text);
+    const respond = () => {
+      response.writeHead(200, {
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(text),
+      });
+      response.end(text);
+    };
+    if (latencyMs > 0) setTimeout(respond, latencyMs);
+    else respond();
   });
 });
 server.keepAliveTimeout = 60_000;
