@@ -1,17 +1,16 @@
-import { type Standing, standingOf } from "../../src/batch/standing.ts";
 import { amountNumber } from "../../src/contract/amount.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
-import { sendsBatch } from "./batch-run.ts";
+import { type PaidFile, sendsBatch } from "./batch-run.ts";
 import type { BatchScenario } from "./batch-scenario.ts";
+import { judgeBatch, standings } from "./batch-verdict.ts";
 import { type Place, payout } from "./commands.ts";
 import { Disk } from "./disk.ts";
 import { picked } from "./faults.ts";
-import { judgeLedger, openedLedger } from "./ledger-verdict.ts";
+import { judgeLedger } from "./ledger-verdict.ts";
 import { Network } from "./network.ts";
 import { payoutPaisa, recipients } from "./scenario.ts";
 import { nothing } from "./stage.ts";
 import { Universe } from "./universe.ts";
-import { isOrdered } from "./verdict.ts";
 import { Watch } from "./watch.ts";
 
 const disk = await Disk.open();
@@ -24,8 +23,11 @@ export async function simulateBatch(scenario: BatchScenario): Promise<Universe> 
   seedForeign(scenario, orders, universe);
   const watch = new Watch(universe);
   const place: Place = { universe, network: new Network(universe, watch) };
-  const runs = () => runsOnce(scenario, orders, place);
-  const others = interleave(scenario, orders, place);
+  const { concurrency } = scenario;
+  const name = "payroll.csv";
+  const file = { name, hash: "ab".repeat(32), orders, concurrency, allowDuplicates: true };
+  const runs = () => runsOnce(file, place);
+  const others = interleave(scenario, file, place);
   await runs();
   for (const gapMs of scenario.gapsMs) {
     universe.timeline.advance(gapMs);
@@ -34,7 +36,7 @@ export async function simulateBatch(scenario: BatchScenario): Promise<Universe> 
   await Promise.all(others.running);
   await recover(runs, others.singles, place);
   judgeLedger(universe, watch);
-  judgeRows(orders, universe);
+  judgeRows(file, universe);
   watch.looksForSecrets(disk.durableText());
   return universe;
 }
@@ -48,22 +50,16 @@ function orderOf(index: number, { amount, to }: { amount: number; to: number }):
   };
 }
 
-async function runsOnce(scenario: BatchScenario, orders: PayoutOrder[], place: Place) {
-  const { tool, ended } = await sendsBatch(orders, scenario.concurrency, place);
-  if (ended.code !== "killed") judgeStandings(ended.code, orders, place.universe);
-  if (ended.code === 7 && tool.sends > 0)
-    place.universe.report("misreported", "the batch was held, but it sent something");
-  return ended.code;
+async function runsOnce(file: PaidFile, place: Place) {
+  const ran = await sendsBatch(file, place);
+  judgeBatch(ran, file, place.universe);
+  return ran.ended.code;
 }
 
 /**
  * While a row waits for its answer others go on, and now and then another process does.
  */
-function interleave(
-  { beside, concurrency }: BatchScenario,
-  orders: PayoutOrder[],
-  place: Place,
-): Others {
+function interleave({ beside }: BatchScenario, file: PaidFile, place: Place): Others {
   const { universe, network } = place;
   const waiting = beside.map((one) => ({ ...one }));
   const others: Others = { singles: [], running: [] };
@@ -78,13 +74,16 @@ function interleave(
     waiting.shift();
     universe.note(`while ${tool.name} waits:`);
     if (next.does === "batch") {
-      const { ended } = await runs(sendsBatch(orders, concurrency, place));
+      const { ended } = await runs(sendsBatch(file, place));
       const wasHeld = [7, 1, "killed"].includes(ended.code);
       if (tool.isBatch && !tool.isDead && !wasHeld)
         universe.report("broken", `P4: two processes had the batch, and one ended ${ended.code}`);
       return;
     }
-    const single = { ...picked(orders, next.row), amountPaisa: picked(payoutPaisa, next.amount) };
+    const single = {
+      ...picked(file.orders, next.row),
+      amountPaisa: picked(payoutPaisa, next.amount),
+    };
     others.singles.push(single);
     await runs(payout(single, place));
   };
@@ -118,48 +117,14 @@ async function recover(
     universe.report("broken", `the batch still ends ${code} after recovery`);
 }
 
-/** Where the ledger says that the rows stand at this moment. */
-function standings(orders: PayoutOrder[], universe: Universe): Map<string, Standing> {
-  const ledger = openedLedger(universe);
-  const [batch] = ledger.batches().list(1);
-  if (!batch) return new Map(orders.map(({ reference }) => [reference, "unsent"]));
-  const rows = [...ledger.batches().results(batch)];
-  if (rows.length !== orders.length) universe.report("lost", "I8: the plan lost rows");
-  return new Map(rows.map((row) => [row.reference, standingOf(row.state, row.status)]));
-}
-
-/** What a run says at its end is true of every row (I5, I8). */
-function judgeStandings(code: number, orders: PayoutOrder[], universe: Universe): void {
-  const found = standings(orders, universe);
-  const says = `the batch ended ${code}`;
-  for (const order of orders) {
-    const standing = found.get(order.reference);
-    const record = bookOf(order, universe);
-    const row = `${order.reference} is ${standing}`;
-    const isSent = standing === "processing" || standing === "completed";
-    if (isSent && !(record && isOrdered(record, order)))
-      universe.report(
-        "misreported",
-        `${says}, ${row}, and the service has ${JSON.stringify(record)}`,
-      );
-    const isDenied = standing === "unsent" || standing === "refused";
-    if (isDenied && record && !record.isForeign)
-      universe.report("misreported", `${says}, ${row}, but it was made`);
-    if (code === 0 && !isSent) universe.report("misreported", `${says}, but ${row}`);
-  }
-}
-
-function bookOf({ reference }: PayoutOrder, { service }: Universe) {
-  return service.payouts.find(({ merchantRef }) => merchantRef === reference);
-}
-
 /** After recovery every row is paid, refused or in conflict, and nobody got anything else. */
-function judgeRows(orders: PayoutOrder[], universe: Universe): void {
-  const found = standings(orders, universe);
+function judgeRows(file: PaidFile, universe: Universe): void {
+  const found = standings(file, universe);
+  if (found.size === 0) universe.report("lost", "the batch was never planned");
   for (const [reference, standing] of found)
     if (["uncertain", "unsent"].includes(standing))
       universe.report("lost", `${reference} is still ${standing}`);
-  const known = new Set(orders.map(({ reference }) => reference));
+  const known = new Set(file.orders.map(({ reference }) => reference));
   const references = universe.service.payouts.map(({ merchantRef }) => merchantRef);
   for (const reference of references)
     if (!known.has(reference)) universe.report("doubled", `${reference} is no row of the batch`);

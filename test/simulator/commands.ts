@@ -1,9 +1,15 @@
 import { ulid } from "ulid";
 import { amountNumber } from "../../src/contract/amount.ts";
+import { contract } from "../../src/contract/index.ts";
 import { generatedPrefix } from "../../src/contract/reference.ts";
+import type { Wire } from "../../src/http/client.ts";
+import { type RawCall, rawOutcome } from "../../src/http/raw.ts";
+import type { Operation } from "../../src/ledger/operation.ts";
+import { sendByHand } from "../../src/operations/by-hand.ts";
 import { cancelRefund } from "../../src/operations/move.ts";
 import { createPayment, createRefund } from "../../src/operations/once.ts";
-import type { PayoutOrder } from "../../src/operations/payout/order.ts";
+import { unread, unsent } from "../../src/operations/outcome.ts";
+import { type PayoutOrder, payoutBody } from "../../src/operations/payout/order.ts";
 import { sendPayout } from "../../src/operations/payout/send.ts";
 import { type Finding, resolve } from "../../src/operations/resolve.ts";
 import type { World } from "../../src/operations/world.ts";
@@ -26,13 +32,15 @@ export interface Place {
   network: Network;
 }
 
-type Payout = Pick<lists.PayoutCommand, "amount" | "to" | "method"> & { reference: number };
+type Payout = Pick<lists.PayoutCommand, "amount" | "to" | "method" | "spelling"> & {
+  reference: number;
+};
 
-export function orderOf({ reference, amount, to, method = 0 }: Payout) {
+export function orderOf({ reference, amount, to, method = 0, spelling = 0 }: Payout) {
   return {
     reference: picked(lists.references, reference),
     amountPaisa: picked(lists.payoutPaisa, amount),
-    recipientNumber: picked(lists.recipients, to),
+    recipientNumber: picked(lists.spellings, spelling)(picked(lists.recipients, to)),
     paymentMethodId: picked(lists.methods, method),
   };
 }
@@ -42,14 +50,63 @@ export function generatedReference({ timeline, random }: Universe): string {
   return `${generatedPrefix}${ulid(timeline.now(), random)}`;
 }
 
-export function payout(order: PayoutOrder, place: Place, { again = false } = {}) {
+/** What a person sees of a payout; whether the API had it before, only `payout send` says. */
+export interface PayoutShown {
+  payout: { payoutId: string; status: string };
+  existing?: boolean;
+  earlier?: Operation | undefined;
+}
+
+export function payout(
+  order: PayoutOrder,
+  place: Place,
+  { again = false, by }: { again?: boolean; by?: lists.By } = {},
+): Promise<Ran<PayoutShown>> {
   const subject = `payout ${order.reference}`;
+  if (by === "api") return raw("payout", payoutBody(order), { subject, again }, place);
   return start(subject, place, (world) => sendPayout(order, world, { again }), again);
+}
+
+const paths = {
+  payout: contract.createPayout.path,
+  payment: contract.createPayment.path,
+  refund: contract.createRefund.path,
+};
+
+/** `lenden api POST`, which ends as the command of the same purpose does. */
+function raw(
+  kind: keyof typeof paths,
+  body: Record<string, unknown>,
+  { subject, again }: { subject: string; again: boolean },
+  place: Place,
+) {
+  const path = paths[kind];
+  const send = async (world: World, wire: Wire) => {
+    const sendOne = async (call: RawCall) => {
+      const outcome = await rawOutcome(call, wire);
+      if (outcome.answer.kind === "unsent") throw unsent(outcome.answer);
+      return { ...outcome, answer: outcome.answer };
+    };
+    const call = { method: "POST" as const, path, body };
+    const { raw, failure, earlier } = await sendByHand(kind, call, sendOne, { again }, world);
+    if (failure) throw failure;
+    const { answer } = raw;
+    if (answer.kind !== "data") throw unread(answer);
+    const fields = new Map(Object.entries(answer.data ?? {}));
+    const text = (name: string) => String(fields.get(name));
+    const payout = { payoutId: text("payoutId"), status: text("status") };
+    const [transactionId, refundRequestId] = [text("transactionId"), text("refundRequestId")];
+    return { payout, transactionId, refundRequestId, earlier };
+  };
+  return start(subject, place, send, again);
 }
 
 type Payment = Extract<lists.Command, { does: "payment" }>;
 
-export function payment({ amount, description, again }: Payment, place: Place) {
+export function payment(
+  { amount, description, again, by }: Payment,
+  place: Place,
+): Promise<Ran<{ transactionId: string }>> {
   const amountPaisa = picked(lists.paymentPaisa, amount);
   const input = {
     description: picked(lists.descriptions, description),
@@ -58,6 +115,13 @@ export function payment({ amount, description, again }: Payment, place: Place) {
     callback_url: "https://shop.test/callback",
   };
   const subject = `payment ${amountNumber(amountPaisa)} ${input.description}`;
+  if (by === "api")
+    return raw(
+      "payment",
+      { ...input, amount: amountNumber(amountPaisa) },
+      { subject, again },
+      place,
+    );
   return start(
     subject,
     place,
@@ -68,12 +132,22 @@ export function payment({ amount, description, again }: Payment, place: Place) {
 
 type Refund = Extract<lists.Command, { does: "refund" }>;
 
-export function refund({ payment: which, amount, again }: Refund, place: Place) {
+export function refund(
+  { payment: which, amount, again, by }: Refund,
+  place: Place,
+): Promise<Ran<{ refundRequestId: string }>> {
   const amountPaisa = picked(lists.refundPaisa, amount);
   const { transactionId } = picked(lists.paid, which);
   const accountNumber = "01912345678";
   const input = { transactionId, accountType: "PERSONAL_ACCOUNT" as const, accountNumber };
   const subject = `refund ${transactionId} ${amountNumber(amountPaisa)}`;
+  if (by === "api")
+    return raw(
+      "refund",
+      { ...input, amount: amountNumber(amountPaisa) },
+      { subject, again },
+      place,
+    );
   return start(
     subject,
     place,
@@ -100,7 +174,7 @@ export function settle(
 async function start<Result>(
   subject: string,
   { universe, network }: Place,
-  work: (world: World) => Promise<Result>,
+  work: (world: World, wire: Wire) => Promise<Result>,
   again = false,
 ): Promise<Ran<Result>> {
   const tool = new Tool(universe, subject, { again });

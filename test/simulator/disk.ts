@@ -103,7 +103,8 @@ export class Disk {
       this.#database.exec("ROLLBACK");
     } catch {}
     this.#database.exec(
-      "DROP TABLE IF EXISTS temp.draft_rows; DROP TABLE IF EXISTS temp.draft_problems",
+      `DROP TABLE IF EXISTS temp.draft_rows; DROP TABLE IF EXISTS temp.draft_problems;
+       DROP TABLE IF EXISTS temp.draft_others; DROP TABLE IF EXISTS temp.plan_others`,
     );
   }
 
@@ -154,6 +155,6 @@ const insertRow = `INSERT INTO batch_rows VALUES (${Array(12).fill("?").join(", 
 /** Temporary tables are no part of the disk. */
 function isWrite(sql: string): boolean {
   if (/^INSERT INTO batch_rows/.test(sql)) return true;
-  if (/draft_|^(?:BEGIN|COMMIT)/.test(sql)) return false;
+  if (/draft_|plan_others|^(?:BEGIN|COMMIT)/.test(sql)) return false;
   return !/^\s*(?:SELECT|PRAGMA user_version$)/i.test(sql);
 }

@@ -2,6 +2,7 @@ import { paisaOf } from "../../src/contract/amount.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
+import { payeeOf } from "./repeats.ts";
 import { baseUrl, type Universe } from "./universe.ts";
 import type { Watch } from "./watch.ts";
 
@@ -54,7 +55,8 @@ function keptOf(operation: Operation, { service }: Universe): Kept | undefined {
       payout && {
         amount: payout.amount,
         isOther:
-          payout.merchantRef !== reference || payout.recipientNumber !== asked.recipientNumber,
+          payout.merchantRef !== reference ||
+          payeeOf(payout.recipientNumber) !== payeeOf(asked.recipientNumber),
       }
     );
   }

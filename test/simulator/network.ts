@@ -25,6 +25,9 @@ export class Network {
   /** Runs other processes while one waits for its answer. */
   meanwhile: (tool: Tool) => Promise<void> = async () => {};
 
+  /** Runs another process while a person is asked whether a batch is to be sent. */
+  question: (tool: Tool) => Promise<void> = async () => {};
+
   constructor(universe: Universe, watch: Watch) {
     this.#universe = universe;
     this.#watch = watch;
@@ -71,7 +74,7 @@ export class Network {
     if (timeline.now() + takesMs > tool.deadlineMs) {
       timeline.advance(tool.deadlineMs - timeline.now());
       tool.cutOff();
-      this.#universe.doubted.add(tool.subject);
+      this.#universe.doubts(tool);
       return broken(true, "stopped");
     }
     timeline.advance(takesMs);
@@ -196,7 +199,7 @@ export class Network {
         data[name] = "another";
     // A response for another reference is not about this payout (P15b).
     const isMixedUp = fault.kind === "other reference" && sent.kind === "payout";
-    if (!isMixedUp) this.#universe.lied.add(sent.tool.subject);
+    if (!isMixedUp) for (const subject of sent.tool.subjects) this.#universe.lied.add(subject);
     return this.#raw(200, JSON.stringify({ success: true, data }));
   }
 
@@ -222,7 +225,7 @@ export class Network {
     );
     const isRead = request.method === "GET";
     const isCertain = ["not sent", "refused", "success: false", "slow"].includes(fault.kind);
-    if (isRead || !isCertain) this.#universe.doubted.add(tool.subject);
+    if (isRead || !isCertain) this.#universe.doubts(tool);
   }
 }
 

@@ -1,9 +1,12 @@
 import type { Operation } from "../../src/ledger/operation.ts";
 import type { Finding } from "../../src/operations/resolve.ts";
 import type { Row } from "../../src/sqlite/database.ts";
+import { sendsBatch } from "./batch-run.ts";
+import { judgeBatch } from "./batch-verdict.ts";
 import * as commands from "./commands.ts";
-import { expectedOf, judgeRepeat } from "./repeats.ts";
-import type { Command, Event, PayoutCommand, Step } from "./scenario.ts";
+import { picked } from "./faults.ts";
+import { expectedOf, judgeRepeat, payeeOf } from "./repeats.ts";
+import type { By, Command, Event, FileOfPayouts, PayoutCommand, Step } from "./scenario.ts";
 import type { PayoutRecord } from "./service.ts";
 import type { Tool } from "./tool.ts";
 import * as verdict from "./verdict.ts";
@@ -24,23 +27,43 @@ export class Player {
   /** Every order that was ever given, by reference: the first is the one that counts. */
   readonly orders = new Map<string, ReturnType<typeof commands.orderOf>>();
 
-  constructor(place: commands.Place, watch: Watch) {
+  /** How each file was given last. */
+  readonly batches = new Map<number, { allowDuplicates: boolean }>();
+  readonly #files: FileOfPayouts[];
+  /** Commands that ran while others waited; the process that waited may die before them. */
+  readonly #beside: Promise<unknown>[] = [];
+
+  constructor(place: commands.Place, watch: Watch, files: FileOfPayouts[] = []) {
     this.#place = place;
+    this.#files = files;
+    const { universe } = place;
     this.#watch = watch;
     place.network.meanwhile = (tool) => this.#meanwhile(tool);
+    place.network.question = async (tool) => {
+      // Drafts share the one connection of the simulated disk: no other file is read meanwhile.
+      const isFile = this.#waiting?.command.does === "batch";
+      if (!isFile && universe.random() < 0.5) await this.#meanwhile(tool);
+    };
   }
 
   async plays({ command, reruns, gapMs, meanwhile }: Step): Promise<void> {
     const { timeline } = this.#place.universe;
     if (isEvent(command)) return this.#happens(command);
     this.#waiting = meanwhile && { ...meanwhile };
-    let code = await this.gives(command);
-    const again = command.does === "payout" ? mayRunAgain.payout : mayRunAgain.once;
+    let code = await this.#givesWhole(command);
+    const isPayout = command.does === "payout" || command.does === "batch";
+    const again = isPayout ? mayRunAgain.payout : mayRunAgain.once;
     for (let rerun = 0; rerun < reruns && again.includes(code); rerun += 1) {
       timeline.advance(gapMs);
-      code = await this.gives(command);
+      code = await this.#givesWhole(command);
     }
     this.#waiting = undefined;
+  }
+
+  async #givesWhole(command: Command): Promise<number | "killed"> {
+    const code = await this.gives(command);
+    await Promise.all(this.#beside.splice(0));
+    return code;
   }
 
   async gives(command: Command): Promise<number | "killed"> {
@@ -55,6 +78,8 @@ export class Player {
         const ran = await commands.refund(command, this.#place);
         return this.#judgeOnce(ran, ran.ended.result?.refundRequestId);
       }
+      case "batch":
+        return this.batch(command.file, command);
       case "cancel":
         return this.#cancels();
       case "resolve":
@@ -63,24 +88,41 @@ export class Player {
   }
 
   /** Given again without --ref, it gets another reference: the ledger has to know that it is a repeat. */
-  #payout({ reference, again = false, ...rest }: PayoutCommand): Promise<number | "killed"> {
+  #payout({ reference, again = false, by, ...rest }: PayoutCommand): Promise<number | "killed"> {
     const order = commands.orderOf({ reference: reference ?? 0, ...rest });
     if (reference === undefined)
       order.reference = commands.generatedReference(this.#place.universe);
-    return this.pays(order, { again });
+    return this.pays(order, { again, by: by ?? "command" });
   }
 
   async pays(
     order: ReturnType<typeof commands.orderOf>,
-    how = { again: false },
+    how: { again: boolean; by?: By } = { again: false },
   ): Promise<number | "killed"> {
     const { universe } = this.#place;
     this.orders.set(order.reference, this.orders.get(order.reference) ?? order);
     const expected = expectedOf(order, how, universe);
     const before = universe.processes;
+    const isAlone = ![...universe.alive].some(({ isBatch }) => isBatch);
     const ran = await commands.payout(order, this.#place, how);
-    if (universe.processes === before + 1) judgeRepeat(ran, expected, universe);
+    if (isAlone && universe.processes === before + 1) judgeRepeat(ran, expected, universe);
     verdict.judgePayout(ran, order, universe);
+    return ran.ended.code;
+  }
+
+  /** `payout batch send` of the n-th file. */
+  async batch(number: number, how: { allowDuplicates: boolean }): Promise<number | "killed"> {
+    const { universe } = this.#place;
+    const [name, hash] = [`file-${number + 1}.csv`, `${number}a`.repeat(32)];
+    const { rows, concurrency } = picked(this.#files, number);
+    const orders = rows.map((row, index) => ({
+      ...commands.orderOf({ reference: 0, ...row }),
+      reference: `F${number + 1}-${index + 1}`,
+    }));
+    const file = { name, hash, orders, concurrency, ...how };
+    this.batches.set(number, how);
+    const ran = await sendsBatch(file, this.#place);
+    judgeBatch(ran, file, universe);
     return ran.ended.code;
   }
 
@@ -113,10 +155,7 @@ export class Player {
     );
     if (!row || typeof row.number !== "bigint") return 0;
     const finding = this.#dashboard(row);
-    const settled = await commands.settle(
-      { id, subject: String(row.command), finding },
-      this.#place,
-    );
+    const settled = await commands.settle({ id, subject: subjectOf(row), finding }, this.#place);
     const isOver = settled.ended.code === 0 || settled.ended.code === "killed";
     if (finding !== undefined && isOver && this.#isWritten(row.number, finding))
       this.#forget(row.number);
@@ -218,12 +257,22 @@ export class Player {
   }
 
   async #meanwhile(tool: Tool): Promise<void> {
+    const { universe } = this.#place;
+    // Meanwhile the other rows of a batch proceed.
+    if (tool.isBatch)
+      for (let turns = universe.random() * 12; turns > 1; turns -= 1) await undefined;
     const waiting = this.#waiting;
-    if (!waiting || waiting.call-- > 0) return;
+    if (!waiting || tool.isDead || waiting.call-- > 0) return;
     this.#waiting = undefined;
-    this.#place.universe.note(`while ${tool.name} waits:`);
-    await this.gives(waiting.command);
+    universe.note(`while ${tool.name} waits:`);
+    const other = this.gives(waiting.command);
+    this.#beside.push(other);
+    await other;
   }
+}
+
+function subjectOf({ kind, reference, command }: Row): string {
+  return kind === "payout" ? `payout ${reference}` : String(command);
 }
 
 /** What the ledger shows of an operation decides: an order that died early left nothing there. */
@@ -232,7 +281,7 @@ function isAsked(record: PayoutRecord, asked: unknown): boolean {
   const fields = new Map(Object.entries(typeof read === "object" && read !== null ? read : {}));
   return (
     fields.get("amount") === record.amount &&
-    fields.get("recipientNumber") === record.recipientNumber
+    payeeOf(fields.get("recipientNumber")) === payeeOf(record.recipientNumber)
   );
 }
 

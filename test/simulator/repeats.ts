@@ -2,6 +2,7 @@ import { isGeneratedReference } from "../../src/contract/reference.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import type { Row } from "../../src/sqlite/database.ts";
 import type { Ran } from "./commands.ts";
+import type { Tool } from "./tool.ts";
 import type { Universe } from "./universe.ts";
 import type { Sent } from "./watch.ts";
 
@@ -15,7 +16,7 @@ const dayMs = 24 * 3_600_000;
 const slackMs = 120_000;
 
 /** One person, however the number is written. */
-function payeeOf(recipient: unknown): string {
+export function payeeOf(recipient: unknown): string {
   return String(recipient)
     .replace(/[^0-9]/g, "")
     .slice(-11);
@@ -26,6 +27,7 @@ interface Payment {
   reference: string;
   payee: string;
   paisa: number;
+  sentAtMs: number;
   /** Sent with --again or --allow-duplicates. */
   isDeliberate: boolean;
   operation: bigint | undefined;
@@ -47,7 +49,7 @@ export class Repeats {
     const known = this.#payments.get(sent.key);
     // The claim of a reference decided; later attempts of the same reference pay nothing more.
     if (known) return;
-    const { fields, operation } = sent;
+    const { fields, operation, tool } = sent;
     const payment: Payment = {
       reference: String(fields.merchantRef),
       payee: payeeOf(fields.recipientNumber),
@@ -55,10 +57,11 @@ export class Repeats {
       isDeliberate: this.#universe.deliberate.has(sent.key),
       operation,
       made: undefined,
+      sentAtMs: this.#universe.timeline.now(),
     };
     for (const earlier of this.#payments.values()) {
       const isAlike = earlier.payee === payment.payee && earlier.paisa === payment.paisa;
-      if (isAlike && this.#isRepeat(payment, earlier))
+      if (isAlike && this.#isRepeat(payment, earlier, tool))
         this.#universe.report(
           "doubled",
           `I9: ${sent.key} repeats ${earlier.reference}, and nothing says that this is meant`,
@@ -72,12 +75,18 @@ export class Repeats {
     if (payment) payment.made = { id, atMs: this.#universe.timeline.now() };
   }
 
-  #isRepeat(payment: Payment, earlier: Payment): boolean {
+  #isRepeat(payment: Payment, earlier: Payment, { isBatch, startedMs }: Tool): boolean {
     if (payment.isDeliberate) return false;
     // Its claim is older: the one that was sent first had to ask, and was sent on purpose.
     const wasFirst = (payment.operation ?? 0n) < (earlier.operation ?? 0n);
     if (wasFirst && earlier.isDeliberate) return false;
     const isOpen = this.#isUnresolved(earlier);
+    if (isBatch) {
+      // What a batch is still to send was looked at when its process started.
+      const isLater = earlier.sentAtMs >= startedMs;
+      if (isLater && earlier.isDeliberate) return false;
+      return isOpen || this.#isRecent(earlier);
+    }
     // An explicit new reference is a decision once the outcome of the earlier payout is known.
     return isOpen || (isGeneratedReference(payment.reference) && this.#isRecent(earlier));
   }
@@ -116,6 +125,13 @@ export function expectedOf(
   );
   if (alike.some(isUnresolved)) return "rejected";
   const nowMs = universe.timeline.now();
+  const planned = universe.disk
+    .durableRows(plannedRows, order.reference, order.amountPaisa)
+    .filter(({ recipient }) => payeeOf(recipient) === payeeOf(order.recipientNumber));
+  if (planned.length > 0) {
+    const isRecent = planned.some((row) => nowMs - Date.parse(String(row.created_at)) < dayMs);
+    return isRecent ? "rejected" : undefined;
+  }
   const accepted = alike.filter(
     ({ state, status }) => state === "CONFIRMED" && status !== "Cancelled",
   );
@@ -131,6 +147,13 @@ export function expectedOf(
 const payoutRows = `
   SELECT reference, state, status, code, amount_paisa, asked, created_at, updated_at
   FROM operations WHERE kind = 'payout'`;
+
+/** What batches are still to send by other references. */
+const plannedRows = `
+  SELECT b.created_at, p.recipient FROM batches b JOIN batch_rows p ON p.batch = b.number
+    LEFT JOIN operations o ON o.account = b.account AND o.reference = p.reference
+  WHERE b.digest IS NOT NULL AND p.reference != ? AND p.amount_paisa = ?
+    AND (o.state IS NULL OR o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access'))`;
 
 /** The ending of a payout beside what was expected, if no other process worked meanwhile. */
 export function judgeRepeat(

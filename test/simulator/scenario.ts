@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { type Fault, faultArbitrary } from "./faults.ts";
 
+/** By the command of its purpose, or as a raw call: `lenden api POST …`. */
+export type By = "command" | "api";
+
 /** Without a reference the tool makes one, as `payout send` without --ref does. */
 export interface PayoutCommand {
   does: "payout";
@@ -8,14 +11,24 @@ export interface PayoutCommand {
   amount: number;
   to: number;
   method?: number;
+  spelling?: number;
   again?: boolean;
+  /** A raw call has a reference in any case. */
+  by?: By;
+}
+
+/** A file of payouts; its references are its own. */
+export interface FileOfPayouts {
+  rows: { amount: number; to: number; spelling: number }[];
+  concurrency: number;
 }
 
 /** One command as a person or a script gives it; what it names are places in the lists below. */
 export type Command =
   | PayoutCommand
-  | { does: "payment"; amount: number; description: number; again: boolean }
-  | { does: "refund"; payment: number; amount: number; again: boolean }
+  | { does: "payment"; amount: number; description: number; again: boolean; by?: By }
+  | { does: "refund"; payment: number; amount: number; again: boolean; by?: By }
+  | { does: "batch"; file: number; allowDuplicates: boolean }
   | { does: "cancel" }
   | { does: "resolve" };
 
@@ -40,6 +53,8 @@ export interface Scenario {
   /** References that another machine of the merchant used before. */
   foreign: { reference: number; amount: number; to: number }[];
   script: Step[];
+  /** What `payout batch send` is given. */
+  files: FileOfPayouts[];
   faults: (Fault | undefined)[];
   /** After how many steps of disk, network and sleep each crash comes; counted from the one before. */
   crashes: { after: number; power: boolean }[];
@@ -51,6 +66,13 @@ export interface Scenario {
 
 export const references = ["INV-1", "INV-2", "INV-3"];
 export const recipients = ["01712345678", "01812345678"];
+/** One number as people write it, and as --number-format sends it. */
+export const spellings: ((local: string) => string)[] = [
+  (local) => local,
+  (local) => `+88${local}`,
+  (local) => `${local.slice(0, 3)}-${local.slice(3, 7)}-${local.slice(7)}`,
+  (local) => `88 ${local}`,
+];
 export const methods = ["bkash", "nagad"];
 /** The third prints as 0.3 in one way alone: two decimals would be signed differently. */
 export const payoutPaisa = [50_000n, 125_050n, 30n];
@@ -63,7 +85,28 @@ export const paid = [
   { transactionId: "TX-PAID-2", taka: 250.5 },
 ];
 
+const by = fc.constantFrom("command" as const, "command" as const, "api" as const);
+
 const rarely = fc.integer({ min: 0, max: 5 }).map((one) => one === 5);
+
+const spelling = fc.constantFrom(0, 0, 0, 1, 2, 3);
+
+const batch: fc.Arbitrary<Command> = fc.record({
+  does: fc.constant("batch" as const),
+  file: fc.nat(1),
+  allowDuplicates: rarely,
+});
+
+const files: fc.Arbitrary<FileOfPayouts[]> = fc.array(
+  fc.record({
+    rows: fc.array(
+      fc.record({ amount: fc.constantFrom(0, 1, 2), to: fc.constantFrom(0, 1, 2, 3), spelling }),
+      { minLength: 1, maxLength: 3 },
+    ),
+    concurrency: fc.integer({ min: 1, max: 3 }),
+  }),
+  { minLength: 2, maxLength: 2 },
+);
 
 const command: fc.Arbitrary<Command> = fc.oneof(
   {
@@ -74,7 +117,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       amount: fc.constantFrom(0, 0, 0, 1, 2),
       to: fc.constantFrom(0, 0, 0, 1),
       method: fc.constantFrom(0, 0, 0, 1),
+      spelling,
       again: rarely,
+      by,
     }),
   },
   {
@@ -84,6 +129,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       amount: fc.nat(1),
       description: fc.nat(1),
       again: rarely,
+      by,
     }),
   },
   {
@@ -93,8 +139,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       payment: fc.nat(1),
       amount: fc.nat(2),
       again: rarely,
+      by,
     }),
   },
+  { weight: 1, arbitrary: batch },
   { weight: 1, arbitrary: fc.constant({ does: "cancel" as const }) },
   { weight: 1, arbitrary: fc.constant({ does: "resolve" as const }) },
 );
@@ -118,7 +166,9 @@ const repeatedPayout: fc.Arbitrary<Command> = fc.record({
   amount: fc.constantFrom(0, 0, 0, 0, 1),
   to: fc.constantFrom(0, 0, 0, 0, 1),
   method: fc.nat(1),
+  spelling,
   again: rarely,
+  by,
 });
 
 const resolves: fc.Arbitrary<Command> = fc.constant({ does: "resolve" as const });
@@ -139,6 +189,7 @@ function scenarioOf(commands: fc.Arbitrary<Command>): fc.Arbitrary<Scenario> {
     foreign: fc.array(fc.record({ reference: fc.nat(2), amount: fc.nat(1), to: fc.nat(1) }), {
       maxLength: 1,
     }),
+    files,
     script: fc.array(step, { minLength: 1, maxLength: 4 }),
     faults: fc.array(faultArbitrary, { maxLength: 10 }),
     crashes: fc.array(fc.record({ after: fc.nat(70), power: fc.boolean() }), { maxLength: 2 }),
@@ -147,9 +198,30 @@ function scenarioOf(commands: fc.Arbitrary<Command>): fc.Arbitrary<Scenario> {
   });
 }
 
+const refunds: fc.Arbitrary<Command> = fc.record({
+  does: fc.constant("refund" as const),
+  payment: fc.constantFrom(0, 0, 0, 1),
+  amount: fc.nat(2),
+  again: fc.boolean(),
+  by,
+});
+
 export const scenarioArbitrary = scenarioOf(command);
 
 /** Commands that are given twice, by mistake or on purpose. */
 export const repeatsArbitrary = scenarioOf(
-  fc.oneof({ weight: 8, arbitrary: repeatedPayout }, { weight: 1, arbitrary: resolves }),
+  fc.oneof(
+    { weight: 7, arbitrary: repeatedPayout },
+    { weight: 5, arbitrary: batch },
+    { weight: 1, arbitrary: resolves },
+  ),
+);
+
+/** Refunds of the same payments, by command and by raw calls. */
+export const refundsArbitrary = scenarioOf(
+  fc.oneof(
+    { weight: 8, arbitrary: refunds },
+    { weight: 1, arbitrary: fc.constant({ does: "cancel" as const }) },
+    { weight: 1, arbitrary: resolves },
+  ),
 );

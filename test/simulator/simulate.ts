@@ -44,10 +44,11 @@ export async function simulate(scenario: Scenario, sums: Sums): Promise<Universe
   seed(universe, scenario);
   const watch = new Watch(universe);
   const place: Place = { universe, network: new Network(universe, watch) };
-  const player = new Player(place, watch);
+  const player = new Player(place, watch, scenario.files);
   for (const step of scenario.script) await player.plays(step);
   await recover(universe, player);
   judgeLedger(universe, watch);
+  judgeRefunds(universe);
   watch.looksForSecrets(disk.durableText());
   add(sums, universe);
   return universe;
@@ -65,8 +66,25 @@ async function recover(universe: Universe, player: Player): Promise<void> {
     if (![0, 3, 4, 5, 9].includes(Number(code)))
       universe.report("broken", `payout ${order.reference} still ends ${code} after recovery`);
   }
+  for (const [file, how] of player.batches) {
+    const code = await player.batch(file, how);
+    if (![0, 2, 5, 6].includes(Number(code)))
+      universe.report("broken", `file ${file + 1} still ends ${code} after recovery`);
+  }
   for (const id of player.unsettled())
     universe.report("broken", `${id} is still unsettled after recovery`);
+}
+
+/** However they were asked for, the refunds of a payment never exceed it. */
+function judgeRefunds(universe: Universe): void {
+  for (const { transactionId, taka } of paid) {
+    const refunds = universe.service.refunds.filter(
+      (one) => one.transactionId === transactionId && one.status !== "Cancelled",
+    );
+    const paisa = refunds.reduce((sum, { amount }) => sum + Math.round(amount * 100), 0);
+    if (paisa > Math.round(taka * 100))
+      universe.report("doubled", `${paisa} paisa of ${transactionId} were refunded in all`);
+  }
 }
 
 function seed({ service, timeline, skewMs }: Universe, { foreign }: Scenario): void {

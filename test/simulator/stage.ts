@@ -21,6 +21,7 @@ export const nothing: Scenario = {
   skewMs: 0,
   foreign: [],
   script: [],
+  files: [],
   faults: [],
   crashes: [],
   diskErrors: [],
@@ -33,7 +34,7 @@ export async function stage(scenario: Partial<Scenario> = {}): Promise<Stage> {
     universe.service.seedPayment(transactionId, taka, universe.timeline.now());
   const watch = new Watch(universe);
   const network = new Network(universe, watch);
-  const player = new Player({ universe, network }, watch);
+  const player = new Player({ universe, network }, watch, scenario.files);
   return { universe, network, player, operations: () => [...openedLedger(universe).all()] };
 }
 

@@ -1,6 +1,6 @@
 import { contract } from "../../src/contract/index.ts";
 import { exits, Failure } from "../../src/failure.ts";
-import { createClient } from "../../src/http/client.ts";
+import { createClient, type Wire } from "../../src/http/client.ts";
 import type { Exchange, Request } from "../../src/http/exchange.ts";
 import type { Transport } from "../../src/http/transport.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
@@ -14,6 +14,8 @@ export interface Ended<Result = unknown> {
   result: Result | undefined;
   says: string;
 }
+
+const noReferences: string[] = [];
 
 /** One process of lenden, from its start to its end or its death. */
 export class Tool {
@@ -45,10 +47,18 @@ export class Tool {
   readonly isBatch: boolean;
   #ledger: Promise<Ledger> | undefined;
 
-  constructor(universe: Universe, subject: string, { again = false, isBatch = false } = {}) {
+  /** The same, with the rows of a batch. */
+  readonly subjects: string[];
+
+  constructor(
+    universe: Universe,
+    subject: string,
+    { again = false, isBatch = false, references = noReferences } = {},
+  ) {
     this.#universe = universe;
     this.pid = universe.nextPid();
     this.subject = subject;
+    this.subjects = [subject, ...references.map((reference) => `payout ${reference}`)];
     this.again = again;
     this.name = `${this.pid} (${subject})`;
     this.startedMs = universe.timeline.now();
@@ -58,23 +68,24 @@ export class Tool {
       this.#die = () => resolve("killed");
     });
     universe.alive.add(this);
-    if (again) universe.deliberate.add(subject);
+    if (again) for (const one of this.subjects) universe.deliberate.add(one);
   }
 
   die(): void {
     this.isDead = true;
     this.diedMs ??= this.#universe.timeline.now();
     this.#universe.alive.delete(this);
-    this.#universe.doubted.add(this.subject);
+    this.#universe.doubts(this);
     this.#die();
   }
 
   /** Runs an operation to the end of the process. */
   async run<Result>(
     exchange: (request: Request, tool: Tool) => Promise<Exchange>,
-    work: (world: World) => Promise<Result>,
+    work: (world: World, wire: Wire) => Promise<Result>,
   ): Promise<Ended<Result>> {
-    const worked = ended(work(this.#world({ exchange: (one) => exchange(one, this), close })));
+    const { world, wire } = this.#connected({ exchange: (one) => exchange(one, this), close });
+    const worked = ended(work(world, wire));
     const end = await Promise.race([worked, this.#killed]);
     this.#universe.alive.delete(this);
     const known: Ended<Result> =
@@ -83,7 +94,7 @@ export class Tool {
     return known;
   }
 
-  #world(transport: Transport): World {
+  #connected(transport: Transport): { world: World; wire: Wire } {
     const { timeline } = this.#universe;
     const now = () => timeline.now();
     const random = () => this.#universe.random();
@@ -93,7 +104,7 @@ export class Tool {
       if (this.#universe.crashesNow(this)) return never();
     };
     const clock = openServiceClock();
-    const client = createClient(contract, {
+    const wire: Wire = {
       transport,
       baseUrl,
       apiKey: keys.apiKey,
@@ -104,9 +115,9 @@ export class Tool {
       sleep,
       signal: this.#cutOff.signal,
       onClock: clock.saw,
-    });
-    return {
-      client,
+    };
+    const world: World = {
+      client: createClient(contract, wire),
       ledger: () => this.ledger(),
       account: { baseUrl, environment: "sandbox" },
       now,
@@ -121,6 +132,7 @@ export class Tool {
       clockAheadLeastMs: clock.aheadLeastMs,
       notice: () => {},
     };
+    return { world, wire };
   }
 
   /** Who is to stop sleeps no longer: somebody who waits for the time to pass waits for ever. */
@@ -148,7 +160,7 @@ export class Tool {
       if (this.isDead) throw new Error("this process is dead");
       if (when === "before" && sql !== "ROLLBACK" && universe.failsDisk()) {
         universe.note(`disk error at ${sql.trim().slice(0, 30)}`);
-        universe.doubted.add(this.subject);
+        universe.doubts(this);
         throw new Error("SQLITE_FULL: database or disk is full");
       }
       if (universe.crashesNow(this)) throw new Error("this process is dead");

@@ -107,6 +107,11 @@ export class Universe {
     this.trace.push(`${new Date(this.timeline.now()).toISOString().slice(11, 23)} ${text}`);
   }
 
+  /** What this process is about may be in the ledger without a known outcome. */
+  doubts({ subjects }: Tool): void {
+    for (const subject of subjects) this.doubted.add(subject);
+  }
+
   report(what: Wrong, says: string): void {
     this.note(`** ${what}: ${says}`);
     this.wrong.push({ what, says });

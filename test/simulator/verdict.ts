@@ -1,12 +1,12 @@
 import { amountNumber } from "../../src/contract/amount.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
-import type { SentPayout } from "../../src/operations/payout/send.ts";
-import type { Ran } from "./commands.ts";
+import type { PayoutShown, Ran } from "./commands.ts";
+import { payeeOf } from "./repeats.ts";
 import type { PayoutRecord } from "./service.ts";
 import type { Universe } from "./universe.ts";
 
 /** What each exit code promises, held against the service's own books. */
-export function judgePayout(ran: Ran<SentPayout>, order: PayoutOrder, universe: Universe): void {
+export function judgePayout(ran: Ran<PayoutShown>, order: PayoutOrder, universe: Universe): void {
   const { code, result } = ran.ended;
   const record = bookOf(order.reference, universe);
   const says = `payout ${order.reference} ended ${code}`;
@@ -17,8 +17,9 @@ export function judgePayout(ran: Ran<SentPayout>, order: PayoutOrder, universe: 
       universe.report("misreported", `${says}, but it is ${JSON.stringify(record)}`);
     if (result?.payout.payoutId !== record?.payoutId)
       universe.report("misreported", `${says} with the id of another payout`);
-    if (result && record && !universe.wasSkewed)
-      judgeExisting({ existing: result.existing, record, ran }, universe);
+    const existing = result?.existing;
+    if (existing !== undefined && record && !universe.wasSkewed)
+      judgeExisting({ existing, record, ran }, universe);
   }
   // A rejected API key, while the payout is looked at that an earlier run has confirmed.
   const saysConfirmed = code === 4 && ran.ended.says.includes("is confirmed");
@@ -73,14 +74,14 @@ function judgeExisting(
     universe.report("misreported", `payout ${record.merchantRef}: existing is ${existing}`);
 }
 
-function bookOf(reference: string, { service }: Universe): PayoutRecord | undefined {
+export function bookOf(reference: string, { service }: Universe): PayoutRecord | undefined {
   return service.payouts.find(({ merchantRef }) => merchantRef === reference);
 }
 
 export function isOrdered(record: PayoutRecord, order: PayoutOrder): boolean {
   return (
     record.amount === amountNumber(order.amountPaisa) &&
-    record.recipientNumber === order.recipientNumber
+    payeeOf(record.recipientNumber) === payeeOf(order.recipientNumber)
   );
 }
 
@@ -96,7 +97,7 @@ function isConflict(
   const isOther =
     first !== undefined &&
     (first.amount_paisa !== order.amountPaisa ||
-      !String(first.asked).includes(order.recipientNumber) ||
+      !String(first.asked).includes(`"${order.recipientNumber}"`) ||
       !String(first.asked).includes(order.paymentMethodId));
   return (
     isOther ||

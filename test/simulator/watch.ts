@@ -123,7 +123,7 @@ export class Watch {
     const isExact = ![...this.#universe.alive].some(({ isBatch }) => isBatch);
     if (timestamp !== Math.floor(nowMs / 1000) && isExact)
       this.#universe.report("broken", `I7: ${key} has the timestamp of another moment`);
-    if (!tool.isBatch) this.#repeats.sees(sent);
+    this.#repeats.sees(sent);
     this.#signatures.add(request.headers["x-payout-signature"] ?? "none");
     if (tool.subject !== `payout ${fields.merchantRef}` && !tool.isBatch)
       this.#universe.report("doubled", `I6: ${tool.subject} was sent as ${key}`);

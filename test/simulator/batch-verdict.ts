@@ -1,0 +1,44 @@
+import { type Standing, standingOf } from "../../src/batch/standing.ts";
+import type { PayoutOrder } from "../../src/operations/payout/order.ts";
+import type { PaidFile } from "./batch-run.ts";
+import type { Ran } from "./commands.ts";
+import { openedLedger } from "./ledger-verdict.ts";
+import type { Universe } from "./universe.ts";
+import { bookOf, isOrdered } from "./verdict.ts";
+
+/** What the end of a batch's run says is true of every row (I5, I8). */
+export function judgeBatch({ tool, ended }: Ran, file: PaidFile, universe: Universe): void {
+  const { code } = ended;
+  if (code === "killed") return;
+  if ((code === 7 || code === 2) && tool.sends > 0)
+    universe.report("misreported", `${tool.name} ended ${code}, but it sent something`);
+  const found = standings(file, universe);
+  const says = `${tool.name} ended ${code}`;
+  for (const order of file.orders) {
+    const standing = found.get(order.reference);
+    if (standing) judgeRow(`${says}, ${order.reference} is ${standing}`, standing, order, universe);
+    const isSent = standing === "processing" || standing === "completed";
+    if (code === 0 && !isSent)
+      universe.report("misreported", `${says}, but ${order.reference} is ${standing}`);
+  }
+}
+
+function judgeRow(says: string, standing: Standing, order: PayoutOrder, universe: Universe): void {
+  const record = bookOf(order.reference, universe);
+  const isSent = standing === "processing" || standing === "completed";
+  if (isSent && !(record && isOrdered(record, order)))
+    universe.report("misreported", `${says}, and the service has ${JSON.stringify(record)}`);
+  const isDenied = standing === "unsent" || standing === "refused";
+  if (isDenied && record && !record.isForeign)
+    universe.report("misreported", `${says}, but it was made`);
+}
+
+/** The status of each row by the ledger at this moment; empty before the batch was planned. */
+export function standings({ hash, orders }: PaidFile, universe: Universe): Map<string, Standing> {
+  const ledger = openedLedger(universe);
+  const batch = ledger.batches().ofFile(hash);
+  if (!batch?.plan) return new Map();
+  const rows = [...ledger.batches().results(batch)];
+  if (rows.length !== orders.length) universe.report("lost", "I8: the plan lost rows");
+  return new Map(rows.map((row) => [row.reference, standingOf(row.state, row.status)]));
+}
