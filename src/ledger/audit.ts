@@ -25,17 +25,17 @@ export function* auditRows(database: Database): Iterable<Finding> {
 }
 
 const pageSize = 500;
+/** Numbers may have been changed to any value. */
+const lowest = -(2n ** 63n);
 
 function* auditOperations(database: Database): Iterable<Finding> {
-  for (const row of pagesOf(database, operationsInSql)) {
-    const { history, ...columns } = row;
-    const name = String(row.id);
-    const replayed = replay(eventsIn(String(history)));
+  for (const { columns, events } of operationsIn(database)) {
+    const name = columns.id ?? "";
+    const replayed = replay(events);
     if (!replayed) yield { kind: "operation", name, problem: "added", columns: [] };
     else {
-      const stored = immutableColumns(columns);
-      const changed = differences(replayed.columns, stored).filter(
-        (column) => !replayed.mayDiffer(column, stored),
+      const changed = differences(replayed.columns, columns).filter(
+        (column) => !replayed.mayDiffer(column, columns),
       );
       if (changed.length > 0)
         yield { kind: "operation", name, problem: "changed", columns: changed };
@@ -49,14 +49,32 @@ function* auditOperations(database: Database): Iterable<Finding> {
     yield { kind: "operation", name: String(operation), problem: "missing", columns: [] };
 }
 
-const operationsInSql = `
-  SELECT o.*, (SELECT json_group_array(json_array(at, event, data)) FROM
-    (SELECT at, event, data FROM events WHERE operation = o.number ORDER BY number)) AS history
-  FROM operations o WHERE number > ? ORDER BY number LIMIT ${pageSize}`;
+interface OperationWithEvents {
+  columns: Columns;
+  events: ReplayedEvent[];
+}
 
-function eventsIn(history: string): ReplayedEvent[] {
-  const found: [string, string, string][] = JSON.parse(history);
-  return found.map(([at, event, data]) => ({ at, event, data }));
+/** A page is one text, because a value that is handed over by SQLite costs more than to parse it. */
+function* operationsIn(database: Database): Iterable<OperationWithEvents> {
+  const names = database
+    .prepare("SELECT name FROM pragma_table_info('operations') WHERE name != 'holder'")
+    .all()
+    .map(({ name }) => String(name));
+  const page = database.prepare(`
+    SELECT json_group_array(json_array(json_object(${names.map((name) => `'${name}', CAST("${name}" AS TEXT)`)}), json(
+      (SELECT json_group_array(json_array(at, event, iif(json_valid(data), json(data), NULL)))
+        FROM (SELECT at, event, data FROM events WHERE operation = o.number ORDER BY number))))) AS page
+    FROM (SELECT * FROM operations WHERE number > ? ORDER BY number LIMIT ${pageSize}) o`);
+  for (let after = lowest; ; ) {
+    const found: [Columns, [string, string, unknown][]][] = JSON.parse(
+      String(page.get(after)?.page),
+    );
+    for (const [columns, events] of found)
+      yield { columns, events: events.map(([at, event, data]) => ({ at, event, data })) };
+    const last = found.at(-1);
+    if (!last) return;
+    after = BigInt(last[0].number ?? 0);
+  }
 }
 
 interface RecordedTable {
@@ -127,7 +145,7 @@ function* auditCallbacks(database: Database): Iterable<Finding> {
 /** Memory does not grow with the ledger. */
 function* pagesOf(database: Database, sql: string): Iterable<Row> {
   const page = database.prepare(sql);
-  for (let after = -(2n ** 63n); ; ) {
+  for (let after = lowest; ; ) {
     const rows = page.all(after);
     yield* rows;
     const last = rows.at(-1);

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Database, Row } from "../sqlite/database.ts";
+import type { Database } from "../sqlite/database.ts";
 
 /** What happened to an operation, or to the ledger as a whole; never changed, never deleted. */
 export interface Event {
@@ -34,10 +34,11 @@ export function openChain(database: Database) {
       // Inside one transaction no other process can have added an event.
       let before =
         own?.transaction === transaction ? own.hash : String(newest.get()?.hash ?? beginning);
-      const linked = events.map((event) => {
-        const { operation, batch = null, at, event: name, data } = event;
-        before = hashOf({ ...event, batch, commitId: null }, before);
-        return [textOf(operation), textOf(batch), at, name, data, before];
+      const linked = events.map(({ at, event, data, ...about }) => {
+        const operation = about.operation === null ? null : String(about.operation);
+        const batch = about.batch === undefined ? null : String(about.batch);
+        before = hashOf({ operation, batch, at, event, data, commitId: null }, before);
+        return [operation, batch, at, event, data, before];
       });
       add.run(JSON.stringify(linked));
       tips.set(database, { transaction, hash: before });
@@ -47,11 +48,11 @@ export function openChain(database: Database) {
     walk(): { events: number; brokenAt: number | null } {
       let before = beginning;
       let events = 0;
-      for (const row of rowsOf(database)) {
+      for (const stored of storedIn(database)) {
         const place = events + 1;
-        if (row.number !== BigInt(place) || row.hash !== hashOf(storedIn(row), before))
+        if (stored.number !== String(place) || stored.hash !== hashOf(stored, before))
           return { events, brokenAt: place };
-        before = row.hash;
+        before = stored.hash;
         events = place;
       }
       return { events, brokenAt: null };
@@ -62,50 +63,47 @@ export function openChain(database: Database) {
 /** Of a database, not of a chain: several parts of a run may append to it in one transaction. */
 const tips = new WeakMap<Database, { transaction: number; hash: string }>();
 
-/** Page by page: memory does not grow with the history. */
-function* rowsOf(database: Database): Iterable<Row> {
-  const page = database.prepare(
-    `SELECT number, operation, batch, at, event, data, commit_id, hash FROM events WHERE number > ?
-     ORDER BY number LIMIT ${pageSize}`,
-  );
-  for (let after = 0n; ; ) {
-    const rows = page.all(after);
-    yield* rows;
-    const last = rows.at(-1);
+/**
+ * Page by page: memory does not grow with the history. A page is one text, because a value that is
+ * handed over by SQLite costs more than to parse it.
+ */
+function* storedIn(database: Database): Iterable<StoredEvent> {
+  const page = database.prepare(`
+    SELECT json_group_array(json_object('number', CAST(number AS TEXT),
+      'operation', CAST(operation AS TEXT), 'batch', CAST(batch AS TEXT), 'at', at, 'event', event,
+      'data', data, 'commitId', commit_id, 'hash', hash)) AS page
+    FROM (SELECT * FROM events WHERE number > ? ORDER BY number LIMIT ${pageSize})`);
+  // From the lowest number that there can be: an event before the first was added.
+  for (let after = -(2n ** 63n); ; ) {
+    const found: StoredEvent[] = JSON.parse(String(page.get(after)?.page));
+    yield* found;
+    const last = found.at(-1);
     if (!last) return;
-    after = BigInt(last.number ?? 0n);
+    after = BigInt(last.number);
   }
 }
 
-interface StoredEvent extends Omit<Event, "batch"> {
-  batch: bigint | null;
+/** Numbers are text. */
+interface CoveredColumns extends Pick<Event, "at" | "event" | "data"> {
+  operation: string | null;
+  batch: string | null;
   /** The write that the event was part of; null before writes had one. */
   commitId: string | null;
 }
 
-function storedIn({ operation, batch, at, event, data, commit_id }: Row): StoredEvent {
-  return {
-    operation: typeof operation === "bigint" ? operation : null,
-    batch: typeof batch === "bigint" ? batch : null,
-    at: String(at),
-    event: String(event),
-    data: String(data),
-    commitId: typeof commit_id === "string" ? commit_id : null,
-  };
+interface StoredEvent extends CoveredColumns {
+  number: string;
+  hash: string;
 }
 
 /**
  * The first form is that of the events that are older than the columns `batch` and `commit_id`. Which
  * form an event has follows from its columns alone, so that none of them can be changed.
  */
-function hashOf({ operation, batch, at, event, data, commitId }: StoredEvent, before: string) {
+function hashOf({ operation, batch, at, event, data, commitId }: CoveredColumns, before: string) {
   const isOld = operation !== null && batch === null && commitId === null;
   const covered = isOld
-    ? [before, textOf(operation), at, event, data]
-    : [before, textOf(operation), textOf(batch), at, event, data, commitId];
+    ? [before, operation, at, event, data]
+    : [before, operation, batch, at, event, data, commitId];
   return hash("sha256", JSON.stringify(covered));
-}
-
-function textOf(number: bigint | null): string | null {
-  return number === null ? null : String(number);
 }

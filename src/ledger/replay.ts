@@ -2,8 +2,8 @@
 export interface ReplayedEvent {
   at: string;
   event: string;
-  /** JSON. */
-  data: string;
+  /** As it was parsed; null where it was no JSON. */
+  data: unknown;
 }
 
 /** The columns of an operation by name, as text. */
@@ -21,7 +21,7 @@ export interface Replayed {
  * event left it. Undefined without a readable intent.
  */
 export function replay(events: ReplayedEvent[]): Replayed | undefined {
-  const [intent, ...later] = events.map((one) => ({ ...one, data: fieldsIn(one.data) }));
+  const [intent, ...later] = events.map((one) => ({ ...one, data: fieldsOf(one.data) }));
   if (intent?.event !== "intent" || !intent.data) return undefined;
   const { at, data } = intent;
   const columns: Columns = {
@@ -83,7 +83,7 @@ function after(
  * were stored by other rules: what is possible is less exact.
  */
 function differencesOfOld(events: ReplayedEvent[]): Replayed["mayDiffer"] {
-  const told = events.map(({ data }) => fieldsIn(data) ?? {});
+  const told = events.map(({ data }) => fieldsOf(data) ?? {});
   const times: (string | null)[] = events.map(({ at }) => at);
   return (name, { [name]: value = null, created_at, updated_at, resumed_at }) => {
     if (name === "code" || name === "message")
@@ -97,13 +97,8 @@ function differencesOfOld(events: ReplayedEvent[]): Replayed["mayDiffer"] {
 
 type Fields = Record<string, unknown>;
 
-function fieldsIn(json: string): Fields | undefined {
-  try {
-    const found: unknown = JSON.parse(json);
-    return typeof found === "object" && found !== null ? { ...found } : undefined;
-  } catch {
-    return undefined;
-  }
+function fieldsOf(found: unknown): Fields | undefined {
+  return typeof found === "object" && found !== null ? { ...found } : undefined;
 }
 
 /** As SQLite stores it: half of a character is no text there. */
