@@ -318,7 +318,7 @@ _lenden_known() {
       flags='--exact'
       ;;
     'ledger check')
-      flags='--accept'
+      flags='--accept --accept-hash:'
       ;;
     'callback')
       members='listen verify list show replay test'

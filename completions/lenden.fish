@@ -495,7 +495,8 @@ function __lenden_known --no-scope-shadowing
                 '--exact Write CSV cells unchanged; a spreadsheet may run them as formulas'
         case 'ledger check'
             set flags \
-                '--accept Start a new ledger if this one is empty or missing'
+                '--accept Accept the ledger as it is, after you reviewed it' \
+                '--accept-hash: The same non-interactively, if its newest event has this hash'
         case 'callback'
             set members \
                 'listen Receive callbacks on this machine, verify each, and pass it on' \

@@ -602,7 +602,8 @@ $global:LendenPlaces = @{
     }
     'ledger check' = @{
         flags = @(
-            '--accept Start a new ledger if this one is empty or missing'
+            '--accept Accept the ledger as it is, after you reviewed it'
+            '--accept-hash: The same non-interactively, if its newest event has this hash'
         )
     }
     'callback' = @{

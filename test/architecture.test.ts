@@ -38,7 +38,7 @@ const mayImport: Record<string, string[]> = {
     "string-argv",
   ],
   sqlite: ["failure.ts", "error-code.ts", "libsql"],
-  ledger: ["sqlite", "contract", "failure.ts", "state.ts"],
+  ledger: ["sqlite", "contract", "failure.ts", "state.ts", "error-code.ts", "make-folder.ts"],
   batch: [
     "operations",
     "ledger",
@@ -82,6 +82,7 @@ const mayImport: Record<string, string[]> = {
     "failure.ts",
     "error-code.ts",
     "http/proxy.ts",
+    "ledger/head.ts",
     "ledger/health.ts",
     "types:frame",
   ],

@@ -18,6 +18,7 @@ import type { Batch, BatchFile, PaidElsewhere } from "../ledger/batches/batch.ts
 import type { StoredCallback } from "../ledger/callbacks/callback.ts";
 import type { Draft } from "../ledger/drafts/draft.ts";
 import type { Problem, ProblemKind } from "../ledger/drafts/problems.ts";
+import type { Integrity } from "../ledger/integrity.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { World } from "../operations/world.ts";
@@ -48,8 +49,8 @@ export interface Context {
   world(): Promise<World>;
   /** The ledger of the account. */
   ledger(): Promise<Ledger>;
-  /** What is wrong with the ledger's file; undefined if it can be opened, or is yet to be created. */
-  lostLedger(): Promise<LostLedger | undefined>;
+  /** The ledger as a file: of all accounts at once, and without a key. */
+  ledgerMaintenance(): Promise<LedgerMaintenance>;
   /** An id as it was typed, or the newest one of its kind in the ledger: `@last`, `@2`, … */
   idOf(kind: Resource, typed: string): Promise<string>;
   /** The world of another account than the chosen one: the demo's own sandbox. */
@@ -113,11 +114,27 @@ export interface RawOutcome {
   body: unknown;
 }
 
-/** A ledger that is empty, or missing although it was used before. */
-export interface LostLedger {
+export interface LedgerMaintenance {
+  /** Reads the whole ledger; it is created if there was none so far. */
+  check(): Promise<LedgerCheck>;
+  /** Why a user has to accept the ledger before anything is sent; undefined if there is no reason. */
+  unaccepted(): Promise<UnacceptedLedger | undefined>;
+}
+
+export interface LedgerCheck extends Integrity {
+  holds: boolean;
+  /** Whether the ledger contains the newest event that was stored outside of it, if that is known. */
+  head: "contained" | "not-contained" | "missing" | "unreadable";
+}
+
+/** A ledger that knows less than an earlier one did. */
+export interface UnacceptedLedger {
   path: string;
-  state: "empty" | "missing";
-  /** Starts a new ledger in its place, and records that a user accepted it. */
+  /** Truncated: also by a rollback to an older copy. */
+  state: "empty" | "missing" | "truncated" | "replaced";
+  /** The hash of its newest event; null if it has none. */
+  newest: string | null;
+  /** Records that a user accepted it; starts a new ledger in place of an empty or missing one. */
   accept(): Promise<void>;
 }
 
@@ -137,6 +154,8 @@ export interface Confirmation {
   amountPaisa?: Paisa;
   /** Whether a sandbox account sees the rows too; it is never asked. */
   alwaysShown?: boolean;
+  /** Whether it concerns all accounts of this machine: then no profile is shown, and none is needed. */
+  ofAllAccounts?: boolean;
   /** The stored profile that is about to change. No request is sent to its account. */
   profile?: { name: string; environment: Environment; key: string };
   /** Each is confirmed in a terminal, in the sandbox too. Otherwise, and with --yes, it is printed. */

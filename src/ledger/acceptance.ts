@@ -1,18 +1,28 @@
 import type { Database } from "../sqlite/database.ts";
 import { openChain } from "./chain.ts";
+import type { Head } from "./head.ts";
 
 /** That a user accepted the ledger as it is, although an earlier one knew more. */
 export interface Acceptance {
   /** ISO 8601. */
   at: string;
   user: string;
-  /** What was wrong: "missing", "empty", … */
+  /** What was wrong: "missing", "empty", "truncated" or "replaced". */
   state: string;
+  /** The event that it did not contain, if one was stored. */
+  stored?: Head;
 }
 
 /** Inside a transaction. */
-export function recordAcceptance(database: Database, { at, user, state }: Acceptance): void {
-  const data = JSON.stringify({ user, state });
+export function recordAcceptance(
+  database: Database,
+  { at, user, state, stored }: Acceptance,
+): void {
+  const data = JSON.stringify({
+    user,
+    state,
+    ...(stored ? { stored: { number: String(stored.number), hash: stored.hash } } : {}),
+  });
   openChain(database).append([{ operation: null, at, event: "accepted", data }]);
 }
 

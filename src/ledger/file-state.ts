@@ -16,14 +16,16 @@ export type FileState =
 /**
  * Looks for a ledger without opening it. The ledger is created before any of its traces, so that a
  * trace without a ledger means that one was lost.
+ *
+ * @param head the file of its stored head, which is such a trace
  */
-export function ledgerFileState(path: string): FileState {
+export function ledgerFileState(path: string, head: string): FileState {
   const size = sizeOf(path);
   if (size !== undefined) return { kind: size === 0 ? "empty" : "present" };
-  const traces = tracesBeside(path);
+  const traces = [...tracesBeside(path), ...(existsSync(head) ? [head] : [])].slice(0, mostTraces);
   if (traces.length === 0) return { kind: "new" };
   // Another process may have created the ledger between the two looks.
-  return sizeOf(path) === undefined ? { kind: "missing", traces } : ledgerFileState(path);
+  return sizeOf(path) === undefined ? { kind: "missing", traces } : ledgerFileState(path, head);
 }
 
 /** Why nothing can be read from such a ledger or sent; undefined if it can be used. */
@@ -36,12 +38,10 @@ export function lossOf(state: FileState, path: string): Failure | undefined {
 /**
  * A database without tables is as empty as a file without content.
  *
- * @throws Failure `internal`, and closes the database
+ * @throws Failure `internal`
  */
 export function rejectWithoutTables(database: Database, path: string): void {
-  if (hasTables(database)) return;
-  database.close();
-  throw lost(`${path} is empty`);
+  if (!hasTables(database)) throw lost(`${path} is empty`);
 }
 
 export function hasTables(database: Database): boolean {
@@ -67,15 +67,13 @@ const mostTraces = 3;
 function tracesBeside(path: string): string[] {
   const name = basename(path);
   const draft = new RegExp(`^${name}\\.[0-9A-Z]{26}\\.new`); // see createLedger
-  return namesIn(dirname(path))
-    .filter(
-      (one) =>
-        one === "processes" ||
-        /^methods-[0-9a-f]{24}\.json$/.test(one) ||
-        /^ledger.*(?:backup|\.bak)/.test(one) ||
-        (one.startsWith(name) && !draft.test(one)),
-    )
-    .slice(0, mostTraces);
+  return namesIn(dirname(path)).filter(
+    (one) =>
+      one === "processes" ||
+      /^methods-[0-9a-f]{24}\.json$/.test(one) ||
+      /^ledger.*(?:backup|\.bak)/.test(one) ||
+      (one.startsWith(name) && !draft.test(one)),
+  );
 }
 
 function namesIn(folder: string): string[] {

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import type { Database } from "../sqlite/database.ts";
 import { openDatabase } from "../sqlite/open.ts";
 import { ledgerFileState, lossOf, rejectWithoutTables } from "./file-state.ts";
+import { containsHead, readHead } from "./head.ts";
 
 /** How a ledger is, of whichever account. */
 export interface Health {
@@ -9,6 +10,8 @@ export interface Health {
   faults: string[];
   /** Operations of which nobody knows yet whether they happened. */
   uncertainCount: number;
+  /** Whether the newest event that was stored outside of it is in it. */
+  containsHead: boolean;
   /** The size of its file, in bytes. */
   bytes: number;
 }
@@ -20,17 +23,20 @@ const faultsShown = 3;
  *
  * @throws Failure `internal` when it was lost, or is no database at all
  */
-export async function checkHealth(path: string): Promise<Health | undefined> {
-  const state = ledgerFileState(path);
+export async function checkHealth(path: string, head: string): Promise<Health | undefined> {
+  const state = ledgerFileState(path, head);
   const loss = lossOf(state, path);
   if (loss) throw loss;
   if (state.kind === "new") return undefined;
   const database = await openDatabase(path);
-  rejectWithoutTables(database, path);
   try {
+    rejectWithoutTables(database, path);
     const faults = faultsIn(database);
     const { size: bytes } = statSync(path);
-    return { faults, uncertainCount: faults.length > 0 ? 0 : countUncertain(), bytes };
+    if (faults.length > 0) return { faults, uncertainCount: 0, containsHead: true, bytes };
+    const stored = readHead(head);
+    const isContained = stored.kind !== "head" || containsHead(database, stored.head);
+    return { faults, uncertainCount: countUncertain(), containsHead: isContained, bytes };
   } finally {
     database.close();
   }

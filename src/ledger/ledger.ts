@@ -1,10 +1,7 @@
 import type { Database } from "../sqlite/database.ts";
-import { lastAcceptance } from "./acceptance.ts";
-import { auditSchema } from "./audit-schema.ts";
 import { type Batches, openBatches } from "./batches/batches.ts";
 import { type Callbacks, openCallbacks } from "./callbacks/callbacks.ts";
 import { openChanges } from "./changes.ts";
-import { faultsIn } from "./health.ts";
 import { openHistory } from "./history.ts";
 import { openListing } from "./listing.ts";
 import { openLookups } from "./lookups.ts";
@@ -30,9 +27,6 @@ export function openLedger(database: Database, worker: Worker) {
     ...similar,
     historyOf: history.of,
     verify: history.verify,
-    auditSchema: () => auditSchema(database),
-    damage: () => faultsIn(database),
-    accepted: () => lastAcceptance(database),
 
     /** The batches of the account; opened when they are first asked for. */
     batches: (): Batches => {

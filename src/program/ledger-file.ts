@@ -1,7 +1,6 @@
 import {
   chmodSync,
   closeSync,
-  existsSync,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -14,10 +13,10 @@ import { dirname, join } from "node:path";
 import { ulid } from "ulid";
 import { errorCode } from "../error-code.ts";
 import { Failure } from "../failure.ts";
-import type { LostLedger } from "../frame/context.ts";
 import type { Host } from "../host.ts";
 import type { Acceptance } from "../ledger/acceptance.ts";
 import { ledgerFileState, lossOf } from "../ledger/file-state.ts";
+import { headPath } from "../ledger/head.ts";
 import { makeFolder } from "../make-folder.ts";
 import type { Database } from "../sqlite/database.ts";
 import { makePrivateFile } from "../sqlite/private-file.ts";
@@ -41,8 +40,8 @@ export function ledgerFile({ folders }: Host): string {
  *
  * @throws Failure `internal` if it is empty, or missing although it was used before
  */
-export async function requireLedger(path: string): Promise<void> {
-  const state = ledgerFileState(path);
+export async function requireLedger(path: string, { folders }: Host): Promise<void> {
+  const state = ledgerFileState(path, headPath(folders.config, path));
   const loss = lossOf(state, path);
   if (loss) throw loss;
   if (state.kind === "new") await createLedger(path);
@@ -54,55 +53,18 @@ export async function requireLedger(path: string): Promise<void> {
  */
 export async function hasLedger(host: Host): Promise<boolean> {
   try {
-    await requireLedger(ledgerFile(host));
+    await requireLedger(ledgerFile(host), host);
     return true;
   } catch {
     return false;
   }
 }
 
-/** What is wrong with the ledger's file; undefined if nothing is. */
-export async function lostLedger(host: Host): Promise<LostLedger | undefined> {
-  const path = ledgerFile(host);
-  const { kind } = ledgerFileState(path);
-  if (kind === "new" || (kind === "present" && (await hasTablesIn(path)))) return undefined;
-  const state = kind === "missing" ? "missing" : "empty";
-  return {
-    path,
-    state,
-    accept: async () => {
-      const acceptance = { at: new Date(host.now()).toISOString(), user: host.user, state };
-      setAside(path);
-      await (state === "empty" ? fillLedger : createLedger)(path, acceptance);
-    },
-  };
-}
-
-/** SQLite would write what a lost ledger's log contains into the new one. */
-function setAside(path: string): void {
-  const id = ulid();
-  for (const end of ["-wal", "-shm", "-journal"])
-    if (existsSync(path + end)) renameSync(path + end, `${path}.${id}.lost${end}`);
-}
-
-async function hasTablesIn(path: string): Promise<boolean> {
-  const { openDatabase } = await import("../sqlite/open.ts");
-  const { hasTables } = await import("../ledger/file-state.ts");
-  const database = await openDatabase(path);
-  try {
-    return hasTables(database);
-  } finally {
-    database.close();
-  }
-}
-
-/** Creates the tables in an empty ledger, and records who accepted it. */
-async function fillLedger(path: string, acceptance: Acceptance): Promise<void> {
-  const database = await newLedger(path, acceptance);
-  database.close();
-}
-
-async function newLedger(path: string, acceptance: Acceptance | undefined): Promise<Database> {
+/** An open ledger with its tables, and with the acceptance of it, if one is given. */
+export async function newLedger(
+  path: string,
+  acceptance: Acceptance | undefined,
+): Promise<Database> {
   const { openDatabase } = await import("../sqlite/open.ts");
   const { migrate } = await import("../ledger/schema.ts");
   const { recordAcceptance } = await import("../ledger/acceptance.ts");
@@ -123,7 +85,7 @@ async function newLedger(path: string, acceptance: Acceptance | undefined): Prom
  * Creates the ledger under another name and gives it its own once it is whole: a kill leaves no
  * ledger, or a whole one, and never an empty file. Of several processes, one creates it.
  */
-async function createLedger(path: string, acceptance?: Acceptance): Promise<void> {
+export async function createLedger(path: string, acceptance?: Acceptance): Promise<void> {
   const draft = `${path}.${ulid()}.new`;
   // No connection may be open to the draft: SQLite would share its log with that of the ledger.
   let database: Database | undefined;
@@ -145,7 +107,7 @@ async function createLedger(path: string, acceptance?: Acceptance): Promise<void
 }
 
 /** Never replaces a ledger: another process may have created it and sent something since. */
-function publish(draft: string, path: string): void {
+export function publish(draft: string, path: string): void {
   try {
     linkSync(draft, path);
   } catch (error) {
@@ -160,7 +122,7 @@ function publish(draft: string, path: string): void {
   }
 }
 
-function sync(path: string, flags: "r" | "r+"): void {
+export function sync(path: string, flags: "r" | "r+"): void {
   const file = openSync(path, flags);
   try {
     fsyncSync(file);

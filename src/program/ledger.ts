@@ -4,8 +4,10 @@ import { ulid } from "ulid";
 import type { Account } from "../config/account.ts";
 import type { Host } from "../host.ts";
 import { rejectWithoutTables } from "../ledger/file-state.ts";
+import { createHeadKeeper, headPath, tellingCommits } from "../ledger/head.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import type { Owner } from "../ledger/operation.ts";
+import type { Database } from "../sqlite/database.ts";
 import { openDatabase } from "../sqlite/open.ts";
 import { keepRecent } from "./completion/recent.ts";
 import { alone, openPresence } from "./presence/presence.ts";
@@ -33,10 +35,22 @@ export async function openAccountLedger(
   path: string,
   { owner, host, command, scrub }: LedgerOptions,
 ): Promise<OpenedLedger> {
-  const database = await openDatabase(path);
-  if (path !== ":memory:") rejectWithoutTables(database, path);
+  const opened = await openDatabase(path);
+  const keeper =
+    path === ":memory:"
+      ? undefined
+      : createHeadKeeper(opened, headPath(host.folders.config, path), host.now);
+  const database = keeper ? tellingCommits(opened, keeper.committed) : opened;
+  if (path !== ":memory:") requireTables(database, path);
   const presence =
     path === ":memory:" ? alone : openPresence(database, { ledger: path, now: host.now });
+  // Each command that sends something needs the lock first, and no other command does.
+  let isChecked = false;
+  const ownLock = (): string => {
+    if (!isChecked) keeper?.assertContained();
+    isChecked = true;
+    return presence.own();
+  };
   const ledger = openLedger(database, {
     owner,
     user: host.user,
@@ -45,7 +59,7 @@ export async function openAccountLedger(
       pid: host.pid,
       machine: host.machine,
       get lock() {
-        return presence.own();
+        return ownLock();
       },
     },
     now: host.now,
@@ -59,6 +73,7 @@ export async function openAccountLedger(
     close: () => {
       const isChanged = database.transactionCount() > 0;
       if (isChanged && path !== ":memory:") keepRecent(dirname(path), database, owner);
+      if (isChanged) keeper?.store();
       try {
         database.close();
       } finally {
@@ -66,6 +81,15 @@ export async function openAccountLedger(
       }
     },
   };
+}
+
+function requireTables(database: Database, path: string): void {
+  try {
+    rejectWithoutTables(database, path);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /** Random bytes are dear one by one, and a batch makes an id for every row. */

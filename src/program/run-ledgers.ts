@@ -46,7 +46,7 @@ export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
   const ownFile = once(async () => {
     const { ledgerFile, requireLedger } = await import("./ledger-file.ts");
     const path = ledgerFile(host);
-    await requireLedger(path);
+    await requireLedger(path, host);
     return path;
   });
 

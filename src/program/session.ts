@@ -69,7 +69,8 @@ export function openSession(options: SessionOptions): Session {
     concerns: (reference) => {
       operation = reference;
     },
-    lostLedger: async () => (await import("./ledger-file.ts")).lostLedger(host),
+    ledgerMaintenance: async () =>
+      (await import("./ledger-maintenance.ts")).createLedgerMaintenance(host),
     idOf: async (kind, typed) => {
       await calls.refuseSecrets(typed);
       return idsOf(calls.ledger)(kind, typed);

@@ -1,5 +1,7 @@
+import { usage } from "../../failure.ts";
 import { defineCommand } from "../../frame/command.ts";
-import type { Context, Ledger } from "../../frame/context.ts";
+import { readWord } from "../../frame/common-flags.ts";
+import type { Context, LedgerCheck, UnacceptedLedger } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
 import { card, field, text } from "../../ui/view.ts";
 
@@ -7,66 +9,103 @@ export const ledgerCheck = defineCommand({
   name: "ledger check",
   summary: "Verify that the ledger was not modified",
   details:
-    "Every event's hash covers the event before it. Operations, accounts, batches and callbacks must be as the events tell, and the file and its schema must be intact. The exit code is 1 if anything differs. An empty ledger, or a missing one beside traces of earlier use, is rejected by every command until you restore it or run --accept.",
+    "Each event's hash covers the event before it, and all tables must be as the events tell. The newest event is also stored in the config directory, so that a truncated, rolled back or replaced ledger is detected. Nothing is sent then, or with an empty or missing ledger, until you restore it or accept it with --accept.",
   examples: [
-    { line: "lenden ledger check", says: "exit 0 when all of it holds" },
-    { line: "lenden ledger check --accept", says: "start a new ledger in place of a lost one" },
+    { line: "lenden ledger check", says: "exit 0 if the ledger is intact" },
+    { line: "lenden ledger check --accept", says: "accept a ledger that was lost or rolled back" },
   ],
   flags: {
-    accept: flag.toggle("--accept", "Start a new ledger if this one is empty or missing"),
+    accept: flag.toggle("--accept", "Accept the ledger as it is, after you reviewed it"),
+    acceptHash: flag.optional(
+      "--accept-hash <hash>",
+      "The same non-interactively, if its newest event has this hash",
+      readWord,
+    ),
   },
   exits: ["internal", "access"],
-  async run({ accept }, context) {
-    if (accept) await acceptLoss(context);
-    const ledger = await context.ledger();
-    const { events, brokenAt, findings } = ledger.verify();
-    const modified = [...findings, ...(await ledger.auditSchema())];
-    const damage = ledger.damage();
-    const holds = brokenAt === null && modified.length === 0 && damage.length === 0;
-    return { holds, events, brokenAt, modified, damage, accepted: ledger.accepted() };
+  async run({ accept, acceptHash }, context) {
+    if (accept || acceptHash !== undefined) await acceptLedger(acceptHash, context);
+    const { newest, ...checked } = await (await context.ledgerMaintenance()).check();
+    return {
+      ...checked,
+      newest: newest ? { number: Number(newest.number), hash: newest.hash } : null,
+    };
   },
   view: (checked) =>
-    card(checked.holds ? "The ledger holds" : "The ledger does not hold", "", [
+    card(checked.holds ? "The ledger is intact" : "The ledger is not intact", "", [
       field("events", "Verified events", text(checked.events)),
       field("brokenAt", "Modified event", text(checked.brokenAt)),
       field("modified", "Modified", text(checked.modified.map(findingText).join("; ") || null)),
       field("damage", "File damage", text(checked.damage.join("; ") || null)),
-      field("accepted", "Accepted as new", text(acceptedText(checked.accepted))),
+      field("newest", "Newest event", text(newestText(checked.newest))),
+      field("head", "Stored event", text(headTexts[checked.head])),
+      field("accepted", "Accepted", text(acceptedText(checked.accepted))),
     ]),
   ending: ({ holds }) => (holds ? undefined : "internal"),
 });
 
-type Finding = ReturnType<Ledger["verify"]>["findings"][number];
+const headTexts: Record<LedgerCheck["head"], string> = {
+  contained: "in the ledger",
+  "not-contained": "NOT in the ledger: it was truncated, rolled back or replaced",
+  missing: "none yet",
+  unreadable: "its file cannot be read; the next command that sends something stores it again",
+};
+
+function newestText(newest: { number: number; hash: string } | null): string | null {
+  return newest && `${newest.number}, hash ${newest.hash}`;
+}
+
+type Finding = LedgerCheck["modified"][number];
 
 /** "operation OP01…: amount_paisa, message"; "trigger x: added". */
 function findingText({ kind, name, problem, columns }: Finding): string {
   return `${kind} ${name}: ${problem === "changed" ? columns.join(", ") || problem : problem}`;
 }
 
-/** What the lost ledger knew is gone: a user has to confirm that, in a sandbox too. */
-async function acceptLoss(context: Context): Promise<void> {
-  const lost = await context.lostLedger();
-  if (!lost) {
-    context.notice("The ledger is neither empty nor missing: there is nothing to accept.");
+/** What the ledger no longer knows could be sent again: a user has to confirm that, in a sandbox too. */
+async function acceptLedger(hash: string | undefined, context: Context): Promise<void> {
+  const ledger = await (await context.ledgerMaintenance()).unaccepted();
+  if (!ledger) {
+    context.notice("The ledger needs no acceptance.");
     return;
   }
+  if (hash !== undefined && hash !== ledger.newest) throw otherHash(ledger);
+  const isNew = ledger.state === "empty" || ledger.state === "missing";
   await context.confirm({
-    action: "Start a new ledger",
+    action: isNew ? "Start a new ledger" : "Accept the ledger",
     rows: [
-      ["Ledger", `${lost.path} is ${lost.state}`],
+      ["Ledger", `${ledger.path} ${stateTexts[ledger.state]}`],
+      ...(ledger.newest === null ? [] : [["Newest event", ledger.newest] as [string, string]]),
       ["Effect", "lenden forgets earlier payouts and refunds, and could send them again"],
     ],
     alwaysAsked: true,
+    ofAllAccounts: true,
     typed: {
       what: "accept",
       matches: (text) => text === "accept",
-      isGiven: true,
-      flags: "--accept",
+      isGiven: isNew || hash !== undefined,
+      flags: isNew ? "--accept" : `--accept-hash ${ledger.newest}`,
     },
   });
-  await lost.accept();
+  await ledger.accept();
 }
 
-function acceptedText(accepted: ReturnType<Ledger["accepted"]>): string | null {
-  return accepted && `${accepted.at} by ${accepted.user} (the earlier one was ${accepted.state})`;
+const stateTexts: Record<UnacceptedLedger["state"], string> = {
+  empty: "is empty",
+  missing: "is missing",
+  truncated: "was truncated or rolled back to an older copy",
+  replaced: "was replaced by another ledger",
+};
+
+function otherHash({ newest }: UnacceptedLedger) {
+  const cause =
+    newest === null ? "the ledger has no events" : `the newest event has the hash ${newest}`;
+  return usage(
+    [`--accept-hash: ${cause}. Nothing was accepted.`],
+    "Review the ledger with 'lenden ledger check', then use the hash that it shows.",
+  );
+}
+
+function acceptedText(accepted: LedgerCheck["accepted"]): string | null {
+  return accepted && `${accepted.at} by ${accepted.user} (the ledger was ${accepted.state})`;
 }

@@ -27,9 +27,10 @@ interface Surroundings {
 export async function confirm(question: Confirmation, around: Surroundings): Promise<void> {
   const { accounts, globals, speech } = around;
   const isDialogue = around.isDialogue && !globals.yes;
-  const { environment, name, key } = question.profile ?? (await accountOf(accounts));
-  const isReal = environment === "production";
-  const head = speech.isTerminal ? badge(environment, await speech.style()) : "";
+  const whose =
+    question.profile ?? (question.ofAllAccounts ? undefined : await accountOf(accounts));
+  const isReal = whose?.environment === "production";
+  const head = speech.isTerminal && whose ? badge(whose.environment, await speech.style()) : "";
   // Before the rows are shown: with JSON output only a person who is asked sees them.
   const ask =
     isDialogue || ((isReal || question.alwaysAsked) && !globals.yes)
@@ -37,10 +38,12 @@ export async function confirm(question: Confirmation, around: Surroundings): Pro
       : undefined;
   if (isReal || isDialogue || question.alwaysShown || question.alwaysAsked) {
     speech.say(titleOf(question, { isReal, hasBadge: head !== "" }), head);
-    for (const [label, value] of [["Profile", name], ["Key", key], ...question.rows]) {
+    const account = whose ? [["Profile", whose.name] as const, ["Key", whose.key] as const] : [];
+    for (const [label, value] of [...account, ...question.rows]) {
       speech.say(label ? `  ${label}: ${value}` : `    ${value}`);
     }
-  } else if (head && !globals.quiet) speech.say(`${question.action}, profile ${name}`, head);
+  } else if (head && whose && !globals.quiet)
+    speech.say(`${question.action}, profile ${whose.name}`, head);
   await confirmWarnings(question, head, around);
   if (question.profile) await confirmProfileChange(question, ask, globals);
   else if (isReal || question.alwaysAsked) await requireWord(question, ask, around);
@@ -91,9 +94,10 @@ async function confirmProfileChange(
 
 /** A badge says which environment it is; without one, words do. */
 function titleOf(
-  { action, profile }: Confirmation,
+  { action, profile, ofAllAccounts }: Confirmation,
   { isReal, hasBadge }: { isReal: boolean; hasBadge: boolean },
 ) {
+  if (ofAllAccounts) return `${action}:`;
   if (profile) return hasBadge ? `${action}:` : `${action} (${profile.environment}):`;
   if (hasBadge) return isReal ? `${action} with real money:` : `${action}:`;
   return `${action} — ${isReal ? "production, real money" : "sandbox"}:`;

@@ -1,0 +1,144 @@
+import { createHash, randomUUID } from "node:crypto";
+import { readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { errorCode } from "../error-code.ts";
+import { Failure } from "../failure.ts";
+import { makeFolder } from "../make-folder.ts";
+import type { Database } from "../sqlite/database.ts";
+
+/** The place of an event in the chain, and its hash. */
+export interface Head {
+  number: bigint;
+  hash: string;
+}
+
+/** What is stored outside the ledger. Unreadable: torn, or not by lenden; it proves nothing then. */
+export type StoredHead =
+  | { kind: "head"; head: Head }
+  | { kind: "missing" }
+  | { kind: "unreadable" };
+
+/** The file of a ledger's head. Several ledgers may share a config directory. */
+export function headPath(configFolder: string, ledger: string): string {
+  const path = join(realFolder(dirname(ledger)), basename(ledger));
+  const name = createHash("sha256").update(path).digest("hex").slice(0, 24);
+  return join(configFolder, `ledger-head-${name}.json`);
+}
+
+export function readHead(path: string): StoredHead {
+  try {
+    const found: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const head = headIn(found);
+    return head ? { kind: "head", head } : { kind: "unreadable" };
+  } catch (error) {
+    return { kind: errorCode(error) === "ENOENT" ? "missing" : "unreadable" };
+  }
+}
+
+/**
+ * Replaces the file as a whole, and does not sync it: after a power cut it may be old or torn, which is
+ * no reason to stop.
+ *
+ * @throws the system's error
+ */
+export function writeHead(path: string, { number, hash }: Head): void {
+  const draft = `${path}.${randomUUID()}.new`;
+  makeFolder(dirname(path), 0o700);
+  try {
+    writeFileSync(draft, JSON.stringify({ number: String(number), hash }), { mode: 0o600 });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** The newest event of a ledger; undefined where it has none. */
+export function headOf(database: Database): Head | undefined {
+  const row = database
+    .prepare("SELECT number, hash FROM events ORDER BY number DESC LIMIT 1")
+    .get();
+  return row && { number: BigInt(row.number ?? 0n), hash: String(row.hash) };
+}
+
+/** False if the ledger was truncated, rolled back or replaced since the head was stored. */
+export function containsHead(database: Database, { number, hash }: Head): boolean {
+  return database.prepare("SELECT hash FROM events WHERE number = ?").get(number)?.hash === hash;
+}
+
+/**
+ * Stores the head of a ledger after its commits, at most once a second. The file never loses what it
+ * proves: a ledger that does not contain it leaves it as it is, until a person accepts the ledger.
+ */
+export function createHeadKeeper(database: Database, path: string, now: () => number) {
+  let storedAtMs = now();
+  const store = (): void => {
+    storedAtMs = now();
+    try {
+      const head = headOf(database);
+      const stored = readHead(path);
+      if (!head || (stored.kind === "head" && stored.head.number >= head.number)) return;
+      if (stored.kind === "head" && !containsHead(database, stored.head)) return;
+      writeHead(path, head);
+    } catch {
+      // The next run stores it: the ledger may be ahead of its head.
+    }
+  };
+  return {
+    store,
+    committed: (): void => {
+      if (Math.abs(now() - storedAtMs) >= storedEveryMs) store();
+    },
+    /** @throws Failure `internal` if the ledger does not contain its head; nothing was sent */
+    assertContained: (): void => {
+      const stored = readHead(path);
+      if (stored.kind === "head" && !containsHead(database, stored.head)) throw notContained();
+    },
+  };
+}
+
+const storedEveryMs = 1_000;
+
+/** The same database, which tells of each commit. */
+export function tellingCommits(database: Database, committed: () => void): Database {
+  let depth = 0;
+  return {
+    ...database,
+    transaction: (work) => {
+      depth += 1;
+      try {
+        return database.transaction(work);
+      } finally {
+        depth -= 1;
+        if (depth === 0) committed();
+      }
+    },
+  };
+}
+
+function notContained(): Failure {
+  return new Failure(
+    "internal",
+    "Cannot use the ledger to send: it was truncated, rolled back or replaced since lenden last wrote it. Nothing was sent.",
+    {
+      hint: "Put the newest ledger back; without it, lenden can pay twice. To accept the ledger as it is, run 'lenden ledger check --accept'.",
+    },
+  );
+}
+
+function headIn(found: unknown): Head | undefined {
+  if (typeof found !== "object" || found === null) return undefined;
+  const { number, hash }: { number?: unknown; hash?: unknown } = found;
+  return typeof number === "string" && /^[1-9][0-9]{0,17}$/.test(number) && typeof hash === "string"
+    ? { number: BigInt(number), hash }
+    : undefined;
+}
+
+/** A directory has one real path, whichever links lead to it. */
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
+}

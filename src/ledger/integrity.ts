@@ -1,0 +1,40 @@
+import type { Database } from "../sqlite/database.ts";
+import { type Acceptance, lastAcceptance } from "./acceptance.ts";
+import type { Finding } from "./audit.ts";
+import { auditSchema } from "./audit-schema.ts";
+import { type Head, headOf } from "./head.ts";
+import { faultsIn } from "./health.ts";
+import { openHistory } from "./history.ts";
+
+/** What was found in a ledger, of all accounts. */
+export interface Integrity {
+  /** How many events follow each other. */
+  events: number;
+  /** The first event that does not follow from the one before it. */
+  brokenAt: number | null;
+  /** What is not as the events tell. */
+  modified: Finding[];
+  /** What SQLite finds wrong with the file. */
+  damage: string[];
+  /** The newest acceptance of the ledger by a user. */
+  accepted: Acceptance | null;
+  /** The newest event. */
+  newest: Head | undefined;
+}
+
+/** Reads a whole ledger of the newest schema, and changes nothing in it. */
+export async function integrityOf(database: Database): Promise<Integrity> {
+  const { events, brokenAt, findings } = openHistory(database).verify();
+  return {
+    events,
+    brokenAt,
+    modified: [...findings, ...(await auditSchema(database))],
+    damage: faultsIn(database),
+    accepted: lastAcceptance(database),
+    newest: headOf(database),
+  };
+}
+
+export function isIntact({ brokenAt, modified, damage }: Integrity): boolean {
+  return brokenAt === null && modified.length === 0 && damage.length === 0;
+}

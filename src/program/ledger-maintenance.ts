@@ -1,0 +1,145 @@
+import { existsSync, renameSync } from "node:fs";
+import { ulid } from "ulid";
+import { Failure } from "../failure.ts";
+import type { LedgerCheck, LedgerMaintenance, UnacceptedLedger } from "../frame/context.ts";
+import type { Host } from "../host.ts";
+import { type Acceptance, recordAcceptance } from "../ledger/acceptance.ts";
+import { hasTables, ledgerFileState, rejectWithoutTables } from "../ledger/file-state.ts";
+import { containsHead, type Head, headOf, headPath, readHead, writeHead } from "../ledger/head.ts";
+import { integrityOf, isIntact } from "../ledger/integrity.ts";
+import { migrate } from "../ledger/schema.ts";
+import type { Database } from "../sqlite/database.ts";
+import { openDatabase } from "../sqlite/open.ts";
+import { createLedger, ledgerFile, newLedger, requireLedger } from "./ledger-file.ts";
+
+/** The ledger as a file: of all accounts at once, and without a key. */
+export function createLedgerMaintenance(host: Host): LedgerMaintenance {
+  return {
+    check: async () => {
+      const path = ledgerFile(host);
+      await requireLedger(path, host);
+      return inLedger(path, (database) => checkLedger(database, headOfHost(host, path)));
+    },
+    unaccepted: async () => unacceptedLedger(host, ledgerFile(host)),
+  };
+}
+
+function headOfHost({ folders }: Host, ledger: string): string {
+  return headPath(folders.config, ledger);
+}
+
+async function checkLedger(database: Database, headFile: string): Promise<LedgerCheck> {
+  const stored = readHead(headFile);
+  const integrity = await integrityOf(database);
+  const isContained = stored.kind !== "head" || containsHead(database, stored.head);
+  const head = stored.kind !== "head" ? stored.kind : isContained ? "contained" : "not-contained";
+  return { holds: isContained && isIntact(integrity), ...integrity, head };
+}
+
+/** What is wrong with the ledger as a file; undefined if nothing is, or if it is yet to be created. */
+async function unacceptedLedger(host: Host, path: string): Promise<UnacceptedLedger | undefined> {
+  const headFile = headOfHost(host, path);
+  const { kind } = ledgerFileState(path, headFile);
+  if (kind === "new") return undefined;
+  const by = { at: new Date(host.now()).toISOString(), user: host.user };
+  if (kind === "present" && (await withDatabase(path, hasTables)))
+    return inLedger(path, (database) => divergedLedger(database, { path, headFile, by }));
+  const state = kind === "missing" ? "missing" : "empty";
+  return {
+    ...{ path, state, newest: null },
+    accept: async () => {
+      setAside(path);
+      await (state === "empty" ? fillLedger : createLedger)(path, { ...by, state });
+      await withDatabase(path, (database) => storeHead(database, headFile));
+    },
+  };
+}
+
+interface Diverged {
+  path: string;
+  headFile: string;
+  /** When it is accepted, and by whom. */
+  by: Pick<Acceptance, "at" | "user">;
+}
+
+/** A ledger that does not contain its stored head. */
+function divergedLedger(
+  database: Database,
+  { path, headFile, by }: Diverged,
+): UnacceptedLedger | undefined {
+  const stored = readHead(headFile);
+  if (stored.kind !== "head" || containsHead(database, stored.head)) return undefined;
+  const newest = headOf(database);
+  const state = (newest?.number ?? 0n) < stored.head.number ? "truncated" : "replaced";
+  return {
+    ...{ path, state, newest: newest?.hash ?? null },
+    accept: () =>
+      withDatabase(path, (opened) => {
+        opened.transaction(() => {
+          if (headOf(opened)?.hash !== newest?.hash) throw changedMeanwhile(path);
+          recordAcceptance(opened, { ...by, state, stored: stored.head });
+        });
+        storeHead(opened, headFile);
+      }),
+  };
+}
+
+/** From here on, the ledger has to contain the event of the acceptance. */
+function storeHead(database: Database, headFile: string): void {
+  const head: Head | undefined = headOf(database);
+  try {
+    if (head) writeHead(headFile, head);
+  } catch (cause) {
+    throw new Failure("internal", `Cannot write ${headFile}. Nothing was sent.`, {
+      hint: "Check the permissions of its directory, then accept the ledger again.",
+      cause,
+    });
+  }
+}
+
+function changedMeanwhile(path: string): Failure {
+  return new Failure(
+    "locked",
+    `Cannot accept ${path}: it was changed meanwhile. Nothing was sent.`,
+    {
+      hint: "Review it with 'lenden ledger check', then accept it again.",
+    },
+  );
+}
+
+/** SQLite would write what a lost ledger's log contains into the new one. */
+function setAside(path: string): void {
+  const id = ulid();
+  for (const end of ["-wal", "-shm", "-journal"])
+    if (existsSync(path + end)) renameSync(path + end, `${path}.${id}.lost${end}`);
+}
+
+/** Creates the tables in an empty ledger, and records who accepted it. */
+async function fillLedger(path: string, acceptance: Acceptance): Promise<void> {
+  const database = await newLedger(path, acceptance);
+  database.close();
+}
+
+/** The same for a ledger, which is brought to the newest schema first. */
+function inLedger<Result>(
+  path: string,
+  work: (database: Database) => Result | Promise<Result>,
+): Promise<Result> {
+  return withDatabase(path, (database) => {
+    rejectWithoutTables(database, path);
+    migrate(database);
+    return work(database);
+  });
+}
+
+async function withDatabase<Result>(
+  path: string,
+  work: (database: Database) => Result | Promise<Result>,
+): Promise<Result> {
+  const database = await openDatabase(path);
+  try {
+    return await work(database);
+  } finally {
+    database.close();
+  }
+}
