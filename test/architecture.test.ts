@@ -39,7 +39,8 @@ const mayImport: Record<string, string[]> = {
   ],
   sqlite: ["failure.ts", "error-code.ts", "libsql"],
   ledger: ["sqlite", "contract", "failure.ts", "state.ts", "error-code.ts", "make-folder.ts"],
-  batch: [
+  batch: ["batches", "operations", "ledger", "contract", "failure.ts", "state.ts"],
+  batches: [
     "operations",
     "ledger",
     "contract",
@@ -49,7 +50,6 @@ const mayImport: Record<string, string[]> = {
     "csv-guard.ts",
     "csv-parse",
   ],
-  batches: ["operations", "ledger", "contract", "failure.ts", "state.ts", "error-code.ts"],
   operations: ["state.ts", "contract", "failure.ts", "nearest.ts", "types:ledger", "types:http"],
   sandbox: [
     "contract",

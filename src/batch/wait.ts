@@ -1,3 +1,4 @@
+import { openAgain } from "../batches/retries.ts";
 import { type Failure, inOneLine } from "../failure.ts";
 import type { Batch } from "../ledger/batches/batch.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
@@ -6,7 +7,6 @@ import type { Operation } from "../ledger/operation.ts";
 import { type Refreshed, refreshStatus } from "../operations/refresh.ts";
 import { type Patience, pauseOf } from "../operations/wait.ts";
 import type { World } from "../operations/world.ts";
-import { openAgain } from "./again.ts";
 
 export interface Watched {
   batch: Batch;

@@ -14,10 +14,8 @@ import type { Host } from "../host.ts";
 import type { Answer } from "../http/answer.ts";
 import type { ClientOf } from "../http/client.ts";
 import type { RawCall } from "../http/raw.ts";
-import type { Batch, BatchFile, PaidElsewhere } from "../ledger/batches/batch.ts";
+import type { Batch, BatchFile } from "../ledger/batches/batch.ts";
 import type { StoredCallback } from "../ledger/callbacks/callback.ts";
-import type { Draft } from "../ledger/drafts/draft.ts";
-import type { Problem, ProblemKind } from "../ledger/drafts/problems.ts";
 import type { Integrity } from "../ledger/integrity.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
@@ -195,12 +193,8 @@ export type {
   Account,
   Batch,
   BatchFile,
-  Draft,
   Ledger,
   Operation,
-  PaidElsewhere,
-  Problem,
-  ProblemKind,
   Profile,
   Profiles,
   RunningSandbox,

@@ -5,6 +5,7 @@ import { openChanges } from "./changes.ts";
 import { openHistory } from "./history.ts";
 import { openListing } from "./listing.ts";
 import { openLookups } from "./lookups.ts";
+import { openOverlaps } from "./overlaps.ts";
 import { migrate } from "./schema.ts";
 import { openSimilar } from "./similar.ts";
 import type { Worker } from "./worker.ts";
@@ -24,6 +25,7 @@ export function openLedger(database: Database, worker: Worker) {
     ...openChanges(database, worker, { history, similar }),
     ...openLookups(database, owner),
     ...openListing(database, owner),
+    ...openOverlaps(database, owner),
     ...similar,
     historyOf: history.of,
     verify: history.verify,

@@ -11,7 +11,3 @@ export function payeeInSql(recipient: string): string {
   );
   return `substr(${digits}, -11)`;
 }
-
-/** Whether a payout, `o`, moved money, or may have. */
-export const mayHavePaid = `o.kind = 'payout' AND o.status IS NOT 'Cancelled'
-  AND o.state IN ('INTENT', 'UNCERTAIN', 'CONFIRMED', 'CONFLICT')`;

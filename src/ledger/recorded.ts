@@ -51,7 +51,7 @@ export function digestOfRows(database: Database, batch: bigint): string {
   const hash = createHash("sha256");
   const page = database.prepare(
     `SELECT row, line, reference, amount_paisa, recipient, method_id, method, name, description,
-       cells, fingerprint
+       cells, fingerprint, accepted
      FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row LIMIT ${rowsPerPage}`,
   );
   for (let after = -(2n ** 63n); ; ) {

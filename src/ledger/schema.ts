@@ -1,10 +1,13 @@
 import { Failure } from "../failure.ts";
 import type { Database } from "../sqlite/database.ts";
+import { storeIdentities } from "./batches/identity.ts";
 import { recordExisting } from "./migrated.ts";
 import { payeeInSql } from "./payee.ts";
 
+type Migration = string | ((database: Database) => void);
+
 /** Each entry brings the schema from the version before to the next; none is ever changed. */
-const migrations = [
+const migrations: Migration[] = [
   `
   CREATE TABLE operations (
     number INTEGER PRIMARY KEY,
@@ -201,7 +204,17 @@ const migrations = [
   CREATE INDEX same_payment ON operations (amount_paisa, json_extract(asked, '$.description'))
     WHERE kind = 'payment';
   `,
-  `
+  (database) => {
+    database.exec(eventsOfBatches);
+    database.exec(batchesByIdentity);
+    storeIdentities(database);
+  },
+];
+
+/** The version since which accounts and plans are part of the chain. */
+const recordedSince = 9;
+
+const eventsOfBatches = `
   -- Accounts, batch plans and acceptances are events too, and belong to no operation.
   CREATE TABLE events_rebuilt (
     number INTEGER PRIMARY KEY,
@@ -220,11 +233,24 @@ const migrations = [
   CREATE INDEX events_by_operation ON events (operation, number);
   -- Callbacks are pruned, so they are not in the chain: a digest of its own shows a change of a row.
   ALTER TABLE callbacks ADD COLUMN row_digest TEXT;
-  `,
-];
+`;
 
-/** The version since which accounts and plans are part of the chain. */
-const recordedSince = 9;
+/**
+ * A batch is known by its rows, no longer by its file's bytes or its name: the same file may be a batch
+ * again under a name of its own, and other rows may come under the name of a finished batch.
+ */
+const batchesByIdentity = `
+  ALTER TABLE batches ADD COLUMN identity TEXT;
+  ALTER TABLE batches ADD COLUMN cancelled_at TEXT;
+  ALTER TABLE batch_rows ADD COLUMN accepted INTEGER NOT NULL DEFAULT 0;
+  DROP INDEX batches_by_file;
+  DROP INDEX batches_by_name;
+  CREATE INDEX batches_by_file ON batches (account, file_hash);
+  CREATE INDEX batches_by_name ON batches (account, name);
+  CREATE UNIQUE INDEX batches_by_identity ON batches (account, identity);
+  CREATE INDEX planned_references ON batch_rows (reference);
+  CREATE INDEX planned_payouts ON batch_rows (amount_paisa, ${payeeInSql("recipient")});
+`;
 
 /**
  * Brings a ledger to the newest schema, in one transaction.
@@ -248,9 +274,10 @@ export function migrate(database: Database): void {
 }
 
 /** Fails where the schema is not that of the version that the file states. */
-function bring(database: Database, migration: string): void {
+function bring(database: Database, migration: Migration): void {
   try {
-    database.exec(migration);
+    if (typeof migration === "string") database.exec(migration);
+    else migration(database);
   } catch (cause) {
     if (!/no such|already exists|duplicate column/.test(String(cause))) throw cause;
     throw new Failure(

@@ -52,14 +52,11 @@ export function openSimilar(database: Database, owner: Owner) {
       samePayout.all(amountPaisa, payeeOf(recipient), since, reference),
 
     /**
-     * A row of another reference with this amount and recipient that a batch is still to send. Batches count
-     * that were created since then, and those that a process works on.
+     * A row of another reference with this amount and recipient that an open batch is still to send, however
+     * old the batch is.
      */
-    plannedLike: (
-      { amountPaisa, recipient, reference }: PayoutKey,
-      since: string,
-    ): PlannedRow | undefined => {
-      const row = plannedRow.get(...whose, since, amountPaisa, payeeOf(recipient), reference);
+    plannedLike: ({ amountPaisa, recipient, reference }: PayoutKey): PlannedRow | undefined => {
+      const row = plannedRow.get(...whose, amountPaisa, payeeOf(recipient), reference);
       return row && { batch: String(row.batch), reference: String(row.reference) };
     },
   };
@@ -83,10 +80,10 @@ function textOrNull(value: unknown): string | null {
 
 function plannedRowInSql(isProduction: boolean): string {
   return `SELECT b.id AS batch, p.reference AS reference
-    FROM batches b CROSS JOIN batch_rows p ON p.batch = b.number
+    FROM batch_rows p CROSS JOIN batches b ON b.number = p.batch
       LEFT JOIN operations o ON o.account = b.account AND o.reference = p.reference
     WHERE ${isProduction ? "b.environment = ?" : `b.account = ${accountInSql}`}
-      AND b.digest IS NOT NULL AND (b.created_at >= ? OR b.holder IS NOT NULL)
+      AND b.digest IS NOT NULL AND b.cancelled_at IS NULL
       AND p.amount_paisa = ? AND ${payeeInSql("p.recipient")} = ? AND p.reference != ?
       AND (o.state IS NULL OR ${isFreeInSql})
     LIMIT 1`;

@@ -54,6 +54,6 @@ export function check(
 }
 
 /** Where the problems are: `3 amount`, in the order in which they are shown; `3` for a whole line. */
-export function places({ problems }: Pick<Seen, "problems">): string[] {
+export function places({ problems }: { problems: { line: number; column: string }[] }): string[] {
   return problems.map(({ line, column }) => `${line} ${column}`.trim());
 }

@@ -1,69 +1,107 @@
 import { expect, test } from "vitest";
-import { planBatch } from "../../src/batch/claim.ts";
-import { aDayBefore, isMore, paidElsewhere } from "../../src/batch/elsewhere.ts";
+import { askLedger, type CheckedFile, dayBefore } from "../../src/batches/check.ts";
+import { acceptRows, checkOpenRows, planBatch } from "../../src/batches/plan.ts";
+import type { FileRow } from "../../src/batches/rows.ts";
+import type { Batch } from "../../src/ledger/batches/batch.ts";
 import { payoutFingerprint, payoutIntent } from "../../src/operations/payout/claim.ts";
 import { claim, memoryLedger } from "../ledger/small-ledger.ts";
 import { order, scripted, startMs } from "../operations/scripted.ts";
 
 const hourMs = 3_600_000;
+const places = { ref: 1, to: 2 };
 
-/** A ledger, and files that all pay the same person, unless they name others. */
-async function openPlace() {
+/** A ledger, and files that all pay the same recipient, unless they name others. */
+async function setup() {
   const state = { nowMs: startMs };
   const { world } = scripted({});
   const { ledger } = await memoryLedger({ now: () => state.nowMs }, [1]);
   const { amountPaisa, recipientNumber: usual, paymentMethodId: methodId } = order;
-  /** A file that was read and looked at, and not planned yet. */
-  const lookedAt = (name: string, people = [usual]) => {
-    const draft = ledger.batches().draft();
-    for (const [index, recipient] of people.entries()) {
-      const reference = `${name}-${index + 1}`;
-      const fingerprint = payoutFingerprint({ ...order, recipientNumber: recipient }, world);
-      draft.add({
-        ...{ row: index + 1, line: index + 2, reference, cells: [], name: null, description: null },
-        ...{ amountPaisa, recipient, methodId, method: "bkash", fingerprint },
-      });
-    }
-    draft.finish({ since: aDayBefore(state.nowMs), places: { ref: 1, to: 2 } });
-    const file = { name, fileName: name, hash: name.repeat(64), columns: [], method: null };
-    const { batch } = ledger.batches().claim(file);
-    return { draft, batch, hash: file.hash };
+  const ask = (rows: FileRow[]) =>
+    askLedger(rows, ledger, { since: dayBefore(state.nowMs), places });
+  /** A file that was checked, and its batch, which is not planned yet. */
+  const check = (name: string, recipients = [usual]) => {
+    const rows = recipients.map((recipient, index) => ({
+      ...{ row: index + 1, line: index + 2, reference: `${name}-${index + 1}`, wasSent: false },
+      ...{ amountPaisa, recipient, methodId, method: "bkash" },
+      ...{ cells: [], name: null, description: null },
+    }));
+    const found = ask(rows);
+    const hash = name.repeat(64);
+    const columns = ["ref"];
+    const batchFile = { name, fileName: name, hash, identity: hash, columns, method: null };
+    const file: CheckedFile = {
+      ...{ columns, hasReferences: true, places, rows, findings: found.findings, identity: hash },
+      ...{ since: dayBefore(state.nowMs), ledger: found },
+    };
+    const { batch } = ledger.batches().claim(batchFile);
+    return { file, batch, hash };
+  };
+  const plan = ({ file, batch }: { file: CheckedFile; batch: Batch }) =>
+    planBatch(batch, file, (own) => payoutFingerprint(own, world), ledger);
+  /** The batch of a file that was checked and planned. */
+  const planned = (name: string, recipients?: string[]): Batch => {
+    const answer = plan(check(name, recipients));
+    if (answer.kind !== "planned") throw new Error(`not planned: ${answer.kind}`);
+    return answer.batch;
   };
   const pay = (reference: string, recipientNumber = usual) =>
     claim(ledger, payoutIntent({ ...order, reference, recipientNumber }, world)).operation;
-  return { ledger, state, lookedAt, pay };
+  return { ledger, state, ask, check, plan, planned, pay };
 }
 
-test("a plan is not made of a file whose people were paid since it was looked at", async () => {
-  const { ledger, lookedAt, pay } = await openPlace();
-  const { draft, batch, hash } = lookedAt("A");
-  const shown = draft.again();
-  expect([shown.count, draft.problemCount(["again"])]).toEqual([0, 0]);
+const letGo = { letGo: true };
+
+test("a plan is rejected if a recipient was paid since the file was checked", async () => {
+  const { ledger, check, plan, pay } = await setup();
+  const before = check("A");
+  expect(before.file.findings).toEqual([]);
   pay("OTHER");
-  expect(() => planBatch(batch, draft, ledger, shown)).toThrow("rows were paid otherwise");
-  expect(ledger.batches().ofFile(hash)?.plan ?? null).toBeNull();
-  expect(planBatch(batch, draft, ledger, draft.lookAgain()).plan).toMatchObject({ rowCount: 1 });
+  expect(plan(before)).toMatchObject({
+    kind: "repeated",
+    found: { findings: [{ kind: "outcome-unknown", line: 2, reference: "OTHER" }] },
+  });
+  expect(ledger.batches().withIdentity(before.hash)?.plan ?? null).toBeNull();
+  ledger.batches().letGo(before.batch);
+  expect(plan(check("A"))).toMatchObject({ kind: "planned", batch: { plan: { rowCount: 1 } } });
 });
 
-test("who was shown that somebody is paid once more did not agree to twice more", async () => {
-  const { ledger, lookedAt, pay } = await openPlace();
+test("a plan is rejected if another batch was planned with its rows meanwhile", async () => {
+  const { check, plan, planned } = await setup();
+  const before = check("A");
+  planned("B");
+  expect(plan(before)).toMatchObject({
+    kind: "repeated",
+    found: { findings: [{ kind: "planned", reference: "B-1" }] },
+  });
+});
+
+test("a plan is rejected if another payout took a reference of the file meanwhile", async () => {
+  const { check, plan, pay } = await setup();
+  const before = check("A");
+  pay("A-1", "01812345678");
+  expect(plan(before)).toMatchObject({
+    kind: "repeated",
+    found: { findings: [{ kind: "reference-taken", reference: "A-1" }] },
+  });
+});
+
+test("accepting one payout more does not accept two", async () => {
+  const { check, plan, pay } = await setup();
   pay("FIRST");
-  const { draft, batch } = lookedAt("A");
-  const shown = draft.again();
+  const before = check("A");
   pay("SECOND");
-  expect(shown.count).toBe(1);
-  expect(() => planBatch(batch, draft, ledger, shown)).toThrow("were paid otherwise");
+  expect(before.file.findings).toHaveLength(1);
+  expect(plan(before)).toMatchObject({ kind: "repeated" });
 });
 
-test("nor, who was shown one person, to another one instead", async () => {
-  const { ledger, lookedAt, pay } = await openPlace();
+test("accepting a payout to one recipient does not accept one to another", async () => {
+  const { ledger, ask, check, plan, pay } = await setup();
   const first = pay("FIRST");
-  const { draft, batch } = lookedAt("A", ["01712345678", "01812345678"]);
-  const shown = draft.again();
-  ledger.settle(first, { state: "REFUSED", code: "refused" }, { letGo: true });
+  const before = check("A", ["01712345678", "01812345678"]);
+  ledger.settle(first, { state: "REFUSED", code: "refused" }, letGo);
   pay("SECOND", "01812345678");
-  expect([shown.count, draft.lookAgain().count]).toEqual([1, 1]);
-  expect(() => planBatch(batch, draft, ledger, shown)).toThrow("were paid otherwise");
+  expect(ask(before.file.rows).findings).toHaveLength(1);
+  expect(plan(before)).toMatchObject({ kind: "repeated" });
 });
 
 test.each([
@@ -76,97 +114,107 @@ test.each([
     [3, 4],
     [1, 2, 4],
   ],
-])("nor, who was shown the rows %j, to the rows %j", async (before, after) => {
-  const people = [1, 2, 3, 4].map((one) => `0171234567${one}`);
-  const { ledger, lookedAt, pay } = await openPlace();
-  const first = before.map((row) => pay(`FIRST-${row}`, people[row - 1]));
-  const { draft, batch } = lookedAt("A", people);
-  const shown = draft.again();
-  for (const one of first)
-    ledger.settle(one, { state: "REFUSED", code: "refused" }, { letGo: true });
-  for (const row of after) pay(`SECOND-${row}`, people[row - 1]);
-  expect([shown.count, draft.lookAgain().count]).toEqual([before.length, after.length]);
-  expect(() => planBatch(batch, draft, ledger, shown)).toThrow("were paid otherwise");
+])("accepting the rows %j does not accept the rows %j", async (shown, paid) => {
+  const recipients = [1, 2, 3, 4].map((one) => `0171234567${one}`);
+  const { ledger, ask, check, plan, pay } = await setup();
+  const first = shown.map((row) => pay(`FIRST-${row}`, recipients[row - 1]));
+  const before = check("A", recipients);
+  for (const one of first) ledger.settle(one, { state: "REFUSED", code: "refused" }, letGo);
+  for (const row of paid) pay(`SECOND-${row}`, recipients[row - 1]);
+  expect(before.file.findings).toHaveLength(shown.length);
+  expect(ask(before.file.rows).findings).toHaveLength(paid.length);
+  expect(plan(before)).toMatchObject({ kind: "repeated" });
 });
 
-test("who was shown more than others pay by now agreed to that too", async () => {
-  const { ledger, lookedAt, pay } = await openPlace();
-  const people = ["01712345678", "01812345678"];
+test("a plan is made if fewer payouts repeat its rows than were shown", async () => {
+  const { ledger, ask, check, plan, pay } = await setup();
+  const recipients = ["01712345678", "01812345678"];
   const first = pay("FIRST");
   pay("TWICE");
-  pay("SECOND", people[1]);
-  const { draft, batch } = lookedAt("A", people);
-  const shown = draft.again();
-  ledger.settle(first, { state: "REFUSED", code: "refused" }, { letGo: true });
-  expect([shown.mark, draft.lookAgain().mark]).toEqual(["1x2,2x1", "1x1,2x1"]);
-  expect(planBatch(batch, draft, ledger, shown).plan).toMatchObject({ rowCount: 2 });
+  pay("SECOND", recipients[1]);
+  const before = check("A", recipients);
+  ledger.settle(first, { state: "REFUSED", code: "refused" }, letGo);
+  expect([before.file.ledger.seen.size, ask(before.file.rows).seen.size]).toEqual([3, 2]);
+  expect(plan(before)).toMatchObject({ kind: "planned", batch: { plan: { rowCount: 2 } } });
 });
 
-test("what a batch is still to send counts for a day, and for as long as a process works on it", async () => {
-  const { ledger, state, lookedAt } = await openPlace();
-  const old = lookedAt("A");
-  const planned = planBatch(old.batch, old.draft, ledger, old.draft.again());
-  old.draft.close();
-  state.nowMs += 25 * hourMs;
-  const beside = lookedAt("B");
-  expect(beside.draft.again()).toMatchObject({ count: 1, sumPaisa: order.amountPaisa });
-  ledger.batches().letGo(planned);
-  expect(beside.draft.lookAgain().count).toBe(0);
+test("rows whose duplicates were shown are stored as accepted, on resume too", async () => {
+  const { ledger, planned, pay } = await setup();
+  const recipients = ["01712345678", "01812345678"];
+  pay("FIRST");
+  const batch = planned("A", recipients);
+  const accepted = () => [...ledger.batches().results(batch)].map(({ isAccepted }) => isAccepted);
+  expect(accepted()).toEqual([true, false]);
+  pay("SECOND", recipients[1]);
+  const resumed = acceptRows(batch, checkOpenRows(batch, ledger), ledger);
+  expect(accepted()).toEqual([true, true]);
+  expect(ledger.batches().isUnaltered(resumed)).toBe(true);
+  expect(ledger.batches().isUnaltered(batch)).toBe(false);
+});
+
+test("planned rows count at any age, until their batch is cancelled", async () => {
+  const { ledger, state, ask, check, planned } = await setup();
+  const old = planned("A");
+  ledger.batches().letGo(old);
+  state.nowMs += 40 * 24 * hourMs;
+  const beside = check("B");
+  expect(beside.file.findings).toMatchObject([{ kind: "planned", batch: old.id }]);
+  ledger.batches().cancel(old);
+  expect(ask(beside.file.rows).findings).toEqual([]);
 });
 
 test.each(["017.12.345678", "(017) 12-345678", "+880 1712/345678"])(
-  "somebody whose number was sent as %s is the same person",
+  "a recipient whose number was sent as %s is the same recipient",
   async (recipient) => {
-    const { lookedAt, pay } = await openPlace();
+    const { check, pay } = await setup();
     pay("BY-HAND", recipient);
-    expect(lookedAt("A").draft.again().count).toBe(1);
+    expect(check("A").file.findings).toHaveLength(1);
   },
 );
 
-test("a reference that ended in conflict is taken, and nobody is told to pay by another one", async () => {
-  const { ledger, lookedAt, pay } = await openPlace();
-  ledger.settle(pay("A-1"), { state: "CONFLICT", code: "conflict" }, { letGo: true });
-  const [problem, ...others] = lookedAt("A").draft.problems(["taken", "used"], 9);
-  expect([problem?.kind, others]).toEqual(["taken", []]);
-  expect(problem?.problem).toMatch(
-    /'lenden ledger resolve A-1' with --created <id> or --not-created\.$/,
-  );
+test("a reference in conflict is a problem of its own", async () => {
+  const { ledger, check, pay } = await setup();
+  ledger.settle(pay("A-1"), { state: "CONFLICT", code: "conflict" }, letGo);
+  expect(check("A").file.findings).toMatchObject([
+    { kind: "reference-in-conflict", reference: "A-1" },
+  ]);
 });
 
-test("what was sent counts for a day from when it last went out, and what is in doubt for as long as it is", async () => {
-  const { ledger, state, lookedAt, pay } = await openPlace();
-  const again = () => lookedAt("A").draft.again().count;
-  const doubtful = pay("DOUBT");
-  ledger.settle(doubtful, { state: "UNCERTAIN", code: "uncertain" }, { letGo: true });
+test("an accepted payout counts for a day, and an unknown one for as long as it is unknown", async () => {
+  const { ledger, state, check, pay } = await setup();
+  const kinds = () => check("A").file.findings.map(({ kind }) => kind);
+  ledger.settle(pay("DOUBT"), { state: "UNCERTAIN", code: "uncertain" }, letGo);
   state.nowMs += 30 * hourMs;
-  expect(again()).toBe(1);
-  const resumed = pay("DOUBT");
-  ledger.settle(resumed, { state: "CONFIRMED", remoteId: "PO1" }, { letGo: true });
+  expect(kinds()).toEqual(["outcome-unknown"]);
+  ledger.settle(pay("DOUBT"), { state: "CONFIRMED", remoteId: "PO1" }, letGo);
   state.nowMs += 23 * hourMs;
-  expect(again()).toBe(1);
+  expect(kinds()).toEqual(["paid-recently"]);
   state.nowMs += 2 * hourMs;
-  expect(again()).toBe(0);
+  expect(kinds()).toEqual([]);
 });
 
-test("what is left of a plan is held against other plans, and against what was paid by a clock that was behind", async () => {
-  const { ledger, state, lookedAt, pay } = await openPlace();
-  const one = lookedAt("A");
-  const planned = planBatch(one.batch, one.draft, ledger, one.draft.again());
-  one.draft.close();
-  const other = lookedAt("B");
-  const beside = planBatch(other.batch, other.draft, ledger, other.draft.again());
-  const [before, ...more] = [planned, beside].map((batch) => paidElsewhere(batch, ledger));
-  expect([before, ...more]).toMatchObject([{ count: 1 }, { count: 1 }]);
+test("the open rows of a plan are compared with other plans, and with payouts under a clock that was behind", async () => {
+  const { ledger, state, planned, pay } = await setup();
+  const [one, other] = [planned("A"), planned("B")];
+  const seenBy = (batch: Batch) => checkOpenRows(batch, ledger).seen.size;
+  expect([seenBy(one), seenBy(other)]).toEqual([1, 1]);
   state.nowMs -= 3 * 60_000;
   pay("OTHER");
-  const now = paidElsewhere(planned, ledger);
-  expect([now.count, before && isMore(now, before)]).toEqual([1, true]);
+  expect(seenBy(one)).toBe(2);
 });
 
-test("a reference of the plan that paid somebody else is none of its own", async () => {
-  const { ledger, lookedAt, pay } = await openPlace();
-  const { draft, batch } = lookedAt("A", ["01712345678", "01812345678"]);
-  const planned = planBatch(batch, draft, ledger, draft.again());
-  pay("A-2"); // to the person of A-1
-  expect(paidElsewhere(planned, ledger)).toMatchObject({ count: 1, first: [{ line: 2 }] });
+test("a payout of the plan's own reference to another recipient repeats its rows", async () => {
+  const { ledger, planned, pay } = await setup();
+  const batch = planned("A", ["01712345678", "01812345678"]);
+  pay("A-2"); // to the recipient of A-1
+  expect(checkOpenRows(batch, ledger).findings).toMatchObject([
+    { kind: "outcome-unknown", line: 2, reference: "A-2" },
+  ]);
+});
+
+test("the payouts of a plan's own rows do not repeat each other", async () => {
+  const { ledger, planned, pay } = await setup();
+  const batch = planned("A", ["01712345678", "01712345678"]);
+  pay("A-1");
+  expect(checkOpenRows(batch, ledger).findings).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { recordsOf } from "../../src/batch/csv.ts";
+import { recordsOf } from "../../src/batches/csv.ts";
 import { testAccount } from "../commands/account.ts";
 import { check, places } from "./files.ts";
 

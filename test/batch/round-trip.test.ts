@@ -220,10 +220,10 @@ test("a file of new references that were used up since is told by which its rows
     ...["payout", "batch", "check"],
     fileOf(`${second}\n`, "other.csv"),
   ]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("Mend the file")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("Correct the file")]);
   const line = ["payout", "batch", "send", fileOf(`${second}\n`), "--name", "x"];
   expect((await merchant.lenden(line)).stderr).toContain(
-    "The row went on as O-lenden3: take it out.",
+    "The row was sent again as O-lenden3: remove it.",
   );
 });
 
@@ -243,7 +243,7 @@ test("of a used reference it is said in which batch its row is still to be sent,
     const third = fileOf(`${csv([header, ["P", amount, "01712345650", "nagad"]])}\n`);
     const line = ["payout", "batch", "send", third, "--name", "third", "--allow-duplicates"];
     expect((await merchant.lenden(line)).stderr).toContain(
-      `${amount === "5" ? "The" : "If it is the same payout, mended, the"} row goes on as P-lenden2, in batch ${batch}, which is still to be sent.`,
+      `${amount === "5" ? "The" : "If it is the same payout, corrected, the"} row is planned as P-lenden2, in batch ${batch}, which is still to be sent.`,
     );
   }
 });
@@ -377,7 +377,7 @@ test("a reference whose payout was cancelled is a problem of another file that h
   const again = await merchant.lenden(line);
   expect([again.code, again.stderr]).toEqual([
     2,
-    expect.stringContaining('ref "A": This reference ended Cancelled at '),
+    expect.stringContaining('ref "A": The payout of this reference ended Cancelled on '),
   ]);
 });
 
@@ -397,7 +397,7 @@ test("a reference that was refused is a problem of the file that has it again", 
     "x",
   ]);
   const { updatedAt } = await merchant.json(["ledger", "show", "A"]);
-  const says = `This reference ended REFUSED at ${formatTime(String(updatedAt))}, and is not used again`;
+  const says = `The payout of this reference ended REFUSED on ${formatTime(String(updatedAt))}. The reference is not used again`;
   expect([again.code, again.stderr]).toEqual([
     2,
     expect.stringContaining(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { noneAgain } from "../../src/batch/again.ts";
-import { rowsAgain } from "../../src/batch/export.ts";
+import { rowsAgain } from "../../src/batches/export.ts";
+import { noneAgain } from "../../src/batches/retries.ts";
 import { orderOfRow } from "../../src/batches/send.ts";
 import { Failure } from "../../src/failure.ts";
 import { payoutIntent } from "../../src/operations/payout/claim.ts";

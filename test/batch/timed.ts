@@ -1,5 +1,4 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { planBatch } from "../../src/batch/claim.ts";
 import { type Sending, sendBatch } from "../../src/batches/send.ts";
 import type { Failure } from "../../src/failure.ts";
 import type { Client } from "../../src/http/client.ts";
@@ -83,21 +82,20 @@ export async function timed(
   };
 }
 
-function planned(rows: number, ledger: Ledger, world: World): Batch {
-  const draft = ledger.batches().draft();
-  for (let row = 1; row <= rows; row += 1) {
+function planned(count: number, ledger: Ledger, world: World): Batch {
+  const rows = Array.from({ length: count }, (_, index) => {
+    const row = index + 1;
     const order = { amountPaisa: BigInt(row * 100), recipientNumber: "01712345678" };
     const [reference, methodId] = [`R-${row}`, "bkash"];
-    draft.add({
+    return {
       ...{ row, line: row + 1, reference, methodId, method: methodId, cells: [], name: null },
       ...{ description: null, amountPaisa: order.amountPaisa, recipient: order.recipientNumber },
       fingerprint: payoutFingerprint({ ...order, paymentMethodId: methodId }, world),
-    });
-  }
-  draft.finish({ since: "", places: { ref: 1, to: 2 } });
-  const file = { name: "file", fileName: "file", hash: "0".repeat(64), columns: [], method: null };
+      isAccepted: false,
+    };
+  });
+  const hash = "0".repeat(64);
+  const file = { name: "file", fileName: "file", hash, identity: hash, columns: [], method: null };
   const claim = ledger.batches().claim(file);
-  const batch = planBatch(claim.batch, draft, ledger, draft.again());
-  draft.close();
-  return batch;
+  return ledger.batches().plan(claim.batch, rows, () => {});
 }

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { findingsAmong } from "../../src/batches/check.ts";
+import { totalsOf } from "../../src/batches/rows.ts";
 import { testAccount } from "../commands/account.ts";
 import { type Merchant, openMerchant, payoutOf } from "../merchant.ts";
 import { lenden, scratchFolder } from "../run.ts";
-import { openTestDrafts } from "./draft.ts";
 import { check, checkPath, fileOf, places } from "./files.ts";
 
 const account = testAccount();
@@ -26,13 +27,13 @@ test("the same person and amount twice needs a word", async () => {
       kind: "repeated",
       line: 3,
       column: "to",
-      problem: "The same person and amount as on line 2.",
+      problem: "Same recipient and amount as on line 2.",
     },
     {
       kind: "repeated",
       line: 5,
       column: "to",
-      problem: "The same person and amount as on line 2.",
+      problem: "Same recipient and amount as on line 2.",
     },
   ]);
   expect(await check(account, text, ["--allow-duplicates"])).toMatchObject({
@@ -67,7 +68,7 @@ test("the same reference twice is refused, whatever is allowed", async () => {
     line: 4,
     column: "ref",
     value: "A1",
-    problem: "This reference stands on line 2 already.",
+    problem: "Duplicate reference: also used on line 2.",
   });
 });
 
@@ -172,20 +173,17 @@ test("findings over the whole file stand among the others, in the order of the c
   expect(places(await check(account, text))).toEqual(["3 to", "3 ref", "3 method", "3 name"]);
 });
 
-test("a total that no 64 bits hold is a problem of the file", async () => {
-  const draft = (await openTestDrafts())();
+test("a total that no 64 bits can store is a problem of the file", () => {
   const amountPaisa = 2n ** 62n;
-  const empty = { reference: null, methodId: null, name: null, description: null };
-  for (let row = 1; row <= 3; row += 1) {
-    const own = { row, line: row + 1, amountPaisa, recipient: `017${row}`, method: "bkash" };
-    draft.add({ ...empty, ...own, cells: [], fingerprint: null });
-  }
-  draft.finish({ since: "", places: { ref: 0, to: 1 } });
+  const rows = [1, 2, 3].map((row) => ({
+    ...{ row, line: row + 1, reference: null, amountPaisa, recipient: `017${row}` },
+    ...{ methodId: null, method: "bkash", name: null, description: null, cells: [] },
+    wasSent: false,
+  }));
   const totalPaisa = amountPaisa * 3n;
-  expect(draft.problems(["cell"], 10)).toMatchObject([
-    { problem: "The total of the file is too large to be added up." },
-  ]);
-  expect(draft.totals()).toMatchObject({
+  const [last] = findingsAmong(rows, { ref: 0, to: 1 }).slice(-1);
+  expect(last).toMatchObject({ kind: "total-too-large" });
+  expect(totalsOf(rows)).toMatchObject({
     totalPaisa,
     methods: [{ method: "bkash", count: 3, sumPaisa: totalPaisa }],
   });

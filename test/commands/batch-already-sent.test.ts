@@ -33,7 +33,7 @@ describe("batch send of a file that was already sent completely", () => {
 
     expect(second.code).toBe(0);
     expect(second.stderr).toBe(
-      `All 2 rows of payroll.csv were already sent on ${day}. Nothing was sent.\nTo pay the same rows in another month, give them new references in the column ref.\n`,
+      `All 2 rows of payroll.csv were already sent on ${day}. Nothing was sent.\nTo pay the same rows in another month, give them new references in the column ref and the batch a new name with --name.\n`,
     );
     expect(await moneyRequests()).toHaveLength(2);
   });

@@ -150,6 +150,21 @@ describe("payout send without --ref", () => {
     expect(await merchant.books("payouts")).toHaveLength(2);
   });
 
+  test.each([
+    ["the same payout", sending],
+    ["another payout", withFlags(sending, { "--amount": "7" })],
+  ])("with a reference that a batch is still to send is rejected: %s", async (_, line) => {
+    const { merchant, run } = await merchantWithAge(["createPayout:status-401"]);
+    const rows = Array.from({ length: 40 }, (_, row) => `B-${row},${row + 1},01812345678,bkash\n`);
+    const file = fileOf(`ref,amount,to,method\n${rows.join("")}B-40,500,01712345678,bkash\n`);
+    const batch = ["payout", "batch", "send", file, "--concurrency", "1"];
+    expect(await run(batch)).toMatchObject({ code: 4 });
+    const rejected = await run([...line, "--ref", "B-40", "--again"]);
+    expect(rejected).toMatchObject({ code: 3, stdout: "" });
+    expect(rejected.stderr).toMatch(/Reference B-40 belongs to batch B\w{6}, .*Nothing was sent\./);
+    expect(await merchant.books("payouts")).toEqual([]);
+  });
+
   test("treats a reference that lenden generated as no reference", async () => {
     const merchant = await openMerchant();
     expect(await merchant.lenden(sending)).toMatchObject({ code: 0 });

@@ -106,7 +106,12 @@ test("I5, I8: a reference that this machine used for another payout meanwhile is
   expect(await send(merchant, payees, "--concurrency", "1")).toMatchObject({ code: 69 });
   expect(await states(merchant, payees)).toEqual({ unsent: 40 });
   await merchant.comeBack();
-  expect(await merchant.lenden(payoutOf("TAKEN-39"))).toMatchObject({ code: 0 });
+  expect(await merchant.lenden(payoutOf("TAKEN-39"))).toMatchObject({ code: 3 });
+  expect(await merchant.lenden(payoutOf("ELSEWHERE"))).toMatchObject({ code: 0 });
+  // As if an earlier lenden had not rejected that.
+  await merchant.inLedger((ledger) =>
+    ledger.exec("UPDATE operations SET reference = 'TAKEN-39' WHERE reference = 'ELSEWHERE'"),
+  );
   for (let run = 0; run < 2; run += 1) {
     const { code } = await send(merchant, payees, "--concurrency", "1");
     expect([run, code, await states(merchant, payees)]).toEqual([

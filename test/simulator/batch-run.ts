@@ -1,10 +1,23 @@
-import { claimBatch, planBatch, resumeBatch } from "../../src/batch/claim.ts";
-import { aDayBefore, leftByOtherKeys, paidElsewhere } from "../../src/batch/elsewhere.ts";
-import { addUp, endingOf, type Standings } from "../../src/batch/standing.ts";
+import {
+  askLedger,
+  type CheckedFile,
+  dayBefore,
+  findingsAmong,
+  type LedgerFindings,
+} from "../../src/batches/check.ts";
+import { type Finding, isAcceptable } from "../../src/batches/findings.ts";
+import {
+  acceptRows,
+  checkOpenRows,
+  claimBatch,
+  planBatch,
+  resumeBatch,
+} from "../../src/batches/plan.ts";
+import type { FileRow } from "../../src/batches/rows.ts";
 import { sendBatch } from "../../src/batches/send.ts";
+import { addUp, endingOf, type Standings } from "../../src/batches/status.ts";
 import { Failure, usage } from "../../src/failure.ts";
 import type { Batch } from "../../src/ledger/batches/batch.ts";
-import type { ProblemKind } from "../../src/ledger/drafts/problems.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { payoutFingerprint } from "../../src/operations/payout/claim.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
@@ -34,10 +47,7 @@ export async function sendsBatch(
     (request, one) => network.exchange(request, one),
     async (world) => {
       const ledger = await tool.ledger();
-      const batch = await planOf(file, ledger, world, {
-        question: () => network.question(tool),
-        forget: () => universe.disk.forgetDraft(),
-      });
+      const batch = await planOf(file, ledger, world, () => network.question(tool));
       const sending = { batch, ledger, concurrency, perSecond: undefined, onRow: () => {} };
       const reason = await sendBatch(sending, world);
       const sums = addUp(batch, ledger.batches().tally(batch));
@@ -54,38 +64,56 @@ async function planOf(
   file: PaidFile,
   ledger: Ledger,
   world: World,
-  { question, forget }: { question: () => Promise<void>; forget: () => void },
+  question: () => Promise<void>,
 ): Promise<Batch> {
-  const known = ledger.batches().ofFile(file.hash);
+  const known = ledger.batches().withIdentity(file.hash);
   if (known?.plan) return resumed(known, file, ledger);
-  try {
-    const draft = ledger.batches().draft();
-    for (const [index, order] of file.orders.entries()) draft.add(rowOf(index, order, world));
-    draft.finish({ since: aDayBefore(world.now()), places: { ref: 1, to: 2 } });
-    const always: ProblemKind[] = ["cell", "taken", "used"];
-    const optional: ProblemKind[] = ["repeated", "again", "other key"];
-    const kinds = file.allowDuplicates ? always : [...always, ...optional];
-    if (draft.problemCount(kinds) > 0)
-      throw usage(draft.problems(kinds, 3).map(({ problem }) => problem));
-    const shown = file.allowDuplicates ? draft.again() : { count: 0, sumPaisa: 0n, mark: "" };
-    const { name, hash } = file;
-    const source = { name, fileName: name, hash, columns: ["ref"], method: null };
-    const batch = claimBatch(source, draft, ledger);
-    if (batch.plan) throw new Error("a file that was not planned has a plan");
-    await question();
-    return unlessRejected(batch, ledger, () => planBatch(batch, draft, ledger, shown));
-  } finally {
-    forget();
-  }
+  const { name, hash } = file;
+  const checked = checkedFile(file, ledger, world);
+  reject(checked.findings, file);
+  const source = { name, fileName: name, hash, identity: hash, columns: ["ref"], method: null };
+  const claim = claimBatch(source, checked.rows, ledger);
+  if (claim.kind === "other-rows") throw usage(["other rows have this name"]);
+  const { batch } = claim;
+  if (batch.plan) return resumed(batch, file, ledger);
+  await question();
+  return unlessRejected(batch, ledger, () => {
+    const answer = planBatch(batch, checked, (own) => payoutFingerprint(own, world), ledger);
+    if (answer.kind !== "planned") throw usage([`not planned: ${answer.kind}`]);
+    return answer.batch;
+  });
 }
 
-function resumed(known: Batch, { allowDuplicates }: PaidFile, ledger: Ledger): Batch {
+function checkedFile({ orders, hash }: PaidFile, ledger: Ledger, world: World): CheckedFile {
+  const places = { ref: 1, to: 2 };
+  const since = dayBefore(world.now());
+  const rows = orders.map(rowOf);
+  const found = askLedger(rows, ledger, { since, places });
+  const findings = [...findingsAmong(rows, places), ...found.findings];
+  const columns = ["ref"];
+  return {
+    columns,
+    hasReferences: true,
+    places,
+    rows,
+    findings,
+    identity: hash,
+    since,
+    ledger: found,
+  };
+}
+
+function reject(findings: Finding[], { allowDuplicates }: PaidFile): void {
+  const rejected = findings.filter((one) => !(allowDuplicates && isAcceptable(one)));
+  if (rejected.length > 0) throw usage(rejected.map(({ kind, line }) => `${kind} on line ${line}`));
+}
+
+function resumed(known: Batch, file: PaidFile, ledger: Ledger): Batch {
   const batch = resumeBatch(known, undefined, ledger);
   return unlessRejected(batch, ledger, () => {
-    if (allowDuplicates) return batch;
-    const problems = [...leftByOtherKeys(batch, ledger), ...paidElsewhere(batch, ledger).first];
-    if (problems.length > 0) throw usage(problems.map(({ says }) => says));
-    return batch;
+    const found: LedgerFindings = checkOpenRows(batch, ledger);
+    reject(found.findings, file);
+    return acceptRows(batch, found, ledger);
   });
 }
 
@@ -98,10 +126,9 @@ function unlessRejected(batch: Batch, ledger: Ledger, work: () => Batch): Batch 
   }
 }
 
-function rowOf(index: number, order: PayoutOrder, world: World) {
+function rowOf(order: PayoutOrder, index: number): FileRow {
   const { reference, amountPaisa, recipientNumber: recipient, paymentMethodId: methodId } = order;
-  const cells = { method: methodId, name: null, description: null, cells: [reference] };
-  const fingerprint = payoutFingerprint(order, world);
   const [row, line] = [index + 1, index + 2];
-  return { row, line, reference, amountPaisa, recipient, methodId, fingerprint, ...cells };
+  const paid = { row, line, reference, amountPaisa, recipient, methodId, method: methodId };
+  return { ...paid, name: null, description: null, cells: [reference], wasSent: false };
 }

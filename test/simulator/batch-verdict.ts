@@ -1,4 +1,4 @@
-import { type Standing, standingOf } from "../../src/batch/standing.ts";
+import { type Standing, standingOf } from "../../src/batches/status.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import type { PaidFile } from "./batch-run.ts";
 import type { Ran } from "./commands.ts";
@@ -36,7 +36,7 @@ function judgeRow(says: string, standing: Standing, order: PayoutOrder, universe
 /** The status of each row by the ledger at this moment; empty before the batch was planned. */
 export function standings({ hash, orders }: PaidFile, universe: Universe): Map<string, Standing> {
   const ledger = openedLedger(universe);
-  const batch = ledger.batches().ofFile(hash);
+  const batch = ledger.batches().withIdentity(hash);
   if (!batch?.plan) return new Map();
   const rows = [...ledger.batches().results(batch)];
   if (rows.length !== orders.length) universe.report("lost", "I8: the plan lost rows");

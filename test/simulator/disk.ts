@@ -69,7 +69,7 @@ export class Disk {
     const around = <Result>(write: Write, work: () => Result): Result => {
       step("before", write.sql);
       const result = work();
-      if (isWrite(write.sql)) (this.#open ?? this.#durable).push(...this.#lasting(write));
+      if (isWrite(write.sql)) (this.#open ?? this.#durable).push(write);
       step("after", write.sql);
       return result;
     };
@@ -95,26 +95,6 @@ export class Disk {
       transactionCount: () => this.#database.transactionCount(),
       close: () => {},
     };
-  }
-
-  /** A draft dies with its process, and so does what it has open. */
-  forgetDraft(): void {
-    try {
-      this.#database.exec("ROLLBACK");
-    } catch {}
-    this.#database.exec(
-      `DROP TABLE IF EXISTS temp.draft_rows; DROP TABLE IF EXISTS temp.draft_problems;
-       DROP TABLE IF EXISTS temp.draft_others; DROP TABLE IF EXISTS temp.plan_others`,
-    );
-  }
-
-  /** What a draft was copied to, without the draft: that is gone when it is to be made anew. */
-  #lasting(write: Write): Write[] {
-    if (!/^INSERT INTO batch_rows SELECT/.test(write.sql)) return [write];
-    const copied = "SELECT * FROM batch_rows WHERE batch = ? AND row > ? AND row <= ?";
-    return this.#statement("all", copied)
-      .all(...write.parameters)
-      .map((row) => ({ how: "run", sql: insertRow, parameters: Object.values(row) }));
   }
 
   #transaction<Result>(work: () => Result, step: DiskStep): Result {
@@ -150,11 +130,6 @@ export class Disk {
   }
 }
 
-const insertRow = `INSERT INTO batch_rows VALUES (${Array(12).fill("?").join(", ")})`;
-
-/** Temporary tables are no part of the disk. */
 function isWrite(sql: string): boolean {
-  if (/^INSERT INTO batch_rows/.test(sql)) return true;
-  if (/draft_|plan_others|^(?:BEGIN|COMMIT)/.test(sql)) return false;
   return !/^\s*(?:SELECT|PRAGMA user_version$)/i.test(sql);
 }

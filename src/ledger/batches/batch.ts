@@ -1,18 +1,20 @@
 import type { Paisa } from "../../contract/amount.ts";
 import type { State } from "../../state.ts";
 import type { Holder } from "../operation.ts";
-import type { Again } from "../others.ts";
 
-/** A file of payouts, as it was planned; the file itself is never read again. */
+/** A file of payouts as it was planned; from then on only the plan counts. */
 export interface Batch {
   number: bigint;
-  /** Short, and the same on every machine: it comes from the file's bytes. */
+  /** Short, and the same on every machine: derived from the identity. */
   id: string;
+  /** The file's, unless it was given another one. */
   name: string;
-  /** Of the file, without its folders. */
+  /** Of the file, without its directories. */
   fileName: string;
   /** SHA-256 of the file's bytes. */
   fileHash: string;
+  /** Of its rows and its own name (`identityOf`); null for an old plan whose rows another one has too. */
+  identity: string | null;
   /** The file's columns, as its header names them. */
   columns: string[];
   /** The method of rows that name none, as it was typed. */
@@ -20,22 +22,25 @@ export interface Batch {
   user: string;
   /** ISO 8601. */
   createdAt: string;
+  /** ISO 8601; from then on nothing of it is sent. */
+  cancelledAt: string | null;
   holder: Holder | null;
   /** Null while it is being planned: nothing of it was sent then. */
   plan: Plan | null;
 }
 
-/** A file that is to become a batch. */
+/** A file that becomes a batch. */
 export interface BatchFile {
-  /** The file's, unless somebody gave it another. */
+  /** The file's, unless it was given another one. */
   name: string;
   fileName: string;
   hash: string;
+  identity: string;
   columns: string[];
   method: string | null;
 }
 
-export interface Plan {
+interface Plan {
   rowCount: number;
   totalPaisa: Paisa;
   /** Covers every row, so that a plan that was altered is noticed. */
@@ -55,7 +60,7 @@ export interface PlannedPayout {
   description: string | null;
 }
 
-/** The whole row that it stands in. */
+/** The whole row of the file. */
 export interface PlannedRow extends PlannedPayout {
   /** From 1, in the order of the file. */
   row: number;
@@ -64,6 +69,8 @@ export interface PlannedRow extends PlannedPayout {
   /** The cells as they stood in the file, in the order of its columns. */
   cells: string[];
   fingerprint: string;
+  /** True if the recipient gets the same amount by another payout too, and the user accepted that. */
+  isAccepted: boolean;
 }
 
 /** A row, and what came of it; everything is null that has not happened. */
@@ -75,11 +82,6 @@ export interface RowResult extends PlannedRow {
   message: string | null;
   sentAt: string | null;
   updatedAt: string | null;
-}
-
-/** Rows whose recipients get the same amount by something else too, and the first of them in words. */
-export interface PaidElsewhere extends Again {
-  first: { line: number; says: string }[];
 }
 
 /** How many rows stand in one state, and their sum. */

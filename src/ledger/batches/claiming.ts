@@ -6,48 +6,76 @@ import type { Batch, BatchFile } from "./batch.ts";
 import { batchOf } from "./from-row.ts";
 import type { BatchListing } from "./listing.ts";
 
-/** What came of asking for the batch of a file. */
+/** The answer to a claim of the batch of a file. */
 export type BatchClaim =
   /** Ours; `plan` of it is null until it was planned. */
   | { kind: "ours"; batch: Batch }
   | { kind: "held"; batch: Batch; by: Holder }
-  /** Another file of the same name was planned before. */
-  | { kind: "other file"; batch: Batch };
+  /** It was cancelled: nothing of it is sent. */
+  | { kind: "cancelled"; batch: Batch }
+  /** An unfinished batch with other rows has the name. */
+  | { kind: "other rows"; batch: Batch };
 
 /** Which process works on a batch: one at a time. */
 export function openBatchClaims(database: Database, worker: Worker, listing: BatchListing) {
   return {
-    /** Asks for the batch of a file: one process at a time, one file for a name. */
+    /** Claims the batch of a file, which becomes a new one if its rows are known of none. */
     claim: (file: BatchFile): BatchClaim => database.transaction(() => claim(file)),
 
-    /** The process that works on it, where one still does. */
+    /** Claims a batch that was planned before. */
+    claimPlanned: (batch: Batch): BatchClaim =>
+      database.transaction(() => claimKnown(listing.withId(batch.id) ?? batch)),
+
+    /** The process that works on it, if one still does. */
     holderOf,
 
-    /** The numbers of the batches, of any account, that a process works on. */
-    heldBatches: (): bigint[] =>
-      database
-        .prepare("SELECT * FROM batches WHERE holder IS NOT NULL")
-        .all()
-        .map(batchOf)
-        .filter((batch) => holderOf(batch) !== undefined)
-        .map(({ number }) => number),
-
-    /** Nobody works on it any longer. */
+    /** Ends the claim. */
     letGo: ({ number }: Batch): void => {
       database.prepare("UPDATE batches SET holder = NULL WHERE number = ?").run(number);
     },
+
+    /**
+     * Cancels a batch that this process has claimed, and ends the claim: its rows that were not sent never
+     * are, and count for no check of duplicates.
+     */
+    cancel: (batch: Batch): Batch => {
+      const cancelledAt = nowIn(worker);
+      database
+        .prepare("UPDATE batches SET cancelled_at = ?, holder = NULL WHERE number = ?")
+        .run(cancelledAt, batch.number);
+      return { ...batch, cancelledAt, holder: null };
+    },
+
+    unfinishedNamed,
   };
 
   function claim(file: BatchFile): BatchClaim {
-    const known = listing.ofFile(file.hash);
+    const known = listing.withIdentity(file.identity);
+    if (known?.plan) return claimKnown(known);
     const by = known && holderOf(known);
     if (known && by) return { kind: "held", batch: known, by };
-    if (known?.plan) return { kind: "ours", batch: take(known) };
+    const other = unfinishedNamed(file.name);
+    if (other) return { kind: "other rows", batch: other };
     if (known) return { kind: "ours", batch: take(renewed(database, known, file)) };
-    const other = listing.named(file.name);
-    if (other) return { kind: "other file", batch: other };
-    const id = idOf(file.hash, (id) => listing.withId(id) !== undefined);
+    const id = idOf(file.identity, (id) => listing.withId(id) !== undefined);
     return { kind: "ours", batch: take(begin(database, worker, { ...file, id })) };
+  }
+
+  function claimKnown(batch: Batch): BatchClaim {
+    const by = holderOf(batch);
+    if (by) return { kind: "held", batch, by };
+    if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
+    return { kind: "ours", batch: take(batch) };
+  }
+
+  /**
+   * The newest batch by this name, if it is unfinished: not cancelled, and not every row was accepted. Other
+   * rows under its name may be the same payouts, corrected, and would be sent a second time.
+   */
+  function unfinishedNamed(name: string): Batch | undefined {
+    const batch = listing.named(name);
+    if (!batch || batch.cancelledAt !== null) return undefined;
+    return database.prepare(hasOpenRow).get(batch.number) && batch;
   }
 
   function holderOf({ holder }: Batch): Holder | undefined {
@@ -64,44 +92,50 @@ export function openBatchClaims(database: Database, worker: Worker, listing: Bat
   }
 }
 
+const hasOpenRow = `
+  SELECT 1 FROM batch_rows r JOIN batches b ON b.number = r.batch
+    LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference
+      AND o.fingerprint = r.fingerprint AND o.state = 'CONFIRMED' AND o.status IS NOT 'Cancelled'
+  WHERE r.batch = ? AND o.number IS NULL LIMIT 1`;
+
 /** A batch that is not planned yet. */
 function begin(database: Database, worker: Worker, file: BatchFile & { id: string }): Batch {
   const { profile, environment, baseUrl, keyId } = worker.owner;
-  const { id, name, fileName, hash, columns, method } = file;
+  const { id, name, fileName, hash, identity, columns, method } = file;
   const at = nowIn(worker);
   makeAccount(database, worker.owner, at);
   const row = database
     .prepare(insert)
     .get(
       ...[id, profile, environment, baseUrl, keyId],
-      ...[name, fileName, hash, JSON.stringify(columns), method],
+      ...[name, fileName, hash, identity, JSON.stringify(columns), method],
       ...[worker.user, at],
     );
   return batchOf(row ?? {});
 }
 
-/** What was claimed and never planned binds nobody: what is said now counts. */
+/** A batch that was claimed and never planned: the file as it is now counts. */
 function renewed(database: Database, { number }: Batch, file: BatchFile): Batch {
-  const { name, fileName, columns, method } = file;
+  const { name, fileName, hash, columns, method } = file;
   const row = database
     .prepare(
-      "UPDATE batches SET name = ?, file_name = ?, columns = ?, method = ? WHERE number = ? RETURNING *",
+      "UPDATE batches SET name = ?, file_name = ?, file_hash = ?, columns = ?, method = ? WHERE number = ? RETURNING *",
     )
-    .get(name, fileName, JSON.stringify(columns), method, number);
+    .get(name, fileName, hash, JSON.stringify(columns), method, number);
   return batchOf(row ?? {});
 }
 
 const insert = `
   INSERT INTO batches (id, profile, environment, account,
-    name, file_name, file_hash, columns, method, user, created_at)
-  VALUES (?, ?, ?, ${accountInSql}, ?, ?, ?, ?, ?, ?, ?) RETURNING *`;
+    name, file_name, file_hash, identity, columns, method, user, created_at)
+  VALUES (?, ?, ?, ${accountInSql}, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`;
 
-/** Letters and digits that nobody mixes up when reading them aloud. */
+/** Letters and digits that are not mistaken for each other when read aloud. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** Longer only where two files would share it. */
-function idOf(fileHash: string, isTaken: (id: string) => boolean): string {
-  const letters = [...Buffer.from(fileHash, "hex")].map((byte) => alphabet[byte % 32]).join("");
+/** Longer only if two batches would share it. */
+function idOf(identity: string, isTaken: (id: string) => boolean): string {
+  const letters = [...Buffer.from(identity, "hex")].map((byte) => alphabet[byte % 32]).join("");
   for (let length = 6; ; length += 1) {
     const id = `B${letters.slice(0, length)}`;
     if (!isTaken(id)) return id;

@@ -11,10 +11,12 @@ export function batchOf(row: Row): Batch {
     name: text("name"),
     fileName: text("file_name"),
     fileHash: text("file_hash"),
+    identity: maybe("identity"),
     columns: JSON.parse(text("columns")),
     method: maybe("method"),
     user: text("user"),
     createdAt: text("created_at"),
+    cancelledAt: maybe("cancelled_at"),
     holder: holderIn(row),
     plan: row.digest
       ? {
@@ -40,8 +42,8 @@ export function plannedPayoutOf(row: Row): PlannedPayout {
   };
 }
 
-/** A row of the table `batch_rows`, or of a draft that has no problems. */
-export function plannedRowOf(row: Row): PlannedRow {
+/** A row of the table `batch_rows`. */
+function plannedRowOf(row: Row): PlannedRow {
   const { text } = reader(row);
   return {
     ...plannedPayoutOf(row),
@@ -49,6 +51,7 @@ export function plannedRowOf(row: Row): PlannedRow {
     method: text("method"),
     cells: JSON.parse(text("cells")),
     fingerprint: text("fingerprint"),
+    isAccepted: text("accepted") === "1",
   };
 }
 

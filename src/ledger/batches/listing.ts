@@ -14,19 +14,27 @@ export function openBatchListing(database: Database, { baseUrl, keyId }: Owner) 
   };
   const withId = (id: string) => one("id = ?", id);
   const named = (name: string) =>
-    one(
-      "? IN (name, file_name) AND digest IS NOT NULL ORDER BY name = ? DESC, number DESC LIMIT 1",
-      name,
-      name,
-    );
+    one(`? IN (name, file_name) AND ${isPlanned} ORDER BY name = ? DESC, ${newest}`, name, name);
   return {
-    /** Of a file by the SHA-256 of its bytes, planned or not yet. */
-    ofFile: (hash: string) => one("file_hash = ?", hash),
+    /** By its identity, planned or not yet. */
+    withIdentity: (identity: string) => one("identity = ?", identity),
+
+    /**
+     * The plan of a file by the SHA-256 of its bytes: the one with this name of its own, or without one if
+     * none is given.
+     */
+    ofFile: (hash: string, ownName: string | undefined): Batch | undefined =>
+      ownName === undefined
+        ? one(`file_hash = ? AND name = file_name AND ${isPlanned} ORDER BY ${newest}`, hash)
+        : one(`file_hash = ? AND name = ? AND ${isPlanned} ORDER BY ${newest}`, hash, ownName),
+
+    /** The newest plan of a file by the SHA-256 of its bytes, whatever its name. */
+    newestOfFile: (hash: string) => one(`file_hash = ? AND ${isPlanned} ORDER BY ${newest}`, hash),
 
     /** By its id as it is written, planned or not yet. */
     withId,
 
-    /** The one that was planned by this name, or the newest from a file of this name. */
+    /** The newest that was planned by this name, or else from a file of this name. */
     named,
 
     /** By its id in any case, its name, or its file's. */
@@ -35,10 +43,12 @@ export function openBatchListing(database: Database, { baseUrl, keyId }: Owner) 
     /** Those that were planned, newest first. */
     list: (limit: number): Batch[] =>
       database
-        .prepare(`${select} AND digest IS NOT NULL ORDER BY number DESC LIMIT ?`)
+        .prepare(`${select} AND ${isPlanned} ORDER BY number DESC LIMIT ?`)
         .all(baseUrl, keyId, BigInt(limit))
         .map(batchOf),
   };
 }
 
 const select = `SELECT * FROM batches WHERE account = ${accountInSql}`;
+const isPlanned = "digest IS NOT NULL";
+const newest = "number DESC LIMIT 1";

@@ -1,34 +1,18 @@
 import type { Database, Row } from "../../sqlite/database.ts";
 import { accountInSql } from "../account.ts";
 import type { Owner } from "../operation.ts";
-import { besideOtherKeys, isVeryPayout, saysOfOtherKey } from "../other-keys.ts";
-import { againOf, gatherOthers, isAnother, saysOther, sumAgain } from "../others.ts";
-import { payeeInSql } from "../payee.ts";
 import { lastBegunAt, openedAt } from "../select.ts";
 import { isFreeInSql, isUsedUpInSql } from "../state-in-sql.ts";
-import type { Batch, PaidElsewhere, PlannedPayout, RowResult, Tally } from "./batch.ts";
+import type { Batch, PlannedPayout, RowResult, Tally } from "./batch.ts";
 import { plannedPayoutOf, rowResultOf, tallyOf } from "./from-row.ts";
 
 const pageSize = 500;
-
-interface BatchRowsOptions {
-  owner: Owner;
-  /** The batches that a process works on at this moment. */
-  heldBatches(): bigint[];
-}
-
-/** Since when others count, and of how many rows it is said. */
-interface Looking {
-  since: string;
-  limit: number;
-}
 
 /**
  * The rows of batches, beside the operations of their references. Where a row stands is read from
  * its operation each time, and kept nowhere else.
  */
-export function openBatchRows(database: Database, { owner, heldBatches }: BatchRowsOptions) {
-  const { baseUrl, keyId } = owner;
+export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
   return {
     tally: ({ number }: Batch): Tally[] =>
       database.prepare(sumsByStanding).all(baseUrl, keyId, number).map(tallyOf),
@@ -44,23 +28,6 @@ export function openBatchRows(database: Database, { owner, heldBatches }: BatchR
       const row = database.prepare(sendTimes).get(baseUrl, keyId, number);
       return row?.first == null ? undefined : { first: String(row.first), last: String(row.last) };
     },
-
-    /** Rows still to be sent, or in doubt, whose recipients get the same amount by other references. */
-    paidElsewhere: ({ number }: Batch, { since, limit }: Looking): PaidElsewhere => {
-      gatherOthers(database, "plan_others", { owner, since, held: heldBatches(), own: number });
-      const rows = database.prepare(openRowsElsewhere).all(baseUrl, keyId, number, BigInt(limit));
-      const again = againOf(database.prepare(sumAgain(rowsElsewhere)).get(baseUrl, keyId, number));
-      database.exec("DROP TABLE temp.plan_others");
-      const first = rows.map(({ line, says }) => ({ line: Number(line), says: String(says) }));
-      return { ...again, first };
-    },
-
-    /** Rows still to be sent whose very payouts another key left refused or in doubt: the first few, in words. */
-    leftByOtherKeys: ({ number }: Batch, limit: number): PaidElsewhere["first"] =>
-      database
-        .prepare(leftByOtherKeys)
-        .all(number, baseUrl, keyId, owner.environment, BigInt(limit))
-        .map(({ line, says }) => ({ line: Number(line), says: String(says) })),
 
     /** Its references that took the place of used ones: `…-lenden2`. */
     newReferences: ({ number }: Batch): string[] =>
@@ -83,11 +50,9 @@ export function openBatchRows(database: Database, { owner, heldBatches }: BatchR
     /** Rows whose references came to an end without a payout that stands. */
     used: (batch: Batch): Iterable<RowResult> => rows(batch, isUsed, withResult),
 
-    /** In which plan a reference stands, of those that are to be looked for. */
-    plannedAs: (references: string[]): Map<string, string> => {
-      const found = database.prepare(plans).all(baseUrl, keyId, JSON.stringify(references));
-      return new Map(found.map(({ reference, id }) => [String(reference), String(id)]));
-    },
+    /** Rows that may still be sent: not sent as far as is proved, or of unknown outcome. */
+    open: (batch: Batch): Iterable<RowResult> =>
+      rows(batch, `(${isUnsent}) OR (${isDoubtful})`, withResult),
 
     /** Confirmed rows that had not ended when they were last looked at. */
     unfinished: (batch: Batch): Iterable<RowResult> => rows(batch, isUnfinished, withResult),
@@ -106,9 +71,8 @@ export function openBatchRows(database: Database, { owner, heldBatches }: BatchR
   }
 }
 
-const rowsBesideOperations = `FROM batch_rows r LEFT JOIN operations o
-  ON o.account = ${accountInSql} AND o.reference = r.reference`;
-const joined = `${rowsBesideOperations} WHERE r.batch = ?`;
+const joined = `FROM batch_rows r LEFT JOIN operations o
+  ON o.account = ${accountInSql} AND o.reference = r.reference WHERE r.batch = ?`;
 
 // A reference that was used for another payout says nothing of this one, but that it cannot be sent.
 const isOwn = "o.fingerprint = r.fingerprint";
@@ -118,11 +82,6 @@ const isUnfinished = `${isOwn} AND o.state = 'CONFIRMED'
   AND o.status NOT IN ('Completed', 'Cancelled')`;
 
 const isUsed = `${isOwn} AND ${isUsedUpInSql}`;
-
-const plans = `
-  SELECT r.reference, b.id FROM batches b CROSS JOIN batch_rows r ON r.batch = b.number
-  WHERE b.account = ${accountInSql} AND b.digest IS NOT NULL
-    AND r.reference IN (SELECT value FROM json_each(?))`;
 
 const state = `CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT'
   WHEN ${isFreeInSql} THEN 'NOT_SENT' ELSE o.state END`;
@@ -138,22 +97,6 @@ const sumBefore = `
 const sendTimes = `
   SELECT min(${openedAt}) AS first, max(${lastBegunAt}) AS last
   ${joined} AND ${isOwn} AND NOT ${isFreeInSql}`;
-
-const leftByOtherKeys = `
-  SELECT r.line, ${saysOfOtherKey(payeeInSql("r.recipient"))} AS says
-  ${besideOtherKeys("batch_rows")} AND r.batch = ?1
-    AND o.state != 'CONFIRMED' AND ${isVeryPayout(payeeInSql("r.recipient"))}
-  GROUP BY r.row ORDER BY r.row LIMIT ?5`;
-
-const elsewhere = `
-  ${rowsBesideOperations}
-    CROSS JOIN temp.plan_others t
-      ON t.payee = ${payeeInSql("r.recipient")} AND t.amount_paisa = r.amount_paisa
-  WHERE r.batch = ? AND ((${isUnsent}) OR (${isDoubtful})) AND ${isAnother("r.reference")}
-  GROUP BY r.row`;
-const openRowsElsewhere = `
-  SELECT r.line, ${saysOther("r.reference")} AS says ${elsewhere} ORDER BY r.row LIMIT ?`;
-const rowsElsewhere = `SELECT r.row, r.amount_paisa, sum(t.payouts) AS payouts ${elsewhere}`;
 
 /** What is read of a row, each by its name, and what is made of it. */
 interface Reading<Item> {
@@ -174,7 +117,7 @@ const asPlanned: Reading<PlannedPayout> = {
 const withResult: Reading<RowResult> = {
   columns: {
     ...asPlanned.columns,
-    ...ofPlan("method", "cells", "fingerprint"),
+    ...ofPlan("method", "cells", "fingerprint", "accepted"),
     state,
     ...ofOwn("remote_id", "status", "code", "message", "updated_at"),
     sent_at: `CASE WHEN ${isOwn} AND NOT ${isFreeInSql} THEN ${openedAt} END`,

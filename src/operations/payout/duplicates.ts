@@ -13,7 +13,7 @@ const duplicateWindowMs = 24 * 60 * 60_000;
 type Payment = Pick<PayoutOrder, "amountPaisa" | "recipientNumber" | "reference">;
 
 interface Known {
-  ledger: Pick<Ledger, "payoutsLike" | "plannedLike" | "isOwn">;
+  ledger: Pick<Ledger, "payoutsLike" | "plannedLike" | "batchOfReference" | "isOwn">;
   nowMs: number;
 }
 
@@ -24,7 +24,8 @@ interface Known {
  * @returns an accepted one if this payout has a reference of the caller's choice, which is a decision; the
  * caller is warned
  * @throws Failure `refused` if it may be a mistake: without such a reference, or while the outcome of the
- * earlier payout is unknown. With `again` it never throws
+ * earlier payout is unknown, but not with `again`; and in any case if the reference belongs to a row that a
+ * batch is still to send
  */
 export function earlierPayout(
   order: Payment,
@@ -33,8 +34,11 @@ export function earlierPayout(
 ): Operation | undefined {
   const { amountPaisa, recipientNumber: recipient, reference } = order;
   const since = new Date(nowMs - duplicateWindowMs).toISOString();
+  // The payout is new or was not sent, and so is the row of its reference.
+  const batch = ledger.batchOfReference(reference);
+  if (batch !== undefined) throw referenceOfRow(batch, reference);
   const found = ledger.payoutsLike({ amountPaisa, recipient, reference }, since);
-  const planned = ledger.plannedLike({ amountPaisa, recipient, reference }, since);
+  const planned = ledger.plannedLike({ amountPaisa, recipient, reference });
   if (planned && !again) throw duplicateOfRow(planned);
   // The same reference with this account is the same payout; with another account it is a second one.
   const others = found.filter((one) => one.reference !== reference || !ledger.isOwn(one));
@@ -83,6 +87,18 @@ function duplicateOfRow({ batch, reference }: { batch: string; reference: string
     `Duplicate payout: batch ${batch} is still to send the same amount to this recipient (${reference}). Nothing was sent.`,
     {
       hint: `To inspect it, run 'lenden payout batch status ${batch}'. To send a second payout, add --again.`,
+      operation: reference,
+    },
+  );
+}
+
+/** The batch would find the payout, or another one under its reference. */
+function referenceOfRow(batch: string, reference: string): Failure {
+  return new Failure(
+    "refused",
+    `Reference ${reference} belongs to batch ${batch}, which is still to send it. Nothing was sent.`,
+    {
+      hint: `Use another --ref. To inspect the batch, run 'lenden payout batch status ${batch}'; to give up its rows that were not sent, run 'lenden payout batch cancel ${batch}'.`,
       operation: reference,
     },
   );

@@ -1,39 +1,51 @@
-import { type After, afterUse, isSent } from "../../../batch/again.ts";
-import type { Ledger, Problem } from "../../../frame/context.ts";
+import type { Finding } from "../../../batches/findings.ts";
+import { type After, afterUse, isSent } from "../../../batches/retries.ts";
+import type { Ledger } from "../../../frame/context.ts";
+import { describeFinding, kindOf, type ProblemKind } from "./problem-text.ts";
 
 /** A problem as people and scripts get it. */
-export type ShownProblem = Omit<Problem, "place">;
+export interface ShownProblem {
+  kind: ProblemKind;
+  line: number;
+  /** Empty for the line as a whole. */
+  column: string;
+  value: string;
+  problem: string;
+}
 
-/** Of references that came to an end also how their rows go on: by no reference that lenden cannot follow. */
-export function withAdvice(problems: Problem[], ledger: Ledger): ShownProblem[] {
+/** The findings in sentences. Of used references also how their rows can be sent. */
+export function withAdvice(findings: Finding[], ledger: Ledger): ShownProblem[] {
   const after = new Map(
-    problems
-      .filter(({ kind }) => kind === "used" || kind === "taken")
+    findings
+      .filter(({ kind }) => kind.startsWith("reference-"))
       .map(({ value }) => [value, afterUse(value, ledger)] as const),
   );
   const nexts = [...after.values()].flatMap((found) => (found ? [found.next] : []));
-  const plans = nexts.length > 0 ? ledger.batches().plannedAs(nexts) : new Map<string, string>();
-  return problems.map(({ kind, line, column, value, problem }) => {
+  const plans = ledger.plannedReferences(nexts);
+  return findings.map((finding) => {
+    const { line, column, value } = finding;
+    const kind = kindOf(finding);
     const found = after.get(value);
-    const advice = found ? ` ${adviceOn(found, plans.get(found.next), kind === "used")}` : "";
-    return { kind, line, column, value, problem: `${problem}${advice}` };
+    const [plan] = (found && plans.get(found.next)) ?? [];
+    const advice = found ? ` ${adviceOn(found, plan?.batch, kind === "used")}` : "";
+    return { kind, line, column, value, problem: `${describeFinding(finding)}${advice}` };
   });
 }
 
 /**
- * @param plan the batch that has the next reference, where one does
- * @param isSame whether it is known to be the same payout: else it may be one that somebody mended, or another
+ * @param batch the open batch that has the next reference, if one does
+ * @param isSame true if the row is known to be the same payout: else it may be a corrected or another one
  */
-function adviceOn(after: After, plan: string | undefined, isSame: boolean): string {
-  const says = onwardText(after, plan);
-  return isSame ? `The row ${says}` : `If it is the same payout, mended, the row ${says}`;
+function adviceOn(after: After, batch: string | undefined, isSame: boolean): string {
+  const rest = retryText(after, batch);
+  return isSame ? `The row ${rest}` : `If it is the same payout, corrected, the row ${rest}`;
 }
 
-function onwardText({ next, standing }: After, plan: string | undefined): string {
-  if (standing && isSent(standing)) return `went on as ${next}: take it out.`;
-  const where = plan ? `, in batch ${plan}` : "";
+function retryText({ next, standing }: After, batch: string | undefined): string {
+  if (standing && isSent(standing)) return `was sent again as ${next}: remove it.`;
+  const where = batch ? `, in batch ${batch}` : "";
   if (standing && standing !== "unsent")
-    return `goes on as ${next}${where}, which is ${standing}: 'lenden ledger show ${next}' says more.`;
-  if (plan) return `goes on as ${next}${where}, which is still to be sent.`;
+    return `was sent again as ${next}${where}, which is ${standing}: 'lenden ledger show ${next}' shows it.`;
+  if (batch) return `is planned as ${next}${where}, which is still to be sent.`;
   return `can be sent by ${next}, if it is still to be paid.`;
 }

@@ -1,45 +1,58 @@
-import { Failure, inOneLine } from "../../../failure.ts";
-import type { BatchFile, Draft, Ledger } from "../../../frame/context.ts";
+import { type Failure, inOneLine } from "../../../failure.ts";
+import type { Batch, Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
+import { againOf } from "./checked.ts";
+import { otherRows } from "./problems.ts";
+import type { Examined } from "./source.ts";
 import { adviceOn, readStanding, rowsAnd } from "./standing-card.ts";
 
 /** What `send` would make of a file, in words. */
 export interface Before {
   title: string;
   says: string;
-  /** It is no batch, but has the name of one: so `send` refuses it. */
-  conflict?: Failure;
+  /** `send` rejects the file: its batch was cancelled, or an unfinished one with other rows has its name. */
+  rejected?: Failure;
 }
 
-/** Of a file that was read, and is a batch already or has the name of one; undefined where it is new. */
+/** Of a file that is a batch already, or has the name of one; undefined if it is new or cannot be read. */
 export async function batchBefore(
-  { draft, ...file }: BatchFile & { draft: Draft },
+  { file, read }: Examined,
+  ownName: string | undefined,
   ledger: Ledger,
 ): Promise<Before | undefined> {
-  const { plannedBefore } = await import("../../../batch/claim.ts");
-  const { paidElsewhere } = await import("../../../batch/elsewhere.ts");
-  if (draft.problemCount(["cell"]) > 0) return undefined;
-  try {
-    const batch = ledger.batches().ofFile(file.hash) ?? plannedBefore(file, draft, ledger);
-    if (!batch?.plan) return undefined;
-    const standing = readStanding(batch, ledger);
-    const { unsent, uncertain } = standing.sums;
-    const count = unsent.count + uncertain.count;
-    const { count: paid } = paidElsewhere(batch, ledger);
-    const otherwise =
-      paid === 0
-        ? ""
-        : ` The same is paid otherwise too for ${rowsText(paid)}: without --allow-duplicates it is not sent.`;
-    const says =
-      count === 0
-        ? `This file is batch ${batch.id}, and no row of it is left to be sent.`
-        : `This file is batch ${batch.id}, of which ${rowsAnd(count, unsent.sumPaisa + uncertain.sumPaisa)}, are still open.${otherwise}`;
-    const advice = adviceOn(standing, ledger) ?? "";
-    const title = count === 0 ? "No row is left to be sent" : "The file is a batch already";
-    return { title, says: `${says} ${advice}`.trim() };
-  } catch (error) {
-    if (error instanceof Failure && error.kind === "conflict")
-      return { title: "Another file has this name", says: inOneLine(error), conflict: error };
-    throw error;
+  if (!file) return undefined;
+  const { cancelledBatch, findBatch } = await import("../../../batches/plan.ts");
+  const planned = ledger.batches().ofFile(file.hash, ownName);
+  const found = planned
+    ? ({ kind: "same", batch: planned } as const)
+    : findBatch(file, read.rows, ledger);
+  if (found.kind === "new") return undefined;
+  if (found.kind === "other-rows") {
+    const rejected = otherRows(file, found);
+    return { title: "An unfinished batch has this name", says: inOneLine(rejected), rejected };
   }
+  if (found.batch.cancelledAt === null) return knownBatch(found.batch, ledger);
+  const rejected = cancelledBatch(found.batch);
+  return { title: "The batch was cancelled", says: inOneLine(rejected), rejected };
+}
+
+async function knownBatch(batch: Batch, ledger: Ledger): Promise<Before> {
+  const { checkOpenRows } = await import("../../../batches/plan.ts");
+  const standing = readStanding(batch, ledger);
+  const { unsent, uncertain } = standing.sums;
+  const count = unsent.count + uncertain.count;
+  const { findings } = checkOpenRows(batch, ledger);
+  const repeated = againOf(findings, ledger.batches().open(batch)).count;
+  const otherwise =
+    repeated === 0
+      ? ""
+      : ` Other payouts repeat ${rowsText(repeated)}: without --allow-duplicates the batch is not sent.`;
+  const open = rowsAnd(count, unsent.sumPaisa + uncertain.sumPaisa);
+  const says =
+    count === 0
+      ? `This file is batch ${batch.id}, and no row of it is left to be sent.`
+      : `This file is batch ${batch.id}, of which ${open}, are still open.${otherwise}`;
+  const advice = adviceOn(standing, ledger) ?? "";
+  const title = count === 0 ? "No row is left to be sent" : "The file is a batch already";
+  return { title, says: `${says} ${advice}`.trim() };
 }

@@ -23,29 +23,26 @@ export const batchCheck = defineCommand({
   arguments: sourceInput,
   flags: sourceFlags,
   patient: true,
-  exits: ["access", "conflict", "unreachable"],
+  exits: ["refused", "access", "conflict", "unreachable"],
   async run(input, context): Promise<Seen> {
-    const { hashOf } = await import("../../../batch/file.ts");
+    const { hashOf } = await import("../../../batches/csv.ts");
     const hash = await hashOf(input.file);
     const ledger = await context.ledger();
-    const { draft, checked, file } = await examineFile(input, hash, ledger, context);
-    try {
-      const before = await batchBefore({ ...file, draft }, ledger);
-      if (before) context.notice(before.says);
-      // Of a batch the plan counts: what its own rows have to do with each other was settled then.
-      const isBatch = before !== undefined && !before.conflict;
-      const told = isBatch ? checkedOf(input, draft, ["cell"], ledger) : checked;
-      if (told.problemCount > 0) context.notice(adviceOnProblems(told));
-      return { ...told, before };
-    } finally {
-      draft.close();
-    }
+    const examined = await examineFile(input, hash, ledger, context);
+    const before = await batchBefore(examined, input.name, ledger);
+    if (before) context.notice(before.says);
+    // Of a batch the plan counts: its rows were judged when it was made.
+    const isBatch = before !== undefined && !before.rejected;
+    const { checked, read } = examined;
+    const shown = isBatch ? checkedOf(input, read, ["unreadable"], ledger) : checked;
+    if (shown.problemCount > 0) context.notice(adviceOnProblems(shown));
+    return { ...shown, before };
   },
   json: ({ before, ...checked }) => ({ ...checkedJson(checked), before: before?.says ?? null }),
   view: (checked) => (checked.problemCount > 0 ? problemTable(checked) : totalsCard(checked)),
   ending: (seen) => {
     const { problemCount, before, file } = seen;
-    if (before?.conflict) return before.conflict;
+    if (before?.rejected) return before.rejected;
     return problemCount > 0 ? problemsOf(seen, file) : undefined;
   },
 });
@@ -81,12 +78,13 @@ function problemTable({ problems }: Checked): View {
 }
 
 interface Seen extends Checked {
-  /** What the file is already. */
+  /** The batch that the file is already, or whose name it has. */
   before: Before | undefined;
 }
 
 function totalsCard(checked: Seen): View {
-  const { before, file, rowCount, totalPaisa, methods, sentBefore } = checked;
+  const { before, file, sentBefore } = checked;
+  const { rowCount, totalPaisa, methods } = checked.totals;
   return card(before?.title ?? "The file can be sent", file, [
     field("file", "File", text(file)),
     field("rows", "Rows", text(rowCount)),

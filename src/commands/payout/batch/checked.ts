@@ -1,106 +1,106 @@
-import type { Sum } from "../../../batch/standing.ts";
-import type { Paisa } from "../../../contract/amount.ts";
-import type { Draft, Ledger, PaidElsewhere, ProblemKind } from "../../../frame/context.ts";
+import type { CheckedFile } from "../../../batches/check.ts";
+import { type Finding, type Weight, weightOf } from "../../../batches/findings.ts";
+import { type Totals, totalsOf } from "../../../batches/rows.ts";
+import type { Sum } from "../../../batches/status.ts";
+import type { Ledger } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { type ShownProblem, withAdvice } from "./advice.ts";
+import { describeFinding, kindOf } from "./problem-text.ts";
 import { rowsAnd, sumJson } from "./standing-card.ts";
 
-/** What is to be said about a file. */
+/** A file that was checked, as it is shown. */
 export interface Checked {
   file: string;
-  rowCount: number;
-  totalPaisa: Paisa;
-  methods: (Sum & { method: string })[];
-  /** Rows whose very payout the ledger has already: they will not be sent again. */
+  totals: Totals;
+  /** Rows whose very payout the ledger has already: they are not sent again. */
   sentBefore: Sum;
   problemCount: number;
-  /** No problem is anything else than a reference of another payout. */
+  /** True if every problem is a reference of another payout. */
   isOnlyTaken: boolean;
   /** At most the first thousand, in the order of the file. */
   problems: ShownProblem[];
-  /** Rows that --allow-duplicates let pass: the file pays somebody the same amount twice. */
+  /** Rows that --allow-duplicates let pass: the same recipient and amount as another row. */
   allowedDuplicates: number;
-  /** The same: another API key sent these very payouts. */
-  allowedOtherKey: number;
-  /** The same: the ledger paid it within a day, or is about to; the first of them, in words. */
-  allowedAgain: PaidElsewhere;
+  /** The same: another account sent these very payouts. */
+  allowedOtherAccount: number;
+  /** The same: other payouts or plans pay the recipient the same amount. */
+  allowedAgain: AllowedAgain;
+}
+
+export interface AllowedAgain extends Sum {
+  /** The first of them in words; empty if there is none. */
+  first: string;
 }
 
 const mostShown = 1_000;
 
-/** @param kinds the problems that count */
+/** @param weights the findings that count as problems */
 export function checkedOf(
   { file, allowDuplicates }: { file: string; allowDuplicates: boolean },
-  draft: Draft,
-  kinds: ProblemKind[],
+  checked: CheckedFile,
+  weights: Weight[],
   ledger: Ledger,
 ): Checked {
-  const { rowCount, totalPaisa, methods, sentBefore } = draft.totals();
+  const counted = checked.findings.filter((finding) => weights.includes(weightOf(finding)));
+  const allowed = allowDuplicates ? checked.findings : [];
+  const ofWeight = (weight: Weight) => allowed.filter((finding) => weightOf(finding) === weight);
   return {
     file,
-    rowCount,
-    totalPaisa,
-    methods,
-    sentBefore,
-    problemCount: draft.problemCount(kinds),
-    isOnlyTaken: draft.problemCount(kinds.filter((kind) => kind !== "taken")) === 0,
-    problems: withAdvice(draft.problems(kinds, mostShown), ledger),
-    ...(allowDuplicates ? allowedOf(draft) : nothingAllowed),
+    totals: totalsOf(checked.rows),
+    sentBefore: checked.ledger.sentBefore,
+    problemCount: counted.length,
+    isOnlyTaken: counted.every((finding) => kindOf(finding) === "taken"),
+    problems: withAdvice(counted.slice(0, mostShown), ledger),
+    allowedDuplicates: ofWeight("repeated").length,
+    allowedOtherAccount: ofWeight("other-account").length,
+    allowedAgain: againOf(ofWeight("again"), checked.rows),
   };
 }
 
-type Allowed = Pick<Checked, "allowedDuplicates" | "allowedOtherKey" | "allowedAgain">;
-
-const nothingAllowed: Allowed = {
-  allowedDuplicates: 0,
-  allowedOtherKey: 0,
-  allowedAgain: { count: 0, sumPaisa: 0n, mark: "", first: [] },
-};
-
-function allowedOf(draft: Draft): Allowed {
-  const first = draft.problems(["again"], 1).map(({ line, problem: says }) => ({ line, says }));
-  return {
-    allowedDuplicates: draft.problemCount(["repeated"]),
-    allowedOtherKey: draft.problemCount(["other key"]),
-    allowedAgain: { ...draft.again(), first },
-  };
+/** Rows that others pay too, and the first of them in words. */
+export function againOf(
+  findings: Finding[],
+  rows: Iterable<{ line: number; amountPaisa: bigint | null }>,
+): AllowedAgain {
+  const lines = new Set(findings.map(({ line }) => line));
+  let sumPaisa = 0n;
+  if (lines.size > 0)
+    for (const { line, amountPaisa } of rows) if (lines.has(line)) sumPaisa += amountPaisa ?? 0n;
+  const [first] = findings;
+  const text = first ? `line ${first.line}: ${describeFinding(first)}` : "";
+  return { count: lines.size, sumPaisa, first: text };
 }
 
 /** As scripts get it: amounts in taka, as text. */
-export function checkedJson({ rowCount, totalPaisa, ...checked }: Checked) {
-  const { file, methods, sentBefore, allowedAgain, isOnlyTaken: _, ...rest } = checked;
+export function checkedJson({ file, totals, sentBefore, allowedAgain, ...checked }: Checked) {
+  const { isOnlyTaken: _, ...rest } = checked;
   return {
     file,
-    ...sumJson({ count: rowCount, sumPaisa: totalPaisa }),
-    methods: methods.map((one) => ({ method: one.method, ...sumJson(one) })),
+    ...sumJson({ count: totals.rowCount, sumPaisa: totals.totalPaisa }),
+    methods: totals.methods.map((one) => ({ method: one.method, ...sumJson(one) })),
     sentBefore: sumJson(sentBefore),
     ...rest,
-    allowedAgain: { ...sumJson(allowedAgain), first: firstOf(allowedAgain) },
+    allowedAgain: { ...sumJson(allowedAgain), first: allowedAgain.first },
   };
 }
 
-/** Rows that --allow-duplicates let pass, as people read of them: a label, and what it is. */
-export function allowedLines(allowed: Allowed): [string, string][] {
-  const { allowedDuplicates, allowedOtherKey, allowedAgain } = allowed;
-  const repeated = `${rowsText(allowedDuplicates)} to somebody who gets the same amount more than once, as allowed`;
-  const otherKey = `${rowsText(allowedOtherKey)} that another API key sent, as allowed`;
+/** Rows that --allow-duplicates let pass, as people read of them: a label, and a text. */
+export function allowedLines(allowed: Checked): [string, string][] {
+  const { allowedDuplicates, allowedOtherAccount, allowedAgain } = allowed;
+  const repeated = `${rowsText(allowedDuplicates)} with the same recipient and amount as another row, as allowed`;
+  const other = `${rowsText(allowedOtherAccount)} that another account sent, as allowed`;
   return [
     ...(allowedDuplicates > 0 ? ([["Repeated", repeated]] satisfies [string, string][]) : []),
-    ...(allowedOtherKey > 0 ? ([["Other key", otherKey]] satisfies [string, string][]) : []),
+    ...(allowedOtherAccount > 0 ? ([["Other account", other]] satisfies [string, string][]) : []),
     ...againLines(allowedAgain),
   ];
 }
 
-export function againLines(again: PaidElsewhere): [string, string][] {
-  const { count, sumPaisa } = again;
+export function againLines({ count, sumPaisa, first }: AllowedAgain): [string, string][] {
   if (count === 0) return [];
-  const what = `${rowsAnd(count, sumPaisa)}, to somebody who got the same within a day, or is about to, as allowed`;
+  const again = `${rowsAnd(count, sumPaisa)}, to recipients who get the same amount by other payouts, as allowed`;
   return [
-    ["Again", what],
-    ["", firstOf(again)],
+    ["Again", again],
+    ["", first],
   ];
-}
-
-function firstOf({ first: [one] }: PaidElsewhere): string {
-  return one ? `line ${one.line}: ${one.says}` : "";
 }

@@ -1,7 +1,7 @@
 import { amountText, type Paisa, readAmount } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
-import { Failure, usage } from "../../../failure.ts";
-import type { Batch, Context, Draft, PaidElsewhere } from "../../../frame/context.ts";
+import { usage } from "../../../failure.ts";
+import type { Batch, Context } from "../../../frame/context.ts";
 import { rowsText } from "../../../ui/rows.ts";
 import { allowedLines, type Checked } from "./checked.ts";
 import type { examineFile } from "./source.ts";
@@ -12,31 +12,6 @@ export type PlanInput = Parameters<typeof examineFile>[0] & {
   expectTotal: Paisa | undefined;
   expectCount: number | undefined;
 };
-
-/** Between a plan and its end the same people may be paid by another file, or by hand. */
-export function paidOtherwise({ id }: Batch, { count, sumPaisa, first }: PaidElsewhere): Failure {
-  const listed = first.map(({ line, says }) => `line ${line}: ${says}`);
-  return new Failure(
-    "usage",
-    `Of what batch ${id} is still to send, ${rowsAnd(count, sumPaisa)}, ${count === 1 ? "goes" : "go"} to somebody who gets the same otherwise.`,
-    {
-      problems: count > first.length ? [...listed, `and ${count - first.length} more`] : listed,
-      hint: "Nothing was sent now. If they are to be paid once more, add --allow-duplicates: it shows them before it asks.",
-    },
-  );
-}
-
-/** Since a batch was planned another key may have had to do with the very rows that are still to be sent. */
-export function leftBefore({ id }: Batch, first: PaidElsewhere["first"]): Failure {
-  return new Failure(
-    "usage",
-    `Another API key had to do with rows that batch ${id} is still to send.`,
-    {
-      problems: first.map(({ line, says }) => `line ${line}: ${says}`),
-      hint: "Nothing was sent now. If all that is still open is to be paid, add --allow-duplicates.",
-    },
-  );
-}
 
 /** What a script expects of the file must be what is in it. */
 export function checkExpected(
@@ -87,16 +62,13 @@ export async function confirmTotal(
   });
 }
 
-/** What a person looks at before saying yes. */
-export function summaryOf(
-  batch: Batch,
-  checked: Checked,
-  totals: ReturnType<Draft["totals"]>,
-): [string, string][] {
-  const { rowCount, totalPaisa, methods, sentBefore, first, last, largest } = totals;
+/** What a person checks before the confirmation. */
+export function summaryOf(batch: Batch, checked: Checked): [string, string][] {
+  const { totals, sentBefore } = checked;
+  const { rowCount, totalPaisa, methods, first, last, largest } = totals;
   const shown = (row: typeof last): string =>
     row
-      ? `line ${row.line}: ${formatPaisa(row.amountPaisa)} to ${row.recipient}${row.name ? ` (${row.name})` : ""}`
+      ? `line ${row.line}: ${formatPaisa(row.amountPaisa ?? 0n)} to ${row.recipient}${row.name ? ` (${row.name})` : ""}`
       : "";
   return [
     ["Batch", `${batch.id}, ${batch.name}`],

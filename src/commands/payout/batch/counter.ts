@@ -1,4 +1,4 @@
-import { countRow, type Standings, type Sum } from "../../../batch/standing.ts";
+import { countRow, type Standings, type Sum } from "../../../batches/status.ts";
 import type { Paisa } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import type { Batch } from "../../../frame/context.ts";

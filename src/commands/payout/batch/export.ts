@@ -1,11 +1,11 @@
-import { noneAgain } from "../../../batch/again.ts";
 import {
   columnsOf,
   exportedRows,
   rowsAgain,
   type Selection,
   selections,
-} from "../../../batch/export.ts";
+} from "../../../batches/export.ts";
+import { noneAgain } from "../../../batches/retries.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { exact } from "../../../frame/common-flags.ts";
 import { flag, oneOf } from "../../../frame/flag.ts";

@@ -33,8 +33,8 @@ export async function batchNamed(name: string, ledger: Ledger): Promise<Batch> {
 async function named(name: string, ledger: Ledger): Promise<Batch | undefined> {
   const batches = ledger.batches();
   if (!existsSync(name)) return batches.find(name);
-  const { hashOf } = await import("../../../batch/file.ts");
-  const own = batches.ofFile(await hashOf(name));
+  const { hashOf } = await import("../../../batches/csv.ts");
+  const own = batches.newestOfFile(await hashOf(name));
   const other = batches.find(basename(name));
   if (own || !other?.plan) return own;
   throw usage(

@@ -1,23 +1,17 @@
 import { basename } from "node:path";
+import { isAcceptable } from "../../../batches/findings.ts";
 import { usage } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import type { Preview } from "../../../frame/preview.ts";
 import { alreadySentText } from "./already-sent.ts";
 import { batchBefore } from "./before.ts";
-import { againLines } from "./checked.ts";
-import {
-  checkExpected,
-  confirmTotal,
-  leftBefore,
-  type PlanInput,
-  paidOtherwise,
-  summaryOf,
-} from "./confirming.ts";
-import { refuseProblems } from "./problems.ts";
+import { againLines, againOf } from "./checked.ts";
+import { checkExpected, confirmTotal, type PlanInput, summaryOf } from "./confirming.ts";
+import { otherRows, paidMeanwhile, paidOtherwise, refuseProblems } from "./problems.ts";
 import { examineFile, methodTyped } from "./source.ts";
 import { readStanding, rowsAnd } from "./standing-card.ts";
 
-/** Goes on with a file that was planned before, once somebody confirmed. */
+/** Resumes a batch that was planned before, after a confirmation. */
 export async function resumedBatch(
   planned: Batch,
   input: PlanInput,
@@ -25,8 +19,9 @@ export async function resumedBatch(
   context: Context,
   notices: BatchNotice[] = [],
 ): Promise<Batch> {
-  const { resumeBatch } = await import("../../../batch/claim.ts");
-  const { isMore, leftByOtherKeys, paidElsewhere } = await import("../../../batch/elsewhere.ts");
+  const { acceptRows, checkOpenRows, resumeBatch } = await import("../../../batches/plan.ts");
+  const { hasMore } = await import("../../../batches/check.ts");
+
   const batch = resumeBatch(planned, methodTyped(input), ledger);
   return unlessRefused(batch, ledger, async () => {
     const standing = readStanding(batch, ledger);
@@ -39,27 +34,28 @@ export async function resumedBatch(
       const text = alreadySentText(basename(input.file), standing, ledger);
       context.notice(text, "batch.already-sent");
     }
-    for (const { text, reason } of [...renamed(batch, input), ...notices])
-      context.notice(text, reason);
+    for (const { text, reason } of notices) context.notice(text, reason);
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
     checkExpected(input, { rowCount, totalPaisa });
-    const left = leftByOtherKeys(batch, ledger);
-    if (left.length > 0 && !input.allowDuplicates) throw leftBefore(batch, left);
-    const shown = paidElsewhere(batch, ledger);
-    if (shown.count > 0 && !input.allowDuplicates) throw paidOtherwise(batch, shown);
-    if (open.count > 0) {
-      const rows: [string, string][] = [
-        ["Batch", `${batch.id}, ${batch.name}`],
-        ["In all", rowsAnd(rowCount, totalPaisa)],
-        ["Still open", rowsAnd(open.count, open.sumPaisa)],
-        ...againLines(shown),
-      ];
-      await confirmTotal(input, { action: "Go on with a batch", rows, totalPaisa }, context);
-      // Whoever was asked took a while.
-      const now = paidElsewhere(batch, ledger);
-      if (isMore(now, shown)) throw paidOtherwise(batch, now);
-    }
-    return batch;
+    const shown = checkOpenRows(batch, ledger);
+    const again = (found: typeof shown) => againOf(found.findings, ledger.batches().open(batch));
+    const rejected = shown.findings.filter(
+      (finding) => !(input.allowDuplicates && isAcceptable(finding)),
+    );
+    if (rejected.length > 0)
+      throw paidOtherwise(batch, rejected, againOf(rejected, ledger.batches().open(batch)));
+    if (open.count === 0) return batch;
+    const rows: [string, string][] = [
+      ["Batch", `${batch.id}, ${batch.name}`],
+      ["In all", rowsAnd(rowCount, totalPaisa)],
+      ["Still open", rowsAnd(open.count, open.sumPaisa)],
+      ...againLines(again(shown)),
+    ];
+    await confirmTotal(input, { action: "Resume a batch", rows, totalPaisa }, context);
+    // The confirmation took a while.
+    const now = checkOpenRows(batch, ledger);
+    if (hasMore(now, shown)) throw paidOtherwise(batch, now.findings, again(now));
+    return acceptRows(batch, shown, ledger);
   });
 }
 
@@ -68,13 +64,7 @@ interface BatchNotice {
   reason: string;
 }
 
-function renamed(batch: Batch, { name }: PlanInput): BatchNotice[] {
-  if (name === undefined || name === batch.name) return [];
-  const text = `This file is batch ${batch.id} already, by the name ${batch.name}.`;
-  return [{ text, reason: "batch.same-file" }];
-}
-
-/** Reads a file, and makes a durable plan of it, once somebody confirmed. */
+/** Reads a file, and makes a durable plan of it after a confirmation. */
 export async function newBatch(
   input: PlanInput,
   hash: string,
@@ -82,46 +72,61 @@ export async function newBatch(
   context: Context,
 ): Promise<Batch> {
   const { checkStop } = await import("../../../operations/stop.ts");
-  const { claimBatch, planBatch, plannedBefore } = await import("../../../batch/claim.ts");
-  const { draft, checked, file } = await examineFile(input, hash, ledger, context);
-  try {
-    // What cannot be read cannot be compared with anything either.
-    if (draft.problemCount(["cell"]) > 0) refuseProblems(checked);
-    const before = plannedBefore(file, draft, ledger);
-    if (before) return await savedAnew(before, input, ledger, context);
+  const { claimBatch, findBatch, planBatch } = await import("../../../batches/plan.ts");
+  const { file, read, checked, fingerprint } = await examineFile(input, hash, ledger, context);
+  if (!file) {
     refuseProblems(checked);
-    const totals = draft.totals();
-    checkExpected(input, totals);
-    const batch = claimBatch(file, draft, ledger);
-    // Another process planned it while this one read: its plan is what counts, and is never made anew.
-    if (batch.plan) {
-      ledger.batches().letGo(batch);
-      return await resumedBatch(batch, input, ledger, context);
-    }
-    return await unlessRefused(batch, ledger, async () => {
-      const rows = summaryOf(batch, checked, totals);
+    throw new Error("a file without problems cannot be read");
+  }
+  const found = findBatch(file, read.rows, ledger);
+  if (found.kind === "same") return sameRows(found.batch, input, ledger, context);
+  if (found.kind === "other-rows") throw otherRows(file, found);
+  refuseProblems(checked);
+  const { totals, sentBefore } = checked;
+  checkExpected(input, totals);
+  const claim = claimBatch(file, read.rows, ledger);
+  if (claim.kind === "other-rows") throw otherRows(file, claim);
+  const { batch } = claim;
+  // Another process planned it while this one read: its plan counts, and is never made again.
+  if (batch.plan) {
+    ledger.batches().letGo(batch);
+    return resumedBatch(batch, input, ledger, context);
+  }
+  return unlessRefused(batch, ledger, async () => {
+    const isSomethingToSend = sentBefore.count < totals.rowCount;
+    if (isSomethingToSend) {
+      const rows = summaryOf(batch, checked);
       const { totalPaisa } = totals;
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
-      checkStop(await context.world());
-      return planBatch(batch, draft, ledger, checked.allowedAgain);
-    });
-  } finally {
-    draft.close();
-  }
+    }
+    checkStop(await context.world());
+    const answer = planBatch(batch, read, fingerprint, ledger);
+    if (answer.kind === "other-rows") throw otherRows(file, answer);
+    if (answer.kind === "repeated") throw paidMeanwhile(answer.found);
+    if (!isSomethingToSend) {
+      const text = alreadySentText(
+        basename(input.file),
+        readStanding(answer.batch, ledger),
+        ledger,
+      );
+      context.notice(text, "batch.already-sent");
+    }
+    return answer.batch;
+  });
 }
 
-/** Other bytes, and the same rows: references made from these bytes would pay each recipient again. */
-function savedAnew(
+/** Another file with the same rows: the plan and its references count. */
+function sameRows(
   before: Batch,
   input: PlanInput,
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
-  const text = `This file was saved again, and its rows are those of batch ${before.id}. That plan counts.`;
+  const text = `This file has the rows of batch ${before.id}. That plan counts.`;
   return resumedBatch(before, input, ledger, context, [{ text, reason: "batch.same-rows" }]);
 }
 
-/** The file checked, and the request of its first row; nothing is sent or kept. */
+/** Checks the file, and gives the request of its first row; nothing is sent or stored. */
 export async function previewOf(
   input: PlanInput,
   hash: string,
@@ -130,23 +135,20 @@ export async function previewOf(
 ): Promise<Preview> {
   const { payoutBody } = await import("../../../operations/payout/order.ts");
   const { orderOfRow } = await import("../../../batches/send.ts");
-  const { draft, checked, file } = await examineFile(input, hash, ledger, context);
-  try {
-    const before = await batchBefore({ ...file, draft }, ledger);
-    if (before?.conflict) throw before.conflict;
-    if (before) context.notice(before.says, "batch.exists");
-    else refuseProblems(checked);
-    const totals = draft.totals();
-    checkExpected(input, totals);
-    const [first] = totals.first;
-    if (!first) throw usage(["There is no row in the file."]);
-    return await context.preview("createPayout", payoutBody(orderOfRow(first)));
-  } finally {
-    draft.close();
-  }
+  const { isComplete } = await import("../../../batches/identity.ts");
+  const examined = await examineFile(input, hash, ledger, context);
+  const { checked } = examined;
+  const before = await batchBefore(examined, input.name, ledger);
+  if (before?.rejected) throw before.rejected;
+  if (before) context.notice(before.says, "batch.exists");
+  else refuseProblems(checked);
+  checkExpected(input, checked.totals);
+  const [first] = checked.totals.first;
+  if (!first || !isComplete(first)) throw usage(["There is no row in the file."]);
+  return context.preview("createPayout", payoutBody(orderOfRow(first)));
 }
 
-/** Lets the batch go where nobody confirmed it: another process may take it then. */
+/** Ends the claim of a batch that is not sent, so that another process can claim it. */
 async function unlessRefused(
   batch: Batch,
   ledger: Ledger,

@@ -1,4 +1,4 @@
-import { standingOf } from "../../../batch/standing.ts";
+import { standingOf } from "../../../batches/status.ts";
 import { amountText } from "../../../contract/amount.ts";
 import { formatTime } from "../../../contract/local-time.ts";
 import { formatPaisa } from "../../../contract/money.ts";

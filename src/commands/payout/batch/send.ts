@@ -1,4 +1,4 @@
-import { endingOf, type Sum } from "../../../batch/standing.ts";
+import { endingOf, type Sum } from "../../../batches/status.ts";
 import { readAmount } from "../../../contract/amount.ts";
 import type { FailureKind } from "../../../failure.ts";
 import { defineCommand } from "../../../frame/command.ts";
@@ -64,6 +64,7 @@ export const batchSend = defineCommand({
   patient: true,
   exits: [
     "internal",
+    "refused",
     "access",
     "conflict",
     "mixed",
@@ -74,13 +75,13 @@ export const batchSend = defineCommand({
     "interrupted",
   ],
   async run(input, context): Promise<Sent | Preview> {
-    const { hashOf } = await import("../../../batch/file.ts");
+    const { hashOf } = await import("../../../batches/csv.ts");
     const hash = await hashOf(input.file);
     const ledger = await context.ledger();
     await context.payoutSecret();
     if (input.dryRun) return previewOf(input, hash, ledger, context);
-    const known = ledger.batches().ofFile(hash);
-    const batch = known?.plan
+    const known = ledger.batches().ofFile(hash, input.name);
+    const batch = known
       ? await resumedBatch(known, input, ledger, context)
       : await newBatch(input, hash, ledger, context);
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };

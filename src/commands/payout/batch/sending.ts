@@ -1,5 +1,6 @@
-import type { Standings, Sum } from "../../../batch/standing.ts";
+import { hasReferenceColumn } from "../../../batches/header.ts";
 import type { RowEnd, Sending } from "../../../batches/send.ts";
+import type { Standings, Sum } from "../../../batches/status.ts";
 import { type Failure, inOneLine, whatHappened } from "../../../failure.ts";
 import type { Batch, Context, Ledger } from "../../../frame/context.ts";
 import type { World } from "../../../operations/world.ts";
@@ -35,7 +36,9 @@ export async function sendWithProgress(
     ledger.batches().letGo(batch);
     if (isAllAccepted(before))
       context.notice(
-        "To pay the same rows in another month, give them new references in the column ref.",
+        hasReferenceColumn(batch.columns)
+          ? "To pay the same rows in another month, give them new references in the column ref and the batch a new name with --name."
+          : "To pay the same rows in another month, give the batch a new name with --name.",
       );
     return { stopped: undefined, existing: seen.existing };
   }

@@ -1,7 +1,9 @@
+import type { CheckedFile } from "../../../batches/check.ts";
+import { type Weight, weightOf } from "../../../batches/findings.ts";
 import { accepted, type Reading, rejected } from "../../../contract/reading.ts";
 import { usage } from "../../../failure.ts";
 import { method, readWord } from "../../../frame/common-flags.ts";
-import type { BatchFile, Context, Draft, Ledger, ProblemKind } from "../../../frame/context.ts";
+import type { BatchFile, Context, Ledger } from "../../../frame/context.ts";
 import { argument, flag, takes } from "../../../frame/flag.ts";
 import { didYouMean } from "../../../nearest.ts";
 import { type Checked, checkedOf } from "./checked.ts";
@@ -29,10 +31,14 @@ export const sourceFlags = {
     "method",
   ),
   methodId: method.methodId,
-  name: flag.optional("--name <text>", "The batch's name (the file's, if left out)", readWord),
+  name: flag.optional(
+    "--name <text>",
+    "A name that makes it a separate batch (default: the file's)",
+    readWord,
+  ),
   allowDuplicates: flag.toggle(
     "--allow-duplicates",
-    "Let rows pass that pay somebody the same amount twice, again within 24 hours, beside another batch, or after another API key",
+    "Accept rows that repeat a payout: in the file, within 24 hours, in another batch",
   ),
 };
 
@@ -45,43 +51,45 @@ interface SourceInput {
   allowDuplicates: boolean;
 }
 
-/** A file that was read and looked at; `draft` must be closed. */
+/** A file that was read and checked. */
 export interface Examined {
-  file: BatchFile;
-  draft: Draft;
+  /** Undefined if some row cannot be read, so that it cannot be compared with a plan. */
+  file: BatchFile | undefined;
+  read: CheckedFile;
   checked: Checked;
+  fingerprint: Awaited<ReturnType<typeof rulesOf>>["fingerprint"];
 }
 
-/** Reads a file and everything that is wrong with it. The service is asked for its methods alone. */
+/** Reads a file and everything that is wrong with it. Of the API only the methods are requested. */
 export async function examineFile(
   input: SourceInput,
   hash: string,
   ledger: Ledger,
   context: Context,
 ): Promise<Examined> {
-  const { examine } = await import("../../../batch/examine.ts");
-  const draft = ledger.batches().draft();
-  try {
-    // What a file was planned with holds for it from then on.
-    const known = ledger.batches().ofFile(hash);
-    const planned = known?.plan ? (known.method ?? undefined) : undefined;
-    const isRecorded = (reference: string) => ledger.find(reference)?.reference === reference;
-    const rules = { ...(await rulesOf(input, planned, context)), isRecorded };
-    const source = { path: input.file, hash, delimiter: input.delimiter ?? "," };
-    const columns = await examine(source, draft, rules, await context.world());
-    const fileName = nameOf(input.file);
-    const file = {
-      name: input.name ?? fileName,
-      fileName,
-      hash,
-      columns,
-      method: rules.method ?? null,
-    };
-    return { file, draft, checked: checkedOf(input, draft, kindsOf(input), ledger) };
-  } catch (error) {
-    draft.close();
-    throw error;
-  }
+  const { checkFile } = await import("../../../batches/check.ts");
+  // The method that a file was planned with applies to it from then on.
+  const planned = ledger.batches().ofFile(hash, input.name)?.method ?? undefined;
+  const { fingerprint, ...rules } = await rulesOf(input, planned, context);
+  const { file: path, delimiter = ",", name: ownName } = input;
+  const source = { path, hash, delimiter, ownName };
+  const read = await checkFile(source, rules, ledger, await context.world());
+  const checked = checkedOf(input, read, weightsOf(input), ledger);
+  const isReadable = read.findings.every((finding) => weightOf(finding) !== "unreadable");
+  const { identity, columns } = read;
+  const fileName = nameOf(path);
+  const file =
+    identity === undefined || !isReadable
+      ? undefined
+      : {
+          name: ownName ?? fileName,
+          fileName,
+          hash,
+          identity,
+          columns,
+          method: rules.method ?? null,
+        };
+  return { file, read, checked, fingerprint };
 }
 
 /** The method of rows that name none, as the command line has it. */
@@ -110,9 +118,9 @@ async function rulesOf(input: SourceInput, planned: string | undefined, context:
   };
 }
 
-function kindsOf({ allowDuplicates }: SourceInput): ProblemKind[] {
-  const always: ProblemKind[] = ["cell", "taken", "used"];
-  return allowDuplicates ? always : [...always, "repeated", "again", "other key"];
+function weightsOf({ allowDuplicates }: SourceInput): Weight[] {
+  const always: Weight[] = ["unreadable", "rejected"];
+  return allowDuplicates ? always : [...always, "repeated", "again", "other-account"];
 }
 
 function nameOf(path: string): string {

@@ -1,5 +1,5 @@
-import { type SentAgain, sentAgain } from "../../../batch/again.ts";
-import { addUp, type Standings, type Sum, standings } from "../../../batch/standing.ts";
+import { type SentAgain, sentAgain } from "../../../batches/retries.ts";
+import { addUp, type Standings, type Sum, standings } from "../../../batches/status.ts";
 import { amountText } from "../../../contract/amount.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import type { Batch, Ledger } from "../../../frame/context.ts";

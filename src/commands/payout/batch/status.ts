@@ -1,4 +1,4 @@
-import { endingOf } from "../../../batch/standing.ts";
+import { endingOf } from "../../../batches/status.ts";
 import { formatPaisa } from "../../../contract/money.ts";
 import type { FailureKind } from "../../../failure.ts";
 import { defineCommand } from "../../../frame/command.ts";

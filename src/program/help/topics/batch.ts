@@ -1,4 +1,4 @@
-import { fields } from "../../../batch/columns.ts";
+import { fields } from "../../../batches/header.ts";
 import { type Page, type Row, rows, text } from "../page.ts";
 
 const columns: Record<(typeof fields)[number], string> = {

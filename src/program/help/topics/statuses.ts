@@ -1,4 +1,4 @@
-import { type Standing, standings } from "../../../batch/standing.ts";
+import { type Standing, standings } from "../../../batches/status.ts";
 import { type Status, statuses } from "../../../contract/words.ts";
 import type { State } from "../../../state.ts";
 import { type Page, type Row, rows, text } from "../page.ts";

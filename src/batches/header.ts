@@ -1,10 +1,10 @@
-import type { Problem } from "../ledger/drafts/problems.ts";
+import type { CellProblem } from "./findings.ts";
 
-/** What a column can hold. */
+/** The contents of a column. */
 export const fields = ["ref", "amount", "to", "method", "name", "description"] as const;
 export type Field = (typeof fields)[number];
 
-/** Our names, and the service's own (service.md §4). */
+/** Our names, and the API's own (service.md §4). */
 const names = new Map<string, Field>([
   ...fields.map((field): [string, Field] => [field, field]),
   ["merchantRef", "ref"],
@@ -13,7 +13,7 @@ const names = new Map<string, Field>([
   ["recipientName", "name"],
 ]);
 
-/** What an export adds to the file's own columns: what came of each row. */
+/** The columns that an export adds to the file's own: the result of each row. */
 export const resultColumns = [
   "payoutId",
   "state",
@@ -27,23 +27,23 @@ export const resultColumns = [
 export interface Header {
   /** As the file names them, without those that an export added. */
   columns: string[];
-  /** What each of these columns holds. */
+  /** The contents of each of these columns. */
   fields: Field[];
-  /** Where each of them is in a line of the file, from 0. */
+  /** The place of each of them in a line of the file, from 0. */
   places: number[];
-  /** Where an export shows what came of each row; undefined for any other file. */
+  /** The places of an export's results; undefined for any other file. */
   results: { payoutId: number; state: number } | undefined;
   /** How many cells a line of the file has. */
   width: number;
-  problems: Problem[];
+  problems: CellProblem[];
 }
 
-/** Whether a file names its references itself; else they are made from its bytes. */
-export function holdsReferences(columns: string[]): boolean {
+/** True if a file has its own references; else they are made from its rows. */
+export function hasReferenceColumn(columns: string[]): boolean {
   return columns.some((column) => names.get(column) === "ref");
 }
 
-/** Reads the header. Parsers disagree about a column that stands twice, so it is refused. */
+/** Reads the header. Parsers disagree about a column that occurs twice, so it is rejected. */
 export function readHeader(cells: string[], delimiter: string): Header {
   const found = cells.map((cell) => names.get(cell));
   const isExport = isExported(cells);
@@ -81,7 +81,7 @@ export function readHeader(cells: string[], delimiter: string): Header {
 
 /** Only with its references is an export safe to send: they show which rows were sent before. */
 function isExported(cells: string[]): boolean {
-  return holdsReferences(cells) && resultColumns.every((column) => cells.includes(column));
+  return hasReferenceColumn(cells) && resultColumns.every((column) => cells.includes(column));
 }
 
 /** A result column that appears twice is not one of an export, and is rejected. */
@@ -102,7 +102,7 @@ const noHeader = problemAt(
   `The first line is no header. It has to name the columns: ${fields.join(", ")}.`,
 );
 
-function otherDelimiter(line: string, delimiter: string): Problem {
+function otherDelimiter(line: string, delimiter: string): CellProblem {
   const [name = ""] = Object.entries({ semicolon: ";", tab: "\t", comma: ",", pipe: "|" })
     .filter(([, character]) => character !== delimiter && line.includes(character))
     .map(([one]) => one);
@@ -120,12 +120,12 @@ function whatWasMeant(cell: string, index: number): string {
   return `There is no such column. The columns are ${fields.join(", ")}.`;
 }
 
-/** The column that somebody wrote in capitals, or with a space. */
+/** The column that was written in capitals, or with a space. */
 function meantBy(cell: string): string | undefined {
   const folded = cell.trim().toLowerCase();
   return [...names.keys()].find((name) => name.toLowerCase() === folded);
 }
 
-function problemAt(index: number, value: string, problem: string): Problem {
+function problemAt(index: number, value: string, problem: string): CellProblem {
   return { kind: "cell", line: 1, place: index + 1, column: value, value, problem };
 }

@@ -3,7 +3,7 @@ import { Failure, type FailureKind } from "../failure.ts";
 import type { Batch, Tally } from "../ledger/batches/batch.ts";
 import { isUnsettled, type State } from "../state.ts";
 
-/** Where a row stands, in the words that people are told. */
+/** The status of a row, as it is shown. */
 export const standings = [
   "completed",
   "processing",
@@ -15,22 +15,22 @@ export const standings = [
 ] as const;
 export type Standing = (typeof standings)[number];
 
-/** So many rows, and what they come to. */
+/** Rows, and their amount. */
 export interface Sum {
   count: number;
   sumPaisa: Paisa;
 }
 
-/** One row more. */
+/** Adds one row. */
 export function countRow(sum: Sum, { amountPaisa }: { amountPaisa: Paisa }): void {
   sum.count += 1;
   sum.sumPaisa += amountPaisa;
 }
 
-/** How many rows of a batch stand where, and what they come to. */
+/** The rows of a batch by their status. */
 export type Standings = Record<Standing, Sum>;
 
-/** Where a row stands by its operation; a status that nobody documented is no end. */
+/** The status of a row by its operation; an undocumented status of the API is not an end. */
 export function standingOf(state: State | null, status: string | null): Standing {
   if (state === null || state === "NOT_SENT") return "unsent";
   if (state === "REFUSED") return "refused";
@@ -41,10 +41,10 @@ export function standingOf(state: State | null, status: string | null): Standing
 }
 
 /**
- * Adds up a batch, and proves that nothing is missing: the parts are the plan, in rows and in
- * exact paisa (I8).
+ * Adds up a batch, and proves that nothing is missing: the parts are the plan, in rows and in exact paisa
+ * (I8).
  *
- * @throws Failure `internal` when they are not
+ * @throws Failure `internal` if they are not
  */
 export function addUp({ id, plan }: Batch, tallies: Tally[]): Standings {
   const sums = emptyStandings();
@@ -58,29 +58,31 @@ export function addUp({ id, plan }: Batch, tallies: Tally[]): Standings {
   const sumPaisa = all.reduce((total, one) => total + one.sumPaisa, 0n);
   if (count === (plan?.rowCount ?? 0) && sumPaisa === (plan?.totalPaisa ?? 0n)) return sums;
   throw new Failure("internal", `The rows of batch ${id} do not add up to its plan.`, {
-    hint: "Nothing is sent from it. 'lenden ledger check' looks for what was altered.",
+    hint: "Nothing is sent from it. 'lenden ledger check' shows what was altered.",
   });
 }
 
 interface HowEnded {
-  /** Whether rows that are still Processing were waited for. */
+  /** True if the run waited for rows that are still Processing. */
   waited?: boolean;
   /** Why it stopped before the end, if it did. */
   stoppedBy?: FailureKind | undefined;
+  /** True if the rows that were not sent never are. */
+  isCancelled?: boolean;
 }
 
 /** How a batch ended, by the row that matters most. */
 export function endingOf(
   sums: Standings,
-  { waited = false, stoppedBy }: HowEnded,
+  { waited = false, stoppedBy, isCancelled = false }: HowEnded,
 ): FailureKind | undefined {
   if (sums.conflict.count > 0) return "conflict";
   if (sums.uncertain.count > 0) return "uncertain";
-  const isUnderWay = sums.completed.count + sums.processing.count > 0;
-  // "Nothing was sent" is what the code of a fault says, and it would not be true.
-  if (stoppedBy === "internal" && isUnderWay) return "uncertain";
+  const isPartlySent = sums.completed.count + sums.processing.count > 0;
+  // The exit code of an internal error says "nothing was sent", which would not be true.
+  if (stoppedBy === "internal" && isPartlySent) return "uncertain";
   if (stoppedBy) return stoppedBy;
-  if (sums.unsent.count > 0) return "unreachable";
+  if (sums.unsent.count > 0) return isCancelled ? "mixed" : "unreachable";
   if (waited && sums.processing.count > 0) return "pending";
   return sums.refused.count > 0 || sums.cancelled.count > 0 ? "mixed" : undefined;
 }

@@ -1,10 +1,10 @@
 import type { Batch, RowResult } from "../ledger/batches/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { countAgain, openOnward, type SentAgain } from "./again.ts";
-import { type Field, readHeader, resultColumns } from "./columns.ts";
-import { type Standing, standingOf, standings } from "./standing.ts";
+import { type Field, readHeader, resultColumns } from "./header.ts";
+import { countAgain, openOnward, type SentAgain } from "./retries.ts";
+import { type Standing, standingOf, standings } from "./status.ts";
 
-/** Which rows: all that stand somewhere, or those that can be sent again after mending. */
+/** Which rows: those with one status, or those that can be sent again after a correction. */
 export const selections = ["failed", ...standings] as const;
 export type Selection = (typeof selections)[number];
 
@@ -13,20 +13,20 @@ export type ExportedRow = Record<string, string>;
 
 const rowsPerPage = 500;
 
-/** The columns of an export: the file's own, then what came of each row. */
+/** The columns of an export: the file's own, then the result of each row. */
 export function columnsOf(batch: Batch, only: Selection | undefined): string[] {
   const { columns } = batch;
   const lacks = (field: Field) => !fieldsOf(batch).includes(field);
-  // A file without references still needs them: the dashboard knows a payout by nothing else.
+  // A file without references needs them too: the dashboard identifies a payout by nothing else.
   const ref = lacks("ref") ? ["ref"] : [];
-  // What --method said of all rows is to hold for them the next time too.
+  // The value of --method applies to the rows the next time too.
   const method = lacks("method") ? ["method"] : [];
   return only === "failed"
     ? [...ref, ...columns, ...method]
     : [...columns, ...ref, ...resultColumns];
 }
 
-/** The rows of a batch with what came of them, page by page. */
+/** The rows of a batch with their results, page by page. */
 export function exportedRows(
   batch: Batch,
   only: Standing | undefined,
@@ -40,20 +40,20 @@ export function exportedRows(
 }
 
 /**
- * The rows of a batch that can be sent again after mending, page by page.
+ * The rows of a batch that can be sent again after a correction, page by page.
  *
- * @param leftOut counts those that went on by their new references
+ * @param omitted counts those that were sent again by their new references
  */
 export function rowsAgain(
   batch: Batch,
   ledger: Ledger,
-  leftOut: SentAgain,
+  omitted: SentAgain,
 ): Iterable<ExportedRow[]> {
   const onwardOf = openOnward(batch, ledger);
   const [ref, method] = [nameOf("ref", batch), nameOf("method", batch)];
   return inPages(ledger.batches().results(batch), (row) => {
     const onward = onwardOf(row);
-    countAgain(leftOut, onward);
+    countAgain(omitted, onward);
     if (onward.kind !== "open") return undefined;
     const own = ownCells(row, batch.columns);
     return { ...own, [ref]: onward.reference, [method]: own[method] || row.method };
@@ -90,7 +90,7 @@ function ownCells({ cells }: RowResult, columns: string[]): ExportedRow {
   return Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? ""]));
 }
 
-/** What the file calls a column, or we do where it has none. */
+/** The file's name for a column, or ours if the file does not have it. */
 function nameOf(field: Field, batch: Batch): string {
   return batch.columns[fieldsOf(batch).indexOf(field)] ?? field;
 }

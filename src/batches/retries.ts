@@ -3,30 +3,30 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { newReference } from "../operations/payout/new-reference.ts";
 import { isFree, isUsedUp } from "../state.ts";
-import { countRow, type Standing, type Sum, standingOf } from "./standing.ts";
+import { countRow, type Standing, type Sum, standingOf } from "./status.ts";
 
-/** How a row can go on that was not paid. */
+/** How a row that was not paid can be sent again. */
 export type Onward =
   /** It can be sent, or sent again, by this reference. */
   | { kind: "open"; reference: string }
-  /** It went on by a new reference, and that is what came of it. */
+  /** It was sent again by a new reference: that payout. */
   | { kind: "gone"; payout: Operation; standing: Standing }
-  /** What took its place is a row of the same file. */
+  /** The payout that replaces it is a row of the same file. */
   | { kind: "beside"; reference: string }
   /** It is paid, or in conflict. */
   | { kind: "closed" };
 
-/** What came of rows that went on by new references. */
+/** The rows that were sent again by new references. */
 export interface SentAgain {
-  /** Sent, and not cancelled, as was seen last. */
+  /** Sent, and not cancelled, as far as the ledger knows. */
   sent: Sum;
-  /** In doubt, in conflict, or not sent yet. The first of them by its reference. */
+  /** Outcome unknown, in conflict, or not sent yet; the first of them by its reference. */
   others: { count: number; first: string };
   /** In the same file. */
   beside: { count: number; first: string };
 }
 
-/** Rows that were refused or cancelled, and went on since by the references that `--only failed` gives. */
+/** Rows that were rejected or cancelled, and sent again by the references that `--only failed` gives. */
 export function sentAgain(batch: Batch, ledger: Ledger): SentAgain {
   const again = noneAgain();
   const onward = openOnward(batch, ledger);
@@ -53,8 +53,8 @@ function addTo(some: { count: number; first: string }, reference: string): void 
 }
 
 /**
- * How the rows of a batch go on: a used reference gives way to a new one, any other stays (I6). Of a
- * conflict a person has to find out first what it is about.
+ * How the rows of a batch can be sent again: a used reference is replaced by a new one, any other stays
+ * (I6). A conflict has to be resolved by a person first.
  */
 export function openOnward(batch: Batch, ledger: Ledger): (row: RowResult) => Onward {
   const inFile = new Set(ledger.batches().newReferences(batch));
@@ -71,7 +71,7 @@ export function openOnward(batch: Batch, ledger: Ledger): (row: RowResult) => On
   };
 }
 
-/** Payouts of a batch's rows by new references that had not ended when they were last looked at. */
+/** Payouts of a batch's rows by new references that are Processing, as far as the ledger knows. */
 export function* openAgain(batch: Batch, ledger: Ledger): Iterable<Operation> {
   const onward = openOnward(batch, ledger);
   for (const row of ledger.batches().used(batch)) {
@@ -80,13 +80,13 @@ export function* openAgain(batch: Batch, ledger: Ledger): Iterable<Operation> {
   }
 }
 
-/** The reference that takes the place of a used one, and how that stands in the ledger, if it does. */
+/** The reference that replaces a used one, and its status in the ledger, if it has one. */
 export interface After {
   next: string;
   standing: Standing | undefined;
 }
 
-/** What takes the place of a reference that came to an end; undefined where it did not. */
+/** What replaces a used reference; undefined if the reference is not used up. */
 export function afterUse(reference: string, ledger: Ledger): After | undefined {
   const own = ledger.find(reference);
   if (own?.reference !== reference || !isUsedUp(own)) return undefined;
@@ -97,7 +97,7 @@ export function afterUse(reference: string, ledger: Ledger): After | undefined {
 /**
  * Follows a used reference to the first new one that is not used up itself.
  *
- * @param stops where it ends in any case
+ * @param stops references at which it ends in any case
  */
 function endOfChain(reference: string, ledger: Ledger, stops = new Set<string>()) {
   for (let next = newReference(reference); ; next = newReference(next)) {
@@ -107,7 +107,7 @@ function endOfChain(reference: string, ledger: Ledger, stops = new Set<string>()
   }
 }
 
-/** What is free is still to be sent, also where it was refused for want of access. */
+/** A free reference is not sent yet, also if the API denied access. */
 function standingAgain(payout: Operation): Standing {
   return isFree(payout) ? "unsent" : standingOf(payout.state, payout.status);
 }

@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import type { RowResult } from "../ledger/batches/batch.ts";
+import { type IdentityRow, identityOf, rowKey } from "../ledger/batches/identity.ts";
+import { payeeOf } from "../ledger/payee.ts";
+import type { FileRow } from "./rows.ts";
+
+/** A row that could be read completely, with its reference. */
+export interface CompleteRow extends FileRow {
+  reference: string;
+  amountPaisa: bigint;
+  recipient: string;
+  methodId: string;
+  method: string;
+}
+
+/**
+ * The identity of a file's rows. Gives rows of a file without references theirs, which follow from the
+ * identity and the row: the same file gives the same ones in any order and on any machine.
+ *
+ * @param ownName the batch's own name, if it was given one
+ * @returns undefined if some row cannot be read
+ */
+export function identify(
+  rows: FileRow[],
+  hasReferences: boolean,
+  ownName: string | undefined,
+): string | undefined {
+  const keyed: { key: string; row: FileRow }[] = [];
+  for (const row of rows) {
+    const key = keyOf(row, hasReferences);
+    if (key === undefined) return undefined;
+    keyed.push({ key, row });
+  }
+  keyed.sort((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)));
+  const identity = identityOf(
+    keyed.map(({ key }) => key),
+    ownName ?? null,
+  );
+  if (!hasReferences) {
+    const counts = new Map<string, number>();
+    for (const { row } of keyed) {
+      const payout = [String(row.amountPaisa), payeeOf(row.recipient ?? ""), row.methodId];
+      const equal = JSON.stringify(payout);
+      const nth = (counts.get(equal) ?? 0) + 1;
+      counts.set(equal, nth);
+      row.reference = referenceFor([identity, ...payout, nth]);
+    }
+  }
+  return identity;
+}
+
+export function isComplete(row: FileRow): row is CompleteRow {
+  return (
+    row.reference !== null &&
+    row.amountPaisa !== null &&
+    row.recipient !== null &&
+    row.methodId !== null
+  );
+}
+
+function keyOf(row: FileRow, hasReferences: boolean): string | undefined {
+  const { amountPaisa, recipient, methodId, reference, name, description } = row;
+  if (amountPaisa === null || recipient === null || methodId === null) return undefined;
+  if (hasReferences && reference === null) return undefined;
+  const own = hasReferences ? reference : null;
+  return rowKey({ amountPaisa, recipient, methodId, reference: own, name, description });
+}
+
+function referenceFor(parts: (string | number | null)[]): string {
+  const hash = createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+  return `LD-${hash.slice(0, 32)}`;
+}
+
+/** How a file differs from a plan. */
+export type Difference =
+  | { kind: "not-in-plan"; line: number; row: ComparedRow }
+  | { kind: "not-in-file"; row: ComparedRow }
+  | {
+      kind: "payout" | "name" | "description";
+      line: number;
+      row: ComparedRow;
+      planned: ComparedRow;
+    };
+
+/** A row as far as it is compared; the method as it was typed. */
+export interface ComparedRow extends IdentityRow {
+  method: string;
+}
+
+/**
+ * How the rows of a file differ from those of a plan, whatever their order.
+ *
+ * @param byReference whether rows are known by their references: references that were made differ in
+ * another file, so such rows are known by their places
+ */
+export function differencesBetween(
+  rows: CompleteRow[],
+  planned: Iterable<RowResult>,
+  byReference: boolean,
+): Difference[] {
+  const keyOf = (row: ComparedRow) => rowKey(byReference ? row : { ...row, reference: null });
+  const left = new Map<string, CompleteRow[]>();
+  for (const row of rows) {
+    const same = left.get(keyOf(row));
+    if (same) same.push(row);
+    else left.set(keyOf(row), [row]);
+  }
+  const missing = new Map<string | number, RowResult>();
+  for (const row of planned)
+    if (!left.get(keyOf(row))?.shift()) missing.set(byReference ? row.reference : row.row, row);
+  const differences: Difference[] = [];
+  for (const row of [...left.values()].flat().sort((one, other) => one.row - other.row)) {
+    const place = byReference ? row.reference : row.row;
+    const before = missing.get(place);
+    missing.delete(place);
+    const { line } = row;
+    differences.push(
+      before
+        ? { kind: whatDiffers(row, before), line, row, planned: before }
+        : { kind: "not-in-plan", line, row },
+    );
+  }
+  return [
+    ...differences,
+    ...[...missing.values()].map((row): Difference => ({ kind: "not-in-file", row })),
+  ];
+}
+
+function whatDiffers(row: ComparedRow, planned: ComparedRow): "payout" | "name" | "description" {
+  const isSamePayout =
+    row.amountPaisa === planned.amountPaisa &&
+    payeeOf(row.recipient) === payeeOf(planned.recipient) &&
+    row.methodId === planned.methodId;
+  if (!isSamePayout) return "payout";
+  return row.name === planned.name ? "description" : "name";
+}

@@ -1,0 +1,202 @@
+import { formatTime } from "../contract/local-time.ts";
+import { Failure, usage } from "../failure.ts";
+import type { Batch, BatchFile, PlannedRow } from "../ledger/batches/batch.ts";
+import type { BatchClaim } from "../ledger/batches/claiming.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { held } from "../operations/recorded.ts";
+import { askLedger, type CheckedFile, dayBefore, hasMore, type LedgerFindings } from "./check.ts";
+import { type Finding, isAcceptable } from "./findings.ts";
+import { hasReferenceColumn } from "./header.ts";
+import { type CompleteRow, type Difference, differencesBetween, isComplete } from "./identity.ts";
+import type { FileRow } from "./rows.ts";
+
+/** An unfinished batch with other rows has the name of a file. */
+export interface OtherRows {
+  kind: "other-rows";
+  batch: Batch;
+  differences: Difference[];
+  /** True if rows are known by their references: the file or the plan has a column of them. */
+  byReference: boolean;
+}
+
+/** What the ledger knows of a file that was read completely. */
+export type KnownFile = { kind: "new" } | { kind: "same"; batch: Batch } | OtherRows;
+
+/** The answer to a plan. */
+export type PlanAnswer =
+  | { kind: "planned"; batch: Batch }
+  | OtherRows
+  /** Others pay rows that were not shown as paid elsewhere. */
+  | { kind: "repeated"; found: LedgerFindings };
+
+type Fingerprint = (order: {
+  amountPaisa: bigint;
+  recipientNumber: string;
+  paymentMethodId: string;
+}) => string;
+
+/**
+ * Finds the batch of a file: the one with the same identity, or an unfinished one of its name with the same
+ * payouts. Other rows under the name of an unfinished batch may be the same payouts, corrected.
+ */
+export function findBatch(
+  { name, identity, columns }: Pick<BatchFile, "name" | "identity" | "columns">,
+  rows: FileRow[],
+  ledger: Ledger,
+): KnownFile {
+  const same = ledger.batches().withIdentity(identity);
+  if (same?.plan) return { kind: "same", batch: same };
+  const before = ledger.batches().unfinishedNamed(name);
+  if (!before) return { kind: "new" };
+  const other = otherRows(before, { columns, rows }, ledger);
+  return other.differences.length === 0 ? { kind: "same", batch: before } : other;
+}
+
+function otherRows(
+  batch: Batch,
+  { columns, rows }: { columns: string[]; rows: FileRow[] },
+  ledger: Ledger,
+): OtherRows {
+  const byReference = hasReferenceColumn(columns) || hasReferenceColumn(batch.columns);
+  const planned = ledger.batches().results(batch);
+  const differences = differencesBetween(rows.filter(isComplete), planned, byReference);
+  return { kind: "other-rows", batch, differences, byReference };
+}
+
+/**
+ * Claims the batch of a file for this process. The lock dies with the process (P4).
+ *
+ * @throws Failure `locked` if another process works on it, `refused` if it was cancelled
+ */
+export function claimBatch(
+  file: BatchFile,
+  rows: FileRow[],
+  ledger: Ledger,
+): { kind: "ours"; batch: Batch } | OtherRows {
+  const claim = ledger.batches().claim(file);
+  if (claim.kind === "other rows") return otherRows(claim.batch, { ...file, rows }, ledger);
+  return { kind: "ours", batch: ownBatch(claim) };
+}
+
+function ownBatch(claim: BatchClaim): Batch {
+  if (claim.kind === "held") throw held(`Batch ${claim.batch.id}`, claim.by);
+  if (claim.kind === "cancelled") throw cancelledBatch(claim.batch);
+  return claim.batch;
+}
+
+/** A cancelled batch sends nothing more: its file becomes another batch by a name of its own. */
+export function cancelledBatch({ id, cancelledAt }: Batch): Failure {
+  const when = cancelledAt === null ? "" : ` on ${formatTime(cancelledAt)}`;
+  return new Failure("refused", `Batch ${id} was cancelled${when}. Nothing was sent.`, {
+    hint: `To send the same rows, give the batch a new name with --name. 'lenden payout batch status ${id}' shows which rows were sent before.`,
+    operation: id,
+  });
+}
+
+/**
+ * Makes a file that was checked the plan of a batch. Rows whose duplicates were shown are stored as
+ * accepted.
+ */
+export function planBatch(
+  batch: Batch,
+  file: CheckedFile,
+  fingerprint: Fingerprint,
+  ledger: Ledger,
+): PlanAnswer {
+  const lines = acceptedLines(file.findings);
+  const rows = plannedRows(file.rows, lines, fingerprint);
+  const batches = ledger.batches();
+  try {
+    const planned = batches.plan(batch, rows, () => {
+      const other = batches.unfinishedNamed(batch.name);
+      if (other) throw new PlanRejected(otherRows(other, file, ledger));
+      // Nothing has changed since the rows were checked: the answers would be the same.
+      if (ledger.stamp() === file.ledger.stamp) return;
+      const now = askLedger(file.rows, ledger, file);
+      if (hasMore(now, file.ledger)) throw new PlanRejected({ kind: "repeated", found: now });
+    });
+    return { kind: "planned", batch: planned };
+  } catch (error) {
+    if (error instanceof PlanRejected) return error.answer;
+    throw error;
+  }
+}
+
+/** Takes the answer out of the transaction, which is rolled back. */
+class PlanRejected extends Error {
+  readonly answer: PlanAnswer;
+
+  constructor(answer: PlanAnswer) {
+    super("the plan was rejected");
+    this.answer = answer;
+  }
+}
+
+function* plannedRows(
+  rows: FileRow[],
+  accepted: Set<number>,
+  fingerprint: Fingerprint,
+): Generator<PlannedRow> {
+  for (const row of rows) {
+    if (!isComplete(row)) throw new Error("a row that cannot be read was planned");
+    yield {
+      ...row,
+      fingerprint: fingerprintOf(row, fingerprint),
+      isAccepted: accepted.has(row.line),
+    };
+  }
+}
+
+function fingerprintOf(row: CompleteRow, fingerprint: Fingerprint): string {
+  const { amountPaisa, recipient: recipientNumber, methodId: paymentMethodId } = row;
+  return fingerprint({ amountPaisa, recipientNumber, paymentMethodId });
+}
+
+/** The lines of rows whose duplicates can be accepted, and were if the file is sent. */
+function acceptedLines(findings: Finding[]): Set<number> {
+  const lines = new Set<number>();
+  for (const finding of findings) {
+    if (!isAcceptable(finding)) continue;
+    lines.add(finding.line);
+    if (finding.kind === "same-recipient-in-file") lines.add(finding.firstLine);
+  }
+  return lines;
+}
+
+/**
+ * Claims a batch that was planned before; from then on only the plan counts.
+ *
+ * @param method of this run, which must be the one that the plan was made with
+ * @throws Failure `locked`, `refused` as `claimBatch` does; `usage` if the method differs; `internal` if the
+ * plan was altered
+ */
+export function resumeBatch(planned: Batch, method: string | undefined, ledger: Ledger): Batch {
+  if (method !== undefined && method.toLowerCase() !== planned.method?.toLowerCase()) {
+    throw usage([
+      `--method: this file was planned with ${planned.method ?? "a method in every row"}, and that is what counts.`,
+    ]);
+  }
+  const batch = ownBatch(ledger.batches().claimPlanned(planned));
+  if (ledger.batches().isUnaltered(batch)) return batch;
+  ledger.batches().letGo(batch);
+  throw new Failure("internal", `The plan of batch ${planned.id} was altered since it was made.`, {
+    hint: "Nothing was sent. 'lenden ledger check' shows what was altered.",
+  });
+}
+
+/** What others did about the open rows of a plan since a day before it was made. */
+export function checkOpenRows(batch: Batch, ledger: Ledger): LedgerFindings {
+  const since = dayBefore(Date.parse(batch.createdAt));
+  const places = { ref: 0, to: 0 };
+  const rows = ledger.batches().open(batch);
+  const found = askLedger(rows, ledger, { since, places, except: batch.number });
+  const isElsewhere = (finding: Finding) =>
+    isAcceptable(finding) || finding.kind === "used-in-other-account";
+  return { ...found, findings: found.findings.filter(isElsewhere) };
+}
+
+/** Stores that the duplicates of a plan's open rows were accepted. */
+export function acceptRows(batch: Batch, found: LedgerFindings, ledger: Ledger): Batch {
+  const lines = acceptedLines(found.findings);
+  return lines.size === 0 ? batch : ledger.batches().acceptLines(batch, [...lines]);
+}

@@ -1,0 +1,239 @@
+import type { Paisa } from "../contract/amount.ts";
+import type { Database, Row } from "../sqlite/database.ts";
+import type { State } from "../state.ts";
+import { accountInSql } from "./account.ts";
+import type { Owner } from "./operation.ts";
+import { payeeInSql, payeeOf } from "./payee.ts";
+import { reader, stateIn } from "./rows.ts";
+import { lastBegunAt } from "./select.ts";
+import { isFreeInSql } from "./state-in-sql.ts";
+
+/** A payout as far as it decides whether another one repeats it. */
+export interface RecipientAmount {
+  reference: string;
+  recipient: string;
+  amountPaisa: Paisa;
+}
+
+/** Another payout of the same amount to the same recipient. */
+export type Overlap = {
+  reference: string;
+  isOwnAccount: boolean;
+} & (
+  | { kind: "paid-recently"; at: string }
+  | { kind: "outcome-unknown"; at: string }
+  | { kind: "planned"; batch: string }
+);
+
+/** A payout of the ledger, by its reference. */
+export interface KnownPayout extends RecipientAmount {
+  id: string;
+  methodId: string;
+  /** In production the payout may belong to another account of the environment. */
+  isOwnAccount: boolean;
+  state: State;
+  status: string | null;
+  code: string | null;
+  /** When the last attempt started, and when the ledger last learned of it; ISO 8601. */
+  sentAt: string;
+  updatedAt: string;
+}
+
+/** A row of an open batch that was not sent. */
+export interface PlannedReference extends RecipientAmount {
+  methodId: string;
+  batch: string;
+}
+
+interface OverlapScope {
+  /** Accepted payouts count since then, ISO 8601. */
+  since: string;
+  /** A batch whose own rows and payouts do not count. */
+  except?: bigint | undefined;
+}
+
+/**
+ * What the ledger has of the payouts of a file or a plan. In production duplicates count in every account
+ * of the environment; in a sandbox in the own account only, because every local sandbox is a world of its
+ * own. Ask for some hundred rows at a time.
+ */
+export function openOverlaps(database: Database, { baseUrl, keyId, environment }: Owner) {
+  const isProduction = environment === "production";
+  const scope = (table: string) =>
+    isProduction ? `${table}.environment = ?2` : `${table}.account = ?2`;
+  const known = isProduction ? knownInEnvironment : knownInAccount;
+
+  /** The number of the own account; null before it has anything in the ledger. */
+  const account = (): bigint | null => {
+    const found = database.prepare(`SELECT ${accountInSql} AS number`).get(baseUrl, keyId);
+    return typeof found?.number === "bigint" ? found.number : null;
+  };
+
+  /** The values of ?1 to ?3: what is asked about, the scope, and the own account. */
+  const valuesFor = (asked: unknown[]): (string | bigint | null)[] => {
+    const own = account();
+    return [JSON.stringify(asked), isProduction ? environment : own, own];
+  };
+
+  return {
+    /** The payouts that have these references; in production those of other accounts too. */
+    knownReferences: (references: string[]): Map<string, KnownPayout[]> =>
+      grouped(database.prepare(known).all(...valuesFor(references)), "reference", knownOf),
+
+    /**
+     * Other payouts of the same amount to the same recipient, by the index of the row: accepted since
+     * then, of unknown outcome at any age, or still planned by an open batch.
+     */
+    overlaps: (
+      rows: RecipientAmount[],
+      { since, except }: OverlapScope,
+    ): Map<string, Overlap[]> => {
+      const values = [...valuesFor(rows.map(askedOf)), except ?? null];
+      // Planned rows first: a row that is sent between the two questions is seen twice, never missed.
+      const planned = database.prepare(plannedInSql(scope("b"))).all(...values);
+      const sent = database.prepare(sentInSql(scope("o"))).all(...values, since);
+      return grouped([...planned, ...sent], "place", overlapOf);
+    },
+
+    /** Rows of the own account's open batches that were not sent, by their references. */
+    plannedReferences: (references: string[]): Map<string, PlannedReference[]> => {
+      const found = database.prepare(plannedByReference).all(JSON.stringify(references), account());
+      return grouped(found, "reference", plannedOf);
+    },
+
+    /** The batch that planned a row with this reference and was not cancelled, sent or not. */
+    batchOfReference: (reference: string): string | undefined => {
+      const found = database.prepare(batchByReference).get(reference, account());
+      return found && String(found.id);
+    },
+
+    /** Stays the same while no operation changes and no batch is planned or cancelled. */
+    stamp: (): string =>
+      JSON.stringify(Object.values(database.prepare(stampInSql).get() ?? {}), text),
+  };
+}
+
+function text(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value;
+}
+
+/** JSON has no bigint; every amount is far below 2^53. */
+function askedOf({ reference, recipient, amountPaisa }: RecipientAmount) {
+  return { reference, payee: payeeOf(recipient), amount: Number(amountPaisa) };
+}
+
+function grouped<Item>(rows: Row[], column: string, read: (row: Row) => Item): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const row of rows) {
+    const key = String(row[column]);
+    const group = groups.get(key);
+    if (group) group.push(read(row));
+    else groups.set(key, [read(row)]);
+  }
+  return groups;
+}
+
+function overlapOf(row: Row): Overlap {
+  const { text, maybe } = reader(row);
+  const common = { reference: text("reference"), isOwnAccount: row.is_own === 1n };
+  const batch = maybe("batch");
+  if (batch !== null) return { ...common, kind: "planned", batch };
+  const kind = row.state === "CONFIRMED" ? "paid-recently" : "outcome-unknown";
+  return { ...common, kind, at: text("at") };
+}
+
+function knownOf(row: Row): KnownPayout {
+  const { text, maybe } = reader(row);
+  const state = stateIn(row);
+  if (state === null) throw new Error("an operation of the ledger has no state");
+  return {
+    id: text("id"),
+    reference: text("reference"),
+    recipient: text("recipient"),
+    amountPaisa: BigInt(row.amount_paisa ?? 0n),
+    methodId: text("method_id"),
+    isOwnAccount: row.is_own === 1n,
+    state,
+    status: maybe("status"),
+    code: maybe("code"),
+    sentAt: text("sent_at"),
+    updatedAt: text("updated_at"),
+  };
+}
+
+function plannedOf(row: Row): PlannedReference {
+  const { text } = reader(row);
+  return {
+    batch: text("batch"),
+    reference: text("reference"),
+    recipient: text("recipient"),
+    amountPaisa: BigInt(row.amount_paisa ?? 0n),
+    methodId: text("method_id"),
+  };
+}
+
+const recipient = "json_extract(o.asked, '$.recipientNumber')";
+const payee = payeeInSql(recipient);
+
+/** When the API confirmed a payout; one that was sent again counts from then on. */
+const acceptedAt = `coalesce(
+  (SELECT min(e.at) FROM events e WHERE e.operation = o.number
+    AND e.data ->> 'state' = 'CONFIRMED' AND e.at >= coalesce(o.reopened_at, o.created_at)),
+  o.updated_at)`;
+
+// CROSS JOIN makes SQLite begin with the rows that are asked about, and use the index for each.
+const sentInSql = (scope: string) => `
+  SELECT a.key AS place, o.reference, o.state, o.account IS ?3 AS is_own,
+    CASE WHEN o.state = 'CONFIRMED' THEN ${acceptedAt} ELSE ${lastBegunAt} END AS at
+  FROM json_each(?1) a CROSS JOIN operations o
+    ON o.amount_paisa = a.value ->> 'amount' AND ${payee} = a.value ->> 'payee'
+  WHERE o.kind = 'payout' AND ${scope} AND o.reference IS NOT a.value ->> 'reference'
+    AND (o.state IN ('INTENT', 'UNCERTAIN', 'CONFLICT')
+      OR (o.state = 'CONFIRMED' AND o.status IS NOT 'Cancelled'
+        AND o.updated_at >= ?5 AND ${acceptedAt} >= ?5))
+    AND NOT EXISTS (SELECT 1 FROM batch_rows r
+      WHERE r.batch = ?4 AND r.reference = o.reference AND r.fingerprint = o.fingerprint)
+  ORDER BY a.key, at DESC`;
+
+const isOpenPlan = "b.digest IS NOT NULL AND b.cancelled_at IS NULL";
+/** A row of such a plan that was not sent. */
+const isOpenRow = `${isOpenPlan} AND (o.state IS NULL OR ${isFreeInSql})`;
+const plansOfRows = `JOIN batches b ON b.number = r.batch
+  LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference`;
+
+const plannedInSql = (scope: string) => `
+  SELECT a.key AS place, r.reference, b.id AS batch, b.account IS ?3 AS is_own
+  FROM json_each(?1) a CROSS JOIN batch_rows r
+    ON r.amount_paisa = a.value ->> 'amount'
+      AND ${payeeInSql("r.recipient")} = a.value ->> 'payee' ${plansOfRows}
+  WHERE ${scope} AND ${isOpenRow} AND b.number IS NOT ?4
+    AND r.reference IS NOT a.value ->> 'reference'
+  ORDER BY a.key, b.number DESC, r.row`;
+
+const plannedByReference = `
+  SELECT r.reference, b.id AS batch, r.recipient, r.amount_paisa, r.method_id
+  FROM json_each(?1) a CROSS JOIN batch_rows r ON r.reference = a.value ${plansOfRows}
+  WHERE b.account = ?2 AND ${isOpenRow}
+  ORDER BY b.number DESC`;
+
+const batchByReference = `
+  SELECT b.id FROM batch_rows r JOIN batches b ON b.number = r.batch
+  WHERE r.reference = ? AND b.account = ? AND ${isOpenPlan}
+  ORDER BY b.number DESC LIMIT 1`;
+
+const knownColumns = `o.id, o.reference, ${recipient} AS recipient, o.amount_paisa,
+  json_extract(o.asked, '$.paymentMethodId') AS method_id, o.account IS ?3 AS is_own,
+  o.state, o.status, o.code, ${lastBegunAt} AS sent_at, o.updated_at`;
+
+const knownInAccount = `SELECT ${knownColumns}
+  FROM json_each(?1) a CROSS JOIN operations o ON o.reference = a.value AND o.account = ?2
+  ORDER BY o.number`;
+
+const knownInEnvironment = `SELECT ${knownColumns}
+  FROM json_each(?1) a CROSS JOIN operations o
+    ON o.reference = a.value AND o.account IN (SELECT number FROM accounts)
+  WHERE o.environment = ?2 ORDER BY o.number`;
+
+const stampInSql = `SELECT (SELECT max(number) FROM events) AS event,
+  (SELECT count(*) FROM batches WHERE digest IS NOT NULL) AS planned,
+  (SELECT count(*) FROM batches WHERE cancelled_at IS NOT NULL) AS cancelled`;

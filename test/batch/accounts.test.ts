@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import { askLedger } from "../../src/batches/check.ts";
+import { checkOpenRows } from "../../src/batches/plan.ts";
+import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
+import type { Outcome } from "../../src/ledger/operation.ts";
+import { payoutIntent } from "../../src/operations/payout/claim.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
+import { claim, owner, worker } from "../ledger/small-ledger.ts";
+import { order, scripted } from "../operations/scripted.ts";
+import { openProductionMerchant } from "../production-merchant.ts";
+import { fileOf } from "./files.ts";
+
+/** The ledgers of two accounts of one environment, in one file. */
+async function setup(environment: "production" | "sandbox") {
+  const database = await openDatabase(":memory:");
+  const account = (keyId: string) =>
+    openLedger(database, worker({ owner: { ...owner, environment, keyId } }));
+  const [own, other] = [account("own"), account("other")];
+  const { world } = scripted({});
+  const pay = (ledger: Ledger, reference: string, outcome: Outcome) => {
+    const { operation } = claim(ledger, payoutIntent({ ...order, reference }, world));
+    ledger.settle(operation, outcome, { letGo: true });
+  };
+  const row = (reference: string) => ({
+    ...{ row: 1, line: 2, reference, amountPaisa: order.amountPaisa, wasSent: false },
+    ...{ recipient: order.recipientNumber, methodId: order.paymentMethodId },
+  });
+  /** What the own account finds about a row with this reference. */
+  const ask = (reference: string) =>
+    askLedger([row(reference)], own, { since: "2026-11-19", places: { ref: 1, to: 2 } }).findings;
+  return { own, other, pay, ask };
+}
+
+const accepted = { state: "CONFIRMED", remoteId: "PO1", status: "Processing" } as const;
+
+describe("the ledger of two accounts in production", () => {
+  test.each<[Outcome["state"], Outcome]>([
+    ["CONFIRMED", accepted],
+    ["REFUSED", { state: "REFUSED", code: "refused" }],
+    ["UNCERTAIN", { state: "UNCERTAIN", code: "uncertain" }],
+    ["CONFLICT", { state: "CONFLICT", code: "conflict" }],
+  ])("finds the payout of a row that another account left %s", async (state, outcome) => {
+    const { other, pay, ask } = await setup("production");
+    pay(other, "A", outcome);
+    expect(ask("A")).toMatchObject([{ kind: "used-in-other-account", state }]);
+  });
+
+  test.each<[string, Outcome]>([
+    ["was proved not sent", { state: "NOT_SENT" }],
+    ["was denied access", { state: "REFUSED", code: "access" }],
+    ["was cancelled", { ...accepted, status: "Cancelled" }],
+  ])("ignores the payout of another account that %s", async (_, outcome) => {
+    const { other, pay, ask } = await setup("production");
+    pay(other, "A", outcome);
+    expect(ask("A")).toEqual([]);
+  });
+
+  test("finds the payout of a planned row that another account made since the plan", async () => {
+    const { own, other, pay } = await setup("production");
+    const hash = "a".repeat(64);
+    const names = { name: "A", fileName: "A", hash, identity: hash };
+    const { batch } = own.batches().claim({ ...names, columns: ["ref"], method: null });
+    const row = {
+      ...{ row: 1, line: 2, reference: "A", amountPaisa: order.amountPaisa },
+      ...{ recipient: order.recipientNumber, methodId: order.paymentMethodId, method: "bkash" },
+      ...{ name: null, description: null, cells: [], fingerprint: "", isAccepted: false },
+    };
+    const planned = own.batches().plan(batch, [row], () => {});
+    pay(other, "A", { state: "UNCERTAIN", code: "uncertain" });
+    expect(checkOpenRows(planned, own).findings).toMatchObject([
+      { kind: "used-in-other-account", line: 2, state: "UNCERTAIN" },
+    ]);
+  });
+
+  test("ignores another account if the own account has the payout too", async () => {
+    const { own, other, pay, ask } = await setup("production");
+    pay(own, "A", accepted);
+    pay(other, "A", { state: "REFUSED", code: "refused" });
+    expect(ask("A")).toEqual([]);
+  });
+
+  test("finds the same amount to the same recipient by another account", async () => {
+    const { other, pay, ask } = await setup("production");
+    pay(other, "OTHER", accepted);
+    expect(ask("A")).toMatchObject([
+      { kind: "paid-recently", reference: "OTHER", isOwnAccount: false },
+    ]);
+  });
+});
+
+test("the ledger of two accounts in a sandbox does not mix them", async () => {
+  const { other, pay, ask } = await setup("sandbox");
+  pay(other, "A", { state: "UNCERTAIN", code: "uncertain" });
+  pay(other, "OTHER", accepted);
+  expect(ask("A")).toEqual([]);
+});
+
+test("a file that another production account sent is sent with --allow-duplicates, unless its outcome is open", async () => {
+  const merchant = await openProductionMerchant();
+  const file = fileOf("ref,amount,to,method\nA,5,01712345678,nagad\n");
+  const line = ["payout", "batch", "send", file, "--expect-total", "5", "--expect-count", "1"];
+  expect(await merchant.lenden(line)).toMatchObject({ code: 0 });
+  const newKey = "public-NEW-ABCDEFGHIJKL-NEW";
+  await merchant.rotateKey(newKey);
+  const rotated = { LENDEN_API_KEY: newKey };
+  for (const state of ["UNCERTAIN", "REFUSED"]) {
+    await merchant.inLedger((ledger) =>
+      ledger.prepare("UPDATE operations SET state = ?").run(state),
+    );
+    const rejected = await merchant.lenden([...line, "--allow-duplicates"], rotated);
+    expect([state, rejected.code]).toEqual([state, 2]);
+    expect(rejected.stderr).toMatch(/payout of another account .*'lenden ledger show OP\w+'/);
+  }
+  await merchant.inLedger((ledger) => ledger.exec("UPDATE operations SET state = 'CONFIRMED'"));
+  expect(await merchant.lenden(line, rotated)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("Another account sent this payout on"),
+  });
+  expect(await merchant.lenden([...line, "--allow-duplicates"], rotated)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("Other account: 1 row that another account sent, as allowed"),
+  });
+  expect(await merchant.books("payouts")).toHaveLength(1);
+});

@@ -1,0 +1,173 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openLedger } from "../../src/ledger/ledger.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
+import { owner, worker } from "../ledger/small-ledger.ts";
+import { openMerchant } from "../merchant.ts";
+import { examiner } from "./examined.ts";
+import { fileOf } from "./files.ts";
+
+const csv = (...rows: string[]) => `amount,to,method,name\n${rows.join("\n")}\n`;
+const rows = [
+  "500,01712345678,bkash,Rahim",
+  "19000,01812345678,nagad,Mita",
+  "500,01712345678,bkash,Rahima",
+];
+const withReferences = ["ref,amount,to,method", "A,5,01712345678,bkash", "B,6,01812345678,bkash"];
+
+/** The identity of a file, and its references by name. */
+async function identityOf(content: string, how: Parameters<typeof examiner>[0] = {}) {
+  const { identity, rows, findings } = await examiner(how)(content);
+  const references = Object.fromEntries(rows.map(({ name, reference }) => [name, reference]));
+  return { identity, references, kinds: findings.map(({ kind }) => kind) };
+}
+
+describe("the identity of a file", () => {
+  test.each<[string, string, Parameters<typeof examiner>[0]?]>([
+    ["other line ends", csv(...rows).replaceAll("\n", "\r\n")],
+    ["a byte order mark", `\ufeff${csv(...rows)}`],
+    ["another order", csv(...rows.toReversed())],
+    ["19000.00 for 19000", csv(...rows).replace("19000", "19000.00")],
+    ["another form of the numbers", csv(...rows).replaceAll(",017", ",+88017")],
+    ["the ID of a method", csv(...rows).replace("nagad", "665f1c2ab8e5")],
+    ["--number-format e164", csv(...rows), { numberFormat: "e164" }],
+    [
+      "--number-format as-is",
+      csv(...rows).replaceAll(",017", ",+880 17"),
+      { numberFormat: "as-is" },
+    ],
+    ["quotes and an empty column", csv(...rows.map((row) => `"${row.replaceAll(",", '","')}"`))],
+  ])("is the same with %s, and so are the references", async (_, content, how) => {
+    const expected = await identityOf(csv(...rows));
+    expect(expected.identity).toMatch(/^[0-9a-f]{64}$/);
+    expect(Object.values(expected.references)).toEqual(
+      rows.map(() => expect.stringMatching(/^LD-[\w-]{32}$/)),
+    );
+    expect(new Set(Object.values(expected.references)).size).toBe(rows.length);
+    expect(await identityOf(content, how)).toEqual({ ...expected, kinds: expected.kinds });
+  });
+
+  test.each([
+    ["amount", csv(...rows).replace("19000", "19000.01")],
+    ["recipient", csv(...rows).replace("01812345678", "01812345679")],
+    ["method", csv(...rows).replace("nagad", "rocket")],
+    ["name", csv(...rows).replace("Mita", "Mina")],
+    ["row more", csv(...rows, "1,01912345678,bkash,")],
+  ])("differs with another %s", async (_, content) => {
+    const one = await identityOf(csv(...rows));
+    const other = await identityOf(content);
+    expect(other.identity).not.toBe(one.identity);
+    const before = new Set(Object.values(one.references));
+    expect(Object.values(other.references).some((reference) => before.has(reference))).toBe(false);
+  });
+
+  test("differs with --name, and so do the references", async () => {
+    const one = await identityOf(csv(...rows));
+    const other = await identityOf(csv(...rows), { ownName: "December" });
+    expect(other.identity).not.toBe(one.identity);
+    expect(other.references.Rahim).not.toBe(one.references.Rahim);
+  });
+
+  test("differs with another reference in the file", async () => {
+    const one = await identityOf(withReferences.join("\n"));
+    const other = await identityOf(withReferences.join("\n").replace("A,", "C,"));
+    expect(other.identity).not.toBe(one.identity);
+  });
+
+  test("is undefined if a row cannot be read", async () => {
+    expect((await identityOf(csv(...rows, "five,01912345678,bkash,"))).identity).toBeUndefined();
+  });
+});
+
+test("the same recipient is found in one file, however the number is written", async () => {
+  const content = csv("5,01712345678,bkash,A", "5.00,+8801712-345678,nagad,B");
+  for (const numberFormat of ["local", "as-is"] as const)
+    expect((await identityOf(content, { numberFormat })).kinds).toEqual(["same-recipient-in-file"]);
+});
+
+describe("batch send", () => {
+  test("resumes the batch of a file with the same rows, whatever its name and order", async () => {
+    const merchant = await openMerchant();
+    const send = (content: string, name: string, ...flags: string[]) =>
+      merchant.lenden(["payout", "batch", "send", fileOf(content, name), ...flags, "--json"]);
+    const allowed = "--allow-duplicates";
+    const first = await send(csv(...rows), "november.csv", allowed);
+    expect(first).toMatchObject({ code: 0 });
+    const copy = csv(...rows.toReversed()).replaceAll("\n", "\r\n");
+    const second = await send(copy, "copy.csv", "--delimiter", "comma");
+    expect(second).toMatchObject({ code: 0 });
+    const batchOf = ({ stdout }: { stdout: string }): unknown => JSON.parse(stdout).batch;
+    expect(batchOf(second)).toBe(batchOf(first));
+    expect(await merchant.books("payouts")).toHaveLength(3);
+    const named = await send(csv(...rows), "november.csv", "--name", "December", allowed);
+    expect(named).toMatchObject({ code: 0 });
+    expect(batchOf(named)).not.toBe(batchOf(first));
+    expect(await merchant.books("payouts")).toHaveLength(6);
+    expect(await send(copy, "other.csv", "--name", "December")).toMatchObject({ code: 0 });
+    expect(await merchant.books("payouts")).toHaveLength(6);
+  });
+
+  test("sends other rows under the name of a finished batch", async () => {
+    const merchant = await openMerchant();
+    const send = (content: string) =>
+      merchant.lenden(["payout", "batch", "send", fileOf(content, "payroll.csv")]);
+    expect(await send(csv(rows[0] ?? ""))).toMatchObject({ code: 0 });
+    expect(await send(csv(rows[1] ?? ""))).toMatchObject({ code: 0 });
+    expect(await merchant.books("payouts")).toHaveLength(2);
+  });
+
+  test("names --name if every row of the file was sent before", async () => {
+    const merchant = await openMerchant();
+    const line = ["payout", "batch", "send", fileOf(csv(rows[0] ?? ""))];
+    expect(await merchant.lenden(line)).toMatchObject({ code: 0 });
+    const second = await merchant.lenden(line);
+    expect(second).toMatchObject({ code: 0, stderr: expect.stringContaining("--name") });
+    expect(await merchant.books("payouts")).toHaveLength(1);
+  });
+});
+
+describe("the migration of a plan", () => {
+  const baseUrl = "http://127.0.0.1:41999/cp/api/v1";
+  const openOld = async () => {
+    const database = await openDatabase(":memory:");
+    database.exec(readFileSync(resolve(import.meta.dirname, "../ledger/version-2.sql"), "utf8"));
+    return database;
+  };
+  const migrated = (database: Awaited<ReturnType<typeof openOld>>) =>
+    openLedger(database, worker({ owner: { ...owner, baseUrl, keyId: "c82ae6a2afdf270c" } }));
+
+  test.each([
+    ["with references", '["ref","amount","to","method"]', true],
+    ["without references", '["amount","to","method"]', false],
+  ])("gives it the identity of its file: %s", async (_, columns, hasReferences) => {
+    const database = await openOld();
+    database.prepare("UPDATE batches SET columns = ?").run(columns);
+    database.exec("UPDATE batch_rows SET recipient = '+88' || recipient WHERE row = 1");
+    const planned = database.prepare("SELECT * FROM batch_rows ORDER BY row").all();
+    const lines = planned.map(
+      ({ reference, amount_paisa, recipient, method_id, name, description }) => {
+        const amount = `${BigInt(amount_paisa ?? 0n) / 100n}.${String(BigInt(amount_paisa ?? 0n) % 100n).padStart(2, "0")}`;
+        const cells = [amount, recipient, method_id, name, description].map((cell) => cell ?? "");
+        return (hasReferences ? [reference, ...cells] : cells).join(",");
+      },
+    );
+    const header = `${hasReferences ? "ref," : ""}amount,to,method,name,description`;
+    const { identity } = await examiner()(`${[header, ...lines.toReversed()].join("\n")}\n`);
+    const batch = migrated(database).batches().find("BGR9XY8");
+    expect(batch?.identity).toBe(identity);
+    expect(identity).toBeDefined();
+  });
+
+  test("gives the identity of two plans with the same rows to the older one", async () => {
+    const database = await openOld();
+    database.exec(`
+      INSERT INTO batches SELECT number + 1, 'BOTHER', profile, environment, base_url, key_id, 'other',
+        'other', columns, method, row_count, total_paisa, digest, user, created_at, holder FROM batches;
+      INSERT INTO batch_rows SELECT batch + 1, row, line, reference, amount_paisa, recipient, method_id,
+        method, name, description, cells, fingerprint FROM batch_rows;`);
+    const batches = migrated(database).batches();
+    expect(batches.find("BGR9XY8")?.identity).toMatch(/^[0-9a-f]{64}$/);
+    expect(batches.find("BOTHER")?.identity).toBeNull();
+  });
+});
