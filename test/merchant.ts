@@ -226,7 +226,7 @@ export function jumpingHost(aheadMs = 0): Pick<Host, "now" | "sleep"> & { sleptM
   const sleptMs: number[] = [];
   return {
     sleptMs,
-    now: () => Date.now() + jumpedMs,
+    now: () => Math.floor(Date.now() + jumpedMs),
     sleep: async (ms, signal) => {
       if (ms > 20_000) return delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
       sleptMs.push(ms);

@@ -49,6 +49,19 @@ describe("a status that get shows", () => {
     expect(JSON.parse(shown.stdout)).toMatchObject({ state: "CONFLICT" });
   });
 
+  test("P16: is a conflict if 'payout list --refresh' shows another recipient", async () => {
+    let isOther = false;
+    const { env } = await startService(({ path }) => {
+      if (path.endsWith("create-by-server")) return { data: created };
+      return { data: isOther ? { ...record, recipientNumber: "01812345678" } : record };
+    });
+    expect(await lenden(send, { env })).toMatchObject({ code: 0 });
+    isOther = true;
+    await lenden(["payout", "list", "--refresh"], { env });
+    const shown = await lenden(["ledger", "show", "INV-1", "--json"], { env });
+    expect(JSON.parse(shown.stdout)).toMatchObject({ state: "CONFLICT" });
+  });
+
   test("P18: says that the payout is confirmed when the API rejects the key", async () => {
     let isRejected = false;
     const { env } = await startService(({ path }) => {
