@@ -1,4 +1,5 @@
-// Seeds each money bug of mutants.js into a copy of src and expects the tests to fail of it.
+// Seeds each money bug into a copy of src and expects the tests to fail because of it: a wrong decorator of
+// bugs/ at its seam (seams.js), or another source text (mutants.js).
 // Usage: node test/mutants/run.js [a part of the name] [--report <file>, for test/count.js]
 import { spawn } from "node:child_process";
 import {
@@ -14,6 +15,9 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { bugs } from "./bugs/index.js";
+import { mutants } from "./mutants.js";
+import { seams } from "./seams.js";
 
 const root = resolve(import.meta.dirname, "../..");
 const { values, positionals } = parseArgs({
@@ -21,8 +25,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const wanted = positionals.join(" ");
-const { mutants } = await import("./mutants.js");
-const queue = mutants.filter(({ name }) => name.includes(wanted));
+const queue = [...bugs, ...mutants].filter(({ name }) => name.includes(wanted));
 const sums = { passed: 0, failed: 0 };
 /** Tests that are the same in every run: what random seeds catch today may escape tomorrow. */
 const usual = ["test/operations", "test/ledger/durable.test.ts", "test/simulator/found.test.ts"];
@@ -46,6 +49,7 @@ async function work() {
 }
 
 async function workIn(folder) {
+  // Every seam is woven in already.
   const { caught, says } = await tried({ file: "failure.ts", find: "", replace: "" }, folder);
   if (caught) {
     console.log(`without any mutant a test fails${says}`);
@@ -66,24 +70,48 @@ function copy() {
     cpSync(join(root, name), join(folder, name), { recursive: true });
   mkdirSync(join(folder, "tmp"));
   symlinkSync(realpathSync(join(root, "node_modules")), join(folder, "node_modules"));
+  weave(folder);
   const config = { test: { include: ["test/**/*.test.ts"], testTimeout: 60_000 } };
   writeFileSync(join(folder, "vitest.config.js"), `export default ${JSON.stringify(config)}`);
   return folder;
 }
 
-async function tried({ file, find, replace, tests = usual }, folder) {
-  const path = join(folder, "src", file);
-  const whole = readFileSync(path, "utf8");
-  if (find && whole.split(find).length !== 2)
-    return { caught: false, says: `: it no longer fits ${file}` };
-  writeFileSync(
-    path,
-    whole.replace(find, () => replace),
+/** Puts `woven` in front of the function of each seam. */
+function weave(folder) {
+  const places = new Map(
+    Object.values(seams).map(({ file, name }) => [`${file} ${name}`, { file, name }]),
   );
-  const report = join(folder, "report.json");
+  for (const { file, name } of places.values()) {
+    const path = join(folder, "src", file);
+    const whole = readFileSync(path, "utf8");
+    const declaration = new RegExp(`^export (async )?function ${name}\\b`, "gm");
+    if (whole.match(declaration)?.length !== 1)
+      throw new Error(`${file} has no exported function ${name}: correct test/mutants/seams.js`);
+    const module = `${"../".repeat(file.split("/").length)}test/mutants/woven.js`;
+    const replaced = whole.replace(
+      declaration,
+      (_, isAsync = "") =>
+        `import { woven as woven_${name} } from "${module}";\n` +
+        `export function ${name}(...asked) {\n` +
+        `  return woven_${name}("${file}", "${name}", right_${name})(...asked);\n}\n` +
+        `${isAsync}function right_${name}`,
+    );
+    writeFileSync(path, replaced);
+  }
+}
+
+async function tried(mutant, folder) {
+  const { name, tests = usual } = mutant;
+  const restore = mutant.decorate ? () => {} : alter(mutant, folder);
+  if (restore === undefined) return { caught: false, says: `: it no longer fits ${mutant.file}` };
+  const [report, stale] = [join(folder, "report.json"), join(folder, "stale")];
   writeFileSync(report, "{}");
-  const code = await vitest(folder, { report, tests });
-  writeFileSync(path, whole);
+  writeFileSync(stale, "");
+  const env = { LENDEN_MUTANT: mutant.decorate ? name : "", LENDEN_MUTANT_STALE: stale };
+  const code = await vitest(folder, { report, tests, env });
+  restore();
+  const why = readFileSync(stale, "utf8");
+  if (why) return { caught: false, says: `: it does not fit its seam: ${why}` };
   const { testResults = [] } = JSON.parse(readFileSync(report, "utf8"));
   const failing = testResults
     .flatMap((one) => one.assertionResults)
@@ -95,7 +123,19 @@ async function tried({ file, find, replace, tests = usual }, folder) {
   return { caught: code !== 0, says: failing ? `\n            ${failing.title}` : "" };
 }
 
-function vitest(folder, { report, tests }) {
+/** Changes the source text; undefined if it does not fit. */
+function alter({ file, find, replace }, folder) {
+  const path = join(folder, "src", file);
+  const whole = readFileSync(path, "utf8");
+  if (find && whole.split(find).length !== 2) return undefined;
+  writeFileSync(
+    path,
+    whole.replace(find, () => replace),
+  );
+  return () => writeFileSync(path, whole);
+}
+
+function vitest(folder, { report, tests, env: own }) {
   const args = [
     ...tests,
     "--bail=1",
@@ -103,7 +143,7 @@ function vitest(folder, { report, tests }) {
     "--reporter=json",
     `--outputFile=${report}`,
   ];
-  const { LENDEN_DEEP: _, ...env } = process.env;
+  const { LENDEN_DEEP: _, ...env } = { ...process.env, ...own };
   // What the tests leave behind is removed with the copy.
   env.TMPDIR = join(folder, "tmp");
   return new Promise((done) => {

@@ -1,0 +1,358 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { override } from "../override.js";
+
+const batch = [
+  "test/batch/send-safety.test.ts",
+  "test/simulator/batch.test.ts",
+  "-t",
+  "^(?!.*whatever)",
+];
+
+/** The outcome of an operation in one of these is unknown. */
+const unknown = ["INTENT", "UNCERTAIN"];
+
+/** Bugs of the database below the ledger. They match statements by verb and table, never as a whole. */
+export const databaseBugs = [
+  {
+    name: "no intent: the reference is not written down before it is sent",
+    seam: "database",
+    decorate: withoutIntents,
+  },
+  {
+    name: "a raw call that moves money is not written down",
+    seam: "database",
+    decorate: withoutIntents,
+    tests: ["test/commands/api-money.test.ts"],
+  },
+  {
+    name: "intent not durable: synchronous=OFF",
+    seam: "file",
+    decorate: (database) => {
+      database.exec("PRAGMA synchronous = OFF");
+      return database;
+    },
+  },
+  {
+    name: "intent not durable: the transaction is not committed",
+    seam: "file",
+    decorate: (database) => rollingBack(database, () => true),
+  },
+  {
+    name: "a transaction is no transaction",
+    seam: "file",
+    decorate: withoutTransactions,
+  },
+  {
+    name: "the check for duplicate payouts is outside the transaction of the claim",
+    seam: "database",
+    decorate: withoutTransactions,
+    tests: ["test/commands/duplicates.test.ts"],
+  },
+  {
+    name: "ledger error swallowed at the end",
+    seam: "ledger",
+    decorate: (ledger) => swallowing(ledger, ({ letGo }) => letGo),
+  },
+  {
+    name: "ledger error swallowed between attempts",
+    seam: "ledger",
+    decorate: (ledger) => swallowing(ledger, ({ letGo }) => !letGo),
+  },
+  {
+    name: "the day of doubt begins with the first intent",
+    seam: "database",
+    decorate: (database) => reading(database, "operations", () => ({ reopened_at: null })),
+  },
+  {
+    name: "the doubt of an earlier run is forgotten",
+    seam: "database",
+    decorate: (database) => forgetting(database, "payout", unknown),
+  },
+  {
+    name: "a payout older than a day is sent again",
+    seam: "database",
+    decorate: (database, worker) =>
+      reading(database, "operations", () => {
+        const now = new Date(worker.now()).toISOString();
+        return { created_at: now, reopened_at: now };
+      }),
+  },
+  {
+    name: "an operation whose outcome is unknown is recorded as not sent",
+    seam: "database",
+    decorate: (database) =>
+      writing(
+        database,
+        /^\s*UPDATE operations\b/,
+        (run) =>
+          (...values) =>
+            run(
+              ...values.map((value) =>
+                typeof value === "string" ? value.replace(/\bUNCERTAIN\b/g, "NOT_SENT") : value,
+              ),
+            ),
+      ),
+  },
+  {
+    name: "a resumed payout leaves no trace for who read it before",
+    seam: "database",
+    decorate: (database) =>
+      writing(database, /^\s*UPDATE operations\b/, (run) => (...values) => {
+        const before = database.prepare("SELECT number, holder, updated_at FROM operations").all();
+        const count = run(...values);
+        const restore = database.prepare(
+          "UPDATE operations SET updated_at = ? WHERE number = ? AND holder IS NOT NULL AND holder IS NOT ?",
+        );
+        for (const { number, holder, updated_at: at } of before) restore.run(at, number, holder);
+        return count;
+      }),
+  },
+  {
+    name: "one record of the service counts for two operations",
+    seam: "database",
+    decorate: withoutRecords,
+    tests: ["test/operations/once.test.ts"],
+  },
+  {
+    name: "I10: an id that another operation has is recorded once more",
+    seam: "database",
+    decorate: withoutRecords,
+    tests: ["test/ledger/ledger.test.ts", "-t", "I10"],
+  },
+  {
+    name: "of what cannot be looked at it is said that it is gone",
+    seam: "presence",
+    decorate: (presence, { ledger }) =>
+      override(presence, {
+        isAlive: (isAlive) => (name) =>
+          existsSync(join(dirname(ledger), "processes", name)) && isAlive(name),
+      }),
+    tests: ["test/program/presence.test.ts"],
+  },
+  {
+    name: "a held reference is stolen",
+    seam: "worker",
+    decorate: (worker) => override(worker, { isAlive: () => () => false }),
+  },
+  {
+    name: "a known reference is sent again",
+    seam: "database",
+    decorate: (database) => forgetting(database, "payout", ["CONFIRMED"]),
+  },
+  {
+    name: "a known reference is sent again by hand",
+    seam: "database",
+    decorate: (database) => forgetting(database, "payout", ["CONFIRMED"]),
+    tests: ["test/commands/api-money.test.ts", "-t", "by hand is in the ledger"],
+  },
+  {
+    name: "a payout is sent beside one whose outcome is unknown",
+    seam: "database",
+    decorate: (database) => forgetting(database, "payout", unknown),
+    tests: ["test/commands/duplicates.test.ts", "-t", "unknown, unless --again"],
+  },
+  {
+    name: "--again is not needed for an uncertain payment",
+    seam: "database",
+    decorate: (database) => forgetting(database, "payment", unknown),
+    tests: ["test/commands/resolve.test.ts", "-t", "a doubtful payment is refused"],
+  },
+  {
+    name: "a raw payment without an answer may be made again",
+    seam: "database",
+    decorate: (database) => forgetting(database, "payment", unknown),
+    tests: ["test/commands/api-money.test.ts"],
+  },
+  {
+    name: "uncertain refunds do not count in the sum",
+    seam: "database",
+    decorate: (database) => forgetting(database, "refund", unknown),
+    tests: ["test/commands/unknown-statuses.test.ts", "-t", "stay within its amount"],
+  },
+  {
+    name: "a payment of a minute ago is no duplicate",
+    seam: "database",
+    decorate: (database) =>
+      reading(database, "operations", ({ kind, created_at: at }) =>
+        kind === "payment"
+          ? { created_at: new Date(Date.parse(at) - 3_600_000).toISOString() }
+          : {},
+      ),
+    tests: ["test/commands/duplicates.test.ts", "-t", "for ten minutes"],
+  },
+  {
+    name: "batch: its lock is not taken",
+    seam: "database",
+    decorate: (database) => writing(database, /^\s*UPDATE batches\b.*\bholder\b/s, () => () => 1),
+    tests: batch,
+  },
+  {
+    name: "batch: its lock is stolen although the holder lives",
+    seam: "database",
+    decorate: (database) => reading(database, "batches", () => ({ holder: null })),
+    tests: batch,
+  },
+  {
+    name: "batch: what an interrupted plan left is not thrown away",
+    seam: "database",
+    decorate: (database) => writing(database, /^\s*DELETE FROM batch_rows\b/, () => () => 0),
+    tests: batch,
+  },
+  {
+    name: "batch: a plan counts before its rows are durable",
+    seam: "database",
+    decorate: (database) =>
+      writing(database, /^\s*UPDATE (?:OR \w+ )?batches\b.*\bdigest\b/s, (run) => (...values) => {
+        const count = run(...values);
+        database.exec("DELETE FROM batch_rows WHERE row > 3");
+        return count;
+      }),
+    tests: batch,
+  },
+  {
+    name: "batch: what was killed in flight is no doubt",
+    seam: "database",
+    decorate: (database) =>
+      override(database, {
+        prepare: (prepare) => (sql) =>
+          prepare(
+            /^\s*SELECT\b.*\bbatch_rows\b/s.test(sql) ? sql.replaceAll("'INTENT'", "''") : sql,
+          ),
+      }),
+    tests: batch,
+  },
+  {
+    name: "batch: the sums drop a state",
+    seam: "database",
+    decorate: (database) =>
+      override(database, {
+        prepare: (prepare) => (sql) => {
+          const statement = prepare(sql);
+          if (!/^\s*SELECT\b.*\bbatch_rows\b.*\bGROUP BY\b/s.test(sql)) return statement;
+          return override(statement, {
+            all:
+              (all) =>
+              (...values) =>
+                all(...values).filter(({ state }) => state !== "REFUSED"),
+          });
+        },
+      }),
+    tests: batch,
+  },
+];
+
+/** Another function in place of `run`, for the statements that match. */
+function writing(database, pattern, change) {
+  return override(database, {
+    prepare: (prepare) => (sql) => {
+      const statement = prepare(sql);
+      return pattern.test(sql) ? override(statement, { run: change }) : statement;
+    },
+  });
+}
+
+/** Other columns in the rows that are read of a table. */
+function reading(database, table, change) {
+  const pattern = new RegExp(`^\\s*SELECT\\b.*\\bFROM ${table}\\b`, "s");
+  const read = (row) => row && { ...row, ...change(row) };
+  return override(database, {
+    prepare: (prepare) => (sql) => {
+      const statement = prepare(sql);
+      if (!pattern.test(sql)) return statement;
+      return override(statement, {
+        get:
+          (get) =>
+          (...values) =>
+            read(get(...values)),
+        all:
+          (all) =>
+          (...values) =>
+            all(...values).map(read),
+      });
+    },
+  });
+}
+
+/** Operations of a kind in these states are read as if they were never sent. */
+function forgetting(database, kind, states) {
+  return reading(database, "operations", (row) =>
+    row.kind === kind && states.includes(row.state) ? { state: "NOT_SENT" } : {},
+  );
+}
+
+/** Rolls back each transaction that `isWanted` names at its end, and says nothing of that. */
+function rollingBack(database, isWanted) {
+  const undone = new Error("rolled back");
+  let depth = 0;
+  return override(database, {
+    transaction: (transaction) => (work) => {
+      if (depth > 0) return transaction(work);
+      let result;
+      depth += 1;
+      try {
+        return transaction(() => {
+          result = work();
+          if (isWanted()) throw undone;
+          return result;
+        });
+      } catch (error) {
+        if (error !== undone) throw error;
+        return result;
+      } finally {
+        depth -= 1;
+      }
+    },
+  });
+}
+
+function withoutIntents(database) {
+  let hasIntent = false;
+  const noticing = override(database, {
+    prepare: (prepare) => (sql) => {
+      const statement = prepare(sql);
+      if (!/^\s*INSERT (?:OR \w+ )?INTO operations\b/.test(sql)) return statement;
+      const notice =
+        (work) =>
+        (...values) => {
+          hasIntent = true;
+          return work(...values);
+        };
+      return override(statement, { run: notice, get: notice, all: notice });
+    },
+  });
+  return rollingBack(noticing, () => {
+    const had = hasIntent;
+    hasIntent = false;
+    return had;
+  });
+}
+
+function withoutTransactions(database) {
+  return override(database, { transaction: () => (work) => work() });
+}
+
+/** Swallows the error of an outcome that cannot be recorded. */
+function swallowing(ledger, isSuch) {
+  return override(ledger, {
+    settle: (settle) => (operation, outcome, how) => {
+      try {
+        return settle(operation, outcome, how);
+      } catch (error) {
+        if (isSuch(how)) return undefined;
+        throw error;
+      }
+    },
+  });
+}
+
+/** Finds no operation by the ID of the API. */
+function withoutRecords(database) {
+  return override(database, {
+    prepare: (prepare) => (sql) => {
+      const statement = prepare(sql);
+      if (!/^\s*SELECT\b.*\boperations\b.*\bremote_id\b.*=/s.test(sql)) return statement;
+      return override(statement, { get: () => () => undefined, all: () => () => [] });
+    },
+  });
+}

@@ -1,0 +1,51 @@
+import { override } from "../override.js";
+
+/** Bugs of the machine, its clock, and of what a person confirms. */
+export const hostBugs = [
+  {
+    name: "half of a character is kept, and ends whatever reads it",
+    seam: "host",
+    decorate: (host) => {
+      const value = function () {
+        return String(this);
+      };
+      Object.defineProperty(String.prototype, "toWellFormed", { value });
+      return host;
+    },
+    tests: ["test/commands/payout-send.test.ts"],
+  },
+  {
+    name: "10 s are not waited before the next run",
+    seam: "host",
+    decorate: (host) =>
+      override(host, {
+        sleep: (sleep) => (ms, signal) => sleep(ms > 5_000 && ms <= 10_000 ? 0 : ms, signal),
+      }),
+    tests: ["test/commands/clock.test.ts", "-t", "I3"],
+  },
+  {
+    name: "a payout whose outcome is unknown is sent days later, when the machine wakes",
+    seam: "host",
+    decorate: withoutDays,
+    tests: ["test/commands/clock.test.ts", "-t", "P25"],
+  },
+  {
+    name: "real money: no confirmation is required",
+    seam: "confirmation",
+    decorate: (confirm) => (question, around) =>
+      confirm(question, { ...around, globals: { ...around.globals, yes: true } }),
+    tests: ["test/commands/production.test.ts"],
+  },
+  {
+    name: "a refund to a number with a digit missing is sent without a warning",
+    seam: "confirmation",
+    decorate: (confirm) => (question, around) => confirm({ ...question, warnings: [] }, around),
+    tests: ["test/commands/refund-account-number.test.ts", "-t", "non-interactively"],
+  },
+];
+
+/** A clock that stops before it is a day later. */
+function withoutDays(host) {
+  const startMs = host.now();
+  return override(host, { now: (now) => () => Math.min(now(), startMs + 23 * 60 * 60_000) });
+}

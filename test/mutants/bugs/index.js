@@ -1,0 +1,13 @@
+import { clientBugs } from "./client.js";
+import { databaseBugs } from "./database.js";
+import { hostBugs } from "./host.js";
+import { wireBugs } from "./wire.js";
+
+/**
+ * Bugs that are decorators: `decorate` gets what is at the seam and gives what is wrong instead of it.
+ * `tests` are those that have to fail, if they are not the usual ones.
+ *
+ * @typedef {{ name: string, seam: string, decorate: (...asked: any[]) => any, tests?: string[] }} Bug
+ * @type {Bug[]}
+ */
+export const bugs = [...databaseBugs, ...wireBugs, ...clientBugs, ...hostBugs];

@@ -1,0 +1,134 @@
+import { override } from "../override.js";
+
+/** Bugs of how a request is made, sent and understood. */
+export const wireBugs = [
+  {
+    name: "timeout called unreachable",
+    seam: "transport",
+    decorate: (transport) => calledUnsent(transport, "no answer in time"),
+  },
+  {
+    name: "not sent is claimed without proof",
+    seam: "transport",
+    decorate: (transport) => calledUnsent(transport, "connection lost"),
+  },
+  {
+    name: "P15b: a raw response for another reference confirms the payout",
+    seam: "transport",
+    decorate: (transport) =>
+      override(transport, {
+        exchange: (exchange) => async (request) => {
+          const found = await exchange(request);
+          const { merchantRef } = JSON.parse(request.body ?? "{}");
+          if (found.kind !== "answer" || merchantRef === undefined) return found;
+          const text = Buffer.from(found.bytes).toString();
+          const ours = text.replace(/"merchantRef":"[^"]*"/, `"merchantRef":"${merchantRef}"`);
+          return { ...found, bytes: Buffer.from(ours) };
+        },
+      }),
+    tests: ["test/commands/mixed-up.test.ts", "-t", "raw call"],
+  },
+  {
+    name: "a server error called refused",
+    seam: "judge",
+    decorate: (judge) => (exchange, asked) => {
+      const answer = judge(exchange, asked);
+      return answer.why === "server error" ? refused(answer, true) : answer;
+    },
+  },
+  {
+    name: "a page with a 4xx is a refusal",
+    seam: "judge",
+    decorate: (judge) => (exchange, asked) => {
+      const answer = judge(exchange, asked);
+      const isPage = ["not JSON", "empty", "wrong shape"].includes(answer.why);
+      return isPage && answer.status >= 400 ? refused(answer, false) : answer;
+    },
+    tests: ["test/http/answer.test.ts"],
+  },
+  {
+    name: "whatever is JSON is the service's own word",
+    seam: "judge",
+    decorate: (judge) => (exchange, asked) => {
+      const answer = judge(exchange, asked);
+      return answer.kind === "refused" ? { ...answer, isJson: isJson(exchange.bytes) } : answer;
+    },
+    tests: ["test/http/answer.test.ts"],
+  },
+  {
+    name: "P17: a 409 or 429 proves that a raw refund was not made",
+    seam: "judge",
+    decorate: (judge) => (exchange, asked) => {
+      const answer = judge(exchange, asked);
+      const isRefund = asked.url?.pathname.includes("/refund/create");
+      return isRefund && answer.kind === "refused" ? { ...answer, why: "refused" } : answer;
+    },
+    tests: ["test/commands/unknown-statuses.test.ts", "-t", "a raw refund"],
+  },
+  {
+    name: "stale timestamp: half a minute old",
+    seam: "request",
+    decorate: (requestFor) => (endpoint, input, wire) =>
+      requestFor(endpoint, input, { ...wire, now: () => wire.now() - 30_000 }),
+  },
+  {
+    name: "stale signature: of the second before",
+    seam: "signature",
+    decorate: (sign) => (text, secret) =>
+      sign(
+        text.replace(/\d+$/, (timestamp) => String(Number(timestamp) - 1)),
+        secret,
+      ),
+  },
+  {
+    name: "an amount is signed with two decimals",
+    seam: "signature",
+    decorate: (sign) => (text, secret) =>
+      sign(
+        text.replace(/^[^:]+/, (amount) => Number(amount).toFixed(2)),
+        secret,
+      ),
+  },
+  {
+    name: "a payment is tried again like a read",
+    seam: "contract",
+    decorate: (contract) => repeated(contract, "createPayment"),
+  },
+  {
+    name: "a refund is tried again like a read",
+    seam: "contract",
+    decorate: (contract) => repeated(contract, "createRefund"),
+  },
+  {
+    name: "a payout is tried again like a read",
+    seam: "contract",
+    decorate: (contract) => repeated(contract, "createPayout"),
+  },
+];
+
+function calledUnsent(transport, reason) {
+  return override(transport, {
+    exchange: (exchange) => async (request) => {
+      const found = await exchange(request);
+      const isSuch = found.kind === "broken" && found.fault.reason === reason;
+      return isSuch ? { ...found, sent: false } : found;
+    },
+  });
+}
+
+function refused({ status, complaint, times }, isJson) {
+  return { kind: "refused", why: "refused", status, complaint, times, isJson };
+}
+
+function isJson(bytes) {
+  try {
+    JSON.parse(Buffer.from(bytes).toString());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function repeated(contract, name) {
+  return { ...contract, [name]: { ...contract[name], repeat: "safe" } };
+}
