@@ -14,7 +14,7 @@ export interface World {
   random(): number;
   /** Returns early when the run is to stop: who waits for the time to pass asks `isStopping` too. */
   sleep(ms: number): Promise<void>;
-  /** Runs something after all that can run at this moment. */
+  /** Runs something after all that can run at this moment, and after responses that have arrived. */
   soon(work: () => void): void;
   /** When the whole command must be over, in milliseconds since 1970. */
   deadlineMs: number;

@@ -119,7 +119,8 @@ function worldOf(
     now: host.now,
     random: wire.random,
     sleep: wire.sleep,
-    soon: (work) => void setImmediate(work),
+    // The second turn reads responses that have arrived: half as many commits, measured with 32 in flight.
+    soon: (work) => void setImmediate(() => setImmediate(work)),
     get deadlineMs() {
       return stop.cutOffAtMs();
     },
