@@ -219,7 +219,7 @@ terminalTest("who was paid while somebody looked at the total is not paid again"
   const { code, screen } = await terminal.ended();
   expect([code, screen]).toEqual([
     2,
-    expect.stringMatching(/same person may have been sent the same\s+amount at [\s\S]*as\s+OTHER/),
+    expect.stringMatching(/same amount may have been\s+sent[\s\S]*as\s+OTHER/),
   ]);
   expect(service.count("/payout/create-by-server")).toBe(sent);
 });
