@@ -78,6 +78,11 @@ export function claimBatch(
   return { kind: "ours", batch: ownBatch(claim) };
 }
 
+/** Claims a batch that was planned before; @throws Failure as `claimBatch` does */
+export function claimPlanned(planned: Batch, ledger: Ledger): Batch {
+  return ownBatch(ledger.batches().claimPlanned(planned));
+}
+
 function ownBatch(claim: BatchClaim): Batch {
   if (claim.kind === "held") throw held(`Batch ${claim.batch.id}`, claim.by);
   if (claim.kind === "cancelled") throw cancelledBatch(claim.batch);
@@ -176,7 +181,7 @@ export function resumeBatch(planned: Batch, method: string | undefined, ledger: 
       `--method: this file was planned with ${planned.method ?? "a method in every row"}, and that is what counts.`,
     ]);
   }
-  const batch = ownBatch(ledger.batches().claimPlanned(planned));
+  const batch = claimPlanned(planned, ledger);
   if (ledger.batches().isUnaltered(batch)) return batch;
   ledger.batches().letGo(batch);
   throw new Failure("internal", `The plan of batch ${planned.id} was altered since it was made.`, {

@@ -19,6 +19,7 @@ import { payCreate } from "./pay/create.ts";
 import { payGet } from "./pay/get.ts";
 import { payList } from "./pay/list.ts";
 import { payWait } from "./pay/wait.ts";
+import { batchCancel } from "./payout/batch/cancel.ts";
 import { batchCheck } from "./payout/batch/check.ts";
 import { batchExport } from "./payout/batch/export.ts";
 import { batchList } from "./payout/batch/list.ts";
@@ -69,6 +70,7 @@ export const commands: Command[] = [
   batchList,
   batchExport,
   batchResolve,
+  batchCancel,
   payoutSign,
   payoutVerify,
   refundCreate,

@@ -83,6 +83,8 @@ test("P4: a batch whose process died is free at once; while it lives, nobody get
   const second = await merchant.built(sendOf(payees));
   expect(second).toMatchObject({ code: 7, stdout: "" });
   expect(second.stderr).toContain(`process ${holder.pid}`);
+  const cancelled = await merchant.built(["payout", "batch", "cancel", payees.file, "--yes"]);
+  expect(cancelled).toMatchObject({ code: 7, stdout: "" });
   holder.kill("SIGKILL");
   await end;
   ill.splice(0);

@@ -12,7 +12,7 @@ export const batchCheck = defineCommand({
   name: "payout batch check",
   summary: "Look for everything that is wrong with a file of payouts",
   details:
-    "Nothing is sent and nothing is kept; the service is only asked for its methods. Every problem has its line and its column, and says what would be right. Exit 2 when there is one, 5 when another file of its name was planned, or when its references are those of other payouts.",
+    "Nothing is sent and nothing is stored; only the methods are requested from the API. Every problem has its line and its column, and says what would be right. Exit 2 if there is one, 5 if an unfinished batch with other rows has its name, or if its references are those of other payouts.",
   examples: [
     { line: "lenden payout batch check payroll.csv", says: "before sending it" },
     {

@@ -15,10 +15,11 @@ export function batchFailure(
   { because, hint }: Why,
 ): Failure | undefined {
   if (kind === undefined) return undefined;
-  const { id } = standing.batch;
+  const { id, cancelledAt } = standing.batch;
   const message = `${because ?? usualReasons[kind] ?? ""} ${sentText(standing)}`.trim();
   const resume = "Run 'lenden payout batch send' with the same file again: it resumes.";
-  const isOpen = standing.sums.unsent.count + standing.sums.uncertain.count > 0;
+  const { unsent, uncertain } = standing.sums;
+  const isOpen = cancelledAt === null && unsent.count + uncertain.count > 0;
   const advice = hint ?? (isOpen ? resume : undefined);
   return new Failure(kind, message, { operation: id, ...(advice ? { hint: advice } : {}) });
 }

@@ -22,11 +22,12 @@ export function readStanding(batch: Batch, ledger: Ledger): BatchStanding {
 
 /** As scripts get it: amounts in taka, as text. */
 export function standingJson({ batch, sums, sentBefore }: BatchStanding) {
-  const { id, name, createdAt, plan } = batch;
+  const { id, name, createdAt, cancelledAt, plan } = batch;
   return {
     batch: id,
     name,
     createdAt,
+    cancelledAt,
     rows: plan?.rowCount ?? 0,
     total: amountText(plan?.totalPaisa ?? 0n),
     sentBefore: sumJson(sentBefore),
@@ -49,11 +50,12 @@ const labels: Record<(typeof standings)[number], string> = {
 };
 
 export function standingCard({ batch, sums, sentBefore }: BatchStanding): Card {
-  const { id, name, createdAt, plan } = batch;
+  const { id, name, createdAt, cancelledAt, plan } = batch;
   return card("Batch", id, [
     field("batch", "Batch", text(id)),
     field("name", "Name", text(name)),
     field("createdAt", "Planned", time(createdAt)),
+    ...(cancelledAt === null ? [] : [field("cancelledAt", "Batch cancelled", time(cancelledAt))]),
     field("total", "In all", text(rowsAnd(plan?.rowCount ?? 0, plan?.totalPaisa ?? 0n))),
     ...standings
       .filter((standing) => sums[standing].count > 0)

@@ -60,7 +60,7 @@ export const batchStatus = defineCommand({
     const left = standing.sums.unsent.count + standing.sums.uncertain.count;
     const by = holderNow(batch, ledger);
     if (by) context.notice(underWayText(by), "batch.in-progress");
-    else if (left > 0)
+    else if (left > 0 && batch.cancelledAt === null)
       context.notice(
         `${rowsText(left)} still to be sent or in doubt: 'lenden payout batch send' with the same file goes on.`,
       );
@@ -71,8 +71,8 @@ export const batchStatus = defineCommand({
   ending: (seen) => batchFailure(kindOf(seen), seen, { hint: seen.advice }),
 });
 
-function kindOf({ sums, waited, unseen, isUnderWay }: Seen): FailureKind | undefined {
-  const ended = endingOf(sums, { waited });
+function kindOf({ batch, sums, waited, unseen, isUnderWay }: Seen): FailureKind | undefined {
+  const ended = endingOf(sums, { waited, isCancelled: batch.cancelledAt !== null });
   if (isUnderWay && (ended === "uncertain" || ended === "unreachable")) return "pending";
   return ended === "conflict" || ended === "uncertain" ? ended : (unseen ?? ended);
 }

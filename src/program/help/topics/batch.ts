@@ -2,7 +2,7 @@ import { fields } from "../../../batches/header.ts";
 import { type Page, type Row, rows, text } from "../page.ts";
 
 const columns: Record<(typeof fields)[number], string> = {
-  ref: "The payout's reference; made from the file, if the column is left out",
+  ref: "The payout's reference; made from the rows if there is no such column",
   amount: "In taka, for example 1250.50 (needed)",
   to: "The recipient's mobile number (needed)",
   method: "The method; --method names it for all rows that name none",
@@ -30,12 +30,16 @@ export const page: Page = [
     "The file",
   ),
   text(
-    "One bad row means that nothing is sent. Somebody who would get the same amount twice, in the file, within 24 hours or by another batch that is still open, is a problem too, until --allow-duplicates says that it is meant. What another API key did from this machine counts too: who was paid, and which rows it sent; those that it left refused or in doubt do not pass. The same is looked at again when the plan is made, and when a batch goes on.",
+    "One bad row means that nothing is sent. A row that repeats a payout is a problem too, until you add --allow-duplicates: the same amount to the same recipient in the file, within 24 hours, with an unknown outcome, or in a batch that is still to send it. In production, payouts of your other accounts count too. A payout that another account left rejected or unknown is always a problem. lenden checks again when the plan is made, and when a batch resumes.",
     "Checking",
   ),
   text(
-    "First the whole file becomes a plan in the ledger; after that it is not read again. A refused row does not stop the others. After Ctrl-C or a power cut run the same command again: it goes on where it was, rows in doubt first. No row is paid twice: to pay the same again, as in another month, give the rows new references in the column ref. A file of the same name that was changed since is refused, with the rows that differ; one that was only saved anew under its name goes on.",
+    "First the whole file becomes a plan in the ledger; then only the plan counts. A rejected row does not stop the others. After Ctrl-C or a power cut, run the same command again: the batch resumes, unknown rows first, and rows that were accepted are not sent again.",
     "Sending",
+  ),
+  text(
+    "A batch is known by its rows and by --name. The same rows are the same batch, whatever the file's name, line ends, number format or order. To send them again in another month, give the batch a new name with --name, and its rows new references if the file has a column ref. Other rows under the name of an unfinished batch are rejected, with the rows that differ. 'lenden payout batch cancel' gives up the rows that were not sent.",
+    "The same file again",
   ),
   text(
     "lenden reads what 'export' wrote, also after a spreadsheet saved it: it removes the ' before a cell that begins with =, +, - or @, and ignores the result columns. 'export --only failed' writes a file to send again after mending: refused and cancelled rows get a new reference, rows in doubt keep their own. Who was paid the same amount by another row of the file needs --allow-duplicates there too.",

@@ -1,0 +1,89 @@
+import { formatTime } from "../../../contract/local-time.ts";
+import { Failure } from "../../../failure.ts";
+import { defineCommand } from "../../../frame/command.ts";
+import type { Batch, Context, Ledger } from "../../../frame/context.ts";
+import { rowsText } from "../../../ui/rows.ts";
+import { batchArgument, batchNamed } from "./named.ts";
+import {
+  type BatchStanding,
+  readStanding,
+  rowsAnd,
+  standingCard,
+  standingJson,
+  sumJson,
+} from "./standing-card.ts";
+
+export const batchCancel = defineCommand({
+  name: "payout batch cancel",
+  summary: "Cancel the rows of a batch that were not sent",
+  details:
+    "Rows that were sent stay as they are, and rows with an unknown outcome remain to be resolved. A cancelled batch sends nothing more, and its rows no longer count as duplicates. To send the same file again, give the batch a new name with --name.",
+  examples: [
+    { line: "lenden payout batch cancel payroll.csv --yes", says: "by its file" },
+    { line: "lenden payout batch cancel @last --yes", says: "the newest batch" },
+  ],
+  arguments: { batch: batchArgument },
+  exits: ["refused", "access", "locked"],
+  async run({ batch: name }, context): Promise<BatchStanding> {
+    const ledger = await context.ledger();
+    const batch = await batchNamed(name, ledger);
+    const { cancelledAt } = batch;
+    if (cancelledAt !== null) {
+      context.notice(`Batch ${batch.id} was already cancelled on ${formatTime(cancelledAt)}.`);
+      return readStanding(batch, ledger);
+    }
+    const cancelled = await cancelBatch(batch, ledger, context);
+    const { uncertain } = cancelled.sums;
+    if (uncertain.count > 0) context.notice(unknownText(uncertain.count), "batch.outcome-unknown");
+    return cancelled;
+  },
+  json: (done) => ({ ...standingJson(done), released: sumJson(done.sums.unsent) }),
+  view: (done) => standingCard(done),
+});
+
+async function cancelBatch(
+  planned: Batch,
+  ledger: Ledger,
+  context: Context,
+): Promise<BatchStanding> {
+  const { claimPlanned } = await import("../../../batches/plan.ts");
+  const batch = claimPlanned(planned, ledger);
+  try {
+    const { sums } = readStanding(batch, ledger);
+    const { unsent, uncertain } = sums;
+    if (unsent.count === 0) throw nothingToCancel(batch, uncertain.count);
+    const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
+    const unknown: [string, string][] =
+      uncertain.count > 0
+        ? [["Outcome unknown", `${rowsAnd(uncertain.count, uncertain.sumPaisa)}, not cancelled`]]
+        : [];
+    await context.confirm({
+      action: "Cancel a batch",
+      rows: [
+        ["Batch", `${batch.id}, ${batch.name}`],
+        ["In all", rowsAnd(rowCount, totalPaisa)],
+        ["To be cancelled", rowsAnd(unsent.count, unsent.sumPaisa)],
+        ...unknown,
+      ],
+      alwaysAsked: true,
+    });
+    return readStanding(ledger.batches().cancel(batch), ledger);
+  } catch (error) {
+    ledger.batches().letGo(batch);
+    throw error;
+  }
+}
+
+function nothingToCancel({ id }: Batch, unknown: number): Failure {
+  return new Failure("refused", `Batch ${id} has no row to cancel: every row was sent before.`, {
+    hint:
+      unknown > 0
+        ? `Nothing was changed. ${unknownText(unknown)}`
+        : `Nothing was changed. 'lenden payout batch status ${id}' shows the rows.`,
+    operation: id,
+  });
+}
+
+function unknownText(count: number): string {
+  return `The outcome of ${rowsText(count)} is unknown: money may have moved. Resolve ${count === 1 ? "it" : "them"} with 'lenden ledger resolve'.`;
+}
