@@ -476,7 +476,9 @@ function __lenden_known --no-scope-shadowing
                 'list List operations, newest first' \
                 'resolve Resolve operations whose outcome is unknown' \
                 'export Write out the whole ledger of the account, oldest first' \
-                'check Verify that the ledger was not modified'
+                'check Verify that the ledger was not modified' \
+                'backup Write a copy of the ledger to a file' \
+                'restore Replace the ledger with a backup'
         case 'ledger show'
             set operands \
                 '@operation'
@@ -497,6 +499,12 @@ function __lenden_known --no-scope-shadowing
             set flags \
                 '--accept Accept the ledger as it is, after you reviewed it' \
                 '--accept-hash: The same non-interactively, if its newest event has this hash'
+        case 'ledger backup'
+            set operands \
+                '@file'
+        case 'ledger restore'
+            set operands \
+                '@file'
         case 'callback'
             set members \
                 'listen Receive callbacks on this machine, verify each, and pass it on' \

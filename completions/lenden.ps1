@@ -573,6 +573,8 @@ $global:LendenPlaces = @{
             'resolve Resolve operations whose outcome is unknown'
             'export Write out the whole ledger of the account, oldest first'
             'check Verify that the ledger was not modified'
+            'backup Write a copy of the ledger to a file'
+            'restore Replace the ledger with a backup'
         )
     }
     'ledger show' = @{
@@ -604,6 +606,16 @@ $global:LendenPlaces = @{
         flags = @(
             '--accept Accept the ledger as it is, after you reviewed it'
             '--accept-hash: The same non-interactively, if its newest event has this hash'
+        )
+    }
+    'ledger backup' = @{
+        operands = @(
+            '@file'
+        )
+    }
+    'ledger restore' = @{
+        operands = @(
+            '@file'
         )
     }
     'callback' = @{

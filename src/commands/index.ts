@@ -9,10 +9,12 @@ import { callbackVerify } from "./callback/verify.ts";
 import { completion } from "./completion.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
+import { ledgerBackup } from "./ledger/backup.ts";
 import { ledgerCheck } from "./ledger/check.ts";
 import { ledgerExport } from "./ledger/export.ts";
 import { ledgerList } from "./ledger/list.ts";
 import { ledgerResolve } from "./ledger/resolve.ts";
+import { ledgerRestore } from "./ledger/restore.ts";
 import { ledgerShow } from "./ledger/show.ts";
 import { methods } from "./methods.ts";
 import { payCreate } from "./pay/create.ts";
@@ -97,6 +99,8 @@ export const commands: Command[] = [
   ledgerResolve,
   ledgerExport,
   ledgerCheck,
+  ledgerBackup,
+  ledgerRestore,
   doctor,
   callbackListen,
   callbackVerify,

@@ -1,6 +1,9 @@
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
+  existsSync,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -25,7 +28,8 @@ import { makePrivateFile } from "../sqlite/private-file.ts";
 export function ledgerFile({ folders }: Host): string {
   try {
     makeFolder(folders.data, 0o700);
-    if ((statSync(folders.data).mode & 0o077) !== 0) chmodSync(folders.data, 0o700);
+    if ((statSync(folders.data).mode & 0o077) !== 0 && isWritable(folders.data))
+      chmodSync(folders.data, 0o700);
   } catch (cause) {
     throw new Failure("internal", `The folder ${folders.data} cannot be made; nothing was sent.`, {
       hint: "Check its permissions, or set LENDEN_DATA_DIR to a folder of your own.",
@@ -33,6 +37,16 @@ export function ledgerFile({ folders }: Host): string {
     });
   }
   return join(folders.data, "ledger.db");
+}
+
+/** In a directory that cannot be written, the ledger is only read. */
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -129,4 +143,11 @@ export function sync(path: string, flags: "r" | "r+"): void {
   } finally {
     closeSync(file);
   }
+}
+
+/** SQLite would write what a lost ledger's log contains into the new one. */
+export function setAside(path: string): void {
+  const id = ulid();
+  for (const end of ["-wal", "-shm", "-journal"])
+    if (existsSync(path + end)) renameSync(path + end, `${path}.${id}.lost${end}`);
 }

@@ -1,6 +1,4 @@
-import { existsSync, renameSync } from "node:fs";
-import { ulid } from "ulid";
-import { Failure } from "../failure.ts";
+import { Failure, usage } from "../failure.ts";
 import type { LedgerCheck, LedgerMaintenance, UnacceptedLedger } from "../frame/context.ts";
 import type { Host } from "../host.ts";
 import { type Acceptance, recordAcceptance } from "../ledger/acceptance.ts";
@@ -10,7 +8,8 @@ import { integrityOf, isIntact } from "../ledger/integrity.ts";
 import { migrate } from "../ledger/schema.ts";
 import type { Database } from "../sqlite/database.ts";
 import { openDatabase } from "../sqlite/open.ts";
-import { createLedger, ledgerFile, newLedger, requireLedger } from "./ledger-file.ts";
+import { backUp, prepareRestore } from "./ledger-copies.ts";
+import { createLedger, ledgerFile, newLedger, requireLedger, setAside } from "./ledger-file.ts";
 
 /** The ledger as a file: of all accounts at once, and without a key. */
 export function createLedgerMaintenance(host: Host): LedgerMaintenance {
@@ -20,8 +19,20 @@ export function createLedgerMaintenance(host: Host): LedgerMaintenance {
       await requireLedger(path, host);
       return inLedger(path, (database) => checkLedger(database, headOfHost(host, path)));
     },
+    backup: async (file) => {
+      const path = ledgerFile(host);
+      const state = ledgerFileState(path, headOfHost(host, path));
+      if (state.kind === "new") throw noLedger(path);
+      await requireLedger(path, host);
+      return backUp(path, file);
+    },
+    prepareRestore: async (file) => prepareRestore(host, ledgerFile(host), file),
     unaccepted: async () => unacceptedLedger(host, ledgerFile(host)),
   };
+}
+
+function noLedger(path: string): Failure {
+  return usage([`There is no ledger yet: ${path} is created when something is first sent.`]);
 }
 
 function headOfHost({ folders }: Host, ledger: string): string {
@@ -33,7 +44,8 @@ async function checkLedger(database: Database, headFile: string): Promise<Ledger
   const integrity = await integrityOf(database);
   const isContained = stored.kind !== "head" || containsHead(database, stored.head);
   const head = stored.kind !== "head" ? stored.kind : isContained ? "contained" : "not-contained";
-  return { holds: isContained && isIntact(integrity), ...integrity, head };
+  const lacksLog = database.readOnly?.lacksLog === true;
+  return { holds: isContained && isIntact(integrity), ...integrity, head, lacksLog };
 }
 
 /** What is wrong with the ledger as a file; undefined if nothing is, or if it is yet to be created. */
@@ -105,13 +117,6 @@ function changedMeanwhile(path: string): Failure {
       hint: "Review it with 'lenden ledger check', then accept it again.",
     },
   );
-}
-
-/** SQLite would write what a lost ledger's log contains into the new one. */
-function setAside(path: string): void {
-  const id = ulid();
-  for (const end of ["-wal", "-shm", "-journal"])
-    if (existsSync(path + end)) renameSync(path + end, `${path}.${id}.lost${end}`);
 }
 
 /** Creates the tables in an empty ledger, and records who accepted it. */

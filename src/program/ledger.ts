@@ -15,6 +15,8 @@ import { alone, openPresence } from "./presence/presence.ts";
 /** A ledger, and how to close its file. */
 export interface OpenedLedger {
   ledger: Ledger;
+  /** Whether newer changes cannot be read (`readOnly` of the database). */
+  lacksLog: boolean;
   close(): void;
 }
 
@@ -70,6 +72,7 @@ export async function openAccountLedger(
   });
   return {
     ledger,
+    lacksLog: opened.readOnly?.lacksLog === true,
     close: () => {
       const isChanged = database.transactionCount() > 0;
       if (isChanged && path !== ":memory:") keepRecent(dirname(path), database, owner);

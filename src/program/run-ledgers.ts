@@ -9,6 +9,7 @@ export interface RunLedgersOptions {
   command: string;
   account: () => Promise<Account>;
   scrub: (text: string) => string;
+  notice: (text: string, reason?: string) => void;
 }
 
 /** The ledgers of a run; each is opened when it is first asked for. */
@@ -41,8 +42,8 @@ export async function closeAll(closing: (() => void | Promise<void>)[]): Promise
 }
 
 export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
-  const { host, command, account, scrub } = options;
-  const closing: (() => void)[] = [];
+  const { host, command, account, scrub, notice } = options;
+  const closing: (() => void | Promise<void>)[] = [];
   const ownFile = once(async () => {
     const { ledgerFile, requireLedger } = await import("./ledger-file.ts");
     const path = ledgerFile(host);
@@ -53,9 +54,11 @@ export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
   const open = async (owned: Account, path: string): Promise<Ledger> => {
     const { openAccountLedger, ownerOf } = await import("./ledger.ts");
     const owner = ownerOf(owned);
-    const { ledger, close } = await openAccountLedger(path, { owner, host, command, scrub });
-    closing.push(close);
-    return ledger;
+    const opened = await openAccountLedger(path, { owner, host, command, scrub });
+    closing.push(opened.close);
+    if (opened.lacksLog)
+      notice(`${path} is read-only: changes that are only in its log are missing.`);
+    return opened.ledger;
   };
 
   const own = once(async () => open(await account(), await ownFile()));

@@ -22,6 +22,11 @@ export interface Database extends Engine {
    * another one it becomes part of that.
    */
   transaction<Result>(work: () => Result): Result;
+  /** Of a file that this process may only read: a transaction fails then. */
+  readOnly?: {
+    /** Whether there is a log of newer changes that cannot be read. */
+    lacksLog: boolean;
+  };
   /** How many were begun: what was read inside one stays true as long as this is the same. */
   transactionCount(): number;
   /** Locks another file (`lockFile`). */

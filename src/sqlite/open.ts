@@ -1,35 +1,119 @@
+import { accessSync, constants, lstatSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Failure } from "../failure.ts";
 import type { Database, Engine } from "./database.ts";
-import { loadEngine } from "./engines.ts";
+import { loadEngine, type OpenEngine } from "./engines.ts";
 import { isLocked, lockFile } from "./lock.ts";
 import { makePrivateFile } from "./private-file.ts";
 
 /**
  * Opens a file (made with mode 0600, never through a symbolic link) or `:memory:`. Uses Node's own
  * SQLite from 22.13 on and the optional package `libsql` before; both read each other's files.
- * Fails as `internal` when the file cannot be used.
+ * A file that this process may not write is opened to be read. Fails as `internal` when the file cannot be
+ * used.
  */
 export async function openDatabase(path: string): Promise<Database> {
   const open = await loadEngine();
-  if (path !== ":memory:") makePrivateFile(path);
-  try {
+  if (path !== ":memory:") {
+    if (isReadOnly(path)) return opened(path, () => readOnly(path, open));
+    makePrivateFile(path);
+  }
+  return opened(path, async () => {
     const engine = open(path);
-    engine.exec(
-      "PRAGMA busy_timeout = 15000; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 2000",
-    );
+    engine.exec(`${settings}; PRAGMA wal_autocheckpoint = 2000`);
     if (path !== ":memory:") await makeDurable(engine);
-    return {
-      ...engine,
-      ...transactionsOn(engine),
-      lock: (file) => lockFile(file, open),
-      isLocked: (file) => isLocked(file, open),
-    };
+    return { ...engine, ...transactionsOn(engine), ...locksWith(open) };
+  });
+}
+
+/**
+ * Opens a file of which no other process knows yet. Without a log: libsql closes a connection only when
+ * its statements are collected, and a log that is still open must not follow a renamed file.
+ */
+export async function openUnshared(path: string): Promise<Database> {
+  const open = await loadEngine();
+  return opened(path, () => {
+    const engine = open(path);
+    engine.exec(`${settings}; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL`);
+    return { ...engine, ...transactionsOn(engine), ...locksWith(open) };
+  });
+}
+
+/** Opens a file that no process writes, such as a backup: without its log and without locks. */
+export async function openUnchanging(path: string): Promise<Database> {
+  const open = await loadEngine();
+  return opened(path, () => unchanging(path, open));
+}
+
+const settings = "PRAGMA busy_timeout = 15000; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000";
+
+async function opened(path: string, open: () => Database | Promise<Database>): Promise<Database> {
+  try {
+    return await open();
   } catch (error) {
     throw new Failure("internal", `The file ${path} cannot be opened as a database.`, {
       hint: "Is it a database of lenden, may it be written, and is there room on the disk? Nothing was sent.",
       cause: error,
     });
   }
+}
+
+/** True for a file that is there, and that this process cannot change, or not add a log to. */
+function isReadOnly(path: string): boolean {
+  const isFile = lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return isFile && !(isWritable(path) && isWritable(dirname(path)));
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** With the log of a process that writes it, if there is one that can be read. */
+function readOnly(path: string, open: OpenEngine): Database {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  const engine = open(path);
+  try {
+    engine.exec(`${settings}; PRAGMA query_only = ON`);
+    engine.prepare("SELECT count(*) FROM sqlite_schema").all();
+    return reading(path, engine, { open, lacksLog: false });
+  } catch {
+    engine.close();
+    return { ...unchanging(path, open), readOnly: { lacksLog: (log?.size ?? 0) > 0 } };
+  }
+}
+
+function unchanging(path: string, open: OpenEngine): Database {
+  const engine = open(`${pathToFileURL(path).href}?immutable=1`);
+  engine.exec(settings);
+  return reading(path, engine, { open, lacksLog: false });
+}
+
+function reading(
+  path: string,
+  engine: Engine,
+  { open, lacksLog }: { open: OpenEngine; lacksLog: boolean },
+): Database {
+  return {
+    ...engine,
+    ...locksWith(open),
+    readOnly: { lacksLog },
+    transactionCount: () => 0,
+    transaction: () => {
+      throw new Failure("internal", `Cannot write ${path}: it is read-only. Nothing was sent.`, {
+        hint: "Make the file and its directory writable, then run the same command again.",
+      });
+    },
+  };
+}
+
+function locksWith(open: OpenEngine): Pick<Database, "lock" | "isLocked"> {
+  return { lock: (file) => lockFile(file, open), isLocked: (file) => isLocked(file, open) };
 }
 
 const lockedTurns = 1_000;

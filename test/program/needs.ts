@@ -47,6 +47,8 @@ export const needs: Need[] = [
   { when: /callback (?:show|replay)/, make: keptCallback },
   { when: /callback test/, shown: "127.0.0.1:3000", make: rightShop },
   { when: /127\.0\.0\.1:3000/, shown: "127.0.0.1:3000", make: handler },
+  { when: /ledger backup/, make: (merchant) => merchant.id(payoutOf("INV-7")) },
+  { when: /ledger restore/, make: ledgerBackup },
   { when: /payroll\.sh/, make: writes("payroll.sh", "#!/bin/sh\nlenden methods\n") },
   { when: /payout\.json/, make: writes("payout.json", payoutBody()) },
   { when: /--key-file/, make: secretFiles },
@@ -117,6 +119,11 @@ async function unknownPayroll(merchant: Merchant): Promise<void> {
   await merchant.inLedger((ledger) =>
     ledger.exec("UPDATE operations SET state = 'UNCERTAIN', remote_id = NULL, status = NULL"),
   );
+}
+
+async function ledgerBackup(merchant: Merchant, folder: string): Promise<void> {
+  await merchant.id(payoutOf("INV-7"));
+  await merchant.id(["ledger", "backup", join(folder, "ledger-backup.db")]);
 }
 
 function payoutBody(): string {

@@ -39,6 +39,9 @@ export const ledgerCheck = defineCommand({
       field("damage", "File damage", text(checked.damage.join("; ") || null)),
       field("newest", "Newest event", text(newestText(checked.newest))),
       field("head", "Stored event", text(headTexts[checked.head])),
+      ...(checked.lacksLog
+        ? [field("lacksLog", "Not read", text("newer changes in the log of the read-only file"))]
+        : []),
       field("accepted", "Accepted", text(acceptedText(checked.accepted))),
     ]),
   ending: ({ holds }) => (holds ? undefined : "internal"),

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ulid } from "ulid";
 import { errorCode } from "../../error-code.ts";
@@ -17,6 +17,8 @@ export interface LockFolder {
   take(now: () => number): TakenLock;
   /** Whether somebody may hold it: also where it cannot be looked at. */
   mayBeHeld(name: string): boolean;
+  /** The locks that some process may hold; of this one too, if it took one. */
+  held(): string[];
   /** Never fails: a file that stays is taken away by a later run. */
   remove(name: string): void;
 }
@@ -85,6 +87,8 @@ export function openLockFolder(
       return { name, letGo };
     },
     mayBeHeld,
+    held: () =>
+      existsSync(folder) ? readdirSync(folder).filter(isLockName).filter(mayBeHeld) : [],
     remove,
   };
 }

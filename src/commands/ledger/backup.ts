@@ -1,0 +1,27 @@
+import { accepted } from "../../contract/reading.ts";
+import { defineCommand } from "../../frame/command.ts";
+import { argument } from "../../frame/flag.ts";
+import { card, field, text, time } from "../../ui/view.ts";
+
+export const ledgerBackup = defineCommand({
+  name: "ledger backup",
+  summary: "Write a copy of the ledger to a file",
+  details:
+    "The copy is consistent, also while other commands write the ledger. It has the operations of all accounts, and only you can read it. Copy the ledger with no other program: a plain copy can lack the newest payouts.",
+  examples: [{ line: "lenden ledger backup ledger-backup.db", says: "a new file" }],
+  arguments: {
+    file: argument.required("file", "File to create; it must not exist", accepted<string>, "file"),
+  },
+  exits: ["internal"],
+  run: async ({ file }, context) => {
+    const content = await (await context.ledgerMaintenance()).backup(file);
+    return { file, ...content };
+  },
+  view: ({ file, operations, events, newestAt }) =>
+    card("Backup", "", [
+      field("file", "File", text(file)),
+      field("operations", "Operations", text(operations)),
+      field("events", "Events", text(events)),
+      field("newestAt", "Newest event", time(newestAt)),
+    ]),
+});

@@ -1,0 +1,63 @@
+import { accepted } from "../../contract/reading.ts";
+import { defineCommand } from "../../frame/command.ts";
+import type { LedgerContent } from "../../frame/context.ts";
+import { argument } from "../../frame/flag.ts";
+import { card, field, text } from "../../ui/view.ts";
+
+export const ledgerRestore = defineCommand({
+  name: "ledger restore",
+  summary: "Replace the ledger with a backup",
+  details:
+    "The backup is checked first, and the earlier ledger stays beside it under another name. Payouts and refunds after the backup are unknown to it and could be sent again. Nothing is sent until you accept the ledger with 'lenden ledger check --accept'.",
+  examples: [{ line: "lenden ledger restore ledger-backup.db --yes", says: "without a question" }],
+  arguments: {
+    file: argument.required(
+      "file",
+      "A file that 'lenden ledger backup' wrote",
+      accepted<string>,
+      "file",
+    ),
+  },
+  exits: ["internal", "access", "locked"],
+  async run({ file }, context) {
+    const prepared = await (await context.ledgerMaintenance()).prepareRestore(file);
+    const { backup, current } = prepared;
+    try {
+      await context.confirm({
+        action: "Replace the ledger",
+        rows: [
+          ["Backup", contentText(backup)],
+          ["Current ledger", current ? contentText(current) : "none that can be read"],
+          ["Lost", lostText(backup, current)],
+        ],
+        alwaysAsked: true,
+        ofAllAccounts: true,
+      });
+      const kept = await prepared.restore();
+      context.notice("Nothing is sent until you run 'lenden ledger check --accept'.");
+      return { file, ...backup, kept };
+    } catch (error) {
+      prepared.discard();
+      throw error;
+    }
+  },
+  view: ({ file, operations, events, kept }) =>
+    card("Ledger restored", "", [
+      field("file", "Backup", text(file)),
+      field("operations", "Operations", text(operations)),
+      field("events", "Events", text(events)),
+      field("kept", "Earlier ledger", text(kept)),
+    ]),
+});
+
+function contentText({ operations, events, newestAt }: LedgerContent): string {
+  return `${operations} operations, ${events} events, newest ${newestAt ?? "none"}`;
+}
+
+/** What the current ledger has more; unknown where it cannot be read. */
+function lostText(backup: LedgerContent, current: LedgerContent | null): string {
+  if (!current) return "unknown: the current ledger cannot be read";
+  const operations = Math.max(0, current.operations - backup.operations);
+  const events = Math.max(0, current.events - backup.events);
+  return `${operations} operations and ${events} events that the backup does not have`;
+}
