@@ -1,11 +1,10 @@
 import type { Database } from "../sqlite/database.ts";
-import { auditRows, type Finding } from "./audit.ts";
 import { openChain } from "./chain.ts";
 import type { Operation } from "./operation.ts";
 
 export type History = ReturnType<typeof openHistory>;
 
-/** What happened to operations: written in a chain, read back, and compared with the tables. */
+/** What happened to operations: written in a chain, and read back. */
 export function openHistory(database: Database) {
   const chain = openChain(database);
   const ofOperation = database.prepare(
@@ -23,22 +22,5 @@ export function openHistory(database: Database) {
         event: String(event),
         data: JSON.parse(String(data)),
       })),
-
-    /** How many events follow each other, the first that does not, and what is not as they tell. */
-    verify: (): { events: number; brokenAt: number | null; findings: Finding[] } => ({
-      ...chain.walk(),
-      findings: first(auditRows(database), mostFindings),
-    }),
   };
-}
-
-const mostFindings = 100;
-
-function first<Item>(items: Iterable<Item>, most: number): Item[] {
-  const taken: Item[] = [];
-  for (const item of items) {
-    taken.push(item);
-    if (taken.length === most) break;
-  }
-  return taken;
 }

@@ -28,7 +28,6 @@ export function openLedger(database: Database, worker: Worker) {
     ...openOverlaps(database, owner),
     ...similar,
     historyOf: history.of,
-    verify: history.verify,
 
     /** The batches of the account; opened when they are first asked for. */
     batches: (): Batches => {

@@ -1,7 +1,7 @@
 import type { Database } from "../sqlite/database.ts";
 import { type Acceptance, recordAcceptance } from "./acceptance.ts";
 import { batchOf } from "./batches/from-row.ts";
-import { planDigest } from "./batches/plan.ts";
+import { digestOf } from "./batches/plan.ts";
 import { setRowDigest } from "./callbacks/row-digest.ts";
 import { recordAccount, recordPlan } from "./recorded.ts";
 
@@ -15,7 +15,7 @@ export function recordExisting(database: Database): void {
     recordAccount(database, BigInt(number ?? 0n), at);
   const planned = database.prepare("SELECT * FROM batches WHERE digest IS NOT NULL").all();
   for (const { number, plan } of planned.map(batchOf))
-    if (plan?.digest === planDigest(database, number)) recordPlan(database, number, at);
+    if (plan?.digest === digestOf(database, number)) recordPlan(database, number, at);
   for (const row of acceptancesIn(database)) recordAcceptance(database, row);
   database.exec("DROP TABLE IF EXISTS accepted_new_ledger");
   for (const row of database.prepare("SELECT * FROM callbacks").all()) setRowDigest(database, row);

@@ -1,6 +1,5 @@
 import { accessSync, constants, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { pathToFileURL } from "node:url";
 import { Failure } from "../failure.ts";
 import type { Database, Engine } from "./database.ts";
 import { loadEngine, type OpenEngine } from "./engines.ts";
@@ -35,7 +34,7 @@ export async function openUnshared(path: string): Promise<Database> {
   const open = await loadEngine();
   return opened(path, () => {
     const engine = open(path);
-    engine.exec(`${settings}; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL`);
+    engine.exec(`${settings}; PRAGMA journal_mode = MEMORY`);
     return { ...engine, ...transactionsOn(engine), ...locksWith(open) };
   });
 }
@@ -89,7 +88,10 @@ function readOnly(path: string, open: OpenEngine): Database {
 }
 
 function unchanging(path: string, open: OpenEngine): Database {
-  const engine = open(`${pathToFileURL(path).href}?immutable=1`);
+  const url = new URL("file:///");
+  url.pathname = path.replaceAll("%", "%25");
+  url.search = "immutable=1";
+  const engine = open(url.href);
   engine.exec(settings);
   return reading(path, engine, { open, lacksLog: false });
 }

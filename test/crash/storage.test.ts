@@ -111,7 +111,7 @@ test.skipIf(!canMount)(
     const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
     expect(await built(["ledger", "check"], { env })).toMatchObject({ code: 0 });
     execFileSync("mount", ["-o", "remount,ro", folder]);
-    await expectNothingSent(merchant, env, /ledger\.db cannot be opened as a database\./);
+    await expectNothingSent(merchant, env, /Cannot write .*ledger\.db: it is read-only\./);
   },
 );
 

@@ -1,6 +1,7 @@
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import { openDatabase, openUnchanging } from "../../src/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
 
 test("whole numbers are bigint, whatever their size, and rows hold the columns alone", async () => {
@@ -43,4 +44,16 @@ test("a file that another process is still making is waited for", async () => {
   expect(database.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
   database.close();
   maker.close();
+});
+
+test("a file with special characters in its name is opened to be read, and leaves no other file", async () => {
+  const folder = scratchFolder();
+  const path = join(folder, "a b%20#c?d.db");
+  const made = await openDatabase(":memory:");
+  made.exec("CREATE TABLE kept (id TEXT); INSERT INTO kept VALUES ('a')");
+  made.prepare("VACUUM INTO ?").run(path);
+  const database = await openUnchanging(path);
+  expect(database.prepare("SELECT id FROM kept").all()).toEqual([{ id: "a" }]);
+  expect(() => database.transaction(() => {})).toThrow(/it is read-only/);
+  expect(readdirSync(folder)).toEqual(["a b%20#c?d.db"]);
 });

@@ -17,7 +17,7 @@ export function openPlans(database: Database, worker: Worker) {
   );
   const replaceDigest = database.prepare("UPDATE batches SET digest = ? WHERE number = ?");
   const isUnaltered = ({ number, plan }: Batch): boolean =>
-    plan?.digest === planDigest(database, number);
+    plan?.digest === digestOf(database, number);
   return {
     /**
      * Makes these rows the plan of a batch. The plan counts only when its last row is durable: rows that an
@@ -29,7 +29,7 @@ export function openPlans(database: Database, worker: Worker) {
       const { number } = batch;
       deleteRows(database, number);
       const sum = insertRows(database, number, rows);
-      const digest = planDigest(database, number);
+      const digest = digestOf(database, number);
       const createdAt = nowIn(worker);
       database.transaction(() => {
         check();
@@ -43,7 +43,7 @@ export function openPlans(database: Database, worker: Worker) {
     acceptLines: (batch: Batch, lines: number[]): Batch =>
       database.transaction(() => {
         accept.run(batch.number, JSON.stringify(lines));
-        const digest = planDigest(database, batch.number);
+        const digest = digestOf(database, batch.number);
         replaceDigest.run(digest, batch.number);
         recordPlan(database, batch.number, nowIn(worker));
         return { ...batch, plan: batch.plan && { ...batch.plan, digest } };
@@ -92,7 +92,7 @@ function valuesOf(row: PlannedRow): Value[] {
 }
 
 /** Covers what is sent of every row of a plan, in its order. */
-export function planDigest(database: Database, number: bigint): string {
+export function digestOf(database: Database, number: bigint): string {
   const hash = createHash("sha256");
   const page = database.prepare(
     `SELECT row, reference, amount_paisa, recipient, method_id, name, description, fingerprint, accepted
