@@ -3,8 +3,9 @@ import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import type { PaidFile } from "./batch-run.ts";
 import type { Ran } from "./commands.ts";
 import { openedLedger } from "./ledger-verdict.ts";
+import type { PayoutRecord } from "./service.ts";
 import type { Universe } from "./universe.ts";
-import { bookOf, isOrdered } from "./verdict.ts";
+import { isOrdered } from "./verdict.ts";
 
 /** What the end of a batch's run says is true of every row (I5, I8). */
 export function judgeBatch({ tool, ended }: Ran, file: PaidFile, universe: Universe): void {
@@ -12,19 +13,27 @@ export function judgeBatch({ tool, ended }: Ran, file: PaidFile, universe: Unive
   if (code === "killed") return;
   if ((code === 7 || code === 2) && tool.sends > 0)
     universe.report("misreported", `${tool.name} ended ${code}, but it sent something`);
-  const found = standings(file, universe);
+  const found = standings(file, universe, tool.key);
   const says = `${tool.name} ended ${code}`;
   for (const order of file.orders) {
     const standing = found.get(order.reference);
-    if (standing) judgeRow(`${says}, ${order.reference} is ${standing}`, standing, order, universe);
+    const record = universe.service.payoutOf(order.reference, tool.key.id);
+    const row = { says: `${says}, ${order.reference} is ${standing}`, order, standing, record };
+    judgeRow(row, universe);
     const isSent = standing === "processing" || standing === "completed";
     if (code === 0 && !isSent)
       universe.report("misreported", `${says}, but ${order.reference} is ${standing}`);
   }
 }
 
-function judgeRow(says: string, standing: Standing, order: PayoutOrder, universe: Universe): void {
-  const record = bookOf(order.reference, universe);
+interface JudgedRow {
+  says: string;
+  order: PayoutOrder;
+  standing: Standing | undefined;
+  record: PayoutRecord | undefined;
+}
+
+function judgeRow({ says, order, standing, record }: JudgedRow, universe: Universe): void {
   const isSent = standing === "processing" || standing === "completed";
   if (isSent && !(record && isOrdered(record, order)))
     universe.report("misreported", `${says}, and the service has ${JSON.stringify(record)}`);
@@ -34,8 +43,12 @@ function judgeRow(says: string, standing: Standing, order: PayoutOrder, universe
 }
 
 /** The status of each row by the ledger at this moment; empty before the batch was planned. */
-export function standings({ hash, orders }: PaidFile, universe: Universe): Map<string, Standing> {
-  const ledger = openedLedger(universe);
+export function standings(
+  { hash, orders }: PaidFile,
+  universe: Universe,
+  key = universe.key,
+): Map<string, Standing> {
+  const ledger = openedLedger(universe, key);
   const batch = ledger.batches().withIdentity(hash);
   if (!batch?.plan) return new Map();
   const rows = [...ledger.batches().results(batch)];

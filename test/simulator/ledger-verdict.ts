@@ -4,13 +4,13 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
 import { payeeOf } from "./repeats.ts";
-import { baseUrl, type Universe } from "./universe.ts";
+import { baseUrl, keys, type Universe } from "./universe.ts";
 import type { Watch } from "./watch.ts";
 
 /** After recovery: every state of the ledger is true, and every record of the service is in it. */
 export function judgeLedger(universe: Universe, watch: Watch): void {
   const ledger = openedLedger(universe);
-  const operations = [...ledger.all()];
+  const operations = keys.flatMap((key) => [...openedLedger(universe, key).all()]);
   for (const operation of operations) judgeOperation(operation, universe, watch);
   for (const [id, { operation, key }] of watch.made) {
     const own = operations.find(({ number }) => number === operation);
@@ -79,11 +79,12 @@ function judgeSum(operations: Operation[], universe: Universe): void {
   if (sum(ended) !== sum(operations)) universe.report("lost", "I8: the states do not add up");
 }
 
-export function openedLedger({ disk, timeline }: Universe): Ledger {
+export function openedLedger(universe: Universe, key = universe.key): Ledger {
+  const { disk, timeline, environment } = universe;
   return openLedger(
     disk.forProcess(() => {}),
     {
-      owner: { profile: "test", environment: "sandbox", baseUrl, keyId: "key" },
+      owner: { profile: "test", environment, baseUrl, keyId: key.id },
       user: "tester",
       command: "look",
       holder: { pid: 1, lock: "", machine: "here" },

@@ -25,12 +25,15 @@ export function payeeOf(recipient: unknown): string {
 /** A payout that was on the wire at least once. */
 interface Payment {
   reference: string;
+  keyId: string;
   payee: string;
   paisa: number;
   sentAtMs: number;
   /** Sent with --again or --allow-duplicates. */
   isDeliberate: boolean;
   operation: bigint | undefined;
+  /** Why it is a repeat if the API makes it. */
+  suspected: string | undefined;
   /** What the API made for it, and when. */
   made: { id: string; atMs: number } | undefined;
 }
@@ -52,31 +55,37 @@ export class Repeats {
     const { fields, operation, tool } = sent;
     const payment: Payment = {
       reference: String(fields.merchantRef),
+      keyId: tool.key.id,
       payee: payeeOf(fields.recipientNumber),
       paisa: Math.round(Number(fields.amount) * 100),
-      isDeliberate: this.#universe.deliberate.has(sent.key),
+      isDeliberate: this.#universe.deliberate.has(`payout ${fields.merchantRef}`),
       operation,
       made: undefined,
+      suspected: undefined,
       sentAtMs: this.#universe.timeline.now(),
     };
     for (const earlier of this.#payments.values()) {
       const isAlike = earlier.payee === payment.payee && earlier.paisa === payment.paisa;
-      if (isAlike && this.#isRepeat(payment, earlier, tool))
-        this.#universe.report(
-          "doubled",
-          `I9: ${sent.key} repeats ${earlier.reference}, and nothing says that this is meant`,
-        );
+      if (!isAlike || !this.#isRepeat(payment, earlier, tool)) continue;
+      const says = `I9: ${sent.key} repeats ${earlier.reference} by ${earlier.keyId}, and nothing says that this is meant`;
+      // With another key the API may know the reference: only what it makes is a repeat.
+      if (earlier.reference === payment.reference) payment.suspected = says;
+      else this.#universe.report("doubled", says);
     }
     this.#payments.set(sent.key, payment);
   }
 
   acted(sent: Sent, id: string): void {
     const payment = this.#payments.get(sent.key);
+    if (payment?.suspected) this.#universe.report("doubled", payment.suspected);
     if (payment) payment.made = { id, atMs: this.#universe.timeline.now() };
   }
 
   #isRepeat(payment: Payment, earlier: Payment, { isBatch, startedMs }: Tool): boolean {
     if (payment.isDeliberate) return false;
+    const isOtherKey = payment.keyId !== earlier.keyId;
+    // Every sandbox is a world of its own.
+    if (isOtherKey && this.#universe.environment === "sandbox") return false;
     // Its claim is older: the one that was sent first had to ask, and was sent on purpose.
     const wasFirst = (payment.operation ?? 0n) < (earlier.operation ?? 0n);
     if (wasFirst && earlier.isDeliberate) return false;
@@ -87,6 +96,7 @@ export class Repeats {
       if (isLater && earlier.isDeliberate) return false;
       return isOpen || this.#isRecent(earlier);
     }
+    if (payment.reference === earlier.reference) return isOpen || this.#isRecent(earlier);
     // An explicit new reference is a decision once the outcome of the earlier payout is known.
     return isOpen || (isGeneratedReference(payment.reference) && this.#isRecent(earlier));
   }
@@ -114,9 +124,10 @@ export function expectedOf(
   { again }: { again: boolean },
   universe: Universe,
 ): Expected {
-  const rows = universe.disk.durableRows(payoutRows);
-  const own = rows.find(({ reference }) => reference === order.reference);
-  if (again || (own && !isFree(own))) return undefined;
+  const { environment, key } = universe;
+  const rows = universe.disk.durableRows(payoutRows, environment, key.id);
+  const [own, ...others] = rows.filter(({ reference }) => reference === order.reference);
+  if (again || (own && !isFree(own)) || others.length > 0) return undefined;
   const alike = rows.filter(
     (row) =>
       row !== own &&
@@ -126,7 +137,7 @@ export function expectedOf(
   if (alike.some(isUnresolved)) return "rejected";
   const nowMs = universe.timeline.now();
   const planned = universe.disk
-    .durableRows(plannedRows, order.reference, order.amountPaisa)
+    .durableRows(plannedRows, order.reference, order.amountPaisa, environment, key.id)
     .filter(({ recipient }) => payeeOf(recipient) === payeeOf(order.recipientNumber));
   if (planned.length > 0) {
     const isRecent = planned.some((row) => nowMs - Date.parse(String(row.created_at)) < dayMs);
@@ -146,13 +157,16 @@ export function expectedOf(
 
 const payoutRows = `
   SELECT reference, state, status, code, amount_paisa, asked, created_at, updated_at
-  FROM operations WHERE kind = 'payout'`;
+  FROM operations JOIN accounts ON accounts.number = account
+  WHERE kind = 'payout' AND (? = 'production' OR key_id = ?)`;
 
 /** What batches are still to send by other references. */
 const plannedRows = `
   SELECT b.created_at, p.recipient FROM batches b JOIN batch_rows p ON p.batch = b.number
+    JOIN accounts a ON a.number = b.account
     LEFT JOIN operations o ON o.account = b.account AND o.reference = p.reference
   WHERE b.digest IS NOT NULL AND p.reference != ? AND p.amount_paisa = ?
+    AND (? = 'production' OR a.key_id = ?)
     AND (o.state IS NULL OR o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access'))`;
 
 /** The ending of a payout beside what was expected, if no other process worked meanwhile. */

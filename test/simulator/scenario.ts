@@ -29,6 +29,8 @@ export type Command =
   | { does: "payment"; amount: number; description: number; again: boolean; by?: By }
   | { does: "refund"; payment: number; amount: number; again: boolean; by?: By }
   | { does: "batch"; file: number; allowDuplicates: boolean }
+  /** A file may be sent with the new key at once, while an earlier process still sends it. */
+  | { does: "rotate"; revokes: boolean; thenFile: number | undefined }
   | { does: "cancel" }
   | { does: "resolve" };
 
@@ -48,6 +50,9 @@ export interface Step {
 
 export interface Scenario {
   seed: number;
+  environment: "sandbox" | "production";
+  /** Whether a reference belongs to a key or to the merchant, which the API does not show. */
+  referencesPerKey: boolean;
   /** The service's clock minus ours. */
   skewMs: number;
   /** References that another machine of the merchant used before. */
@@ -185,6 +190,8 @@ function scenarioOf(commands: fc.Arbitrary<Command>): fc.Arbitrary<Scenario> {
   });
   return fc.record({
     seed: fc.nat(),
+    environment: fc.constantFrom("sandbox" as const, "production" as const),
+    referencesPerKey: fc.boolean(),
     skewMs: fc.constantFrom(0, 0, 0, 0, 180_000, -180_000, 420_000, -420_000),
     foreign: fc.array(fc.record({ reference: fc.nat(2), amount: fc.nat(1), to: fc.nat(1) }), {
       maxLength: 1,
@@ -223,5 +230,23 @@ export const refundsArbitrary = scenarioOf(
     { weight: 8, arbitrary: refunds },
     { weight: 1, arbitrary: fc.constant({ does: "cancel" as const }) },
     { weight: 1, arbitrary: resolves },
+  ),
+);
+
+/** Commands before and after the merchant got a new key, and while it does. */
+export const rotationArbitrary = scenarioOf(
+  fc.oneof(
+    { weight: 7, arbitrary: repeatedPayout },
+    { weight: 4, arbitrary: batch },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        does: fc.constant("rotate" as const),
+        revokes: fc.boolean(),
+        thenFile: fc.constantFrom(undefined, 0, 1),
+      }),
+    },
+    { weight: 1, arbitrary: resolves },
+    { weight: 1, arbitrary: refunds },
   ),
 );

@@ -9,6 +9,8 @@ export interface PayoutRecord {
   paymentMethodId: string;
   status: string;
   createdAtMs: number;
+  /** The ID of the key that made it. */
+  keyId: string;
   /** The reference was used before, by another machine of the same merchant. */
   isForeign: boolean;
 }
@@ -48,6 +50,12 @@ export interface Reply {
   cancelled?: string;
 }
 
+interface ApiKey {
+  id: string;
+  apiKey: string;
+  payoutSecret: string;
+}
+
 const windowSeconds = 300;
 
 export class Service {
@@ -55,19 +63,33 @@ export class Service {
   readonly payments: PaymentRecord[] = [];
   readonly refunds: RefundRecord[] = [];
   #made = 0;
-  readonly #keys: { apiKey: string; payoutSecret: string };
+  #keys: readonly ApiKey[];
+  readonly #referencesPerKey: boolean;
 
-  constructor(keys: { apiKey: string; payoutSecret: string }) {
+  constructor(keys: readonly ApiKey[], { referencesPerKey }: { referencesPerKey: boolean }) {
     this.#keys = keys;
+    this.#referencesPerKey = referencesPerKey;
+  }
+
+  revoke(apiKey: string): void {
+    this.#keys = this.#keys.filter((key) => key.apiKey !== apiKey);
+  }
+
+  /** The payout that a reference leads to with this key. */
+  payoutOf(reference: string, keyId: string): PayoutRecord | undefined {
+    return this.payouts.find(
+      (one) => one.merchantRef === reference && (!this.#referencesPerKey || one.keyId === keyId),
+    );
   }
 
   handle({ method, path, headers, body }: Asked, nowMs: number): Reply {
-    if (headers["x-api-key"] !== this.#keys.apiKey) return no(401, "unknown key");
+    const key = this.#keys.find(({ apiKey }) => apiKey === headers["x-api-key"]);
+    if (!key) return no(401, "unknown key");
     const fields = fieldsOf(body);
     const [, resource = "", action = "", id = ""] = path.split("/");
     switch (`${method} ${resource}/${action}`) {
       case "POST payout/create-by-server":
-        return this.#createPayout(body ?? "", headers["x-payout-signature"] ?? "", nowMs);
+        return this.#createPayout(body ?? "", headers["x-payout-signature"] ?? "", { key, nowMs });
       case "POST payment/create":
         return this.#createPayment(fields, nowMs);
       case "POST refund/create-a-request":
@@ -86,8 +108,9 @@ export class Service {
   }
 
   /** A reference that somebody else used. */
-  seedPayout(payout: Omit<PayoutRecord, "payoutId" | "isForeign">): void {
-    this.payouts.push({ ...payout, payoutId: this.#newId("PO"), isForeign: true });
+  seedPayout(payout: Omit<PayoutRecord, "payoutId" | "isForeign" | "keyId">): void {
+    const keyId = this.#keys[0]?.id ?? "";
+    this.payouts.push({ ...payout, payoutId: this.#newId("PO"), keyId, isForeign: true });
   }
 
   seedPayment(transactionId: string, amount: number, createdAtMs: number): void {
@@ -95,7 +118,11 @@ export class Service {
     this.payments.push({ transactionId, amount, description: "sold", status, createdAtMs });
   }
 
-  #createPayout(body: string, signature: string, nowMs: number): Reply {
+  #createPayout(
+    body: string,
+    signature: string,
+    { key, nowMs }: { key: ApiKey; nowMs: number },
+  ): Reply {
     const fields = fieldsOf(body);
     const { merchantRef, recipientNumber, paymentMethodId, timestamp, amount } = fields;
     if (
@@ -108,10 +135,10 @@ export class Service {
     )
       return no(400, "fields");
     const text = `${amountAsWritten(body)}:${merchantRef}:${timestamp}`;
-    const expected = createHmac("sha256", this.#keys.payoutSecret).update(text).digest("hex");
+    const expected = createHmac("sha256", key.payoutSecret).update(text).digest("hex");
     if (signature !== expected) return no(401, "signature");
     if (Math.abs(nowMs / 1000 - timestamp) > windowSeconds) return no(400, "timestamp");
-    const existing = this.payouts.find((payout) => payout.merchantRef === merchantRef);
+    const existing = this.payoutOf(merchantRef, key.id);
     if (existing) return yes(createdPayout(existing));
     const payout: PayoutRecord = {
       payoutId: this.#newId("PO"),
@@ -121,6 +148,7 @@ export class Service {
       paymentMethodId,
       status: "Processing",
       createdAtMs: nowMs,
+      keyId: key.id,
       isForeign: false,
     };
     this.payouts.push(payout);

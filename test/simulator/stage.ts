@@ -18,6 +18,8 @@ export interface Stage extends Place {
 /** A scenario in which nothing happens and nothing goes wrong. */
 export const nothing: Scenario = {
   seed: 1,
+  environment: "sandbox",
+  referencesPerKey: false,
   skewMs: 0,
   foreign: [],
   script: [],

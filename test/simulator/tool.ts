@@ -6,7 +6,7 @@ import type { Transport } from "../../src/http/transport.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
 import { openServiceClock } from "../../src/operations/clock.ts";
 import type { World } from "../../src/operations/world.ts";
-import { baseUrl, keys, type Universe } from "./universe.ts";
+import { baseUrl, type Credentials, type Universe } from "./universe.ts";
 
 /** How a process ended: with an exit code, or by death. */
 export interface Ended<Result = unknown> {
@@ -37,6 +37,7 @@ export class Tool {
   diedMs: number | undefined;
   readonly startedMs: number;
   readonly deadlineMs: number;
+  readonly key: Credentials;
   readonly #universe: Universe;
   readonly #cutOff = new AbortController();
   readonly #killed: Promise<"killed">;
@@ -56,6 +57,7 @@ export class Tool {
     { again = false, isBatch = false, references = noReferences } = {},
   ) {
     this.#universe = universe;
+    this.key = universe.key;
     this.pid = universe.nextPid();
     this.subject = subject;
     this.subjects = [subject, ...references.map((reference) => `payout ${reference}`)];
@@ -107,8 +109,8 @@ export class Tool {
     const wire: Wire = {
       transport,
       baseUrl,
-      apiKey: keys.apiKey,
-      payoutSecret: async () => keys.payoutSecret,
+      apiKey: this.key.apiKey,
+      payoutSecret: async () => this.key.payoutSecret,
       userAgent: "simulator",
       now,
       random,
@@ -119,7 +121,7 @@ export class Tool {
     const world: World = {
       client: createClient(contract, wire),
       ledger: () => this.ledger(),
-      account: { baseUrl, environment: "sandbox" },
+      account: { baseUrl, environment: this.#universe.environment },
       now,
       random,
       sleep,
@@ -166,7 +168,12 @@ export class Tool {
       if (universe.crashesNow(this)) throw new Error("this process is dead");
     });
     return openLedger(database, {
-      owner: { profile: "test", environment: "sandbox", baseUrl, keyId: "key" },
+      owner: {
+        profile: "test",
+        environment: universe.environment,
+        baseUrl,
+        keyId: this.key.id,
+      },
       user: "tester",
       command: this.subject,
       holder: { pid: this.pid, lock: `${this.pid} ${this.startedMs}`, machine: "here" },

@@ -6,17 +6,22 @@ import { Timeline } from "./timeline.ts";
 import type { Tool } from "./tool.ts";
 
 export const baseUrl = "https://pay.test/cp/api/v1";
-export const keys = {
-  apiKey: "sk_sandbox_ABC-DEFGHIJKLMNO-XYZ",
-  payoutSecret: "s3cret-of-payouts",
-};
+/** The merchant's credentials, in the order in which they are rotated in. */
+export const keys = [
+  { id: "key", apiKey: "sk_sandbox_ABC-DEFGHIJKLMNO-XYZ", payoutSecret: "s3cret-of-payouts" },
+  { id: "key-2", apiKey: "sk_sandbox_DEF-DEFGHIJKLMNO-XYZ", payoutSecret: "s3cret-of-payouts-2" },
+] as const;
+export type Credentials = (typeof keys)[number];
 
 export type Wrong = "lost" | "doubled" | "misreported" | "broken";
 
 /** Everything of one run that outlives a process. */
 export class Universe {
   readonly timeline = new Timeline();
-  readonly service = new Service(keys);
+  readonly service: Service;
+  readonly environment: "sandbox" | "production";
+  /** What a process that starts now is given. */
+  key: Credentials = keys[0];
   readonly disk: Disk;
   /** The service's clock minus ours. */
   skewMs: number;
@@ -41,6 +46,8 @@ export class Universe {
 
   constructor(disk: Disk, scenario: Scenario) {
     this.disk = disk;
+    this.service = new Service(keys, scenario);
+    this.environment = scenario.environment;
     this.skewMs = scenario.skewMs;
     this.wasSkewed = scenario.skewMs !== 0;
     this.#faults = [...scenario.faults];
@@ -48,6 +55,20 @@ export class Universe {
     this.#diskErrors = [...scenario.diskErrors];
     this.#stops = [...scenario.stops];
     this.#random = scenario.seed % 2_147_483_647;
+  }
+
+  /** The merchant gets a new key; a revoked one is rejected from now on. */
+  rotatesKey({ revokes }: { revokes: boolean }): void {
+    const [first, second] = keys;
+    const next = this.key === first ? second : first;
+    if (next === first) return;
+    this.note("the merchant gets a new key");
+    if (revokes) {
+      this.service.revoke(this.key.apiKey);
+      // What runs now may not be able to look at what it made.
+      for (const tool of this.alive) this.doubts(tool);
+    }
+    this.key = next;
   }
 
   /** From here on nothing goes wrong any more, and the clock is set right. */

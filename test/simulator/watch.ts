@@ -40,6 +40,7 @@ export class Watch {
 
   sees(request: Request, tool: Tool): Sent {
     const sent: Sent = { ...identified(request), tool, operation: undefined };
+    if (sent.kind === "payout") sent.key += ` by ${tool.key.id}`;
     if (sent.kind === "other") return sent;
     tool.sends += 1;
     this.#universe.note(`${tool.name} sends ${sent.key}`);
