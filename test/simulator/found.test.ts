@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { sendsBatch } from "./batch-run.ts";
 import { cancel, orderOf, payout, refund, settle } from "./commands.ts";
 import type { Command, Step } from "./scenario.ts";
 import { noSums, simulate } from "./simulate.ts";
@@ -218,4 +219,44 @@ test("a request whose process died takes effect at its own time, and not after a
   const crashes = [{ after: 17, power: true }];
   const { wrong } = await simulate({ ...nothing, script, faults, crashes }, noSums());
   expect(wrong).toEqual([]);
+});
+
+test("a file that is sent with a new key while the old key still sends it is paid once", async () => {
+  const place = await stage({ environment: "production", referencesPerKey: true });
+  const orders = Array.from({ length: 20 }, (_, row) => ({
+    ...order,
+    reference: `ROW-${row}`,
+    recipientNumber: `017123456${10 + row}`,
+  }));
+  const name = "payroll.csv";
+  const file = { name, hash: "ab".repeat(32), orders, concurrency: 1, allowDuplicates: false };
+  place.network.meanwhile = async () => {
+    place.network.meanwhile = async () => {};
+    place.universe.rotatesKey({ revokes: false });
+    await sendsBatch(file, place);
+  };
+  await sendsBatch(file, place);
+  expect(place.universe.wrong).toEqual([]);
+});
+
+test("a batch of the old key does not repeat what the new key sent since its plan", async () => {
+  const recipients = ["01712345610", "01712345611"];
+  const orders = recipients.map((recipientNumber, row) => ({
+    ...order,
+    reference: `ROW-${row}`,
+    recipientNumber,
+  }));
+  const name = "payroll.csv";
+  const file = { name, hash: "ab".repeat(32), orders, concurrency: 1, allowDuplicates: false };
+  for (let after = 90; after < 120; after += 3) {
+    const crashes = [{ after, power: false }];
+    const place = await stage({ environment: "production", referencesPerKey: true, crashes });
+    const oldKey = place.universe.key;
+    expect((await sendsBatch(file, place)).ended.code).toBe("killed");
+    place.universe.rotatesKey({ revokes: false });
+    await sendsBatch(file, place);
+    place.universe.key = oldKey;
+    await sendsBatch(file, place);
+    expect({ after, wrong: place.universe.wrong }).toEqual({ after, wrong: [] });
+  }
 });
