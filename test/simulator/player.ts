@@ -23,7 +23,7 @@ const mayRunAgain = {
 export class Player {
   readonly #place: commands.Place;
   readonly #watch: Watch;
-  #waiting: { call: number; command: Command } | undefined;
+  #waiting: NonNullable<Step["meanwhile"]> | undefined;
   /** Every order that was ever given, by reference: the first is the one that counts. */
   readonly orders = new Map<string, ReturnType<typeof commands.orderOf>>();
 
@@ -39,6 +39,7 @@ export class Player {
     const { universe } = place;
     this.#watch = watch;
     place.network.meanwhile = (tool) => this.#meanwhile(tool);
+    universe.atPoint = (tool) => this.#atPoint(tool);
     place.network.question = async (tool) => {
       // Drafts share the one connection of the simulated disk: no other file is read meanwhile.
       const isFile = ["batch", "rotate"].includes(this.#waiting?.command.does ?? "");
@@ -264,11 +265,22 @@ export class Player {
     for (const one of list) if (one.status === "Processing") one.status = event.status;
   }
 
+  async #atPoint(tool: Tool): Promise<void> {
+    const { alive, random } = this.#place.universe;
+    if (alive.size > 1) for (let turns = random() * 4; turns > 1; turns -= 1) await undefined;
+    if (this.#waiting?.at === "ledger") await this.#runsWaiting(tool);
+  }
+
   async #meanwhile(tool: Tool): Promise<void> {
     const { universe } = this.#place;
     // Meanwhile the other rows of a batch proceed.
     if (tool.isBatch)
       for (let turns = universe.random() * 12; turns > 1; turns -= 1) await undefined;
+    if (this.#waiting?.at !== "ledger") await this.#runsWaiting(tool);
+  }
+
+  async #runsWaiting(tool: Tool): Promise<void> {
+    const { universe } = this.#place;
     const waiting = this.#waiting;
     if (!waiting || tool.isDead || waiting.call-- > 0) return;
     this.#waiting = undefined;

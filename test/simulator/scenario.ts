@@ -44,8 +44,8 @@ export interface Step {
   /** How often a naive script runs it again where the exit code allows that. */
   reruns: number;
   gapMs: number;
-  /** Another process that runs a command while this one waits for its n-th answer. */
-  meanwhile: { call: number; command: Command } | undefined;
+  /** Another process that runs a command while this one waits for its n-th answer, or for the ledger. */
+  meanwhile: { call: number; command: Command; at?: "network" | "ledger" } | undefined;
 }
 
 export interface Scenario {
@@ -183,10 +183,17 @@ function scenarioOf(commands: fc.Arbitrary<Command>): fc.Arbitrary<Scenario> {
     command: fc.oneof({ weight: 6, arbitrary: commands }, { weight: 1, arbitrary: event }),
     reruns: fc.nat(3),
     gapMs: fc.constantFrom(0, 500, 3_000, 30_000),
-    meanwhile: fc.option(fc.record({ call: fc.nat(2), command: commands }), {
-      nil: undefined,
-      freq: 4,
-    }),
+    meanwhile: fc.option(
+      fc.record({
+        call: fc.nat(3),
+        command: commands,
+        at: fc.constantFrom("network" as const, "ledger" as const),
+      }),
+      {
+        nil: undefined,
+        freq: 4,
+      },
+    ),
   });
   return fc.record({
     seed: fc.nat(),

@@ -6,6 +6,7 @@ import type { Transport } from "../../src/http/transport.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
 import { openServiceClock } from "../../src/operations/clock.ts";
 import type { World } from "../../src/operations/world.ts";
+import { scheduled } from "./scheduled.ts";
 import { baseUrl, type Credentials, type Universe } from "./universe.ts";
 
 /** How a process ended: with an exit code, or by death. */
@@ -120,7 +121,10 @@ export class Tool {
     };
     const world: World = {
       client: createClient(contract, wire),
-      ledger: () => this.ledger(),
+      ledger: async () => {
+        await this.point();
+        return this.ledger();
+      },
       account: { baseUrl, environment: this.#universe.environment },
       now,
       random,
@@ -151,6 +155,12 @@ export class Tool {
     return this.#ledger;
   }
 
+  /** Other processes may run here: the ledger is asked, or has just answered. */
+  readonly point = async (): Promise<void> => {
+    await this.#universe.atPoint(this);
+    if (this.isDead) return never();
+  };
+
   /** What the deadline cuts off is aborted too, as `program/stop.ts` does it. */
   cutOff(): void {
     this.#cutOff.abort();
@@ -167,7 +177,7 @@ export class Tool {
       }
       if (universe.crashesNow(this)) throw new Error("this process is dead");
     });
-    return openLedger(database, {
+    const ledger = openLedger(database, {
       owner: {
         profile: "test",
         environment: universe.environment,
@@ -183,6 +193,7 @@ export class Tool {
       assertSeen: () => {},
       isAlive: ({ pid }) => [...universe.alive].some((tool) => tool.pid === pid),
     });
+    return scheduled(ledger, this.point);
   }
 }
 

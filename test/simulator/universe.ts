@@ -44,6 +44,9 @@ export class Universe {
   #pids = 100;
   #random: number;
 
+  /** Runs other processes where one awaits the ledger. */
+  atPoint: (tool: Tool) => Promise<void> = async () => {};
+
   constructor(disk: Disk, scenario: Scenario) {
     this.disk = disk;
     this.service = new Service(keys, scenario);
