@@ -260,3 +260,21 @@ test("a batch of the old key does not repeat what the new key sent since its pla
     expect({ after, wrong: place.universe.wrong }).toEqual({ after, wrong: [] });
   }
 });
+
+// The ledger trusts operating-system locks and records whatever a process tells it. Once it rejects the
+// record of a process that no longer holds the operation, this passes: then make it a normal test.
+test.fails("a process that was taken for dead does not record over the outcome of the next one", async () => {
+  const unsent = fault("not sent");
+  const faults = [unsent, undefined, undefined, ...Array(4).fill(unsent)];
+  const place = await stage({ faults, believedDeadMs: 60_000 });
+  let points = 0;
+  place.universe.atPoint = async (tool) => {
+    points += 1;
+    const isAfterFirstAttempt = points === 2;
+    if (isAfterFirstAttempt && tool.sends === 0)
+      expect((await payout(order, place)).ended.code).toBe(0);
+  };
+  await payout(order, place);
+  expect(place.universe.service.payouts).toHaveLength(1);
+  expect(place.operations()).toMatchObject([{ state: "CONFIRMED" }]);
+});

@@ -53,6 +53,8 @@ export interface Scenario {
   environment: "sandbox" | "production";
   /** Whether a reference belongs to a key or to the merchant, which the API does not show. */
   referencesPerKey: boolean;
+  /** For how long after its claim a live process may be taken for dead by others; 0 for operating-system locks. */
+  believedDeadMs: number;
   /** The service's clock minus ours. */
   skewMs: number;
   /** References that another machine of the merchant used before. */
@@ -199,6 +201,7 @@ function scenarioOf(commands: fc.Arbitrary<Command>): fc.Arbitrary<Scenario> {
     seed: fc.nat(),
     environment: fc.constantFrom("sandbox" as const, "production" as const),
     referencesPerKey: fc.boolean(),
+    believedDeadMs: fc.constant(0),
     skewMs: fc.constantFrom(0, 0, 0, 0, 180_000, -180_000, 420_000, -420_000),
     foreign: fc.array(fc.record({ reference: fc.nat(2), amount: fc.nat(1), to: fc.nat(1) }), {
       maxLength: 1,

@@ -20,6 +20,7 @@ export const nothing: Scenario = {
   seed: 1,
   environment: "sandbox",
   referencesPerKey: false,
+  believedDeadMs: 0,
   skewMs: 0,
   foreign: [],
   script: [],

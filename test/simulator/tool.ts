@@ -191,7 +191,7 @@ export class Tool {
       newId: () => `OP${this.pid}-${++this.#opsId}`,
       scrub: (text: string) => text,
       assertSeen: () => {},
-      isAlive: ({ pid }) => [...universe.alive].some((tool) => tool.pid === pid),
+      isAlive: (holder) => universe.seemsAlive(holder),
     });
     return scheduled(ledger, this.point);
   }

@@ -1,3 +1,4 @@
+import type { Holder } from "../../src/ledger/operation.ts";
 import type { Disk } from "./disk.ts";
 import type { Fault } from "./faults.ts";
 import type { Scenario } from "./scenario.ts";
@@ -47,9 +48,12 @@ export class Universe {
   /** Runs other processes where one awaits the ledger. */
   atPoint: (tool: Tool) => Promise<void> = async () => {};
 
+  readonly #believedDeadMs: number;
+
   constructor(disk: Disk, scenario: Scenario) {
     this.disk = disk;
     this.service = new Service(keys, scenario);
+    this.#believedDeadMs = scenario.believedDeadMs;
     this.environment = scenario.environment;
     this.skewMs = scenario.skewMs;
     this.wasSkewed = scenario.skewMs !== 0;
@@ -81,6 +85,12 @@ export class Universe {
     this.#diskErrors = [];
     this.#stops = [];
     this.skewMs = 0;
+  }
+
+  /** What one process finds out about the holder of an operation, which may be wrong for a while. */
+  seemsAlive({ pid, since }: Holder): boolean {
+    const heldMs = this.timeline.now() - Date.parse(since);
+    return heldMs >= this.#believedDeadMs && [...this.alive].some((tool) => tool.pid === pid);
   }
 
   /** How many processes were started so far. */
