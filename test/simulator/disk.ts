@@ -1,6 +1,7 @@
 import { migrate } from "../../src/ledger/schema.ts";
 import type { Database, Row, Statement, Value } from "../../src/sqlite/database.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
+import { RenamedFile } from "./renamed-file.ts";
 
 interface Write {
   how: "exec" | "run" | "get" | "all";
@@ -16,6 +17,8 @@ export type DiskStep = (when: "before" | "after", sql: string) => void;
  * outside a transaction is durable when it returns, a transaction when its COMMIT does.
  */
 export class Disk {
+  /** The stored head of the ledger, in the config directory. */
+  readonly head = new RenamedFile();
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
   #durable: Write[] = [];
@@ -34,6 +37,7 @@ export class Disk {
   /** An empty disk; the tables stay, because migrating them anew would cost most of a run. */
   clear(): void {
     this.#durable = [];
+    this.head.clear();
     this.losePower();
   }
 

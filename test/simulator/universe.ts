@@ -126,6 +126,7 @@ export class Universe {
     this.#crashes.shift();
     this.counts.crashes += 1;
     this.note(next.power ? "power lost" : `killed ${tool.name}`);
+    if (next.power) this.disk.head.losePower(this.random);
     for (const one of next.power ? [...this.alive] : [tool]) one.die();
     return true;
   }
