@@ -18,8 +18,9 @@ export function judgeBatch({ tool, ended }: Ran, file: PaidFile, universe: Unive
   for (const order of file.orders) {
     const standing = found.get(order.reference);
     const record = universe.service.payoutOf(order.reference, tool.key.id);
+    const isOfKey = record && !record.isForeign && record.keyId === tool.key.id;
     const row = { says: `${says}, ${order.reference} is ${standing}`, order, standing, record };
-    judgeRow(row, universe);
+    judgeRow({ ...row, isOfKey: isOfKey === true }, universe);
     const isSent = standing === "processing" || standing === "completed";
     if (code === 0 && !isSent)
       universe.report("misreported", `${says}, but ${order.reference} is ${standing}`);
@@ -31,15 +32,16 @@ interface JudgedRow {
   order: PayoutOrder;
   standing: Standing | undefined;
   record: PayoutRecord | undefined;
+  /** Made by this machine with the key of this process. */
+  isOfKey: boolean;
 }
 
-function judgeRow({ says, order, standing, record }: JudgedRow, universe: Universe): void {
+function judgeRow({ says, order, standing, record, isOfKey }: JudgedRow, universe: Universe): void {
   const isSent = standing === "processing" || standing === "completed";
   if (isSent && !(record && isOrdered(record, order)))
     universe.report("misreported", `${says}, and the service has ${JSON.stringify(record)}`);
   const isDenied = standing === "unsent" || standing === "refused";
-  if (isDenied && record && !record.isForeign)
-    universe.report("misreported", `${says}, but it was made`);
+  if (isDenied && isOfKey) universe.report("misreported", `${says}, but it was made`);
 }
 
 /** The status of each row by the ledger at this moment; empty before the batch was planned. */

@@ -248,7 +248,7 @@ test("a batch of the old key does not repeat what the new key sent since its pla
   }));
   const name = "payroll.csv";
   const file = { name, hash: "ab".repeat(32), orders, concurrency: 1, allowDuplicates: false };
-  for (let after = 90; after < 120; after += 3) {
+  for (let after = 20; after < 110; after += 2) {
     const crashes = [{ after, power: false }];
     const place = await stage({ environment: "production", referencesPerKey: true, crashes });
     const oldKey = place.universe.key;
@@ -277,4 +277,17 @@ test.fails("a process that was taken for dead does not record over the outcome o
   await payout(order, place);
   expect(place.universe.service.payouts).toHaveLength(1);
   expect(place.operations()).toMatchObject([{ state: "CONFIRMED" }]);
+});
+
+// The check of a plan leaves out rows of its own references, also those that another account planned, and the
+// claim of a row does not check again. Once it does, this passes: then make it a normal test.
+test.fails("a file that the new key sends between the plan and the first row of the old key is paid once", async () => {
+  const files = [{ rows: [{ amount: 0, to: 0, spelling: 0 }], concurrency: 1 }];
+  const command = { does: "batch", file: 0, allowDuplicates: false } as const;
+  const rotate = { does: "rotate", revokes: false, thenFile: 0 } as const;
+  const meanwhile = { call: 0, command: rotate, at: "ledger" } as const;
+  const script: Step[] = [{ command, reruns: 0, gapMs: 0, meanwhile }];
+  const production = { ...nothing, environment: "production", referencesPerKey: true } as const;
+  const { wrong } = await simulate({ ...production, files, script }, noSums());
+  expect(wrong).toEqual([]);
 });

@@ -1,5 +1,4 @@
 import { paisaOf } from "../../src/contract/amount.ts";
-import { verifyEvents } from "../../src/ledger/integrity.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
@@ -19,7 +18,7 @@ export function judgeLedger(universe: Universe, watch: Watch): void {
       universe.report("lost", `${id} (${key}) was made, and the ledger has it ${own.state}`);
   }
   judgeSum(operations, universe);
-  const { brokenAt, findings } = verifyEvents(universe.disk.forProcess(() => {}));
+  const { brokenAt, findings } = ledger.verify();
   if (brokenAt !== null || findings.length > 0)
     universe.report(
       "broken",

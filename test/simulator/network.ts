@@ -36,7 +36,11 @@ export class Network {
   async exchange(request: Request, tool: Tool): Promise<Exchange> {
     const { timeline } = this.#universe;
     if (this.#universe.crashesNow(tool)) return never();
-    if (timeline.now() >= tool.deadlineMs) return broken(false, "stopped");
+    if (timeline.now() >= tool.deadlineMs) {
+      // What was made can no longer be looked at.
+      if (request.method === "GET") this.#universe.doubts(tool);
+      return broken(false, "stopped");
+    }
     const fault = this.#universe.nextFault();
     this.#universe.counts.calls += 1;
     if (fault) this.#note(tool, request, fault);

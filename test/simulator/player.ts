@@ -191,7 +191,10 @@ export class Player {
       if (keyId !== key.id) timeline.advance(60_000);
       else if (!isOld) return undefined;
       const found = service.payoutOf(String(reference), String(keyId));
-      return found && isAsked(found, asked) ? { created: found.payoutId } : "not created";
+      // A payout that the same reference made with the other key belongs to that operation.
+      const owner = found && this.#watch.made.get(found.payoutId)?.operation;
+      const isFree = owner === undefined || owner === number;
+      return found && isFree && isAsked(found, asked) ? { created: found.payoutId } : "not created";
     }
     // The dashboard may be a minute behind, and a person knows that.
     timeline.advance(60_000);

@@ -14,8 +14,11 @@ function counted() {
         yield* [1, 2];
       },
     },
-    async () => {
-      points += 1;
+    {
+      awaited: new Set(),
+      point: async () => {
+        points += 1;
+      },
     },
   );
   return { ledger, points: () => points };

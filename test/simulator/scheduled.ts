@@ -1,25 +1,33 @@
 /** Lets other processes run before the call that awaits it proceeds. */
-export type Point = () => Promise<void>;
+type Point = () => Promise<void>;
 
-/** The names of ledger calls that returned a promise: from then on there is a point before them, too. */
-const awaited = new Set<PropertyKey>();
+interface Scheduling {
+  point: Point;
+  /** The calls that returned a promise, such as "batches.claim": from then on there is a point before them, too. */
+  awaited: Set<string>;
+  /** Of the part within the ledger. */
+  path?: string;
+}
 
 /**
  * A ledger, or a part of one, whose awaited calls are scheduling points: other processes may run before and
  * after each call that returns a promise, and before each item of an asynchronous iteration. Synchronous
  * calls stay as they are.
  */
-export function scheduled<Part extends object>(part: Part, point: Point): Part {
+export function scheduled<Part extends object>(part: Part, scheduling: Scheduling): Part {
+  const { point, awaited, path = "" } = scheduling;
   return new Proxy(part, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return wrapped(member, point);
+      const call = `${path}.${String(name)}`;
+      const within = { ...scheduling, path: call };
+      if (typeof member !== "function") return wrapped(member, within);
       return (...values: unknown[]): unknown => {
-        const call = (): unknown => Reflect.apply(member, target, values);
-        if (awaited.has(name)) return around(call, point);
-        const result = call();
-        if (!(result instanceof Promise)) return wrapped(result, point);
-        awaited.add(name);
+        const work = (): unknown => Reflect.apply(member, target, values);
+        if (awaited.has(call)) return around(work, point);
+        const result = work();
+        if (!(result instanceof Promise)) return wrapped(result, within);
+        awaited.add(call);
         return around(() => result, point);
       };
     },
@@ -36,11 +44,11 @@ async function around(call: () => unknown, point: Point): Promise<unknown> {
 }
 
 /** The batches and callbacks of a ledger are parts of it; its rows and answers are not. */
-function wrapped(value: unknown, point: Point): unknown {
+function wrapped(value: unknown, scheduling: Scheduling): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (isIterated(value)) return each(value, point);
+  if (isIterated(value)) return each(value, scheduling.point);
   const hasCalls = Object.values(value).some((one) => typeof one === "function");
-  return hasCalls ? scheduled(value, point) : value;
+  return hasCalls ? scheduled(value, scheduling) : value;
 }
 
 async function* each(items: AsyncIterable<unknown>, point: Point): AsyncIterable<unknown> {

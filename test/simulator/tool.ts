@@ -129,7 +129,8 @@ export class Tool {
       now,
       random,
       sleep,
-      soon: queueMicrotask,
+      // What a batch changes at one moment is committed then: others may run before.
+      soon: (work) => void this.point().then(work),
       deadlineMs: this.deadlineMs,
       waitFor: () => {},
       isStopping: () => this.isStopping,
@@ -193,7 +194,7 @@ export class Tool {
       assertSeen: () => {},
       isAlive: (holder) => universe.seemsAlive(holder),
     });
-    return scheduled(ledger, this.point);
+    return scheduled(ledger, { point: this.point, awaited: universe.awaited });
   }
 }
 

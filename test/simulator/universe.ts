@@ -45,6 +45,8 @@ export class Universe {
   #pids = 100;
   #random: number;
 
+  /** The ledger calls that are asynchronous, as far as one was seen. */
+  readonly awaited = new Set<string>();
   /** Runs other processes where one awaits the ledger. */
   atPoint: (tool: Tool) => Promise<void> = async () => {};
 
@@ -52,7 +54,10 @@ export class Universe {
 
   constructor(disk: Disk, scenario: Scenario) {
     this.disk = disk;
-    this.service = new Service(keys, scenario);
+    // In a sandbox each key is a world of its own, and no payout is seen by two of them.
+    const { environment, referencesPerKey } = scenario;
+    const isPerKey = referencesPerKey || environment === "sandbox";
+    this.service = new Service(keys, { referencesPerKey: isPerKey });
     this.#believedDeadMs = scenario.believedDeadMs;
     this.environment = scenario.environment;
     this.skewMs = scenario.skewMs;
