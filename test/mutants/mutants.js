@@ -164,10 +164,17 @@ export const mutants = [
     tests: ["test/batch/round-trip.test.ts"],
   },
   {
-    name: "batch: a reference whose payout was cancelled may stand in another file",
+    name: "batch: a row whose payout was cancelled does not count as failed",
     file: "ledger/state-in-sql.ts",
     find: "OR (o.state = 'CONFIRMED' AND o.status IS 'Cancelled')",
     replace: "",
+    tests: ["test/ledger/state-in-sql.test.ts"],
+  },
+  {
+    name: "batch: a reference whose payout was cancelled may be used in another file",
+    file: "batches/check.ts",
+    find: "[isUnresolved(own), isUsedUp(own)]",
+    replace: "[isUnresolved(own), isUsedUp({ ...own, status: null })]",
     tests: ["test/batch/round-trip.test.ts"],
   },
   {
