@@ -1,6 +1,6 @@
 import type { Database, Row } from "../sqlite/database.ts";
 import { rowDigestOf } from "./callbacks/row-digest.ts";
-import { digestOfRows, immutableColumns, textOrNull } from "./recorded.ts";
+import { digestOfRows, immutableColumns } from "./recorded.ts";
 import { type Columns, type ReplayedEvent, replay } from "./replay.ts";
 
 /** Something in the ledger that is not as the events tell. */
@@ -60,20 +60,24 @@ function* operationsIn(database: Database): Iterable<OperationWithEvents> {
     .prepare("SELECT name FROM pragma_table_info('operations') WHERE name != 'holder'")
     .all()
     .map(({ name }) => String(name));
+  const values = names.map((name) => `CAST("${name}" AS TEXT)`);
   const page = database.prepare(`
-    SELECT json_group_array(json_array(json_object(${names.map((name) => `'${name}', CAST("${name}" AS TEXT)`)}), json(
-      (SELECT json_group_array(json_array(at, event, iif(json_valid(data), json(data), NULL)))
-        FROM (SELECT at, event, data FROM events WHERE operation = o.number ORDER BY number))))) AS page
+    SELECT json_group_array(json_array(json_array(${values}),
+      (SELECT json_group_array(json_array(at, event, data))
+        FROM (SELECT at, event, data FROM events WHERE operation = o.number ORDER BY number)))) AS page
     FROM (SELECT * FROM operations WHERE number > ? ORDER BY number LIMIT ${pageSize}) o`);
   for (let after = lowest; ; ) {
-    const found: [Columns, [string, string, unknown][]][] = JSON.parse(
+    const found: [(string | null)[], [string, string, string][]][] = JSON.parse(
       String(page.get(after)?.page),
     );
-    for (const [columns, events] of found)
+    let columns: Columns = {};
+    for (const [row, events] of found) {
+      columns = {};
+      for (const [index, name] of names.entries()) columns[name] = row[index] ?? null;
       yield { columns, events: events.map(([at, event, data]) => ({ at, event, data })) };
-    const last = found.at(-1);
-    if (!last) return;
-    after = BigInt(last[0].number ?? 0);
+    }
+    if (found.length === 0) return;
+    after = BigInt(columns.number ?? 0);
   }
 }
 
@@ -160,7 +164,7 @@ function numberOf({ number }: Row): bigint {
 
 /** The columns whose values differ; a column that the event does not know is not compared. */
 function differences(told: Columns, stored: Columns): string[] {
-  return Object.entries(told)
-    .filter(([name, value]) => name in stored && textOrNull(stored[name]) !== value)
-    .map(([name]) => name);
+  return Object.keys(told).filter(
+    (name) => stored[name] !== undefined && stored[name] !== told[name],
+  );
 }

@@ -40,7 +40,7 @@ export function immutableColumns({ holder: _, ...columns }: Row): Record<string,
   );
 }
 
-export function textOrNull(value: Value | undefined): string | null {
+function textOrNull(value: Value | undefined): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 

@@ -1,5 +1,6 @@
 // A ledger of any size, at once.
 import { createHash } from "node:crypto";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 /**
@@ -26,6 +27,9 @@ export async function fillLedger(folder, size) {
   }
   database.exec("COMMIT; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
+  // The stored head is that of the ledger that was here before; a missing one stops nothing.
+  for (const name of readdirSync(folder))
+    if (name.startsWith("ledger-head-")) rmSync(join(folder, name));
 }
 
 const eventColumns = ["operation", "at", "event", "data", "hash"];
