@@ -1,4 +1,4 @@
-/** Where an operation stands. */
+/** The states of an operation. */
 export const states = [
   "INTENT",
   "NOT_SENT",
@@ -9,20 +9,17 @@ export const states = [
 ] as const;
 export type State = (typeof states)[number];
 
-/**
- * Whether nobody knows if it happened: an INTENT was interrupted or is under way, what is UNCERTAIN
- * was answered by nothing that can be trusted.
- */
+/** True while the outcome is unknown (INTENT or UNCERTAIN). */
 export function isUnsettled({ state }: { state: State | null }): boolean {
   return state === "INTENT" || state === "UNCERTAIN";
 }
 
-/** Whether somebody has to look before the same is made once more. */
+/** True if a person or a status check has to find out what happened before the same is created again. */
 export function isUnresolved(operation: { state: State }): boolean {
   return isUnsettled(operation) || operation.state === "CONFLICT";
 }
 
-/** What of an operation says whether its reference is still good. */
+/** What of an operation says whether its reference can still be used. */
 interface Ended {
   state: State | null;
   status: string | null;
@@ -30,15 +27,28 @@ interface Ended {
 }
 
 /**
- * Whether it ended, and may be sent by its reference all the same. A refusal for want of access said nothing
- * about the payout itself; any other one retires the reference (P17).
+ * True if nothing was created and the reference may be sent again. A rejection for lack of access says
+ * nothing about the payout itself; any other rejection retires the reference (P17).
  */
 export function isFree({ state, code }: Omit<Ended, "status">): boolean {
   return state === "NOT_SENT" || (state === "REFUSED" && code === "access");
 }
 
-/** Whether its reference came to an end without a payout that stands: nothing goes out by it again. */
+/** True if the reference is retired and no payout of it exists: it is never sent again. */
 export function isUsedUp({ state, status, code }: Ended): boolean {
   if (state === "REFUSED") return !isFree({ state, code });
   return state === "CONFIRMED" && status === "Cancelled";
+}
+
+/**
+ * What a state allows, stored with each operation so that SQL can filter on it: `unresolved` (it may
+ * have moved money), `live` (it moved or will move money), `free` (its reference may be sent again),
+ * `retired` (its reference may not).
+ */
+export type Phase = "unresolved" | "live" | "free" | "retired";
+
+export function phaseOf(ended: Ended & { state: State }): Phase {
+  if (isUnresolved(ended)) return "unresolved";
+  if (isFree(ended)) return "free";
+  return isUsedUp(ended) ? "retired" : "live";
 }

@@ -7,7 +7,7 @@ import { held } from "../operations/recorded.ts";
 import { askLedger, type CheckedFile, dayBefore, hasMore, type LedgerFindings } from "./check.ts";
 import { type Finding, isAcceptable } from "./findings.ts";
 import { hasReferenceColumn } from "./header.ts";
-import { type CompleteRow, type Difference, differencesBetween, isComplete } from "./identity.ts";
+import { type Difference, differencesBetween, isComplete } from "./identity.ts";
 import type { FileRow } from "./rows.ts";
 
 /** An unfinished batch with other rows has the name of a file. */
@@ -28,12 +28,6 @@ export type PlanAnswer =
   | OtherRows
   /** Others pay rows that were not shown as paid elsewhere. */
   | { kind: "repeated"; found: LedgerFindings };
-
-type Fingerprint = (order: {
-  amountPaisa: bigint;
-  recipientNumber: string;
-  paymentMethodId: string;
-}) => string;
 
 /**
  * Finds the batch of a file: the one with the same identity, or an unfinished one of its name with the same
@@ -102,14 +96,9 @@ export function cancelledBatch({ id, cancelledAt }: Batch): Failure {
  * Makes a file that was checked the plan of a batch. Rows whose duplicates were shown are stored as
  * accepted.
  */
-export function planBatch(
-  batch: Batch,
-  file: CheckedFile,
-  fingerprint: Fingerprint,
-  ledger: Ledger,
-): PlanAnswer {
+export function planBatch(batch: Batch, file: CheckedFile, ledger: Ledger): PlanAnswer {
   const lines = acceptedLines(file.findings);
-  const rows = plannedRows(file.rows, lines, fingerprint);
+  const rows = plannedRows(file.rows, lines);
   const batches = ledger.batches();
   try {
     const planned = batches.plan(batch, rows, () => {
@@ -137,24 +126,14 @@ class PlanRejected extends Error {
   }
 }
 
-function* plannedRows(
-  rows: FileRow[],
-  accepted: Set<number>,
-  fingerprint: Fingerprint,
-): Generator<PlannedRow> {
+function* plannedRows(rows: FileRow[], accepted: Set<number>): Generator<PlannedRow> {
   for (const row of rows) {
     if (!isComplete(row)) throw new Error("a row that cannot be read was planned");
     yield {
       ...row,
-      fingerprint: fingerprintOf(row, fingerprint),
       isAccepted: accepted.has(row.line),
     };
   }
-}
-
-function fingerprintOf(row: CompleteRow, fingerprint: Fingerprint): string {
-  const { amountPaisa, recipient: recipientNumber, methodId: paymentMethodId } = row;
-  return fingerprint({ amountPaisa, recipientNumber, paymentMethodId });
 }
 
 /** The lines of rows whose duplicates can be accepted, and were if the file is sent. */

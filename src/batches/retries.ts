@@ -1,6 +1,8 @@
 import type { Batch, RowResult } from "../ledger/batches/batch.ts";
+import { recipientOf } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { payeeOf } from "../ledger/payee.ts";
 import { newReference } from "../operations/payout/new-reference.ts";
 import { isFree, isUsedUp } from "../state.ts";
 import { countRow, type Standing, type Sum, standingOf } from "./status.ts";
@@ -65,10 +67,19 @@ export function openOnward(batch: Batch, ledger: Ledger): (row: RowResult) => On
     if (!isUsedUp(row)) return { kind: "closed" };
     const { next, payout } = endOfChain(row.reference, ledger, inFile);
     if (inFile.has(next)) return { kind: "beside", reference: next };
-    if (!payout || (isFree(payout) && payout.fingerprint === row.fingerprint))
+    if (!payout || (isFree(payout) && isPayoutOf(payout, row)))
       return { kind: "open", reference: next };
     return { kind: "gone", payout, standing: standingAgain(payout) };
   };
+}
+
+/** True if a payout is the one of a row. */
+function isPayoutOf(payout: Operation, row: RowResult): boolean {
+  return (
+    payout.amountPaisa === row.amountPaisa &&
+    recipientOf(payout) === payeeOf(row.recipient) &&
+    payout.asked.paymentMethodId === row.methodId
+  );
 }
 
 /** Payouts of a batch's rows by new references that are Processing, as far as the ledger knows. */

@@ -1,9 +1,8 @@
 import { errorCode } from "../error-code.ts";
 import { Failure, type FailureKind, whatHappened } from "../failure.ts";
 import type { Batch, PlannedPayout } from "../ledger/batches/batch.ts";
-import type { Claim } from "../ledger/claiming.ts";
-import { type SharedLedger, withCommitQueue } from "../ledger/commit-queue.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { withCommitQueue } from "../ledger/commit-queue.ts";
+import type { ClaimAnswer, Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { clockFailure } from "../operations/clock.ts";
 import { isForgotten } from "../operations/doubt.ts";
@@ -31,7 +30,7 @@ export interface Sending {
 
 interface ClaimedRow {
   row: PlannedPayout;
-  claim: Claim;
+  claim: ClaimAnswer;
 }
 
 /** How long one row may take with all its attempts, without its wait for a slot. */
@@ -62,13 +61,15 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
     if (isOver()) return undefined;
     const { value: row, done } = rows.next();
     if (done) return undefined;
-    const [claim] = await queue.claim([payoutIntent(orderOfRow(row), world)]);
-    if (!claim) throw new Error("the ledger gave no answer to a claim");
-    return { row, claim };
+    const intent = { ...payoutIntent(orderOfRow(row)), batch: sending.batch.number };
+    return {
+      row,
+      claim: await queue.claim({ intent, onDuplicate: row.isAccepted ? "send" : "reject" }),
+    };
   };
 
   const sendRow = async ({ row, claim }: ClaimedRow, worker: WorkerWorld): Promise<void> => {
-    worker.unknownSince = unknownSince(claim.operation);
+    worker.unknownSince = "operation" in claim ? unknownSince(claim.operation) : undefined;
     worker.deadlineMs = Math.min(world.deadlineMs, world.now() + rowMs);
     const planned = { order: orderOfRow(row), claim, restsSinceMs: restsSinceMs(row) };
     try {
@@ -89,15 +90,15 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
     let next: Promise<ClaimedRow | undefined> | undefined;
     // The outcome of an accepted row and the claim of the next row share a commit. After any other
     // outcome, the stop rules decide first whether there is a next row.
-    const settle: SharedLedger["settle"] = (operation, outcome, how) => {
-      const settled = queue.settle(operation, outcome, how);
-      if (outcome.state === "CONFIRMED" && how.letGo) {
+    const record: Ledger["record"] = (request) => {
+      const recorded = queue.record(request);
+      if (request.outcome.state === "CONFIRMED" && request.release) {
         next = claimNext();
         next.catch(() => {}); // The loop below awaits it later.
       }
-      return settled;
+      return recorded;
     };
-    const shared: SharedLedger = { ...queue, settle };
+    const shared: Ledger = { ...queue, record };
     const worker: WorkerWorld = {
       ...world,
       unknownSince: undefined,
@@ -123,7 +124,7 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
 }
 
 /** A row as the payout that it orders. */
-export function orderOfRow(planned: PlannedPayout): PayoutOrder {
+export function orderOfRow(planned: Omit<PlannedPayout, "isAccepted">): PayoutOrder {
   const { amountPaisa, reference, recipient, methodId, name, description } = planned;
   return {
     amountPaisa,

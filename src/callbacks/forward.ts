@@ -74,11 +74,11 @@ function headersOf(about: ForwardOptions["about"]): Record<string, string> {
 }
 
 const verified: Record<Verdict, string> = {
-  genuine: "true",
+  verified: "true",
   forged: "false",
-  contradicted: "false",
+  mismatched: "false",
   unknown: "false",
-  unanswered: "unknown",
+  unchecked: "unknown",
 };
 
 /** The status that the sender gets: a redirect, or no answer, must not look like a yes. */

@@ -119,13 +119,13 @@ function aboutOf(found: Found[]): ForwardOptions["about"] {
   return { id: one.statement.id, status, amount };
 }
 
-/** Asks the service; without a usable answer the verdict is `unanswered`. */
+/** Asks the service; without a usable answer the verdict is `unchecked`. */
 async function check(callback: CallbackContent, look: Look): Promise<Verified> {
   try {
     return await verify(callback, look);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === "interrupted") throw error;
-    return { verdict: "unanswered", because: error.message, records: [], found: [] };
+    return { verdict: "unchecked", because: error.message, records: [], found: [] };
   }
 }
 
@@ -136,7 +136,7 @@ function findingOf({ verdict, records }: Checked): string {
 /** No answer this time changes nothing about an earlier verdict. */
 function isNew(judged: Checked & { finding: string }, before: StoredCallback): boolean {
   if (before.judged === null) return true;
-  return judged.verdict !== "unanswered" && judged.finding !== before.judged.finding;
+  return judged.verdict !== "unchecked" && judged.finding !== before.judged.finding;
 }
 
 function isHeld(number: number): Failure {

@@ -14,7 +14,7 @@ export interface Expected {
 
 interface Judgement {
   verdict: Verdict;
-  /** Why it is not genuine, in one sentence. */
+  /** Why it is not verified, in one sentence. */
   because: string | null;
 }
 
@@ -35,9 +35,9 @@ export function judge(
   const silent = subjects.find(({ claims, record }) => !claims.status.length && !hasEnded(record));
   return (
     judgements.find(({ verdict }) => verdict === "forged") ??
-    judgements.find(({ verdict }) => verdict === "contradicted") ??
-    (subjects.length > 1 ? contradicted("It is about more than one record.") : undefined) ??
-    (trouble ? contradicted("It says something twice, in one place.") : undefined) ??
+    judgements.find(({ verdict }) => verdict === "mismatched") ??
+    (subjects.length > 1 ? mismatched("It is about more than one record.") : undefined) ??
+    (trouble ? mismatched("It says something twice, in one place.") : undefined) ??
     (unknown === undefined ? undefined : notKnown(`The service does not know ${unknown}.`)) ??
     (unclear ? notKnown(`${unclear}, so that what it claims cannot be compared.`) : undefined) ??
     (found.every(({ record }) => record.status !== "Completed") && values.some(hints)
@@ -45,7 +45,7 @@ export function judge(
       : undefined) ??
     (silent
       ? notKnown(`It claims no status, and the service says ${silent.record.status}.`)
-      : { verdict: "genuine", because: null })
+      : { verdict: "verified", because: null })
   );
 }
 
@@ -63,8 +63,8 @@ function judgeRecord(one: Claimed & Found, looked: Claimed[], expected: Expected
     ...(isExpectedAmount(expected, record) ? [] : ["the amount that you expect"]),
     ...(isExpectedReference(expected, record) ? [] : ["the reference that you expect"]),
   ];
-  if (wrong.length === 0) return { verdict: "genuine", because: null };
-  return contradicted(`What the service has under ${statement.id} differs: ${wrong.join(", ")}.`);
+  if (wrong.length === 0) return { verdict: "verified", because: null };
+  return mismatched(`What the service has under ${statement.id} differs: ${wrong.join(", ")}.`);
 }
 
 /** Such as `payment.completed` as the name of an event: a handler may go by it. */
@@ -72,8 +72,8 @@ function hints({ name, value, isText }: NamedValue): boolean {
   return isText && name !== "description" && meansCompleted(value.split(/[^\p{L}]+/u).at(-1) ?? "");
 }
 
-function contradicted(because: string): Judgement {
-  return { verdict: "contradicted", because };
+function mismatched(because: string): Judgement {
+  return { verdict: "mismatched", because };
 }
 
 function notKnown(because: string): Judgement {

@@ -18,7 +18,7 @@ export interface NextLook {
 }
 
 /**
- * A callback that could not be verified yet, or is genuine and did not arrive, is tried for a day. Any
+ * A callback that could not be verified yet, or is verified and did not arrive, is tried for a day. Any
  * other may have come before the service's own database knew of it: it is looked at a few times more.
  *
  * @param lookedAt how often it was looked at since its verdict last changed
@@ -26,8 +26,8 @@ export interface NextLook {
 export function nextLookAfter(callback: StoredCallback, lookedAt: number): NextLook {
   const verdict = callback.judged?.verdict;
   const isToArrive = !hasArrived(callback, callback.forwarded?.to);
-  const isUrgent = verdict === "unanswered" || (verdict === "genuine" && isToArrive);
-  const isDoubted = verdict !== "genuine" && (callback.judged?.records.length ?? 0) > 0;
+  const isUrgent = verdict === "unchecked" || (verdict === "verified" && isToArrive);
+  const isDoubted = verdict !== "verified" && (callback.judged?.records.length ?? 0) > 0;
   if (!isUrgent && !isDoubted && !isToArrive) return { afterMs: null, isGivenUp: false };
   const isEnough = lookedAt > (isUrgent ? looks.patient : looks.brief);
   const pauseMs = pausesMs[Math.min(lookedAt, pausesMs.length) - 1] ?? 0;
@@ -39,8 +39,8 @@ export function hasArrived({ judged, forwarded }: StoredCallback, to: string | u
   if (to === undefined) return true;
   if (!judged || forwarded?.to !== to || forwarded.finding !== judged.finding) return false;
   const status = answerFor(forwarded.status);
-  // A handler that refuses what is not genuine has received it all the same.
-  const isHeard = judged.verdict !== "genuine" && status >= 400 && status < 500;
+  // A handler that refuses what is not verified has received it all the same.
+  const isHeard = judged.verdict !== "verified" && status >= 400 && status < 500;
   return status < 300 || (isHeard && ![408, 425, 429].includes(status));
 }
 
@@ -51,7 +51,7 @@ export function hasArrived({ judged, forwarded }: StoredCallback, to: string | u
 export function isOver(callback: StoredCallback, to: string | undefined): boolean {
   const checked = checkedBefore(callback);
   return (
-    checked?.verdict === "genuine" &&
+    checked?.verdict === "verified" &&
     checked.records.every(({ verified }) => !verified || hasEnded(verified)) &&
     hasArrived(callback, to)
   );

@@ -15,7 +15,7 @@ export type { CheckedRecord, Found };
 
 export interface Checked {
   verdict: Verdict;
-  /** Why it is not genuine, in one sentence. */
+  /** Why it is not verified, in one sentence. */
   because: string | null;
   records: CheckedRecord[];
 }

@@ -97,7 +97,7 @@ function unhurried({ look, limits, now, sleep, stopping }: WorkOptions): Look {
 function givenUp({ taken: { callback, verdict } }: Handled): string {
   const { number } = callback;
   const [why, replay] =
-    verdict === "unanswered"
+    verdict === "unchecked"
       ? ["the service did not answer for a day", `callback replay ${number}`]
       : ["your handler did not take it for a day", `callback replay ${number} --forward-to <url>`];
   return `Callback ${number} is given up: ${why}. 'lenden ${replay}' tries it again.`;

@@ -41,7 +41,13 @@ type Told = Omit<Step, "step">;
 
 async function* story(sandbox: RunningSandbox, context: Context): AsyncIterable<Told> {
   const { baseUrl, apiKey, payoutSecret } = sandbox;
-  const account = { baseUrl, apiKey, environment: "sandbox", name: "demo" } as const;
+  const account = {
+    baseUrl,
+    apiKey,
+    environment: "sandbox",
+    name: "demo",
+    ledgerAccount: {},
+  } as const;
   const world = await context.worldOf(account, payoutSecret);
   const methods = yield* methodsStory(world);
   const paymentMethodId = methods[0]?.id ?? "";

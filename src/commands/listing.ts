@@ -46,7 +46,7 @@ export function listCommand({ kind, group, idKey }: Listed): Command {
     },
     exits: ["access", "unreachable"],
     async run(input, context) {
-      const ledger = await context.ledger();
+      const ledger = await (input.refresh ? context.ledger() : context.records());
       const nowMs = context.host.now();
       const iso = (moment: typeof input.since) => moment && new Date(moment(nowMs)).toISOString();
       const filter = {
@@ -55,22 +55,19 @@ export function listCommand({ kind, group, idKey }: Listed): Command {
         until: iso(input.until),
         limit: input.limit ?? 50,
       };
-      if (input.refresh) await refresh(kind, filter, context);
+      if (input.refresh)
+        await refresh(ledger.list(kind, { ...filter, status: "Processing" }), context);
       const isNarrowed = [input.status, input.since, input.until].some((one) => one !== undefined);
-      return { operations: ledger.list(kind, filter), isNarrowed };
+      const { hasAllAccounts } = ledger;
+      return { operations: ledger.list(kind, filter), isNarrowed, hasAllAccounts };
     },
     json: ({ operations }) => operations.map((one) => listed(one, idKey)),
-    view: ({ operations, isNarrowed }) => tableOf(operations, { kind, group, isNarrowed }),
+    view: ({ operations, ...shown }) => tableOf(operations, { kind, group, ...shown }),
   });
 }
 
-async function refresh(
-  kind: Listed["kind"],
-  filter: { limit: number },
-  context: Context,
-): Promise<void> {
+async function refresh(processing: Operation[], context: Context): Promise<void> {
   const { refreshStatus, throwUnlessUnknown } = await import("../operations/refresh.ts");
-  const processing = (await context.ledger()).list(kind, { ...filter, status: "Processing" });
   const world = await context.world();
   const { unseen } = await refreshStatus(processing, world);
   if (unseen) throwUnlessUnknown(unseen, world);
@@ -78,18 +75,23 @@ async function refresh(
 
 /** An operation as scripts get it: what was asked, and what is known, by the service's names. */
 function listed(
-  { id, remoteId, asked, state, status: seen, createdAt, updatedAt }: Operation,
+  { id, remoteId, asked, state, status: seen, createdAt, updatedAt, account }: Operation,
   idKey: string,
 ) {
-  return { operation: id, [idKey]: remoteId, ...asked, state, status: seen, createdAt, updatedAt };
+  const known = { state, status: seen, createdAt, updatedAt, account };
+  return { operation: id, [idKey]: remoteId, ...asked, ...known };
 }
 
 interface Shown extends Pick<Listed, "kind" | "group"> {
   /** Whether some may have been left out, as the flags said. */
   isNarrowed: boolean;
+  hasAllAccounts: boolean;
 }
 
-function tableOf(operations: Operation[], { kind, group, isNarrowed }: Shown): View {
+function tableOf(
+  operations: Operation[],
+  { kind, group, isNarrowed, hasAllAccounts }: Shown,
+): View {
   const who = { payment: "description", payout: "recipientNumber", refund: "accountNumber" }[kind];
   const create = { pay: "pay create", payout: "payout send", refund: "refund create" }[group];
   return {
@@ -101,6 +103,7 @@ function tableOf(operations: Operation[], { kind, group, isNarrowed }: Shown): V
       { key: who, label: { payment: "DESCRIPTION", payout: "TO", refund: "ACCOUNT" }[kind] },
       { key: "status", label: "STATUS" },
       { key: "createdAt", label: "SENT" },
+      ...(hasAllAccounts ? [{ key: "account", label: "ACCOUNT" }] : []),
     ],
     rows: operations.map((operation) => rowOf(operation, who)),
     empty: isNarrowed
@@ -127,6 +130,7 @@ function rowOf(
         operation.state === "CONFLICT" ? operation.state : (operation.status ?? operation.state),
       ),
       createdAt: time(operation.createdAt),
+      account: text(operation.account),
     },
   };
 }

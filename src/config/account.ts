@@ -12,9 +12,40 @@ export interface Account {
   baseUrl: string;
   /** The profile's name, or `environment variables`. */
   name: string;
+  /** What names its account in the ledger (product.md §6). */
+  ledgerAccount: LedgerAccount;
 }
 
-type Chosen = Pick<Settings, "profile" | "environment" | "baseUrl" | "shadows">;
+export interface LedgerAccount {
+  /** LENDEN_ACCOUNT. */
+  named?: string | undefined;
+  /** The account that the profile stored, if the key is the profile's own. */
+  joins?: string | undefined;
+  /** The profile, if the key is its own: a new account gets its name. */
+  proposed?: string | undefined;
+}
+
+/** Whose records are read: as far as it is known without asking a keychain, a program or the API. */
+export interface RecordsOwner extends Omit<Account, "apiKey" | "environment" | "baseUrl"> {
+  apiKey: string | undefined;
+  environment: Environment | undefined;
+}
+
+/** The account of a command that only reads the ledger, which needs no key. */
+export function recordsOwner(settings: Settings, stored: Profiles): RecordsOwner {
+  const { apiKey, profile, account } = settings;
+  const key = apiKey && "text" in apiKey.value ? readApiKey(apiKey.value.text) : undefined;
+  const environment = key?.ok ? key.value.environment : settings.environment;
+  const own = profile && stored.profiles[profile.value];
+  return {
+    apiKey: key?.ok ? key.value.text : undefined,
+    environment,
+    name: profile?.value ?? "environment variables",
+    ledgerAccount: { named: account, joins: own?.account, proposed: profile?.value },
+  };
+}
+
+type Chosen = Pick<Settings, "profile" | "environment" | "baseUrl" | "shadows" | "account">;
 
 /**
  * The environment lock: the key's prefix, the profile's environment and the base URL must agree,
@@ -37,7 +68,25 @@ export function lockedAccount(key: Sourced<string>, settings: Chosen, stored: Pr
     environment: apiKey.environment,
     baseUrl: baseUrlText(url),
     name: settings.profile?.value ?? "environment variables",
+    ledgerAccount: ledgerAccountOf(key.source, url, settings, stored),
   };
+}
+
+/**
+ * An unknown key from the environment never joins the account of a profile. Every local sandbox is an account
+ * of its own, so that the next key of a profile for one does not join either.
+ */
+function ledgerAccountOf(
+  keySource: string,
+  url: URL,
+  { profile, account }: Chosen,
+  stored: Profiles,
+): LedgerAccount {
+  const name = profile?.value;
+  const isOwnKey = name !== undefined && keySource.endsWith(`profile ${name}`);
+  if (!isOwnKey || !Object.hasOwn(stored.profiles, name)) return { named: account };
+  const joins = isLoopback(url) ? undefined : stored.profiles[name]?.account;
+  return { named: account, joins, proposed: name };
 }
 
 /** Holds a profile that is to be kept against the same lock, whatever it replaces. */
@@ -58,6 +107,7 @@ export function profileAccount(
     environment,
     baseUrl: baseUrl === undefined ? undefined : { value: baseUrl, source: "the profile" },
     shadows: [],
+    account: undefined,
   };
   for (const text of noticesOf(settings)) notice(text);
   return lockedAccount(apiKey, settings, { ...stored, profiles: others });

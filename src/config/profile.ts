@@ -14,6 +14,8 @@ export type SecretSource = z.infer<typeof secretSource>;
 const profile = z.strictObject({
   environment: z.enum(environments),
   baseUrl: z.string(),
+  /** The ledger's account that the profile's keys belong to. */
+  account: z.optional(z.string()),
   apiKey: z.optional(secretSource),
   payoutSecret: z.optional(secretSource),
   redirectUrl: z.optional(z.string()),

@@ -2,7 +2,7 @@ import { type Paisa, readAmount } from "../contract/amount.ts";
 import { type Environment, repeatable } from "../contract/keys.ts";
 import type { NumberFormat } from "../contract/mobile.ts";
 import { isLoopback, parseUrl } from "../contract/url.ts";
-import { Failure } from "../failure.ts";
+import { Failure, usage } from "../failure.ts";
 import { didYouMean } from "../nearest.ts";
 import type { Profile, Profiles, SecretSource } from "./profile.ts";
 
@@ -26,6 +26,8 @@ export interface Settings {
   numberFormat: Sourced<NumberFormat>;
   /** Larger sums are typed by the person who sends them with real money. */
   confirmAbove: Sourced<Paisa>;
+  /** LENDEN_ACCOUNT: the ledger's account of this run. */
+  account: string | undefined;
   /** Values of the profile that an environment variable or a flag hides, as sentences. */
   shadows: string[];
 }
@@ -74,6 +76,7 @@ export function resolveSettings(
     method: of(own?.method),
     numberFormat: of(own?.numberFormat) ?? { value: "local", source: "default" },
     confirmAbove: of(paisaIn(own?.confirmAbove)) ?? { value: 10_000_00n, source: "default" },
+    account: accountIn(env),
     shadows: [
       ...hiddenProfile(profile, stored),
       ...shadow("base URL", baseUrl, own?.baseUrl),
@@ -81,6 +84,13 @@ export function resolveSettings(
       ...shadow("payout secret", payoutSecret, own?.payoutSecret),
     ],
   };
+}
+
+function accountIn({ LENDEN_ACCOUNT: name }: Env): string | undefined {
+  if (name === undefined || /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) return name;
+  throw usage([
+    `LENDEN_ACCOUNT: ${JSON.stringify(name)} is not a valid account name. Use 1 to 64 letters, digits, dots, hyphens and underscores.`,
+  ]);
 }
 
 function chosenProfile(

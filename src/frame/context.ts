@@ -47,6 +47,8 @@ export interface Context {
   world(): Promise<World>;
   /** The ledger of the account. */
   ledger(): Promise<Ledger>;
+  /** The ledger for a command that only reads it: needs no API key. Without an account it has all of them. */
+  records(): Promise<Ledger>;
   /** The ledger as a file: of all accounts at once, and without a key. */
   ledgerMaintenance(): Promise<LedgerMaintenance>;
   /** An id as it was typed, or the newest one of its kind in the ledger: `@last`, `@2`, … */

@@ -5,7 +5,16 @@ import { type Columns, type ReplayedEvent, replay } from "./replay.ts";
 
 /** Something in the ledger that is not as the events tell. */
 export interface Finding {
-  kind: "operation" | "account" | "batch" | "callback" | "table" | "index" | "trigger" | "view";
+  kind:
+    | "operation"
+    | "account"
+    | "key"
+    | "batch"
+    | "callback"
+    | "table"
+    | "index"
+    | "trigger"
+    | "view";
   /** An ID, or the number where there is none. */
   name: string;
   problem: "changed" | "missing" | "added";
@@ -17,6 +26,7 @@ export interface Finding {
 export function* auditRows(database: Database): Iterable<Finding> {
   yield* auditOperations(database);
   yield* auditRecorded(database, { table: "accounts", kind: "account", event: "account" });
+  yield* auditRecorded(database, { table: "account_keys", kind: "key", event: "key" });
   yield* auditRecorded(database, {
     ...{ table: "batches", kind: "batch", event: "plan" },
     where: "digest IS NOT NULL",
@@ -82,8 +92,8 @@ function* operationsIn(database: Database): Iterable<OperationWithEvents> {
 }
 
 interface RecordedTable {
-  table: "accounts" | "batches";
-  kind: "account" | "batch";
+  table: "accounts" | "account_keys" | "batches";
+  kind: "account" | "key" | "batch";
   event: string;
   where?: string;
 }
@@ -99,13 +109,13 @@ function* auditRecorded(
   );
   for (const { data } of events.all(event)) {
     const recorded = recordedIn(String(data));
-    if (recorded) told.set(recorded.row.number ?? "", recorded);
+    if (recorded) told.set(keyOf(recorded.row), recorded);
   }
   for (const found of database.prepare(`SELECT * FROM ${table} WHERE ${where}`).all()) {
     const row = immutableColumns(found);
-    const recorded = told.get(row.number ?? "");
-    told.delete(row.number ?? "");
     const name = nameOf(row);
+    const recorded = told.get(keyOf(row));
+    told.delete(keyOf(row));
     if (!recorded) yield { kind, name, problem: "added", columns: [] };
     else {
       const changed = differences(recorded.row, row);
@@ -135,8 +145,13 @@ function recordedIn(data: string): { row: Columns; rows: string | undefined } | 
   }
 }
 
-function nameOf({ id, number }: Columns): string {
-  return id ?? number ?? "";
+function nameOf({ id, number, key_hash: key }: Columns): string {
+  return key ?? id ?? number ?? "";
+}
+
+/** Two accounts may have a batch of one ID. */
+function keyOf({ number, environment, key_hash: key }: Columns): string {
+  return number ?? `${environment} ${key}`;
 }
 
 function* auditCallbacks(database: Database): Iterable<Finding> {

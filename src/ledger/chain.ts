@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { Database } from "../sqlite/database.ts";
 
 /** What happened to an operation, or to the ledger as a whole; never changed, never deleted. */
@@ -21,27 +21,28 @@ const pageSize = 1000;
 export function openChain(database: Database) {
   const newest = database.prepare("SELECT hash FROM events ORDER BY number DESC LIMIT 1");
   const add = database.prepare(
-    `INSERT INTO events (operation, batch, at, event, data, hash)
+    `INSERT INTO events (operation, batch, at, event, data, commit_id, hash)
      SELECT CAST(value ->> 0 AS INTEGER), CAST(value ->> 1 AS INTEGER), value ->> 2, value ->> 3,
-       value ->> 4, value ->> 5
+       value ->> 4, value ->> 5, value ->> 6
      FROM json_each(?) ORDER BY key`,
   );
   return {
     /** Inside a transaction, or two processes could both follow the same event. */
     append(events: Event[]): void {
       const transaction = database.transactionCount();
-      const own = tips.get(database);
+      const last = tips.get(database);
       // Inside one transaction no other process can have added an event.
-      let before =
-        own?.transaction === transaction ? own.hash : String(newest.get()?.hash ?? beginning);
+      const own = last?.transaction === transaction ? last : undefined;
+      const commitId = own?.commitId ?? randomBytes(12).toString("base64url");
+      let before = own?.hash ?? String(newest.get()?.hash ?? beginning);
       const linked = events.map(({ at, event, data, ...about }) => {
         const operation = about.operation === null ? null : String(about.operation);
         const batch = about.batch === undefined ? null : String(about.batch);
-        before = hashOf({ operation, batch, at, event, data, commitId: null }, before);
-        return [operation, batch, at, event, data, before];
+        before = hashOf({ operation, batch, at, event, data, commitId }, before);
+        return [operation, batch, at, event, data, commitId, before];
       });
       add.run(JSON.stringify(linked));
-      tips.set(database, { transaction, hash: before });
+      tips.set(database, { transaction, commitId, hash: before });
     },
 
     /** How many events follow each other, and the first that does not follow from the one before it. */
@@ -61,7 +62,7 @@ export function openChain(database: Database) {
 }
 
 /** Of a database, not of a chain: several parts of a run may append to it in one transaction. */
-const tips = new WeakMap<Database, { transaction: number; hash: string }>();
+const tips = new WeakMap<Database, { transaction: number; commitId: string; hash: string }>();
 
 /**
  * Page by page: memory does not grow with the history. A page is one text, because a value that is

@@ -1,25 +1,14 @@
-import type { Change, Changed } from "./changes.ts";
-import type { Claim } from "./claiming.ts";
-import type { Ledger } from "./ledger.ts";
-import type { Taken } from "./settling.ts";
+import {
+  type ChangeAnswer,
+  type ChangeRequest,
+  createSingleChanges,
+  type Ledger,
+} from "./ledger.ts";
 
-type Maybe<Value> = Value | Promise<Value>;
-
-/** A ledger whose claims and outcomes may wait for a commit that they share with others. */
-export interface SharedLedger extends Omit<Ledger, "apply" | "claim" | "settle"> {
-  claim(...request: Parameters<Ledger["claim"]>): Maybe<Claim[]>;
-  settle(...request: Parameters<Ledger["settle"]>): Maybe<Taken | undefined>;
-}
-
-/** A ledger that applies all changes of a call in one commit, durable when it returns or resolves. */
-interface CommittingLedger extends Omit<Ledger, "apply"> {
-  apply(changes: Change[]): Maybe<Changed[]>;
-}
-
-/** Changes of one caller, who continues only after their commit. */
+/** Requests of one caller, who continues only after their commit. */
 interface Waiting {
-  changes: Change[];
-  resolve(answers: Changed[]): void;
+  requests: ChangeRequest[];
+  resolve(answers: ChangeAnswer[]): void;
   reject(error: unknown): void;
 }
 
@@ -30,10 +19,7 @@ interface Waiting {
  *
  * @param soon runs something after all that can run at this moment
  */
-export function withCommitQueue(
-  { apply, ...ledger }: CommittingLedger,
-  soon: (work: () => void) => void,
-): SharedLedger {
+export function withCommitQueue(ledger: Ledger, soon: (work: () => void) => void): Ledger {
   const waiting: Waiting[] = [];
   let isScheduled = false;
   let failed: { error: unknown } | undefined;
@@ -41,8 +27,8 @@ export function withCommitQueue(
   const commitNext = async (): Promise<void> => {
     const group = waiting.splice(0);
     try {
-      const answers = (await apply(group.flatMap(({ changes }) => changes))).values();
-      for (const { changes, resolve } of group) resolve(changes.map(() => answers.next().value));
+      const answers = await ledger.change(group.flatMap(({ requests }) => requests));
+      for (const { requests, resolve } of group) resolve(answers.splice(0, requests.length));
     } catch (error) {
       failed = { error };
       for (const { reject } of [...group, ...waiting.splice(0)]) reject(error);
@@ -52,27 +38,14 @@ export function withCommitQueue(
     while (waiting.length > 0) await commitNext();
     isScheduled = false;
   };
-  const request = (changes: Change[]): Promise<Changed[]> =>
+  const change = (requests: ChangeRequest[]): Promise<ChangeAnswer[]> =>
     new Promise((resolve, reject) => {
       if (failed) return reject(failed.error);
-      waiting.push({ changes, resolve, reject });
+      waiting.push({ requests, resolve, reject });
       if (isScheduled) return;
       isScheduled = true;
       soon(() => void commitAll());
     });
 
-  return {
-    ...ledger,
-    claim: async (intents) => {
-      const answers = await request(intents.map((intent) => ({ kind: "claim", intent })));
-      return answers.map((answer) => {
-        if (answer && answer.kind !== "taken") return answer;
-        throw new Error("the ledger gave no answer to a claim");
-      });
-    },
-    settle: async ({ number }, outcome, { letGo }) => {
-      const [answer] = await request([{ kind: "settle", number, outcome, letGo }]);
-      return answer?.kind === "taken" ? answer : undefined;
-    },
-  };
+  return { ...ledger, change, ...createSingleChanges(change) };
 }

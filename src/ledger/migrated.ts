@@ -3,7 +3,7 @@ import { type Acceptance, recordAcceptance } from "./acceptance.ts";
 import { batchOf } from "./batches/from-row.ts";
 import { digestOf } from "./batches/plan.ts";
 import { setRowDigest } from "./callbacks/row-digest.ts";
-import { recordAccount, recordPlan } from "./recorded.ts";
+import { recordAccount, recordKey, recordPlan } from "./recorded.ts";
 
 /**
  * Records what was in the ledger before accounts and plans were part of the chain. A plan that was
@@ -13,6 +13,10 @@ export function recordExisting(database: Database): void {
   const at = new Date().toISOString();
   for (const { number } of database.prepare("SELECT number FROM accounts").all())
     recordAccount(database, BigInt(number ?? 0n), at);
+  for (const row of database.prepare("SELECT environment, key_hash FROM account_keys").all())
+    recordKey(database, {
+      ...{ environment: String(row.environment), keyHash: String(row.key_hash), at },
+    });
   const planned = database.prepare("SELECT * FROM batches WHERE digest IS NOT NULL").all();
   for (const { number, plan } of planned.map(batchOf))
     if (plan?.digest === digestOf(database, number)) recordPlan(database, number, at);

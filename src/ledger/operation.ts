@@ -1,33 +1,27 @@
 import type { Paisa } from "../contract/amount.ts";
 import type { State } from "../state.ts";
 
-/** What was done: the five things that this machine sends to change something. */
+/** What was done: the five kinds of request that change something at the API. */
 export type Kind = "payment" | "payout" | "refund" | "cancel" | "trigger";
 
-/** The account that an operation belongs to; ids of one mean nothing in another. */
-export interface Owner {
-  profile: string;
-  environment: string;
-  baseUrl: string;
-  /** Tells keys apart without holding them. */
-  keyId: string;
-}
-
-/** What is about to be sent, written down before any byte of it leaves (I1). */
+/** What is about to be sent, recorded before any byte of it leaves (I1). */
 export interface Intent {
   kind: Kind;
   /** A payout's `merchantRef`; null for everything else. */
   reference: string | null;
-  /** One reference has one fingerprint for ever (I2). */
-  fingerprint: string;
+  /** Null if a raw body has an amount that cannot be read. */
   amountPaisa: Paisa | null;
   /**
-   * The payment that a refund pays back; the record that a cancel or a trigger moves; the cancelled
-   * operation that a payout stands in for.
+   * The payment of a refund; the record of a cancel or a trigger; the cancelled payout that a payout
+   * replaces (P24).
    */
   target: string | null;
-  /** The request as it was asked for, without secrets, timestamp and signature. */
+  /** The request's body without secrets, timestamp and signature. */
   asked: Record<string, unknown>;
+  /** The method's name as it was given; the request has its ID. */
+  methodName?: string | null;
+  /** The number of the batch that this payout is a row of. */
+  batch?: bigint | null;
 }
 
 /** An intent with a reference: a payout's. */
@@ -36,55 +30,83 @@ export interface ReferencedIntent extends Intent {
 }
 
 export interface Operation extends Intent {
-  /** `OP` and a ULID: what `ledger show` and `ledger resolve` take. */
+  /** `OP` and a ULID: what `ledger show` and `ledger resolve` accept. */
   id: string;
   /** Rises with every operation of this ledger. */
   number: bigint;
+  methodName: string | null;
+  batch: bigint | null;
   state: State;
-  /** The service's id, once it is known. */
+  /** The API's ID, once it is known. */
   remoteId: string | null;
-  /** The last status that the service told, and nothing else. */
+  /** The last status that the API returned, and nothing else. */
   status: string | null;
-  /** Why it stands where it stands, where there is a reason: a kind of failure, and its sentence. */
+  /** Why it is in this state, if there is a reason: a kind of failure, and its sentence. */
   code: string | null;
   message: string | null;
   attempts: number;
   /** ISO 8601. */
   createdAt: string;
-  /** Since when it may have been sent: it may have been begun anew after it was known not to have been. */
+  /** When it may first have been sent: later than `createdAt` if it was sent again after it was proved not sent. */
   openedAt: string;
   updatedAt: string;
-  /** Who works on it at this moment: nobody, or a process. */
+  /** When the API confirmed it, ISO 8601. */
+  acceptedAt: string | null;
+  /** When lenden first retrieved it as Completed, ISO 8601. */
+  completedAt: string | null;
+  /** Where a customer pays, for a payment. */
+  paymentUrl: string | null;
+  /** The process that works on it now, if any. */
   holder: Holder | null;
-  /** Who started it, and with which command. */
+  /** The operating-system user who started it, and the command's name. */
   user: string;
   command: string;
   profile: string;
   environment: string;
   baseUrl: string;
+  /** The account's name, and the hash of the API key that sent it. */
+  account: string;
+  keyHash: string;
 }
 
-/** A process that works on an operation; a lock that dies with it. */
+/** A process that works on an operation or a batch. Its lock ends with the process. */
 export interface Holder {
   pid: number;
-  /** The name of what the operating system keeps locked for it. */
+  /** The name of the file that the operating system keeps locked for it. */
   lock: string;
   machine: string;
+  /** ISO 8601. */
   since: string;
 }
 
-/** What came of an attempt, or of looking later. */
+/** What an attempt or a later status check showed. */
 export interface Outcome {
   state: State;
   remoteId?: string | undefined;
   status?: string;
-  /** Whether the head of the request reached a socket. */
+  /** True if the head of the request reached a socket; absent for a status check. */
   sent?: boolean;
   /** A kind of failure, and its sentence. */
   code?: string;
   message?: string;
-  /** The first 4 KiB of an answer that nobody understood. */
+  /** The first 4 KiB of a response that lenden could not read. */
   answer?: string;
-  /** The service's id of a record that is not this operation's (CONFLICT). */
+  /** The API's ID of a record that is not this operation's (CONFLICT). */
   otherId?: string;
+  /** Where a customer pays. */
+  paymentUrl?: string;
+}
+
+/** Who started an operation: what the operating system and the environment show. */
+export interface Actor {
+  /** The operating-system user of the process. */
+  user: string;
+  machine: string;
+  pid: number;
+  /** The login name, if it differs from the user. */
+  login?: string;
+  /** The person who ran sudo. */
+  sudoUser?: string;
+  /** The address that an SSH session came from. */
+  sshFrom?: string;
 }

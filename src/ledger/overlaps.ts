@@ -1,12 +1,10 @@
 import type { Paisa } from "../contract/amount.ts";
 import type { Database, Row } from "../sqlite/database.ts";
 import type { State } from "../state.ts";
-import { accountInSql } from "./account.ts";
-import type { Owner } from "./operation.ts";
-import { payeeInSql, payeeOf } from "./payee.ts";
-import { reader, stateIn } from "./rows.ts";
-import { lastBegunAt } from "./select.ts";
-import { isFreeInSql } from "./state-in-sql.ts";
+import { payeeOf } from "./payee.ts";
+import type { RunAccount } from "./sqlite/accounts.ts";
+import { lastBegunAt, reader, samePayoutInSql, stateIn } from "./sqlite/operation-rows.ts";
+import type { Owner } from "./worker.ts";
 
 /** A payout as far as it decides whether another one repeats it. */
 export interface RecipientAmount {
@@ -57,22 +55,16 @@ interface OverlapScope {
  * of the environment; in a sandbox in the own account only, because every local sandbox is a world of its
  * own. Ask for some hundred rows at a time.
  */
-export function openOverlaps(database: Database, { baseUrl, keyId, environment }: Owner) {
+export function openOverlaps(database: Database, { environment }: Owner, own: RunAccount) {
   const isProduction = environment === "production";
   const scope = (table: string) =>
     isProduction ? `${table}.environment = ?2` : `${table}.account = ?2`;
   const known = isProduction ? knownInEnvironment : knownInAccount;
 
-  /** The number of the own account; null before it has anything in the ledger. */
-  const account = (): bigint | null => {
-    const found = database.prepare(`SELECT ${accountInSql} AS number`).get(baseUrl, keyId);
-    return typeof found?.number === "bigint" ? found.number : null;
-  };
-
   /** The values of ?1 to ?3: what is asked about, the scope, and the own account. */
   const valuesFor = (asked: unknown[]): (string | bigint | null)[] => {
-    const own = account();
-    return [JSON.stringify(asked), isProduction ? environment : own, own];
+    const account = own.number();
+    return [JSON.stringify(asked), isProduction ? environment : account, account];
   };
 
   return {
@@ -97,13 +89,15 @@ export function openOverlaps(database: Database, { baseUrl, keyId, environment }
 
     /** Rows of the own account's open batches that were not sent, by their references. */
     plannedReferences: (references: string[]): Map<string, PlannedReference[]> => {
-      const found = database.prepare(plannedByReference).all(JSON.stringify(references), account());
+      const found = database
+        .prepare(plannedByReference)
+        .all(JSON.stringify(references), own.number());
       return grouped(found, "reference", plannedOf);
     },
 
     /** The batch that planned a row with this reference and was not cancelled, sent or not. */
     batchOfReference: (reference: string): string | undefined => {
-      const found = database.prepare(batchByReference).get(reference, account());
+      const found = database.prepare(batchByReference).get(reference, own.number());
       return found && String(found.id);
     },
 
@@ -172,32 +166,21 @@ function plannedOf(row: Row): PlannedReference {
   };
 }
 
-const recipient = "json_extract(o.asked, '$.recipientNumber')";
-const payee = payeeInSql(recipient);
-
-/** When the API confirmed a payout; one that was sent again counts from then on. */
-const acceptedAt = `coalesce(
-  (SELECT min(e.at) FROM events e WHERE e.operation = o.number
-    AND e.data ->> 'state' = 'CONFIRMED' AND e.at >= coalesce(o.reopened_at, o.created_at)),
-  o.updated_at)`;
-
 // CROSS JOIN makes SQLite begin with the rows that are asked about, and use the index for each.
 const sentInSql = (scope: string) => `
   SELECT a.key AS place, o.reference, o.state, o.account IS ?3 AS is_own,
-    CASE WHEN o.state = 'CONFIRMED' THEN ${acceptedAt} ELSE ${lastBegunAt} END AS at
+    CASE WHEN o.state = 'CONFIRMED' THEN o.accepted_at ELSE ${lastBegunAt} END AS at
   FROM json_each(?1) a CROSS JOIN operations o
-    ON o.amount_paisa = a.value ->> 'amount' AND ${payee} = a.value ->> 'payee'
+    ON o.amount_paisa = a.value ->> 'amount' AND o.recipient_key = a.value ->> 'payee'
   WHERE o.kind = 'payout' AND ${scope} AND o.reference IS NOT a.value ->> 'reference'
-    AND (o.state IN ('INTENT', 'UNCERTAIN', 'CONFLICT')
-      OR (o.state = 'CONFIRMED' AND o.status IS NOT 'Cancelled'
-        AND o.updated_at >= ?5 AND ${acceptedAt} >= ?5))
+    AND (o.phase = 'unresolved' OR (o.phase = 'live' AND o.accepted_at >= ?5))
     AND NOT EXISTS (SELECT 1 FROM batch_rows r
-      WHERE r.batch = ?4 AND r.reference = o.reference AND r.fingerprint = o.fingerprint)
+      WHERE r.batch = ?4 AND r.reference = o.reference AND ${samePayoutInSql})
   ORDER BY a.key, at DESC`;
 
 const isOpenPlan = "b.digest IS NOT NULL AND b.cancelled_at IS NULL";
 /** A row of such a plan that was not sent. */
-const isOpenRow = `${isOpenPlan} AND (o.state IS NULL OR ${isFreeInSql})`;
+const isOpenRow = `${isOpenPlan} AND (o.phase IS NULL OR o.phase = 'free')`;
 const plansOfRows = `JOIN batches b ON b.number = r.batch
   LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference`;
 
@@ -205,7 +188,7 @@ const plannedInSql = (scope: string) => `
   SELECT a.key AS place, r.reference, b.id AS batch, b.account IS ?3 AS is_own
   FROM json_each(?1) a CROSS JOIN batch_rows r
     ON r.amount_paisa = a.value ->> 'amount'
-      AND ${payeeInSql("r.recipient")} = a.value ->> 'payee' ${plansOfRows}
+      AND r.recipient_key = a.value ->> 'payee' ${plansOfRows}
   WHERE ${scope} AND ${isOpenRow} AND b.number IS NOT ?4
     AND r.reference IS NOT a.value ->> 'reference'
   ORDER BY a.key, b.number DESC, r.row`;
@@ -221,8 +204,7 @@ const batchByReference = `
   WHERE r.reference = ? AND b.account = ? AND ${isOpenPlan}
   ORDER BY b.number DESC LIMIT 1`;
 
-const knownColumns = `o.id, o.reference, ${recipient} AS recipient, o.amount_paisa,
-  json_extract(o.asked, '$.paymentMethodId') AS method_id, o.account IS ?3 AS is_own,
+const knownColumns = `o.id, o.reference, o.recipient_key AS recipient, o.amount_paisa, o.method_id, o.account IS ?3 AS is_own,
   o.state, o.status, o.code, ${lastBegunAt} AS sent_at, o.updated_at`;
 
 const knownInAccount = `SELECT ${knownColumns}

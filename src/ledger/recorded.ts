@@ -3,16 +3,28 @@ import type { Database, Row, Value } from "../sqlite/database.ts";
 import { openChain } from "./chain.ts";
 
 /**
- * Accounts and batch plans do not change after they were created. The chain has an event with the
+ * Accounts, their keys and batch plans do not change after they were created. The chain has an event with the
  * whole row of each, so that `ledger check` detects a change of any column.
  */
-type Recorded = "account" | "plan";
+type Recorded = "account" | "key" | "plan";
 
 /** Inside the transaction that creates the account. */
 export function recordAccount(database: Database, number: bigint, at: string): void {
   const row = database.prepare("SELECT * FROM accounts WHERE number = ?").get(number);
   if (!row) throw new Error("the ledger lost an account that it just had");
   append(database, { at, event: "account" }, { row: immutableColumns(row) });
+}
+
+/** Inside the transaction that stores the key of an account. */
+export function recordKey(
+  database: Database,
+  { environment, keyHash, at }: { environment: string; keyHash: string; at: string },
+): void {
+  const row = database
+    .prepare("SELECT * FROM account_keys WHERE environment = ? AND key_hash = ?")
+    .get(environment, keyHash);
+  if (!row) throw new Error("the ledger lost a key that it just had");
+  append(database, { at, event: "key" }, { row: immutableColumns(row) });
 }
 
 /** Inside the transaction that makes the plan count. */
@@ -51,7 +63,7 @@ export function digestOfRows(database: Database, batch: bigint): string {
   const hash = createHash("sha256");
   const page = database.prepare(
     `SELECT row, line, reference, amount_paisa, recipient, method_id, method, name, description,
-       cells, fingerprint, accepted
+       cells, fingerprint, accepted, recipient_key
      FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row LIMIT ${rowsPerPage}`,
   );
   for (let after = -(2n ** 63n); ; ) {

@@ -1,3 +1,8 @@
+import { phaseOf, type State, states } from "../state.ts";
+import { type Changing, decideOutcome } from "./decide.ts";
+import type { Kind, Outcome } from "./operation.ts";
+import { listedOf } from "./sqlite/operation-rows.ts";
+
 /** An event of one operation, as it is stored. */
 export interface ReplayedEvent {
   at: string;
@@ -6,7 +11,7 @@ export interface ReplayedEvent {
   data: string;
 }
 
-/** The columns of an operation by name, as text. */
+/** The columns of a row by name, as text. */
 export type Columns = Record<string, string | null>;
 
 /** What the columns of an operation have to be; without those that its events do not tell. */
@@ -17,64 +22,105 @@ export interface Replayed {
 }
 
 /**
- * Replays the events of an operation: what was asked is as in the intent, and the rest is as the last
+ * Replays the events of an operation: what was requested is as in the intent, and the rest is as the last
  * event left it. Undefined without a readable intent.
  */
 export function replay(events: ReplayedEvent[]): Replayed | undefined {
-  const [intent, ...later] = events;
-  const asked = intent?.event === "intent" ? fieldsIn(intent.data) : undefined;
-  if (!intent || !asked) return undefined;
-  const columns: Columns = {
-    id: text(asked.id),
-    kind: text(asked.kind),
-    reference: text(asked.reference),
-    fingerprint: text(asked.fingerprint),
-    amount_paisa: text(asked.amountPaisa),
-    target: text(asked.target),
-    asked: JSON.stringify(asked.asked),
-    user: text(asked.user),
-    command: text(asked.command),
-    created_at: intent.at,
-    state: "INTENT",
-    remote_id: null,
-    status: null,
-    code: null,
-    message: null,
-    attempts: "0",
-    updated_at: intent.at,
-    reopened_at: null,
-    resumed_at: null,
-  };
-  for (const event of later) apply(event, columns);
-  const isOld = asked.account === undefined;
-  if (!isOld) {
-    columns.account = text(asked.account);
-    columns.profile = text(asked.profile);
-    columns.environment = text(asked.environment);
+  const [intent, ...later] = events.map((one) => ({ ...one, data: fieldsIn(one.data) }));
+  if (intent?.event !== "intent" || !intent.data) return undefined;
+  const { at: createdAt, data } = intent;
+  let now: Changing = nothingYet;
+  let [updatedAt, reopenedAt, resumedAt]: (string | null)[] = [createdAt, null, null];
+  for (const { at, event, data: told } of later) {
+    updatedAt = at;
+    if (event === "resumed" || event === "reopened") resumedAt = at;
+    if (event === "reopened") reopenedAt = at;
+    if (event === "reopened") now = { ...now, state: "INTENT" };
+    const sent = event === "attempt" ? { sent: true } : {};
+    if (event === "attempt" || event === "look")
+      now = decideOutcome(now, { ...outcomeIn(told ?? {}), ...sent }, at);
   }
-  return { columns, mayDiffer: isOld ? differencesOfOld(events) : never };
+  const isOld = data.keyHash === undefined;
+  const columns = {
+    ...intended(data, isOld),
+    created_at: createdAt,
+    updated_at: updatedAt ?? null,
+    reopened_at: reopenedAt ?? null,
+    resumed_at: resumedAt ?? null,
+    ...changed(now),
+  };
+  return { columns, mayDiffer: isOld ? differencesOfOld(events) : () => false };
 }
 
-const never = (): boolean => false;
+const nothingYet: Changing = {
+  ...{ state: "INTENT", remoteId: null, status: null, code: null, message: null, attempts: 0 },
+  ...{ acceptedAt: null, completedAt: null, paymentUrl: null },
+};
 
-/** Changes the columns as lenden did at that event. A million operations are replayed in one check. */
-function apply({ at, event, data }: ReplayedEvent, columns: Columns): void {
-  columns.updated_at = at;
-  if (event === "resumed" || event === "reopened") columns.resumed_at = at;
-  if (event === "reopened") {
-    columns.state = "INTENT";
-    columns.reopened_at = at;
-  }
-  if (event !== "attempt" && event !== "look") return;
-  if (event === "attempt") columns.attempts = String(Number(columns.attempts) + 1);
-  const { state, remoteId, status, code, message } = fieldsIn(data) ?? {};
-  // What the outcome does not tell stays, except for the reason of another state.
-  const before = columns.state;
-  columns.state = text(state);
-  columns.remote_id = text(remoteId) ?? columns.remote_id ?? null;
-  columns.status = text(status) ?? columns.status ?? null;
-  columns.code = text(code);
-  columns.message = text(message) ?? (columns.state === before ? (columns.message ?? null) : null);
+/** The columns that never change. Events of earlier versions do not name the account and the key. */
+function intended(data: Fields, isOld: boolean): Columns {
+  const asked = isFields(data.asked) ? data.asked : {};
+  const kind: Kind = data.kind === "payout" ? "payout" : "payment";
+  const { recipient, recipientName, methodId, description } = listedOf({ kind, asked });
+  const told = {
+    id: text(data.id),
+    kind: text(data.kind),
+    reference: text(data.reference),
+    amount_paisa: text(data.amountPaisa),
+    target: text(data.target),
+    asked: JSON.stringify(data.asked),
+    user: text(data.user),
+    command: text(data.command),
+    recipient_key: recipient,
+    recipient_name: recipientName,
+    method_id: methodId,
+    description,
+  };
+  if (isOld) return { ...told, fingerprint: text(data.fingerprint) };
+  return {
+    ...told,
+    fingerprint: "",
+    account: text(data.account),
+    environment: text(data.environment),
+    profile: text(data.profile),
+    base_url: text(data.baseUrl),
+    key_hash: text(data.keyHash),
+    method_name: text(data.methodName),
+    batch: text(data.batch),
+    actor: text(data.actor),
+  };
+}
+
+function changed(now: Changing): Columns {
+  return {
+    state: now.state,
+    phase: phaseOf(now),
+    remote_id: now.remoteId,
+    status: now.status,
+    code: now.code,
+    message: now.message,
+    attempts: String(now.attempts),
+    accepted_at: now.acceptedAt,
+    completed_at: now.completedAt,
+    payment_url: now.paymentUrl,
+  };
+}
+
+function outcomeIn({ state, remoteId, status, code, message, paymentUrl }: Fields): Outcome {
+  const known: State = states.find((one) => one === state) ?? "UNCERTAIN";
+  return {
+    state: known,
+    ...textsOf({ remoteId, status, code, message, paymentUrl }),
+  };
+}
+
+/** Without those that an event does not tell. */
+function textsOf(fields: Fields): Record<string, string> {
+  const told = Object.entries(fields).flatMap(([name, value]) => {
+    const one = text(value);
+    return one === null ? [] : [[name, one] as const];
+  });
+  return Object.fromEntries(told);
 }
 
 /**
@@ -88,9 +134,11 @@ function differencesOfOld(events: ReplayedEvent[]): Replayed["mayDiffer"] {
     if (name === "code" || name === "message")
       return value === null || told.some((fields) => text(fields[name]) === value);
     if (name === "updated_at") return times.includes(value) || value === resumed_at;
+    if (name === "accepted_at" || name === "completed_at")
+      return value === null || times.includes(value) || value === updated_at;
     if (name === "resumed_at")
       return value === null || (value >= (created_at ?? "") && value <= (updated_at ?? ""));
-    return false;
+    return name === "payment_url";
   };
 }
 

@@ -2,9 +2,10 @@ import { Failure } from "../failure.ts";
 import type { Database } from "../sqlite/database.ts";
 import { storeIdentities } from "./batches/identity.ts";
 import { recordExisting } from "./migrated.ts";
+import { type KnownProfile, nameAccounts } from "./named-accounts.ts";
 import { payeeInSql } from "./payee.ts";
 
-type Migration = string | ((database: Database) => void);
+type Migration = string | ((database: Database, profiles: KnownProfile[]) => void);
 
 /** Each entry brings the schema from the version before to the next; none is ever changed. */
 const migrations: Migration[] = [
@@ -204,8 +205,8 @@ const migrations: Migration[] = [
   CREATE INDEX same_payment ON operations (amount_paisa, json_extract(asked, '$.description'))
     WHERE kind = 'payment';
   `,
-  (database) => {
-    database.exec(eventsOfBatches);
+  (database, profiles) => {
+    nameAccounts(database, profiles);
     database.exec(batchesByIdentity);
     storeIdentities(database);
   },
@@ -213,27 +214,6 @@ const migrations: Migration[] = [
 
 /** The version since which accounts and plans are part of the chain. */
 const recordedSince = 9;
-
-const eventsOfBatches = `
-  -- Accounts, batch plans and acceptances are events too, and belong to no operation.
-  CREATE TABLE events_rebuilt (
-    number INTEGER PRIMARY KEY,
-    operation INTEGER REFERENCES operations (number),
-    batch INTEGER,
-    at TEXT NOT NULL,
-    event TEXT NOT NULL,
-    data TEXT NOT NULL,
-    commit_id TEXT,
-    hash TEXT NOT NULL
-  ) STRICT;
-  INSERT INTO events_rebuilt (number, operation, at, event, data, hash)
-    SELECT number, operation, at, event, data, hash FROM events;
-  DROP TABLE events;
-  ALTER TABLE events_rebuilt RENAME TO events;
-  CREATE INDEX events_by_operation ON events (operation, number);
-  -- Callbacks are pruned, so they are not in the chain: a digest of its own shows a change of a row.
-  ALTER TABLE callbacks ADD COLUMN row_digest TEXT;
-`;
 
 /**
  * A batch is known by its rows, no longer by its file's bytes or its name: the same file may be a batch
@@ -248,36 +228,53 @@ const batchesByIdentity = `
   CREATE INDEX batches_by_file ON batches (account, file_hash);
   CREATE INDEX batches_by_name ON batches (account, name);
   CREATE UNIQUE INDEX batches_by_identity ON batches (account, identity);
-  CREATE INDEX planned_references ON batch_rows (reference);
-  CREATE INDEX planned_payouts ON batch_rows (amount_paisa, ${payeeInSql("recipient")});
 `;
+
+function versionOf(database: Database): number {
+  return Number(database.prepare("PRAGMA user_version").get()?.user_version ?? 0n);
+}
+
+/** The version of a ledger that an earlier version of lenden wrote; undefined for any other. */
+export function outdatedVersion(database: Database): number | undefined {
+  const version = versionOf(database);
+  return version > 0 && version < migrations.length ? version : undefined;
+}
 
 /**
  * Brings a ledger to the newest schema, in one transaction.
  *
+ * @param profiles the stored profiles: the accounts of their keys take their names
  * @throws Failure `internal` when a newer lenden has written it
  */
-export function migrate(database: Database): void {
-  const version = () => Number(database.prepare("PRAGMA user_version").get()?.user_version ?? 0n);
+export function migrate(database: Database, profiles: KnownProfile[] = []): void {
+  const version = () => versionOf(database);
   if (version() === migrations.length) return;
-  database.transaction(() => {
-    const from = version();
-    if (from > migrations.length) {
-      throw new Failure("internal", "The ledger was written by a newer lenden.", {
-        hint: "Update lenden; nothing was changed, and nothing was sent.",
-      });
-    }
-    for (const migration of migrations.slice(from)) bring(database, migration);
-    if (from < recordedSince) recordExisting(database);
-    database.exec(`PRAGMA user_version = ${migrations.length}`);
+  // A table that others refer to is replaced; the setting cannot be changed inside a transaction.
+  database.exec("PRAGMA foreign_keys = OFF");
+  try {
+    database.transaction(() => {
+      const from = version();
+      if (from > migrations.length) throw newerSchema();
+      for (const migration of migrations.slice(from)) bring(database, migration, profiles);
+      if (from < recordedSince) recordExisting(database);
+      database.exec(`PRAGMA user_version = ${migrations.length}`);
+    });
+  } finally {
+    database.exec("PRAGMA foreign_keys = ON");
+  }
+}
+
+function newerSchema(): Failure {
+  return new Failure("internal", "The ledger was written by a newer version of lenden.", {
+    hint: "Update lenden. Nothing was changed, and nothing was sent.",
   });
 }
 
 /** Fails where the schema is not that of the version that the file states. */
-function bring(database: Database, migration: Migration): void {
+function bring(database: Database, migration: Migration, profiles: KnownProfile[]): void {
   try {
     if (typeof migration === "string") database.exec(migration);
-    else migration(database);
+    else migration(database, profiles);
   } catch (cause) {
     if (!/no such|already exists|duplicate column/.test(String(cause))) throw cause;
     throw new Failure(

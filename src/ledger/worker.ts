@@ -1,28 +1,47 @@
-import type { Holder, Owner } from "./operation.ts";
+import type { Actor, Holder } from "./operation.ts";
 
-/** Who works, when, and how to tell whether another process still does. */
+/** Whose operations they are. */
+export interface Owner {
+  /** The profile's name, or how the key was given. */
+  profile: string;
+  /** Empty for a reader without a key. */
+  environment: string;
+  baseUrl: string;
+  /** Tells API keys apart without holding them: the first 16 characters of a SHA-256. Empty for a reader. */
+  keyId: string;
+  /** LENDEN_ACCOUNT, and the account that the profile stored. */
+  account?: {
+    named?: string | undefined;
+    joins?: string | undefined;
+    proposed?: string | undefined;
+  };
+}
+
+/** The process that works with a ledger, and how it tells whether another one still runs. */
 export interface Worker {
   owner: Owner;
   user: string;
-  /** The command line's name, without its arguments: they may hold anything. */
+  /** The command's name, without its arguments: they may contain anything. */
   command: string;
+  actor: Actor;
   holder: Omit<Holder, "since">;
   now(): number;
   newId(): string;
-  /** Whether the process that holds an operation still runs. */
+  /** True if the process that holds an operation may still run. */
   isAlive(holder: Holder): boolean;
-  /** Fails where others can no longer see this process: they may work on what it holds. */
+  /** @throws Failure if other processes can no longer see this one: they may take what it holds */
   assertSeen(): void;
-  /** Takes secrets out of what the service said: it may have sent one back. */
+  /** Removes secrets from what the API returned. */
   scrub(text: string): string;
 }
 
-/** This moment, ISO 8601. */
+/** The current time, ISO 8601. */
 export function nowIn(worker: Worker): string {
   return new Date(worker.now()).toISOString();
 }
 
-/** This process, as what holds an operation from now on. */
-export function holderNow(worker: Worker): Holder {
-  return { ...worker.holder, since: nowIn(worker) };
+/** This process as the holder of an operation, from now on. */
+export function holderNow(worker: Worker, since = nowIn(worker)): Holder {
+  const { pid, lock, machine } = worker.holder;
+  return { pid, lock, machine, since };
 }

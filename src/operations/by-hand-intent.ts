@@ -78,7 +78,7 @@ async function claimed(
   await checkTexts(order, world);
   const { claim, earlier } = await claimReference(order, how, world);
   const { kind, operation } = claim;
-  if (kind === "known" && operation.state !== "CONFIRMED") throw usedBefore(order, operation);
+  if (kind === "finished" && operation.state !== "CONFIRMED") throw usedBefore(order, operation);
   return { operation, isResumed: kind === "resumed", earlier };
 }
 

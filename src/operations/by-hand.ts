@@ -48,7 +48,7 @@ export async function sendByHand<Raw extends { answer: Answered }>(
       const doubt = isResumed ? await earlierDoubt(operation, world) : undefined;
       if (doubt === undefined) checkStop(world);
       else if (world.isStopping()) throw uncertain(operation, doubt, { untried: true });
-      (await world.ledger()).assertSeen();
+      (await world.ledger()).assertStillOurs();
       const raw = await send(call).catch((error) => rethrow(error, operation, doubt));
       ended = { raw };
       const made = judged(raw.answer, { operation, doubt }, world);

@@ -4,7 +4,6 @@ import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
 import type { Answer } from "../http/answer.ts";
-import { fingerprintOf } from "./fingerprint.ts";
 import { attempted, describe, unsent } from "./outcome.ts";
 import { recorded } from "./recorded.ts";
 import { isOwnWord, refused } from "./refusal.ts";
@@ -80,14 +79,13 @@ async function makeMove<Retrieved extends ServiceRecord>(
     kind: move.kind,
     reference: null,
     target: move.id,
-    fingerprint: fingerprintOf(world, [move.kind, move.id]),
     amountPaisa: null,
     asked: { resource: move.resource, target: move.target },
   };
-  let wasMoved = false;
-  const operation = (await world.ledger()).begin(intent, (before) => {
-    wasMoved = before.some(({ state }) => state === "CONFIRMED");
-  });
+  const claim = await (await world.ledger()).claim({ intent, onDuplicate: "send" });
+  if (claim.kind !== "new") throw new Error(`a ${move.kind} cannot be ${claim.kind}`);
+  const { operation, earlier } = claim;
+  const wasMoved = earlier !== undefined;
   const moved = await recorded(operation, world, async () => {
     const result = await untilMoved({ ...move, wasMoved }, world);
     return { result, status: result.status };

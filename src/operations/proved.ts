@@ -31,9 +31,12 @@ export async function settleProved(found: Retrieved, world: World): Promise<Oper
   const { kind, id, record } = found;
   const unsettled = ledger.unsettled();
   const free = unsettled.filter((one) => !ledger.holderOf(one));
-  const settled = free
-    .filter((one) => isMovedTo(one, found))
-    .filter((one) => ledger.learn(one, { state: "CONFIRMED", status: record.status }).isWritten);
+  const settled: Operation[] = [];
+  for (const one of free.filter((other) => isMovedTo(other, found))) {
+    const outcome = { state: "CONFIRMED", status: record.status } as const;
+    const learned = await ledger.learn({ seen: one, outcome });
+    if (learned.kind === "recorded") settled.push(one);
+  }
   if (ledger.ofRecord(kind, id)) {
     await remembered({ kind, id }, record, world).catch((error) => {
       if (!(error instanceof Failure)) throw error;
@@ -45,7 +48,8 @@ export async function settleProved(found: Retrieved, world: World): Promise<Oper
   const [own, another] = unsettled.filter((one) => one.kind === kind && isMadeBy(one, record));
   if (!own || another || ledger.find(id)) return settled;
   const outcome = { state: "CONFIRMED", remoteId: id, status: record.status } as const;
-  return ledger.learn(own, outcome).isWritten ? [...settled, own] : settled;
+  const learned = await ledger.learn({ seen: own, outcome });
+  return learned.kind === "recorded" ? [...settled, own] : settled;
 }
 
 /** Whether it is a cancel or a trigger of this record, and the record is where it was to go. */

@@ -1,7 +1,7 @@
 import { formatTime } from "../contract/local-time.ts";
 import { Failure, type FailureKind, whatHappened } from "../failure.ts";
+import type { OutcomeAnswer } from "../ledger/ledger.ts";
 import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
-import type { Taken } from "../ledger/settling.ts";
 import type { State } from "../state.ts";
 import { idTaken } from "./compared.ts";
 import type { World } from "./world.ts";
@@ -39,8 +39,8 @@ export async function recorded<Result>(
   const { result, remoteId, status, note } = done;
   const said = note === undefined ? {} : { message: note };
   const outcome: Outcome = { state: "CONFIRMED", remoteId, status, sent: true, ...said };
-  const taken = await write(operation, outcome, world);
-  if (taken) throw idTaken(operation, remoteId ?? "", taken.by);
+  const answer = await write(operation, outcome, world);
+  if (answer.kind === "id-taken") throw idTaken(operation, remoteId ?? "", answer.by);
   return result;
 }
 
@@ -70,14 +70,12 @@ const endStates: Record<FailureKind, State> = {
 };
 
 /** P21: an outcome that cannot be written down is told, and the intent stays for the next run. */
-async function write(
-  operation: Operation,
-  outcome: Outcome,
-  world: World,
-): Promise<Taken | undefined> {
+async function write(operation: Operation, outcome: Outcome, world: World): Promise<OutcomeAnswer> {
   try {
     const ledger = await world.ledger();
-    return await ledger.settle(operation, outcome, { letGo: true });
+    const answer = await ledger.record({ operation: operation.number, outcome, release: true });
+    if (answer.kind !== "moved") return answer;
+    throw new Error("another process took the operation over");
   } catch (cause) {
     const name = operation.reference ?? operation.id;
     const id = outcome.remoteId ? `, ${outcome.remoteId}` : "";

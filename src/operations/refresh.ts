@@ -95,13 +95,13 @@ async function mayChange(
     return true;
   }
   if (conflict) {
-    await ledger.settle(operation, outcomeOf(conflict), { letGo: true });
+    await ledger.learn({ seen: operation, outcome: outcomeOf(conflict) });
     world.notice(inOneLine(conflict), "payout.record-differs");
     return false;
   }
   const { state, status: known } = operation;
   const { status } = record;
-  if (status !== known) await ledger.settle(operation, { state, status }, { letGo: true });
+  if (status !== known) await ledger.learn({ seen: operation, outcome: { state, status } });
   return !hasEnded(record);
 }
 

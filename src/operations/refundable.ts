@@ -3,8 +3,8 @@ import type { Data } from "../contract/endpoint.ts";
 import type { ServiceContract } from "../contract/index.ts";
 import { formatAmount, formatPaisa } from "../contract/money.ts";
 import { Failure } from "../failure.ts";
+import { decideRefund, isLiveRefund } from "../ledger/decide.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { isUnresolved } from "../state.ts";
 import { dataOf } from "./outcome.ts";
 import { sameAgain } from "./same-again.ts";
 import { remembered } from "./wait.ts";
@@ -29,7 +29,7 @@ export interface Refundable {
 export async function refundable(transactionId: string, world: World): Promise<Refundable> {
   const { payment, paidPaisa } = await retrieveCompleted(transactionId, world);
   await remembered({ kind: "payment", id: transactionId }, payment, world);
-  const live = (await world.ledger()).refundsOf(transactionId).filter(isLive);
+  const live = (await world.ledger()).refundsOf(transactionId).filter(isLiveRefund);
   const leftPaisa = paidPaisa - sumOf(live);
   if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, live };
   throw new Failure(
@@ -79,23 +79,43 @@ export interface Repeat {
 interface Left {
   paidPaisa: Paisa;
   amountPaisa: Paisa;
-  /** What this ledger has paid back of it, or may have. */
+  /** What this ledger has refunded of it, or may have. */
   live: Operation[];
 }
 
-/** @throws Failure `refused` where more would be paid back than was paid, or the same once more */
-export function checkRefund(transactionId: string, left: Left, { again }: Repeat): void {
-  checkLeft(transactionId, left);
-  const same = left.live.find((one) => one.amountPaisa === left.amountPaisa);
-  if (same && !again) throw sameAgain("refund", same);
+/** @throws Failure `refused` if the refunds would exceed the payment, or if the same refund was created */
+export function checkRefund(
+  transactionId: string,
+  { paidPaisa, amountPaisa, live }: Left,
+  { again }: Repeat,
+): void {
+  const intent = { amountPaisa, target: transactionId };
+  const decision = decideRefund(
+    { intent, paidPaisa, onDuplicate: again ? "send" : "reject" },
+    live,
+  );
+  if (!("kind" in decision)) return;
+  if (decision.kind === "duplicate") throw sameAgain("refund", decision.earlier);
+  const { refundablePaisa } = decision;
+  throw overLimit(transactionId, { paidPaisa, amountPaisa, refundablePaisa }, live);
 }
 
-function checkLeft(transactionId: string, { paidPaisa, amountPaisa, live }: Left): void {
-  const backPaisa = sumOf(live);
-  if (backPaisa + amountPaisa <= paidPaisa) return;
+interface Amounts {
+  paidPaisa: Paisa;
+  amountPaisa: Paisa;
+  refundablePaisa: Paisa;
+}
+
+/** The failure of a refund that exceeds what is left of its payment. */
+export function overLimit(
+  transactionId: string,
+  { paidPaisa, amountPaisa, refundablePaisa }: Amounts,
+  live: Operation[],
+): Failure {
+  const refundedPaisa = paidPaisa - refundablePaisa;
   const before =
-    backPaisa > 0n ? `, and ${formatPaisa(backPaisa)} of it is paid back or may be` : "";
-  throw new Failure(
+    refundedPaisa > 0n ? `, and ${formatPaisa(refundedPaisa)} of it is paid back or may be` : "";
+  return new Failure(
     "refused",
     `Payment ${transactionId} was ${formatPaisa(paidPaisa)}${before}: ${formatPaisa(amountPaisa)} is too much.`,
     {
@@ -111,11 +131,6 @@ function whereItWent(live: Operation[]): string {
   if (!last) return "Nothing was sent.";
   const look = last.remoteId ? `refund wait ${last.remoteId}` : `ledger show ${last.id}`;
   return `Nothing was sent. 'lenden refund list --refresh' shows what was paid back, and 'lenden ${look}' what became of the last of it.`;
-}
-
-/** Whether a refund counts against what was paid: it was made, or it may have been. */
-export function isLive(refund: Operation): boolean {
-  return (isUnresolved(refund) || refund.state === "CONFIRMED") && refund.status !== "Cancelled";
 }
 
 function sumOf(operations: Operation[]): Paisa {

@@ -1,8 +1,7 @@
 import { formatTime } from "../contract/local-time.ts";
 import { resources } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
-import type { Learned } from "../ledger/changes.ts";
-import type { SharedLedger } from "../ledger/commit-queue.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
 import { isUnresolved, isUnsettled } from "../state.ts";
 import { comparedRecord, conflictHint } from "./compared.ts";
@@ -26,11 +25,21 @@ const declaredNotCreated: Outcome = {
  * Records operations as not created, in one transaction: each only if it is unchanged since it was read and
  * no process works on it.
  */
-export function declareNotCreated(
-  read: Operation[],
-  ledger: Pick<SharedLedger, "learnAll">,
-): Learned[] {
-  return ledger.learnAll(read, declaredNotCreated);
+export async function declareNotCreated(read: Operation[], ledger: Ledger): Promise<Learned[]> {
+  const requests = read.map(
+    (seen) => ({ kind: "learn", seen, outcome: declaredNotCreated }) as const,
+  );
+  const answers = await ledger.change(requests);
+  return read.map((seen, index) => ({
+    isWritten: answers[index]?.kind === "recorded",
+    operation: asItIsNow(seen, ledger),
+  }));
+}
+
+/** An operation as it is now, and whether the finding was recorded. */
+export interface Learned {
+  isWritten: boolean;
+  operation: Operation;
 }
 
 /**
@@ -59,7 +68,6 @@ export async function resolve(
   if (finding && !isMove) return adopt(operation, finding.created, world);
   if (operation.state === "CONFLICT") throw stillConflict(operation);
   if (operation.kind === "payout") {
-    if (!ledger.isOwn(operation)) throw ofAnotherKey(operation);
     await resendPayout(operation, (now) => moved(now, ledger), world);
     return asItIsNow(operation, ledger);
   }
@@ -81,18 +89,6 @@ function stillConflict({ id, kind, reference, message }: Operation): Failure {
     hint: conflictHint(name, kind),
     operation: name,
   });
-}
-
-/** Sent again with this key it would be another payout, if this is another merchant's. */
-function ofAnotherKey({ id }: Operation): Failure {
-  return new Failure(
-    "refused",
-    `Cannot send ${id} again: it was sent with another API key. Nothing was sent now.`,
-    {
-      hint: conflictHint(id),
-      operation: id,
-    },
-  );
 }
 
 /** Where the outcome is known, or was sought anew meanwhile, nobody may say something else. */
@@ -151,20 +147,21 @@ function atWork({ id }: Operation): Failure {
 }
 
 /** @throws Failure where somebody else sent or settled it while it was looked at */
-function learnt(read: Operation, outcome: Outcome, ledger: SharedLedger): Operation {
-  const { isWritten, operation } = ledger.learn(read, outcome);
-  if (isWritten) return operation;
-  throw moved(operation, ledger);
+async function learnt(read: Operation, outcome: Outcome, ledger: Ledger): Promise<Operation> {
+  const answer = await ledger.learn({ seen: read, outcome });
+  const now = asItIsNow(read, ledger);
+  if (answer.kind === "recorded") return now;
+  throw moved(now, ledger);
 }
 
 /** What another process did to it meanwhile. */
-function moved(operation: Operation, ledger: SharedLedger): Failure {
+function moved(operation: Operation, ledger: Ledger): Failure {
   const by = ledger.holderOf(operation);
   return by ? held(operation.reference ?? operation.id, by) : notUncertain(operation);
 }
 
 /** Reads it for display. That must not fail: the money has moved by now. */
-function asItIsNow(operation: Operation, ledger: SharedLedger): Operation {
+function asItIsNow(operation: Operation, ledger: Ledger): Operation {
   try {
     return ledger.find(operation.id) ?? operation;
   } catch {

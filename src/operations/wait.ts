@@ -115,7 +115,8 @@ export async function remembered<Retrieved extends ServiceRecord>(
         ? outcomeOf(conflict)
         : { state: operation.state, status: record.status };
       const isOurs = conflict?.kind !== "uncertain";
-      if (isOurs && seen.status !== operation.status) ledger.learn(operation, seen);
+      if (isOurs && seen.status !== operation.status)
+        await ledger.learn({ seen: operation, outcome: seen });
     }
   } catch {
     world.notice(

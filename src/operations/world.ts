@@ -1,11 +1,11 @@
 import type { Client } from "../http/client.ts";
-import type { SharedLedger } from "../ledger/commit-queue.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 
 /** What an operation needs of the world; all of it is handed in. */
 export interface World {
   client: Client;
   /** Opened when money is about to move; a ledger that cannot be written means that nothing is sent. */
-  ledger(): Promise<SharedLedger>;
+  ledger(): Promise<Ledger>;
   /** What belongs to every fingerprint. */
   account: { baseUrl: string; environment: string };
   /** Milliseconds since 1970. */

@@ -1,4 +1,11 @@
-import { type Account, lockedAccount, noticesOf, profileAccount } from "../config/account.ts";
+import {
+  type Account,
+  lockedAccount,
+  noticesOf,
+  profileAccount,
+  type RecordsOwner,
+  recordsOwner,
+} from "../config/account.ts";
 import { changeProfiles, profilesFile, readProfiles } from "../config/profiles.ts";
 import { fetchSecret } from "../config/secrets.ts";
 import { resolveSettings, type Settings, type Sourced } from "../config/settings.ts";
@@ -13,6 +20,8 @@ import { once } from "./once.ts";
 /** Who a run is for: settings, the account behind the environment lock, and its secrets. */
 export interface Accounts
   extends Pick<Context, "settings" | "account" | "payoutSecret" | "profiles"> {
+  /** The account of a command that only reads the ledger. */
+  recordsOwner(): Promise<RecordsOwner>;
   /** Makes those secrets known to the scrubber that can be read without asking a keychain or a program. */
   learnSecrets(): Promise<void>;
 }
@@ -47,6 +56,8 @@ export function openAccounts({ host, globals, scrubber, notice }: AccountsOption
     return locked;
   });
 
+  const readOwner = once(async () => recordsOwner(await settings(), await stored()));
+
   const payoutSecret = once(async () => {
     const { payoutSecret: source } = await settings();
     return readSecret(await fetched(source, "payout secret", "LENDEN_PAYOUT_SECRET"));
@@ -63,6 +74,7 @@ export function openAccounts({ host, globals, scrubber, notice }: AccountsOption
   return {
     settings,
     account,
+    recordsOwner: readOwner,
     payoutSecret,
     learnSecrets,
     profiles: {

@@ -21,7 +21,15 @@ import { openWires, type WireOptions, type Wires } from "./wire.ts";
 /** The ways to the service. */
 export type Calls = Pick<
   Context,
-  "world" | "worldOf" | "ledger" | "refuseSecrets" | "raw" | "previewRaw" | "preview" | "local"
+  | "world"
+  | "worldOf"
+  | "ledger"
+  | "records"
+  | "refuseSecrets"
+  | "raw"
+  | "previewRaw"
+  | "preview"
+  | "local"
 > & { close(): Promise<void> };
 
 export interface CallsOptions extends WireOptions {
@@ -43,7 +51,12 @@ export function openCalls(options: CallsOptions): Calls {
   const transport = openTransport(proxy, host.nodeVersion);
   stop.cutOffAfter(globals.timeoutMs ?? (patient ? Number.POSITIVE_INFINITY : defaultTimeoutMs));
   const wires = openWires(transport, options);
-  const ledgers = openRunLedgers({ ...options, account: accounts.account });
+  const ledgers = openRunLedgers({
+    ...options,
+    account: accounts.account,
+    recordsOwner: accounts.recordsOwner,
+    profiles: accounts.profiles,
+  });
   const payoutSecret = once(accounts.payoutSecret);
   const wireTo: Wires["to"] = (account, secret) => {
     if (!isLoopback(new URL(account.baseUrl))) checkProxy(proxy);
@@ -62,6 +75,7 @@ export function openCalls(options: CallsOptions): Calls {
     worldOf({ account, wire: own, ledger }, wires, options);
   return {
     ledger: ledgers.own,
+    records: ledgers.records,
     world: once(async () => worldWith(await accounts.account(), await wire(), ledgers.own)),
     worldOf: async (account, payoutSecret) => {
       const own = wireTo(account, async () => payoutSecret);

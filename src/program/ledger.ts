@@ -1,12 +1,19 @@
 import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { ulid } from "ulid";
-import type { Account } from "../config/account.ts";
+import type { Account, RecordsOwner } from "../config/account.ts";
+import type { Profiles } from "../config/profile.ts";
+import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
+import { writeCopy } from "../ledger/backup.ts";
 import { rejectWithoutTables } from "../ledger/file-state.ts";
 import { createHeadKeeper, headPath, tellingCommits } from "../ledger/head.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
-import type { Owner } from "../ledger/operation.ts";
+import type { KnownProfile } from "../ledger/named-accounts.ts";
+import type { Actor } from "../ledger/operation.ts";
+import { migrate, outdatedVersion } from "../ledger/schema.ts";
+import type { Owner } from "../ledger/worker.ts";
 import type { Database } from "../sqlite/database.ts";
 import { openDatabase } from "../sqlite/open.ts";
 import { keepRecent } from "./completion/recent.ts";
@@ -25,17 +32,19 @@ export interface LedgerOptions {
   host: Host;
   command: string;
   scrub: (text: string) => string;
+  /** The stored profiles, which name the accounts of a ledger that an earlier version wrote. */
+  profiles: () => Promise<Profiles>;
 }
 
 /**
- * Opens the ledger of an account.
+ * Opens the ledger of an account. One that an earlier version wrote is copied before it is migrated.
  *
  * @param path the file, or `:memory:` for what leaves no trace
  * @throws Failure `internal` when it cannot be used, or was lost; nothing was sent then (P7)
  */
 export async function openAccountLedger(
   path: string,
-  { owner, host, command, scrub }: LedgerOptions,
+  { owner, host, command, scrub, profiles }: LedgerOptions,
 ): Promise<OpenedLedger> {
   const opened = await openDatabase(path);
   const keeper =
@@ -43,7 +52,10 @@ export async function openAccountLedger(
       ? undefined
       : createHeadKeeper(opened, headPath(host.folders.config, path), host.now);
   const database = keeper ? tellingCommits(opened, keeper.committed) : opened;
-  if (path !== ":memory:") requireTables(database, path);
+  if (path !== ":memory:") {
+    requireTables(database, path);
+    await migrateFile(database, path, { host, profiles });
+  }
   const presence =
     path === ":memory:" ? alone : openPresence(database, { ledger: path, now: host.now });
   // Each command that sends something needs the lock first, and no other command does.
@@ -57,6 +69,7 @@ export async function openAccountLedger(
     owner,
     user: host.user,
     command,
+    actor: actorOf(host),
     holder: {
       pid: host.pid,
       machine: host.machine,
@@ -75,7 +88,7 @@ export async function openAccountLedger(
     lacksLog: opened.readOnly?.lacksLog === true,
     close: () => {
       const isChanged = database.transactionCount() > 0;
-      if (isChanged && path !== ":memory:") keepRecent(dirname(path), database, owner);
+      if (isChanged && path !== ":memory:") keepRecent(dirname(path), ledger, owner);
       if (isChanged) keeper?.store();
       try {
         database.close();
@@ -95,6 +108,33 @@ function requireTables(database: Database, path: string): void {
   }
 }
 
+async function migrateFile(
+  database: Database,
+  path: string,
+  { host, profiles }: Pick<LedgerOptions, "host" | "profiles">,
+): Promise<void> {
+  const from = outdatedVersion(database);
+  if (from === undefined) return;
+  const copy = `${path}.backup-v${from}-${ulid(host.now())}`;
+  try {
+    writeCopy(database, copy);
+  } catch (cause) {
+    rmSync(copy, { force: true });
+    throw new Failure("internal", `Cannot copy the ledger to ${copy}. Nothing was sent.`, {
+      hint: "The ledger is copied before it is updated for this version. Make room on the disk, then run the same command again.",
+      cause,
+    });
+  }
+  migrate(database, knownProfiles(await profiles()));
+}
+
+/** Profiles whose keys can be read without a keychain or a program. */
+function knownProfiles({ profiles }: Profiles): KnownProfile[] {
+  return Object.entries(profiles).flatMap(([name, { environment, apiKey }]) =>
+    apiKey && "text" in apiKey ? [{ name, environment, keyHash: keyHashOf(apiKey.text) }] : [],
+  );
+}
+
 /** Random bytes are dear one by one, and a batch makes an id for every row. */
 function openIds({ now, randomBytes }: Host): () => string {
   let bytes = new Uint8Array().values();
@@ -110,7 +150,26 @@ function openIds({ now, randomBytes }: Host): () => string {
 }
 
 /** Whose operations they are; the key itself is not part of it. */
-export function ownerOf({ name, environment, baseUrl, apiKey }: Account): Owner {
-  const keyId = createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
-  return { profile: name, environment, baseUrl, keyId };
+export function ownerOf(owned: Account | RecordsOwner): Owner {
+  const { name: profile, environment = "", apiKey, ledgerAccount: account } = owned;
+  const baseUrl = "baseUrl" in owned ? owned.baseUrl : "";
+  const keyId = apiKey === undefined ? "" : keyHashOf(apiKey);
+  return { profile, environment, baseUrl, keyId, account };
+}
+
+/** Tells API keys apart without holding them. */
+export function keyHashOf(apiKey: string): string {
+  return createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
+}
+
+/** Who runs this process: what the operating system and the environment show. */
+function actorOf({ user, machine, pid, env }: Host): Actor {
+  const { LOGNAME: login, SUDO_USER: sudoUser, SSH_CONNECTION: ssh } = env;
+  const [sshFrom] = ssh?.split(" ") ?? [];
+  return {
+    ...{ user, machine, pid },
+    ...(login === undefined || login === user ? {} : { login }),
+    ...(sudoUser === undefined ? {} : { sudoUser }),
+    ...(sshFrom === undefined ? {} : { sshFrom }),
+  };
 }

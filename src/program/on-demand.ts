@@ -18,6 +18,7 @@ export function accountsOnDemand(options: AccountsOptions): Accounts & { isOpene
     isOpened: () => isOpened,
     settings: async (profile) => (await opened()).settings(profile),
     account: async () => (await opened()).account(),
+    recordsOwner: async () => (await opened()).recordsOwner(),
     payoutSecret: async () => (await opened()).payoutSecret(),
     learnSecrets: async () => (await opened()).learnSecrets(),
     profiles: {
@@ -42,6 +43,7 @@ export function callsOnDemand(options: CallsOptions): Calls {
     world: async () => (await opened()).world(),
     worldOf: async (account, secret) => (await opened()).worldOf(account, secret),
     ledger: async () => (await opened()).ledger(),
+    records: async () => (await opened()).records(),
     local: async () => (await opened()).local(),
     refuseSecrets: async (...texts) => (await opened()).refuseSecrets(...texts),
     raw: async (call) => (await opened()).raw(call),

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { askLedger } from "../../src/batches/check.ts";
 import { checkOpenRows } from "../../src/batches/plan.ts";
+import type { Batch } from "../../src/ledger/batches/batch.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
 import type { Outcome } from "../../src/ledger/operation.ts";
 import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
-import { claim, owner, worker } from "../ledger/small-ledger.ts";
-import { order, scripted } from "../operations/scripted.ts";
+import { claimed, owner, record, worker } from "../ledger/small-ledger.ts";
+import { order } from "../operations/scripted.ts";
 import { openProductionMerchant } from "../production-merchant.ts";
 import { fileOf } from "./files.ts";
 
@@ -14,12 +15,15 @@ import { fileOf } from "./files.ts";
 async function setup(environment: "production" | "sandbox") {
   const database = await openDatabase(":memory:");
   const account = (keyId: string) =>
-    openLedger(database, worker({ owner: { ...owner, environment, keyId } }));
+    openLedger(database, worker({ owner: { ...owner, environment, keyId, account: {} } }));
   const [own, other] = [account("own"), account("other")];
-  const { world } = scripted({});
-  const pay = (ledger: Ledger, reference: string, outcome: Outcome) => {
-    const { operation } = claim(ledger, payoutIntent({ ...order, reference }, world));
-    ledger.settle(operation, outcome, { letGo: true });
+  const pay = async (ledger: Ledger, reference: string, outcome: Outcome) => {
+    await record(ledger, await claimed(ledger, payoutIntent({ ...order, reference })), outcome);
+  };
+  /** As another machine that planned the same row before does it. */
+  const payRow = async (ledger: Ledger, { number: batch }: Batch, outcome: Outcome) => {
+    const intent = { ...payoutIntent({ ...order, reference: "A" }), batch };
+    await record(ledger, await claimed(ledger, intent), outcome);
   };
   const row = (reference: string) => ({
     ...{ row: 1, line: 2, reference, amountPaisa: order.amountPaisa, wasSent: false },
@@ -28,7 +32,7 @@ async function setup(environment: "production" | "sandbox") {
   /** What the own account finds about a row with this reference. */
   const ask = (reference: string) =>
     askLedger([row(reference)], own, { since: "2026-11-19", places: { ref: 1, to: 2 } }).findings;
-  return { own, other, pay, ask };
+  return { own, other, pay, payRow, ask };
 }
 
 const accepted = { state: "CONFIRMED", remoteId: "PO1", status: "Processing" } as const;
@@ -41,7 +45,7 @@ describe("the ledger of two accounts in production", () => {
     ["CONFLICT", { state: "CONFLICT", code: "conflict" }],
   ])("finds the payout of a row that another account left %s", async (state, outcome) => {
     const { other, pay, ask } = await setup("production");
-    pay(other, "A", outcome);
+    await pay(other, "A", outcome);
     expect(ask("A")).toMatchObject([{ kind: "used-in-other-account", state }]);
   });
 
@@ -51,22 +55,22 @@ describe("the ledger of two accounts in production", () => {
     ["was cancelled", { ...accepted, status: "Cancelled" }],
   ])("ignores the payout of another account that %s", async (_, outcome) => {
     const { other, pay, ask } = await setup("production");
-    pay(other, "A", outcome);
+    await pay(other, "A", outcome);
     expect(ask("A")).toEqual([]);
   });
 
   test("finds the payout of a planned row that another account made since the plan", async () => {
-    const { own, other, pay } = await setup("production");
+    const { own, other, payRow } = await setup("production");
     const hash = "a".repeat(64);
     const names = { name: "A", fileName: "A", hash, identity: hash };
     const { batch } = own.batches().claim({ ...names, columns: ["ref"], method: null });
     const row = {
       ...{ row: 1, line: 2, reference: "A", amountPaisa: order.amountPaisa },
       ...{ recipient: order.recipientNumber, methodId: order.paymentMethodId, method: "bkash" },
-      ...{ name: null, description: null, cells: [], fingerprint: "", isAccepted: false },
+      ...{ name: null, description: null, cells: [], isAccepted: false },
     };
     const planned = own.batches().plan(batch, [row], () => {});
-    pay(other, "A", { state: "UNCERTAIN", code: "uncertain" });
+    await payRow(other, planned, { state: "UNCERTAIN", code: "uncertain" });
     expect(checkOpenRows(planned, own).findings).toMatchObject([
       { kind: "used-in-other-account", line: 2, state: "UNCERTAIN" },
     ]);
@@ -74,14 +78,14 @@ describe("the ledger of two accounts in production", () => {
 
   test("ignores another account if the own account has the payout too", async () => {
     const { own, other, pay, ask } = await setup("production");
-    pay(own, "A", accepted);
-    pay(other, "A", { state: "REFUSED", code: "refused" });
+    await pay(own, "A", accepted);
+    await pay(other, "A", { state: "REFUSED", code: "refused" });
     expect(ask("A")).toEqual([]);
   });
 
   test("finds the same amount to the same recipient by another account", async () => {
     const { other, pay, ask } = await setup("production");
-    pay(other, "OTHER", accepted);
+    await pay(other, "OTHER", accepted);
     expect(ask("A")).toMatchObject([
       { kind: "paid-recently", reference: "OTHER", isOwnAccount: false },
     ]);

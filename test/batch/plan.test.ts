@@ -3,9 +3,9 @@ import { askLedger, type CheckedFile, dayBefore } from "../../src/batches/check.
 import { acceptRows, checkOpenRows, planBatch } from "../../src/batches/plan.ts";
 import type { FileRow } from "../../src/batches/rows.ts";
 import type { Batch } from "../../src/ledger/batches/batch.ts";
-import { payoutFingerprint, payoutIntent } from "../../src/operations/payout/claim.ts";
-import { claim, memoryLedger } from "../ledger/small-ledger.ts";
-import { order, scripted, startMs } from "../operations/scripted.ts";
+import { payoutIntent } from "../../src/operations/payout/claim.ts";
+import { claimed, memoryLedger, record } from "../ledger/small-ledger.ts";
+import { order, startMs } from "../operations/scripted.ts";
 
 const hourMs = 3_600_000;
 const places = { ref: 1, to: 2 };
@@ -13,7 +13,6 @@ const places = { ref: 1, to: 2 };
 /** A ledger, and files that all pay the same recipient, unless they name others. */
 async function setup() {
   const state = { nowMs: startMs };
-  const { world } = scripted({});
   const { ledger } = await memoryLedger({ now: () => state.nowMs }, [1]);
   const { amountPaisa, recipientNumber: usual, paymentMethodId: methodId } = order;
   const ask = (rows: FileRow[]) =>
@@ -37,7 +36,7 @@ async function setup() {
     return { file, batch, hash };
   };
   const plan = ({ file, batch }: { file: CheckedFile; batch: Batch }) =>
-    planBatch(batch, file, (own) => payoutFingerprint(own, world), ledger);
+    planBatch(batch, file, ledger);
   /** The batch of a file that was checked and planned. */
   const planned = (name: string, recipients?: string[]): Batch => {
     const answer = plan(check(name, recipients));
@@ -45,17 +44,18 @@ async function setup() {
     return answer.batch;
   };
   const pay = (reference: string, recipientNumber = usual) =>
-    claim(ledger, payoutIntent({ ...order, reference, recipientNumber }, world)).operation;
-  return { ledger, state, ask, check, plan, planned, pay };
+    claimed(ledger, payoutIntent({ ...order, reference, recipientNumber }));
+  /** As a process that sends the batch does it. */
+  const payRow = (reference: string, { number: batch }: Batch) =>
+    claimed(ledger, { ...payoutIntent({ ...order, reference }), batch });
+  return { ledger, state, ask, check, plan, planned, pay, payRow };
 }
-
-const letGo = { letGo: true };
 
 test("a plan is rejected if a recipient was paid since the file was checked", async () => {
   const { ledger, check, plan, pay } = await setup();
   const before = check("A");
   expect(before.file.findings).toEqual([]);
-  pay("OTHER");
+  await pay("OTHER");
   expect(plan(before)).toMatchObject({
     kind: "repeated",
     found: { findings: [{ kind: "outcome-unknown", line: 2, reference: "OTHER" }] },
@@ -78,7 +78,7 @@ test("a plan is rejected if another batch was planned with its rows meanwhile", 
 test("a plan is rejected if another payout took a reference of the file meanwhile", async () => {
   const { check, plan, pay } = await setup();
   const before = check("A");
-  pay("A-1", "01812345678");
+  await pay("A-1", "01812345678");
   expect(plan(before)).toMatchObject({
     kind: "repeated",
     found: { findings: [{ kind: "reference-taken", reference: "A-1" }] },
@@ -87,19 +87,19 @@ test("a plan is rejected if another payout took a reference of the file meanwhil
 
 test("accepting one payout more does not accept two", async () => {
   const { check, plan, pay } = await setup();
-  pay("FIRST");
+  await pay("FIRST");
   const before = check("A");
-  pay("SECOND");
+  await pay("SECOND");
   expect(before.file.findings).toHaveLength(1);
   expect(plan(before)).toMatchObject({ kind: "repeated" });
 });
 
 test("accepting a payout to one recipient does not accept one to another", async () => {
   const { ledger, ask, check, plan, pay } = await setup();
-  const first = pay("FIRST");
+  const first = await pay("FIRST");
   const before = check("A", ["01712345678", "01812345678"]);
-  ledger.settle(first, { state: "REFUSED", code: "refused" }, letGo);
-  pay("SECOND", "01812345678");
+  await record(ledger, first, { state: "REFUSED", code: "refused" });
+  await pay("SECOND", "01812345678");
   expect(ask(before.file.rows).findings).toHaveLength(1);
   expect(plan(before)).toMatchObject({ kind: "repeated" });
 });
@@ -117,10 +117,10 @@ test.each([
 ])("accepting the rows %j does not accept the rows %j", async (shown, paid) => {
   const recipients = [1, 2, 3, 4].map((one) => `0171234567${one}`);
   const { ledger, ask, check, plan, pay } = await setup();
-  const first = shown.map((row) => pay(`FIRST-${row}`, recipients[row - 1]));
+  const first = await Promise.all(shown.map((row) => pay(`FIRST-${row}`, recipients[row - 1])));
   const before = check("A", recipients);
-  for (const one of first) ledger.settle(one, { state: "REFUSED", code: "refused" }, letGo);
-  for (const row of paid) pay(`SECOND-${row}`, recipients[row - 1]);
+  for (const one of first) await record(ledger, one, { state: "REFUSED", code: "refused" });
+  for (const row of paid) await pay(`SECOND-${row}`, recipients[row - 1]);
   expect(before.file.findings).toHaveLength(shown.length);
   expect(ask(before.file.rows).findings).toHaveLength(paid.length);
   expect(plan(before)).toMatchObject({ kind: "repeated" });
@@ -129,11 +129,11 @@ test.each([
 test("a plan is made if fewer payouts repeat its rows than were shown", async () => {
   const { ledger, ask, check, plan, pay } = await setup();
   const recipients = ["01712345678", "01812345678"];
-  const first = pay("FIRST");
-  pay("TWICE");
-  pay("SECOND", recipients[1]);
+  const first = await pay("FIRST");
+  await pay("TWICE");
+  await pay("SECOND", recipients[1]);
   const before = check("A", recipients);
-  ledger.settle(first, { state: "REFUSED", code: "refused" }, letGo);
+  await record(ledger, first, { state: "REFUSED", code: "refused" });
   expect([before.file.ledger.seen.size, ask(before.file.rows).seen.size]).toEqual([3, 2]);
   expect(plan(before)).toMatchObject({ kind: "planned", batch: { plan: { rowCount: 2 } } });
 });
@@ -141,11 +141,11 @@ test("a plan is made if fewer payouts repeat its rows than were shown", async ()
 test("rows whose duplicates were shown are stored as accepted, on resume too", async () => {
   const { ledger, planned, pay } = await setup();
   const recipients = ["01712345678", "01812345678"];
-  pay("FIRST");
+  await pay("FIRST");
   const batch = planned("A", recipients);
   const accepted = () => [...ledger.batches().results(batch)].map(({ isAccepted }) => isAccepted);
   expect(accepted()).toEqual([true, false]);
-  pay("SECOND", recipients[1]);
+  await pay("SECOND", recipients[1]);
   const resumed = acceptRows(batch, checkOpenRows(batch, ledger), ledger);
   expect(accepted()).toEqual([true, true]);
   expect(ledger.batches().isUnaltered(resumed)).toBe(true);
@@ -167,14 +167,14 @@ test.each(["017.12.345678", "(017) 12-345678", "+880 1712/345678"])(
   "a recipient whose number was sent as %s is the same recipient",
   async (recipient) => {
     const { check, pay } = await setup();
-    pay("BY-HAND", recipient);
+    await pay("BY-HAND", recipient);
     expect(check("A").file.findings).toHaveLength(1);
   },
 );
 
 test("a reference in conflict is a problem of its own", async () => {
   const { ledger, check, pay } = await setup();
-  ledger.settle(pay("A-1"), { state: "CONFLICT", code: "conflict" }, letGo);
+  await record(ledger, await pay("A-1"), { state: "CONFLICT", code: "conflict" });
   expect(check("A").file.findings).toMatchObject([
     { kind: "reference-in-conflict", reference: "A-1" },
   ]);
@@ -183,10 +183,10 @@ test("a reference in conflict is a problem of its own", async () => {
 test("an accepted payout counts for a day, and an unknown one for as long as it is unknown", async () => {
   const { ledger, state, check, pay } = await setup();
   const kinds = () => check("A").file.findings.map(({ kind }) => kind);
-  ledger.settle(pay("DOUBT"), { state: "UNCERTAIN", code: "uncertain" }, letGo);
+  await record(ledger, await pay("DOUBT"), { state: "UNCERTAIN", code: "uncertain" });
   state.nowMs += 30 * hourMs;
   expect(kinds()).toEqual(["outcome-unknown"]);
-  ledger.settle(pay("DOUBT"), { state: "CONFIRMED", remoteId: "PO1" }, letGo);
+  await record(ledger, await pay("DOUBT"), { state: "CONFIRMED", remoteId: "PO1" });
   state.nowMs += 23 * hourMs;
   expect(kinds()).toEqual(["paid-recently"]);
   state.nowMs += 2 * hourMs;
@@ -199,22 +199,22 @@ test("the open rows of a plan are compared with other plans, and with payouts un
   const seenBy = (batch: Batch) => checkOpenRows(batch, ledger).seen.size;
   expect([seenBy(one), seenBy(other)]).toEqual([1, 1]);
   state.nowMs -= 3 * 60_000;
-  pay("OTHER");
+  await pay("OTHER");
   expect(seenBy(one)).toBe(2);
 });
 
 test("a payout of the plan's own reference to another recipient repeats its rows", async () => {
-  const { ledger, planned, pay } = await setup();
+  const { ledger, planned, payRow } = await setup();
   const batch = planned("A", ["01712345678", "01812345678"]);
-  pay("A-2"); // to the recipient of A-1
+  await payRow("A-2", batch); // to the recipient of A-1
   expect(checkOpenRows(batch, ledger).findings).toMatchObject([
     { kind: "outcome-unknown", line: 2, reference: "A-2" },
   ]);
 });
 
 test("the payouts of a plan's own rows do not repeat each other", async () => {
-  const { ledger, planned, pay } = await setup();
+  const { ledger, planned, payRow } = await setup();
   const batch = planned("A", ["01712345678", "01712345678"]);
-  pay("A-1");
+  await payRow("A-1", batch);
   expect(checkOpenRows(batch, ledger).findings).toEqual([]);
 });

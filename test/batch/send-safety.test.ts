@@ -94,7 +94,8 @@ test("P9, I3: what a dead run left in flight rests for ten seconds once, not row
   const place = await timed(40, () => undefined);
   const { ledger, world, state } = place;
   for (const planned of [...ledger.batches().results(place.batch)].slice(0, 30)) {
-    ledger.claim([payoutIntent(orderOfRow(planned), world)]);
+    const intent = { ...payoutIntent(orderOfRow(planned)), batch: place.batch.number };
+    await ledger.claim({ intent, onDuplicate: "send" });
   }
   state.nowMs += 5_000;
   expect(world.now()).toBe(state.nowMs);
@@ -230,10 +231,10 @@ test.each([undefined, 2])(
       if (count % 7 === 0) return refused("busy", 429, 1_000);
       return count % 5 === 0 ? unclear("server error", 503) : undefined;
     });
-    const { apply } = place.ledger;
+    const { change } = place.ledger;
     let most = 0;
-    place.ledger.apply = (changes) => {
-      const answers = apply(changes);
+    place.ledger.change = async (changes) => {
+      const answers = await change(changes);
       most = Math.max(most, place.ledger.unsettled().length);
       return answers;
     };
@@ -244,14 +245,14 @@ test.each([undefined, 2])(
 
 test("the outcome of an accepted row and the claim of the next row share a commit", async () => {
   const place = await timed(10, () => undefined);
-  const { apply } = place.ledger;
+  const { change } = place.ledger;
   const commits: string[] = [];
-  place.ledger.apply = (changes) => {
+  place.ledger.change = async (changes) => {
     commits.push(changes.map(({ kind }) => kind).join(" "));
-    return apply(changes);
+    return change(changes);
   };
   expect(await place.send(1)).toBeUndefined();
-  expect(commits).toEqual(["claim", ...Array.from({ length: 9 }, () => "settle claim"), "settle"]);
+  expect(commits).toEqual(["claim", ...Array.from({ length: 9 }, () => "record claim"), "record"]);
 });
 
 test("rows are sent in the order of the file, and none twice, over several pages of the plan", async () => {
@@ -293,12 +294,12 @@ test("P3: a clock that the first response shows to be wrong stops the batch, and
 
 test("I4: after a commit that failed nothing goes out any more, and that is why it stops", async () => {
   const place = await timed(40, () => undefined);
-  const { apply } = place.ledger;
+  const { change } = place.ledger;
   let commits = 0;
-  place.ledger.apply = (changes) => {
+  place.ledger.change = async (changes) => {
     commits += 1;
     if (commits === 6) throw new Error("disk I/O error");
-    return apply(changes);
+    return change(changes);
   };
   const reason = await place.send(2);
   expect(reason).toMatchObject({ kind: "internal" });
@@ -308,18 +309,18 @@ test("I4: after a commit that failed nothing goes out any more, and that is why 
 
 test("I4, P21: where no outcome can be written down, that is why it stops, not the service", async () => {
   const place = await timed(8, () => undefined);
-  const { apply } = place.ledger;
+  const { change } = place.ledger;
   const full = new Failure("internal", "The ledger could not be written (SQLITE_FULL).");
-  place.ledger.apply = (changes) => {
-    if (changes.some(({ kind }) => kind === "settle")) throw full;
-    return apply(changes);
+  place.ledger.change = async (changes) => {
+    if (changes.some(({ kind }) => kind === "record")) throw full;
+    return change(changes);
   };
   expect(await place.send(8)).toBe(full);
 });
 
 test("I1: what is answered while its commit fails was not sent", async () => {
   const place = await timed(4, () => undefined);
-  place.ledger.apply = () => {
+  place.ledger.change = async () => {
     throw new Error("disk I/O error");
   };
   expect(await place.send(4)).toMatchObject({ kind: "internal" });

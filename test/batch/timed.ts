@@ -4,7 +4,6 @@ import type { Failure } from "../../src/failure.ts";
 import type { Client } from "../../src/http/client.ts";
 import type { Batch } from "../../src/ledger/batches/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { payoutFingerprint } from "../../src/operations/payout/claim.ts";
 import type { World } from "../../src/operations/world.ts";
 import { created, data, scripted, startMs } from "../operations/scripted.ts";
 
@@ -55,7 +54,7 @@ export async function timed(
   const client = { ...own.world.client, createPayout };
   const world: World = { ...own.world, client, sleep, now: () => state.nowMs };
   const ledger = await own.ledger();
-  const batch = planned(rows, ledger, world);
+  const batch = planned(rows, ledger);
   return {
     world,
     state,
@@ -82,7 +81,7 @@ export async function timed(
   };
 }
 
-function planned(count: number, ledger: Ledger, world: World): Batch {
+function planned(count: number, ledger: Ledger): Batch {
   const rows = Array.from({ length: count }, (_, index) => {
     const row = index + 1;
     const order = { amountPaisa: BigInt(row * 100), recipientNumber: "01712345678" };
@@ -90,7 +89,6 @@ function planned(count: number, ledger: Ledger, world: World): Batch {
     return {
       ...{ row, line: row + 1, reference, methodId, method: methodId, cells: [], name: null },
       ...{ description: null, amountPaisa: order.amountPaisa, recipient: order.recipientNumber },
-      fingerprint: payoutFingerprint({ ...order, paymentMethodId: methodId }, world),
       isAccepted: false,
     };
   });

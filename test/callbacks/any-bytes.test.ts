@@ -84,9 +84,9 @@ test("whatever bytes come: a verdict, no crash, at most eight retrieves of ids t
       expect(verdicts).toContain(verdict);
       expect(looked.length).toBeLessThanOrEqual(8);
       for (const id of looked) expect(id).toMatch(/^(?!\.{1,2}$)[^\s/\\\p{C}]{1,256}$/u);
-      expect(because === null).toBe(verdict === "genuine");
+      expect(because === null).toBe(verdict === "verified");
       // Nothing that claims to be paid passes while the service says otherwise.
-      if (verdict === "genuine") {
+      if (verdict === "verified") {
         expect(record).toBeDefined();
         const paid = /^(?:Completed|paid)$/;
         for (const { claimed, verified } of records)

@@ -136,7 +136,7 @@ test("what claims no status proves nothing of a payment that is not decided", as
     verdict: "unknown",
     because: "It claims no status, and the service says Processing.",
   });
-  for (const id of [A, C]) expect(await verdictOf(sent(id))).toMatchObject({ verdict: "genuine" });
+  for (const id of [A, C]) expect(await verdictOf(sent(id))).toMatchObject({ verdict: "verified" });
 });
 
 test("two payments in one callback could be taken for one another", async () => {
@@ -147,7 +147,7 @@ test("two payments in one callback could be taken for one another", async () => 
     { ...of(B, "Processing"), paymentId: A },
   ])
     expect(await verdictOf({ body: JSON.stringify(tree) })).toMatchObject({
-      verdict: expect.stringMatching(/contradicted|forged/),
+      verdict: expect.stringMatching(/mismatched|forged/),
     });
 });
 
@@ -163,7 +163,7 @@ test.each<[string, unknown]>([
   ],
 ])("a refund's callback may name its payment %s", async (_, tree) => {
   for (const body of [JSON.stringify(tree), bracketed(tree).join("&")])
-    expect(await verdictOf({ body })).toMatchObject({ verdict: "genuine" });
+    expect(await verdictOf({ body })).toMatchObject({ verdict: "verified" });
 });
 
 test("a refund's callback is forged where the refund is said to be Completed, and only the payment is", async () => {
@@ -236,7 +236,7 @@ test("whatever nesting or shape a claim of Completed has, it makes nothing genui
   await fc.assert(
     fc.asyncProperty(sent, async (one) => {
       const { verdict } = await verdictOf(one);
-      expect(verdict).not.toBe("genuine");
+      expect(verdict).not.toBe("verified");
     }),
     { numRuns },
   );
@@ -252,7 +252,7 @@ test("an honest callback is genuine in whatever nesting, as JSON or as a form", 
     });
   await fc.assert(
     fc.asyncProperty(nested(honest).chain(written), async (one) => {
-      expect(await verdictOf(one)).toMatchObject({ verdict: "genuine", because: null });
+      expect(await verdictOf(one)).toMatchObject({ verdict: "verified", because: null });
     }),
     { numRuns },
   );
@@ -285,7 +285,7 @@ test.each<[string, object | string]>([
 ])("%s is nothing genuine where the service has it otherwise", async (_, sent) => {
   const isForm = typeof sent === "string" && !sent.startsWith("{");
   const body = typeof sent === "string" ? sent : JSON.stringify(sent);
-  expect((await verdictOf({ body, type: isForm ? form : json })).verdict).not.toBe("genuine");
+  expect((await verdictOf({ body, type: isForm ? form : json })).verdict).not.toBe("verified");
 });
 
 test.each([
@@ -297,6 +297,6 @@ test.each([
   { ...paidA, গ্রাহক: "রহিমা" },
 ])("%j is genuine", async (sent) => {
   expect(await verdictOf({ body: JSON.stringify(sent), type: json })).toMatchObject({
-    verdict: "genuine",
+    verdict: "verified",
   });
 });

@@ -45,7 +45,7 @@ async function meanwhile<Result>(work: Promise<Result>): Promise<Result | "still
 
 test("a handler that never answers is let go of when its time is up, also when garbage was collected", async () => {
   const { signal } = new AbortController();
-  const options = { to: await silent(), verdict: "genuine", about: undefined, signal } as const;
+  const options = { to: await silent(), verdict: "verified", about: undefined, signal } as const;
   expect(await meanwhile(forward(callback, { ...options, timeoutMs: 400 }))).toBeNull();
 });
 

@@ -36,7 +36,7 @@ test("one listener outlives what strangers send, and still verifies what is true
   expect(await listener.send(said(id))).toBe(200);
   const events = await listener.seen(strange.length);
   expect(events.map(({ verdict }) => verdict).sort()).toEqual([
-    "genuine",
+    "verified",
     ...Array.from({ length: strange.length - 1 }, () => "unknown"),
   ]);
   const shown = await merchant.lenden(["callback", "list"]);

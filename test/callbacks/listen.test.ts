@@ -46,13 +46,13 @@ test("each is verified, kept, passed on with the same bytes, and answered as the
   expect(handled[1]?.headers.cookie).toBeUndefined();
   const events = await listener.seen(2);
   expect(events.map(({ verdict, forwarded }) => [verdict, forwarded?.status])).toEqual([
-    ["genuine", 202],
+    ["verified", 202],
     ["forged", 202],
   ]);
   listener.child.kill("SIGINT");
   expect((await listener.ended).code).toBe(0);
   const list = await merchant.lenden(["callback", "list", "--json"]);
-  expect(JSON.parse(list.stdout)).toMatchObject([{ verdict: "forged" }, { verdict: "genuine" }]);
+  expect(JSON.parse(list.stdout)).toMatchObject([{ verdict: "forged" }, { verdict: "verified" }]);
 });
 
 test("a handler that is down, redirects or answers with a fault is no yes for the sender", async () => {
@@ -71,7 +71,7 @@ test("a handler that is down, redirects or answers with a fault is no yes for th
   expect(statuses).toEqual([502, 500, 200, 200]);
   expect(handled.map(({ path }) => path)).toEqual(["/own", "/own", "/own"]);
   const { stdout } = await merchant.lenden(["callback", "show", "1", "--json"]);
-  expect(JSON.parse(stdout)).toMatchObject({ count: 5, verdict: "genuine" });
+  expect(JSON.parse(stdout)).toMatchObject({ count: 5, verdict: "verified" });
 });
 
 test("a flood of the same is kept once; what ended is retrieved once", async () => {
@@ -99,7 +99,7 @@ test("a forged word that comes first does not keep the true one from being belie
   await merchant.set("payment", id, "Completed");
   await listener.send(said(id));
   expect(handled.map(({ headers }) => headers["x-lenden-verified"])).toEqual(["false", "true"]);
-  expect((await listener.seen(2)).map(({ verdict }) => verdict)).toEqual(["forged", "genuine"]);
+  expect((await listener.seen(2)).map(({ verdict }) => verdict)).toEqual(["forged", "verified"]);
 });
 
 test("what is uncertain is settled by the record that is retrieved: payment, refund, cancel", async () => {
@@ -145,7 +145,7 @@ test("a record that two uncertain operations could have made settles neither", a
   const id = String((await merchant.books("payments")).at(-1)?.id);
   const listener = await listenAs(merchant);
   await listener.send(`id=${id}&status=Processing`);
-  expect(await listener.seen(1)).toMatchObject([{ verdict: "genuine", resolved: [] }]);
+  expect(await listener.seen(1)).toMatchObject([{ verdict: "verified", resolved: [] }]);
 });
 
 test("a record settles an operation only where it was made about when that was sent", async () => {
@@ -186,7 +186,7 @@ test("a forward that a stop cut off is called so, and is done by the next run", 
   await until(() => handled.length === 1);
   listener.child.kill("SIGTERM");
   expect([(await listener.ended).code, await answer]).toEqual([0, 503]);
-  expect((await merchant.lenden(["callback", "list"])).stdout).toMatch(/genuine .* cut off\n/);
+  expect((await merchant.lenden(["callback", "list"])).stdout).toMatch(/verified .* cut off\n/);
   mood = 200;
   await listenAs(merchant, "--forward-to", url);
   await until(() => handled.length === 2);
@@ -202,7 +202,7 @@ test("what another process works on is left to it: exit 7", async () => {
   await until(() => handled.length === 1);
   const replayed = await merchant.built(["callback", "replay", "1", "--forward-to", url]);
   expect([replayed.code, handled.length]).toEqual([7, 1]);
-  expect((await merchant.lenden(["callback", "list"])).stdout).toMatch(/genuine .* under way\n/);
+  expect((await merchant.lenden(["callback", "list"])).stdout).toMatch(/verified .* under way\n/);
   const other = await listenAs(merchant, "--forward-to", url);
   expect(await other.send(said(id))).toBe(503);
   listener.child.kill("SIGTERM");
@@ -223,7 +223,7 @@ test("a refund's callback brings its status into the ledger", async () => {
   // Where all of it is so, its line compares nothing.
   const replayed = await merchant.lenden(["callback", "replay", "1"]);
   expect(replayed.stdout).toContain(
-    `genuine  refund ${refund}: Completed, BDT 40.00  payment ${paid}: Completed, BDT 100.00, paid`,
+    `verified  refund ${refund}: Completed, BDT 40.00  payment ${paid}: Completed, BDT 100.00, paid`,
   );
 });
 
@@ -233,7 +233,7 @@ test("--once waits for a genuine one, and its sender still gets an answer", asyn
   expect(await listener.send("nonsense")).toBe(200);
   expect(await listener.send(said(await paidPayment(merchant)))).toBe(200);
   expect((await listener.ended).code).toBe(0);
-  expect(listener.events.map(({ verdict }) => verdict)).toEqual(["unknown", "genuine"]);
+  expect(listener.events.map(({ verdict }) => verdict)).toEqual(["unknown", "verified"]);
 });
 
 test("--for ends with the payment, whatever is claimed: 0, 10, 8, 9, or 130", async () => {
@@ -349,7 +349,7 @@ test("a listener asks again for what the service did not answer", async () => {
   await merchant.close();
   const first = await listenAs(merchant);
   await first.send(said(id));
-  expect(await first.seen(1)).toMatchObject([{ verdict: "unanswered" }]);
+  expect(await first.seen(1)).toMatchObject([{ verdict: "unchecked" }]);
   first.child.kill("SIGKILL");
   await first.ended;
   const host = hurriedHost(async (round) => {
@@ -360,7 +360,7 @@ test("a listener asks again for what the service did not answer", async () => {
     { host },
   );
   expect(code).toBe(0);
-  expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({ verdict: "genuine" });
+  expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({ verdict: "verified" });
 });
 
 test("what is kept and not verified when it is killed is verified by the next one", async () => {
@@ -373,7 +373,7 @@ test("what is kept and not verified when it is killed is verified by the next on
   const { stdout } = await merchant.lenden(["callback", "list", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject([{ verdict: null }]);
   const second = await listenAs(merchant);
-  expect(await second.seen(1)).toMatchObject([{ number: 1, verdict: "genuine" }]);
+  expect(await second.seen(1)).toMatchObject([{ number: 1, verdict: "verified" }]);
 });
 
 /** The service does it, and its answer is lost. */

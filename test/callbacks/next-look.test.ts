@@ -41,7 +41,7 @@ test("ids that the service does not answer to keep nobody waiting who was never 
   });
   expect(next.callbacks.due(undefined)[0]?.number).toBe(last);
   await next.intake.takeUp();
-  expect(next.callbacks.find(last)?.judged?.verdict).toBe("genuine");
+  expect(next.callbacks.find(last)?.judged?.verdict).toBe("verified");
 });
 
 test("the handler gets every change of verdict, and is tried until it has it", async () => {
@@ -141,7 +141,10 @@ test.each([
     clock.aheadMs += 5_000;
     await intake.takeUp();
     await intake.idle();
-    expect(taken.map(({ verdict }) => verdict)).toEqual([before ? "forged" : "unknown", "genuine"]);
+    expect(taken.map(({ verdict }) => verdict)).toEqual([
+      before ? "forged" : "unknown",
+      "verified",
+    ]);
   },
 );
 

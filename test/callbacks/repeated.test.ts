@@ -22,8 +22,8 @@ test("all that come while a callback is looked at are one more look, after that 
   answers[1]?.("Processing");
   await intake.idle();
   expect(answers).toHaveLength(2);
-  expect(taken.map(({ verdict }) => verdict)).toEqual(["unknown", "genuine"]);
-  expect(callbacks.find(1)).toMatchObject({ count: 3, judged: { verdict: "genuine" } });
+  expect(taken.map(({ verdict }) => verdict)).toEqual(["unknown", "verified"]);
+  expect(callbacks.find(1)).toMatchObject({ count: 3, judged: { verdict: "verified" } });
 });
 
 test.each(["Processing", "Completed"])(
@@ -38,6 +38,6 @@ test.each(["Processing", "Completed"])(
       await intake.take(said(status), "received");
       await intake.idle();
     }
-    expect(taken).toMatchObject([{ verdict: "genuine", callback: { number: 1 } }]);
+    expect(taken).toMatchObject([{ verdict: "verified", callback: { number: 1 } }]);
   },
 );

@@ -25,6 +25,7 @@ export async function smallIntake(options: SmallOptions = {}) {
     owner: { profile: "p", environment: "sandbox", baseUrl: "http://a", keyId: "k" },
     user: "u",
     command: "c",
+    actor: { user: "u", machine: "m", pid: 1 },
     holder: { pid: 1, lock: "", machine: "" },
     now,
     newId: () => "OP",

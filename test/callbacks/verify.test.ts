@@ -25,7 +25,7 @@ async function verdictOf(text: string, ...flags: string[]) {
   return { code, verdict, because, records };
 }
 
-const genuine = { code: 0, verdict: "genuine", because: null };
+const genuine = { code: 0, verdict: "verified", because: null };
 
 test.each<[string, (id: string) => string]>([
   ["JSON", (id) => JSON.stringify({ transactionId: id, status: "Completed", amount })],
@@ -66,10 +66,10 @@ test.each<[string, object]>([
   ["amount", { amount: 1 }],
   ["status", { status: "Cancelled" }],
   ["description", { description: "coffee" }],
-])("another %s than the service has is contradicted", async (name, claim) => {
+])("another %s than the service has is mismatched", async (name, claim) => {
   const id = await payment("Completed");
   const { code, verdict, because } = await verdictOf(JSON.stringify({ id, ...claim }));
-  expect([code, verdict]).toEqual([11, "contradicted"]);
+  expect([code, verdict]).toEqual([11, "mismatched"]);
   expect(because).toContain(name);
 });
 
@@ -83,7 +83,7 @@ test("what is expected counts, whatever is claimed", async () => {
     ["--expect-amount", "100.01"],
     ["--expect-ref", "Order 42"],
   ]) {
-    expect(await verdictOf(said, ...flags)).toMatchObject({ code: 11, verdict: "contradicted" });
+    expect(await verdictOf(said, ...flags)).toMatchObject({ code: 11, verdict: "mismatched" });
   }
 });
 
@@ -96,7 +96,7 @@ test("a refund's status and amount are held against the refund, not against its 
   }
   const other = await payment("Completed");
   const said = JSON.stringify({ refundRequestId: refund, transactionId: other, ...own });
-  expect(await verdictOf(said)).toMatchObject({ code: 11, verdict: "contradicted" });
+  expect(await verdictOf(said)).toMatchObject({ code: 11, verdict: "mismatched" });
 });
 
 test.each([
@@ -130,7 +130,7 @@ test("what stands twice could be read in two ways: it is never genuine", async (
     expect({ said, code, verdict }).toEqual({
       said,
       code: 11,
-      verdict: expect.stringMatching(/contradicted|forged/),
+      verdict: expect.stringMatching(/mismatched|forged/),
     });
   }
 });

@@ -37,7 +37,7 @@ test.skipIf(isMissing)(
       .filter(Boolean)
       .map((line) => JSON.parse(line));
     const listening = { event: "listening", url: `http://127.0.0.1:${listenPort}` };
-    const told = { event: "callback", verdict: "genuine", forwarded: { status: 200 } };
+    const told = { event: "callback", verdict: "verified", forwarded: { status: 200 } };
     const paid = { kind: "payment", verified: { status: "Completed", amount: 1250.5 } };
     const repaid = { kind: "refund", verified: { status: "Completed", amount: 250.5 } };
     expect(lines).toMatchObject([

@@ -16,6 +16,7 @@ const account = {
   environment: "sandbox",
   baseUrl: "http://127.0.0.1:9/cp/api/v1",
   name: "shop",
+  ledgerAccount: {},
 } as const;
 const bkash = { id: "M1", providerName: "bKash", codeName: "bkash" };
 const nagad = { id: "M2", providerName: "Nagad", codeName: "nagad" };

@@ -78,6 +78,19 @@ describe("a changed column of an operation is detected", () => {
     ["updated_at", "'2020-01-01T00:00:00.000Z'", payout],
     ["reopened_at", "updated_at", payout],
     ["resumed_at", "updated_at", payout],
+    ["base_url", "'https://a.example'", payout],
+    ["key_hash", "'k'", payout],
+    ["actor", "'{}'", payout],
+    ["recipient_key", "'01712345679'", payout],
+    ["recipient_name", "'Karim'", payout],
+    ["method_id", "'0'", payout],
+    ["method_name", "'nagad'", payout],
+    ["description", "'other'", payout],
+    ["batch", "1", payout],
+    ["phase", "'free'", payout],
+    ["accepted_at", "NULL", payout],
+    ["completed_at", "updated_at", payout],
+    ["payment_url", "'https://a.example'", payout],
   ])("%s", async (column, value, which) => {
     const { code, report } = await checkAfter(
       `UPDATE operations SET ${column} = ${value} WHERE ${which}`,
@@ -122,6 +135,8 @@ const batchColumns: [string, string][] = [
   ["row_count", "3"],
   ["total_paisa", "total_paisa + 1"],
   ["digest", "'0'"],
+  ["identity", "'0'"],
+  ["cancelled_at", "created_at"],
   ["user", "'other'"],
   ["created_at", "'2020-01-01T00:00:00.000Z'"],
 ];
@@ -136,6 +151,8 @@ const rowColumns: [string, string][] = [
   ["description", "'null'"],
   ["cells", "'[]'"],
   ["fingerprint", "'f'"],
+  ["recipient_key", "'01512345678'"],
+  ["accepted", "1"],
 ];
 
 const changeOf = (column: string, sql: string): [string, string, string] => ["batch", column, sql];
@@ -153,10 +170,10 @@ describe("a changed batch or account is detected", () => {
       "batch",
       "rows",
       `INSERT INTO batch_rows SELECT batch, 3, line, 'ROW-3', amount_paisa, recipient, method_id,
-        method, name, description, cells, fingerprint FROM batch_rows WHERE row = 1`,
+        method, name, description, cells, fingerprint, recipient_key, accepted FROM batch_rows WHERE row = 1`,
     ],
-    ["account", "base_url", "UPDATE accounts SET base_url = 'https://a.example'"],
-    ["account", "key_id", "UPDATE accounts SET key_id = 'k'"],
+    ["account", "environment", "UPDATE accounts SET environment = 'production'"],
+    ["account", "name", "UPDATE accounts SET name = 'other'"],
   ])("%s: %s (%s)", async (kind, column, sql) => {
     const { code, report } = await checkAfter(sql);
     expect({ code, modified: report.modified }).toEqual({
@@ -197,7 +214,7 @@ describe("an added or missing row, or a changed schema, is detected", () => {
     ["operation", "missing", `DELETE FROM operations WHERE ${payout}`],
     ["batch", "missing", "DELETE FROM batches"],
     ["batch", "missing", "UPDATE batches SET digest = NULL"],
-    ["account", "added", "INSERT INTO accounts (base_url, key_id) VALUES ('http://a', 'k')"],
+    ["account", "added", "INSERT INTO accounts (environment, name) VALUES ('sandbox', 'other')"],
     [
       "trigger",
       "added",
@@ -223,7 +240,7 @@ describe("an added or missing row, or a changed schema, is detected", () => {
   test.each([
     ["0", /schema/],
     ["8", /schema/],
-    ["99", /newer lenden/],
+    ["99", /newer version of lenden/],
   ])("PRAGMA user_version = %s", async (version, says) => {
     const { code, stderr } = await checkAfter(`PRAGMA user_version = ${version}`);
     expect([code, stderr]).toEqual([1, expect.stringContaining("error")]);

@@ -13,6 +13,7 @@ async function callbacks(given: Partial<Worker> = {}) {
     owner,
     user: "tester",
     command: "test",
+    actor: { user: "u", machine: "m", pid: 1 },
     holder: { pid: 1, lock: "1", machine: "m" },
     now: () => clock.ms,
     newId: () => "OP1",
@@ -30,8 +31,8 @@ function request(body: string | Uint8Array, headers: Record<string, string> = {}
   return { method: "POST", target: "/a?b=c", headers, body: Buffer.from(body) };
 }
 
-const genuine = { verdict: "genuine", because: null, records: [], finding: "g" };
-const unanswered = { ...genuine, verdict: "unanswered", finding: "u" };
+const genuine = { verdict: "verified", because: null, records: [], finding: "g" };
+const unchecked = { ...genuine, verdict: "unchecked", finding: "u" };
 const handler = "http://127.0.0.1:3000/";
 
 test("every byte comes back as it came", async () => {
@@ -73,7 +74,7 @@ test("the never verified are looked at first, then the least tried; none before 
     [1, 2],
     [2, 1],
   ] as const) {
-    kept.judge(number, unanswered, { to: undefined });
+    kept.judge(number, unchecked, { to: undefined });
     for (let look = 0; look < looks; look += 1) kept.letGo(number, { afterMs: 5_000 });
   }
   kept.letGo(3, { afterMs: null });
@@ -97,7 +98,7 @@ test("what only has to be passed on is left to whoever passes on", async () => {
 test("a new verdict is written down together with whom it is for, and was not passed on yet", async () => {
   const { kept } = await callbacks();
   kept.keep(request("a"), "received");
-  kept.judge(1, unanswered, { to: handler });
+  kept.judge(1, unchecked, { to: handler });
   expect(kept.find(1)?.forwarded).toEqual({ to: handler, status: null, finding: null });
   kept.passedOn(1, { to: handler, status: 200, finding: "u" });
   // Somebody else found it out, who passes nothing on: the handler has the old one.
@@ -134,14 +135,14 @@ test("what waits is never dropped: where too many do, one more is not taken, and
   );
   expect(kept.keep(request("more"), "received")).toBeUndefined();
   expect(kept.keep(request("0"), "received")).toMatchObject({ number: 1, count: 2 });
-  database.exec("UPDATE callbacks SET verdict = 'unanswered', records = '[]'");
-  kept.judge(5_000, unanswered, { to: undefined });
+  database.exec("UPDATE callbacks SET verdict = 'unchecked', records = '[]'");
+  kept.judge(5_000, unchecked, { to: undefined });
   expect(kept.find(1)).toBeDefined();
   expect(kept.keep(request("more"), "received")).toBeUndefined();
   // Given up: it was said, and it waits no longer.
   kept.letGo(2, { afterMs: null });
   expect(kept.keep(request("more"), "received")).toMatchObject({ number: 5_001 });
-  kept.judge(5_001, unanswered, { to: undefined });
+  kept.judge(5_001, unchecked, { to: undefined });
   expect(kept.find(1)).toBeDefined();
 });
 
@@ -152,7 +153,7 @@ test("a list is the newest first, of one verdict if asked, and of one account", 
   kept.passedOn(2, { to: handler, status: 204, finding: "g" });
   const numbers = (verdict?: string, limit = 10) =>
     kept.list({ verdict, limit }).map(({ number }) => number);
-  expect([numbers(), numbers("genuine"), numbers(undefined, 1)]).toEqual([[3, 2, 1], [2], [3]]);
+  expect([numbers(), numbers("verified"), numbers(undefined, 1)]).toEqual([[3, 2, 1], [2], [3]]);
   expect(kept.find(2)).toMatchObject({
     judged: genuine,
     forwarded: { to: handler, status: 204, finding: "g" },
@@ -165,7 +166,7 @@ test("a list is the newest first, of one verdict if asked, and of one account", 
 
 test("of what the service knows nothing about, the newest thousand stay, and the rest beside it", async () => {
   const { kept } = await callbacks();
-  kept.keep(request("genuine"), "received");
+  kept.keep(request("verified"), "received");
   kept.judge(1, genuine, { to: undefined });
   for (let index = 0; index < 1_010; index += 1) {
     kept.keep(request(`${index}`), "received");

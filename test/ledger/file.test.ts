@@ -107,7 +107,7 @@ test("8 processes that write 50 operations each at once lose nothing, and the ch
     const kept = ledger.list("payout", { limit: 1_000 });
     expect(kept.map(({ reference }) => reference).sort()).toEqual(references.sort());
     expect(kept.every(({ state, attempts }) => state === "CONFIRMED" && attempts === 1)).toBe(true);
-    expect(verifyEvents(database)).toEqual({ events: 801, brokenAt: null, findings: [] });
+    expect(verifyEvents(database)).toEqual({ events: 802, brokenAt: null, findings: [] });
   });
 }, 30_000);
 
@@ -121,18 +121,19 @@ async function bundledWriter(): Promise<string> {
     `import { openDatabase } from ${source("../sqlite/open.ts")};
     import { openLedger } from ${source("ledger.ts")};
     const [path, number, count] = process.argv.slice(2);
-    openDatabase(path).then((database) => {
+    openDatabase(path).then(async (database) => {
       const ledger = openLedger(database, {
         owner: ${JSON.stringify(owner)}, user: "u", command: "c",
+        actor: { user: "u", machine: "m", pid: process.pid },
         holder: { pid: process.pid, lock: "1", machine: "m" },
         now: Date.now, newId: () => crypto.randomUUID(), isAlive: () => true, assertSeen: () => {}, scrub: (text) => text,
       });
       for (let index = 0; index < Number(count); index += 1) {
         const reference = number + "-" + index;
-        const [{ operation }] = ledger.claim([{ kind: "payout", reference, fingerprint: "f",
-          amountPaisa: 1n, target: null, asked: {} }]);
+        const intent = { kind: "payout", reference, amountPaisa: 1n, target: null, asked: {} };
+        const { operation } = await ledger.claim({ intent, onDuplicate: "send" });
         const outcome = { state: "CONFIRMED", sent: true, remoteId: "PO" + reference };
-        ledger.settle(operation, outcome, { letGo: true });
+        await ledger.record({ operation: operation.number, outcome, release: true });
         console.log(reference);
       }
     });`,

@@ -4,62 +4,81 @@ import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import {
   claim,
-  letGo,
+  claimed,
   memoryLedger,
   owner,
   payment,
   payout,
+  record,
   refund,
   worker,
 } from "./small-ledger.ts";
 
 describe("a claim", () => {
-  test("P4: is new once, held while its process lives, and resumed when that died", async () => {
+  test("P4: is new once, locked while its process lives, and resumed when that died", async () => {
     const alive = [1];
     const { ledger } = await memoryLedger({}, alive);
-    expect(claim(ledger, payout("A"))).toMatchObject({
+    expect(await claim(ledger, payout("A"))).toMatchObject({
       kind: "new",
-      operation: {
-        state: "INTENT",
-        reference: "A",
-        attempts: 0,
-        amountPaisa: 500n,
-        asked: { to: "x" },
-      },
+      operation: { state: "INTENT", reference: "A", attempts: 0, amountPaisa: 500n },
     });
-    expect(claim(ledger, payout("A"))).toMatchObject({
-      kind: "held",
-      by: { pid: 1, machine: "m" },
-    });
+    const locked = { kind: "locked", holder: { pid: 1, machine: "m" } };
+    expect(await claim(ledger, payout("A"))).toMatchObject(locked);
     alive.pop();
-    expect(claim(ledger, payout("A"))).toMatchObject({ kind: "resumed" });
+    expect(await claim(ledger, payout("A"))).toMatchObject({ kind: "resumed" });
   });
 
-  test("P4: is held by whoever resumed it, no longer by who died", async () => {
+  test("P4: belongs to the process that resumed it, which alone can record an outcome", async () => {
     const database = await openDatabase(":memory:");
     const alive = [1];
     const first = openLedger(database, worker({}, alive));
-    const second = openLedger(
-      database,
-      worker({ holder: { pid: 2, lock: "1", machine: "m" } }, alive),
-    );
-    claim(first, payout("A"));
+    const holder = { pid: 2, lock: "2", machine: "m" };
+    const second = openLedger(database, worker({ holder }, alive));
+    const operation = await claimed(first, payout("A"));
     alive[0] = 2;
-    expect(claim(second, payout("A")).kind).toBe("resumed");
-    expect(claim(first, payout("A"))).toMatchObject({ kind: "held", by: { pid: 2 } });
+    expect(await claim(second, payout("A"))).toMatchObject({ kind: "resumed" });
+    expect(await claim(first, payout("A"))).toMatchObject({ kind: "locked", holder: { pid: 2 } });
+    expect(await record(first, operation, { state: "NOT_SENT", sent: false })).toMatchObject({
+      kind: "moved",
+      operation: { state: "INTENT" },
+    });
   });
 
-  test("P6: of another fingerprint is another payout, for ever, whatever became of the first", async () => {
+  test.each([
+    ["amount", { amountPaisa: 501n }],
+    ["recipient", { asked: { recipientNumber: "01799999999", paymentMethodId: "m1" } }],
+    ["method", { asked: { recipientNumber: "01712345678", paymentMethodId: "m2" } }],
+  ])(
+    "P6: with another %s is a different payout, whatever became of the first",
+    async (_, given) => {
+      const { ledger } = await memoryLedger();
+      const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
+      const states = [
+        "INTENT",
+        "REFUSED",
+        "NOT_SENT",
+        "UNCERTAIN",
+        "CONFIRMED",
+        "CONFLICT",
+      ] as const;
+      for (const state of states) {
+        const operation = await claimed(ledger, payout(state, { asked }));
+        await record(ledger, operation, { state, sent: true });
+        const answer = await claim(ledger, payout(state, { asked, ...given }));
+        expect(answer).toMatchObject({ kind: "different" });
+      }
+    },
+  );
+
+  test("is the same payout however the recipient's number is written", async () => {
     const { ledger } = await memoryLedger();
-    const claimed = claim(ledger, payout("A"));
-    expect(claim(ledger, payout("A", "other"))).toMatchObject({
-      kind: "other",
-      operation: { reference: "A" },
-    });
-    for (const state of ["REFUSED", "NOT_SENT", "UNCERTAIN", "CONFIRMED", "CONFLICT"] as const) {
-      ledger.settle(claimed.operation, { state, sent: true }, letGo);
-      expect(claim(ledger, payout("A", "other")).kind).toBe("other");
+    const numbers = ["01712345678", "+8801712345678", "8801712-345678"];
+    const kinds = [];
+    for (const recipientNumber of numbers) {
+      const asked = { recipientNumber, paymentMethodId: "m1" };
+      kinds.push((await claim(ledger, payout("A", { asked }))).kind);
     }
+    expect(kinds).toEqual(["new", "resumed", "resumed"]);
   });
 
   test.each([
@@ -67,104 +86,124 @@ describe("a claim", () => {
     ["NOT_SENT", undefined, "resumed"],
     ["UNCERTAIN", undefined, "resumed"],
     ["REFUSED", "access", "resumed"],
-    ["REFUSED", "refused", "known"],
-    ["CONFLICT", "conflict", "known"],
-    ["CONFIRMED", undefined, "known"],
+    ["REFUSED", "refused", "finished"],
+    ["CONFLICT", "conflict", "finished"],
+    ["CONFIRMED", undefined, "finished"],
   ] as const)("P5, P17: that ended %s (%s) is %s", async (state, code, kind) => {
     const { ledger } = await memoryLedger();
-    const { operation } = claim(ledger, payout("A"));
-    ledger.settle(operation, { state, ...(code ? { code } : {}), sent: true }, letGo);
-    expect(claim(ledger, payout("A")).kind).toBe(kind);
+    const operation = await claimed(ledger, payout("A"));
+    await record(ledger, operation, { state, ...(code ? { code } : {}), sent: true });
+    expect((await claim(ledger, payout("A"))).kind).toBe(kind);
   });
 
-  test("of the same reference by another account is an operation of its own", async () => {
-    const database = await openDatabase(":memory:");
-    const ledgers = ["key", "other"].map((keyId) =>
-      openLedger(database, worker({ owner: { ...owner, keyId } })),
-    );
-    expect(ledgers.map((ledger) => claim(ledger, payout("A")).kind)).toEqual(["new", "new"]);
-    expect(ledgers.map((ledger) => ledger.find("A")?.id)).toEqual(
-      ledgers.map((ledger) => ledger.latest(1)?.id),
-    );
+  test("rejects a second refund that exceeds the payment, and the same one without a decision", async () => {
+    const { ledger } = await memoryLedger();
+    expect(await claim(ledger, refund("T", 600n))).toMatchObject({ kind: "new" });
+    expect(await claim(ledger, refund("T", 500n))).toMatchObject({
+      kind: "over-limit",
+      refundablePaisa: 400n,
+    });
+    expect(await claim(ledger, refund("T", 400n))).toMatchObject({ kind: "new" });
+    expect(await claim(ledger, refund("U", 300n))).toMatchObject({ kind: "new" });
+    expect(await claim(ledger, refund("U", 300n))).toMatchObject({ kind: "duplicate" });
   });
 });
 
-test("settling keeps what it is not told again, counts attempts alone, and lets go only when told", async () => {
+describe("accounts", () => {
+  test("one with another key has references of its own", async () => {
+    const database = await openDatabase(":memory:");
+    const keys = ["aaaaaaaa", "bbbbbbbb"];
+    const ledgers = keys.map((keyId) =>
+      openLedger(database, worker({ owner: { ...owner, keyId, account: {} } })),
+    );
+    for (const ledger of ledgers)
+      expect(await claim(ledger, payout("A"))).toMatchObject({ kind: "new" });
+    expect(ledgers.map((ledger) => ledger.account())).toEqual(["key-aaaaaa", "key-bbbbbb"]);
+  });
+
+  test("the next key of a profile joins its account, and P25b: resends nothing of the first", async () => {
+    const database = await openDatabase(":memory:");
+    const first = openLedger(database, worker());
+    await claimed(first, payout("SENT"));
+    await record(first, await claimed(first, payout("OVER")), { state: "CONFIRMED" });
+    const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
+    const second = openLedger(database, worker({ owner: next }));
+    expect(second.account()).toBe("shop");
+    expect(await claim(second, payout("SENT"))).toMatchObject({ kind: "other-key" });
+    expect(await claim(second, payout("OVER"))).toMatchObject({ kind: "finished" });
+    const seen = second.find("SENT");
+    if (!seen) throw new Error("an account has its operations");
+    expect(await second.resume({ seen })).toMatchObject({ kind: "other-key" });
+  });
+
+  test("an unknown key never joins, and gets a name of its own if the profile's is taken", async () => {
+    const database = await openDatabase(":memory:");
+    await claimed(openLedger(database, worker()), payout("A"));
+    const other = { ...owner, keyId: "cccccccccccc" };
+    const ledger = openLedger(database, worker({ owner: other }));
+    expect(ledger.find("A")).toBeUndefined();
+    expect(ledger.account()).toBe("shop-cccccc");
+  });
+
+  test("one key is one account, whatever the base URL", async () => {
+    const database = await openDatabase(":memory:");
+    await claimed(openLedger(database, worker()), payout("A"));
+    const moved = worker({ owner: { ...owner, baseUrl: "http://b", account: { proposed: "b" } } });
+    const ledger = openLedger(database, moved);
+    expect([ledger.account(), ledger.find("A")?.reference]).toEqual(["shop", "A"]);
+  });
+
+  test("a name that a key of another account is used with is rejected, and both are named", async () => {
+    const database = await openDatabase(":memory:");
+    await claimed(openLedger(database, worker()), payout("A"));
+    const named = worker({ owner: { ...owner, account: { named: "other" } } });
+    const ledger = openLedger(database, named);
+    expect(() => ledger.account()).toThrow(/other.*shop/);
+    await expect(claim(ledger, payout("B"))).rejects.toThrow(/belongs to account shop/);
+  });
+});
+
+test("an outcome keeps what it does not name, counts attempts alone, and releases only on request", async () => {
   const { ledger } = await memoryLedger();
-  const { operation } = claim(ledger, payout("A"));
-  ledger.settle(operation, { state: "UNCERTAIN", sent: true, message: "lost" }, { letGo: false });
+  const operation = await claimed(ledger, payout("A"));
+  const lost = { state: "UNCERTAIN", sent: true, message: "lost" } as const;
+  await ledger.record({ operation: operation.number, outcome: lost, release: false });
   expect(ledger.find(operation.id)).toMatchObject({
-    state: "UNCERTAIN",
-    attempts: 1,
-    message: "lost",
-    holder: { pid: 1 },
+    ...{ state: "UNCERTAIN", attempts: 1, message: "lost", holder: { pid: 1 }, acceptedAt: null },
   });
-  ledger.settle(
-    operation,
-    { state: "CONFIRMED", sent: true, remoteId: "PO1", status: "Processing" },
-    letGo,
-  );
-  expect(ledger.find(operation.id)).toMatchObject({
-    state: "CONFIRMED",
-    attempts: 2,
-    message: null,
-    holder: null,
-    remoteId: "PO1",
+  const made = { state: "CONFIRMED", sent: true, remoteId: "PO1", status: "Processing" } as const;
+  await record(ledger, operation, made);
+  const accepted = ledger.find(operation.id);
+  expect(accepted).toMatchObject({
+    ...{ state: "CONFIRMED", attempts: 2, message: null, holder: null, remoteId: "PO1" },
+    acceptedAt: accepted?.updatedAt,
+    completedAt: null,
   });
-  ledger.settle(operation, { state: "CONFIRMED", status: "Completed" }, letGo);
-  expect(ledger.find(operation.id)).toMatchObject({
-    attempts: 2,
-    remoteId: "PO1",
-    status: "Completed",
+  if (!accepted) throw new Error("the ledger lost a payout");
+  await ledger.learn({ seen: accepted, outcome: { state: "CONFIRMED", status: "Completed" } });
+  const completed = ledger.find(operation.id);
+  expect(completed).toMatchObject({
+    ...{ attempts: 2, remoteId: "PO1", status: "Completed" },
+    acceptedAt: accepted.acceptedAt,
+    completedAt: completed?.updatedAt,
   });
   expect(ledger.historyOf(operation).map(({ event }) => event)).toEqual([
-    "intent",
-    "attempt",
-    "attempt",
-    "look",
+    ...["intent", "attempt", "attempt", "look"],
   ]);
-  expect(ledger.historyOf(operation)[1]).toMatchObject({
-    data: { state: "UNCERTAIN", message: "lost" },
-  });
-});
-
-test("beginning sees what was there of the same target or request, and a refusal leaves nothing behind", async () => {
-  const { database, ledger } = await memoryLedger();
-  const seen: (string | null)[][] = [];
-  const note = (before: { target: string | null; fingerprint: string }[]) =>
-    void seen.push(before.map(({ target, fingerprint }) => target ?? fingerprint));
-  for (const intent of [
-    payment("a"),
-    payment("b"),
-    payment("a"),
-    refund("TX1"),
-    refund("TX2"),
-    refund("TX1"),
-  ])
-    ledger.begin(intent, note);
-  expect(seen).toEqual([[], [], ["a"], [], [], ["TX1"]]);
-  const forbid = () => {
-    throw new Error("no");
-  };
-  expect(() => ledger.begin(payment("c"), forbid)).toThrow("no");
-  expect([...ledger.all()]).toHaveLength(6);
-  expect(verifyEvents(database)).toEqual({ events: 7, brokenAt: null, findings: [] });
 });
 
 test("listing, newest, latest and find see one account's operations alone, newest first", async () => {
   const { database, ledger } = await memoryLedger();
-  const other = openLedger(database, worker({ owner: { ...owner, baseUrl: "http://b" } }));
-  const confirm = (of: Ledger, reference: string, remoteId: string, status: string) =>
-    of.settle(
-      claim(of, payout(reference)).operation,
-      { state: "CONFIRMED", remoteId, status, sent: true },
-      letGo,
-    );
-  confirm(ledger, "A", "PO1", "Completed");
-  confirm(other, "X", "PO9", "Completed");
-  confirm(ledger, "B", "PO2", "Processing");
-  claim(ledger, payout("C"));
-  ledger.begin(payment("p"), () => {});
+  const other = openLedger(database, worker({ owner: { ...owner, keyId: "other", account: {} } }));
+  const confirm = async (of: Ledger, reference: string, remoteId: string, status: string) =>
+    record(of, await claimed(of, payout(reference)), {
+      ...{ state: "CONFIRMED", remoteId, status, sent: true },
+    });
+  await confirm(ledger, "A", "PO1", "Completed");
+  await confirm(other, "X", "PO9", "Completed");
+  await confirm(ledger, "B", "PO2", "Processing");
+  await claimed(ledger, payout("C"));
+  await claimed(ledger, payment("p"));
   const refs = (filter: object) =>
     ledger.list("payout", { limit: 50, ...filter }).map(({ reference }) => reference);
   expect(refs({})).toEqual(["C", "B", "A"]);
@@ -175,68 +214,64 @@ test("listing, newest, latest and find see one account's operations alone, newes
   expect(refs({ until: second })).toEqual(["B", "A"]);
   expect(refs({ since: second, until: second, status: "Processing" })).toEqual(["B"]);
   expect([1, 2, 3].map((place) => ledger.newest("payout", place)?.remoteId)).toEqual([
-    "PO2",
-    "PO1",
-    undefined,
+    ...["PO2", "PO1", undefined],
   ]);
   expect([1, 2].map((place) => ledger.latest(place)?.kind)).toEqual(["payment", "payout"]);
   const found = ledger.find("A");
   expect([ledger.find("PO1"), ledger.find(found?.id ?? "")]).toEqual([found, found]);
-  expect([ledger.find("X"), ledger.find("PO9"), ledger.find("")]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-  ]);
+  expect(["X", "PO9", ""].map(ledger.find)).toEqual([undefined, undefined, undefined]);
+  expect(ledger.findElsewhere("X")?.remoteId).toBe("PO9");
   expect(ledger.unsettled().map(({ reference, kind }) => reference ?? kind)).toEqual([
-    "C",
-    "payment",
+    ...["C", "payment"],
   ]);
 });
 
-test("all operations come a page at a time, each once", async () => {
+test("all operations are read page by page, each once", async () => {
   const { ledger } = await memoryLedger();
-  for (let index = 0; index < 1_203; index += 1) ledger.begin(payment(`${index}`), () => {});
+  const claims = Array.from({ length: 1_203 }, (_, index) => payment(`${index}`)).map(
+    (intent) => ({ kind: "claim", intent, onDuplicate: "send" }) as const,
+  );
+  await ledger.change(claims);
   const numbers = [...ledger.all()].map(({ number }) => Number(number));
   expect(numbers).toEqual(Array.from({ length: 1_203 }, (_, index) => index + 1));
 });
 
-describe("I10: an id of the API belongs to one operation", () => {
+describe("I10: an ID of the API belongs to one operation", () => {
   const confirmed = (remoteId: string) => ({ state: "CONFIRMED", remoteId, sent: true }) as const;
   const two = async (given: Parameters<typeof memoryLedger>[0] = {}) => {
     const { database, ledger } = await memoryLedger(given);
-    const [one, other] = ["A", "B"].map((name) => claim(ledger, payout(name)).operation);
-    if (!one || !other) throw new Error("a claim has an operation");
-    return { database, ledger, one, other };
+    const one = await claimed(ledger, payout("A"));
+    return { database, ledger, one, other: await claimed(ledger, payout("B")) };
   };
 
   test("one that another payout has is not recorded, and the outcome is unknown", async () => {
     const { database, ledger, one, other } = await two();
-    expect(ledger.settle(one, confirmed("PO1"), letGo)).toBeUndefined();
-    expect(ledger.settle(other, confirmed("PO1"), letGo)).toEqual({ kind: "taken", by: one.id });
+    expect(await record(ledger, one, confirmed("PO1"))).toMatchObject({ kind: "recorded" });
+    expect(await record(ledger, other, confirmed("PO1"))).toEqual({ kind: "id-taken", by: one.id });
     expect(ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
-    expect(ledger.settle(one, confirmed("PO1"), letGo)).toBeUndefined();
-    expect(ledger.settle(other, confirmed("PO2"), letGo)).toBeUndefined();
-    expect(ledger.find("B")).toMatchObject({ state: "CONFIRMED", remoteId: "PO2" });
     expect(verifyEvents(database).findings).toEqual([]);
   });
 
-  test("nor is it of two payouts that are settled in one change", async () => {
+  test("nor is one of two payouts that are recorded in one change", async () => {
     const { ledger, one, other } = await two();
-    const changes = [one, other].map(({ number }) => ({
-      ...{ kind: "settle" as const, number, outcome: confirmed("PO1") },
-      ...letGo,
-    }));
-    expect(ledger.apply(changes)).toEqual([undefined, { kind: "taken", by: one.id }]);
+    const answers = await ledger.change(
+      [one, other].map(({ number: operation }) => {
+        return { kind: "record", operation, outcome: confirmed("PO1"), release: true } as const;
+      }),
+    );
+    expect(answers).toMatchObject([{ kind: "recorded" }, { kind: "id-taken", by: one.id }]);
     expect(ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
   });
 
-  test("nor is it learned", async () => {
+  test("nor is one learned by a status check", async () => {
     const { ledger, one, other } = await two();
-    ledger.settle(one, confirmed("PO1"), letGo);
-    ledger.settle(other, { state: "UNCERTAIN", sent: true }, letGo);
-    const read = ledger.find("B");
-    if (!read) throw new Error("the ledger lost a payout");
-    expect(ledger.learn(read, confirmed("PO1"))).toMatchObject({ isWritten: false });
+    await record(ledger, one, confirmed("PO1"));
+    await record(ledger, other, { state: "UNCERTAIN", sent: true });
+    const seen = ledger.find("B");
+    if (!seen) throw new Error("the ledger lost a payout");
+    expect(await ledger.learn({ seen, outcome: confirmed("PO1") })).toMatchObject({
+      kind: "moved",
+    });
     expect(ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
   });
 
@@ -244,7 +279,7 @@ describe("I10: an id of the API belongs to one operation", () => {
     const { ledger, one, other } = await two({
       owner: { ...owner, baseUrl: "http://127.0.0.1:4242" },
     });
-    ledger.settle(one, confirmed("PO1"), letGo);
-    expect(ledger.settle(other, confirmed("PO1"), letGo)).toBeUndefined();
+    await record(ledger, one, confirmed("PO1"));
+    expect(await record(ledger, other, confirmed("PO1"))).toMatchObject({ kind: "recorded" });
   });
 });

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { verifyEvents } from "../../src/ledger/integrity.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
+import { migrate } from "../../src/ledger/schema.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
@@ -13,7 +14,7 @@ describe("migrations", () => {
     const database = await openDatabase(":memory:");
     openLedger(database, worker());
     database.exec("PRAGMA user_version = 99");
-    expect(() => openLedger(database, worker())).toThrow(/newer lenden/);
+    expect(() => openLedger(database, worker())).toThrow(/newer version of lenden/);
     expect(database.prepare("PRAGMA user_version").get()).toEqual({ user_version: 99n });
   });
 
@@ -23,11 +24,11 @@ describe("migrations", () => {
     await merchant.inLedger((ledger) => ledger.exec("PRAGMA user_version = 99"));
     const { code, stderr } = await merchant.lenden(payoutOf("NEWER"));
     expect(code).toBe(1);
-    expect(stderr).toContain("newer lenden");
+    expect(stderr).toContain("newer version of lenden");
     expect(await merchant.moneyRequests()).toEqual([]);
   });
 
-  test("a ledger that an earlier lenden wrote keeps all that it had, and goes on", async () => {
+  test("a ledger of version 2 keeps all that it had, and goes on", async () => {
     const database = await openDatabase(":memory:");
     // Written by the schema before the accounts had a table: two payouts, a payment, a batch of two.
     database.exec(readFileSync(resolve(import.meta.dirname, "version-2.sql"), "utf8"));
@@ -36,7 +37,7 @@ describe("migrations", () => {
       database,
       worker({ owner: { ...owner, baseUrl, keyId: "c82ae6a2afdf270c" } }),
     );
-    expect(verifyEvents(database)).toEqual({ events: 10, brokenAt: null, findings: [] });
+    expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [] });
     expect([...ledger.all()].map(({ reference, amountPaisa }) => [reference, amountPaisa])).toEqual(
       [
         ["OLD-1", 50_025n],
@@ -46,8 +47,8 @@ describe("migrations", () => {
       ],
     );
     expect(ledger.find("OLD-1")).toMatchObject({ state: "CONFIRMED", baseUrl });
-    expect(claim(ledger, payout("OLD-1")).kind).toBe("other");
-    expect(claim(ledger, payout("NEW")).kind).toBe("new");
+    expect((await claim(ledger, payout("OLD-1"))).kind).toBe("different");
+    expect((await claim(ledger, payout("NEW"))).kind).toBe("new");
     const batch = ledger.batches().find("BGR9XY8");
     expect(batch?.plan).toMatchObject({ rowCount: 2, totalPaisa: 3_050n });
     expect(batch?.fileName).toBe("rows.csv");
@@ -62,16 +63,58 @@ describe("migrations", () => {
     expect(batch && ledger.batches().tally(batch)).toEqual([
       { state: "CONFIRMED", status: "Processing", count: 2, sumPaisa: 3_050n },
     ]);
-    expect(openLedger(database, worker()).find("OLD-1")).toBeUndefined();
+  });
+
+  describe("of version 8 (two sandboxes on one port, a profile whose key was replaced)", () => {
+    const keys = { first: "b0306864a593c5e5", second: "751642f88e3d44a9" };
+    const profiles = [{ name: "local", environment: "sandbox", keyHash: keys.second }];
+    async function migrated() {
+      const database = await openDatabase(":memory:");
+      database.exec(readFileSync(resolve(import.meta.dirname, "version-8.sql"), "utf8"));
+      migrate(database, profiles);
+      const ledgerOf = (keyId: string) =>
+        openLedger(database, worker({ owner: { ...owner, keyId, account: {} } }));
+      return { database, first: ledgerOf(keys.first), second: ledgerOf(keys.second) };
+    }
+
+    test("keeps every account apart, and the profile names the one that its key used last", async () => {
+      const { database, first, second } = await migrated();
+      const accounts = database.prepare("SELECT number, environment, name FROM accounts").all();
+      expect(accounts).toEqual([
+        { number: 1n, environment: "sandbox", name: "key-b03068" },
+        { number: 2n, environment: "sandbox", name: "key-751642" },
+        { number: 3n, environment: "sandbox", name: "local" },
+      ]);
+      expect([first.account(), second.account()]).toEqual(["key-b03068", "local"]);
+      expect(first.find("OLD-1")).toMatchObject({ state: "CONFIRMED", keyHash: keys.first });
+      expect([second.find("OLD-1"), second.find("HOST-1")?.account]).toEqual([undefined, "local"]);
+    });
+
+    test("finds the payouts of before as duplicates, and verifies as a whole", async () => {
+      const { database, first } = await migrated();
+      const sent = first.find("OLD-1");
+      if (!sent) throw new Error("the ledger has the payout");
+      const acceptedMs = Date.parse(sent.acceptedAt ?? "");
+      const ofFirst = { ...owner, keyId: keys.first, account: {} };
+      const later = openLedger(
+        database,
+        worker({ owner: ofFirst, now: () => acceptedMs + 60_000 }),
+      );
+      const asked = { ...sent.asked, recipientNumber: "+8801712345678" };
+      const intent = payout("NEW", { amountPaisa: sent.amountPaisa, asked });
+      const duplicate = { kind: "duplicate", earlier: { reference: "OLD-1" } };
+      expect(later.preview({ intent, onDuplicate: "reject" })).toMatchObject(duplicate);
+      expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [] });
+    });
   });
 
   test("an old empty file, and one that SQLite made without tables, are brought to the newest", async () => {
     for (const start of ["", "PRAGMA user_version = 0; CREATE TABLE other (x); DROP TABLE other"]) {
       const path = join(scratchFolder(), "ledger.db");
       writeFileSync(path, "", { mode: 0o644 });
-      await inDatabase(path, (database) => {
+      await inDatabase(path, async (database) => {
         database.exec(start);
-        expect(claim(openLedger(database, worker()), payout("A")).kind).toBe("new");
+        expect((await claim(openLedger(database, worker()), payout("A"))).kind).toBe("new");
       });
       await inDatabase(path, (database) => {
         expect(openLedger(database, worker()).find("A")?.state).toBe("INTENT");

@@ -1,11 +1,16 @@
-import type { Claim } from "../../src/ledger/claiming.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
-import type { Intent, ReferencedIntent } from "../../src/ledger/operation.ts";
+import type { Intent, Operation, Outcome, ReferencedIntent } from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 
 const startMs = Date.parse("2026-11-20T10:00:00.000Z");
-export const owner = { profile: "shop", environment: "sandbox", baseUrl: "http://a", keyId: "key" };
+export const owner = {
+  profile: "shop",
+  environment: "sandbox",
+  baseUrl: "http://a",
+  keyId: "0123456789abcdef",
+  account: { proposed: "shop" },
+};
 
 /** A worker whose clock ticks a second each time, and whose other processes are those in `alive`. */
 export function worker(given: Partial<Worker> = {}, alive: number[] = []): Worker {
@@ -14,6 +19,7 @@ export function worker(given: Partial<Worker> = {}, alive: number[] = []): Worke
     owner,
     user: "tester",
     command: "test",
+    actor: { user: "tester", machine: "m", pid: 1 },
     holder: { pid: 1, lock: "1", machine: "m" },
     now: () => startMs + 1_000 * ticks++,
     newId: () => `OP${Math.random().toString(36).slice(2)}`,
@@ -24,30 +30,24 @@ export function worker(given: Partial<Worker> = {}, alive: number[] = []): Worke
   };
 }
 
-export function payout(reference: string, fingerprint = "f"): ReferencedIntent {
-  return {
-    kind: "payout",
-    reference,
-    fingerprint,
-    amountPaisa: 500n,
-    target: null,
-    asked: { to: "x" },
-  };
+/** A payout to a recipient of its own, unless one is given. */
+export function payout(reference: string, given: Partial<Intent> = {}): ReferencedIntent {
+  const asked = { recipientNumber: recipientOf(reference), paymentMethodId: "m1" };
+  return { kind: "payout", amountPaisa: 500n, target: null, asked, ...given, reference };
 }
 
-export function payment(fingerprint: string): Intent {
-  return {
-    kind: "payment",
-    reference: null,
-    fingerprint,
-    amountPaisa: 7n,
-    target: null,
-    asked: { description: fingerprint },
-  };
+function recipientOf(reference: string): string {
+  const digits = [...reference].map((letter) => letter.charCodeAt(0)).join("");
+  return `017${digits.slice(0, 8).padStart(8, "0")}`;
 }
 
-export function refund(target: string): Intent {
-  return { kind: "refund", reference: null, fingerprint: "r", amountPaisa: 5n, target, asked: {} };
+export function payment(description: string): Intent {
+  const asked = { description, paymentMethodId: "m1" };
+  return { kind: "payment", reference: null, amountPaisa: 7n, target: null, asked };
+}
+
+export function refund(target: string, amountPaisa = 5n): Intent {
+  return { kind: "refund", reference: null, amountPaisa, target, asked: {} };
 }
 
 export async function memoryLedger(given: Partial<Worker> = {}, alive: number[] = []) {
@@ -55,11 +55,19 @@ export async function memoryLedger(given: Partial<Worker> = {}, alive: number[] 
   return { database, ledger: openLedger(database, worker(given, alive)) };
 }
 
-/** What came of asking for one reference. */
-export function claim(ledger: Pick<Ledger, "claim">, intent: ReferencedIntent): Claim {
-  const [claimed] = ledger.claim([intent]);
-  if (!claimed) throw new Error("a claim has an answer");
-  return claimed;
+/** What a claim without accepted duplicates is answered. */
+export function claim(ledger: Ledger, intent: Intent, paidPaisa = 1_000n) {
+  return ledger.claim({ intent, onDuplicate: "reject", paidPaisa });
 }
 
-export const letGo = { letGo: true };
+/** The operation of a claim that is answered with one. */
+export async function claimed(ledger: Ledger, intent: Intent): Promise<Operation> {
+  const answer = await ledger.claim({ intent, onDuplicate: "send", paidPaisa: 1_000_000n });
+  if (answer.kind === "new" || answer.kind === "resumed") return answer.operation;
+  throw new Error(`a claim is ${answer.kind}`);
+}
+
+/** Records an outcome, and releases the operation. */
+export function record(ledger: Ledger, { number }: Operation, outcome: Outcome) {
+  return ledger.record({ operation: number, outcome, release: true });
+}

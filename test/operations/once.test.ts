@@ -146,7 +146,10 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     const database = await openDatabase(":memory:");
     const withKey = (keyId: string): World => {
       const { world } = scripted({ ...script(data(made)), retrievePayment: [data(rich)] });
-      const ledger = openLedger(database, worker({ owner: { ...owner, keyId } }));
+      const ledger = openLedger(
+        database,
+        worker({ owner: { ...owner, keyId, account: { joins: "shop", proposed: "shop" } } }),
+      );
       return { ...world, ledger: async () => ledger };
     };
     const create = (world: World) =>

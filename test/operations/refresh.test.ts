@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { Operation } from "../../src/ledger/operation.ts";
 import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { refreshStatus } from "../../src/operations/refresh.ts";
-import { created, data, order, refused, scripted, unsent } from "./scripted.ts";
+import { claimed } from "../ledger/small-ledger.ts";
+import { created, data, order, recordOutcome, refused, scripted, unsent } from "./scripted.ts";
 
 const record = { ...created, recipientNumber: order.recipientNumber };
 
@@ -14,14 +15,17 @@ async function confirmed(count: number, script: Parameters<typeof scripted>[0]) 
     ...order,
     reference: `INV-${index + 1}`,
   }));
-  for (const [index, claim] of ledger
-    .claim(orders.map((one) => payoutIntent(one, run.world)))
-    .entries())
-    ledger.settle(
-      claim.operation,
-      { state: "CONFIRMED", remoteId: `PO${index + 1}`, status: "Processing", sent: true },
-      { letGo: true },
-    );
+  for (const [index, one] of orders.entries()) {
+    const outcome = {
+      state: "CONFIRMED",
+      remoteId: `PO${index + 1}`,
+      status: "Processing",
+    } as const;
+    await recordOutcome(ledger, await claimed(ledger, payoutIntent(one)), {
+      ...outcome,
+      sent: true,
+    });
+  }
   const operations = (): Operation[] => ledger.list("payout", { limit: 99 }).reverse();
   return { ...run, operations };
 }

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { settleProved } from "../../src/operations/proved.ts";
 import { type Finding, resolve } from "../../src/operations/resolve.ts";
-import { created, data, failure, order, retrieved, scripted } from "./scripted.ts";
+import { claimed } from "../ledger/small-ledger.ts";
+import { created, data, failure, order, recordOutcome, retrieved, scripted } from "./scripted.ts";
 
 const confirmed = { state: "CONFIRMED", remoteId: "PO1", status: "Completed", sent: true } as const;
 const lost = { state: "UNCERTAIN", message: "no answer in time", sent: true } as const;
@@ -11,9 +12,9 @@ const lost = { state: "UNCERTAIN", message: "no answer in time", sent: true } as
 async function doubtful(script: Parameters<typeof scripted>[0] = {}) {
   const run = scripted(script);
   const ledger = await run.ledger();
-  const [claim] = ledger.claim([payoutIntent(order, run.world)]);
-  if (!claim) throw new Error("a claim has no answer");
-  ledger.settle(claim.operation, lost, { letGo: true });
+  const claim = await ledger.claim({ intent: payoutIntent(order), onDuplicate: "reject" });
+  if (claim.kind !== "new") throw new Error(`a claim is ${claim.kind}`);
+  await recordOutcome(ledger, claim.operation, lost);
   const read = ledger.find(order.reference);
   if (!read) throw new Error("the ledger lost a payout");
   run.state.nowMs += 60_000;
@@ -28,7 +29,7 @@ test.each<[string, Finding]>([
   async (_, finding) => {
     const record = data({ ...retrieved, status: "Processing" });
     const { world, ledger, read } = await doubtful({ retrievePayout: [record] });
-    ledger.settle(read, confirmed, { letGo: true });
+    await recordOutcome(ledger, read, confirmed);
     expect(await failure(resolve(read, finding, world))).toMatchObject({
       kind: "usage",
       message: `${read.id} is CONFIRMED, and not uncertain.`,
@@ -39,7 +40,7 @@ test.each<[string, Finding]>([
 
 test("what went out again while somebody looked is not declared not created", async () => {
   const { world, ledger, read } = await doubtful();
-  ledger.settle(read, lost, { letGo: true });
+  await recordOutcome(ledger, read, lost);
   expect(await failure(resolve(read, "not created", world))).toMatchObject({
     kind: "usage",
     message: expect.stringContaining("was sent again at"),
@@ -49,8 +50,8 @@ test("what went out again while somebody looked is not declared not created", as
 
 test("what somebody took, sent and died over is seen, although nothing was written of it", async () => {
   const { world, ledger, read } = await doubtful({ createPayout: [], retrievePayout: [] });
-  const [claim] = ledger.claim([payoutIntent(order, world)]);
-  expect(claim?.kind).toBe("resumed");
+  const claim = await ledger.claim({ intent: payoutIntent(order), onDuplicate: "reject" });
+  expect(claim.kind).toBe("resumed");
   expect(await failure(resolve(read, "not created", world))).toMatchObject({ kind: "usage" });
   expect(await failure(resolve(read, undefined, world))).toMatchObject({ kind: "usage" });
   expect(ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
@@ -69,7 +70,7 @@ test("a payout that was declared not created meanwhile does not go out", async (
 test("a record that is found does not settle what another process settled meanwhile", async () => {
   const { world, ledger, read } = await doubtful();
   const stale = { ...ledger, unsettled: () => [read] };
-  ledger.settle(read, { state: "CONFLICT", code: "conflict" }, { letGo: true });
+  await recordOutcome(ledger, read, { state: "CONFLICT", code: "conflict" });
   const found = { kind: "payout", id: "PO1", record: { ...retrieved, ...created } } as const;
   expect(await settleProved(found, { ...world, ledger: async () => stale })).toEqual([]);
   expect(ledger.find(order.reference)).toMatchObject({ state: "CONFLICT", remoteId: null });
@@ -79,11 +80,11 @@ test("what a record may be of is not settled by it while another process sends t
   const run = scripted({});
   const ledger = await run.ledger();
   const asked = { accountNumber: "01712345678", accountType: "PERSONAL_ACCOUNT" };
-  const intent = { kind: "refund", reference: null, target: "TX1", fingerprint: "f" } as const;
-  const begin = () => ledger.begin({ ...intent, amountPaisa: 1000n, asked }, () => {});
-  ledger.settle(begin(), lost, { letGo: true });
+  const intent = { kind: "refund", reference: null, target: "TX1" } as const;
+  const begin = () => claimed(ledger, { ...intent, amountPaisa: 1000n, asked });
+  await recordOutcome(ledger, await begin(), lost);
   const doubted = ledger.unsettled();
-  const sending = begin();
+  const sending = await begin();
   const holderOf: typeof ledger.holderOf = (one) =>
     one.number === sending.number ? (one.holder ?? undefined) : undefined;
   const record = {
@@ -97,17 +98,17 @@ test("what a record may be of is not settled by it while another process sends t
   const world = { ...run.world, ledger: async () => ({ ...ledger, holderOf }) };
   expect(await settleProved(found, world)).toEqual([]);
   expect(ledger.find(doubted[0]?.id ?? "")).toMatchObject({ state: "UNCERTAIN" });
-  ledger.settle(sending, { state: "NOT_SENT" }, { letGo: true });
+  await recordOutcome(ledger, sending, { state: "NOT_SENT" });
   expect(await settleProved(found, world)).toHaveLength(1);
 });
 
 test("a cancel in doubt that is not looked at, for somebody stops it, stays in doubt", async () => {
   const run = scripted({});
   const ledger = await run.ledger();
-  const move = { kind: "cancel", reference: null, target: "RF1", fingerprint: "f" } as const;
+  const move = { kind: "cancel", reference: null, target: "RF1" } as const;
   const asked = { resource: "refund", target: "Cancelled" };
-  const operation = ledger.begin({ ...move, amountPaisa: null, asked }, () => {});
-  ledger.settle(operation, lost, { letGo: true });
+  const operation = await claimed(ledger, { ...move, amountPaisa: null, asked });
+  await recordOutcome(ledger, operation, lost);
   const [read] = ledger.unsettled();
   if (!read) throw new Error("the ledger lost a cancel");
   run.state.stopping = true;
@@ -127,11 +128,10 @@ test("a cancel in doubt is looked at once the service had its time for it", asyn
     kind: "cancel",
     reference: null,
     target: "RF1",
-    fingerprint: "f",
     amountPaisa: null,
   } as const;
-  const operation = ledger.begin({ ...move, asked }, () => {});
-  ledger.settle(operation, lost, { letGo: true });
+  const operation = await claimed(ledger, { ...move, asked });
+  await recordOutcome(ledger, operation, lost);
   const begunMs = run.state.nowMs;
   const [read] = ledger.unsettled();
   if (!read) throw new Error("the ledger lost a cancel");

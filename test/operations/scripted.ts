@@ -4,6 +4,7 @@ import { Failure } from "../../src/failure.ts";
 import type { Answer } from "../../src/http/answer.ts";
 import type { Client } from "../../src/http/client.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
+import type { Operation, Outcome } from "../../src/ledger/operation.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import type { World } from "../../src/operations/world.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
@@ -178,6 +179,7 @@ function memoryLedger(state: { nowMs: number }): () => Promise<Ledger> {
         },
         user: "tester",
         command: "test",
+        actor: { user: "u", machine: "m", pid: 1 },
         holder: { pid: 1, lock: "1", machine: "test" },
         now: () => state.nowMs,
         newId: () => {
@@ -191,4 +193,17 @@ function memoryLedger(state: { nowMs: number }): () => Promise<Ledger> {
     );
     return opened;
   };
+}
+
+/** Records an outcome as the process that sent it would, or as a status check of another one. */
+export async function recordOutcome(
+  ledger: Ledger,
+  { id }: Pick<Operation, "id">,
+  outcome: Outcome,
+): Promise<void> {
+  const seen = ledger.find(id);
+  if (!seen) throw new Error("the ledger lost an operation");
+  await (seen.holder
+    ? ledger.record({ operation: seen.number, outcome, release: true })
+    : ledger.learn({ seen, outcome }));
 }

@@ -19,7 +19,6 @@ import { addUp, endingOf, type Standings } from "../../src/batches/status.ts";
 import { Failure, usage } from "../../src/failure.ts";
 import type { Batch } from "../../src/ledger/batches/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { payoutFingerprint } from "../../src/operations/payout/claim.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import type { World } from "../../src/operations/world.ts";
 import type { Place, Ran } from "./commands.ts";
@@ -78,7 +77,7 @@ async function planOf(
   if (batch.plan) return resumed(batch, file, ledger);
   await question();
   return unlessRejected(batch, ledger, () => {
-    const answer = planBatch(batch, checked, (own) => payoutFingerprint(own, world), ledger);
+    const answer = planBatch(batch, checked, ledger);
     if (answer.kind !== "planned") throw usage([`not planned: ${answer.kind}`]);
     return answer.batch;
   });

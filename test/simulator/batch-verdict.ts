@@ -17,7 +17,7 @@ export function judgeBatch({ tool, ended }: Ran, file: PaidFile, universe: Unive
   const says = `${tool.name} ended ${code}`;
   for (const order of file.orders) {
     const standing = found.get(order.reference);
-    const record = universe.service.payoutOf(order.reference, tool.key.id);
+    const record = universe.service.payoutOfAccount(order.reference, tool.key.id);
     const isOfKey = record && !record.isForeign && record.keyId === tool.key.id;
     const row = { says: `${says}, ${order.reference} is ${standing}`, order, standing, record };
     judgeRow({ ...row, isOfKey: isOfKey === true }, universe);

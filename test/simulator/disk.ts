@@ -49,7 +49,7 @@ export class Disk {
     } catch {}
     this.#database.exec(
       `DELETE FROM events; DELETE FROM operations; DELETE FROM batch_rows; DELETE FROM batches;
-       DELETE FROM accounts`,
+       DELETE FROM account_keys; DELETE FROM accounts`,
     );
     for (const { how, sql, parameters } of this.#durable) {
       if (how === "exec") this.#database.exec(sql);

@@ -263,7 +263,7 @@ test("a batch of the old key does not repeat what the new key sent since its pla
 
 // The ledger trusts operating-system locks and records whatever a process tells it. Once it rejects the
 // record of a process that no longer holds the operation, this passes: then make it a normal test.
-test.fails("a process that was taken for dead does not record over the outcome of the next one", async () => {
+test("a process that was taken for dead does not record over the outcome of the next one", async () => {
   const unsent = fault("not sent");
   const faults = [unsent, undefined, undefined, ...Array(4).fill(unsent)];
   const place = await stage({ faults, believedDeadMs: 60_000 });
@@ -281,7 +281,7 @@ test.fails("a process that was taken for dead does not record over the outcome o
 
 // The check of a plan leaves out rows of its own references, also those that another account planned, and the
 // claim of a row does not check again. Once it does, this passes: then make it a normal test.
-test.fails("a file that the new key sends between the plan and the first row of the old key is paid once", async () => {
+test("a file that the new key sends between the plan and the first row of the old key is paid once", async () => {
   const files = [{ rows: [{ amount: 0, to: 0, spelling: 0 }], concurrency: 1 }];
   const command = { does: "batch", file: 0, allowDuplicates: false } as const;
   const rotate = { does: "rotate", revokes: false, thenFile: 0 } as const;

@@ -1,15 +1,17 @@
 import { paisaOf } from "../../src/contract/amount.ts";
+import { verifyEvents } from "../../src/ledger/integrity.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
 import { payeeOf } from "./repeats.ts";
+import { accountIn } from "./tool.ts";
 import { baseUrl, keys, type Universe } from "./universe.ts";
 import type { Watch } from "./watch.ts";
 
 /** After recovery: every state of the ledger is true, and every record of the service is in it. */
 export function judgeLedger(universe: Universe, watch: Watch): void {
-  const ledger = openedLedger(universe);
-  const operations = keys.flatMap((key) => [...openedLedger(universe, key).all()]);
+  const all = keys.flatMap((key) => [...openedLedger(universe, key).all()]);
+  const operations = [...new Map(all.map((one) => [one.number, one])).values()];
   for (const operation of operations) judgeOperation(operation, universe, watch);
   for (const [id, { operation, key }] of watch.made) {
     const own = operations.find(({ number }) => number === operation);
@@ -18,7 +20,7 @@ export function judgeLedger(universe: Universe, watch: Watch): void {
       universe.report("lost", `${id} (${key}) was made, and the ledger has it ${own.state}`);
   }
   judgeSum(operations, universe);
-  const { brokenAt, findings } = ledger.verify();
+  const { brokenAt, findings } = verifyEvents(universe.disk.forProcess(() => {}));
   if (brokenAt !== null || findings.length > 0)
     universe.report(
       "broken",
@@ -83,9 +85,16 @@ export function openedLedger(universe: Universe, key = universe.key): Ledger {
   return openLedger(
     disk.forProcess(() => {}),
     {
-      owner: { profile: "test", environment, baseUrl, keyId: key.id },
+      owner: {
+        profile: "test",
+        environment,
+        baseUrl,
+        keyId: key.id,
+        account: accountIn(environment),
+      },
       user: "tester",
       command: "look",
+      actor: { user: "u", machine: "m", pid: 1 },
       holder: { pid: 1, lock: "", machine: "here" },
       now: () => timeline.now(),
       newId: () => "OP",

@@ -156,8 +156,8 @@ export class Player {
   async resolves(id: string): Promise<number | "killed"> {
     const { universe } = this.#place;
     const [row] = universe.disk.durableRows(
-      `SELECT o.number, kind, reference, asked, created_at, command, key_id
-        FROM operations o JOIN accounts a ON a.number = o.account WHERE id = ?`,
+      `SELECT o.number, kind, reference, asked, created_at, command, key_hash AS key_id
+        FROM operations o WHERE id = ?`,
       id,
     );
     if (!row || typeof row.number !== "bigint") return 0;

@@ -89,6 +89,8 @@ export class Repeats {
     // Its claim is older: the one that was sent first had to ask, and was sent on purpose.
     const wasFirst = (payment.operation ?? 0n) < (earlier.operation ?? 0n);
     if (wasFirst && earlier.isDeliberate) return false;
+    // The same payout: its first request was rejected, so that the next key may send it (P25b).
+    if (payment.operation === earlier.operation) return this.#isRecent(earlier);
     const isOpen = this.#isUnresolved(earlier);
     if (isBatch) {
       // What a batch is still to send was looked at when its process started.
@@ -140,8 +142,7 @@ export function expectedOf(
     .durableRows(plannedRows, order.reference, order.amountPaisa, environment, key.id)
     .filter(({ recipient }) => payeeOf(recipient) === payeeOf(order.recipientNumber));
   if (planned.length > 0) {
-    const isRecent = planned.some((row) => nowMs - Date.parse(String(row.created_at)) < dayMs);
-    return isRecent ? "rejected" : undefined;
+    return "rejected";
   }
   const accepted = alike.filter(
     ({ state, status }) => state === "CONFIRMED" && status !== "Cancelled",
@@ -157,16 +158,14 @@ export function expectedOf(
 
 const payoutRows = `
   SELECT reference, state, status, code, amount_paisa, asked, created_at, updated_at
-  FROM operations JOIN accounts ON accounts.number = account
-  WHERE kind = 'payout' AND (? = 'production' OR key_id = ?)`;
+  FROM operations WHERE kind = 'payout' AND (? = 'production' OR key_hash = ?)`;
 
 /** What batches are still to send by other references. */
 const plannedRows = `
   SELECT b.created_at, p.recipient FROM batches b JOIN batch_rows p ON p.batch = b.number
-    JOIN accounts a ON a.number = b.account
     LEFT JOIN operations o ON o.account = b.account AND o.reference = p.reference
   WHERE b.digest IS NOT NULL AND p.reference != ? AND p.amount_paisa = ?
-    AND (? = 'production' OR a.key_id = ?)
+    AND (? = 'production' OR b.account = (SELECT account FROM account_keys WHERE key_hash = ?))
     AND (o.state IS NULL OR o.state = 'NOT_SENT' OR (o.state = 'REFUSED' AND o.code = 'access'))`;
 
 /** The ending of a payout beside what was expected, if no other process worked meanwhile. */

@@ -28,6 +28,8 @@ export function scheduled<Part extends object>(part: Part, scheduling: Schedulin
         const result = work();
         if (!(result instanceof Promise)) return wrapped(result, within);
         awaited.add(call);
+        // The process may die at the point, and nothing awaits the call then.
+        result.catch(() => {});
         return around(() => result, point);
       };
     },

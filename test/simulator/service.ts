@@ -82,6 +82,12 @@ export class Service {
     );
   }
 
+  /** The payout that the ledger knows by a reference: made with this key, or with another one of the account. */
+  payoutOfAccount(reference: string, keyId: string): PayoutRecord | undefined {
+    const ofOther = this.payouts.find((one) => one.merchantRef === reference);
+    return this.payoutOf(reference, keyId) ?? ofOther;
+  }
+
   handle({ method, path, headers, body }: Asked, nowMs: number): Reply {
     const key = this.#keys.find(({ apiKey }) => apiKey === headers["x-api-key"]);
     if (!key) return no(401, "unknown key");

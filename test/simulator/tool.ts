@@ -4,6 +4,7 @@ import { createClient, type Wire } from "../../src/http/client.ts";
 import type { Exchange, Request } from "../../src/http/exchange.ts";
 import type { Transport } from "../../src/http/transport.ts";
 import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
+import type { Owner } from "../../src/ledger/worker.ts";
 import { openServiceClock } from "../../src/operations/clock.ts";
 import type { World } from "../../src/operations/world.ts";
 import { scheduled } from "./scheduled.ts";
@@ -184,9 +185,11 @@ export class Tool {
         environment: universe.environment,
         baseUrl,
         keyId: this.key.id,
+        account: accountIn(universe.environment),
       },
       user: "tester",
       command: this.subject,
+      actor: { user: "u", machine: "m", pid: this.pid },
       holder: { pid: this.pid, lock: `${this.pid} ${this.startedMs}`, machine: "here" },
       now: () => universe.timeline.now(),
       newId: () => `OP${this.pid}-${++this.#opsId}`,
@@ -196,6 +199,11 @@ export class Tool {
     });
     return scheduled(ledger, { point: this.point, awaited: universe.awaited });
   }
+}
+
+/** The next key of a merchant joins its account; in a sandbox each key is a world of its own. */
+export function accountIn(environment: string): NonNullable<Owner["account"]> {
+  return environment === "production" ? { joins: "test", proposed: "test" } : {};
 }
 
 /** For what comes after the death of a process. */

@@ -8,7 +8,7 @@ import type { Universe } from "./universe.ts";
 /** What each exit code promises, held against the service's own books. */
 export function judgePayout(ran: Ran<PayoutShown>, order: PayoutOrder, universe: Universe): void {
   const { code, result } = ran.ended;
-  const record = universe.service.payoutOf(order.reference, ran.tool.key.id);
+  const record = universe.service.payoutOfAccount(order.reference, ran.tool.key.id);
   const says = `payout ${order.reference} ended ${code}`;
   judgeAny(ran, universe);
   if (code === 0) {
@@ -90,8 +90,7 @@ function isConflict(
   universe: Universe,
 ): boolean {
   const rows = universe.disk.durableRows(
-    `SELECT amount_paisa, asked, state, key_id FROM operations
-      JOIN accounts ON accounts.number = account WHERE kind = 'payout' AND reference = ?`,
+    `SELECT amount_paisa, asked, state, key_hash AS key_id FROM operations WHERE kind = 'payout' AND reference = ?`,
     order.reference,
   );
   const isOther = rows.some(

@@ -20,7 +20,7 @@ export type CallbackEvent = ReturnType<typeof eventOf>;
 /** The same on one line: the verdict, and what was claimed beside what is so. */
 export function eventLine(event: CallbackEvent): View {
   const { number, source, receivedAt, verdict, because, records, resolved, forwarded } = event;
-  const isWrong = verdict === "forged" || verdict === "contradicted";
+  const isWrong = verdict === "forged" || verdict === "mismatched";
   const parts = [
     formatTime(receivedAt),
     `#${number}${source === "polled" ? " (polled)" : ""}`,

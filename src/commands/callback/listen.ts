@@ -46,7 +46,7 @@ export const callbackListen = defineCommand({
     printJson: flag.toggle("--print-json", "Print one JSON document a line, as --json does", {
       sameAs: "json",
     }),
-    once: flag.toggle("--once", "End after the first genuine one"),
+    once: flag.toggle("--once", "End after the first verified one"),
     for: flag.optional(
       "--for <transactionId>",
       "End when this payment is Completed or Cancelled, as the service has it",
@@ -101,7 +101,7 @@ interface End {
 }
 
 function endOfOnce({ verdict }: Taken, once: boolean): End | undefined {
-  return once && verdict === "genuine" ? { ending: undefined } : undefined;
+  return once && verdict === "verified" ? { ending: undefined } : undefined;
 }
 
 /** Only what was retrieved ends the wait; what the callback claims does not matter. */
@@ -123,7 +123,7 @@ async function endAtDeadline(end: () => void, context: Context): Promise<AbortCo
 }
 
 function nothingCame(awaited: string | undefined, { stopping }: Pick<Context, "stopping">) {
-  const what = awaited === undefined ? "a genuine callback came" : `${awaited} had ended`;
+  const what = awaited === undefined ? "a verified callback came" : `${awaited} had ended`;
   if (stopping.aborted) return new Failure("interrupted", `Stopped before ${what}.`);
   return new Failure("pending", `The time ran out before ${what}.`, {
     hint: "Run it again to go on waiting; 'lenden callback list' shows what came.",

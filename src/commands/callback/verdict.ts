@@ -38,6 +38,6 @@ export function verifiedText({ verified }: CheckedRecord): string {
 
 /** How a check ends for a script. */
 export function endingOf({ verdict }: Checked): FailureKind | undefined {
-  if (verdict === "genuine") return undefined;
-  return verdict === "unanswered" ? "unreachable" : "unverified";
+  if (verdict === "verified") return undefined;
+  return verdict === "unchecked" ? "unreachable" : "unverified";
 }

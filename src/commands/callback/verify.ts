@@ -9,9 +9,9 @@ import { endingOf, verdictFields } from "./verdict.ts";
 
 export const callbackVerify = defineCommand({
   name: "callback verify",
-  summary: "Hold a callback against the service: genuine, forged, contradicted or unknown",
+  summary: "Hold a callback against the service: verified, forged, mismatched or unknown",
   details:
-    "Takes a body, a query string, an address, or a whole HTTP request. Every payment and refund that it names is retrieved, and all that it claims is compared. 'forged': it claims Completed, and the service does not. 'contradicted': the service has something else under this id. 'unknown': it names nothing that the service knows, claims no status of what is still Processing, or is neither JSON nor a form, so that what it claims cannot be compared.",
+    "Takes a body, a query string, an address, or a whole HTTP request. Every payment and refund that it names is retrieved, and all that it claims is compared. 'forged': it claims Completed, and the service does not. 'mismatched': the service has something else under this id. 'unknown': it names nothing that the service knows, claims no status of what is still Processing, or is neither JSON nor a form, so that what it claims cannot be compared.",
   examples: [
     { line: "lenden callback verify callback.json", says: "what a handler was sent" },
     {

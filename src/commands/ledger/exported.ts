@@ -9,7 +9,8 @@ export function exported(operation: Operation) {
     number: _,
     holder: __,
     asked: ___,
-    fingerprint: ____,
+    keyHash: ____,
+    batch: _____,
     ...others
   } = operation;
   return {

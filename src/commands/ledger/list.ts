@@ -27,7 +27,7 @@ export const ledgerList = defineCommand({
   },
   exits: ["access"],
   async run({ unknown, limit }, context) {
-    const ledger = await context.ledger();
+    const ledger = await context.records();
     const operations = unknown
       ? ledger.unsettled().reverse().slice(0, limit)
       : ledger.recent(limit ?? usualLimit);
@@ -39,10 +39,12 @@ export const ledgerList = defineCommand({
       const since = `outcome unknown since ${formatTime(createdAt)}`;
       context.notice(`${name}${amount}: ${since}. ${nextStep(operation, where)}`);
     }
-    return { rows: operations.map((one) => withCommands(one, where)), operations, unknown };
+    const { hasAllAccounts } = ledger;
+    const rows = operations.map((one) => withCommands(one, where));
+    return { rows, operations, unknown, hasAllAccounts };
   },
   json: ({ rows }) => rows,
-  view: ({ operations, unknown }) => ({
+  view: ({ operations, unknown, hasAllAccounts }) => ({
     kind: "table",
     columns: [
       { key: "operation", label: "OPERATION" },
@@ -51,6 +53,7 @@ export const ledgerList = defineCommand({
       { key: "amount", label: "AMOUNT" },
       { key: "state", label: "STATE" },
       { key: "createdAt", label: "SENT" },
+      ...(hasAllAccounts ? [{ key: "account", label: "ACCOUNT" }] : []),
     ],
     rows: operations.map((one) => ({
       id: one.id,
@@ -61,6 +64,7 @@ export const ledgerList = defineCommand({
         amount: money(one.amountPaisa),
         state: status(one.state),
         createdAt: time(one.createdAt),
+        account: text(one.account),
       },
     })),
     empty: unknown

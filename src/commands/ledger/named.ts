@@ -6,7 +6,7 @@ import { placeIn } from "../../frame/place.ts";
 export function operationNamed(name: string, ledger: Ledger): Operation {
   const place = placeIn(name);
   const found =
-    place === undefined ? (ledger.find(name) ?? ledger.findOfOtherKey(name)) : ledger.latest(place);
+    place === undefined ? (ledger.find(name) ?? ledger.findElsewhere(name)) : ledger.latest(place);
   if (found) return found;
   throw usage(
     [`The ledger has no operation ${JSON.stringify(name)} of this account.`],

@@ -25,7 +25,7 @@ export const ledgerShow = defineCommand({
   },
   exits: ["access"],
   async run({ operation: name }, context) {
-    const ledger = await context.ledger();
+    const ledger = await context.records();
     const operation = operationNamed(name, ledger);
     return { operation, history: ledger.historyOf(operation) };
   },
@@ -47,6 +47,7 @@ export const ledgerShow = defineCommand({
         "Profile",
         text(`${shown.profile} (${shown.environment}, ${shown.baseUrl})`),
       ),
+      field("account", "Account", text(shown.account)),
       field("command", "Command", text(`${shown.command}, by ${shown.user}`)),
       field("createdAt", "Begun", time(shown.createdAt)),
       ...history.map(({ at, event, data }, index) =>

@@ -4,7 +4,7 @@ import { isUnresolved } from "../../state.ts";
 import { exported } from "./exported.ts";
 
 interface Where {
-  ledger: Pick<Ledger, "isOwn">;
+  ledger: Pick<Ledger, "isOfThisKey">;
   now(): number;
 }
 
@@ -22,7 +22,8 @@ function commandsFor(operation: Operation, { ledger, now }: Where): string[] {
   const { kind, state, openedAt } = operation;
   const resolve = `lenden ledger resolve ${nameOf(operation)}`;
   const isMove = kind === "cancel" || kind === "trigger";
-  const isResent = kind === "payout" && ledger.isOwn(operation) && !isForgotten(openedAt, { now });
+  const isResent =
+    kind === "payout" && ledger.isOfThisKey(operation) && !isForgotten(openedAt, { now });
   return state !== "CONFLICT" && (isMove || isResent)
     ? [resolve]
     : [`${resolve} --created <id>`, `${resolve} --not-created`];

@@ -1,4 +1,3 @@
-import type { Paisa } from "../../contract/amount.ts";
 import { mobileText, readMobile } from "../../contract/mobile.ts";
 import { formatPaisa } from "../../contract/money.ts";
 import { generatedPrefix, readReference } from "../../contract/reference.ts";
@@ -6,6 +5,7 @@ import { defineCommand } from "../../frame/command.ts";
 import { again, amount, method, readText } from "../../frame/common-flags.ts";
 import type { Context } from "../../frame/context.ts";
 import { flag } from "../../frame/flag.ts";
+import type { PayoutOrder } from "../../operations/payout/order.ts";
 import { payoutCard } from "../../ui/records.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 
@@ -72,7 +72,7 @@ export const payoutSend = defineCommand({
           ["To", recipientNumber],
           ["Method", input.methodId ?? input.method ?? ""],
           ["Reference", reference],
-          ...(await warningRow(payment, input, context)),
+          ...(await warningRow({ ...payment, paymentMethodId: "" }, input, context)),
         ],
       });
     }
@@ -119,15 +119,14 @@ export const payoutSend = defineCommand({
  * @throws Failure `refused` if it is a duplicate: then there is nothing to confirm
  */
 async function warningRow(
-  payment: { amountPaisa: Paisa; recipientNumber: string; reference: string },
+  order: PayoutOrder,
   how: { again: boolean },
   context: Context,
 ): Promise<[string, string][]> {
   if ((await context.account()).environment !== "production") return [];
-  const ledger = await context.ledger();
-  if (ledger.find(payment.reference)?.reference === payment.reference) return [];
-  const { describeEarlier, earlierPayout } = await import("../../operations/payout/duplicates.ts");
-  const earlier = earlierPayout(payment, how, { ledger, nowMs: context.host.now() });
+  const { earlierPayout } = await import("../../operations/payout/claim.ts");
+  const { describeEarlier } = await import("../../operations/payout/duplicates.ts");
+  const earlier = earlierPayout(order, how, await context.ledger());
   return earlier ? [["Earlier payout", describeEarlier(earlier)]] : [];
 }
 

@@ -58,6 +58,8 @@ export interface PlannedPayout {
   methodId: string;
   name: string | null;
   description: string | null;
+  /** True if the recipient gets the same amount by another payout too, and the user accepted that. */
+  isAccepted: boolean;
 }
 
 /** The whole row of the file. */
@@ -68,9 +70,6 @@ export interface PlannedRow extends PlannedPayout {
   method: string;
   /** The cells as they stood in the file, in the order of its columns. */
   cells: string[];
-  fingerprint: string;
-  /** True if the recipient gets the same amount by another payout too, and the user accepted that. */
-  isAccepted: boolean;
 }
 
 /** A row, and what came of it; everything is null that has not happened. */

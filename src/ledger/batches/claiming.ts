@@ -1,6 +1,8 @@
 import type { Database } from "../../sqlite/database.ts";
-import { accountInSql, makeAccount } from "../account.ts";
 import type { Holder } from "../operation.ts";
+import { recordPlan } from "../recorded.ts";
+import type { RunAccount } from "../sqlite/accounts.ts";
+import { samePayoutInSql } from "../sqlite/operation-rows.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { Batch, BatchFile } from "./batch.ts";
 import { batchOf } from "./from-row.ts";
@@ -16,8 +18,17 @@ export type BatchClaim =
   /** An unfinished batch with other rows has the name. */
   | { kind: "other rows"; batch: Batch };
 
+interface Claiming {
+  account: RunAccount;
+  listing: BatchListing;
+}
+
 /** Which process works on a batch: one at a time. */
-export function openBatchClaims(database: Database, worker: Worker, listing: BatchListing) {
+export function openBatchClaims(
+  database: Database,
+  worker: Worker,
+  { account, listing }: Claiming,
+) {
   return {
     /** Claims the batch of a file, which becomes a new one if its rows are known of none. */
     claim: (file: BatchFile): BatchClaim => database.transaction(() => claim(file)),
@@ -40,9 +51,12 @@ export function openBatchClaims(database: Database, worker: Worker, listing: Bat
      */
     cancel: (batch: Batch): Batch => {
       const cancelledAt = nowIn(worker);
-      database
-        .prepare("UPDATE batches SET cancelled_at = ?, holder = NULL WHERE number = ?")
-        .run(cancelledAt, batch.number);
+      database.transaction(() => {
+        database
+          .prepare("UPDATE batches SET cancelled_at = ?, holder = NULL WHERE number = ?")
+          .run(cancelledAt, batch.number);
+        recordPlan(database, batch.number, cancelledAt);
+      });
       return { ...batch, cancelledAt, holder: null };
     },
 
@@ -58,7 +72,7 @@ export function openBatchClaims(database: Database, worker: Worker, listing: Bat
     if (other) return { kind: "other rows", batch: other };
     if (known) return { kind: "ours", batch: take(renewed(database, known, file)) };
     const id = idOf(file.identity, (id) => listing.withId(id) !== undefined);
-    return { kind: "ours", batch: take(begin(database, worker, { ...file, id })) };
+    return { kind: "ours", batch: take(begin(database, worker, { ...file, id, account })) };
   }
 
   function claimKnown(batch: Batch): BatchClaim {
@@ -95,19 +109,23 @@ export function openBatchClaims(database: Database, worker: Worker, listing: Bat
 const hasOpenRow = `
   SELECT 1 FROM batch_rows r JOIN batches b ON b.number = r.batch
     LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference
-      AND o.fingerprint = r.fingerprint AND o.state = 'CONFIRMED' AND o.status IS NOT 'Cancelled'
+      AND ${samePayoutInSql} AND o.state = 'CONFIRMED' AND o.status IS NOT 'Cancelled'
   WHERE r.batch = ? AND o.number IS NULL LIMIT 1`;
 
 /** A batch that is not planned yet. */
-function begin(database: Database, worker: Worker, file: BatchFile & { id: string }): Batch {
-  const { profile, environment, baseUrl, keyId } = worker.owner;
+function begin(
+  database: Database,
+  worker: Worker,
+  file: BatchFile & { id: string; account: RunAccount },
+): Batch {
+  const { profile, environment } = worker.owner;
   const { id, name, fileName, hash, identity, columns, method } = file;
   const at = nowIn(worker);
-  makeAccount(database, worker.owner, at);
+  const account = file.account.store(at).number;
   const row = database
     .prepare(insert)
     .get(
-      ...[id, profile, environment, baseUrl, keyId],
+      ...[id, profile, environment, account],
       ...[name, fileName, hash, identity, JSON.stringify(columns), method],
       ...[worker.user, at],
     );
@@ -128,7 +146,7 @@ function renewed(database: Database, { number }: Batch, file: BatchFile): Batch 
 const insert = `
   INSERT INTO batches (id, profile, environment, account,
     name, file_name, file_hash, identity, columns, method, user, created_at)
-  VALUES (?, ?, ?, ${accountInSql}, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`;
 
 /** Letters and digits that are not mistaken for each other when read aloud. */
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -1,5 +1,5 @@
 import type { Row } from "../../sqlite/database.ts";
-import { holderIn, reader, stateIn } from "../rows.ts";
+import { holderIn, reader, stateIn } from "../sqlite/operation-rows.ts";
 import type { Batch, PlannedPayout, PlannedRow, RowResult, Tally } from "./batch.ts";
 
 /** A row of the table `batches`. */
@@ -39,6 +39,7 @@ export function plannedPayoutOf(row: Row): PlannedPayout {
     methodId: text("method_id"),
     name: maybe("name"),
     description: maybe("description"),
+    isAccepted: text("accepted") === "1",
   };
 }
 
@@ -50,8 +51,6 @@ function plannedRowOf(row: Row): PlannedRow {
     row: Number(row.row),
     method: text("method"),
     cells: JSON.parse(text("cells")),
-    fingerprint: text("fingerprint"),
-    isAccepted: text("accepted") === "1",
   };
 }
 

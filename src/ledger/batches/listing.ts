@@ -1,15 +1,16 @@
 import type { Database } from "../../sqlite/database.ts";
-import { accountInSql } from "../account.ts";
-import type { Owner } from "../operation.ts";
+import type { RunAccount } from "../sqlite/accounts.ts";
 import type { Batch } from "./batch.ts";
 import { batchOf } from "./from-row.ts";
 
 export type BatchListing = ReturnType<typeof openBatchListing>;
 
 /** Which batches of one account there are, and by what they are found. */
-export function openBatchListing(database: Database, { baseUrl, keyId }: Owner) {
+export function openBatchListing(database: Database, account: RunAccount) {
+  const select = `SELECT * FROM batches WHERE ${account.isAll ? "true" : "account = ?"}`;
+  const whose = () => (account.isAll ? [] : [account.number()]);
   const one = (condition: string, ...values: string[]): Batch | undefined => {
-    const row = database.prepare(`${select} AND ${condition}`).get(baseUrl, keyId, ...values);
+    const row = database.prepare(`${select} AND ${condition}`).get(...whose(), ...values);
     return row && batchOf(row);
   };
   const withId = (id: string) => one("id = ?", id);
@@ -44,11 +45,10 @@ export function openBatchListing(database: Database, { baseUrl, keyId }: Owner) 
     list: (limit: number): Batch[] =>
       database
         .prepare(`${select} AND ${isPlanned} ORDER BY number DESC LIMIT ?`)
-        .all(baseUrl, keyId, BigInt(limit))
+        .all(...whose(), BigInt(limit))
         .map(batchOf),
   };
 }
 
-const select = `SELECT * FROM batches WHERE account = ${accountInSql}`;
 const isPlanned = "digest IS NOT NULL";
 const newest = "number DESC LIMIT 1";

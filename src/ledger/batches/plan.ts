@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Database, Value } from "../../sqlite/database.ts";
+import { payeeOf } from "../payee.ts";
 import { recordPlan } from "../recorded.ts";
 import { nowIn, type Worker } from "../worker.ts";
 import type { Batch, PlannedRow } from "./batch.ts";
@@ -65,7 +66,9 @@ function deleteRows(database: Database, number: bigint): void {
 /** Inserts the rows, some thousands in one commit, so that others need not wait for all of them. */
 function insertRows(database: Database, number: bigint, rows: Iterable<PlannedRow>) {
   const insert = database.prepare(
-    "INSERT INTO batch_rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    `INSERT INTO batch_rows (batch, row, line, reference, amount_paisa, recipient, method_id, method,
+       name, description, cells, accepted, recipient_key, fingerprint)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`,
   );
   const waiting = rows[Symbol.iterator]();
   const sum = { rowCount: 0, totalPaisa: 0n };
@@ -87,7 +90,7 @@ function valuesOf(row: PlannedRow): Value[] {
   return [
     ...[BigInt(row.row), BigInt(row.line), row.reference, row.amountPaisa, row.recipient],
     ...[row.methodId, row.method, row.name, row.description, JSON.stringify(row.cells)],
-    ...[row.fingerprint, row.isAccepted ? 1n : 0n],
+    ...[row.isAccepted ? 1n : 0n, payeeOf(row.recipient)],
   ];
 }
 

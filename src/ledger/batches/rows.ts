@@ -1,8 +1,5 @@
 import type { Database, Row } from "../../sqlite/database.ts";
-import { accountInSql } from "../account.ts";
-import type { Owner } from "../operation.ts";
-import { lastBegunAt, openedAt } from "../select.ts";
-import { isFreeInSql, isUsedUpInSql } from "../state-in-sql.ts";
+import { lastBegunAt, openedAt, samePayoutInSql } from "../sqlite/operation-rows.ts";
 import type { Batch, PlannedPayout, RowResult, Tally } from "./batch.ts";
 import { plannedPayoutOf, rowResultOf, tallyOf } from "./from-row.ts";
 
@@ -12,20 +9,20 @@ const pageSize = 500;
  * The rows of batches, beside the operations of their references. Where a row stands is read from
  * its operation each time, and kept nowhere else.
  */
-export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
+export function openBatchRows(database: Database) {
   return {
     tally: ({ number }: Batch): Tally[] =>
-      database.prepare(sumsByStanding).all(baseUrl, keyId, number).map(tallyOf),
+      database.prepare(sumsByStanding).all(number).map(tallyOf),
 
     /** Rows that were sent, and begun before the batch was planned: by another one, or by themselves. */
     sentBefore: ({ number, createdAt }: Batch): { count: number; sumPaisa: bigint } => {
-      const row = database.prepare(sumBefore).get(baseUrl, keyId, number, createdAt);
+      const row = database.prepare(sumBefore).get(number, createdAt);
       return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
     },
 
     /** When the first and the last of its rows were sent; undefined if no row was. */
     sentBetween: ({ number }: Batch): { first: string; last: string } | undefined => {
-      const row = database.prepare(sendTimes).get(baseUrl, keyId, number);
+      const row = database.prepare(sendTimes).get(number);
       return row?.first == null ? undefined : { first: String(row.first), last: String(row.last) };
     },
 
@@ -62,7 +59,7 @@ export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
   function* rows<Item>({ number }: Batch, condition: string, as: Reading<Item>): Iterable<Item> {
     const page = database.prepare(pageInSql(as.columns, condition));
     for (let after = 0n; ; ) {
-      const text = page.get(baseUrl, keyId, number, after)?.page;
+      const text = page.get(number, after)?.page;
       const found: Row[] = JSON.parse(String(text));
       for (const row of found) yield as.read(row);
       if (found.length < pageSize) return;
@@ -71,20 +68,21 @@ export function openBatchRows(database: Database, { baseUrl, keyId }: Owner) {
   }
 }
 
-const joined = `FROM batch_rows r LEFT JOIN operations o
-  ON o.account = ${accountInSql} AND o.reference = r.reference WHERE r.batch = ?`;
+const joined = `FROM batch_rows r CROSS JOIN batches b ON b.number = r.batch
+  LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference WHERE r.batch = ?`;
 
 // A reference that was used for another payout says nothing of this one, but that it cannot be sent.
-const isOwn = "o.fingerprint = r.fingerprint";
+const isOwn = samePayoutInSql;
+const isFree = "o.phase = 'free'";
 const isDoubtful = `${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN')`;
-const isUnsent = `o.state IS NULL OR (${isOwn} AND ${isFreeInSql})`;
+const isUnsent = `o.state IS NULL OR (${isOwn} AND ${isFree})`;
 const isUnfinished = `${isOwn} AND o.state = 'CONFIRMED'
   AND o.status NOT IN ('Completed', 'Cancelled')`;
 
-const isUsed = `${isOwn} AND ${isUsedUpInSql}`;
+const isUsed = `${isOwn} AND o.phase = 'retired'`;
 
-const state = `CASE WHEN o.fingerprint != r.fingerprint THEN 'CONFLICT'
-  WHEN ${isFreeInSql} THEN 'NOT_SENT' ELSE o.state END`;
+const state = `CASE WHEN NOT ${isOwn} THEN 'CONFLICT'
+  WHEN ${isFree} THEN 'NOT_SENT' ELSE o.state END`;
 const own = (column: string) => `CASE WHEN ${isOwn} THEN o.${column} END`;
 
 const sumsByStanding = `
@@ -96,7 +94,7 @@ const sumBefore = `
 
 const sendTimes = `
   SELECT min(${openedAt}) AS first, max(${lastBegunAt}) AS last
-  ${joined} AND ${isOwn} AND NOT ${isFreeInSql}`;
+  ${joined} AND ${isOwn} AND NOT ${isFree}`;
 
 /** What is read of a row, each by its name, and what is made of it. */
 interface Reading<Item> {
@@ -110,17 +108,17 @@ const ofOwn = (...names: string[]) => Object.fromEntries(names.map((name) => [na
 const asPlanned: Reading<PlannedPayout> = {
   columns: ofPlan(
     ...["row", "line", "reference", "amount_paisa", "recipient", "method_id"],
-    ...["name", "description"],
+    ...["name", "description", "accepted"],
   ),
   read: plannedPayoutOf,
 };
 const withResult: Reading<RowResult> = {
   columns: {
     ...asPlanned.columns,
-    ...ofPlan("method", "cells", "fingerprint", "accepted"),
+    ...ofPlan("method", "cells"),
     state,
     ...ofOwn("remote_id", "status", "code", "message", "updated_at"),
-    sent_at: `CASE WHEN ${isOwn} AND NOT ${isFreeInSql} THEN ${openedAt} END`,
+    sent_at: `CASE WHEN ${isOwn} AND NOT ${isFree} THEN ${openedAt} END`,
   },
   read: rowResultOf,
 };

@@ -1,5 +1,5 @@
 import type { Row } from "../../sqlite/database.ts";
-import { holderIn, reader } from "../rows.ts";
+import { holderIn, reader } from "../sqlite/operation-rows.ts";
 import type { Worker } from "../worker.ts";
 import type { StoredCallback } from "./callback.ts";
 

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Database, Row } from "../../sqlite/database.ts";
-import { accountInSql, makeAccount } from "../account.ts";
+import type { RunAccount } from "../sqlite/accounts.ts";
 import type { Worker } from "../worker.ts";
 import type { CallbackRequest, CallbackSource, StoredCallback } from "./callback.ts";
 import { callbackOf } from "./from-row.ts";
@@ -10,8 +10,16 @@ import { updateRowDigest } from "./row-digest.ts";
 const sameWithinMs = 60_000;
 
 /** Keeps what came from outside, once and without secrets, as long as there is room. */
-export function openCallbackKeeping(database: Database, worker: Worker, isFull: () => boolean) {
-  const { baseUrl, keyId } = worker.owner;
+interface Keeping {
+  account: RunAccount;
+  isFull: () => boolean;
+}
+
+export function openCallbackKeeping(
+  database: Database,
+  worker: Worker,
+  { account, isFull }: Keeping,
+) {
   const again = database.prepare(countAgain);
   const insert = database.prepare(insertNew);
   const ago = (ms: number) => new Date(worker.now() - ms).toISOString();
@@ -23,7 +31,7 @@ export function openCallbackKeeping(database: Database, worker: Worker, isFull: 
     keep: (request: CallbackRequest, source: CallbackSource): StoredCallback | undefined =>
       database.transaction(() => {
         const digest = digestOf(request);
-        const same = again.get(baseUrl, keyId, digest, ago(sameWithinMs));
+        const same = again.get(account.number(), digest, ago(sameWithinMs));
         if (same) return callbackOf(same, worker);
         if (isFull()) return undefined;
         return callbackOf(add(request, source, digest), worker);
@@ -32,9 +40,9 @@ export function openCallbackKeeping(database: Database, worker: Worker, isFull: 
 
   function add(request: CallbackRequest, source: CallbackSource, digest: string): Row {
     const { method, target, headers, body } = request;
-    makeAccount(database, worker.owner, ago(0));
+    const own = account.store(ago(0)).number;
     const kept = insert.get(
-      ...[baseUrl, keyId, source, ago(0), digest, method, worker.scrub(target)],
+      ...[own, source, ago(0), digest, method, worker.scrub(target)],
       worker.scrub(JSON.stringify(headers)),
       base64(body, worker.scrub),
     );
@@ -48,13 +56,13 @@ export function openCallbackKeeping(database: Database, worker: Worker, isFull: 
 
 const countAgain = `
   UPDATE callbacks SET count = count + 1 WHERE number = (SELECT number FROM callbacks
-    WHERE account = ${accountInSql} AND digest = ? AND received_at >= ?
+    WHERE account = ? AND digest = ? AND received_at >= ?
     ORDER BY number DESC LIMIT 1) RETURNING *`;
 
 const insertNew = `
   INSERT INTO callbacks (account, source, received_at, count, digest, method, target, headers,
     body, looks, due_at)
-  VALUES (${accountInSql}, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9, 0, ?4) RETURNING *`;
+  VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, 0, ?3) RETURNING *`;
 
 /** Whether two are the same depends on no header but those that change what the body is. */
 function digestOf({ method, target, headers, body }: CallbackRequest): string {

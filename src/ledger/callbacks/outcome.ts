@@ -1,5 +1,5 @@
 import type { Database } from "../../sqlite/database.ts";
-import { accountInSql } from "../account.ts";
+import type { RunAccount } from "../sqlite/accounts.ts";
 import type { Worker } from "../worker.ts";
 import type { CallbackVerdict, Forwarded } from "./callback.ts";
 import { updateRowDigest } from "./row-digest.ts";
@@ -8,8 +8,7 @@ import { updateRowDigest } from "./row-digest.ts";
 const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);
 
 /** Writes down what came of callbacks: what they were judged to be, and whether a handler got them. */
-export function openCallbackOutcomes(database: Database, worker: Worker) {
-  const { baseUrl, keyId } = worker.owner;
+export function openCallbackOutcomes(database: Database, worker: Worker, account: RunAccount) {
   const judge = database.prepare(setVerdict);
   const prune = database.prepare(deleteOldest);
   const pass = database.prepare(setForwarded);
@@ -23,7 +22,7 @@ export function openCallbackOutcomes(database: Database, worker: Worker) {
         const all = worker.scrub(JSON.stringify(records));
         judge.run(verdict, said, all, finding, where, BigInt(number));
         updateRowDigest(database, BigInt(number));
-        prune.run(baseUrl, keyId, verdict, keptOf(verdict));
+        prune.run(account.number(), verdict, keptOf(verdict));
       }),
 
     passedOn: (number: number, { to, status, finding }: Forwarded): void =>
@@ -44,9 +43,9 @@ const setVerdict = `
 
 const deleteOldest = `
   DELETE FROM callbacks WHERE number IN (SELECT number FROM callbacks
-    WHERE account = ${accountInSql} AND verdict = ?3
-      AND (due_at IS NULL OR ?3 NOT IN ('genuine', 'unanswered'))
-    ORDER BY number DESC LIMIT -1 OFFSET ?4)`;
+    WHERE account = ?1 AND verdict = ?2
+      AND (due_at IS NULL OR ?2 NOT IN ('verified', 'unchecked'))
+    ORDER BY number DESC LIMIT -1 OFFSET ?3)`;
 
 const setForwarded = `
   UPDATE callbacks SET forwarded_to = ?, forwarded_status = ?, forwarded_finding = ?

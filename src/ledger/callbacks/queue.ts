@@ -1,6 +1,6 @@
 import type { Database, Row } from "../../sqlite/database.ts";
-import { accountInSql } from "../account.ts";
-import { holderIn } from "../rows.ts";
+import type { RunAccount } from "../sqlite/accounts.ts";
+import { holderIn } from "../sqlite/operation-rows.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { StoredCallback } from "./callback.ts";
 import { callbackOf } from "./from-row.ts";
@@ -10,20 +10,19 @@ const mostWaiting = 5_000n;
 const atOnce = 100n;
 
 /** Which callbacks are to be looked at, when, and by which process. */
-export function openCallbackQueue(database: Database, worker: Worker) {
-  const { baseUrl, keyId } = worker.owner;
+export function openCallbackQueue(database: Database, worker: Worker, account: RunAccount) {
   const waiting = database.prepare(countWaiting);
   const due = database.prepare(selectDue);
   const byNumber = database.prepare(selectOne);
   const hold = database.prepare(setHolder);
   const next = database.prepare(setNextLook);
   return {
-    isFull: (): boolean => BigInt(waiting.get(baseUrl, keyId)?.count ?? 0n) >= mostWaiting,
+    isFull: (): boolean => BigInt(waiting.get(account.number())?.count ?? 0n) >= mostWaiting,
 
     /** Those that are to be looked at by now, the never verified first, then the least tried. */
     due: (to: string | undefined): StoredCallback[] =>
       due
-        .all(baseUrl, keyId, nowIn(worker), to ?? null, atOnce)
+        .all(account.number(), nowIn(worker), to ?? null, atOnce)
         .map((row) => callbackOf(row, worker)),
 
     /** Takes it for this process; undefined where another one works on it. */
@@ -47,7 +46,7 @@ export function openCallbackQueue(database: Database, worker: Worker) {
 
   /** Gives it as it was before. A run knows by itself what it works on. */
   function take(number: bigint): Row | undefined {
-    const row = byNumber.get(baseUrl, keyId, number);
+    const row = byNumber.get(account.number(), number);
     const holder = row && holderIn(row);
     const isOwn = holder?.lock === worker.holder.lock;
     if (!row || (holder && !isOwn && worker.isAlive(holder))) return undefined;
@@ -57,16 +56,16 @@ export function openCallbackQueue(database: Database, worker: Worker) {
 }
 
 const countWaiting = `
-  SELECT count(*) AS count FROM callbacks WHERE account = ${accountInSql}
-    AND due_at IS NOT NULL AND (verdict IS NULL OR verdict IN ('genuine', 'unanswered'))`;
+  SELECT count(*) AS count FROM callbacks WHERE account = ?
+    AND due_at IS NOT NULL AND (verdict IS NULL OR verdict IN ('verified', 'unchecked'))`;
 
 // What waits only to be passed on is left to a run that passes callbacks on.
 const selectDue = `
-  SELECT * FROM callbacks WHERE account = ${accountInSql} AND due_at <= ?3
-    AND (?4 IS NOT NULL OR forwarded_to IS NULL OR verdict = 'unanswered')
-  ORDER BY looks, number LIMIT ?5`;
+  SELECT * FROM callbacks WHERE account = ?1 AND due_at <= ?2
+    AND (?3 IS NOT NULL OR forwarded_to IS NULL OR verdict = 'unchecked')
+  ORDER BY looks, number LIMIT ?4`;
 
-const selectOne = `SELECT * FROM callbacks WHERE account = ${accountInSql} AND number = ?`;
+const selectOne = `SELECT * FROM callbacks WHERE account = ? AND number = ?`;
 
 const setHolder = "UPDATE callbacks SET holder = ? WHERE number = ?";
 

@@ -41,7 +41,7 @@ export async function createPayout(
   let wasMixedUp = false;
   for (let attempt = 1; ; attempt += 1) {
     // The claim looked at that a moment ago; what waited since then has to look again.
-    if (attempt > 1 || before !== undefined) (await world.ledger()).assertSeen();
+    if (attempt > 1 || before !== undefined) (await world.ledger()).assertStillOurs();
     if (doubt === undefined) checkStop(world);
     else {
       assertRemembered(operation, world);
@@ -107,16 +107,14 @@ async function noteAttempt(
 ): Promise<void> {
   const state = doubt === undefined ? "INTENT" : "UNCERTAIN";
   const ledger = await world.ledger();
-  await ledger.settle(
-    operation,
-    {
-      state,
-      sent: answer.kind !== "unsent",
-      ...(doubt ? { message: doubt } : {}),
-      ...evidenceOf(answer),
-    },
-    { letGo: false },
-  );
+  const outcome = {
+    state,
+    sent: answer.kind !== "unsent",
+    ...(doubt ? { message: doubt } : {}),
+    ...evidenceOf(answer),
+  } as const;
+  const recorded = await ledger.record({ operation: operation.number, outcome, release: false });
+  if (recorded.kind === "moved") throw new Error("another process took the operation over");
 }
 
 /** The failure of a payout for which there is no further attempt. */

@@ -1,86 +1,109 @@
 import { formatTime } from "../../contract/local-time.ts";
 import { formatAmount } from "../../contract/money.ts";
+import { isGeneratedReference } from "../../contract/reference.ts";
 import { Failure } from "../../failure.ts";
-import type { Claim } from "../../ledger/claiming.ts";
+import type { ClaimAnswer, Ledger } from "../../ledger/ledger.ts";
 import type { Operation, ReferencedIntent } from "../../ledger/operation.ts";
-import { isFree, isUnresolved, isUsedUp } from "../../state.ts";
-import { conflictHint } from "../compared.ts";
-import { fingerprintOf } from "../fingerprint.ts";
+import { isUnresolved, isUsedUp } from "../../state.ts";
 import { held } from "../recorded.ts";
 import type { Repeat } from "../refundable.ts";
 import type { World } from "../world.ts";
-import { earlierPayout } from "./duplicates.ts";
+import { duplicateOfRow, duplicatePayout } from "./duplicates.ts";
 import { newReference } from "./new-reference.ts";
 import { type PayoutOrder, payoutBody } from "./order.ts";
 
+/** A payout that this run may send, or that the ledger knows to be finished. */
+export interface ClaimedPayout {
+  kind: "new" | "resumed" | "finished";
+  operation: Operation;
+}
+
 /**
- * Claims the reference for this payout. The check for duplicates is part of the same transaction, so that
- * two processes cannot both pass it.
+ * Claims the reference for this payout. The check for duplicates is part of the claim, so that two processes
+ * cannot both pass it.
  *
  * @returns the claim, and an earlier payout of the same amount to the same recipient that is worth a warning
- * @throws Failure as `checkClaim` and `earlierPayout` do, and if another API key left this payout without an
- * outcome that the API confirmed
+ * @throws Failure as `checkClaim` does
  */
 export async function claimReference(order: PayoutOrder, how: Repeat, world: World) {
   const ledger = await world.ledger();
-  const intent = payoutIntent(order, world);
-  const left = ledger.leftByOtherKey(intent);
-  if (left) throw ofAnotherKey(left);
-  let earlier: Operation | undefined;
-  const claim = ledger.claimChecked(intent, ({ kind, operation }) => {
-    const isSentAnew = kind === "new" || (kind === "resumed" && isFree(operation));
-    if (isSentAnew) earlier = earlierPayout(order, how, { ledger, nowMs: world.now() });
-  });
-  return { claim: checkClaim(order, claim), earlier };
-}
-
-function ofAnotherKey(operation: Operation): Failure {
-  const { id, reference, state, createdAt } = operation;
-  const isDoubt = state === "INTENT" || state === "UNCERTAIN";
-  const how = isDoubt ? `is in doubt since ${formatTime(createdAt)}` : `ended ${state}`;
-  const kinds = { REFUSED: "refused", CONFLICT: "conflict" } as const;
-  return new Failure(
-    state === "REFUSED" || state === "CONFLICT" ? kinds[state] : "uncertain",
-    `Reference ${reference} was used with another API key, and ${how}.`,
-    { hint: hintForOtherKey(operation), operation: id },
-  );
-}
-
-function hintForOtherKey({ id, reference, state }: Operation): string {
-  if (state === "CONFLICT") return `Nothing was sent. ${conflictHint(id)}`;
-  const next = newReference(reference ?? "");
-  return state === "REFUSED"
-    ? `Nothing was sent. If this corrects the same payout, use --ref ${next}, but first make sure 'lenden ledger show ${next}' and the dashboard do not show it as paid.`
-    : `Nothing was sent now. Look in the merchant dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`;
-}
-
-/** What the ledger writes down of a payout. */
-export function payoutIntent(order: PayoutOrder, world: Pick<World, "account">): ReferencedIntent {
-  const { amountPaisa, reference } = order;
-  const fingerprint = payoutFingerprint(order, world);
-  const asked = payoutBody(order);
-  return { kind: "payout", reference, fingerprint, amountPaisa, target: null, asked };
+  const answer = await ledger.claim(claimRequest(order, how));
+  const earlier = "earlier" in answer ? answer.earlier : undefined;
+  return { claim: checkClaim(order, answer, ledger.account), earlier };
 }
 
 /**
- * Lets through what was taken for this payout, or is known of it.
+ * The earlier payout that this one may repeat, before anything is recorded.
  *
- * @throws Failure `conflict` where the ledger has its reference for another payout, `locked` where
- * another process works on it
+ * @throws Failure as `claimReference` does if it would be rejected as a duplicate
  */
-export function checkClaim(order: PayoutOrder, claim: Claim) {
-  if (claim.operation.reference !== order.reference) throw new Error("a claim of another payout");
-  if (claim.kind === "other") throw otherPayout(order, claim.operation);
-  if (claim.kind === "held") throw held(`Reference ${order.reference}`, claim.by);
-  return claim;
+export function earlierPayout(
+  order: PayoutOrder,
+  how: Repeat,
+  ledger: Pick<Ledger, "preview" | "account">,
+): Operation | undefined {
+  const decision = ledger.preview(claimRequest(order, how));
+  if (decision.kind === "duplicate") throw duplicatePayout(decision.earlier, ledger.account());
+  if (decision.kind === "planned") throw duplicateOfRow(decision.row, order.reference);
+  return "earlier" in decision ? decision.earlier : undefined;
 }
 
-/** What makes two payouts the same: one reference has one fingerprint for ever (I2). */
-export function payoutFingerprint(
-  order: Pick<PayoutOrder, "amountPaisa" | "recipientNumber" | "paymentMethodId">,
-  world: Pick<World, "account">,
-): string {
-  return fingerprintOf(world, [order.amountPaisa, order.recipientNumber, order.paymentMethodId]);
+function claimRequest(order: PayoutOrder, { again }: Repeat) {
+  const onDuplicate = isGeneratedReference(order.reference) ? "reject" : "reject-if-unknown";
+  return { intent: payoutIntent(order), onDuplicate: again ? "send" : onDuplicate } as const;
+}
+
+/** What the ledger records of a payout. */
+export function payoutIntent(order: PayoutOrder): ReferencedIntent {
+  const { amountPaisa, reference } = order;
+  return { kind: "payout", reference, amountPaisa, target: null, asked: payoutBody(order) };
+}
+
+/**
+ * Lets through a payout that may be sent, or that is finished.
+ *
+ * @param account gives the name of the account of this run
+ * @throws Failure `conflict` if the reference belongs to another payout; `locked` if another process works on
+ * it; `refused` if it repeats an earlier payout; `uncertain` if another API key sent it
+ */
+export function checkClaim(
+  order: PayoutOrder,
+  claim: ClaimAnswer,
+  account: () => string,
+): ClaimedPayout {
+  switch (claim.kind) {
+    case "new":
+    case "resumed":
+    case "finished":
+      if (claim.operation.reference !== order.reference)
+        throw new Error("a claim of another payout");
+      return claim;
+    case "different":
+      throw otherPayout(order, claim.operation);
+    case "locked":
+      throw held(`Reference ${order.reference}`, claim.holder);
+    case "other-key":
+      throw sentWithOtherKey(claim.operation);
+    case "duplicate":
+      throw duplicatePayout(claim.earlier, account());
+    case "planned":
+      throw duplicateOfRow(claim.row, order.reference);
+    case "over-limit":
+      throw new Error("a payout has no limit");
+  }
+}
+
+/** P25b: whether references are unique for a key or for a merchant is not shown (service.md). */
+export function sentWithOtherKey({ id, reference, createdAt }: Operation): Failure {
+  return new Failure(
+    "uncertain",
+    `Outcome unknown for payout ${reference}: another API key of this account sent it on ${formatTime(createdAt)}. Nothing was sent now.`,
+    {
+      hint: `Use the API key that sent it, or check the dashboard and run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`,
+      operation: reference ?? id,
+      untried: true,
+    },
+  );
 }
 
 /** P6: says what differs between this payout and the one that the ledger has. */

@@ -78,11 +78,11 @@ export async function knownPayout(
     const payout = await retrievePayout(order, remoteId, world, (answer) =>
       confirmedUnseen(order.reference, remoteId, unread(answer, remoteId)),
     );
-    ledger.learn(operation, { state, status: payout.status });
+    await ledger.learn({ seen: operation, outcome: { state, status: payout.status } });
     return payout;
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== "conflict") throw error;
-    ledger.learn(operation, outcomeOf(error));
+    await ledger.learn({ seen: operation, outcome: outcomeOf(error) });
     throw error;
   }
 }

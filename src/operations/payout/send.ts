@@ -1,6 +1,6 @@
 import { formatTime } from "../../contract/local-time.ts";
 import type { Failure } from "../../failure.ts";
-import type { Claim } from "../../ledger/claiming.ts";
+import type { ClaimAnswer } from "../../ledger/ledger.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "../age.ts";
 import { checkClock } from "../clock.ts";
@@ -10,7 +10,7 @@ import { recorded } from "../recorded.ts";
 import type { Repeat } from "../refundable.ts";
 import type { World } from "../world.ts";
 import { createPayout } from "./attempts.ts";
-import { checkClaim, claimReference } from "./claim.ts";
+import { checkClaim, claimReference, sentWithOtherKey } from "./claim.ts";
 import { compare, keptTexts, orderOf, type PayoutOrder } from "./order.ts";
 import { knownPayout, type Retrieved, retrievePayout, usedBefore } from "./record.ts";
 
@@ -39,9 +39,10 @@ export async function sendPayout(
 ): Promise<SentPayout> {
   checkClock(world);
   const { claim, earlier } = await claimReference(order, how, world);
-  return claim.kind === "known"
-    ? { payout: await knownPayout(order, claim.operation, world), existing: true }
-    : { ...(await sendClaimed(order, claim, world)), earlier };
+  const { kind, operation } = claim;
+  return kind === "finished"
+    ? { payout: await knownPayout(order, operation, world), existing: true }
+    : { ...(await sendClaimed(order, { kind, operation }, world)), earlier };
 }
 
 /**
@@ -55,8 +56,10 @@ export async function resendPayout(
   world: World,
 ): Promise<SentPayout> {
   checkClock(world);
-  const { isOurs, operation } = (await world.ledger()).resume(read);
-  if (!isOurs) throw moved(operation);
+  const taken = await (await world.ledger()).resume({ seen: read });
+  if (taken.kind === "other-key") throw sentWithOtherKey(taken.operation);
+  if (taken.kind !== "taken") throw moved(taken.kind === "moved" ? taken.operation : read);
+  const { operation } = taken;
   return sendClaimed(orderOf(operation), { kind: "resumed", operation }, world);
 }
 
@@ -78,7 +81,7 @@ function sendClaimed(order: PayoutOrder, claim: Claimed, world: World): Promise<
 /** A payout of a batch, whose reference was asked for beforehand. */
 export interface PlannedOrder {
   order: PayoutOrder;
-  claim: Claim;
+  claim: ClaimAnswer;
   /** Since when nobody works on what an earlier run left, where that is known. */
   restsSinceMs: number | undefined;
 }
@@ -95,9 +98,9 @@ export async function sendPlannedPayout(
   world: World,
 ): Promise<Pick<SentPayout, "existing">> {
   const { order, restsSinceMs } = planned;
-  const claim = checkClaim(order, planned.claim);
+  const claim = checkClaim(order, planned.claim, (await world.ledger()).account);
   const { kind, operation } = claim;
-  if (kind === "known") {
+  if (kind === "finished") {
     if (operation.state !== "CONFIRMED") throw usedBefore(order, operation);
     return { existing: false };
   }

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { formatPaisa } from "../../contract/money.ts";
 import { resources } from "../../contract/words.ts";
 import type { Batch } from "../../ledger/batches/batch.ts";
-import type { Operation, Owner } from "../../ledger/operation.ts";
-import { openRecent } from "../../ledger/recent.ts";
-import type { Database } from "../../sqlite/database.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Operation } from "../../ledger/operation.ts";
+import type { Owner } from "../../ledger/worker.ts";
 import { isUnsettled } from "../../state.ts";
 import { rowsText } from "../../ui/rows.ts";
 import { type Entry, type KeptAccount, keptAccounts, recentFileName } from "./recent-kept.ts";
@@ -17,10 +17,10 @@ const mostAccounts = 8;
  * Keeps the newest of an account beside the ledger, as text: a Tab cannot wait for a database to be
  * opened. It only saves time: a file that cannot be written is as good as none.
  */
-export function keepRecent(folder: string, database: Database, owner: Owner): void {
+export function keepRecent(folder: string, ledger: Ledger, owner: Owner): void {
   try {
     const { profile, baseUrl } = owner;
-    const own = { profile, baseUrl, lists: listsOf(database, owner) };
+    const own = { profile, baseUrl, lists: listsOf(ledger) };
     const others = keptAccounts(folder).filter(
       (one) => one.profile !== profile || one.baseUrl !== baseUrl,
     );
@@ -33,8 +33,8 @@ export function keepRecent(folder: string, database: Database, owner: Owner): vo
   }
 }
 
-function listsOf(database: Database, owner: Owner): KeptAccount["lists"] {
-  const recent = openRecent(database, owner);
+function listsOf(ledger: Ledger): KeptAccount["lists"] {
+  const recent = ledger.newestForCompletion();
   const records = resources.map((kind) => [kind, recent.records(kind).map(recordEntry)]);
   return {
     ...Object.fromEntries(records),

@@ -107,7 +107,7 @@ test("P8: a death before the intent is durable means that nothing was sent", asy
 });
 
 test("P9, P13: a death after the payout was made: the next run finds the same one", async () => {
-  const place = await stage({ crashes: [{ after: 24, power: true }] });
+  const place = await stage({ crashes: [{ after: 36, power: true }] });
   const first = await payout(order, place);
   expect([first.ended.code, first.tool.made.length]).toEqual(["killed", 1]);
   place.universe.disk.losePower();
@@ -180,7 +180,7 @@ test.each([
 });
 
 test("P21: a ledger that fails at the end leaves doubt, and the next run settles it", async () => {
-  const place = await stage({ diskErrors: [12] });
+  const place = await stage({ diskErrors: [20] });
   const first = await payout(order, place);
   expect(first.ended).toMatchObject({ code: 75 });
   expect(first.ended.says).toContain("INV-1 (CONFIRMED, PO1)");
@@ -251,7 +251,7 @@ test.each([
 });
 
 test("P9: a refusal does not end the doubt that a dead run left", async () => {
-  const place = await stage({ crashes: [{ after: 24, power: true }], faults: [undefined] });
+  const place = await stage({ crashes: [{ after: 36, power: true }], faults: [undefined] });
   await payout(order, place);
   place.universe.nextFault = () => fault("refused");
   expect((await payout(order, place)).ended.code).toBe(75);
@@ -270,7 +270,7 @@ test("I3: what another run left in doubt rests for ten seconds", async () => {
 });
 
 test("I4: a ledger that fails between two attempts stops the sending", async () => {
-  const place = await stage({ faults: [fault("reset"), fault("reset")], diskErrors: [11] });
+  const place = await stage({ faults: [fault("reset"), fault("reset")], diskErrors: [19] });
   const { ended, tool } = await payout(order, place);
   expect([ended.code, tool.sends]).toEqual([75, 1]);
 });

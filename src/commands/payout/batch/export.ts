@@ -44,7 +44,7 @@ export const batchExport = defineCommand({
   patient: true,
   exits: ["access"],
   async *run({ batch: name, only, exact }, context) {
-    const ledger = await context.ledger();
+    const ledger = await context.records();
     const batch = await batchNamed(name, ledger);
     const by = holderNow(batch, ledger);
     if (by) context.notice(underWayText(by));

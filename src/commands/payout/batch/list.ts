@@ -14,7 +14,7 @@ export const batchList = defineCommand({
   },
   exits: ["access"],
   async run({ limit = 50 }, context) {
-    const ledger = await context.ledger();
+    const ledger = await context.records();
     return ledger
       .batches()
       .list(limit)

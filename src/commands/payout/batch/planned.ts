@@ -73,7 +73,7 @@ export async function newBatch(
 ): Promise<Batch> {
   const { checkStop } = await import("../../../operations/stop.ts");
   const { claimBatch, findBatch, planBatch } = await import("../../../batches/plan.ts");
-  const { file, read, checked, fingerprint } = await examineFile(input, hash, ledger, context);
+  const { file, read, checked } = await examineFile(input, hash, ledger, context);
   if (!file) {
     refuseProblems(checked);
     throw new Error("a file without problems cannot be read");
@@ -100,7 +100,7 @@ export async function newBatch(
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
     }
     checkStop(await context.world());
-    const answer = planBatch(batch, read, fingerprint, ledger);
+    const answer = planBatch(batch, read, ledger);
     if (answer.kind === "other-rows") throw otherRows(file, answer);
     if (answer.kind === "repeated") throw paidMeanwhile(answer.found);
     if (!isSomethingToSend) {

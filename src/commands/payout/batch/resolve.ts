@@ -50,7 +50,7 @@ export const batchResolve = defineCommand({
     if (chosen.length === 0) return [];
     await confirmRows(batch, chosen, context);
     const { declareNotCreated } = await import("../../../operations/resolve.ts");
-    const recorded = declareNotCreated(
+    const recorded = await declareNotCreated(
       chosen.map(({ operation }) => operation),
       ledger,
     );

@@ -57,7 +57,6 @@ export interface Examined {
   file: BatchFile | undefined;
   read: CheckedFile;
   checked: Checked;
-  fingerprint: Awaited<ReturnType<typeof rulesOf>>["fingerprint"];
 }
 
 /** Reads a file and everything that is wrong with it. Of the API only the methods are requested. */
@@ -70,7 +69,7 @@ export async function examineFile(
   const { checkFile } = await import("../../../batches/check.ts");
   // The method that a file was planned with applies to it from then on.
   const planned = ledger.batches().ofFile(hash, input.name)?.method ?? undefined;
-  const { fingerprint, ...rules } = await rulesOf(input, planned, context);
+  const rules = await rulesOf(input, planned, context);
   const { file: path, delimiter = ",", name: ownName } = input;
   const source = { path, hash, delimiter, ownName };
   const read = await checkFile(source, rules, ledger, await context.world());
@@ -89,7 +88,7 @@ export async function examineFile(
           columns,
           method: rules.method ?? null,
         };
-  return { file, read, checked, fingerprint };
+  return { file, read, checked };
 }
 
 /** The method of rows that name none, as the command line has it. */
@@ -100,7 +99,6 @@ export function methodTyped({ method: named, methodId }: SourceInput): string | 
 }
 
 async function rulesOf(input: SourceInput, planned: string | undefined, context: Context) {
-  const { payoutFingerprint } = await import("../../../operations/payout/claim.ts");
   const { openMethodNames } = await import("../../../operations/method.ts");
   const { numberFormat, method: usual } = await context.settings();
   const world = await context.world();
@@ -113,8 +111,6 @@ async function rulesOf(input: SourceInput, planned: string | undefined, context:
     holdsSecret: context.holdsSecret,
     method: methodTyped(input) ?? planned ?? usual?.value,
     methodOf: (text: string) => (text === fixed ? accepted(fixed) : methodOf(text)),
-    fingerprint: (order: Parameters<typeof payoutFingerprint>[0]) =>
-      payoutFingerprint(order, world),
   };
 }
 

@@ -43,7 +43,8 @@ export const batchStatus = defineCommand({
   patient: true,
   exits: ["access", "conflict", "mixed", "pending", "unreachable", "uncertain"],
   async run(input, context): Promise<Seen> {
-    const ledger = await context.ledger();
+    const isRefreshed = input.refresh || input.wait;
+    const ledger = await (isRefreshed ? context.ledger() : context.records());
     const batch = await batchNamed(input.batch, ledger);
     if (input.watch) await watch(batch, ledger, context);
     let unseen: FailureKind | undefined;

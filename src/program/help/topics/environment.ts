@@ -5,6 +5,7 @@ const account: Row[] = [
   ["LENDEN_API_KEY", "The API key, instead of the profile's"],
   ["LENDEN_PAYOUT_SECRET", "The payout secret, instead of the profile's"],
   ["LENDEN_BASE_URL", "The service's address, instead of the profile's"],
+  ["LENDEN_ACCOUNT", "The ledger's account that operations are recorded in"],
 ];
 
 const behaviour: Row[] = [

@@ -1,0 +1,282 @@
+import type { Paisa } from "../contract/amount.ts";
+import { sameMobile } from "../contract/mobile.ts";
+import { isFree, isUnresolved, isUnsettled, type Phase, phaseOf } from "../state.ts";
+import type { Holder, Intent, Operation, Outcome } from "./operation.ts";
+import { payeeOf } from "./payee.ts";
+
+/**
+ * Every decision of the ledger: who may send what, and what is recorded of it. Pure: a store reads the
+ * facts under its write lock, asks here, and writes what the answer says. All stores share it.
+ */
+
+/** An accepted payout of the same amount to the same recipient counts as a duplicate for this long. */
+export const duplicateWindowMs = 24 * 60 * 60_000;
+/** A payment that is still Processing counts as a duplicate for this long. */
+export const paymentWindowMs = 10 * 60_000;
+
+/**
+ * What a duplicate does: `reject` without a reference of the caller's choice; `reject-if-unknown` with
+ * one, which is a decision; `send` if the caller accepted duplicates.
+ */
+export type OnDuplicate = "reject" | "reject-if-unknown" | "send";
+
+export interface ClaimRequest {
+  kind: "claim";
+  intent: Intent;
+  onDuplicate: OnDuplicate;
+  /** Of a refund: the amount of its payment, as the API returned it. */
+  paidPaisa?: Paisa;
+}
+
+/** A row of a batch that was not sent yet. */
+export interface PlannedRow {
+  /** The batch's ID. */
+  batch: string;
+  reference: string;
+}
+
+/** What a store knows about a claim, read under its write lock. */
+export interface ClaimFacts {
+  nowMs: number;
+  /** The account's name, and the hash of the key of this run. */
+  account: string;
+  keyHash: string;
+  /** The account's operation with the reference. */
+  same: Operation | undefined;
+  /** The process that works on it, if that still runs. */
+  holder: Holder | undefined;
+  /**
+   * Operations that the intent may repeat, in any order; more than necessary does no harm. In production:
+   * of the whole environment; in a sandbox: of the account.
+   */
+  similar: Operation[];
+  /** A row that an open batch is still to send: of this reference, or of this amount and recipient. */
+  planned: PlannedRow | undefined;
+  /** The newest cancelled payout of the account with the same amount, recipient and method. */
+  cancelled: string | null;
+}
+
+export type ClaimDecision =
+  /** `earlier`: an operation that this one may repeat, worth a warning. */
+  | { kind: "new"; target: string | null; earlier: Operation | undefined }
+  /** `isReopened`: it was proved not sent, or was rejected for lack of access. */
+  | { kind: "resumed"; operation: Operation; isReopened: boolean; earlier: Operation | undefined }
+  | { kind: "finished"; operation: Operation }
+  /** The reference belongs to a different payout. */
+  | { kind: "different"; operation: Operation }
+  | { kind: "locked"; operation: Operation; holder: Holder }
+  /** Its outcome is unknown, and another API key sent it (P25b). */
+  | { kind: "other-key"; operation: Operation }
+  | { kind: "duplicate"; earlier: Operation }
+  | { kind: "planned"; row: PlannedRow }
+  /** `live`: the refunds of the payment that count, oldest first. */
+  | { kind: "over-limit"; live: Operation[]; refundablePaisa: Paisa };
+
+/** Decides who may send an intent. */
+export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDecision {
+  const { intent } = request;
+  const { same, holder } = facts;
+  if (same) {
+    if (!isSamePayout(same, intent)) return { kind: "different", operation: same };
+    if (holder) return { kind: "locked", operation: same, holder };
+    if (isUnsettled(same)) {
+      if (same.keyHash !== facts.keyHash) return { kind: "other-key", operation: same };
+      return { kind: "resumed", operation: same, isReopened: false, earlier: undefined };
+    }
+    if (!isFree(same)) return { kind: "finished", operation: same };
+  }
+  const checked = checkDuplicates(request, facts);
+  if ("kind" in checked) return checked;
+  const { earlier } = checked;
+  if (same) return { kind: "resumed", operation: same, isReopened: true, earlier };
+  return { kind: "new", target: intent.target ?? facts.cancelled, earlier };
+}
+
+/** True if both are the same payout: amount, recipient as a number, and method. */
+export function isSamePayout(one: Intent, other: Intent): boolean {
+  return (
+    one.amountPaisa === other.amountPaisa &&
+    recipientOf(one) === recipientOf(other) &&
+    one.asked.paymentMethodId === other.asked.paymentMethodId
+  );
+}
+
+/** The recipient of a payout in the form that is compared: the last eleven digits. */
+export function recipientOf({ asked }: Pick<Intent, "asked">): string {
+  return payeeOf(String(asked.recipientNumber ?? ""));
+}
+
+type Checked = ClaimDecision | { earlier: Operation | undefined };
+
+function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Checked {
+  const { kind } = request.intent;
+  if (kind === "payout") return checkPayout(request, facts);
+  if (kind === "refund") return checkRefund(request, facts);
+  if (kind === "payment") return checkPayment(request, facts);
+  // A cancel or a trigger has no second effect; an earlier one explains a rejection.
+  return { earlier: facts.similar.find(({ state }) => state === "CONFIRMED") };
+}
+
+/** product.md §3: the same amount to the same recipient, whatever the method. */
+function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): Checked {
+  const { planned, account } = facts;
+  // A batch that planned this very reference will send it, whatever the caller accepts.
+  if (planned && (onDuplicate !== "send" || planned.reference === intent.reference))
+    return { kind: "planned", row: planned };
+  const earlier = facts.similar
+    .filter((one) => isPaymentTwice(intent, one, facts))
+    .sort(unresolvedThenNewest);
+  const [first] = earlier;
+  if (!first || onDuplicate === "send") return { earlier: first };
+  const elsewhere = earlier.find(
+    (one) => one.reference === intent.reference && one.account !== account,
+  );
+  if (elsewhere) return { kind: "duplicate", earlier: elsewhere };
+  return onDuplicate === "reject" || isUnresolved(first)
+    ? { kind: "duplicate", earlier: first }
+    : { earlier: first };
+}
+
+/** True if sending the intent could pay the recipient of an earlier payout a second time. */
+function isPaymentTwice(intent: Intent, one: Operation, { nowMs, account }: ClaimFacts): boolean {
+  if (one.kind !== "payout" || one.amountPaisa !== intent.amountPaisa) return false;
+  if (recipientOf(one) !== recipientOf(intent)) return false;
+  const isSameReference = one.reference === intent.reference;
+  if (isSameReference && one.account === account) return false;
+  if (isUnresolved(one)) return true;
+  const acceptedMs = Date.parse(one.acceptedAt ?? one.updatedAt);
+  return (
+    one.state === "CONFIRMED" &&
+    one.status !== "Cancelled" &&
+    (isSameReference || acceptedMs >= nowMs - duplicateWindowMs)
+  );
+}
+
+function unresolvedThenNewest(one: Operation, other: Operation): number {
+  const weight = Number(isUnresolved(other)) - Number(isUnresolved(one));
+  return weight || (one.number < other.number ? 1 : -1);
+}
+
+function checkRefund(
+  { intent, onDuplicate, paidPaisa = 0n }: ClaimRequest,
+  { similar }: ClaimFacts,
+): Checked {
+  return decideRefund({ intent, onDuplicate, paidPaisa }, similar);
+}
+
+interface RefundRequest {
+  intent: Pick<Intent, "amountPaisa" | "target">;
+  onDuplicate: OnDuplicate;
+  paidPaisa: Paisa;
+}
+
+/**
+ * The refunds of a payment never exceed its amount, and the same refund twice needs a decision
+ * (money-safety.md §3).
+ */
+export function decideRefund(
+  { intent, onDuplicate, paidPaisa }: RefundRequest,
+  similar: Operation[],
+):
+  | Extract<ClaimDecision, { kind: "over-limit" | "duplicate" }>
+  | { earlier: Operation | undefined } {
+  const live = similar
+    .filter((one) => one.kind === "refund" && one.target === intent.target && isLiveRefund(one))
+    .sort((one, other) => (one.number < other.number ? -1 : 1));
+  const refundedPaisa = live.reduce((sum, one) => sum + (one.amountPaisa ?? 0n), 0n);
+  const refundablePaisa = paidPaisa - refundedPaisa;
+  if ((intent.amountPaisa ?? 0n) > refundablePaisa)
+    return { kind: "over-limit", live, refundablePaisa };
+  const same = live.find((one) => one.amountPaisa === intent.amountPaisa);
+  if (same && onDuplicate !== "send") return { kind: "duplicate", earlier: same };
+  return { earlier: same };
+}
+
+/** True if a refund counts against its payment: it was created, or it may have been. */
+export function isLiveRefund(refund: Operation): boolean {
+  return (isUnresolved(refund) || refund.state === "CONFIRMED") && refund.status !== "Cancelled";
+}
+
+/** money-safety.md §3: the same amount, description, method and payer. */
+function checkPayment({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): Checked {
+  const since = new Date(facts.nowMs - paymentWindowMs).toISOString();
+  const same = facts.similar
+    .filter((one) => isSamePayment(one, intent))
+    .find(
+      (one) =>
+        isUnresolved(one) ||
+        (one.state === "CONFIRMED" && one.status === "Processing" && one.createdAt >= since),
+    );
+  if (same && onDuplicate !== "send") return { kind: "duplicate", earlier: same };
+  return { earlier: same };
+}
+
+function isSamePayment(one: Operation, intent: Intent): boolean {
+  const payer = ({ asked }: Intent) => String(asked.suggestedPayerNumber ?? "");
+  return (
+    one.kind === "payment" &&
+    one.amountPaisa === intent.amountPaisa &&
+    (one.amountPaisa !== null || one.asked.amount === intent.asked.amount) &&
+    one.asked.description === intent.asked.description &&
+    one.asked.paymentMethodId === intent.asked.paymentMethodId &&
+    sameMobile(payer(one), payer(intent)) === "same"
+  );
+}
+
+/** What of an operation decides how it changes. */
+export type Changing = Pick<
+  Operation,
+  "state" | "remoteId" | "status" | "code" | "message" | "attempts" | "acceptedAt" | "completedAt"
+> &
+  Pick<Operation, "paymentUrl">;
+
+/** An operation as it is after an outcome, and what its event says. */
+export interface Changed extends Changing {
+  phase: Phase;
+  event: "attempt" | "look";
+  outcome: Outcome;
+}
+
+/** @param at ISO 8601 */
+export function decideOutcome(before: Changing, outcome: Outcome, at: string): Changed {
+  const { state, sent, code = null } = outcome;
+  const status = outcome.status ?? before.status;
+  const isAccepted = state === "CONFIRMED" && before.state !== "CONFIRMED";
+  const isCompleted = status === "Completed" && state === "CONFIRMED";
+  // A status check without a message leaves the one that explains the state.
+  const kept = state === before.state ? before.message : null;
+  return {
+    state,
+    remoteId: outcome.remoteId ?? before.remoteId,
+    status,
+    code,
+    message: outcome.message ?? kept,
+    attempts: before.attempts + (sent === undefined ? 0 : 1),
+    acceptedAt: isAccepted ? at : before.acceptedAt,
+    completedAt: before.completedAt ?? (isCompleted ? at : null),
+    paymentUrl: outcome.paymentUrl ?? before.paymentUrl,
+    phase: phaseOf({ state, status, code }),
+    event: sent === undefined ? "look" : "attempt",
+    outcome,
+  };
+}
+
+/** I10: an outcome that names another operation's record says nothing about this one. */
+export function outcomeOfTaken({ remoteId = "", sent }: Outcome, by: string): Outcome {
+  return {
+    state: "UNCERTAIN",
+    code: "uncertain",
+    message: `The response names ${remoteId}, which belongs to ${by}.`,
+    otherId: remoteId,
+    ...(sent === undefined ? {} : { sent }),
+  };
+}
+
+/** True if an operation is as it was when it was read, and no process works on it. */
+export function isUnchanged(
+  read: Pick<Operation, "state" | "updatedAt">,
+  now: Pick<Operation, "state" | "updatedAt">,
+  holder: Holder | undefined,
+): boolean {
+  return now.state === read.state && now.updatedAt === read.updatedAt && !holder;
+}

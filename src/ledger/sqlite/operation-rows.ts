@@ -1,0 +1,98 @@
+import type { Row, Value } from "../../sqlite/database.ts";
+import { type State, states } from "../../state.ts";
+import { recipientOf } from "../decide.ts";
+import type { Holder, Intent, Kind, Operation } from "../operation.ts";
+
+/** The columns of an operation, with the name of its account: what `operationOf` reads. */
+export const operationColumns =
+  "o.*, (SELECT name FROM accounts WHERE number = o.account) AS account_name";
+
+/** When it may first have been sent, and when it was last sent, of an operation `o`. */
+export const openedAt = "coalesce(o.reopened_at, o.created_at)";
+export const lastBegunAt = "coalesce(o.resumed_at, o.reopened_at, o.created_at)";
+
+/** True if an operation `o` is the payout of a batch row `r`: amount, recipient and method. */
+export const samePayoutInSql = `(o.amount_paisa = r.amount_paisa
+  AND o.recipient_key = r.recipient_key AND o.method_id = r.method_id)`;
+
+/** A row that was selected with `operationColumns`. */
+export function operationOf(row: Row): Operation {
+  const { text, maybe } = reader(row);
+  return {
+    number: numberIn(row.number),
+    id: text("id"),
+    kind: known(kinds, text("kind")),
+    reference: maybe("reference"),
+    amountPaisa: maybeNumber(row.amount_paisa),
+    target: maybe("target"),
+    asked: JSON.parse(text("asked")),
+    methodName: maybe("method_name"),
+    batch: maybeNumber(row.batch),
+    state: known(states, text("state")),
+    remoteId: maybe("remote_id"),
+    status: maybe("status"),
+    code: maybe("code"),
+    message: maybe("message"),
+    attempts: Number(row.attempts ?? 0n),
+    createdAt: text("created_at"),
+    openedAt: maybe("reopened_at") ?? text("created_at"),
+    updatedAt: text("updated_at"),
+    acceptedAt: maybe("accepted_at"),
+    completedAt: maybe("completed_at"),
+    paymentUrl: maybe("payment_url"),
+    holder: holderIn(row),
+    user: text("user"),
+    command: text("command"),
+    profile: text("profile"),
+    environment: text("environment"),
+    baseUrl: text("base_url"),
+    account: text("account_name"),
+    keyHash: text("key_hash"),
+  };
+}
+
+export function numberIn(value: Value | undefined): bigint {
+  return typeof value === "bigint" ? value : BigInt(value ?? 0n);
+}
+
+function maybeNumber(value: Value | undefined): bigint | null {
+  return typeof value === "bigint" ? value : null;
+}
+
+/** The process that works on what the row is about, in any table that has a holder. */
+export function holderIn({ holder }: Row): Holder | null {
+  return holder ? JSON.parse(String(holder)) : null;
+}
+
+/** Reads the columns of a row, each by its name. */
+export function reader(row: Row) {
+  return {
+    text: (name: string): string => String(row[name] ?? ""),
+    maybe: (name: string): string | null =>
+      row[name] === null || row[name] === undefined ? null : String(row[name]),
+  };
+}
+
+/** The state of the operation in a row; null if there is none. */
+export function stateIn({ state }: Row): State | null {
+  return state ? known(states, String(state)) : null;
+}
+
+const kinds: readonly Kind[] = ["payment", "payout", "refund", "cancel", "trigger"];
+
+function known<Word extends string>(words: readonly Word[], text: string): Word {
+  const found = words.find((word) => word === text);
+  if (found) return found;
+  throw new Error("the ledger has a value that this version of lenden does not know");
+}
+
+/** What of a request has a column of its own, so that SQL can find it. */
+export function listedOf({ kind, asked }: Pick<Intent, "kind" | "asked">) {
+  const text = (value: unknown) => (typeof value === "string" ? value.toWellFormed() : null);
+  return {
+    recipient: kind === "payout" ? recipientOf({ asked }) : null,
+    recipientName: text(asked.recipientName),
+    methodId: text(asked.paymentMethodId),
+    description: text(asked.description),
+  };
+}

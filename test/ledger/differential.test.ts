@@ -1,0 +1,216 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { verifyEvents } from "../../src/ledger/integrity.ts";
+import type { ChangeRequest } from "../../src/ledger/ledger.ts";
+import { openLedger } from "../../src/ledger/ledger.ts";
+import type { Intent, Operation, Outcome } from "../../src/ledger/operation.ts";
+import type { Worker } from "../../src/ledger/worker.ts";
+import { openDatabase } from "../../src/sqlite/open.ts";
+import { emptyModel, modelLedger } from "./model.ts";
+
+const isDeep = process.env.LENDEN_DEEP !== undefined;
+/** Each run is a sequence of about 40 commands. */
+const runs = isDeep ? 2_500 : 60;
+
+/** A request by the operation's place, because only a run knows its number. */
+type Command =
+  | { kind: "claim"; intent: Intent; onDuplicate: "reject" | "reject-if-unknown" | "send" }
+  | { kind: "record"; place: number; outcome: Outcome; release: boolean }
+  | { kind: "learn"; place: number; outcome: Outcome; isOld: boolean }
+  | { kind: "resume"; place: number }
+  | { kind: "look" };
+
+interface Step {
+  worker: number;
+  commands: Command[];
+  laterMs: number;
+  /** A process that ends before the step. */
+  dies: number | undefined;
+}
+
+const amount = fc.constantFrom(500n, 600n);
+const payout: fc.Arbitrary<Intent> = fc
+  .record({
+    reference: fc.constantFrom("A", "B", "C", "D", "E"),
+    amountPaisa: amount,
+    recipientNumber: fc.constantFrom("01712345678", "+8801712345678", "01812345678"),
+    paymentMethodId: fc.constantFrom("m1", "m2"),
+  })
+  .map(({ reference, amountPaisa, ...asked }) => {
+    return { kind: "payout", reference, amountPaisa, target: null, asked };
+  });
+const payment: fc.Arbitrary<Intent> = fc
+  .record({
+    amountPaisa: amount,
+    description: fc.constantFrom("tea", "rice"),
+    paymentMethodId: fc.constantFrom("m1", "m2"),
+  })
+  .map(({ amountPaisa, ...asked }) => {
+    return { kind: "payment", reference: null, amountPaisa, target: null, asked };
+  });
+const refund: fc.Arbitrary<Intent> = fc
+  .record({ amountPaisa: amount, target: fc.constantFrom("T1", "T2") })
+  .map((one) => ({ kind: "refund", reference: null, asked: {}, ...one }));
+const move: fc.Arbitrary<Intent> = fc.constantFrom("R1", "R2").map((target) => {
+  return { kind: "cancel", reference: null, amountPaisa: null, target, asked: {} };
+});
+const outcome: fc.Arbitrary<Outcome> = fc.oneof(
+  fc.record({
+    state: fc.constant("CONFIRMED" as const),
+    remoteId: fc.constantFrom("X1", "X2", "X3", "X4", "X5", "X6"),
+    status: fc.constantFrom("Processing", "Completed", "Cancelled"),
+    sent: fc.constant(true),
+  }),
+  fc.record({
+    state: fc.constantFrom("UNCERTAIN", "NOT_SENT", "CONFLICT", "INTENT"),
+    message: fc.constantFrom("lost", "half of \ud83d a character"),
+    sent: fc.boolean(),
+  }),
+  fc.record({ state: fc.constant("REFUSED" as const), code: fc.constantFrom("access", "refused") }),
+);
+const place = fc.nat(9);
+const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("claim" as const),
+      intent: fc.oneof({ weight: 5, arbitrary: payout }, payment, refund, move),
+      onDuplicate: fc.constantFrom("reject", "reject-if-unknown", "send"),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("record" as const),
+      place,
+      outcome,
+      release: fc.boolean(),
+    }),
+  },
+  fc.record({ kind: fc.constant("learn" as const), place, outcome, isOld: fc.boolean() }),
+  fc.record({ kind: fc.constant("resume" as const), place }),
+  fc.constant({ kind: "look" as const }),
+);
+const step: fc.Arbitrary<Step> = fc.record({
+  worker: fc.nat(4),
+  commands: fc.array(command, { minLength: 1, maxLength: 4 }),
+  laterMs: fc.constantFrom(1, 1, 60_000, 11 * 60_000, 25 * 60 * 60_000),
+  dies: fc.option(fc.nat(4), { nil: undefined, freq: 6 }),
+});
+
+describe("the ledger on SQLite", () => {
+  test.each(["sandbox", "production"])(
+    "answers every random command as the model does (%s)",
+    async (environment) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 20 }), (steps) => agree(steps, environment)),
+        { numRuns: runs },
+      );
+    },
+    600_000,
+  );
+});
+
+/** Two processes of one key, one of its next key, one of another account, one of an unknown key. */
+const owners = [
+  { keyId: "aaaaaa01", account: { joins: "shop", proposed: "shop" } },
+  { keyId: "aaaaaa01", account: { joins: "shop", proposed: "shop" } },
+  { keyId: "bbbbbb02", account: { joins: "shop", proposed: "shop" } },
+  { keyId: "cccccc03", account: { proposed: "shop" } },
+  { keyId: "dddddd04", account: {} },
+];
+
+async function agree(steps: Step[], environment: string): Promise<void> {
+  const database = await openDatabase(":memory:");
+  const state = emptyModel();
+  let nowMs = Date.parse("2026-11-20T10:00:00Z");
+  const alive = new Set(owners.map((_, pid) => pid));
+  const both = owners.map((owner, pid) => {
+    let [ids, modelIds] = [0, 0];
+    const worker: Worker = {
+      owner: { profile: "p", environment, baseUrl: "https://api.example", ...owner },
+      ...{ user: "u", command: "c", actor: { user: "u", machine: "m", pid } },
+      ...{ holder: { pid, lock: `lock-${pid}`, machine: "m" }, now: () => nowMs },
+      ...{ scrub: (text: string) => text, assertSeen: () => {} },
+      newId: () => {
+        ids += 1;
+        return `OP-${pid}-${ids}`;
+      },
+      isAlive: (holder) => alive.has(holder.pid),
+    };
+    const modelWorker = {
+      ...worker,
+      newId: () => {
+        modelIds += 1;
+        return `MODEL-${pid}-${modelIds}`;
+      },
+    };
+    return {
+      sqlite: openLedger(database, worker),
+      model: modelLedger(state, modelWorker),
+    };
+  });
+  const seen: Operation[][] = [];
+  try {
+    for (const { worker, commands, laterMs, dies } of steps) {
+      nowMs += laterMs;
+      if (dies !== undefined && dies !== worker) alive.delete(dies);
+      alive.add(worker);
+      const own = both[worker];
+      if (!own) throw new Error("no such process");
+      const requests = requestsOf(commands, state.operations, seen);
+      seen.push(state.operations);
+      // SQLite reads by the IDs of its own operations, so that answers differ in these alone.
+      const answers = await own.sqlite.change(requests);
+      const expected = await own.model.change(requests);
+      expect(withoutIds(answers)).toEqual(withoutIds(expected));
+      compareReads(own);
+    }
+    expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [] });
+  } finally {
+    database.close();
+  }
+}
+
+function requestsOf(
+  commands: Command[],
+  operations: Operation[],
+  seen: Operation[][],
+): ChangeRequest[] {
+  return commands.flatMap((one): ChangeRequest[] => {
+    if (one.kind === "look") return [];
+    if (one.kind === "claim") return [{ ...one, paidPaisa: 1_100n }];
+    const now = operations[one.place % Math.max(operations.length, 1)];
+    if (!now) return [];
+    const { number } = now;
+    if (one.kind === "record")
+      return [{ kind: "record", operation: number, outcome: one.outcome, release: one.release }];
+    const old = seen.at(-2)?.find((other) => other.number === number) ?? now;
+    if (one.kind === "resume") return [{ kind: "resume", seen: now }];
+    return [{ kind: "learn", seen: one.isOld ? old : now, outcome: one.outcome }];
+  });
+}
+
+type Both = {
+  sqlite: ReturnType<typeof openLedger>;
+  model: ReturnType<typeof modelLedger>;
+};
+
+function compareReads({ sqlite, model }: Both): void {
+  const reads = (ledger: Both["model"]) => [
+    ...["A", "C", "X1", "X4"].flatMap((name) => [ledger.find(name), ledger.findElsewhere(name)]),
+    ledger.ofRecord("payout", "X2"),
+    ledger.refundsOf("T1"),
+    ledger.unsettled(),
+    ledger.account(),
+  ];
+  expect(withoutIds(reads(sqlite))).toEqual(withoutIds(reads(model)));
+}
+
+/** Each store creates its own IDs; everything else is the same. Half of a character is replaced by both. */
+function withoutIds(value: unknown): unknown {
+  const text = JSON.stringify(value, (_, one: unknown) =>
+    typeof one === "bigint" ? String(one) : one,
+  );
+  return JSON.parse(text.replace(/(?:OP|MODEL)-\d-\d+/g, "ID").replaceAll("\\ud83d", "\ufffd"));
+}

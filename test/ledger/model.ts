@@ -1,0 +1,199 @@
+import {
+  type ClaimFacts,
+  type ClaimRequest,
+  decideClaim,
+  decideOutcome,
+  isSamePayout,
+  isUnchanged,
+  outcomeOfTaken,
+} from "../../src/ledger/decide.ts";
+import type {
+  ChangeAnswer,
+  ChangeRequest,
+  ClaimAnswer,
+  Ledger,
+  OutcomeAnswer,
+} from "../../src/ledger/ledger.ts";
+import type { Holder, Intent, Operation } from "../../src/ledger/operation.ts";
+import type { Worker } from "../../src/ledger/worker.ts";
+import { isUnsettled } from "../../src/state.ts";
+
+/** What all processes share: the ledger as lists. */
+export interface ModelState {
+  operations: Operation[];
+  /** The account of a key, by environment and hash. */
+  accounts: Map<string, string>;
+}
+
+export function emptyModel(): ModelState {
+  return { operations: [], accounts: new Map() };
+}
+
+type Modeled = Pick<
+  Ledger,
+  "change" | "find" | "findElsewhere" | "ofRecord" | "refundsOf" | "unsettled" | "account"
+>;
+
+/**
+ * The ledger of one process, in the plainest form: every question walks through all operations. It shares
+ * the decisions with every store, and nothing else.
+ */
+export function modelLedger(state: ModelState, worker: Worker): Modeled {
+  const { owner } = worker;
+  const key = `${owner.environment} ${owner.keyId}`;
+  const names = () => new Set(state.accounts.values());
+  const isTaken = (name: string) => names().has(`${owner.environment} ${name}`);
+  const account = (): string => {
+    const { named, joins, proposed = "key" } = owner.account ?? {};
+    const own = state.accounts.get(key)?.split(" ")[1];
+    const suffixed = `${proposed}-${owner.keyId.slice(0, 6)}`;
+    return own ?? named ?? joins ?? (proposed === "key" || isTaken(proposed) ? suffixed : proposed);
+  };
+  const holderOf = ({ holder }: Operation): Holder | undefined =>
+    holder && worker.isAlive(holder) ? holder : undefined;
+  const isOwn = (one: Operation) =>
+    one.account === account() && one.environment === owner.environment;
+  const isGuarded = (one: Operation) =>
+    owner.environment === "production" ? one.environment === "production" : isOwn(one);
+  const newest = (found: Operation[]) => found.at(-1);
+  const now = () => new Date(worker.now()).toISOString();
+  const holderNow = (at: string): Holder => ({ ...worker.holder, since: at });
+  const replace = (next: Operation): void => {
+    state.operations = state.operations.map((one) => (one.number === next.number ? next : one));
+  };
+  const withNumber = (number: bigint): Operation => {
+    const found = state.operations.find((one) => one.number === number);
+    if (!found) throw new Error("unknown operation");
+    return found;
+  };
+
+  function factsOf(intent: Intent): ClaimFacts {
+    const own = state.operations.filter(isOwn);
+    const same = own.find(({ reference }) => reference !== null && reference === intent.reference);
+    const cancelled = own.filter(
+      (one) =>
+        intent.kind === "payout" &&
+        one.kind === "payout" &&
+        one.status === "Cancelled" &&
+        one.state === "CONFIRMED" &&
+        isSamePayout(one, intent),
+    );
+    const isSimilar = (one: Operation) =>
+      one.kind === intent.kind &&
+      (intent.kind === "payout" || intent.kind === "payment" || one.target === intent.target);
+    return {
+      nowMs: worker.now(),
+      account: account(),
+      keyHash: owner.keyId,
+      same,
+      holder: same && holderOf(same),
+      similar: state.operations.filter(isGuarded).filter(isSimilar),
+      planned: undefined,
+      cancelled: newest(cancelled)?.id ?? null,
+    };
+  }
+
+  function claim(request: ClaimRequest, at: string): ClaimAnswer {
+    const { intent } = request;
+    const decision = decideClaim(request, factsOf(intent));
+    if (decision.kind === "resumed") {
+      const { operation, isReopened, earlier } = decision;
+      takeOver(operation, at);
+      return {
+        kind: "resumed",
+        operation: isReopened ? { ...operation, openedAt: at } : operation,
+        earlier,
+      };
+    }
+    if (decision.kind !== "new") return decision;
+    const own = account();
+    state.accounts.set(key, `${owner.environment} ${own}`);
+    const { profile, environment, baseUrl, keyId: keyHash } = owner;
+    const operation: Operation = {
+      ...intent,
+      ...{ target: decision.target, methodName: null, batch: null, state: "INTENT" as const },
+      ...{ remoteId: null, status: null, code: null, message: null, attempts: 0 },
+      ...{ acceptedAt: null, completedAt: null, paymentUrl: null },
+      ...{ id: worker.newId(), number: BigInt(state.operations.length + 1) },
+      ...{ createdAt: at, openedAt: at, updatedAt: at, holder: holderNow(at) },
+      ...{ user: worker.user, command: worker.command },
+      ...{ profile, environment, baseUrl, account: own, keyHash },
+    };
+    state.operations = [...state.operations, operation];
+    return { kind: "new", operation, earlier: decision.earlier };
+  }
+
+  function takeOver(operation: Operation, at: string): void {
+    const reopened = isUnsettled(operation) ? {} : { state: "INTENT" as const, openedAt: at };
+    replace({ ...operation, ...reopened, holder: holderNow(at), updatedAt: at });
+  }
+
+  function outcome(request: Exclude<ChangeRequest, ClaimRequest>, at: string): OutcomeAnswer {
+    const number = request.kind === "record" ? request.operation : request.seen.number;
+    const read = withNumber(number);
+    const moved = { kind: "moved", operation: read } as const;
+    if (request.kind === "record" && read.holder?.lock !== worker.holder.lock) return moved;
+    if (request.kind !== "record" && !isUnchanged(request.seen, read, holderOf(read))) return moved;
+    if (request.kind === "resume") {
+      if (!isUnsettled(read)) return moved;
+      if (read.keyHash !== owner.keyId) return { kind: "other-key", operation: read };
+      takeOver(read, at);
+      return { kind: "taken", operation: read };
+    }
+    const { remoteId, state: next } = request.outcome;
+    const other =
+      next === "CONFIRMED" && remoteId !== undefined
+        ? state.operations.find(
+            (one) =>
+              one.number !== number &&
+              one.account === read.account &&
+              one.kind === read.kind &&
+              one.remoteId === remoteId,
+          )
+        : undefined;
+    if (other && request.kind === "learn") return moved;
+    const shown = other ? outcomeOfTaken(request.outcome, other.id) : request.outcome;
+    const { phase, event, outcome, ...change } = decideOutcome(read, shown, at);
+    const isReleased = request.kind === "learn" || request.release;
+    const holder = isReleased ? null : read.holder;
+    replace({ ...read, ...change, updatedAt: at, holder });
+    return other
+      ? { kind: "id-taken", by: other.id }
+      : { kind: "recorded", change: { ...change, phase, event, outcome } };
+  }
+
+  return {
+    change: async (requests) => {
+      const at = now();
+      const answers = new Map<ChangeRequest, ChangeAnswer>();
+      for (const one of requests) if (one.kind !== "claim") answers.set(one, outcome(one, at));
+      for (const one of requests) if (one.kind === "claim") answers.set(one, claim(one, at));
+      return requests.flatMap((one) => answers.get(one) ?? []);
+    },
+    find: (name) =>
+      state.operations.find(({ id }) => id === name) ??
+      newest(state.operations.filter((one) => isOwn(one) && one.reference === name)) ??
+      newest(state.operations.filter((one) => isOwn(one) && one.remoteId === name)),
+    findElsewhere: (name) =>
+      newest(
+        state.operations.filter(
+          (one) =>
+            one.environment === owner.environment &&
+            !isOwn(one) &&
+            (one.reference === name || one.remoteId === name),
+        ),
+      ),
+    ofRecord: (kind, remoteId) =>
+      newest(
+        state.operations.filter(
+          (one) => isOwn(one) && one.kind === kind && one.remoteId === remoteId,
+        ),
+      ),
+    refundsOf: (payment) =>
+      state.operations.filter(
+        (one) => isGuarded(one) && one.kind === "refund" && one.target === payment,
+      ),
+    unsettled: () => state.operations.filter((one) => isOwn(one) && isUnsettled(one)),
+    account,
+  };
+}
