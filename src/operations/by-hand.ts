@@ -7,7 +7,7 @@ import { anotherRecord, assertFree, compared } from "./compared.ts";
 import { earlierDoubt } from "./doubt.ts";
 import { beginningOf, describe, evidenceOf } from "./outcome.ts";
 import { orderOf } from "./payout/order.ts";
-import { knownPayout, retrievePayout } from "./payout/record.ts";
+import { confirmedUnseen, knownPayout, retrievePayout } from "./payout/record.ts";
 import { type Confirmed, recorded } from "./recorded.ts";
 import type { Repeat } from "./refundable.ts";
 import { provesNothingDone, refusedToMake, rejectedLater } from "./refusal.ts";
@@ -49,7 +49,8 @@ export async function sendByHand<Raw extends { answer: Answered }>(
       if (doubt === undefined) checkStop(world);
       else if (world.isStopping()) throw uncertain(operation, doubt, { untried: true });
       (await world.ledger()).assertStillOurs();
-      const raw = await send(call).catch((error) => rethrow(error, operation, doubt));
+      const same = isResumed ? { ...call, body: { ...call.body, ...operation.asked } } : call;
+      const raw = await send(same).catch((error) => rethrow(error, operation, doubt));
       ended = { raw };
       const made = judged(raw.answer, { operation, doubt }, world);
       await assertFree(operation, made.remoteId, world);
@@ -80,7 +81,8 @@ async function known<Raw>(
     "payout.existing",
   );
   const path = contract.retrievePayout.path.replace(":payoutId", encodeURIComponent(payoutId));
-  const raw = await send({ method: "GET", path, body: undefined });
+  const get = { method: "GET", path, body: undefined } as const;
+  const raw = await send(get).catch((error) => rethrowUnseen(error, operation, payoutId));
   if (status !== "Cancelled") return { raw, isKnown: true };
   const message = `Payout ${operation.reference} is Cancelled. Nothing was sent.`;
   return { raw, isKnown: true, failure: new Failure("cancelled", message) };
@@ -90,6 +92,12 @@ interface Sent {
   operation: Operation;
   /** Why it may have happened before. */
   doubt: string | undefined;
+}
+
+/** That the payout cannot be shown does not make it unsent. */
+function rethrowUnseen(error: unknown, { reference, id }: Operation, payoutId: string): never {
+  if (!(error instanceof Failure)) throw error;
+  throw confirmedUnseen(reference ?? id, payoutId, error);
 }
 
 /** That this call never left proves nothing about the one before it. */

@@ -40,6 +40,6 @@ test("I3: a payout whose outcome is unknown rests for ten seconds before the nex
 test("P25: a payout whose outcome is unknown is not sent when the machine wakes a day later", async () => {
   const { atMs, run } = await overloaded(sleepyHost());
   const sent = await run(payoutOf("ASLEEP", "--timeout", "100h"));
-  expect(sent).toMatchObject({ code: 75, stderr: expect.stringContaining("more than a day") });
+  expect(sent).toMatchObject({ code: 75, stderr: expect.stringContaining("over 24 hours") });
   expect(atMs).toHaveLength(1);
 });

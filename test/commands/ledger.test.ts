@@ -53,12 +53,12 @@ test("a text that holds a secret is not sent and not kept, and the ledger holds"
       stderr: expect.stringMatching(/nothing was sent/i),
     });
   expect(await merchant.moneyRequests()).toHaveLength(sent);
-  expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true, events: 11 });
+  expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true, events: 12 });
 });
 
 test("`ledger check` ends 1 and says where, once somebody altered the past", async () => {
   const { merchant } = await busyMerchant();
-  expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true, events: 11 });
+  expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true, events: 12 });
   // It has no id: quiet, it says nothing at all.
   expect(await merchant.lenden(["ledger", "check", "-q"])).toMatchObject({ code: 0, stdout: "" });
   await merchant.inLedger((ledger) =>

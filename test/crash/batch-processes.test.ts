@@ -111,6 +111,7 @@ test("P4: who read the file while another process planned and sent it goes on wi
     ),
   );
   expect(await reading).toMatchObject({ code: 0 });
+  await merchant.inLedger((ledger) => ledger.exec("DROP TRIGGER anew"));
   await expectPaidOnce(merchant, payees);
   expect(await merchant.moneyRequests()).toHaveLength(12);
 });

@@ -33,7 +33,7 @@ describe("ledger backup", () => {
     await merchant.id(payoutNumber(1, "ONE"));
     const file = join(scratchFolder(), "backup.db");
     expect(await merchant.json(["ledger", "backup", file])).toMatchObject({
-      ...{ operations: 1, events: 3, newestAt: expect.stringMatching(/^20/) },
+      ...{ operations: 1, events: 4, newestAt: expect.stringMatching(/^20/) },
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(dirname(file))).toEqual(["backup.db"]);
@@ -132,7 +132,7 @@ describe("ledger restore", () => {
     const restored = await merchant.built(["ledger", "restore", file, "--yes"]);
 
     expect(restored).toMatchObject({ code: 0 });
-    expect(restored.stderr).toMatch(/Current ledger: 2 operations, 5 events/);
+    expect(restored.stderr).toMatch(/Current ledger: 2 operations, 6 events/);
     expect(restored.stderr).toMatch(/Lost: 1 operations and 2 events/);
     const [aside = ""] = asideOf(merchant);
     expect(await countIn(join(merchant.dataFolder, aside))).toBe(2);

@@ -144,11 +144,16 @@ export class Watch {
     this.unsettled.set(sent, sent.operation);
   }
 
-  #seesRefund({ key, fields, tool }: Sent): void {
+  #seesRefund({ key, fields, tool, operation }: Sent): void {
     const live = this.#universe.service.refunds.filter(
       (one) => one.transactionId === fields.transactionId && one.status !== "Cancelled",
     );
-    if (!tool.again && live.some((one) => one.amount === fields.amount))
+    // Another process that was asked to repeat it may have claimed its own later, and have been faster.
+    const isRepeat = ({ refundRequestId }: (typeof live)[number]) => {
+      const other = this.made.get(refundRequestId);
+      return other?.tool.again === true && (other.operation ?? 0n) > (operation ?? 0n);
+    };
+    if (!tool.again && live.some((one) => one.amount === fields.amount && !isRepeat(one)))
       this.#universe.report("doubled", `${key} went out although the service has it`);
     const sum = live.reduce((paisa, one) => paisa + Math.round(one.amount * 100), 0);
     const payment = paid.find((one) => one.transactionId === fields.transactionId);
