@@ -197,7 +197,7 @@ _lenden_known() {
       flags='--status:Processing,Completed,Cancelled --since: --until: --limit: --refresh'
       ;;
     'payout batch')
-      members='template check send status list export resolve'
+      members='template check send status list export resolve cancel'
       ;;
     'payout batch template')
       flags='--method:@method'
@@ -224,6 +224,9 @@ _lenden_known() {
       ;;
     'payout batch resolve')
       flags='--not-created --rows:'
+      operands='@batch,@file'
+      ;;
+    'payout batch cancel')
       operands='@batch,@file'
       ;;
     'payout sign')
@@ -302,7 +305,7 @@ _lenden_known() {
       operands='@profile'
       ;;
     'ledger')
-      members='show list resolve export check'
+      members='show list resolve export check backup restore'
       ;;
     'ledger show')
       operands='@operation'
@@ -320,6 +323,12 @@ _lenden_known() {
     'ledger check')
       flags='--accept --accept-hash:'
       ;;
+    'ledger backup')
+      operands='@file'
+      ;;
+    'ledger restore')
+      operands='@file'
+      ;;
     'callback')
       members='listen verify list show replay test'
       ;;
@@ -331,7 +340,7 @@ _lenden_known() {
       operands='@file'
       ;;
     'callback list')
-      flags='--verdict:genuine,forged,contradicted,unknown,unanswered --limit:'
+      flags='--verdict:verified,forged,mismatched,unknown,unchecked --limit:'
       ;;
     'callback show')
       operands=','

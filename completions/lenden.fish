@@ -266,7 +266,8 @@ function __lenden_known --no-scope-shadowing
                 'status Show where the rows of a batch stand, and what they come to' \
                 'list List the batches that were sent from this machine, newest first' \
                 'export Write out a batch: the file\'s columns, and what came of each row' \
-                'resolve Record rows with an unknown outcome as not created'
+                'resolve Record rows with an unknown outcome as not created' \
+                'cancel Cancel the rows of a batch that were not sent'
         case 'payout batch template'
             set flags \
                 '--method:@method The method of the examples'
@@ -277,8 +278,8 @@ function __lenden_known --no-scope-shadowing
                 '--delimiter:comma,semicolon,tab What stands between the cells (comma, if left out)' \
                 '--method:@method The method of rows that name none; a profile can hold it' \
                 '--method-id: The method\'s id, sent without looking it up' \
-                '--name: The batch\'s name (the file\'s, if left out)' \
-                '--allow-duplicates Let rows pass that pay somebody the same amount twice, again within 24 hours, beside another batch, or after another API key'
+                '--name: A name that makes it a separate batch (default: the file\'s)' \
+                '--allow-duplicates Accept rows that repeat a payout: in the file, within 24 hours, in another batch'
             set operands \
                 '@file'
         case 'payout batch send'
@@ -286,8 +287,8 @@ function __lenden_known --no-scope-shadowing
                 '--delimiter:comma,semicolon,tab What stands between the cells (comma, if left out)' \
                 '--method:@method The method of rows that name none; a profile can hold it' \
                 '--method-id: The method\'s id, sent without looking it up' \
-                '--name: The batch\'s name (the file\'s, if left out)' \
-                '--allow-duplicates Let rows pass that pay somebody the same amount twice, again within 24 hours, beside another batch, or after another API key' \
+                '--name: A name that makes it a separate batch (default: the file\'s)' \
+                '--allow-duplicates Accept rows that repeat a payout: in the file, within 24 hours, in another batch' \
                 '--concurrency: Rows at a time (default 4, at most 64)' \
                 '--rate: At most so many requests a second' \
                 '--expect-total: Send only if this is the file\'s total' \
@@ -320,6 +321,9 @@ function __lenden_known --no-scope-shadowing
             set flags \
                 '--not-created The dashboard does not show these rows (required)' \
                 '--rows: Only these line numbers of the file (its header is line 1): 3,7-9'
+            set operands \
+                '@batch,@file'
+        case 'payout batch cancel'
             set operands \
                 '@batch,@file'
         case 'payout sign'
@@ -508,7 +512,7 @@ function __lenden_known --no-scope-shadowing
         case 'callback'
             set members \
                 'listen Receive callbacks on this machine, verify each, and pass it on' \
-                'verify Hold a callback against the service: genuine, forged, contradicted or unknown' \
+                'verify Hold a callback against the service: verified, forged, mismatched or unknown' \
                 'list List the callbacks that came to this machine, newest first' \
                 'show Show a callback as it came, and what the service said of it' \
                 'replay Verify a callback of the ledger anew, and pass it on again' \
@@ -519,7 +523,7 @@ function __lenden_known --no-scope-shadowing
                 '--forward-to: Where to pass each callback on to' \
                 '--poll Ask the service about all that is Processing in the ledger; listens too only with --port' \
                 '--print-json Print one JSON document a line, as --json does' \
-                '--once End after the first genuine one' \
+                '--once End after the first verified one' \
                 '--for:@payment End when this payment is Completed or Cancelled, as the service has it'
         case 'callback verify'
             set flags \
@@ -529,7 +533,7 @@ function __lenden_known --no-scope-shadowing
                 '@file'
         case 'callback list'
             set flags \
-                '--verdict:genuine,forged,contradicted,unknown,unanswered Only those that came out like this' \
+                '--verdict:verified,forged,mismatched,unknown,unchecked Only those that came out like this' \
                 '--limit: At most this many (default 50)'
         case 'callback show'
             set operands \

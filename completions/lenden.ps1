@@ -289,6 +289,7 @@ $global:LendenPlaces = @{
             'list List the batches that were sent from this machine, newest first'
             'export Write out a batch: the file''s columns, and what came of each row'
             'resolve Record rows with an unknown outcome as not created'
+            'cancel Cancel the rows of a batch that were not sent'
         )
     }
     'payout batch template' = @{
@@ -304,8 +305,8 @@ $global:LendenPlaces = @{
             '--delimiter:comma,semicolon,tab What stands between the cells (comma, if left out)'
             '--method:@method The method of rows that name none; a profile can hold it'
             '--method-id: The method''s id, sent without looking it up'
-            '--name: The batch''s name (the file''s, if left out)'
-            '--allow-duplicates Let rows pass that pay somebody the same amount twice, again within 24 hours, beside another batch, or after another API key'
+            '--name: A name that makes it a separate batch (default: the file''s)'
+            '--allow-duplicates Accept rows that repeat a payout: in the file, within 24 hours, in another batch'
         )
         operands = @(
             '@file'
@@ -316,8 +317,8 @@ $global:LendenPlaces = @{
             '--delimiter:comma,semicolon,tab What stands between the cells (comma, if left out)'
             '--method:@method The method of rows that name none; a profile can hold it'
             '--method-id: The method''s id, sent without looking it up'
-            '--name: The batch''s name (the file''s, if left out)'
-            '--allow-duplicates Let rows pass that pay somebody the same amount twice, again within 24 hours, beside another batch, or after another API key'
+            '--name: A name that makes it a separate batch (default: the file''s)'
+            '--allow-duplicates Accept rows that repeat a payout: in the file, within 24 hours, in another batch'
             '--concurrency: Rows at a time (default 4, at most 64)'
             '--rate: At most so many requests a second'
             '--expect-total: Send only if this is the file''s total'
@@ -362,6 +363,11 @@ $global:LendenPlaces = @{
             '--not-created The dashboard does not show these rows (required)'
             '--rows: Only these line numbers of the file (its header is line 1): 3,7-9'
         )
+        operands = @(
+            '@batch,@file'
+        )
+    }
+    'payout batch cancel' = @{
         operands = @(
             '@batch,@file'
         )
@@ -621,7 +627,7 @@ $global:LendenPlaces = @{
     'callback' = @{
         members = @(
             'listen Receive callbacks on this machine, verify each, and pass it on'
-            'verify Hold a callback against the service: genuine, forged, contradicted or unknown'
+            'verify Hold a callback against the service: verified, forged, mismatched or unknown'
             'list List the callbacks that came to this machine, newest first'
             'show Show a callback as it came, and what the service said of it'
             'replay Verify a callback of the ledger anew, and pass it on again'
@@ -634,7 +640,7 @@ $global:LendenPlaces = @{
             '--forward-to: Where to pass each callback on to'
             '--poll Ask the service about all that is Processing in the ledger; listens too only with --port'
             '--print-json Print one JSON document a line, as --json does'
-            '--once End after the first genuine one'
+            '--once End after the first verified one'
             '--for:@payment End when this payment is Completed or Cancelled, as the service has it'
         )
     }
@@ -649,7 +655,7 @@ $global:LendenPlaces = @{
     }
     'callback list' = @{
         flags = @(
-            '--verdict:genuine,forged,contradicted,unknown,unanswered Only those that came out like this'
+            '--verdict:verified,forged,mismatched,unknown,unchecked Only those that came out like this'
             '--limit: At most this many (default 50)'
         )
     }

@@ -91,7 +91,7 @@ function stillConflict({ id, kind, reference, message }: Operation): Failure {
   });
 }
 
-/** Where the outcome is known, or was sought anew meanwhile, nobody may say something else. */
+/** Where the outcome is known, or is looked for again now, it cannot be declared. */
 function notUncertain(operation: Operation): Failure {
   const { id, state, updatedAt } = operation;
   const why = isUnsettled(operation)
@@ -146,7 +146,7 @@ function atWork({ id }: Operation): Failure {
   );
 }
 
-/** @throws Failure where somebody else sent or settled it while it was looked at */
+/** @throws Failure if another process sent it or recorded its outcome in the meantime */
 async function learnt(read: Operation, outcome: Outcome, ledger: Ledger): Promise<Operation> {
   const answer = await ledger.learn({ seen: read, outcome });
   const now = asItIsNow(read, ledger);

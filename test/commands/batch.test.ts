@@ -285,7 +285,9 @@ test("of several payouts to somebody the newest is named, with its own time", as
     const ledger = await openDatabase(join(data, "ledger.db"));
     const earlier = new Date(Date.now() - 3_600_000).toISOString();
     ledger
-      .prepare("UPDATE operations SET created_at = ?1, updated_at = ?1, accepted_at = ?1 WHERE reference = 'Z-9'")
+      .prepare(
+        "UPDATE operations SET created_at = ?1, updated_at = ?1, accepted_at = ?1 WHERE reference = 'Z-9'",
+      )
       .run(earlier);
     ledger
       .prepare(

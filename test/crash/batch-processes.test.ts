@@ -107,11 +107,11 @@ test("P4: who read the file while another process planned and sent it goes on wi
   expect(await merchant.lenden(sendOf(payees))).toMatchObject({ code: 0 });
   await merchant.inLedger((ledger) =>
     ledger.exec(
-      "CREATE TRIGGER anew BEFORE DELETE ON batch_rows BEGIN SELECT RAISE(ABORT, 'planned anew'); END",
+      "CREATE TRIGGER replanned BEFORE DELETE ON batch_rows BEGIN SELECT RAISE(ABORT, 'planned again'); END",
     ),
   );
   expect(await reading).toMatchObject({ code: 0 });
-  await merchant.inLedger((ledger) => ledger.exec("DROP TRIGGER anew"));
+  await merchant.inLedger((ledger) => ledger.exec("DROP TRIGGER replanned"));
   await expectPaidOnce(merchant, payees);
   expect(await merchant.moneyRequests()).toHaveLength(12);
 });

@@ -19,6 +19,9 @@ const payment = "TX8F3K2Q";
 /** An example about a payment whose answer got lost. */
 export const isDoubtful = /OP01JD…/;
 
+/** An example about a batch that stopped because its rows were rejected. */
+export const isStopped = /batch cancel/;
+
 /** An example gets all that it matches, in this order; what was replaced no longer matches. */
 export const needs: Need[] = [
   { when: /trigger[ -]payment/, shown: payment, make: (merchant) => merchant.id(paymentOf("new")) },
@@ -37,12 +40,13 @@ export const needs: Need[] = [
   { when: /5f2b…/, shown: "5f2b…", make: signature },
   { when: /sandbox requests/, make: (merchant) => merchant.id(paymentOf("asked")) },
   {
-    when: /(?:check|send|status|export|resolve) payroll\.csv/,
+    when: /(?:check|send|status|export|resolve) payroll\.csv|batch cancel/,
     make: writes("payroll.csv", payroll(",")),
   },
   { when: /--delimiter semicolon/, make: writes("payroll.csv", payroll(";")) },
   { when: /(?:status|export|resolve) payroll\.csv/, make: sentPayroll },
   { when: /resolve payroll\.csv .*--rows/, make: unknownPayroll },
+  { when: isStopped, make: stoppedPayroll },
   { when: /callback\.json/, make: genuineCallback },
   { when: /callback (?:show|replay)/, make: keptCallback },
   { when: /callback test/, shown: "127.0.0.1:3000", make: rightShop },
@@ -114,16 +118,26 @@ async function sentPayroll(merchant: Merchant, folder: string): Promise<void> {
   await merchant.id(["payout", "batch", "send", join(folder, "payroll.csv")]);
 }
 
+/** The service rejects its rows (staging.ts), so that the last two are not sent. */
+async function stoppedPayroll(merchant: Merchant, folder: string): Promise<void> {
+  const file = join(folder, "payroll.csv");
+  const { code } = await merchant.lenden(["payout", "batch", "send", file, "--concurrency", "1"]);
+  if (code !== 6) throw new Error(`the batch ended with ${code} instead of 6`);
+}
+
 /** As it is if no response arrives. */
 async function unknownPayroll(merchant: Merchant): Promise<void> {
   await merchant.inLedger((ledger) =>
-    ledger.exec("UPDATE operations SET state = 'UNCERTAIN', remote_id = NULL, status = NULL"),
+    ledger.exec("UPDATE operations SET state = 'UNCERTAIN', phase = 'unresolved', remote_id = NULL, status = NULL"),
   );
 }
 
+/** By processes of their own: a ledger that this process has open cannot be replaced. */
 async function ledgerBackup(merchant: Merchant, folder: string): Promise<void> {
-  await merchant.id(payoutOf("INV-7"));
-  await merchant.id(["ledger", "backup", join(folder, "ledger-backup.db")]);
+  for (const args of [payoutOf("INV-7"), ["ledger", "backup", join(folder, "ledger-backup.db")]]) {
+    const { code, stderr } = await merchant.built(args);
+    if (code !== 0) throw new Error(stderr);
+  }
 }
 
 function payoutBody(): string {

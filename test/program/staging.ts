@@ -4,7 +4,7 @@ import { type Fault, readFault } from "../../src/contract/fault.ts";
 import type { SandboxOptions } from "../../src/sandbox/server.ts";
 import { type AtEnd, type Merchant, openMerchant } from "../merchant.ts";
 import { toolLine } from "../tool.js";
-import { isDoubtful, needs } from "./needs.ts";
+import { isDoubtful, isStopped, needs } from "./needs.ts";
 
 /** Where an example is run: a merchant of its own, a folder to work in, programs on the PATH. */
 export interface Stage {
@@ -40,9 +40,10 @@ export async function stageFor(example: string, atEnd: AtEnd): Promise<Stage> {
 
 /** Where an example waits for many, the service completes them by itself. */
 function serviceFor(example: string): Partial<SandboxOptions> & { faults: Fault[] } {
-  const lost = readFault("createPayment:lost-reply");
+  const lost = isDoubtful.test(example) ? ["createPayment:lost-reply"] : [];
+  const rejected = isStopped.test(example) ? ["createPayout:status-400"] : [];
   return {
-    faults: isDoubtful.test(example) && lost.ok ? [lost.value] : [],
+    faults: [...lost, ...rejected].map(readFault).flatMap((read) => (read.ok ? [read.value] : [])),
     ...(/batch .*--wait/.test(example) ? { autoCompleteMs: 1 } : {}),
   };
 }

@@ -7,7 +7,7 @@ const groups = {
   entry: "bin src src/program src/ui rolldown | os stream stream/promises string_decoder",
   glance: "src/config src/contract src/program src/ui fastest-levenshtein",
   // Of what a command does there is little in it: its flags, its words.
-  commands: `src/batch src/batches src/callbacks src/commands src/contract src/frame src/program src/ui
+  commands: `src/batch src/batches src/callbacks src/ledger src/commands src/contract src/frame src/program src/ui
     fastest-levenshtein | crypto`,
   line: "commander src/http | crypto module net process v8 vm",
   account: "src/config zod",
@@ -15,7 +15,7 @@ const groups = {
   table: `cli-table3 @colors/colors
     string-width emoji-regex is-fullwidth-code-point ansi-regex strip-ansi`,
   ledger:
-    "src/ledger src/sqlite ulid libsql @neon-rs/load detect-libc | child_process dgram sqlite",
+    "src/sqlite ulid libsql @neon-rs/load detect-libc | child_process dgram sqlite",
   file: "csv-parse | worker_threads",
   listener: "| cluster dns http https timers/promises tls",
   sandbox: `src/sandbox src/sqlite hono @hono/node-server
@@ -38,13 +38,13 @@ const mayLoad: Record<string, { kB: number; of: Group[] }> = {
   "--version": { kB: 7, of: ["entry"] },
   "--help": { kB: 7, of: ["entry"] },
   Tab: { kB: 14, of: ["entry", "glance"] },
-  "methods --json": { kB: 570, of: call },
-  methods: { kB: 610, of: [...call, "table"] },
-  "pay create": { kB: 720, of: write },
-  "payout send": { kB: 720, of: write },
-  "payout batch send": { kB: 840, of: [...write, "file"] },
-  "callback listen": { kB: 730, of: [...write, "listener"] },
-  "sandbox start": { kB: 940, of: [...write, "listener", "sandbox", "profile"] },
+  "methods --json": { kB: 580, of: call },
+  methods: { kB: 620, of: [...call, "table"] },
+  "pay create": { kB: 745, of: write },
+  "payout send": { kB: 745, of: write },
+  "payout batch send": { kB: 800, of: [...write, "file"] },
+  "callback listen": { kB: 760, of: [...write, "listener"] },
+  "sandbox start": { kB: 925, of: [...write, "listener", "sandbox", "profile"] },
 };
 
 interface Size {
