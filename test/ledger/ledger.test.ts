@@ -136,6 +136,22 @@ describe("accounts", () => {
     expect(await second.resume({ seen })).toMatchObject({ kind: "other-key" });
   });
 
+  test("in production, refunds of all accounts count against the payment", async () => {
+    const database = await openDatabase(":memory:");
+    const ofKey = (keyId: string) =>
+      openLedger(
+        database,
+        worker({ owner: { ...owner, environment: "production", keyId, account: {} } }),
+      );
+    await claimed(ofKey("aaaaaaaa"), refund("T", 600n));
+    const other = ofKey("bbbbbbbb");
+    expect(await claim(other, refund("T", 500n))).toMatchObject({
+      kind: "over-limit",
+      refundablePaisa: 400n,
+    });
+    expect(await claim(other, refund("T", 400n))).toMatchObject({ kind: "new" });
+  });
+
   test("an unknown key never joins, and gets a name of its own if the profile's is taken", async () => {
     const database = await openDatabase(":memory:");
     await claimed(openLedger(database, worker()), payout("A"));
