@@ -136,20 +136,34 @@ describe("accounts", () => {
     expect(await second.resume({ seen })).toMatchObject({ kind: "other-key" });
   });
 
-  test("in production, refunds of all accounts count against the payment", async () => {
+  /** Ledgers of two accounts of the production environment. */
+  async function inProduction() {
     const database = await openDatabase(":memory:");
-    const ofKey = (keyId: string) =>
-      openLedger(
-        database,
-        worker({ owner: { ...owner, environment: "production", keyId, account: {} } }),
-      );
-    await claimed(ofKey("aaaaaaaa"), refund("T", 600n));
-    const other = ofKey("bbbbbbbb");
-    expect(await claim(other, refund("T", 500n))).toMatchObject({
+    const ofKey = (keyId: string) => {
+      const production = { ...owner, environment: "production", keyId, account: {} };
+      return openLedger(database, worker({ owner: production }));
+    };
+    return { first: ofKey("aaaaaaaa"), second: ofKey("bbbbbbbb") };
+  }
+
+  test("in production, refunds of all accounts count against the payment", async () => {
+    const { first, second } = await inProduction();
+    await claimed(first, refund("T", 600n));
+    expect(await claim(second, refund("T", 500n))).toMatchObject({
       kind: "over-limit",
       refundablePaisa: 400n,
     });
-    expect(await claim(other, refund("T", 400n))).toMatchObject({ kind: "new" });
+    expect(await claim(second, refund("T", 400n))).toMatchObject({ kind: "new" });
+  });
+
+  test("in production, an explicit reference that another account sent is a duplicate", async () => {
+    const { first, second } = await inProduction();
+    const { asked } = payout("A");
+    const ask = (reference: string) =>
+      second.claim({ intent: payout(reference, { asked }), onDuplicate: "reject-if-unknown" });
+    await record(first, await claimed(first, payout("A")), { state: "CONFIRMED" });
+    expect(await ask("A")).toMatchObject({ kind: "duplicate", earlier: { reference: "A" } });
+    expect(await ask("B")).toMatchObject({ kind: "new", earlier: { reference: "A" } });
   });
 
   test("an unknown key never joins, and gets a name of its own if the profile's is taken", async () => {
