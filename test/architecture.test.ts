@@ -50,7 +50,15 @@ const mayImport: Record<string, string[]> = {
     "csv-guard.ts",
     "csv-parse",
   ],
-  operations: ["state.ts", "contract", "failure.ts", "nearest.ts", "types:ledger", "types:http"],
+  operations: [
+    "state.ts",
+    "contract",
+    "failure.ts",
+    "nearest.ts",
+    "ledger/decide.ts",
+    "types:ledger",
+    "types:http",
+  ],
   sandbox: [
     "contract",
     "sqlite",

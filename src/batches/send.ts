@@ -1,8 +1,9 @@
 import { errorCode } from "../error-code.ts";
 import { Failure, type FailureKind, whatHappened } from "../failure.ts";
 import type { Batch, PlannedPayout } from "../ledger/batches/batch.ts";
+import type { ClaimAnswer } from "../ledger/change.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
-import type { ClaimAnswer, Ledger } from "../ledger/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { clockFailure } from "../operations/clock.ts";
 import { isForgotten } from "../operations/doubt.ts";

@@ -1,9 +1,5 @@
-import {
-  type ChangeAnswer,
-  type ChangeRequest,
-  createSingleChanges,
-  type Ledger,
-} from "./ledger.ts";
+import { type ChangeAnswer, type ChangeRequest, createSingleChanges } from "./change.ts";
+import type { Ledger } from "./ledger.ts";
 
 /** Requests of one caller, who continues only after their commit. */
 interface Waiting {

@@ -1,10 +1,15 @@
-import type { Paisa } from "../contract/amount.ts";
 import type { Database } from "../sqlite/database.ts";
 import { type Batches, openBatches } from "./batches/batches.ts";
 import { type Callbacks, openCallbacks } from "./callbacks/callbacks.ts";
-import type { Changed, ClaimDecision, ClaimRequest, PlannedRow } from "./decide.ts";
+import {
+  type ChangeAnswer,
+  type ChangeRequest,
+  createSingleChanges,
+  type Requested,
+} from "./change.ts";
+import type { ClaimDecision } from "./decide.ts";
 import { openHistory } from "./history.ts";
-import type { Holder, Operation, Outcome } from "./operation.ts";
+import type { Holder, Operation } from "./operation.ts";
 import { openOverlaps } from "./overlaps.ts";
 import { openRecent } from "./recent.ts";
 import { migrate } from "./schema.ts";
@@ -12,88 +17,6 @@ import { createRunAccount } from "./sqlite/accounts.ts";
 import { Operations } from "./sqlite/operations.ts";
 import { createReads } from "./sqlite/reads.ts";
 import type { Worker } from "./worker.ts";
-
-/** A change of the ledger; all changes that are requested at once share one transaction. */
-export type ChangeRequest =
-  /** Duplicate checks and limits are part of a claim. */
-  | ClaimRequest
-  /** What an attempt showed: only while this process holds the operation. */
-  | { kind: "record"; operation: bigint; outcome: Outcome; release: boolean }
-  /** What a status check showed: only if the operation is unchanged since it was read. */
-  | { kind: "learn"; seen: Operation; outcome: Outcome }
-  /** Takes an operation with an unknown outcome, to send it again: only if it is unchanged. */
-  | { kind: "resume"; seen: Operation };
-
-export type ClaimAnswer =
-  /** `earlier`: an operation that this one may repeat, worth a warning. */
-  | { kind: "new" | "resumed"; operation: Operation; earlier: Operation | undefined }
-  | { kind: "finished"; operation: Operation }
-  /** The reference belongs to a different payout. */
-  | { kind: "different"; operation: Operation }
-  | { kind: "locked"; operation: Operation; holder: Holder }
-  /** Its outcome is unknown, and another API key sent it. */
-  | { kind: "other-key"; operation: Operation }
-  | { kind: "duplicate"; earlier: Operation }
-  | { kind: "planned"; row: PlannedRow }
-  /** `live`: the refunds of the payment that count. */
-  | { kind: "over-limit"; live: Operation[]; refundablePaisa: Paisa };
-
-export type OutcomeAnswer =
-  | { kind: "recorded"; change: Changed }
-  /** I10: the operation `by` has the ID. An attempt was recorded as UNCERTAIN. */
-  | { kind: "id-taken"; by: string }
-  /** It was changed meanwhile, or this process does not hold it. Nothing was recorded. */
-  | { kind: "moved"; operation: Operation }
-  /** This process works on it now. */
-  | { kind: "taken"; operation: Operation }
-  | { kind: "other-key"; operation: Operation };
-
-export type ChangeAnswer = ClaimAnswer | OutcomeAnswer;
-
-type Change = (requests: ChangeRequest[]) => Promise<ChangeAnswer[]>;
-type Requested<Kind extends ChangeRequest["kind"]> = Omit<
-  Extract<ChangeRequest, { kind: Kind }>,
-  "kind"
->;
-
-/** Single changes, each with the answers that it can get. */
-export function createSingleChanges(change: Change) {
-  const outcome = async (request: ChangeRequest): Promise<OutcomeAnswer> => {
-    const [answer] = await change([request]);
-    if (answer && isOutcomeAnswer(answer)) return answer;
-    throw new Error("the ledger gave no answer to an outcome");
-  };
-  return {
-    /** Records an intent, or says why it must not be sent. */
-    claim: async (request: Requested<"claim">): Promise<ClaimAnswer> => {
-      const [answer] = await change([{ kind: "claim", ...request }]);
-      if (answer && isClaimAnswer(answer)) return answer;
-      throw new Error("the ledger gave no answer to a claim");
-    },
-    record: (request: Requested<"record">) => outcome({ kind: "record", ...request }),
-    learn: (request: Requested<"learn">) => outcome({ kind: "learn", ...request }),
-    resume: (request: Requested<"resume">) => outcome({ kind: "resume", ...request }),
-  };
-}
-
-const outcomeKinds: readonly string[] = ["recorded", "id-taken", "moved", "taken", "other-key"];
-
-function isOutcomeAnswer(answer: ChangeAnswer): answer is OutcomeAnswer {
-  return outcomeKinds.includes(answer.kind);
-}
-
-/** Both have `other-key`, with the same content. */
-export function isClaimAnswer(answer: ChangeAnswer): answer is ClaimAnswer {
-  return answer.kind === "other-key" || !isOutcomeAnswer(answer);
-}
-
-export interface Filter {
-  status?: string | undefined;
-  /** ISO 8601, inclusive. */
-  since?: string | undefined;
-  until?: string | undefined;
-  limit: number;
-}
 
 /** The durable record of everything that was sent; the API lists nothing, so it is the only list. */
 export type Ledger = ReturnType<typeof openLedger>;

@@ -5,7 +5,7 @@ import type { Operation } from "../ledger/operation.ts";
 import { type Call, intended, type Made } from "./by-hand-intent.ts";
 import { anotherRecord, assertFree, compared } from "./compared.ts";
 import { earlierDoubt } from "./doubt.ts";
-import { beginningOf, describe, evidenceOf } from "./outcome.ts";
+import { beginningOf, describe, evidenceOf, unread } from "./outcome.ts";
 import { orderOf } from "./payout/order.ts";
 import { confirmedUnseen, knownPayout, retrievePayout } from "./payout/record.ts";
 import { type Confirmed, recorded } from "./recorded.ts";
@@ -70,7 +70,7 @@ export async function sendByHand<Raw extends { answer: Answered }>(
  * P5: nothing is sent, for nobody knows how long the service remembers a reference; the payout is
  * retrieved instead, and compared.
  */
-async function known<Raw>(
+async function known<Raw extends { answer: Answered }>(
   operation: Operation,
   send: (call: Call) => Promise<Raw>,
   world: World,
@@ -83,6 +83,8 @@ async function known<Raw>(
   const path = contract.retrievePayout.path.replace(":payoutId", encodeURIComponent(payoutId));
   const get = { method: "GET", path, body: undefined } as const;
   const raw = await send(get).catch((error) => rethrowUnseen(error, operation, payoutId));
+  if (raw.answer.kind !== "data")
+    return { raw, isKnown: true, failure: unseen(operation, payoutId, unread(raw.answer)) };
   if (status !== "Cancelled") return { raw, isKnown: true };
   const message = `Payout ${operation.reference} is Cancelled. Nothing was sent.`;
   return { raw, isKnown: true, failure: new Failure("cancelled", message) };
@@ -95,9 +97,13 @@ interface Sent {
 }
 
 /** That the payout cannot be shown does not make it unsent. */
-function rethrowUnseen(error: unknown, { reference, id }: Operation, payoutId: string): never {
+function rethrowUnseen(error: unknown, operation: Operation, payoutId: string): never {
   if (!(error instanceof Failure)) throw error;
-  throw confirmedUnseen(reference ?? id, payoutId, error);
+  throw unseen(operation, payoutId, error);
+}
+
+function unseen({ reference, id }: Operation, payoutId: string, why: Failure): Failure {
+  return confirmedUnseen(reference ?? id, payoutId, why);
 }
 
 /** That this call never left proves nothing about the one before it. */

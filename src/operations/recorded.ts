@@ -1,6 +1,6 @@
 import { formatTime } from "../contract/local-time.ts";
 import { Failure, type FailureKind, whatHappened } from "../failure.ts";
-import type { OutcomeAnswer } from "../ledger/ledger.ts";
+import type { OutcomeAnswer } from "../ledger/change.ts";
 import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
 import type { State } from "../state.ts";
 import { idTaken } from "./compared.ts";

@@ -1,7 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
+import type { ChangeRequest } from "../../src/ledger/change.ts";
 import { withCommitQueue } from "../../src/ledger/commit-queue.ts";
-import type { ChangeRequest, Ledger } from "../../src/ledger/ledger.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import { claim, claimed, memoryLedger, payout, record } from "./small-ledger.ts";
 
 const confirmed = { state: "CONFIRMED", sent: true } as const;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { ChangeRequest } from "../../src/ledger/change.ts";
 import { verifyEvents } from "../../src/ledger/integrity.ts";
-import type { ChangeRequest } from "../../src/ledger/ledger.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
 import type { Intent, Operation, Outcome } from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";

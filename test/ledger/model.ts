@@ -1,3 +1,9 @@
+import type {
+  ChangeAnswer,
+  ChangeRequest,
+  ClaimAnswer,
+  OutcomeAnswer,
+} from "../../src/ledger/change.ts";
 import {
   type ClaimFacts,
   type ClaimRequest,
@@ -7,13 +13,7 @@ import {
   isUnchanged,
   outcomeOfTaken,
 } from "../../src/ledger/decide.ts";
-import type {
-  ChangeAnswer,
-  ChangeRequest,
-  ClaimAnswer,
-  Ledger,
-  OutcomeAnswer,
-} from "../../src/ledger/ledger.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Holder, Intent, Operation } from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { isUnsettled } from "../../src/state.ts";

@@ -128,7 +128,9 @@ async function stoppedPayroll(merchant: Merchant, folder: string): Promise<void>
 /** As it is if no response arrives. */
 async function unknownPayroll(merchant: Merchant): Promise<void> {
   await merchant.inLedger((ledger) =>
-    ledger.exec("UPDATE operations SET state = 'UNCERTAIN', phase = 'unresolved', remote_id = NULL, status = NULL"),
+    ledger.exec(
+      "UPDATE operations SET state = 'UNCERTAIN', phase = 'unresolved', remote_id = NULL, status = NULL",
+    ),
   );
 }
 

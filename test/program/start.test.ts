@@ -14,8 +14,7 @@ const groups = {
   service: "src/http src/operations undici | assert diagnostics_channel",
   table: `cli-table3 @colors/colors
     string-width emoji-regex is-fullwidth-code-point ansi-regex strip-ansi`,
-  ledger:
-    "src/sqlite ulid libsql @neon-rs/load detect-libc | child_process dgram sqlite",
+  ledger: "src/sqlite ulid libsql @neon-rs/load detect-libc | child_process dgram sqlite",
   file: "csv-parse | worker_threads",
   listener: "| cluster dns http https timers/promises tls",
   sandbox: `src/sandbox src/sqlite hono @hono/node-server

@@ -25,7 +25,9 @@ export function judgePayout(ran: Ran<PayoutShown>, order: PayoutOrder, universe:
   const saysConfirmed = code === 4 && ran.ended.says.includes("is confirmed");
   const saysNone = [3, 4, 9, 69].includes(Number(code)) && !saysConfirmed;
   const isOfKey = record && !record.isForeign && record.keyId === ran.tool.key.id;
-  if (saysNone && isOfKey)
+  // Another command may have used the reference for a different payout while this one ran.
+  const isIts = isOfKey && (isOrdered(record, order) || record.createdAtMs < ran.tool.startedMs);
+  if (saysNone && isIts)
     universe.report("misreported", `${says}, but it was made (${ran.ended.says})`);
   if (code === 5 && !isConflict(order, record, universe))
     universe.report("misreported", `${says} without any conflict`);

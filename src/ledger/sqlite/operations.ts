@@ -2,6 +2,7 @@ import { forgetsIds } from "../../contract/url.ts";
 import { Failure } from "../../failure.ts";
 import type { Database, Row, Statement } from "../../sqlite/database.ts";
 import { isUnsettled } from "../../state.ts";
+import type { ChangeAnswer, ChangeRequest, ClaimAnswer, OutcomeAnswer } from "../change.ts";
 import {
   type Changed,
   type Changing,
@@ -14,7 +15,6 @@ import {
   recipientOf,
 } from "../decide.ts";
 import type { History } from "../history.ts";
-import type { ChangeAnswer, ChangeRequest, ClaimAnswer, OutcomeAnswer } from "../ledger.ts";
 import type { Holder, Intent, Operation, Outcome } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";

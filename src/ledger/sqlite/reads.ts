@@ -1,5 +1,5 @@
 import type { Database, Value } from "../../sqlite/database.ts";
-import type { Filter } from "../ledger.ts";
+import type { Filter } from "../change.ts";
 import type { Kind, Operation } from "../operation.ts";
 import type { Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";

@@ -1,6 +1,6 @@
 import { formatTime } from "../../contract/local-time.ts";
 import type { Failure } from "../../failure.ts";
-import type { ClaimAnswer } from "../../ledger/ledger.ts";
+import type { ClaimAnswer } from "../../ledger/change.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "../age.ts";
 import { checkClock } from "../clock.ts";
