@@ -16,7 +16,7 @@ export interface Account {
   ledgerAccount: LedgerAccount;
 }
 
-export interface LedgerAccount {
+interface LedgerAccount {
   /** LENDEN_ACCOUNT. */
   named?: string | undefined;
   /** The account that the profile stored, if the key is the profile's own. */

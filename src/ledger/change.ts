@@ -72,7 +72,7 @@ function isOutcomeAnswer(answer: ChangeAnswer): answer is OutcomeAnswer {
 }
 
 /** Both have `other-key`, with the same content. */
-export function isClaimAnswer(answer: ChangeAnswer): answer is ClaimAnswer {
+function isClaimAnswer(answer: ChangeAnswer): answer is ClaimAnswer {
   return answer.kind === "other-key" || !isOutcomeAnswer(answer);
 }
 

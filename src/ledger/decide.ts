@@ -12,13 +12,13 @@ import { payeeOf } from "./payee.ts";
 /** An accepted payout of the same amount to the same recipient counts as a duplicate for this long. */
 export const duplicateWindowMs = 24 * 60 * 60_000;
 /** A payment that is still Processing counts as a duplicate for this long. */
-export const paymentWindowMs = 10 * 60_000;
+const paymentWindowMs = 10 * 60_000;
 
 /**
  * What a duplicate does: `reject` without a reference of the caller's choice; `reject-if-unknown` with
  * one, which is a decision; `send` if the caller accepted duplicates.
  */
-export type OnDuplicate = "reject" | "reject-if-unknown" | "send";
+type OnDuplicate = "reject" | "reject-if-unknown" | "send";
 
 export interface ClaimRequest {
   kind: "claim";
