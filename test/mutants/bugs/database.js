@@ -52,12 +52,12 @@ export const databaseBugs = [
   {
     name: "ledger error swallowed at the end",
     seam: "ledger",
-    decorate: (ledger) => swallowing(ledger, ({ letGo }) => letGo),
+    decorate: (ledger) => swallowing(ledger, ({ release }) => release),
   },
   {
     name: "ledger error swallowed between attempts",
     seam: "ledger",
-    decorate: (ledger) => swallowing(ledger, ({ letGo }) => !letGo),
+    decorate: (ledger) => swallowing(ledger, ({ release }) => !release),
   },
   {
     name: "the day of doubt begins with the first intent",
@@ -332,17 +332,16 @@ function withoutTransactions(database) {
   return override(database, { transaction: () => (work) => work() });
 }
 
-/** Swallows the error of an outcome that cannot be recorded. */
+/** Swallows the error of an outcome that cannot be recorded, alone or with others of a batch. */
 function swallowing(ledger, isSuch) {
+  const swallowed = (error, requests) => {
+    if (!requests.every((one) => one.kind === "record" && isSuch(one))) throw error;
+    return requests.map(({ outcome }) => ({ kind: "recorded", change: outcome }));
+  };
   return override(ledger, {
-    settle: (settle) => (operation, outcome, how) => {
-      try {
-        return settle(operation, outcome, how);
-      } catch (error) {
-        if (isSuch(how)) return undefined;
-        throw error;
-      }
-    },
+    change: (change) => (requests) => change(requests).catch((error) => swallowed(error, requests)),
+    record: (record) => (request) =>
+      record(request).catch((error) => swallowed(error, [{ kind: "record", ...request }])[0]),
   });
 }
 
