@@ -1,7 +1,7 @@
 // Seeds each money bug into a copy of src and expects the tests to fail because of it: a wrong decorator of
 // bugs/ at its seam (seams.js), or another source text (mutants.js).
 // Usage: node test/mutants/run.js [a part of the name] [--report <file>, for test/count.js]
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import {
   cpSync,
   mkdirSync,
@@ -30,7 +30,8 @@ const sums = { passed: 0, failed: 0 };
 /** Tests that are the same in every run: what random seeds catch today may escape tomorrow. */
 const usual = ["test/operations", "test/ledger/durable.test.ts", "test/simulator/found.test.ts"];
 
-await Promise.all([work(), work()]);
+execFileSync("npm", ["run", "--silent", "build"], { cwd: root, stdio: "inherit" });
+if (await inCopy(passesWithoutBug)) await Promise.all([inCopy(seedBugs), inCopy(seedBugs)]);
 console.log(`${sums.passed} passed, ${sums.failed} failed`);
 if (values.report !== undefined) {
   const [numPassedTests, numFailedTests] = [sums.passed, sums.failed];
@@ -39,34 +40,48 @@ if (values.report !== undefined) {
 }
 process.exitCode = sums.failed > 0 || sums.passed === 0 ? 1 : 0;
 
-async function work() {
+async function inCopy(work) {
   const folder = copy();
   try {
-    await workIn(folder);
+    return await work(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-async function workIn(folder) {
-  // Every seam is woven in already.
-  const { caught, says } = await tried({ file: "failure.ts", find: "", replace: "" }, folder);
-  if (caught) {
-    console.log(`without any mutant a test fails${says}`);
-    sums.failed += 1;
-    return;
-  }
-  for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-    const { caught, says } = await tried(mutant, folder);
+/** A test that fails by itself would catch every bug. Every seam is woven in already. */
+async function passesWithoutBug(folder) {
+  const named = queue.flatMap(({ tests = usual }) => filesOf(tests));
+  const tests = [...new Set([...usual, ...named])];
+  const bug = { file: "failure.ts", find: "", replace: "", tests };
+  const { caught, says } = await tried(bug, folder);
+  if (!caught && says === "") return true;
+  console.log(`without any bug the tests fail${says}`);
+  sums.failed += 1;
+  return false;
+}
+
+/** The tests of a bug without the pattern of titles that may follow them. */
+function filesOf(tests) {
+  const end = tests.indexOf("-t");
+  return end < 0 ? tests : tests.slice(0, end);
+}
+
+async function seedBugs(folder) {
+  for (let bug = queue.shift(); bug; bug = queue.shift()) {
+    const { caught, says } = await tried(bug, folder);
     sums[caught ? "passed" : "failed"] += 1;
-    console.log(`${caught ? "caught  " : "SURVIVED"}  ${mutant.name}${says}`);
+    console.log(`${caught ? "caught  " : "SURVIVED"}  ${bug.name}${says}`);
   }
 }
 
-/** A folder of its own for each worker; a mutant is put in and taken out again. */
+/**
+ * A folder of its own for each worker; a bug is put in and taken out again. The built tool in it has no bug:
+ * only tests that run `src` in their own process can catch one.
+ */
 function copy() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "lenden-mutant-")));
-  for (const name of ["src", "test", "package.json", "tsconfig.json"])
+  for (const name of ["src", "test", "bin", "dist", "package.json", "tsconfig.json"])
     cpSync(join(root, name), join(folder, name), { recursive: true });
   mkdirSync(join(folder, "tmp"));
   symlinkSync(realpathSync(join(root, "node_modules")), join(folder, "node_modules"));
