@@ -11,11 +11,13 @@ import { order } from "../operations/scripted.ts";
 import { openProductionMerchant } from "../production-merchant.ts";
 import { fileOf } from "./files.ts";
 
-/** The ledgers of two accounts of one environment, in one file. */
+/** The ledgers of two accounts of one environment, in one file, each with a base URL of its own. */
 async function setup(environment: "production" | "sandbox") {
   const database = await openDatabase(":memory:");
-  const account = (keyId: string) =>
-    openLedger(database, worker({ owner: { ...owner, environment, keyId, account: {} } }));
+  const account = (keyId: string) => {
+    const ofAccount = { keyId, baseUrl: `https://${keyId}.example`, account: {} };
+    return openLedger(database, worker({ owner: { ...owner, environment, ...ofAccount } }));
+  };
   const [own, other] = [account("own"), account("other")];
   const pay = async (ledger: Ledger, reference: string, outcome: Outcome) => {
     await record(ledger, await claimed(ledger, payoutIntent({ ...order, reference })), outcome);

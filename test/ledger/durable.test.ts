@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openLedger } from "../../src/ledger/ledger.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
+import { claim, payout, worker } from "./small-ledger.ts";
 
 test("P8: a commit of the ledger's file is on the disk when it returns", async () => {
   const database = await openDatabase(join(scratchFolder(), "ledger.db"));
@@ -22,6 +24,21 @@ test("P8: what a transaction wrote is seen by another process when it returns, a
   });
   expect(count()).toBe(1n);
   expect(readFileSync(`${path}-wal`).byteLength).toBeGreaterThan(0);
+  database.close();
+  other.close();
+});
+
+test("P4: no other process can write between the checks of a claim and its intent", async () => {
+  const path = join(scratchFolder(), "ledger.db");
+  const [database, other] = [await openDatabase(path), await openDatabase(path)];
+  other.exec("PRAGMA busy_timeout = 0");
+  // The checks are done when the intent gets its ID.
+  const newId = () => {
+    expect(() => other.transaction(() => {})).toThrow(/locked/);
+    return "OP1";
+  };
+  const ledger = openLedger(database, worker({ newId }));
+  expect(await claim(ledger, payout("A"))).toMatchObject({ kind: "new" });
   database.close();
   other.close();
 });

@@ -193,6 +193,44 @@ describe("accounts", () => {
   });
 });
 
+describe("in production", () => {
+  /** Two accounts in one ledger, each with a base URL of its own. */
+  const twoAccounts = async () => {
+    const database = await openDatabase(":memory:");
+    let nowMs = Date.parse("2026-11-20T10:00:00.000Z");
+    const open = (keyId: string) => {
+      const ofAccount = { keyId, baseUrl: `https://${keyId}.example`, account: {} };
+      const production = { ...owner, ...ofAccount, environment: "production" };
+      return openLedger(database, worker({ owner: production, now: () => nowMs }));
+    };
+    const pass = (hours: number) => {
+      nowMs += hours * 3_600_000;
+    };
+    return { own: open("own"), other: open("other"), pass };
+  };
+  const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
+
+  test("a payout, a payment and a refund of another account count as duplicates", async () => {
+    const { own, other } = await twoAccounts();
+    await record(other, await claimed(other, payout("A", { asked })), { state: "CONFIRMED" });
+    for (const intent of [payment("tea"), refund("T")]) await claimed(other, intent);
+    for (const intent of [payout("B", { asked }), payment("tea"), refund("T")])
+      expect(await claim(own, intent)).toMatchObject({ kind: "duplicate" });
+  });
+
+  test("a reference that another account paid is a duplicate at any age", async () => {
+    const { own, other, pass } = await twoAccounts();
+    await record(other, await claimed(other, payout("A", { asked })), { state: "CONFIRMED" });
+    pass(48);
+    const chosen = (reference: string) => {
+      const intent = payout(reference, { asked });
+      return own.claim({ intent, onDuplicate: "reject-if-unknown" });
+    };
+    expect(await chosen("A")).toMatchObject({ kind: "duplicate" });
+    expect(await chosen("B")).toMatchObject({ kind: "new" });
+  });
+});
+
 test("an outcome keeps what it does not name, counts attempts alone, and releases only on request", async () => {
   const { ledger } = await memoryLedger();
   const operation = await claimed(ledger, payout("A"));

@@ -307,7 +307,7 @@ export const mutants = [
     file: "ledger/sqlite/claim-facts.ts",
     find: 'const scope = isProduction ? "o.environment = ?2" : "o.account = ?2";',
     replace: 'const scope = "o.account = ?1";',
-    tests: ["test/commands/duplicates.test.ts", "-t", "a payout without --ref is rejected for any"],
+    tests: ["test/ledger/ledger.test.ts", "-t", "in production"],
   },
   {
     name: "duplicates in production count for one base URL alone",
@@ -315,7 +315,7 @@ export const mutants = [
     find: 'const scope = isProduction ? "o.environment = ?" : "o.account = ?";',
     replace:
       "const scope = `${isProduction ? 'o.environment = ?' : 'o.account = ?'} AND o.base_url = '${owner.baseUrl}'`;",
-    tests: ["test/commands/duplicates.test.ts", "-t", "a payment and a refund are rejected"],
+    tests: ["test/ledger/ledger.test.ts", "-t", "in production"],
   },
   {
     name: "an accepted payout is no duplicate after an hour",
@@ -406,7 +406,7 @@ export const mutants = [
     file: "ledger/decide.ts",
     find: 'if (elsewhere) return { kind: "duplicate", earlier: elsewhere };',
     replace: "",
-    tests: ["test/commands/duplicates.test.ts", "-t", "a payout without --ref is rejected for any"],
+    tests: ["test/ledger/ledger.test.ts", "-t", "in production"],
   },
   {
     name: "a payout is sent although a batch is still to send it",
@@ -421,7 +421,7 @@ export const mutants = [
     find: "isProduction ? `${table}.environment = ?2` :",
     replace:
       "isProduction ? `${table}.environment = ?2${table === 'o' ? ` AND o.base_url = '${arguments[1].baseUrl}'` : ''}` :",
-    tests: ["test/commands/duplicates.test.ts", "-t", "a batch counts what was sent"],
+    tests: ["test/batch/accounts.test.ts", "-t", "two accounts in production"],
   },
   {
     name: "a payout takes a reference that a batch is still to send",

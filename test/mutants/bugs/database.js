@@ -47,7 +47,7 @@ export const databaseBugs = [
     name: "the check for duplicate payouts is outside the transaction of the claim",
     seam: "database",
     decorate: withoutTransactions,
-    tests: ["test/commands/duplicates.test.ts"],
+    tests: ["test/ledger/durable.test.ts"],
   },
   {
     name: "ledger error swallowed at the end",
