@@ -150,7 +150,7 @@ export const databaseBugs = [
     name: "a payout is sent beside one whose outcome is unknown",
     seam: "database",
     decorate: (database) => forgetting(database, "payout", unknown),
-    tests: ["test/commands/duplicates.test.ts", "-t", "unknown, unless --again"],
+    tests: ["test/commands/duplicate-protection.test.ts", "-t", "payout of state 'UNCERTAIN'"],
   },
   {
     name: "--again is not needed for an uncertain payment",
@@ -179,7 +179,7 @@ export const databaseBugs = [
           ? { created_at: new Date(Date.parse(at) - 3_600_000).toISOString() }
           : {},
       ),
-    tests: ["test/commands/duplicates.test.ts", "-t", "for ten minutes"],
+    tests: ["test/commands/duplicate-protection.test.ts", "-t", "payment for ten minutes"],
   },
   {
     name: "batch: its lock is not taken",
