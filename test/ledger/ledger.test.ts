@@ -260,6 +260,15 @@ test("an outcome keeps what it does not name, counts attempts alone, and release
   ]);
 });
 
+test("half of a character in a message is replaced: a process that reads it from SQLite may end", async () => {
+  const { database, ledger } = await memoryLedger();
+  const message = "no \ud83d";
+  await record(ledger, await claimed(ledger, payout("A")), { state: "REFUSED", message });
+  const stored = database.prepare("SELECT hex(message) AS message FROM operations").get();
+  const bytes = Buffer.from(String(stored?.message), "hex");
+  expect(bytes.toString("latin1")).toBe("no \xef\xbf\xbd");
+});
+
 test("listing, newest, latest and find see one account's operations alone, newest first", async () => {
   const { database, ledger } = await memoryLedger();
   const other = openLedger(database, worker({ owner: { ...owner, keyId: "other", account: {} } }));

@@ -4,6 +4,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -141,6 +142,7 @@ async function tried(mutant, folder) {
 /** Changes the source text; undefined if it does not fit. */
 function alter({ file, find, replace }, folder) {
   const path = join(folder, "src", file);
+  if (!existsSync(path)) return undefined;
   const whole = readFileSync(path, "utf8");
   if (find && whole.split(find).length !== 2) return undefined;
   writeFileSync(

@@ -60,6 +60,18 @@ export const databaseBugs = [
     decorate: (ledger) => swallowing(ledger, ({ release }) => !release),
   },
   {
+    name: "half of a character is stored, and ends the process that reads it",
+    seam: "ledger",
+    decorate: (ledger) => {
+      const value = function () {
+        return String(this);
+      };
+      Object.defineProperty(String.prototype, "toWellFormed", { value });
+      return ledger;
+    },
+    tests: ["test/ledger/ledger.test.ts", "-t", "half of a character"],
+  },
+  {
     name: "the day of doubt begins with the first intent",
     seam: "database",
     decorate: (database) => reading(database, "operations", () => ({ reopened_at: null })),

@@ -3,18 +3,6 @@ import { override } from "../override.js";
 /** Bugs of the machine, its clock, and of what a person confirms. */
 export const hostBugs = [
   {
-    name: "half of a character is kept, and ends whatever reads it",
-    seam: "host",
-    decorate: (host) => {
-      const value = function () {
-        return String(this);
-      };
-      Object.defineProperty(String.prototype, "toWellFormed", { value });
-      return host;
-    },
-    tests: ["test/commands/payout-send.test.ts"],
-  },
-  {
     name: "10 s are not waited before the next run",
     seam: "host",
     decorate: (host) =>
