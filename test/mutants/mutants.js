@@ -170,10 +170,10 @@ export const mutants = [
   },
   {
     name: "batch: a row whose payout was cancelled does not count as failed",
-    file: "ledger/state-in-sql.ts",
-    find: "OR (o.state = 'CONFIRMED' AND o.status IS 'Cancelled')",
-    replace: "",
-    tests: ["test/ledger/state-in-sql.test.ts"],
+    file: "batches/status.ts",
+    find: 'return status === "Cancelled" ? "cancelled" : "processing";',
+    replace: 'return "processing";',
+    tests: ["test/commands/batch.test.ts", "-t", "each row is Completed or Cancelled"],
   },
   {
     name: "batch: a reference whose payout was cancelled may be used in another file",
