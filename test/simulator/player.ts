@@ -162,9 +162,10 @@ export class Player {
     );
     if (!row || typeof row.number !== "bigint") return 0;
     const finding = this.#dashboard(row);
+    if (finding !== undefined) this.#watch.declared.set(row.number, finding);
     const settled = await commands.settle({ id, subject: subjectOf(row), finding }, this.#place);
     const isOver = settled.ended.code === 0 || settled.ended.code === "killed";
-    if (finding !== undefined && isOver && this.#isWritten(row.number, finding))
+    if (finding !== undefined && isOver && this.#watch.isDeclared(row.number))
       this.#forget(row.number);
     this.#judgeResolved(settled, String(row.kind));
     return settled.ended.code;
@@ -228,20 +229,6 @@ export class Player {
       ["UNCERTAIN", 75],
     ]);
     return this.#isSure(codes.get(String(row?.state)) ?? 0);
-  }
-
-  /**
-   * Whether the ledger holds what this person found out, and nothing else: a process may die after
-   * its commit, and what the tool came to by itself ends no doubt.
-   */
-  #isWritten(number: bigint, finding: Exclude<Finding, undefined>): boolean {
-    const [row] = this.#place.universe.disk.durableRows(
-      "SELECT state, code, remote_id FROM operations WHERE number = ?",
-      number,
-    );
-    return finding === "not created"
-      ? row?.state === "NOT_SENT" && row.code === "declared"
-      : row?.state === "CONFIRMED" && row.remote_id === finding.created;
   }
 
   #forget(number: bigint): void {

@@ -24,6 +24,7 @@ export interface PaymentRecord {
 }
 
 export interface RefundRecord {
+  keyId: string;
   refundRequestId: string;
   transactionId: string;
   amount: number;
@@ -99,7 +100,7 @@ export class Service {
       case "POST payment/create":
         return this.#createPayment(fields, nowMs);
       case "POST refund/create-a-request":
-        return this.#createRefund(fields, nowMs);
+        return this.#createRefund(fields, key.id, nowMs);
       case "PATCH refund/cancel-by-platform":
         return this.#cancelRefund(decodeURIComponent(id));
       case "GET payout/retrieve":
@@ -171,7 +172,7 @@ export class Service {
   }
 
   /** It does not look at the sum of refunds: the specification does not say that it would. */
-  #createRefund(fields: Fields, nowMs: number): Reply {
+  #createRefund(fields: Fields, keyId: string, nowMs: number): Reply {
     const { transactionId, amount, accountType, accountNumber } = fields;
     if (
       typeof transactionId !== "string" ||
@@ -186,7 +187,7 @@ export class Service {
     const status = "Processing";
     const createdAtMs = nowMs;
     const refund = { refundRequestId, transactionId, amount, accountType, accountNumber, status };
-    this.refunds.push({ ...refund, createdAtMs });
+    this.refunds.push({ ...refund, keyId, createdAtMs });
     return {
       ...yes({ refundRequestId, transactionId, amount, status, createdAt: iso(nowMs) }),
       made: refundRequestId,

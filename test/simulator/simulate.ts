@@ -5,7 +5,7 @@ import { judgeLedger } from "./ledger-verdict.ts";
 import { Network } from "./network.ts";
 import { Player } from "./player.ts";
 import { paid, type Scenario } from "./scenario.ts";
-import { Universe, type Wrong } from "./universe.ts";
+import { keys, Universe, type Wrong } from "./universe.ts";
 import { Watch } from "./watch.ts";
 
 /** What many runs came to. */
@@ -75,11 +75,22 @@ async function recover(universe: Universe, player: Player): Promise<void> {
     universe.report("broken", `${id} is still unsettled after recovery`);
 }
 
-/** However they were asked for, the refunds of a payment never exceed it. */
+/**
+ * The refunds of a payment never exceed it, by commands and raw calls together. Every key of a sandbox is an
+ * account of its own.
+ */
 function judgeRefunds(universe: Universe): void {
+  for (const key of universe.environment === "sandbox" ? keys : [undefined])
+    judgeRefundsOf(key?.id, universe);
+}
+
+function judgeRefundsOf(keyId: string | undefined, universe: Universe): void {
   for (const { transactionId, taka } of paid) {
     const refunds = universe.service.refunds.filter(
-      (one) => one.transactionId === transactionId && one.status !== "Cancelled",
+      (one) =>
+        one.transactionId === transactionId &&
+        one.status !== "Cancelled" &&
+        (keyId === undefined || one.keyId === keyId),
     );
     const paisa = refunds.reduce((sum, { amount }) => sum + Math.round(amount * 100), 0);
     if (paisa > Math.round(taka * 100))

@@ -1,4 +1,5 @@
 import type { Exchange, Request } from "../../src/http/exchange.ts";
+import type { Finding } from "../../src/operations/resolve.ts";
 import { Repeats } from "./repeats.ts";
 import { paid } from "./scenario.ts";
 import type { Reply } from "./service.ts";
@@ -31,6 +32,9 @@ export class Watch {
   /** Refunds and payments that were sent and that nobody has spoken of since. */
   readonly unsettled = new Map<Sent, bigint | undefined>();
 
+  /** What a person told the ledger last, by operation. */
+  readonly declared = new Map<bigint, Exclude<Finding, undefined>>();
+
   readonly #repeats: Repeats;
 
   constructor(universe: Universe) {
@@ -58,6 +62,22 @@ export class Watch {
     this.made.set(made, sent);
     this.#repeats.acted(sent, made);
     this.#universe.note(`the service made ${made} for ${sent.key}`);
+  }
+
+  /**
+   * Whether the ledger holds what a person found out, and nothing else: a process may die after its commit,
+   * and what the tool came to by itself ends no doubt.
+   */
+  isDeclared(number: bigint | undefined): boolean {
+    const finding = number === undefined ? undefined : this.declared.get(number);
+    if (number === undefined || finding === undefined) return false;
+    const [row] = this.#universe.disk.durableRows(
+      "SELECT state, code, remote_id FROM operations WHERE number = ?",
+      number,
+    );
+    return finding === "not created"
+      ? row?.state === "NOT_SENT" && row.code === "declared"
+      : row?.state === "CONFIRMED" && row.remote_id === finding.created;
   }
 
   isOver(sent: Sent, exchange: Exchange): void {
@@ -136,7 +156,11 @@ export class Watch {
     if (tool.sends > 1)
       this.#universe.report("doubled", `${tool.name} sent ${tool.sends} requests for one ${kind}`);
     const earlier = [...this.unsettled.keys()].filter(
-      (one) => one.key === key && !one.tool.isDead && !this.#mayRepeat(sent, one),
+      (one) =>
+        one.key === key &&
+        !one.tool.isDead &&
+        !this.#mayRepeat(sent, one) &&
+        !this.isDeclared(one.operation),
     );
     if (!tool.again && earlier.length > 0)
       this.#universe.report("doubled", `${key} went out again while it was uncertain`);
