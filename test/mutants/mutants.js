@@ -192,9 +192,9 @@ export const mutants = [
   {
     name: "the same person by another spelling is somebody else",
     file: "ledger/payee.ts",
-    find: '[" ", "\\u00a0", "-", ".", "(", ")", "/"]',
-    replace: '[" ", "-"]',
-    tests: ["test/batch/plan.test.ts"],
+    find: 'recipient.replace(/[^0-9]/g, "")',
+    replace: 'recipient.replace(/[ -]/g, "")',
+    tests: ["test/batch/plan.test.ts", "-t", "is the same recipient"],
   },
   {
     name: "batch: to accept one duplicate accepts any number",
@@ -446,7 +446,7 @@ export const mutants = [
     file: "ledger/overlaps.ts",
     find: "AND b.cancelled_at IS NULL",
     replace: "",
-    tests: ["test/commands/batch-cancel.test.ts"],
+    tests: ["test/batch/plan.test.ts", "-t", "until their batch is cancelled"],
   },
   {
     name: "batch: the references of a file without them depend on its order",
