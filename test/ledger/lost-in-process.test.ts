@@ -1,11 +1,13 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
+import { headPath } from "../../src/ledger/head.ts";
 import { openMerchant, paidPayment, refundOf } from "../merchant.ts";
 import { lenden } from "../run.ts";
 
 test.each([
   ["missing", () => {}],
+  ["missing with its head", (_: string, head: string) => rmSync(head)],
   ["empty", (path: string) => writeFileSync(path, "", { mode: 0o600 })],
 ])("a refund is not sent again while the ledger that knows it is %s", async (_, leave) => {
   const merchant = await openMerchant();
@@ -13,7 +15,7 @@ test.each([
   expect(await merchant.lenden(refundOf(paid, "60"))).toMatchObject({ code: 0 });
   for (const name of readdirSync(merchant.dataFolder))
     if (name.startsWith(basename(merchant.ledgerFile))) rmSync(join(merchant.dataFolder, name));
-  leave(merchant.ledgerFile);
+  leave(merchant.ledgerFile, headPath(merchant.env.LENDEN_CONFIG_DIR ?? "", merchant.ledgerFile));
 
   const second = await merchant.lenden(refundOf(paid, "60"));
 
