@@ -221,6 +221,26 @@ test("a request whose process died takes effect at its own time, and not after a
   expect(wrong).toEqual([]);
 });
 
+test("a payout that --again sends once more may repeat one that was claimed in between", async () => {
+  const step = { reruns: 0, gapMs: 0, meanwhile: undefined };
+  const pay = (reference: number | undefined, more = {}): Command => ({
+    ...{ does: "payout", reference, amount: 0, to: 0, method: 0, spelling: 0, again: false },
+    by: "command",
+    ...more,
+  });
+  const script: Step[] = [
+    { ...step, command: pay(0), meanwhile: { call: 0, command: pay(2), at: "ledger" } },
+    { ...step, command: pay(undefined, { by: "api" }) },
+    { ...step, command: pay(2, { again: true }) },
+  ];
+  const crashes = [
+    { after: 43, power: true },
+    { after: 20, power: false },
+  ];
+  const { wrong } = await simulate({ ...nothing, script, crashes, stops: [0] }, noSums());
+  expect(wrong).toEqual([]);
+});
+
 test("a file that is sent with a new key while the old key still sends it is paid once", async () => {
   const place = await stage({ environment: "production", referencesPerKey: true });
   const orders = Array.from({ length: 20 }, (_, row) => ({

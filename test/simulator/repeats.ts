@@ -32,6 +32,8 @@ interface Payment {
   /** Sent with --again or --allow-duplicates. */
   isDeliberate: boolean;
   operation: bigint | undefined;
+  /** The numbers of its first event, and of the last one before it was sent. */
+  events: { first: bigint; last: bigint };
   /** Why it is a repeat if the API makes it. */
   suspected: string | undefined;
   /** What the API made for it, and when. */
@@ -60,6 +62,7 @@ export class Repeats {
       paisa: Math.round(Number(fields.amount) * 100),
       isDeliberate: this.#universe.deliberate.has(`payout ${fields.merchantRef}`),
       operation,
+      events: this.#eventsOf(operation),
       made: undefined,
       suspected: undefined,
       sentAtMs: this.#universe.timeline.now(),
@@ -86,8 +89,8 @@ export class Repeats {
     const isOtherKey = payment.keyId !== earlier.keyId;
     // Every sandbox is a world of its own.
     if (isOtherKey && this.#universe.environment === "sandbox") return false;
-    // Its claim is older: the one that was sent first had to ask, and was sent on purpose.
-    const wasFirst = (payment.operation ?? 0n) < (earlier.operation ?? 0n);
+    // Its claim is older: the one that was sent first, or again, had to ask, and was sent on purpose.
+    const wasFirst = payment.events.first < earlier.events.last;
     if (wasFirst && earlier.isDeliberate) return false;
     // The same payout: its first request was rejected, so that the next key may send it (P25b).
     if (payment.operation === earlier.operation) return this.#isRecent(earlier);
@@ -101,6 +104,12 @@ export class Repeats {
     if (payment.reference === earlier.reference) return isOpen || this.#isRecent(earlier);
     // An explicit new reference is a decision once the outcome of the earlier payout is known.
     return isOpen || (isGeneratedReference(payment.reference) && this.#isRecent(earlier));
+  }
+
+  #eventsOf(operation: bigint | undefined): Payment["events"] {
+    const sql = "SELECT min(number) AS first, max(number) AS last FROM events WHERE operation = ?";
+    const [row] = this.#universe.disk.durableRows(sql, operation ?? null);
+    return { first: BigInt(row?.first ?? 0), last: BigInt(row?.last ?? 0) };
   }
 
   #isRecent({ made }: Payment): boolean {
