@@ -4,6 +4,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const isDeep = process.env.LENDEN_DEEP !== undefined;
 const isOneFile = process.env.LENDEN_BUILT !== undefined;
 
+/** Tests that start processes by the dozen, for `npm run test:deep`. */
+const long = [
+  "**/*.deep.test.ts",
+  "test/crash/**",
+  "test/ledger/{alterations,copies,head,read-only}.test.ts",
+];
+
 /** What waits longest for real processes begins first, so that none of it is left alone at the end. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -20,7 +27,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     // Left out by name, not skipped: a skip means that the machine lacks something.
-    exclude: [...(isDeep ? [] : ["**/*.deep.test.ts"]), ...(isOneFile ? [] : ["test/binary/**"])],
+    exclude: [...(isDeep ? [] : long), ...(isOneFile ? [] : ["test/binary/**"])],
     // Many more than the cores of a small machine: most tests wait for real processes
     // and real rests. The long ones run some twenty processes each by themselves.
     maxWorkers: isDeep ? 2 : 7,
