@@ -24,7 +24,7 @@ const run = (...args) =>
   });
 
 assert.match(run("--version"), /^\d+\.\d+\.\d+\n$/);
-assert.match(run("--help"), /Send payouts +payout/);
+assert.match(run("--help"), /Payouts +payout/);
 
 const steps = run("demo", "--json")
   .trim()
