@@ -26,7 +26,8 @@ export function judgePayout(ran: Ran<PayoutShown>, order: PayoutOrder, universe:
   const saysNone = [3, 4, 9, 69].includes(Number(code)) && !saysConfirmed;
   const isOfKey = record && !record.isForeign && record.keyId === ran.tool.key.id;
   // Another command may have used the reference for a different payout while this one ran.
-  const isIts = isOfKey && (isOrdered(record, order) || record.createdAtMs < ran.tool.startedMs);
+  const isOlder = !universe.wasSkewed && record && record.createdAtMs < ran.tool.startedMs;
+  const isIts = isOfKey && (isOrdered(record, order) || isOlder);
   if (saysNone && isIts)
     universe.report("misreported", `${says}, but it was made (${ran.ended.says})`);
   if (code === 5 && !isConflict(order, record, universe))
