@@ -25,9 +25,9 @@ export function judgePayout(ran: Ran<PayoutShown>, order: PayoutOrder, universe:
   const saysConfirmed = code === 4 && ran.ended.says.includes("is confirmed");
   const saysNone = [3, 4, 9, 69].includes(Number(code)) && !saysConfirmed;
   const isOfKey = record && !record.isForeign && record.keyId === ran.tool.key.id;
-  // Another command may have used the reference for a different payout while this one ran.
+  // While this command ran, another one may have used the reference.
   const isOlder = !universe.wasSkewed && record && record.createdAtMs < ran.tool.startedMs;
-  const isIts = isOfKey && (isOrdered(record, order) || isOlder);
+  const isIts = isOfKey && (isOlder || ran.tool.made.includes(record.payoutId));
   if (saysNone && isIts)
     universe.report("misreported", `${says}, but it was made (${ran.ended.says})`);
   if (code === 5 && !isConflict(order, record, universe))
