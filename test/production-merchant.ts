@@ -14,6 +14,12 @@ export interface ProductionMerchant {
   inLedger: Merchant["inLedger"];
   /** Runs the built tool with --yes; another base URL or API key of the same merchant can be given. */
   lenden(args: string[], more?: Record<string, string>): Promise<Outcome>;
+  /** Without --yes, for commands that ask nothing. */
+  lendenUnasked(args: string[], more?: Record<string, string>): Promise<Outcome>;
+  baseUrl: string;
+  payoutSecret: string;
+  /** Its configuration is in it. */
+  folder: string;
   /** A second base URL of the same API. */
   otherBaseUrl: string;
   /** The customer has paid, or the recipient has the money. */
@@ -58,10 +64,16 @@ export async function openProductionMerchant(): Promise<ProductionMerchant> {
     LENDEN_API_KEY: apiKey,
     NODE_EXTRA_CA_CERTS: certificates.authorityFile,
   };
+  const lendenUnasked: ProductionMerchant["lendenUnasked"] = (args, more = {}) =>
+    built(args, { env: { ...env, ...more } });
   return {
     books: merchant.books,
     inLedger: merchant.inLedger,
-    lenden: (args, more = {}) => built([...args, "--yes"], { env: { ...env, ...more } }),
+    lenden: (args, more) => lendenUnasked([...args, "--yes"], more),
+    lendenUnasked,
+    baseUrl: env.LENDEN_BASE_URL,
+    payoutSecret: String(merchant.env.LENDEN_PAYOUT_SECRET),
+    folder: String(merchant.env.LENDEN_CONFIG_DIR),
     otherBaseUrl: `https://127.0.0.1:${port}${basePath}`,
     complete: (table, id) => inBooks(`UPDATE ${table} SET status = 'Completed' WHERE id = ?`, id),
     rotateKey,

@@ -1,9 +1,9 @@
 import { type ApiKey, type Environment, masked, readApiKey } from "../contract/keys.ts";
-import { basePath, isLoopback, parseUrl } from "../contract/url.ts";
+import { basePath, isLocalSandbox, isLoopback, parseUrl } from "../contract/url.ts";
 import { Failure } from "../failure.ts";
 import { baseUrlText, readBaseUrl } from "./base-url.ts";
 import type { Profiles } from "./profile.ts";
-import type { Settings, Sourced } from "./settings.ts";
+import { accountVariable, type Settings, type Sourced } from "./settings.ts";
 
 /** An account that a request may be sent for: key, environment and base URL agree. */
 export interface Account {
@@ -32,16 +32,15 @@ export interface RecordsOwner extends Omit<Account, "apiKey" | "environment" | "
 }
 
 /** The account of a command that only reads the ledger, which needs no key. */
-export function recordsOwner(settings: Settings, stored: Profiles): RecordsOwner {
+export function recordsOwner(settings: Settings): RecordsOwner {
   const { apiKey, profile, account } = settings;
   const key = apiKey && "text" in apiKey.value ? readApiKey(apiKey.value.text) : undefined;
   const environment = key?.ok ? key.value.environment : settings.environment;
-  const own = profile && stored.profiles[profile.value];
   return {
     apiKey: key?.ok ? key.value.text : undefined,
     environment,
     name: profile?.value ?? "environment variables",
-    ledgerAccount: { named: account, joins: own?.account, proposed: profile?.value },
+    ledgerAccount: { ...accountsOf(account), proposed: profile?.value },
   };
 }
 
@@ -63,12 +62,12 @@ export function lockedAccount(key: Sourced<string>, settings: Chosen, stored: Pr
   checkEnvironment(apiKey, key.source, settings);
   checkOwnPlace(apiKey, { keySource: key.source, url }, settings, stored);
   checkUrl(apiKey, url, stored);
+  const place = { environment: apiKey.environment, baseUrl: baseUrlText(url) };
   return {
     apiKey: apiKey.text,
-    environment: apiKey.environment,
-    baseUrl: baseUrlText(url),
+    ...place,
     name: settings.profile?.value ?? "environment variables",
-    ledgerAccount: ledgerAccountOf(key.source, url, settings, stored),
+    ledgerAccount: ledgerAccountOf(key.source, settings, isLocalSandbox(place)),
   };
 }
 
@@ -78,15 +77,17 @@ export function lockedAccount(key: Sourced<string>, settings: Chosen, stored: Pr
  */
 function ledgerAccountOf(
   keySource: string,
-  url: URL,
   { profile, account }: Chosen,
-  stored: Profiles,
+  isLocal: boolean,
 ): LedgerAccount {
-  const name = profile?.value;
-  const isOwnKey = name !== undefined && keySource.endsWith(`profile ${name}`);
-  if (!isOwnKey || !Object.hasOwn(stored.profiles, name)) return { named: account };
-  const joins = isLoopback(url) ? undefined : stored.profiles[name]?.account;
-  return { named: account, joins, proposed: name };
+  const { named, joins } = accountsOf(account);
+  if (!profile || !keySource.endsWith(`profile ${profile.value}`)) return { named };
+  return { named, joins: isLocal ? undefined : joins, proposed: profile.value };
+}
+
+/** What LENDEN_ACCOUNT names goes before what the profile stored. */
+function accountsOf(account: Settings["account"]): Pick<LedgerAccount, "named" | "joins"> {
+  return account?.source === accountVariable ? { named: account.value } : { joins: account?.value };
 }
 
 /** Holds a profile that is to be kept against the same lock, whatever it replaces. */

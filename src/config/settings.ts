@@ -26,8 +26,8 @@ export interface Settings {
   numberFormat: Sourced<NumberFormat>;
   /** Larger sums are typed by the person who sends them with real money. */
   confirmAbove: Sourced<Paisa>;
-  /** LENDEN_ACCOUNT: the ledger's account of this run. */
-  account: string | undefined;
+  /** The ledger's account of this run: LENDEN_ACCOUNT, or the one that the profile stored for its own key. */
+  account: Sourced<string> | undefined;
   /** Values of the profile that an environment variable or a flag hides, as sentences. */
   shadows: string[];
 }
@@ -76,7 +76,7 @@ export function resolveSettings(
     method: of(own?.method),
     numberFormat: of(own?.numberFormat) ?? { value: "local", source: "default" },
     confirmAbove: of(paisaIn(own?.confirmAbove)) ?? { value: 10_000_00n, source: "default" },
-    account: accountIn(env),
+    account: accountIn(env) ?? (apiKey ? undefined : of(own?.account)),
     shadows: [
       ...hiddenProfile(profile, stored),
       ...shadow("base URL", baseUrl, own?.baseUrl),
@@ -86,10 +86,15 @@ export function resolveSettings(
   };
 }
 
-function accountIn({ LENDEN_ACCOUNT: name }: Env): string | undefined {
-  if (name === undefined || /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) return name;
+/** Names the account, whatever the profile stored. */
+export const accountVariable = "LENDEN_ACCOUNT";
+
+function accountIn({ [accountVariable]: name }: Env): Sourced<string> | undefined {
+  if (name === undefined) return undefined;
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
+    return { value: name, source: accountVariable };
   throw usage([
-    `LENDEN_ACCOUNT: ${JSON.stringify(name)} is not a valid account name. Use 1 to 64 letters, digits, dots, hyphens and underscores.`,
+    `${accountVariable}: ${JSON.stringify(name)} is not a valid account name. Use 1 to 64 letters, digits, dots, hyphens and underscores.`,
   ]);
 }
 

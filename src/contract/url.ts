@@ -27,6 +27,6 @@ export function isLoopback(url: URL): boolean {
 }
 
 /** True for a sandbox on this machine: it gives the same IDs again after a restart. */
-export function forgetsIds(account: { baseUrl: string; environment: string }): boolean {
+export function isLocalSandbox(account: { baseUrl: string; environment: string }): boolean {
   return account.environment === "sandbox" && isLoopback(new URL(account.baseUrl));
 }

@@ -1,6 +1,5 @@
-import type { Paisa } from "../contract/amount.ts";
-import type { Changed, ClaimRequest, PlannedRow } from "./decide.ts";
-import type { Holder, Operation, Outcome } from "./operation.ts";
+import type { Changed, ClaimDecision, ClaimRequest } from "./decide.ts";
+import type { Operation, Outcome } from "./operation.ts";
 
 /** A change of the ledger; all changes that are requested at once share one transaction. */
 export type ChangeRequest =
@@ -16,16 +15,7 @@ export type ChangeRequest =
 export type ClaimAnswer =
   /** `earlier`: an operation that this one may repeat, worth a warning. */
   | { kind: "new" | "resumed"; operation: Operation; earlier: Operation | undefined }
-  | { kind: "finished"; operation: Operation }
-  /** The reference belongs to a different payout. */
-  | { kind: "different"; operation: Operation }
-  | { kind: "locked"; operation: Operation; holder: Holder }
-  /** Its outcome is unknown, and another API key sent it. */
-  | { kind: "other-key"; operation: Operation }
-  | { kind: "duplicate"; earlier: Operation }
-  | { kind: "planned"; row: PlannedRow }
-  /** `live`: the refunds of the payment that count. */
-  | { kind: "over-limit"; live: Operation[]; refundablePaisa: Paisa };
+  | Exclude<ClaimDecision, { kind: "new" | "resumed" }>;
 
 export type OutcomeAnswer =
   | { kind: "recorded"; change: Changed }

@@ -3,7 +3,7 @@ import type { Database, Row } from "../sqlite/database.ts";
 import type { State } from "../state.ts";
 import { payeeOf } from "./payee.ts";
 import type { RunAccount } from "./sqlite/accounts.ts";
-import { lastBegunAt, reader, samePayoutInSql, stateIn } from "./sqlite/operation-rows.ts";
+import { lastSentAt, reader, samePayoutInSql, stateIn } from "./sqlite/operation-rows.ts";
 import type { Owner } from "./worker.ts";
 
 /** A payout as far as it decides whether another one repeats it. */
@@ -169,7 +169,7 @@ function plannedOf(row: Row): PlannedReference {
 // CROSS JOIN makes SQLite begin with the rows that are asked about, and use the index for each.
 const sentInSql = (scope: string) => `
   SELECT a.key AS place, o.reference, o.state, o.account IS ?3 AS is_own,
-    CASE WHEN o.state = 'CONFIRMED' THEN o.accepted_at ELSE ${lastBegunAt} END AS at
+    CASE WHEN o.state = 'CONFIRMED' THEN o.accepted_at ELSE ${lastSentAt} END AS at
   FROM json_each(?1) a CROSS JOIN operations o
     ON o.amount_paisa = a.value ->> 'amount' AND o.recipient_key = a.value ->> 'payee'
   WHERE o.kind = 'payout' AND ${scope} AND o.reference IS NOT a.value ->> 'reference'
@@ -205,7 +205,7 @@ const batchByReference = `
   ORDER BY b.number DESC LIMIT 1`;
 
 const knownColumns = `o.id, o.reference, o.recipient_key AS recipient, o.amount_paisa, o.method_id, o.account IS ?3 AS is_own,
-  o.state, o.status, o.code, ${lastBegunAt} AS sent_at, o.updated_at`;
+  o.state, o.status, o.code, ${lastSentAt} AS sent_at, o.updated_at`;
 
 const knownInAccount = `SELECT ${knownColumns}
   FROM json_each(?1) a CROSS JOIN operations o ON o.reference = a.value AND o.account = ?2

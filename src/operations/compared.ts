@@ -2,7 +2,7 @@ import { type Paisa, paisaOf } from "../contract/amount.ts";
 import { sameMobile } from "../contract/mobile.ts";
 import { formatAmount, formatPaisa } from "../contract/money.ts";
 import type { ServiceRecord } from "../contract/record.ts";
-import { forgetsIds } from "../contract/url.ts";
+import { isLocalSandbox } from "../contract/url.ts";
 import { Failure } from "../failure.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { World } from "./world.ts";
@@ -81,7 +81,7 @@ export async function assertFree(
   remoteId: string,
   world: Pick<World, "ledger" | "account">,
 ): Promise<void> {
-  if (forgetsIds(world.account)) return;
+  if (isLocalSandbox(world.account)) return;
   const other = (await world.ledger()).ofRecord(operation.kind, remoteId);
   if (other && other.number !== operation.number) throw idTaken(operation, remoteId, other.id);
 }

@@ -56,7 +56,7 @@ export function openAccounts({ host, globals, scrubber, notice }: AccountsOption
     return locked;
   });
 
-  const readOwner = once(async () => recordsOwner(await settings(), await stored()));
+  const readOwner = once(async () => recordsOwner(await settings()));
 
   const payoutSecret = once(async () => {
     const { payoutSecret: source } = await settings();

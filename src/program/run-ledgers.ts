@@ -1,6 +1,6 @@
 import type { Account, RecordsOwner } from "../config/account.ts";
 import type { Profiles } from "../config/profile.ts";
-import { isLoopback } from "../contract/url.ts";
+import { isLocalSandbox } from "../contract/url.ts";
 import type { Context } from "../frame/context.ts";
 import type { Host } from "../host.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -84,10 +84,10 @@ export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
    *
    * @throws Failure `access` if the key belongs to another account than the one that is named
    */
-  function announceAccount({ baseUrl, ledgerAccount }: Account, ledger: Ledger): void {
+  function announceAccount(owned: Account, ledger: Ledger): void {
     const account = ledger.account();
-    const isNamed = Object.values(ledgerAccount).some((name) => name !== undefined);
-    if (isNamed || isLoopback(new URL(baseUrl)) || ledger.isAccountStored()) return;
+    const isNamed = Object.values(owned.ledgerAccount).some((name) => name !== undefined);
+    if (isNamed || isLocalSandbox(owned) || ledger.isAccountStored()) return;
     notice(
       `The ledger does not know this API key, so its operations are recorded in a new account, ${account}. To record them in another one, set LENDEN_ACCOUNT.`,
     );
@@ -96,7 +96,7 @@ export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
   /** At its first use a profile keeps the account of its keys, so that its next key joins it. */
   async function storeAccount(owned: Account, ledger: Ledger): Promise<void> {
     const { joins, proposed } = owned.ledgerAccount;
-    const isKept = joins !== undefined || isLoopback(new URL(owned.baseUrl));
+    const isKept = joins !== undefined || isLocalSandbox(owned);
     if (proposed === undefined || isKept || !ledger.isAccountStored()) return;
     // Without it the next key gets a new account, and guards of production see both.
     await profiles

@@ -196,6 +196,7 @@ test("`profile show` names the source of every value, and the notices stand on s
   expect(rows.map(({ setting, value, source }) => `${setting}: ${value} (${source})`)).toEqual([
     "profile: shop (profile use)",
     "environment: sandbox (profile shop)",
+    "account: null (not set)",
     "base-url: https://env.example/cp/api/v1 (LENDEN_BASE_URL)",
     "api-key: sk_sandbox_…XYZ (profile shop, file)",
     "payout-secret: null (not set)",

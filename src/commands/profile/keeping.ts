@@ -9,8 +9,9 @@ interface Keeping {
 }
 
 /**
- * Writes a profile, and returns it as it was written. What goes into the keychain goes under entries
- * of its own: until the file names them, a profile that is replaced stays as it was.
+ * Writes a profile, and returns it as it was given. A profile that it replaces passes on its account, so that
+ * the new key joins it. What goes into the keychain gets entries of its own: until the file names them, a
+ * profile that is replaced stays as it was.
  */
 export async function keepProfile(
   name: string,
@@ -24,7 +25,10 @@ export async function keepProfile(
     await context.profiles.change((now) => {
       before = Object.hasOwn(now.profiles, name) ? now.profiles[name] : undefined;
       if (before && !replace) throw nameTaken(name);
-      return { ...now, current: now.current ?? name, profiles: { ...now.profiles, [name]: kept } };
+      const account = before?.environment === kept.environment ? before.account : undefined;
+      const written = account === undefined ? kept : { ...kept, account };
+      const profiles = { ...now.profiles, [name]: written };
+      return { ...now, current: now.current ?? name, profiles };
     });
   } catch (error) {
     if (keychain) await tidyEntries(kept, context);

@@ -57,6 +57,7 @@ function rowsOf(settings: Settings) {
       "environment",
       environment && profile && { value: environment, source: `profile ${profile.value}` },
     ),
+    row("account", settings.account),
     row("base-url", settings.baseUrl),
     row("api-key", apiKey && secretRow(apiKey, settings)),
     row("payout-secret", payoutSecret && secretRow(payoutSecret, settings)),

@@ -1,5 +1,5 @@
 import type { Database, Row } from "../../sqlite/database.ts";
-import { lastBegunAt, openedAt, samePayoutInSql } from "../sqlite/operation-rows.ts";
+import { lastSentAt, openedAt, samePayoutInSql } from "../sqlite/operation-rows.ts";
 import type { Batch, PlannedPayout, RowResult, Tally } from "./batch.ts";
 import { plannedPayoutOf, rowResultOf, tallyOf } from "./from-row.ts";
 
@@ -93,7 +93,7 @@ const sumBefore = `
   ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND ${openedAt} < ?`;
 
 const sendTimes = `
-  SELECT min(${openedAt}) AS first, max(${lastBegunAt}) AS last
+  SELECT min(${openedAt}) AS first, max(${lastSentAt}) AS last
   ${joined} AND ${isOwn} AND NOT ${isFree}`;
 
 /** What is read of a row, each by its name, and what is made of it. */

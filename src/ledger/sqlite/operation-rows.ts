@@ -9,7 +9,7 @@ export const operationColumns =
 
 /** When it may first have been sent, and when it was last sent, of an operation `o`. */
 export const openedAt = "coalesce(o.reopened_at, o.created_at)";
-export const lastBegunAt = "coalesce(o.resumed_at, o.reopened_at, o.created_at)";
+export const lastSentAt = "coalesce(o.resumed_at, o.reopened_at, o.created_at)";
 
 /** True if an operation `o` is the payout of a batch row `r`: amount, recipient and method. */
 export const samePayoutInSql = `(o.amount_paisa = r.amount_paisa

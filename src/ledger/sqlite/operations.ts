@@ -1,4 +1,4 @@
-import { forgetsIds } from "../../contract/url.ts";
+import { isLocalSandbox } from "../../contract/url.ts";
 import { Failure } from "../../failure.ts";
 import type { Database, Row, Statement } from "../../sqlite/database.ts";
 import { isUnsettled } from "../../state.ts";
@@ -149,7 +149,7 @@ export class Operations {
   /** I10: the operation that already has the ID of an outcome, for each request of which there is one. */
   #holdersOfIds(requests: OutcomeRequest[]): Map<OutcomeRequest, string> {
     const found = new Map<OutcomeRequest, string>();
-    if (forgetsIds(this.#worker.owner)) return found;
+    if (isLocalSandbox(this.#worker.owner)) return found;
     const confirmed = requests.filter(confirmsId);
     if (confirmed.length === 0) return found;
     const asked = confirmed.map((one) => [String(numberOf(one)), one.outcome.remoteId]);
@@ -208,25 +208,23 @@ export class Operations {
       decisions.flatMap((one) => (one.kind === "resumed" ? [one.operation] : [])),
       at,
     );
-    const begun = this.#begin(
+    const created = this.#recordIntents(
       requests.flatMap(({ intent }, index) => {
         const decision = decisions[index];
         return decision?.kind === "new" ? [{ intent, target: decision.target }] : [];
       }),
       at,
     ).values();
-    return decisions.map((decision) => answerTo(decision, at, () => begun.next().value));
+    return decisions.map((decision) => answerTo(decision, at, () => created.next().value));
   }
 
-  #begin(intents: { intent: Intent; target: string | null }[], at: string): Operation[] {
+  #recordIntents(intents: { intent: Intent; target: string | null }[], at: string): Operation[] {
     if (intents.length === 0) return [];
     const { profile, environment, baseUrl, keyId } = this.#worker.owner;
     const { number, name } = this.#account.store(at);
     const holder = holderNow(this.#worker, at);
     const by = { at, holder, account: name };
-    const operations = intents.map(({ intent, target }) =>
-      this.#operationBegun(intent, target, by),
-    );
+    const operations = intents.map(({ intent, target }) => this.#newOperation(intent, target, by));
     const rows = operations.map((one) => insertValues(one, this.#worker));
     const own = [
       number,
@@ -256,7 +254,7 @@ export class Operations {
   }
 
   /** Written out: to spread as many objects into one takes V8 twenty microseconds. */
-  #operationBegun(
+  #newOperation(
     { kind, reference, amountPaisa, asked, methodName = null, batch = null }: Intent,
     target: string | null,
     { at, holder, account: name }: { at: string; holder: Holder; account: string },
@@ -359,7 +357,7 @@ function claimKeys({ intent }: ClaimRequest): string[] {
 function answerTo(
   decision: ClaimDecision,
   at: string,
-  begun: () => Operation | undefined,
+  created: () => Operation | undefined,
 ): ClaimAnswer {
   if (decision.kind === "resumed") {
     const { operation, isReopened, earlier } = decision;
@@ -368,7 +366,7 @@ function answerTo(
     return { kind: "resumed", operation: resumed, earlier };
   }
   if (decision.kind !== "new") return decision;
-  const operation = begun();
+  const operation = created();
   if (!operation) throw new Error("the ledger did not record an intent");
   return { kind: "new", operation, earlier: decision.earlier };
 }
