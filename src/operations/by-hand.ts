@@ -154,7 +154,9 @@ function made(data: unknown, operation: Operation): ConfirmedRecord {
     amount: Number(told.get("amount")),
     payment: String(told.get("transactionId") ?? ""),
   });
-  if (different.length === 0) return { result: undefined, remoteId, status };
+  const url: unknown = told.get("payment_url");
+  const paymentUrl = kind === "payment" && typeof url === "string" ? url : undefined;
+  if (different.length === 0) return { result: undefined, remoteId, status, paymentUrl };
   throw anotherRecord(operation, remoteId, different);
 }
 

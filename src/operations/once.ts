@@ -33,11 +33,11 @@ export async function createPayment(
   const operation = await beginPayment({ amountPaisa, asked: body }, how, world);
   return recorded(operation, world, async () => {
     const payment = await once("payment", () => world.client.createPayment(body), operation, world);
-    const { transactionId: remoteId, status } = payment;
+    const { transactionId: remoteId, status, payment_url: paymentUrl } = payment;
     const { different } = compared({ amountPaisa }, payment);
     if (different.length > 0) throw anotherRecord(operation, remoteId, different);
     await assertFree(operation, remoteId, world);
-    return { result: payment, remoteId, status };
+    return { result: payment, remoteId, status, paymentUrl };
   });
 }
 

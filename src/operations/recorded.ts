@@ -12,6 +12,8 @@ export interface Confirmed<Result> {
   /** The service's id of what was made; a move makes nothing. */
   remoteId?: string;
   status: string;
+  /** Of a payment: the page where the customer pays. */
+  paymentUrl?: string | undefined;
   /** What else is to be known of it. */
   note?: string | undefined;
 }
@@ -36,8 +38,11 @@ export async function recorded<Result>(
     await write(operation, { ...outcome, ...tried }, world);
     throw failure;
   }
-  const { result, remoteId, status, note } = done;
-  const said = note === undefined ? {} : { message: note };
+  const { result, remoteId, status, paymentUrl, note } = done;
+  const said = {
+    ...(note === undefined ? {} : { message: note }),
+    ...(paymentUrl === undefined ? {} : { paymentUrl }),
+  };
   const outcome: Outcome = { state: "CONFIRMED", remoteId, status, sent: true, ...said };
   const answer = await write(operation, outcome, world);
   if (answer.kind === "id-taken") throw idTaken(operation, remoteId ?? "", answer.by);

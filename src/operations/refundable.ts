@@ -34,7 +34,7 @@ export async function refundable(transactionId: string, world: World): Promise<R
   if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, live };
   throw new Failure(
     "refused",
-    `All of payment ${transactionId} (${formatPaisa(paidPaisa)}) is paid back or may be.`,
+    `All of payment ${transactionId} (${formatPaisa(paidPaisa)}) was refunded or may have been.`,
     {
       hint: whereItWent(live),
       operation: transactionId,
@@ -114,7 +114,9 @@ export function overLimit(
 ): Failure {
   const refundedPaisa = paidPaisa - refundablePaisa;
   const before =
-    refundedPaisa > 0n ? `, and ${formatPaisa(refundedPaisa)} of it is paid back or may be` : "";
+    refundedPaisa > 0n
+      ? `, and ${formatPaisa(refundedPaisa)} of it was refunded or may have been`
+      : "";
   return new Failure(
     "refused",
     `Payment ${transactionId} was ${formatPaisa(paidPaisa)}${before}: ${formatPaisa(amountPaisa)} is too much.`,

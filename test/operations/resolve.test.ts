@@ -38,7 +38,7 @@ test.each<[string, Finding]>([
   },
 );
 
-test("what went out again while somebody looked is not declared not created", async () => {
+test("an operation that was resent in the meantime is not declared not created", async () => {
   const { world, ledger, read } = await doubtful();
   await recordOutcome(ledger, read, lost);
   expect(await failure(resolve(read, "not created", world))).toMatchObject({

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { readAmount } from "../../src/contract/amount.ts";
 import { endpointNames } from "../../src/contract/words.ts";
 import { Failure } from "../../src/failure.ts";
@@ -157,7 +158,7 @@ export function paisa(text: string): bigint {
 /** The failure that something ends with; anything else it does is an error of the test. */
 export async function failure(promise: Promise<unknown>): Promise<Failure> {
   const outcome = await promise.then(
-    (value: unknown) => new Error(`no failure, but ${JSON.stringify(value)}`),
+    (value: unknown) => new Error(`no failure, but ${inspect(value)}`),
     (error: unknown) => error,
   );
   if (outcome instanceof Failure) return outcome;
