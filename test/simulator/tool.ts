@@ -48,6 +48,8 @@ export class Tool {
 
   /** Sends the rows of a batch: as long as that takes, and each under its own reference. */
   readonly isBatch: boolean;
+  /** How many payouts the service had when this process started. */
+  readonly payoutsBefore: number;
   #ledger: Promise<Ledger> | undefined;
 
   /** The same, with the rows of a batch. */
@@ -66,6 +68,7 @@ export class Tool {
     this.again = again;
     this.name = `${this.pid} (${subject})`;
     this.startedMs = universe.timeline.now();
+    this.payoutsBefore = universe.service.payouts.length;
     this.isBatch = isBatch;
     this.deadlineMs = isBatch ? Number.POSITIVE_INFINITY : this.startedMs + 60_000;
     this.#killed = new Promise((resolve) => {

@@ -26,7 +26,7 @@ export function judgePayout(ran: Ran<PayoutShown>, order: PayoutOrder, universe:
   const saysNone = [3, 4, 9, 69].includes(Number(code)) && !saysConfirmed;
   const isOfKey = record && !record.isForeign && record.keyId === ran.tool.key.id;
   // While this command ran, another one may have used the reference.
-  const isOlder = !universe.wasSkewed && record && record.createdAtMs < ran.tool.startedMs;
+  const isOlder = record && universe.service.payouts.indexOf(record) < ran.tool.payoutsBefore;
   const isIts = isOfKey && (isOlder || ran.tool.made.includes(record.payoutId));
   if (saysNone && isIts)
     universe.report("misreported", `${says}, but it was made (${ran.ended.says})`);
