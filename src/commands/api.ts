@@ -4,6 +4,7 @@ import { defineCommand } from "../frame/command.ts";
 import { again, readWord } from "../frame/common-flags.ts";
 import type { Context, Operation, RawOutcome } from "../frame/context.ts";
 import { argument, flag, oneOf, takes } from "../frame/flag.ts";
+import { isWaiting } from "../operations/resend.ts";
 import { safeJson } from "../ui/terminal-text.ts";
 import { bodyOf, readField, readPath, withQuery } from "./api-words.ts";
 import { accountNumberWarnings } from "./refund/account-number.ts";
@@ -164,7 +165,6 @@ async function endingOf(
   reads: boolean,
 ): Promise<Failure | undefined> {
   if (answer.kind === "data") return undefined;
-  const { isWaiting } = await import("../operations/resend.ts");
   const { unread } = await import("../operations/outcome.ts");
   if (reads || (answer.kind !== "unclear" && !isWaiting(answer))) return unread(answer);
   const message = "The API's response is not valid. Outcome unknown: money may have moved.";

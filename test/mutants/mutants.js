@@ -95,7 +95,7 @@ export const mutants = [
     name: "batch: a payout whose outcome is unknown for more than a day is not looked for",
     file: "ledger/overlaps.ts",
     find: "AND (o.phase = 'unresolved' OR",
-    replace: "AND ((o.phase = 'unresolved' AND ${lastBegunAt} >= ?5) OR",
+    replace: "AND ((o.phase = 'unresolved' AND ${lastSentAt} >= ?5) OR",
     tests: ["test/batch/plan.test.ts"],
   },
   {
@@ -261,7 +261,7 @@ export const mutants = [
     tests: ["test/batch/send-safety.test.ts", "-t", "I4"],
   },
   {
-    name: "batch: rows whose outcome is unknown are left out",
+    name: "batch: rows whose outcome is unknown are omitted",
     file: "batches/send.ts",
     find: "else yield row;",
     replace: 'else onRow(row, "uncertain");',

@@ -12,7 +12,7 @@ export const batchTemplate = defineCommand({
   name: "payout batch template",
   summary: "Write a file of payouts to start from",
   details:
-    "A header and three examples. The columns amount and to are needed; ref is optional, and is made from the rows without it; method may be left out where --method names it for all rows.",
+    "A header and three examples. The columns amount and to are required. Without ref, references are made from the rows. Without method, --method sets it for all rows.",
   examples: [
     { line: "lenden payout batch template payroll.csv", says: "a new file" },
     {
