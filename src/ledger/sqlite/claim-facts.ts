@@ -128,7 +128,7 @@ function payoutsInSql(isProduction: boolean): string {
       (${newest(`${scope} AND o.phase = 'live' AND o.accepted_at >= ?3 AND ${another}`)}) AS accepted,
       ${isProduction ? `(${newest(`${scope} AND o.phase IN ('unresolved', 'live') AND o.reference = q.reference AND o.account != ?1`)})` : "NULL"} AS elsewhere,
       (SELECT o.id FROM operations o WHERE ${alike} AND o.phase = 'retired' AND o.account = ?1
-        AND o.status = 'Cancelled' AND o.method_id = q.method ORDER BY o.number DESC LIMIT 1) AS cancelled,
+        AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND o.method_id = q.method ORDER BY o.number DESC LIMIT 1) AS cancelled,
       CASE WHEN q.batch IS NULL THEN
         coalesce((${planned(ownReference)}), (${planned(sameRecipient)})) END AS planned
     FROM q`;
