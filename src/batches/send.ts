@@ -126,7 +126,7 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
 
 /** A row as the payout that it orders. */
 export function orderOfRow(planned: Omit<PlannedPayout, "isAccepted">): PayoutOrder {
-  const { amountPaisa, reference, recipient, methodId, name, description } = planned;
+  const { amountPaisa, reference, recipient, methodId, method, name, description } = planned;
   return {
     amountPaisa,
     reference,
@@ -134,6 +134,7 @@ export function orderOfRow(planned: Omit<PlannedPayout, "isAccepted">): PayoutOr
     recipientName: name ?? undefined,
     description: description ?? undefined,
     paymentMethodId: methodId,
+    methodName: method,
   };
 }
 

@@ -14,9 +14,11 @@ interface PaymentRequest {
   amountPaisa: Paisa | null;
   /** The request's body, without what the API does not document. */
   asked: Record<string, unknown>;
+  /** The method as it was given. */
+  methodName?: string | undefined;
 }
 
-interface RefundRequest extends PaymentRequest {
+interface RefundRequest extends Pick<PaymentRequest, "asked"> {
   amountPaisa: Paisa;
   /** The transaction ID of the payment. */
   payment: string;
@@ -29,11 +31,12 @@ interface RefundRequest extends PaymentRequest {
  * unresolved or still Processing after less than ten minutes, unless `again` is set; nothing was sent
  */
 export function beginPayment(
-  { amountPaisa, asked }: PaymentRequest,
+  { amountPaisa, asked, methodName }: PaymentRequest,
   { again }: Repeat,
   world: World,
 ): Promise<Operation> {
-  const intent = { kind: "payment", reference: null, target: null, amountPaisa, asked } as const;
+  const what = { kind: "payment", reference: null, target: null } as const;
+  const intent = { ...what, amountPaisa, asked, methodName: methodName ?? null };
   return begin(intent, { again }, world);
 }
 

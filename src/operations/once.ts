@@ -22,15 +22,15 @@ type RefundInput = Omit<Input<ServiceContract["createRefund"]>, "amount">;
 export type Payment = Data<ServiceContract["createPayment"]>;
 export type Refund = Data<ServiceContract["createRefund"]>;
 
-/** Creates a payment, at most once. */
+/** Creates a payment, at most once. `methodName`: the method as it was given. */
 export async function createPayment(
   amountPaisa: Paisa,
   input: PaymentInput,
-  how: Repeat,
+  { again, methodName }: Repeat & { methodName?: string | undefined },
   world: World,
 ): Promise<Payment> {
   const body = { ...input, amount: amountNumber(amountPaisa) };
-  const operation = await beginPayment({ amountPaisa, asked: body }, how, world);
+  const operation = await beginPayment({ amountPaisa, asked: body, methodName }, { again }, world);
   return recorded(operation, world, async () => {
     const payment = await once("payment", () => world.client.createPayment(body), operation, world);
     const { transactionId: remoteId, status, payment_url: paymentUrl } = payment;

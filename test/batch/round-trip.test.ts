@@ -396,7 +396,8 @@ test("a reference that was refused is a problem of the file that has it again", 
     "--name",
     "x",
   ]);
-  const { updatedAt } = await merchant.json(["ledger", "show", "A"]);
+  const { updatedAt, methodName } = await merchant.json(["ledger", "show", "A"]);
+  expect(methodName).toBe("nagad");
   const says = `The payout of this reference ended REFUSED on ${formatTime(String(updatedAt))}. The reference is not used again`;
   expect([again.code, again.stderr]).toEqual([
     2,

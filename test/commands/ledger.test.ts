@@ -9,6 +9,7 @@ test("`ledger show` and `ledger export` tell everything but secrets", async () =
     remoteId: payouts[0],
     amount: "5",
     command: "payout send",
+    methodName: "bkash",
     asked: { recipientNumber: "01712345678" },
   });
   expect(shown.history).toMatchObject([
@@ -23,13 +24,13 @@ test("`ledger show` and `ledger export` tell everything but secrets", async () =
   const rows = ndjson.stdout
     .trim()
     .split("\n")
-    .map((line): { kind: string } => JSON.parse(line));
-  expect(rows.map(({ kind }) => kind)).toEqual([
-    "payment",
-    "payment",
-    "payout",
-    "payout",
-    "refund",
+    .map((line): { kind: string; methodName: string | null } => JSON.parse(line));
+  expect(rows.map(({ kind, methodName }) => [kind, methodName])).toEqual([
+    ["payment", "bkash"],
+    ["payment", "bkash"],
+    ["payout", "bkash"],
+    ["payout", "bkash"],
+    ["refund", null],
   ]);
   const card = await merchant.lenden(["ledger", "show", "@last"]);
   for (const text of [csv.stdout, ndjson.stdout, card.stdout, JSON.stringify(shown)]) {

@@ -87,7 +87,11 @@ export const payCreate = defineCommand({
       return context.preview("createPayment", { ...request, amount: amountNumber(input.amount) });
     }
     const { createPayment } = await import("../../operations/once.ts");
-    const payment = await createPayment(input.amount, request, input, await context.world());
+    const how = {
+      again: input.again,
+      methodName: input.methodId === undefined ? input.method : undefined,
+    };
+    const payment = await createPayment(input.amount, request, how, await context.world());
     await bringPage(payment.payment_url, input, context);
     if (!input.wait) return { record: payment, waited: false, payment_url: undefined };
     context.notice(`The customer pays at ${payment.payment_url}`);

@@ -84,6 +84,7 @@ export const payoutSend = defineCommand({
       recipientName: input.name,
       description: input.description,
       paymentMethodId: await context.methodId(input),
+      methodName: input.methodId === undefined ? input.method : undefined,
     };
     if (input.dryRun) {
       const { payoutBody } = await import("../../operations/payout/order.ts");

@@ -56,6 +56,8 @@ export interface PlannedPayout {
   /** As it goes on the wire. */
   recipient: string;
   methodId: string;
+  /** The method as it was typed. */
+  method: string;
   name: string | null;
   description: string | null;
   /** True if the recipient gets the same amount by another payout too, and the user accepted that. */
@@ -66,8 +68,6 @@ export interface PlannedPayout {
 export interface PlannedRow extends PlannedPayout {
   /** From 1, in the order of the file. */
   row: number;
-  /** The method as it was typed. */
-  method: string;
   /** The cells as they stood in the file, in the order of its columns. */
   cells: string[];
 }

@@ -37,6 +37,7 @@ export function plannedPayoutOf(row: Row): PlannedPayout {
     amountPaisa: BigInt(row.amount_paisa ?? 0n),
     recipient: text("recipient"),
     methodId: text("method_id"),
+    method: text("method"),
     name: maybe("name"),
     description: maybe("description"),
     isAccepted: text("accepted") === "1",
@@ -49,7 +50,6 @@ function plannedRowOf(row: Row): PlannedRow {
   return {
     ...plannedPayoutOf(row),
     row: Number(row.row),
-    method: text("method"),
     cells: JSON.parse(text("cells")),
   };
 }

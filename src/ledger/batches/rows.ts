@@ -107,7 +107,7 @@ const ofOwn = (...names: string[]) => Object.fromEntries(names.map((name) => [na
 
 const asPlanned: Reading<PlannedPayout> = {
   columns: ofPlan(
-    ...["row", "line", "reference", "amount_paisa", "recipient", "method_id"],
+    ...["row", "line", "reference", "amount_paisa", "recipient", "method_id", "method"],
     ...["name", "description", "accepted"],
   ),
   read: plannedPayoutOf,
@@ -115,7 +115,7 @@ const asPlanned: Reading<PlannedPayout> = {
 const withResult: Reading<RowResult> = {
   columns: {
     ...asPlanned.columns,
-    ...ofPlan("method", "cells"),
+    ...ofPlan("cells"),
     state,
     ...ofOwn("remote_id", "status", "code", "message", "updated_at"),
     sent_at: `CASE WHEN ${isOwn} AND NOT ${isFree} THEN ${openedAt} END`,

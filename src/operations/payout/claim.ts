@@ -56,8 +56,9 @@ function claimRequest(order: PayoutOrder, { again }: Repeat) {
 
 /** What the ledger records of a payout. */
 export function payoutIntent(order: PayoutOrder): ReferencedIntent {
-  const { amountPaisa, reference } = order;
-  return { kind: "payout", reference, amountPaisa, target: null, asked: payoutBody(order) };
+  const { amountPaisa, reference, methodName = null } = order;
+  const asked = payoutBody(order);
+  return { kind: "payout", reference, amountPaisa, target: null, asked, methodName };
 }
 
 /**

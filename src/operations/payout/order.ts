@@ -13,6 +13,8 @@ export interface PayoutOrder {
   recipientName?: string | undefined;
   description?: string | undefined;
   paymentMethodId: string;
+  /** As it was given, for the ledger alone. */
+  methodName?: string | undefined;
 }
 
 /** The body of the request, but for the timestamp, which each attempt gets anew. */
