@@ -112,6 +112,9 @@ export class Operations {
     const numbers = JSON.stringify(requests.map((one) => String(numberOf(one))));
     const before = new Map(this.#changing.all(numbers).map((row) => [numberIn(row.number), row]));
     const takenBy = this.#holdersOfIds(requests);
+    // An earlier one of them may give the ID up: rare, so they are recorded one by one.
+    if (takenBy.size > 0 && requests.length > 1)
+      return requests.flatMap((one) => this.#record([one], at));
     const recorded: Recorded[] = [];
     const resumed: Operation[] = [];
     const answers = requests.map((request): OutcomeAnswer => {
