@@ -99,16 +99,17 @@ function payoutKey(intent: Intent, index: number): (string | number | null)[] {
 
 /**
  * For each payout: the operation of its reference (`same`); the newest one of the same amount and recipient
- * that is unresolved, that was accepted since a time, or that has its reference in another account; the
- * newest that was cancelled; and a row that an open batch is still to send.
+ * that is unresolved, that was accepted since a time, or that has its reference in another account
+ * (unresolved first); the newest that was cancelled; and a row that an open batch is still to send.
  */
 function payoutsInSql(isProduction: boolean): string {
   const scope = isProduction ? "o.environment = ?2" : "o.account = ?2";
   const batchScope = isProduction ? "b.environment = ?2" : "b.account = ?2";
   const alike = `o.kind = 'payout' AND o.recipient_key = q.recipient AND o.amount_paisa = q.amount`;
   const another = "NOT (o.account = ?1 AND o.reference = q.reference)";
-  const newest = (where: string) =>
-    `SELECT o.number FROM operations o WHERE ${alike} AND ${where} ORDER BY o.number DESC LIMIT 1`;
+  const newest = (where: string, first = "") =>
+    `SELECT o.number FROM operations o WHERE ${alike} AND ${where} ORDER BY ${first}o.number DESC LIMIT 1`;
+  const ofAnother = `${scope} AND o.phase IN ('unresolved', 'live') AND o.reference = q.reference AND o.account != ?1`;
   const planned = (rows: string) => `
     SELECT json_array(b.id, p.reference) FROM batch_rows p
       CROSS JOIN batches b ON b.number = p.batch
@@ -126,7 +127,7 @@ function payoutsInSql(isProduction: boolean): string {
       (SELECT o.number FROM operations o WHERE o.account = ?1 AND o.reference = q.reference) AS same,
       (${newest(`${scope} AND o.phase = 'unresolved' AND ${another}`)}) AS unresolved,
       (${newest(`${scope} AND o.phase = 'live' AND o.accepted_at >= ?3 AND ${another}`)}) AS accepted,
-      ${isProduction ? `(${newest(`${scope} AND o.phase IN ('unresolved', 'live') AND o.reference = q.reference AND o.account != ?1`)})` : "NULL"} AS elsewhere,
+      ${isProduction ? `(${newest(ofAnother, "o.phase = 'unresolved' DESC, ")})` : "NULL"} AS elsewhere,
       (SELECT o.id FROM operations o WHERE ${alike} AND o.phase = 'retired' AND o.account = ?1
         AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND o.method_id = q.method ORDER BY o.number DESC LIMIT 1) AS cancelled,
       CASE WHEN q.batch IS NULL THEN
