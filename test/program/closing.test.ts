@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
-import { openMerchantApart, paymentOf, payoutOf, startService } from "../merchant.ts";
+import { ended, openMerchantApart, paymentOf, payoutOf, startService, until } from "../merchant.ts";
+import { payeesOf, sendOf } from "../payees.ts";
 import { built } from "../run.ts";
 import { isOneFile } from "../tool.js";
 
@@ -79,4 +80,21 @@ describe.skipIf(isOneFile)("P27: a ledger that cannot be closed", () => {
     });
     expect(await merchant.books("payouts")).toHaveLength(1);
   });
+});
+
+test("P27: a batch whose states cannot be read after it was sent has an unknown outcome", async () => {
+  const merchant = await openMerchantApart();
+  const wait = ["--wait", "--wait-timeout", "2s", "--interval", "100ms"];
+  const child = merchant.start(sendOf(payeesOf("ALTERED", 3), ...wait));
+  const end = ended(child);
+  await until(async () => (await merchant.books("payouts")).length === 3);
+
+  await merchant.inLedger((ledger) =>
+    ledger.exec("UPDATE batch_rows SET amount_paisa = amount_paisa + 1 WHERE row = 1"),
+  );
+
+  const { code, stderr } = await end;
+  expect([code, stderr]).toEqual([75, expect.stringContaining("Outcome unknown")]);
+  expect(stderr).toContain("do not add up to its plan");
+  expect(stderr).not.toMatch(/nothing (?:was|is) sent/i);
 });

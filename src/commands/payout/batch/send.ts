@@ -1,8 +1,9 @@
 import { endingOf, type Sum } from "../../../batches/status.ts";
 import { readAmount } from "../../../contract/amount.ts";
-import type { FailureKind } from "../../../failure.ts";
+import { Failure, type FailureKind } from "../../../failure.ts";
 import { defineCommand } from "../../../frame/command.ts";
 import { readCount } from "../../../frame/common-flags.ts";
+import type { Batch } from "../../../frame/context.ts";
 import { flag } from "../../../frame/flag.ts";
 import type { Preview } from "../../../frame/preview.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
@@ -86,9 +87,14 @@ export const batchSend = defineCommand({
       : await newBatch(input, hash, ledger, context);
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
     const { stopped, existing, because } = await sendWithProgress(batch, pacing, ledger, context);
-    if (input.wait && !stopped) await waitWithProgress(batch, patienceOf(input), ledger, context);
-    const standing = readStanding(batch, ledger);
-    const advice = adviceOn(standing, ledger);
+    const readSent = async () => {
+      if (input.wait && !stopped) await waitWithProgress(batch, patienceOf(input), ledger, context);
+      const standing = readStanding(batch, ledger);
+      return { standing, advice: adviceOn(standing, ledger) };
+    };
+    const { standing, advice } = await readSent().catch((error) => {
+      throw failedAfterSending(error, batch);
+    });
     if (advice) context.notice(advice);
     const stoppedBy = stopped?.kind;
     return { ...standing, existing, waited: input.wait, stoppedBy, because, advice };
@@ -98,6 +104,21 @@ export const batchSend = defineCommand({
   ending: (done) =>
     batchFailure(endingOf(done.sums, done), done, { because: done.because, hint: done.advice }),
 });
+
+/** Exit 1 says that nothing was sent, which is not known once the rows were. */
+function failedAfterSending(cause: unknown, { id }: Batch): unknown {
+  if (cause instanceof Failure && cause.kind !== "internal") return cause;
+  const why = cause instanceof Failure ? ` ${cause.message}` : "";
+  return new Failure(
+    "uncertain",
+    `Batch ${id} was sent, but the states of its rows cannot be read.${why} Outcome unknown: payouts may have been made.`,
+    {
+      hint: `Run 'lenden ledger check', then 'lenden payout batch status ${id}'. Do not send the rows in another way.`,
+      operation: id,
+      cause,
+    },
+  );
+}
 
 interface Sent extends BatchStanding {
   /** What the service had already, and this run did not pay. */
