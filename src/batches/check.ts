@@ -69,14 +69,7 @@ export async function checkFile(
   ledger: AskedLedger,
   world: Pick<World, "now" | "isStopping" | "isOutOfTime">,
 ): Promise<CheckedFile> {
-  const read: ReadFile = { header: undefined, rows: [], problems: [] };
-  try {
-    await readAll(source, rules, read, world);
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    read.problems.push(wholeLine(error.line, `${error.message} The lines below were not checked.`));
-  }
-  checkStop(world);
+  const read = await readRows(source, rules, world);
   const { rows, header } = read;
   const fields = header?.problems.length === 0 ? header.fields : [];
   const places = { ref: fields.indexOf("ref") + 1, to: fields.indexOf("to") + 1 };
@@ -102,8 +95,25 @@ interface ReadFile {
   problems: CellProblem[];
 }
 
+/** Reads the rows of a file, and what cannot be read of them. Throws as `checkFile` does. */
+export async function readRows(
+  source: Omit<Source, "ownName">,
+  rules: RowRules,
+  world: Pick<World, "isStopping" | "isOutOfTime">,
+): Promise<ReadFile> {
+  const read: ReadFile = { header: undefined, rows: [], problems: [] };
+  try {
+    await readAll(source, rules, read, world);
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    read.problems.push(wholeLine(error.line, `${error.message} The lines below were not checked.`));
+  }
+  checkStop(world);
+  return read;
+}
+
 async function readAll(
-  { path, hash, delimiter }: Source,
+  { path, hash, delimiter }: Omit<Source, "ownName">,
   rules: RowRules,
   read: ReadFile,
   world: Pick<World, "isStopping" | "isOutOfTime">,

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { fileOf } from "../batch/files.ts";
 import { built } from "../run.ts";
 import { threeUnknown, unknownBatch } from "./unknown-batch.ts";
 
@@ -44,6 +46,19 @@ describe("payout batch resolve", () => {
       { line: 3, reference: "ROW-2", amount: "5", to: "01710000002", resolved: true },
       { line: 5, reference: "ROW-4", state: "NOT_SENT", code: "declared", resolved: true },
     ]);
+  });
+
+  test("rejects --rows for a file with the same rows on other lines", async () => {
+    const { merchant, file, states } = await unknownBatch();
+    const [header, ...rows] = readFileSync(file, "utf8").trim().split("\n");
+    const reordered = fileOf([header, ...rows.reverse()].join("\r\n"));
+    const resolve = ["payout", "batch", "resolve", reordered, "--not-created", "--yes"];
+
+    const { code, stderr } = await merchant.built([...resolve, "--rows", "3"]);
+
+    expect([code, await states()]).toEqual([2, threeUnknown]);
+    expect(stderr).toContain("its lines may be different");
+    expect(await merchant.built(resolve)).toMatchObject({ code: 0 });
   });
 
   test("reports all lines of --rows that have no unknown row, and changes nothing", async () => {

@@ -348,7 +348,7 @@ test("check and --dry-run say what a file is already, and whose name it has", as
 });
 
 test.each(["status", "export"])(
-  "%s of a file that is not as it was planned tells nothing of the old rows, but names their batch",
+  "%s of a file with other rows than the batch of its name is rejected, and names the batch",
   async (command) => {
     const data = scratchFolder();
     const file = payroll("MONTH");
@@ -356,7 +356,7 @@ test.each(["status", "export"])(
     writeFileSync(file, readFileSync(file, "utf8").replaceAll("MONTH-", "NEXT-"));
     for (const path of [file, savedAnew(file)]) {
       const { code, stdout, stderr } = await batch([command, path], data);
-      expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(`its id, ${id}`)]);
+      expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(`its ID, ${id}`)]);
     }
     for (const name of [id, "MONTH.csv"]) expect((await batch([command, name], data)).code).toBe(0);
   },

@@ -14,15 +14,17 @@ export const batchArgument = argument.required(
 );
 
 /**
- * The batch that a file was planned as, that has this id or name, or that is among the newest.
+ * The batch with the rows of a file, with this ID or name, or among the newest.
  *
- * @throws Failure `usage` for a file that was changed since, or is another one of the same name: what
- * came of the old rows may say nothing of these
+ * @param byLines whether the command line names rows by their lines in the file
+ * @throws Failure `usage` for a file with other rows than the batch of its name, and by lines for one that is
+ * not the planned file byte for byte
  */
-export async function batchNamed(name: string, ledger: Ledger): Promise<Batch> {
+export async function batchNamed(name: string, ledger: Ledger, byLines = false): Promise<Batch> {
   const batches = ledger.batches();
   const place = placeIn(name);
-  const found = place === undefined ? await named(name, ledger) : batches.list(place)[place - 1];
+  const found =
+    place === undefined ? await named(name, ledger, byLines) : batches.list(place)[place - 1];
   if (found?.plan) return found;
   throw usage(
     [`The ledger has no batch ${JSON.stringify(name)} of this account.`],
@@ -30,17 +32,24 @@ export async function batchNamed(name: string, ledger: Ledger): Promise<Batch> {
   );
 }
 
-async function named(name: string, ledger: Ledger): Promise<Batch | undefined> {
+async function named(name: string, ledger: Ledger, byLines: boolean): Promise<Batch | undefined> {
   const batches = ledger.batches();
   if (!existsSync(name)) return batches.find(name);
   const { hashOf } = await import("../../../batches/csv.ts");
-  const own = batches.newestOfFile(await hashOf(name));
+  const hash = await hashOf(name);
+  const own = batches.newestOfFile(hash);
+  if (own) return own;
+  const { batchOfRows } = await import("../../../batches/known.ts");
+  const same = await batchOfRows({ path: name, hash, delimiter: "," }, ledger);
+  if (same && byLines)
+    throw usage(
+      [`${name} has the rows of batch ${same.id}, but its lines may be different.`],
+      `Name the batch by its ID, ${same.id}, and its rows by their lines in the file that was sent first.`,
+    );
   const other = batches.find(basename(name));
-  if (own || !other?.plan) return own;
+  if (same || !other?.plan) return same;
   throw usage(
-    [
-      `${name} is not, byte for byte, the file of its name that batch ${other.id} was planned from.`,
-    ],
-    `'lenden payout batch check' says whether its rows are still the same. To see that batch, name it by its id, ${other.id}.`,
+    [`The rows of ${name} are not those of batch ${other.id}, which has its name.`],
+    `'lenden payout batch check' shows what differs. To see that batch, name it by its ID, ${other.id}.`,
   );
 }

@@ -43,7 +43,7 @@ export const batchResolve = defineCommand({
   async run({ batch: name, notCreated, rows: lines }, context): Promise<Resolved[]> {
     if (!notCreated) throw withoutFinding(name);
     const ledger = await context.ledger();
-    const batch = await batchNamed(name, ledger);
+    const batch = await batchNamed(name, ledger, lines !== undefined);
     await rejectInProgress(batch, ledger);
     const unknown = unknownRows(batch, ledger);
     const chosen = lines ? chooseRows(unknown, lines, { batch, ledger }) : unknown;
