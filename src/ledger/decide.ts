@@ -111,7 +111,10 @@ type Checked = ClaimDecision | { earlier: Operation | undefined };
 function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Checked {
   const { kind } = request.intent;
   if (kind === "payout") return checkPayout(request, facts);
-  if (kind === "refund") return checkRefund(request, facts);
+  if (kind === "refund") {
+    const { intent, onDuplicate, paidPaisa = 0n } = request;
+    return decideRefund({ intent, onDuplicate, paidPaisa }, facts.similar);
+  }
   if (kind === "payment") return checkPayment(request, facts);
   // A cancel or a trigger has no second effect; an earlier one explains a rejection.
   return { earlier: facts.similar.find(({ state }) => state === "CONFIRMED") };
@@ -157,13 +160,6 @@ function unresolvedThenNewest(one: Operation, other: Operation): number {
   return weight || (one.number < other.number ? 1 : -1);
 }
 
-function checkRefund(
-  { intent, onDuplicate, paidPaisa = 0n }: ClaimRequest,
-  { similar }: ClaimFacts,
-): Checked {
-  return decideRefund({ intent, onDuplicate, paidPaisa }, similar);
-}
-
 interface RefundRequest {
   intent: Pick<Intent, "amountPaisa" | "target">;
   onDuplicate: OnDuplicate;
@@ -194,7 +190,8 @@ export function decideRefund(
 
 /** True if a refund counts against its payment: it was created, or it may have been. */
 export function isLiveRefund(refund: Operation): boolean {
-  return (isUnresolved(refund) || refund.state === "CONFIRMED") && refund.status !== "Cancelled";
+  const isCreated = refund.state === "CONFIRMED" && refund.status !== "Cancelled";
+  return isUnresolved(refund) || isCreated;
 }
 
 /** money-safety.md §3: the same amount, description, method and payer. */
@@ -226,9 +223,9 @@ function isSamePayment(one: Operation, intent: Intent): boolean {
 /** What of an operation decides how it changes. */
 export type Changing = Pick<
   Operation,
-  "state" | "remoteId" | "status" | "code" | "message" | "attempts" | "acceptedAt" | "completedAt"
-> &
-  Pick<Operation, "paymentUrl">;
+  | ("state" | "remoteId" | "status" | "code" | "message" | "attempts")
+  | ("acceptedAt" | "completedAt" | "paymentUrl")
+>;
 
 /** An operation as it is after an outcome, and what its event says. */
 export interface Changed extends Changing {

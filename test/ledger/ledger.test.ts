@@ -107,6 +107,17 @@ describe("a claim", () => {
     expect(await claim(ledger, refund("U", 300n))).toMatchObject({ kind: "new" });
     expect(await claim(ledger, refund("U", 300n))).toMatchObject({ kind: "duplicate" });
   });
+
+  test("counts a refund in CONFLICT, whatever status it had before", async () => {
+    const { ledger } = await memoryLedger();
+    const operation = await claimed(ledger, refund("T", 600n));
+    const cancelled = { remoteId: "R1", status: "Cancelled", sent: true };
+    const { number } = operation;
+    const outcome = { state: "CONFIRMED", ...cancelled } as const;
+    await ledger.record({ operation: number, outcome, release: false });
+    await record(ledger, operation, { state: "CONFLICT", sent: true });
+    expect(await claim(ledger, refund("T", 500n))).toMatchObject({ kind: "over-limit" });
+  });
 });
 
 describe("accounts", () => {
