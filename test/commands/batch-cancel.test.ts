@@ -64,6 +64,10 @@ describe("payout batch cancel", () => {
     expect(await lenden(line)).toMatchObject({ code: 3, stdout: "" });
     expect(await lenden([...line, "--name", "again"])).toMatchObject({ code: 0 });
     expect(await books("payouts")).toHaveLength(30);
+    // What another batch sends later is not a payout of the cancelled one, apart from an operation of its own
+    // that was rejected for lack of access, and was sent again.
+    const { states } = JSON.parse((await run("status", "--json")).stdout);
+    expect(states).toMatchObject({ unsent: { rows: 29 }, processing: { rows: 1 } });
   });
 
   test("releases references and amounts: nothing counts its rows any longer", async () => {
