@@ -156,9 +156,12 @@ function acceptedLines(findings: Finding[]): Set<number> {
  */
 export function resumeBatch(planned: Batch, method: string | undefined, ledger: Ledger): Batch {
   if (method !== undefined && method.toLowerCase() !== planned.method?.toLowerCase()) {
-    throw usage([
-      `--method: this file was planned with ${planned.method ?? "a method in every row"}, and that is what counts.`,
-    ]);
+    throw usage(
+      [
+        `--method: this file was planned with ${planned.method ?? "a method in every row"}, and that is what counts.`,
+      ],
+      "Nothing was sent. Run the same command without --method.",
+    );
   }
   const batch = claimPlanned(planned, ledger);
   if (ledger.batches().isUnaltered(batch)) return batch;

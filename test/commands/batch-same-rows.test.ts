@@ -19,6 +19,10 @@ test.each([
     const status = await lenden(["payout", "batch", "status", reordered, "--json"], { env });
     const exported = await merchant.lenden(["payout", "batch", "export", reordered]);
 
+    const resumed = await merchant.lenden(["payout", "batch", "send", reordered, ...method]);
+
+    expect(resumed).toMatchObject({ code: 0, stderr: expect.stringContaining(batch) });
+    expect(await merchant.books("payouts")).toHaveLength(2);
     expect(JSON.parse(status.stdout)).toMatchObject({ batch, rows: 2 });
     expect(exported).toMatchObject({ code: 0, stdout: expect.stringContaining("01812345678") });
   },

@@ -123,7 +123,9 @@ function sameRows(
   context: Context,
 ): Promise<Batch> {
   const text = `This file has the rows of batch ${before.id}. That plan counts.`;
-  return resumedBatch(before, input, ledger, context, [{ text, reason: "batch.same-rows" }]);
+  // Its rows have the methods of the plan, however the file and the command line name them.
+  const rows = { ...input, method: undefined, methodId: undefined };
+  return resumedBatch(before, rows, ledger, context, [{ text, reason: "batch.same-rows" }]);
 }
 
 /** Checks the file, and gives the request of its first row; nothing is sent or stored. */
