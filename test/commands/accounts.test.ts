@@ -61,6 +61,8 @@ test("an unknown key of the environment gets its own account, unless LENDEN_ACCO
   const alone = await merchant.lenden(payoutOf("TWO"), newKey);
   expect(alone).toMatchObject({ code: 0, stderr: expect.stringContaining("set LENDEN_ACCOUNT") });
   expect(await accountsOf(merchant)).toEqual(["shop", expect.stringMatching(/^key-[0-9a-f]{6}$/)]);
+  const again = await merchant.lenden(payoutOf("ONE", "--again", "--json"), newKey);
+  expect(JSON.parse(again.stdout)).toMatchObject({ merchantRef: "ONE", existing: true });
   const other = { ...newKey, LENDEN_ACCOUNT: "shop" };
   expect(await merchant.lenden(payoutOf("THREE"), other)).toMatchObject({
     code: 4,

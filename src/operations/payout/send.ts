@@ -28,9 +28,9 @@ export interface SentPayout {
  * reference and body go out on every attempt, in this run and in the next; and at the end a retrieve
  * compares the recipient, whom the signature does not cover.
  *
- * @throws Failure `unreachable` when it is proved that nothing was ever sent, `refused` or `access`
- * when the service refused the only attempt it can have seen, or when it repeats an earlier payout, `conflict` when the reference belongs
- * to another payout, `locked` when another process works on it, `uncertain` in every other case
+ * @throws Failure `unreachable` if it is proved that nothing was sent; `refused` or `access` if the API
+ * rejected the only attempt, or if it repeats an earlier payout; `conflict` if the reference belongs to
+ * another payout; `locked` if another process works on it; `uncertain` in every other case
  */
 export async function sendPayout(
   order: PayoutOrder,
@@ -71,8 +71,11 @@ function sendClaimed(order: PayoutOrder, claim: Claimed, world: World): Promise<
     const createdAt = created.createdAt ?? payout.createdAt;
     // What this ledger asks for the first time is new, unless it is certain that it is not.
     const isNew = claim.kind === "new" && created.status === "Processing";
-    const existing = isOlder(createdAt, isNew ? firstMs - surelyOlderMs : firstMs, world);
     const { payoutId: remoteId } = created;
+    const ofAnother = (await world.ledger()).findElsewhere(remoteId);
+    const existing =
+      ofAnother !== undefined ||
+      isOlder(createdAt, isNew ? firstMs - surelyOlderMs : firstMs, world);
     const { status } = payout;
     return { result: { payout, existing }, remoteId, status, note: noteOf(existing, createdAt) };
   });
