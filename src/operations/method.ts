@@ -1,6 +1,6 @@
 import type { PaymentMethod } from "../contract/methods.ts";
 import { accepted, type Reading, rejected } from "../contract/reading.ts";
-import { usage } from "../failure.ts";
+import { type Failure, usage } from "../failure.ts";
 import { didYouMean } from "../nearest.ts";
 import { dataOf } from "./outcome.ts";
 import type { World } from "./world.ts";
@@ -29,16 +29,21 @@ export async function findMethod(wanted: string, world: World, kept: Kept): Prom
   const methods = await listMethods(world, kept);
   const found = match(wanted, methods);
   if (found) return found;
+  throw unknownMethod(wanted, methods);
+}
+
+/** Says which methods the account has. */
+export function unknownMethod(wanted: string, methods: PaymentMethod[]): Failure {
   const names = methods.map(
     ({ id, codeName, providerName }) => `${codeName} (${providerName}, ${id})`,
   );
-  throw usage(
+  return usage(
     [
       isAmbiguous(wanted, methods)
         ? `--method: the account has more than one ${JSON.stringify(wanted)}; name it by its id.`
         : `--method: the account has no method ${JSON.stringify(wanted)}.${meantBy(wanted, methods)}`,
     ],
-    `It has: ${names.join(", ") || "none at all"}.`,
+    `Nothing was sent. It has: ${names.join(", ") || "none"}.`,
   );
 }
 

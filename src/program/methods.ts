@@ -17,8 +17,12 @@ export async function methodId(
   { methodCache, world }: Where,
 ): Promise<string> {
   if (id !== undefined) return id;
-  const { findKeptMethod, findMethod } = await import("../operations/method.ts");
+  const { findKeptMethod, findMethod, unknownMethod } = await import("../operations/method.ts");
   const cache = await methodCache();
   if (!dryRun) return (await findMethod(method, await world(), cache)).id;
-  return findKeptMethod(method, cache)?.id ?? `(the id of ${method}, looked up when it is sent)`;
+  const known = findKeptMethod(method, cache);
+  if (known) return known.id;
+  const methods = cache.read();
+  if (methods) throw unknownMethod(method, methods);
+  return `(the id of ${method}, looked up when it is sent)`;
 }

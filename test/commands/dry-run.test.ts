@@ -86,4 +86,9 @@ test("a method that is named is looked up when it is sent, and only then", async
   const after = await run([...line, "--dry-run", "--json"]);
   expect(JSON.parse(after.stdout)).toMatchObject({ body: { paymentMethodId: "665f1c2ab8e4" } });
   expect(await asked()).toEqual(["GET /payment/methods"]);
+  const unknown = line.map((word) => (word === "bkash" ? "nosuch" : word));
+  expect(await run([...unknown, "--dry-run"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("It has: bkash"),
+  });
 });
