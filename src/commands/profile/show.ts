@@ -57,7 +57,7 @@ function rowsOf(settings: Settings) {
       "environment",
       environment && profile && { value: environment, source: `profile ${profile.value}` },
     ),
-    row("account", settings.account),
+    row("account", settings.account && accountRow(settings.account)),
     row("base-url", settings.baseUrl),
     row("api-key", apiKey && secretRow(apiKey, settings)),
     row("payout-secret", payoutSecret && secretRow(payoutSecret, settings)),
@@ -70,6 +70,12 @@ function rowsOf(settings: Settings) {
       source: settings.confirmAbove.source,
     }),
   ];
+}
+
+/** A key that the ledger knows stays with its account, whatever the profile says. */
+function accountRow({ value, source }: Sourced<string>) {
+  const isOfProfile = source.startsWith("profile ");
+  return { value, source: isOfProfile ? `${source}, unless the ledger knows the key` : source };
 }
 
 /** Of a profile's secret it says too in which of the three places that a profile has it lies. */
