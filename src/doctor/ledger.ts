@@ -23,10 +23,10 @@ export async function ledgerHealth({ folders }: Patient["host"]): Promise<Verdic
       "Put the newest ledger back. To accept it as it is, run 'lenden ledger check --accept'.",
     );
   }
-  if (uncertainCount === 0) return passed(`whole (${size}), and nothing in it is uncertain`);
+  if (uncertainCount === 0) return passed(`its file is whole (${size}), and no outcome is unknown`);
   const operations = uncertainCount === 1 ? "1 operation is" : `${uncertainCount} operations are`;
   return warning(
-    `It is whole (${size}), but ${operations} uncertain, or still under way.`,
+    `Its file is whole (${size}), but ${operations} uncertain, or still under way.`,
     "'lenden ledger resolve' settles what can be settled.",
   );
 }

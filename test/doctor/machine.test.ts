@@ -106,7 +106,7 @@ describe("the ledger", () => {
     expect(settled.code).toBe(0);
     expect((await doctor(env)).of.ledger).toMatchObject({
       state: "passed",
-      says: expect.stringMatching(/^whole \(0\.\d MiB\)/),
+      says: expect.stringMatching(/^its file is whole \(0\.\d MiB\)/),
     });
   });
 
