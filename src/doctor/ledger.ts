@@ -9,7 +9,7 @@ export async function ledgerHealth({ folders }: Patient["host"]): Promise<Verdic
   const path = join(folders.data, "ledger.db");
   const health = await checkHealth(path, headPath(folders.config, path));
   if (!health) return passed("none yet; it is made when something is first sent");
-  const { faults, uncertainCount, containsHead, bytes } = health;
+  const { faults, uncertainCount, containsHead, isModified, bytes } = health;
   const size = `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
   if (faults.length > 0) {
     return failed(
@@ -21,6 +21,12 @@ export async function ledgerHealth({ folders }: Patient["host"]): Promise<Verdic
     return failed(
       `${path} was truncated, rolled back or replaced since lenden last wrote it.`,
       "Put the newest ledger back. To accept it as it is, run 'lenden ledger check --accept'.",
+    );
+  }
+  if (isModified) {
+    return failed(
+      `${path} was modified: 'lenden ledger check' shows what.`,
+      "Restore it from a backup. To accept it as it is, run 'lenden ledger check --accept'.",
     );
   }
   if (uncertainCount === 0) return passed(`its file is whole (${size}), and no outcome is unknown`);

@@ -155,11 +155,11 @@ export interface LedgerRestore {
   restore(): Promise<string | null>;
 }
 
-/** A ledger that knows less than an earlier one did. */
+/** A ledger that knows less than an earlier one did, or that was modified. */
 export interface UnacceptedLedger {
   path: string;
   /** Truncated: also by a rollback to an older copy. */
-  state: "empty" | "missing" | "truncated" | "replaced";
+  state: "empty" | "missing" | "truncated" | "replaced" | "modified";
   /** The hash of its newest event; null if it has none. */
   newest: string | null;
   /** Records that a user accepted it; starts a new ledger in place of an empty or missing one. */

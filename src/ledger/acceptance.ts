@@ -7,8 +7,10 @@ export interface Acceptance {
   /** ISO 8601. */
   at: string;
   user: string;
-  /** What was wrong: "missing", "empty", "truncated" or "replaced". */
+  /** What was wrong: "missing", "empty", "truncated", "replaced" or "modified". */
   state: string;
+  /** Of a modified ledger: the digest of what was found in it. */
+  findings?: string;
   /** The event that it did not contain, if one was stored. */
   stored?: Head;
 }
@@ -16,11 +18,12 @@ export interface Acceptance {
 /** Inside a transaction. */
 export function recordAcceptance(
   database: Database,
-  { at, user, state, stored }: Acceptance,
+  { at, user, state, findings, stored }: Acceptance,
 ): void {
   const data = JSON.stringify({
     user,
     state,
+    ...(findings === undefined ? {} : { findings }),
     ...(stored ? { stored: { number: String(stored.number), hash: stored.hash } } : {}),
   });
   openChain(database).append([{ operation: null, at, event: "accepted", data }]);
@@ -30,9 +33,12 @@ export function recordAcceptance(
 export function lastAcceptance(database: Database): Acceptance | null {
   const row = database
     .prepare(
-      `SELECT at, data ->> 'user' AS user, data ->> 'state' AS state FROM events
-       WHERE operation IS NULL AND event = 'accepted' ORDER BY number DESC LIMIT 1`,
+      `SELECT at, data ->> 'user' AS user, data ->> 'state' AS state, data ->> 'findings' AS findings
+       FROM events WHERE operation IS NULL AND event = 'accepted' ORDER BY number DESC LIMIT 1`,
     )
     .get();
-  return row ? { at: String(row.at), user: String(row.user), state: String(row.state) } : null;
+  if (!row) return null;
+  const { at, user, state, findings } = row;
+  const found = findings === null ? {} : { findings: String(findings) };
+  return { at: String(at), user: String(user), state: String(state), ...found };
 }

@@ -20,7 +20,7 @@ export async function auditSchema(database: Database): Promise<Finding[]> {
       const problem = !should ? "added" : !is ? "missing" : "changed";
       return should?.sql === is?.sql && should?.kind === is?.kind
         ? []
-        : [{ kind, name, problem, columns: [] }];
+        : [{ kind, name, problem, columns: [], now: is ? [is.sql] : [] }];
     });
   } finally {
     fresh.close();

@@ -20,6 +20,8 @@ export interface Finding {
   problem: "changed" | "missing" | "added";
   /** The columns that were changed; `rows` for those of a batch plan. */
   columns: string[];
+  /** What is there now: the values of these columns, or all of what was added. */
+  now: (string | null)[];
 }
 
 /** Compares every table with the events; the events themselves are checked by the chain. */
@@ -42,13 +44,16 @@ function* auditOperations(database: Database): Iterable<Finding> {
   for (const { columns, events } of operationsIn(database)) {
     const name = columns.id ?? "";
     const replayed = replay(events);
-    if (!replayed) yield { kind: "operation", name, problem: "added", columns: [] };
-    else {
+    if (!replayed) {
+      const now = Object.values(columns);
+      yield { kind: "operation", name, problem: "added", columns: [], now };
+    } else {
       const changed = differences(replayed.columns, columns).filter(
         (column) => !replayed.mayDiffer(column, columns),
       );
+      const now = changed.map((column) => columns[column] ?? null);
       if (changed.length > 0)
-        yield { kind: "operation", name, problem: "changed", columns: changed };
+        yield { kind: "operation", name, problem: "changed", columns: changed, now };
     }
   }
   const lost = database.prepare(
@@ -56,7 +61,7 @@ function* auditOperations(database: Database): Iterable<Finding> {
      WHERE operation IS NOT NULL AND operation NOT IN (SELECT number FROM operations) LIMIT ${pageSize}`,
   );
   for (const { operation } of lost.all())
-    yield { kind: "operation", name: String(operation), problem: "missing", columns: [] };
+    yield { kind: "operation", name: String(operation), problem: "missing", columns: [], now: [] };
 }
 
 interface OperationWithEvents {
@@ -116,16 +121,21 @@ function* auditRecorded(
     const name = nameOf(row);
     const recorded = told.get(keyOf(row));
     told.delete(keyOf(row));
-    if (!recorded) yield { kind, name, problem: "added", columns: [] };
+    if (!recorded) yield { kind, name, problem: "added", columns: [], now: Object.values(row) };
     else {
       const changed = differences(recorded.row, row);
-      if (recorded.rows !== undefined && recorded.rows !== digestOfRows(database, numberOf(found)))
+      const now = changed.map((column) => row[column] ?? null);
+      const rows =
+        recorded.rows === undefined ? undefined : digestOfRows(database, numberOf(found));
+      if (rows !== undefined && rows !== recorded.rows) {
         changed.push("rows");
-      if (changed.length > 0) yield { kind, name, problem: "changed", columns: changed };
+        now.push(rows);
+      }
+      if (changed.length > 0) yield { kind, name, problem: "changed", columns: changed, now };
     }
   }
   for (const { row } of told.values())
-    yield { kind, name: nameOf(row), problem: "missing", columns: [] };
+    yield { kind, name: nameOf(row), problem: "missing", columns: [], now: [] };
 }
 
 function recordedIn(data: string): { row: Columns; rows: string | undefined } | undefined {
@@ -156,9 +166,12 @@ function keyOf({ number, environment, key_hash: key }: Columns): string {
 
 function* auditCallbacks(database: Database): Iterable<Finding> {
   const all = `SELECT * FROM callbacks WHERE number > ? ORDER BY number LIMIT ${pageSize}`;
-  for (const row of pagesOf(database, all))
-    if (row.row_digest !== rowDigestOf(row))
-      yield { kind: "callback", name: String(row.number), problem: "changed", columns: [] };
+  for (const row of pagesOf(database, all)) {
+    const now = rowDigestOf(row);
+    const name = String(row.number);
+    if (row.row_digest !== now)
+      yield { kind: "callback", name, problem: "changed", columns: [], now: [now] };
+  }
 }
 
 /** Memory does not grow with the ledger. */

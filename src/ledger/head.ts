@@ -14,9 +14,8 @@ export interface Head {
 
 /** What is stored outside the ledger. Unreadable: torn, or not by lenden; it proves nothing then. */
 export type StoredHead =
-  | { kind: "head"; head: Head }
-  | { kind: "missing" }
-  | { kind: "unreadable" };
+  /** `isModified`: `ledger check` found modified rows that no user accepted. */
+  { kind: "head"; head: Head; isModified: boolean } | { kind: "missing" } | { kind: "unreadable" };
 
 /** The file of a ledger's head. Several ledgers may share a config directory. */
 export function headPath(configFolder: string, ledger: string): string {
@@ -29,7 +28,7 @@ export function readHead(path: string): StoredHead {
   try {
     const found: unknown = JSON.parse(readFileSync(path, "utf8"));
     const head = headIn(found);
-    return head ? { kind: "head", head } : { kind: "unreadable" };
+    return head ? { kind: "head", head, isModified: isModifiedIn(found) } : { kind: "unreadable" };
   } catch (error) {
     return { kind: errorCode(error) === "ENOENT" ? "missing" : "unreadable" };
   }
@@ -41,11 +40,13 @@ export function readHead(path: string): StoredHead {
  *
  * @throws the system's error
  */
-export function writeHead(path: string, { number, hash }: Head): void {
+export function writeHead(path: string, { number, hash }: Head, isModified = false): void {
   const draft = `${path}.${randomUUID()}.new`;
   makeFolder(dirname(path), 0o700);
   try {
-    writeFileSync(draft, JSON.stringify({ number: String(number), hash }), { mode: 0o600 });
+    const modified = isModified ? { modified: true } : {};
+    const text = JSON.stringify({ number: String(number), hash, ...modified });
+    writeFileSync(draft, text, { mode: 0o600 });
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
@@ -79,7 +80,7 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
       const stored = readHead(path);
       if (!head || (stored.kind === "head" && stored.head.number >= head.number)) return;
       if (stored.kind === "head" && !containsHead(database, stored.head)) return;
-      writeHead(path, head);
+      writeHead(path, head, stored.kind === "head" && stored.isModified);
     } catch {
       // The next run stores it: the ledger may be ahead of its head.
     }
@@ -89,10 +90,15 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
     committed: (): void => {
       if (Math.abs(now() - storedAtMs) >= storedEveryMs) store();
     },
-    /** @throws Failure `internal` if the ledger does not contain its head; nothing was sent */
-    assertContained: (): void => {
+    /**
+     * @throws Failure `internal` if the ledger does not contain its head, or if `ledger check` found it
+     * modified; nothing was sent
+     */
+    assertAccepted: (): void => {
       const stored = readHead(path);
-      if (stored.kind === "head" && !containsHead(database, stored.head)) throw notContained();
+      if (stored.kind !== "head") return;
+      if (!containsHead(database, stored.head)) throw notContained();
+      if (stored.isModified) throw modified();
     },
   };
 }
@@ -124,6 +130,20 @@ function notContained(): Failure {
       hint: "Put the newest ledger back; without it, lenden can pay twice. To accept the ledger as it is, run 'lenden ledger check --accept'.",
     },
   );
+}
+
+function modified(): Failure {
+  return new Failure(
+    "internal",
+    "Cannot use the ledger to send: 'lenden ledger check' found that it was modified. Nothing was sent.",
+    {
+      hint: "Restore it from a backup; a modified ledger can pay twice. To accept it as it is, run 'lenden ledger check --accept'.",
+    },
+  );
+}
+
+function isModifiedIn(found: unknown): boolean {
+  return typeof found === "object" && found !== null && "modified" in found;
 }
 
 function headIn(found: unknown): Head | undefined {

@@ -12,6 +12,8 @@ export interface Health {
   uncertainCount: number;
   /** Whether the newest event that was stored outside of it is in it. */
   containsHead: boolean;
+  /** Whether `ledger check` found modified rows that no user accepted. */
+  isModified: boolean;
   /** The size of its file, in bytes. */
   bytes: number;
 }
@@ -33,10 +35,12 @@ export async function checkHealth(path: string, head: string): Promise<Health | 
     rejectWithoutTables(database, path);
     const faults = faultsIn(database);
     const { size: bytes } = statSync(path);
-    if (faults.length > 0) return { faults, uncertainCount: 0, containsHead: true, bytes };
     const stored = readHead(head);
+    const isModified = stored.kind === "head" && stored.isModified;
+    const seen = { faults, isModified, bytes };
+    if (faults.length > 0) return { ...seen, uncertainCount: 0, containsHead: true };
     const isContained = stored.kind !== "head" || containsHead(database, stored.head);
-    return { faults, uncertainCount: countUncertain(), containsHead: isContained, bytes };
+    return { ...seen, uncertainCount: countUncertain(), containsHead: isContained };
   } finally {
     database.close();
   }

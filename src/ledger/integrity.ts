@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Database } from "../sqlite/database.ts";
 import { type Acceptance, lastAcceptance } from "./acceptance.ts";
 import { auditRows, type Finding } from "./audit.ts";
@@ -56,4 +57,16 @@ function first<Item>(items: Iterable<Item>, most: number): Item[] {
 
 export function isIntact({ brokenAt, modified, damage }: Integrity): boolean {
   return brokenAt === null && modified.length === 0 && damage.length === 0;
+}
+
+/** What a user accepts who accepts a modified ledger: exactly this, and nothing that is modified later. */
+export function findingsDigest({ brokenAt, modified, damage }: Integrity): string {
+  return createHash("sha256")
+    .update(JSON.stringify([brokenAt, modified, damage]))
+    .digest("hex");
+}
+
+/** True if the ledger is as its events tell, or as a user accepted it. */
+export function isAccepted(integrity: Integrity): boolean {
+  return isIntact(integrity) || integrity.accepted?.findings === findingsDigest(integrity);
 }

@@ -3,8 +3,16 @@ import type { LedgerCheck, LedgerMaintenance, UnacceptedLedger } from "../frame/
 import type { Host } from "../host.ts";
 import { type Acceptance, recordAcceptance } from "../ledger/acceptance.ts";
 import { hasTables, ledgerFileState, rejectWithoutTables } from "../ledger/file-state.ts";
-import { containsHead, type Head, headOf, headPath, readHead, writeHead } from "../ledger/head.ts";
-import { integrityOf, isIntact } from "../ledger/integrity.ts";
+import {
+  containsHead,
+  type Head,
+  headOf,
+  headPath,
+  readHead,
+  type StoredHead,
+  writeHead,
+} from "../ledger/head.ts";
+import { findingsDigest, integrityOf, isAccepted } from "../ledger/integrity.ts";
 import { migrate } from "../ledger/schema.ts";
 import type { Database } from "../sqlite/database.ts";
 import { openDatabase } from "../sqlite/open.ts";
@@ -45,7 +53,24 @@ async function checkLedger(database: Database, headFile: string): Promise<Ledger
   const isContained = stored.kind !== "head" || containsHead(database, stored.head);
   const head = stored.kind !== "head" ? stored.kind : isContained ? "contained" : "not-contained";
   const lacksLog = database.readOnly?.lacksLog === true;
-  return { holds: isContained && isIntact(integrity), ...integrity, head, lacksLog };
+  const isModified = !isAccepted(integrity);
+  storeFinding(database, { headFile, stored, isModified });
+  return { holds: isContained && !isModified, ...integrity, head, lacksLog };
+}
+
+/** Only a check of the whole ledger finds modified rows; a command that sends reads it beside the head. */
+function storeFinding(
+  database: Database,
+  { headFile, stored, isModified }: { headFile: string; stored: StoredHead; isModified: boolean },
+): void {
+  const wasModified = stored.kind === "head" && stored.isModified;
+  const head = stored.kind === "head" ? stored.head : headOf(database);
+  if (!head || wasModified === isModified) return;
+  try {
+    writeHead(headFile, head, isModified);
+  } catch {
+    // The check itself reports what it found.
+  }
 }
 
 /** What is wrong with the ledger as a file; undefined if nothing is, or if it is yet to be created. */
@@ -55,7 +80,7 @@ async function unacceptedLedger(host: Host, path: string): Promise<UnacceptedLed
   if (kind === "new") return undefined;
   const by = { at: new Date(host.now()).toISOString(), user: host.user };
   if (kind === "present" && (await withDatabase(path, hasTables)))
-    return inLedger(path, (database) => divergedLedger(database, { path, headFile, by }));
+    return inLedger(path, (database) => unacceptedContent(database, { path, headFile, by }));
   const state = kind === "missing" ? "missing" : "empty";
   return {
     ...{ path, state, newest: null },
@@ -74,26 +99,37 @@ interface Diverged {
   by: Pick<Acceptance, "at" | "user">;
 }
 
-/** A ledger that does not contain its stored head. */
-function divergedLedger(
+/** A ledger that does not contain its stored head, or whose rows are not as its events tell. */
+async function unacceptedContent(
   database: Database,
   { path, headFile, by }: Diverged,
-): UnacceptedLedger | undefined {
-  const stored = readHead(headFile);
-  if (stored.kind !== "head" || containsHead(database, stored.head)) return undefined;
+): Promise<UnacceptedLedger | undefined> {
   const newest = headOf(database);
-  const state = (newest?.number ?? 0n) < stored.head.number ? "truncated" : "replaced";
+  const found = divergence(readHead(headFile), newest, database) ?? (await modification(database));
+  if (!found) return undefined;
   return {
-    ...{ path, state, newest: newest?.hash ?? null },
+    ...{ path, state: found.state, newest: newest?.hash ?? null },
     accept: () =>
       withDatabase(path, (opened) => {
         opened.transaction(() => {
           if (headOf(opened)?.hash !== newest?.hash) throw changedMeanwhile(path);
-          recordAcceptance(opened, { ...by, state, stored: stored.head });
+          recordAcceptance(opened, { ...by, ...found });
         });
         storeHead(opened, headFile);
       }),
   };
+}
+
+function divergence(stored: StoredHead, newest: Head | undefined, database: Database) {
+  if (stored.kind !== "head" || containsHead(database, stored.head)) return undefined;
+  const isShorter = (newest?.number ?? 0n) < stored.head.number;
+  return { state: isShorter ? "truncated" : "replaced", stored: stored.head } as const;
+}
+
+async function modification(database: Database) {
+  const integrity = await integrityOf(database);
+  if (isAccepted(integrity)) return undefined;
+  return { state: "modified", findings: findingsDigest(integrity) } as const;
 }
 
 /** From here on, the ledger has to contain the event of the acceptance. */

@@ -61,7 +61,7 @@ export async function openAccountLedger(
   // Each command that sends something needs the lock first, and no other command does.
   let isChecked = false;
   const ownLock = (): string => {
-    if (!isChecked) keeper?.assertContained();
+    if (!isChecked) keeper?.assertAccepted();
     isChecked = true;
     return presence.own();
   };

@@ -9,7 +9,7 @@ export const ledgerCheck = defineCommand({
   name: "ledger check",
   summary: "Verify that the ledger was not modified",
   details:
-    "Each event's hash covers the event before it, and all tables must be as the events tell. The newest event is also stored in the config directory, so that a truncated, rolled back or replaced ledger is detected. Nothing is sent then, or with an empty or missing ledger, until you restore it or accept it with --accept.",
+    "Each event's hash covers the event before it, and all tables must be as the events tell. The newest event is also stored in the config directory, so that a truncated, rolled back or replaced ledger is detected. Nothing is sent then, after a check that found modified rows, or with an empty or missing ledger, until you restore it or accept it with --accept.",
   examples: [
     { line: "lenden ledger check", says: "exit 0 if the ledger is intact" },
     { line: "lenden ledger check --accept", says: "accept a ledger that was lost or rolled back" },
@@ -32,7 +32,7 @@ export const ledgerCheck = defineCommand({
     };
   },
   view: (checked) =>
-    card(checked.holds ? "The ledger is intact" : "The ledger is not intact", "", [
+    card(titleOf(checked), "", [
       field("events", "Verified events", text(checked.events)),
       field("brokenAt", "Modified event", text(checked.brokenAt)),
       field("modified", "Modified", text(checked.modified.map(findingText).join("; ") || null)),
@@ -46,6 +46,17 @@ export const ledgerCheck = defineCommand({
     ]),
   ending: ({ holds }) => (holds ? undefined : "internal"),
 });
+
+function titleOf({
+  holds,
+  brokenAt,
+  modified,
+  damage,
+}: Pick<LedgerCheck, "holds" | "brokenAt" | "modified" | "damage">) {
+  if (!holds) return "The ledger is not intact";
+  const isAsRecorded = brokenAt === null && modified.length === 0 && damage.length === 0;
+  return isAsRecorded ? "The ledger is intact" : "The ledger is as it was accepted";
+}
 
 const headTexts: Record<LedgerCheck["head"], string> = {
   contained: "in the ledger",
@@ -79,7 +90,7 @@ async function acceptLedger(hash: string | undefined, context: Context): Promise
     rows: [
       ["Ledger", `${ledger.path} ${stateTexts[ledger.state]}`],
       ...(ledger.newest === null ? [] : [["Newest event", ledger.newest] as [string, string]]),
-      ["Effect", "lenden forgets earlier payouts and refunds, and could send them again"],
+      ["Effect", "lenden may not know earlier payouts and refunds, and could send them again"],
     ],
     alwaysAsked: true,
     ofAllAccounts: true,
@@ -98,6 +109,7 @@ const stateTexts: Record<UnacceptedLedger["state"], string> = {
   missing: "is missing",
   truncated: "was truncated or rolled back to an older copy",
   replaced: "was replaced by another ledger",
+  modified: "was modified",
 };
 
 function otherHash({ newest }: UnacceptedLedger) {

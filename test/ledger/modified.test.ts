@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { openMerchant, payoutOf } from "../merchant.ts";
+
+/** A ledger in which an accepted payout was made to look as if it had never been sent. */
+async function modifiedLedger() {
+  const merchant = await openMerchant();
+  await merchant.id(payoutOf("FIRST"));
+  const setState = (state: string, phase: string) =>
+    merchant.inLedger((ledger) =>
+      ledger.exec(`UPDATE operations SET state = '${state}', phase = '${phase}'`),
+    );
+  await setState("NOT_SENT", "free");
+  const checked = await merchant.lenden(["ledger", "check", "--json"]);
+  return { merchant, setState, checked, hash: String(JSON.parse(checked.stdout).newest.hash) };
+}
+
+describe("after a check that found a modified row", () => {
+  test("nothing is sent until a user accepts the ledger", async () => {
+    const { merchant, checked, hash } = await modifiedLedger();
+    expect(checked.code).toBe(1);
+
+    const rejected = await merchant.lenden(payoutOf("SECOND"));
+
+    expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringContaining("--accept")]);
+    expect(rejected.stderr).toContain("Nothing was sent.");
+    expect(await merchant.lenden(["doctor"])).toMatchObject({
+      stdout: expect.stringContaining("was modified"),
+    });
+    const accept = ["ledger", "check", "--accept-hash", hash, "--yes"];
+    expect(await merchant.lenden(accept)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("as it was accepted"),
+    });
+    expect(await merchant.lenden(payoutOf("SECOND"))).toMatchObject({ code: 0 });
+    expect(await merchant.json(["ledger", "check"])).toMatchObject({
+      holds: true,
+      accepted: { state: "modified" },
+    });
+    expect(await merchant.books("payouts")).toHaveLength(2);
+  });
+
+  test("what is modified later has to be accepted again", async () => {
+    const { merchant, setState, hash } = await modifiedLedger();
+    await merchant.lenden(["ledger", "check", "--accept-hash", hash, "--yes"]);
+
+    await setState("REFUSED", "retired");
+
+    expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 1 });
+    expect(await merchant.lenden(payoutOf("SECOND"))).toMatchObject({ code: 1 });
+    expect(await merchant.books("payouts")).toHaveLength(1);
+  });
+
+  test("a ledger that was put right sends after the next check", async () => {
+    const { merchant, setState } = await modifiedLedger();
+
+    await setState("CONFIRMED", "live");
+
+    expect(await merchant.lenden(payoutOf("SECOND"))).toMatchObject({ code: 1 });
+    expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
+    expect(await merchant.lenden(payoutOf("SECOND"))).toMatchObject({ code: 0 });
+    expect(await merchant.lenden(payoutOf("FIRST"))).toMatchObject({ code: 0 });
+    expect(await merchant.books("payouts")).toHaveLength(2);
+  });
+});
