@@ -9,8 +9,8 @@ import { makePrivateFile } from "./private-file.ts";
 /**
  * Opens a file (made with mode 0600, never through a symbolic link) or `:memory:`. Uses Node's own
  * SQLite from 22.13 on and the optional package `libsql` before; both read each other's files.
- * A file that this process may not write is opened to be read. Fails as `internal` when the file cannot be
- * used.
+ * A file that this process may not write, or whose disk is full, is opened to be read. Fails as `internal`
+ * when the file cannot be used.
  */
 export async function openDatabase(path: string): Promise<Database> {
   const open = await loadEngine();
@@ -20,10 +20,22 @@ export async function openDatabase(path: string): Promise<Database> {
   }
   return opened(path, async () => {
     const engine = open(path);
-    engine.exec(`${settings}; PRAGMA wal_autocheckpoint = 2000`);
-    if (path !== ":memory:") await makeDurable(engine);
+    try {
+      engine.exec(`${settings}; PRAGMA wal_autocheckpoint = 2000`);
+      if (path !== ":memory:") await makeDurable(engine);
+    } catch (error) {
+      engine.close();
+      if (!hasNoRoom(path, error)) throw error;
+      return readOnly(path, open, "there is no room on its disk");
+    }
     return { ...engine, ...transactionsOn(engine), ...locksWith(open) };
   });
+}
+
+/** True for a file with content beside which SQLite can create no log. */
+function hasNoRoom(path: string, error: unknown): boolean {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return size > 0 && /disk is full|disk I\/O error|unable to open/.test(String(error));
 }
 
 /**
@@ -74,41 +86,41 @@ function isWritable(path: string): boolean {
 }
 
 /** With the log of a process that writes it, if there is one that can be read. */
-function readOnly(path: string, open: OpenEngine): Database {
+function readOnly(path: string, open: OpenEngine, why = "it is read-only"): Database {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   const engine = open(path);
   try {
     engine.exec(`${settings}; PRAGMA query_only = ON`);
     engine.prepare("SELECT count(*) FROM sqlite_schema").all();
-    return reading(path, engine, { open, lacksLog: false });
+    return reading(path, engine, { open, why });
   } catch {
     engine.close();
-    return { ...unchanging(path, open), readOnly: { lacksLog: (log?.size ?? 0) > 0 } };
+    return { ...unchanging(path, open, why), readOnly: { lacksLog: (log?.size ?? 0) > 0 } };
   }
 }
 
-function unchanging(path: string, open: OpenEngine): Database {
+function unchanging(path: string, open: OpenEngine, why = "it is read-only"): Database {
   const url = new URL("file:///");
   url.pathname = path.replaceAll("%", "%25");
   url.search = "immutable=1";
   const engine = open(url.href);
   engine.exec(settings);
-  return reading(path, engine, { open, lacksLog: false });
+  return reading(path, engine, { open, why });
 }
 
 function reading(
   path: string,
   engine: Engine,
-  { open, lacksLog }: { open: OpenEngine; lacksLog: boolean },
+  { open, why }: { open: OpenEngine; why: string },
 ): Database {
   return {
     ...engine,
     ...locksWith(open),
-    readOnly: { lacksLog },
+    readOnly: { lacksLog: false },
     transactionCount: () => 0,
     transaction: () => {
-      throw new Failure("internal", `Cannot write ${path}: it is read-only. Nothing was sent.`, {
-        hint: "Make the file and its directory writable, then run the same command again.",
+      throw new Failure("internal", `Cannot write ${path}: ${why}. Nothing was sent.`, {
+        hint: "Make the file and its directory writable, with room on the disk, then run the same command again.",
       });
     },
   };

@@ -132,6 +132,25 @@ test.skipIf(!canMount)(
   },
 );
 
+test.skipIf(!canMount)("a ledger on a full disk can be read, and nothing is sent", async () => {
+  const { env, folder } = await onSmallDisk();
+  expect(await built(payoutOf("FULL"), { env })).toMatchObject({ code: 0 });
+  fill(folder);
+  for (const line of [
+    ["ledger", "list", "--json"],
+    ["ledger", "show", "FULL", "--json"],
+  ])
+    expect(await built(line, { env })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("FULL"),
+    });
+  expect(await built(["ledger", "check"], { env })).toMatchObject({ code: 0 });
+  expect(await built(payoutOf("OTHER"), { env })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/there is no room on its disk\. Nothing was sent/),
+  });
+});
+
 (canMount ? test : test.skip)(
   "P7: a disk that is full when the intent is written: the sentence names the ledger",
   async () => {
