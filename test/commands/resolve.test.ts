@@ -156,12 +156,12 @@ test("--created and --not-created need an operation, and cannot be used together
     ["--not-created"],
     ["--created", made],
     [operation, "--created", made, "--not-created"],
-    ["NOBODY"],
   ])
     expect(await merchant.lenden(["ledger", "resolve", ...line])).toMatchObject({
       code: 2,
       stdout: "",
     });
+  expect(await merchant.lenden(["ledger", "resolve", "UNKNOWN"])).toMatchObject({ code: 9 });
 });
 
 /** A payout that the API can tell about, and a payment that only the dashboard shows. */

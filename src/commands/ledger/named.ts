@@ -1,4 +1,4 @@
-import { usage } from "../../failure.ts";
+import { Failure } from "../../failure.ts";
 import type { Ledger, Operation } from "../../frame/context.ts";
 import { placeIn } from "../../frame/place.ts";
 
@@ -8,8 +8,9 @@ export function operationNamed(name: string, ledger: Ledger): Operation {
   const found =
     place === undefined ? (ledger.find(name) ?? ledger.findElsewhere(name)) : ledger.latest(place);
   if (found) return found;
-  throw usage(
-    [`The ledger has no operation ${JSON.stringify(name)} of this account.`],
-    "To list them, run 'lenden ledger list'.",
+  throw new Failure(
+    "not-found",
+    `The ledger has no operation ${JSON.stringify(name)} of this account.`,
+    { hint: "To list them, run 'lenden ledger list'." },
   );
 }

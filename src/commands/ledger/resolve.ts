@@ -40,7 +40,7 @@ export const ledgerResolve = defineCommand({
     notCreated: flag.toggle("--not-created", "It was not created, as the dashboard shows"),
   },
   finishes: true,
-  exits: ["access", "conflict", "unreachable", "uncertain"],
+  exits: ["access", "conflict", "not-found", "unreachable", "uncertain"],
   async run({ operation: name, created, notCreated }, context) {
     if ((created || notCreated) && name === undefined)
       throw usage(

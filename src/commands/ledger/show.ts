@@ -23,7 +23,7 @@ export const ledgerShow = defineCommand({
       "operation",
     ),
   },
-  exits: ["access"],
+  exits: ["access", "not-found"],
   async run({ operation: name }, context) {
     const ledger = await context.records();
     const operation = operationNamed(name, ledger);

@@ -23,7 +23,7 @@ export const batchCancel = defineCommand({
     { line: "lenden payout batch cancel @last --yes", says: "the newest batch" },
   ],
   arguments: { batch: batchArgument },
-  exits: ["refused", "access", "locked"],
+  exits: ["refused", "access", "locked", "not-found"],
   async run({ batch: name }, context): Promise<BatchStanding> {
     const ledger = await context.ledger();
     const batch = await batchNamed(name, ledger);

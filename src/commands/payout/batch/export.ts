@@ -42,7 +42,7 @@ export const batchExport = defineCommand({
   format: "csv",
   list: true,
   patient: true,
-  exits: ["access"],
+  exits: ["access", "not-found"],
   async *run({ batch: name, only, exact }, context) {
     const ledger = await context.records();
     const batch = await batchNamed(name, ledger);

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { usage } from "../../../failure.ts";
+import { Failure, usage } from "../../../failure.ts";
 import { readWord } from "../../../frame/common-flags.ts";
 import type { Batch, Ledger } from "../../../frame/context.ts";
 import { argument } from "../../../frame/flag.ts";
@@ -17,7 +17,7 @@ export const batchArgument = argument.required(
  * The batch with the rows of a file, with this ID or name, or among the newest.
  *
  * @param byLines whether the command line names rows by their lines in the file
- * @throws Failure `usage` for a file with other rows than the batch of its name, and by lines for one that is
+ * @throws Failure `not-found` if there is none; `usage` for a file with other rows than the batch of its name, and by lines for one that is
  * not the planned file byte for byte
  */
 export async function batchNamed(name: string, ledger: Ledger, byLines = false): Promise<Batch> {
@@ -26,9 +26,12 @@ export async function batchNamed(name: string, ledger: Ledger, byLines = false):
   const found =
     place === undefined ? await named(name, ledger, byLines) : batches.list(place)[place - 1];
   if (found?.plan) return found;
-  throw usage(
-    [`The ledger has no batch ${JSON.stringify(name)} of this account.`],
-    "'lenden payout batch list' shows those that there are; 'lenden payout batch send <file>' makes one.",
+  throw new Failure(
+    "not-found",
+    `The ledger has no batch ${JSON.stringify(name)} of this account.`,
+    {
+      hint: "To list them, run 'lenden payout batch list'; 'lenden payout batch send <file>' creates one.",
+    },
   );
 }
 

@@ -39,7 +39,7 @@ export const batchResolve = defineCommand({
     ),
   },
   finishes: true,
-  exits: ["access", "conflict", "locked", "uncertain"],
+  exits: ["access", "conflict", "locked", "not-found", "uncertain"],
   async run({ batch: name, notCreated, rows: lines }, context): Promise<Resolved[]> {
     if (!notCreated) throw withoutFinding(name);
     const ledger = await context.ledger();

@@ -41,7 +41,7 @@ export const batchStatus = defineCommand({
     ...waitFlags,
   },
   patient: true,
-  exits: ["access", "conflict", "mixed", "pending", "unreachable", "uncertain"],
+  exits: ["access", "conflict", "mixed", "pending", "not-found", "unreachable", "uncertain"],
   async run(input, context): Promise<Seen> {
     const isRefreshed = input.refresh || input.wait;
     const ledger = await (isRefreshed ? context.ledger() : context.records());
