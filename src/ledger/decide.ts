@@ -130,10 +130,10 @@ function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): 
     .filter((one) => isPaymentTwice(intent, one, facts))
     .sort(unresolvedThenNewest);
   const [first] = earlier;
-  if (!first || onDuplicate === "send") return { earlier: first };
   const elsewhere = earlier.find(
     (one) => one.reference === intent.reference && one.account !== account,
   );
+  if (!first || onDuplicate === "send") return { earlier: elsewhere ?? first };
   if (elsewhere) return { kind: "duplicate", earlier: elsewhere };
   return onDuplicate === "reject" || isUnresolved(first)
     ? { kind: "duplicate", earlier: first }

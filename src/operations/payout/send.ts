@@ -40,9 +40,11 @@ export async function sendPayout(
   checkClock(world);
   const { claim, earlier } = await claimReference(order, how, world);
   const { kind, operation } = claim;
-  return kind === "finished"
-    ? { payout: await knownPayout(order, operation, world), existing: true }
-    : { ...(await sendClaimed(order, { kind, operation }, world)), earlier };
+  if (kind === "finished")
+    return { payout: await knownPayout(order, operation, world), existing: true };
+  const { payout, existing } = await sendClaimed(order, { kind, operation }, world);
+  const isEarlier = payout.payoutId === earlier?.remoteId;
+  return { payout, existing: existing || isEarlier, earlier };
 }
 
 /**
@@ -72,10 +74,7 @@ function sendClaimed(order: PayoutOrder, claim: Claimed, world: World): Promise<
     // What this ledger asks for the first time is new, unless it is certain that it is not.
     const isNew = claim.kind === "new" && created.status === "Processing";
     const { payoutId: remoteId } = created;
-    const ofAnother = (await world.ledger()).findElsewhere(remoteId);
-    const existing =
-      ofAnother !== undefined ||
-      isOlder(createdAt, isNew ? firstMs - surelyOlderMs : firstMs, world);
+    const existing = isOlder(createdAt, isNew ? firstMs - surelyOlderMs : firstMs, world);
     const { status } = payout;
     return { result: { payout, existing }, remoteId, status, note: noteOf(existing, createdAt) };
   });

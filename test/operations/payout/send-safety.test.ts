@@ -180,7 +180,7 @@ test.each([
 });
 
 test("P21: a ledger that fails at the end leaves doubt, and the next run settles it", async () => {
-  const place = await stage({ diskErrors: [21] });
+  const place = await stage({ diskErrors: [20] });
   const first = await payout(order, place);
   expect(first.ended).toMatchObject({ code: 75 });
   expect(first.ended.says).toContain("INV-1 (CONFIRMED, PO1)");
