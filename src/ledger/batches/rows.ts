@@ -72,7 +72,7 @@ export function openBatchRows(database: Database) {
 const joined = `FROM batch_rows r CROSS JOIN batches b ON b.number = r.batch
   LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference
     AND (b.cancelled_at IS NULL OR o.batch IS NULL OR o.batch = b.number
-      OR ${openedAt} <= b.created_at) WHERE r.batch = ?`;
+      OR ${openedAt} <= b.cancelled_at) WHERE r.batch = ?`;
 
 // A reference that was used for another payout says nothing of this one, but that it cannot be sent.
 const isOwn = samePayoutInSql;
