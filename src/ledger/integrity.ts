@@ -25,15 +25,28 @@ export interface Integrity {
 
 /** Reads a whole ledger of the newest schema, and changes nothing in it. */
 export async function integrityOf(database: Database): Promise<Integrity> {
-  const { events, brokenAt, findings } = verifyEvents(database);
-  return {
-    events,
-    brokenAt,
-    modified: [...findings, ...(await auditSchema(database))],
-    damage: faultsIn(database),
-    accepted: lastAcceptance(database),
-    newest: headOf(database),
-  };
+  const schema = await auditSchema(database);
+  return inSnapshot(database, () => {
+    const { events, brokenAt, findings } = verifyEvents(database);
+    return {
+      events,
+      brokenAt,
+      modified: [...findings, ...schema],
+      damage: faultsIn(database),
+      accepted: lastAcceptance(database),
+      newest: headOf(database),
+    };
+  });
+}
+
+/** Other processes may write meanwhile. */
+function inSnapshot<Result>(database: Database, read: () => Result): Result {
+  database.exec("BEGIN");
+  try {
+    return read();
+  } finally {
+    database.exec("COMMIT");
+  }
 }
 
 /** How many events follow each other, the first that does not, and what is not as they tell. */
@@ -69,4 +82,9 @@ export function findingsDigest({ brokenAt, modified, damage }: Integrity): strin
 /** True if the ledger is as its events tell, or as a user accepted it. */
 export function isAccepted(integrity: Integrity): boolean {
   return isIntact(integrity) || integrity.accepted?.findings === findingsDigest(integrity);
+}
+
+/** False if there may be more to find: after a broken event, or after as many findings as are kept. */
+export function isComplete({ brokenAt, modified, damage }: Integrity): boolean {
+  return brokenAt === null && damage.length === 0 && modified.length < mostFindings;
 }

@@ -7,7 +7,7 @@ import type { LedgerContent, LedgerRestore } from "../frame/context.ts";
 import type { Host } from "../host.ts";
 import { hasTables } from "../ledger/file-state.ts";
 import { containsHead, headOf, headPath, readHead, writeHead } from "../ledger/head.ts";
-import { type Integrity, integrityOf, isIntact } from "../ledger/integrity.ts";
+import { type Integrity, integrityOf, isAccepted } from "../ledger/integrity.ts";
 import { migrate } from "../ledger/schema.ts";
 import type { Database } from "../sqlite/database.ts";
 import { openDatabase, openUnchanging, openUnshared } from "../sqlite/open.ts";
@@ -112,7 +112,7 @@ async function checkedContent(draft: string, file: string): Promise<LedgerConten
     return await closing(openUnshared(draft), async (database) => {
       migrate(database);
       const integrity = await integrityOf(database);
-      if (!isIntact(integrity)) throw modified(file, integrity);
+      if (!isAccepted(integrity)) throw modified(file, integrity);
       return contentOf(database);
     });
   } catch (cause) {

@@ -12,7 +12,13 @@ import {
   type StoredHead,
   writeHead,
 } from "../ledger/head.ts";
-import { findingsDigest, integrityOf, isAccepted } from "../ledger/integrity.ts";
+import {
+  findingsDigest,
+  integrityOf,
+  isAccepted,
+  isComplete,
+  isIntact,
+} from "../ledger/integrity.ts";
 import { migrate } from "../ledger/schema.ts";
 import type { Database } from "../sqlite/database.ts";
 import { openDatabase } from "../sqlite/open.ts";
@@ -54,15 +60,14 @@ async function checkLedger(database: Database, headFile: string): Promise<Ledger
   const head = stored.kind !== "head" ? stored.kind : isContained ? "contained" : "not-contained";
   const lacksLog = database.readOnly?.lacksLog === true;
   const isModified = !isAccepted(integrity);
-  storeFinding(database, { headFile, stored, isModified });
-  return { holds: isContained && !isModified, ...integrity, head, lacksLog };
+  storeFinding(database, headFile, isModified);
+  const holds = isContained && !isModified && (isIntact(integrity) || isComplete(integrity));
+  return { holds, ...integrity, head, lacksLog };
 }
 
 /** Only a check of the whole ledger finds modified rows; a command that sends reads it beside the head. */
-function storeFinding(
-  database: Database,
-  { headFile, stored, isModified }: { headFile: string; stored: StoredHead; isModified: boolean },
-): void {
+function storeFinding(database: Database, headFile: string, isModified: boolean): void {
+  const stored = readHead(headFile);
   const wasModified = stored.kind === "head" && stored.isModified;
   const head = stored.kind === "head" ? stored.head : headOf(database);
   if (!head || wasModified === isModified) return;

@@ -1,9 +1,11 @@
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openMerchant, payoutOf } from "../merchant.ts";
+import { type Merchant, openMerchant, openMerchantApart, payoutOf } from "../merchant.ts";
+import { scratchFolder } from "../run.ts";
 
 /** A ledger in which an accepted payout was made to look as if it had never been sent. */
-async function modifiedLedger() {
-  const merchant = await openMerchant();
+async function modifiedLedger(open: () => Promise<Merchant> = openMerchant) {
+  const merchant = await open();
   await merchant.id(payoutOf("FIRST"));
   const setState = (state: string, phase: string) =>
     merchant.inLedger((ledger) =>
@@ -61,4 +63,28 @@ describe("after a check that found a modified row", () => {
     expect(await merchant.lenden(payoutOf("FIRST"))).toMatchObject({ code: 0 });
     expect(await merchant.books("payouts")).toHaveLength(2);
   });
+});
+
+test("a backup of an accepted ledger can be restored", async () => {
+  const { merchant, hash } = await modifiedLedger(openMerchantApart);
+  await merchant.lenden(["ledger", "check", "--accept-hash", hash, "--yes"]);
+  const backup = join(scratchFolder(), "backup.db");
+  await merchant.lenden(["ledger", "backup", backup]);
+
+  expect(await merchant.lenden(["ledger", "restore", backup, "--yes"])).toMatchObject({ code: 0 });
+});
+
+test("a ledger with a modified event sends once it is accepted, and the check goes on to fail", async () => {
+  const merchant = await openMerchant();
+  await merchant.id(payoutOf("FIRST"));
+  await merchant.inLedger((ledger) =>
+    ledger.exec("UPDATE events SET at = '2020-01-01T00:00:00.000Z' WHERE number = 3"),
+  );
+  const { stdout } = await merchant.lenden(["ledger", "check", "--json"]);
+  const { newest } = JSON.parse(stdout);
+
+  const accept = ["ledger", "check", "--accept-hash", newest.hash, "--yes"];
+  expect(await merchant.lenden(accept)).toMatchObject({ code: 1 });
+
+  expect(await merchant.lenden(payoutOf("SECOND"))).toMatchObject({ code: 0 });
 });

@@ -25,9 +25,13 @@ export const ledgerCheck = defineCommand({
   exits: ["internal", "access"],
   async run({ accept, acceptHash }, context) {
     if (accept || acceptHash !== undefined) await acceptLedger(acceptHash, context);
-    const { newest, ...checked } = await (await context.ledgerMaintenance()).check();
+    const { newest, modified, ...checked } = await (await context.ledgerMaintenance()).check();
     return {
       ...checked,
+      // Without the values, which are recipients and amounts.
+      modified: modified.map(({ kind, name, problem, columns }) => ({
+        ...{ kind, name, problem, columns },
+      })),
       newest: newest ? { number: Number(newest.number), hash: newest.hash } : null,
     };
   },
@@ -47,12 +51,7 @@ export const ledgerCheck = defineCommand({
   ending: ({ holds }) => (holds ? undefined : "internal"),
 });
 
-function titleOf({
-  holds,
-  brokenAt,
-  modified,
-  damage,
-}: Pick<LedgerCheck, "holds" | "brokenAt" | "modified" | "damage">) {
+function titleOf({ holds, brokenAt, modified, damage }: Shown): string {
   if (!holds) return "The ledger is not intact";
   const isAsRecorded = brokenAt === null && modified.length === 0 && damage.length === 0;
   return isAsRecorded ? "The ledger is intact" : "The ledger is as it was accepted";
@@ -69,7 +68,11 @@ function newestText(newest: { number: number; hash: string } | null): string | n
   return newest && `${newest.number}, hash ${newest.hash}`;
 }
 
-type Finding = LedgerCheck["modified"][number];
+type Finding = Omit<LedgerCheck["modified"][number], "now">;
+
+interface Shown extends Pick<LedgerCheck, "holds" | "brokenAt" | "damage"> {
+  modified: Finding[];
+}
 
 /** "operation OP01…: amount_paisa, message"; "trigger x: added". */
 function findingText({ kind, name, problem, columns }: Finding): string {
