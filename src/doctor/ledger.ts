@@ -30,9 +30,9 @@ export async function ledgerHealth({ folders }: Patient["host"]): Promise<Verdic
     );
   }
   if (uncertainCount === 0) return passed(`its file is whole (${size}), and no outcome is unknown`);
-  const operations = uncertainCount === 1 ? "1 operation is" : `${uncertainCount} operations are`;
+  const operations = uncertainCount === 1 ? "1 operation" : `${uncertainCount} operations`;
   return warning(
-    `Its file is whole (${size}), but ${operations} uncertain, or still under way.`,
+    `Its file is whole (${size}), but the outcome of ${operations} is unknown.`,
     "'lenden ledger resolve' settles what can be settled.",
   );
 }

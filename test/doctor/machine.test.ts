@@ -99,7 +99,7 @@ describe("the ledger", () => {
     const { env } = await withDoubt();
     expect((await doctor(env)).of.ledger).toMatchObject({
       state: "warning",
-      says: expect.stringContaining("1 operation is uncertain"),
+      says: expect.stringContaining("the outcome of 1 operation is unknown"),
       todo: expect.stringContaining("lenden ledger resolve"),
     });
     const settled = await lenden(["ledger", "resolve", "@last", "--not-created"], { env });

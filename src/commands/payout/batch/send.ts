@@ -25,7 +25,7 @@ export const batchSend = defineCommand({
   name: "payout batch send",
   summary: "Pay everybody in a file, each row once",
   details:
-    "The whole file is read and checked first: one bad row means that nothing is sent. Then its rows are written into the ledger as a plan, and the file is not read again. The same command again continues where the first one ended, rows in doubt first; no row is paid twice. A refused row does not stop the others; a conflict, a refused key, a failing ledger, five rows in a row without a response, or ten identical rejections in a row do. --dry-run shows the request of the first row.",
+    "The whole file is read and checked first: one bad row means that nothing is sent. Then its rows are written into the ledger as a plan, and the file is not read again. The same command again continues where the first one ended, rows with an unknown outcome first; no row is paid twice. A refused row does not stop the others; a conflict, a refused key, a failing ledger, five rows in a row without a response, or ten identical rejections in a row do. --dry-run shows the request of the first row.",
   examples: [
     {
       line: "lenden payout batch send payroll.csv",
