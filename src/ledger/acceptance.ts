@@ -26,7 +26,7 @@ export function recordAcceptance(
     ...(findings === undefined ? {} : { findings }),
     ...(stored ? { stored: { number: String(stored.number), hash: stored.hash } } : {}),
   });
-  openChain(database).append([{ operation: null, at, event: "accepted", data }]);
+  openChain(database).append({ operation: null, at, event: "accepted", data });
 }
 
 /** The newest acceptance; null in a ledger that never needed one. */

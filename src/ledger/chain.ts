@@ -6,7 +6,7 @@ export interface Event {
   /** Null for what belongs to no operation: an account, a batch plan, an acceptance. */
   operation: bigint | null;
   /** The number of the batch that was planned. */
-  batch?: bigint;
+  batch?: bigint | null;
   /** ISO 8601. */
   at: string;
   event: string;
@@ -22,27 +22,21 @@ export function openChain(database: Database) {
   const newest = database.prepare("SELECT hash FROM events ORDER BY number DESC LIMIT 1");
   const add = database.prepare(
     `INSERT INTO events (operation, batch, at, event, data, commit_id, hash)
-     SELECT CAST(value ->> 0 AS INTEGER), CAST(value ->> 1 AS INTEGER), value ->> 2, value ->> 3,
-       value ->> 4, value ->> 5, value ->> 6
-     FROM json_each(?) ORDER BY key`,
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
   return {
     /** Inside a transaction, or two processes could both follow the same event. */
-    append(events: Event[]): void {
+    append({ operation, batch = null, at, event, data }: Event): void {
       const transaction = database.transactionCount();
       const last = tips.get(database);
       // Inside one transaction no other process can have added an event.
       const own = last?.transaction === transaction ? last : undefined;
       const commitId = own?.commitId ?? randomBytes(12).toString("base64url");
-      let before = own?.hash ?? String(newest.get()?.hash ?? beginning);
-      const linked = events.map(({ at, event, data, ...about }) => {
-        const operation = about.operation === null ? null : String(about.operation);
-        const batch = about.batch === undefined ? null : String(about.batch);
-        before = hashOf({ operation, batch, at, event, data, commitId }, before);
-        return [operation, batch, at, event, data, commitId, before];
-      });
-      add.run(JSON.stringify(linked));
-      tips.set(database, { transaction, commitId, hash: before });
+      const before = own?.hash ?? String(newest.get()?.hash ?? beginning);
+      const ids = { operation: textOf(operation), batch: textOf(batch) };
+      const hash = hashOf({ ...ids, at, event, data, commitId }, before);
+      add.run(operation, batch, at, event, data, commitId, hash);
+      tips.set(database, { transaction, commitId, hash });
     },
 
     /** How many events follow each other, and the first that does not follow from the one before it. */
@@ -59,6 +53,10 @@ export function openChain(database: Database) {
       return { events, brokenAt: null };
     },
   };
+}
+
+function textOf(number: bigint | null): string | null {
+  return number === null ? null : String(number);
 }
 
 /** Of a database, not of a chain: several parts of a run may append to it in one transaction. */

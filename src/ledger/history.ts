@@ -11,9 +11,8 @@ export function openHistory(database: Database) {
     "SELECT at, event, data FROM events WHERE operation = ? ORDER BY number",
   );
   return {
-    /** What happened at one moment (ISO 8601). Inside a transaction. */
-    add: (at: string, happened: { operation: bigint; event: string; data: string }[]): void =>
-      chain.append(happened.map(({ operation, event, data }) => ({ operation, at, event, data }))),
+    /** Inside the transaction of what happened. */
+    add: chain.append,
 
     /** Oldest first. */
     of: ({ number }: Operation): { at: string; event: string; data: unknown }[] =>

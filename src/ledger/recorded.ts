@@ -42,7 +42,7 @@ interface Head {
 }
 
 function append(database: Database, head: Head, data: object): void {
-  openChain(database).append([{ operation: null, ...head, data: JSON.stringify(data) }]);
+  openChain(database).append({ operation: null, ...head, data: JSON.stringify(data) });
 }
 
 /** All columns of a row as text, but for the process that works on it. */

@@ -38,9 +38,10 @@ function libsqlEngine(database: import("libsql").Database): Engine {
     prepare(sql) {
       const statement = database.prepare(sql).safeIntegers(true);
       return {
-        run: (...parameters) => statement.run(...parameters).changes,
-        get: (...parameters) => rowOf(statement.get(...parameters)),
-        all: (...parameters) => rowsOf(statement.all(...parameters)),
+        // As one array: libsql flattens what it is given.
+        run: (...parameters) => statement.run(parameters).changes,
+        get: (...parameters) => rowOf(statement.get(parameters)),
+        all: (...parameters) => rowsOf(statement.all(parameters)),
       };
     },
     close: () => void database.close(),

@@ -12,17 +12,19 @@ export async function fillLedger(folder, size) {
   database.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000; BEGIN IMMEDIATE");
   const all = (sql) => database.prepare(sql).all();
   const [{ _metadata, ...real }] = all("SELECT * FROM operations");
-  const [account, ...told] = all("SELECT at, event, data FROM events ORDER BY number");
-  const [intent, attempt] = told.map(({ data }) => JSON.parse(data));
+  const told = all("SELECT operation, at, event, data FROM events ORDER BY number");
+  const [intent, attempt] = ["intent", "attempt"].map((name) => dataOf(told, name));
   database.exec("DELETE FROM events; DELETE FROM operations");
   const addOperation = inserter(database, "operations", Object.keys(real));
   const addEvent = chained(inserter(database, "events", eventColumns));
-  addEvent({ number: null, at: account.at }, account.event, JSON.parse(account.data));
+  for (const { operation, at, event, data } of told)
+    if (operation === null) addEvent({ number: null, at }, event, JSON.parse(data));
   for (let number = 1; number <= size; number += 1) {
     const operation = number === size ? { ...real, number } : copyOf(real, number, size);
     addOperation(operation);
-    const { id, reference, fingerprint, remote_id: remoteId, status, created_at: at } = operation;
-    addEvent({ number, at }, "intent", { ...intent, id, reference, fingerprint });
+    const { id, reference, remote_id: remoteId, status, created_at: at } = operation;
+    const asked = JSON.parse(operation.asked);
+    addEvent({ number, at }, "intent", { ...intent, id, reference, asked });
     addEvent({ number, at: operation.updated_at }, "attempt", { ...attempt, remoteId, status });
   }
   database.exec("COMMIT; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
@@ -32,20 +34,29 @@ export async function fillLedger(folder, size) {
     if (name.startsWith("ledger-head-")) rmSync(join(folder, name));
 }
 
-const eventColumns = ["operation", "at", "event", "data", "hash"];
+const eventColumns = ["operation", "at", "event", "data", "commit_id", "hash"];
 
+function dataOf(told, name) {
+  return JSON.parse(told.find(({ event }) => event === name).data);
+}
+
+/** To one of a thousand recipients; accepted and completed at once. */
 function copyOf(real, number, size) {
   const at = new Date(Date.parse(real.created_at) - (size - number) * 60_000).toISOString();
+  const recipientNumber = `0171${String(number % 1_000).padStart(7, "0")}`;
   return {
     ...real,
     number,
     id: `OP${number}`,
     reference: `REF-${number}`,
     remote_id: `PO${number}`,
-    fingerprint: `f${number}`,
+    asked: JSON.stringify({ ...JSON.parse(real.asked), recipientNumber }),
+    recipient_key: recipientNumber,
     status: "Completed",
     created_at: at,
     updated_at: at,
+    accepted_at: at,
+    completed_at: at,
   };
 }
 
@@ -62,11 +73,10 @@ function chained(add) {
   let hash = "0".repeat(64);
   return ({ number, at }, event, content) => {
     const data = JSON.stringify(content);
-    const place = number === null ? [null, null] : [String(number)];
-    const more = number === null ? [null] : [];
-    const covered = JSON.stringify([hash, ...place, at, event, data, ...more]);
+    const operation = number === null ? null : String(number);
+    const covered = JSON.stringify([hash, operation, null, at, event, data, "filled"]);
     hash = createHash("sha256").update(covered).digest("hex");
-    add({ operation: number, at, event, data, hash });
+    add({ operation: number, at, event, data, commit_id: "filled", hash });
   };
 }
 

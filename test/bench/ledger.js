@@ -35,7 +35,7 @@ const commands = [
   same("ledger show REF-77", "ledger show <reference>"),
   same("ledger show PO77", "ledger show <payoutId>"),
   same("payout wait @last --wait-timeout 1ms", "payout wait @last (1 ms)"),
-  same(send, "payout send (a new reference)"),
+  same(`${send} --again`, "payout send (a new reference)"),
   { name: "payout send (a known reference)", words: ({ known }) => `${send} --ref ${known}` },
   same("ledger resolve", "ledger resolve (nothing to do)"),
 ];

@@ -143,8 +143,8 @@ export const mutants = [
   {
     name: "ledger resolve sends a payout again with another API key",
     file: "ledger/sqlite/operations.ts",
-    find: "if (taken.keyHash !== this.#worker.owner.keyId)",
-    replace: "if (taken.keyHash === undefined)",
+    find: "if (operation.keyHash !== this.#worker.owner.keyId)",
+    replace: "if (operation.keyHash === undefined)",
     tests: ["test/ledger/ledger.test.ts"],
   },
   {
@@ -369,8 +369,9 @@ export const mutants = [
   {
     name: "I10: two rows of one commit get the same ID",
     file: "ledger/sqlite/operations.ts",
-    find: "return confirmsId(request) ? [own, `ID ${request.outcome.remoteId}`] : [own];",
-    replace: "return [own];",
+    find: "const by = this.#holderOfId(number, request.outcome);",
+    replace:
+      'const isFirst = Reflect.get(this, "at") !== at; Reflect.set(this, "at", at); const by = isFirst ? this.#holderOfId(number, request.outcome) : undefined;',
     tests: ["test/ledger/ledger.test.ts", "-t", "I10"],
   },
   {

@@ -9,15 +9,10 @@ import {
 import type { Intent, Operation } from "../operation.ts";
 import type { Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
-import { numberIn, operationColumns, operationOf } from "./operation-rows.ts";
-
-interface Known {
-  request: ClaimRequest;
-  facts: ClaimFacts;
-}
+import { operationColumns, operationOf } from "./operation-rows.ts";
 
 /**
- * Reads what decides claims. In production a guard sees the whole environment, whichever account, key and
+ * Reads what decides a claim. In production a guard sees the whole environment, whichever account, key and
  * base URL was used; in a sandbox the account alone, because every local sandbox is a world of its own.
  */
 export function createClaimFacts(database: Database, worker: Worker, account: RunAccount) {
@@ -52,64 +47,56 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
     return rows.map(operationOf);
   }
 
-  /** In the order of the requests. */
-  return (requests: ClaimRequest[]): Known[] => {
+  return ({ intent }: ClaimRequest): ClaimFacts => {
     const nowMs = worker.now();
     const own = account.read();
+    const run = { nowMs, account: own.name, keyHash: owner.keyId };
     const whose = isProduction ? owner.environment : own.number;
+    if (intent.kind !== "payout") {
+      const nothing = { same: undefined, holder: undefined, planned: undefined, cancelled: null };
+      return { ...run, ...nothing, similar: similarTo(intent, whose) };
+    }
+    const { reference, amountPaisa, asked, batch = null } = intent;
     const since = new Date(nowMs - duplicateWindowMs).toISOString();
-    const asked = requests.flatMap(({ intent }, index) =>
-      intent.kind === "payout" ? [payoutKey(intent, index)] : [],
-    );
-    const found =
-      asked.length === 0 ? [] : payouts.all(own.number, whose, since, JSON.stringify(asked));
-    const ofRequest = new Map(found.map((row) => [Number(numberIn(row.place)), row]));
-    return requests.map((request, index) => {
-      const row = ofRequest.get(index);
-      const same = operation(row?.same);
-      const similar = row
-        ? [row.unresolved, row.accepted, row.elsewhere].flatMap((one) => operation(one) ?? [])
-        : similarTo(request.intent, whose);
-      const planned = plannedIn(row);
-      const holder = same?.holder && worker.isAlive(same.holder) ? same.holder : undefined;
-      const cancelled = row?.cancelled ? String(row.cancelled) : null;
-      const run = { nowMs, account: own.name, keyHash: owner.keyId };
-      return { request, facts: { ...run, same, holder, similar, planned, cancelled } };
-    });
+    const recipient = recipientOf(intent);
+    const method = String(asked.paymentMethodId);
+    const about = [own.number, whose, since, reference, amountPaisa, recipient, method, batch];
+    const found = payouts.get(...about);
+    if (!found) throw new Error("the ledger told nothing about a payout");
+    const { unresolved, accepted, elsewhere } = found;
+    const same = operation(found.same);
+    return {
+      ...run,
+      same,
+      holder: same?.holder && worker.isAlive(same.holder) ? same.holder : undefined,
+      similar: [unresolved, accepted, elsewhere].flatMap((one) => operation(one) ?? []),
+      planned: plannedIn(found),
+      cancelled: found.cancelled ? String(found.cancelled) : null,
+    };
   };
 }
 
-function plannedIn(row: Row | undefined): PlannedRow | undefined {
-  if (!row?.planned) return undefined;
-  const [batch, reference]: unknown[] = JSON.parse(String(row.planned));
+function plannedIn({ planned }: Row): PlannedRow | undefined {
+  if (!planned) return undefined;
+  const [batch, reference]: unknown[] = JSON.parse(String(planned));
   return { batch: String(batch), reference: String(reference) };
 }
 
-function payoutKey(intent: Intent, index: number): (string | number | null)[] {
-  const { reference, amountPaisa, asked, batch } = intent;
-  return [
-    index,
-    reference,
-    String(amountPaisa),
-    recipientOf(intent),
-    String(asked.paymentMethodId),
-    batch?.toString() ?? null,
-  ];
-}
-
 /**
- * For each payout: the operation of its reference (`same`); the newest one of the same amount and recipient
+ * Of a payout: the operation of its reference (`same`); the newest one of the same amount and recipient
  * that is unresolved, that was accepted since a time, or that has its reference in another account
  * (unresolved first); the newest that was cancelled; and a row that an open batch is still to send.
+ * ?1 is the own account, ?2 the scope, ?3 the time, ?4 the reference, ?5 the amount, ?6 the recipient,
+ * ?7 the method, ?8 the batch.
  */
 function payoutsInSql(isProduction: boolean): string {
   const scope = isProduction ? "o.environment = ?2" : "o.account = ?2";
   const batchScope = isProduction ? "b.environment = ?2" : "b.account = ?2";
-  const alike = `o.kind = 'payout' AND o.recipient_key = q.recipient AND o.amount_paisa = q.amount`;
-  const another = "NOT (o.account = ?1 AND o.reference = q.reference)";
+  const alike = `o.kind = 'payout' AND o.recipient_key = ?6 AND o.amount_paisa IS ?5`;
+  const another = "NOT (o.account = ?1 AND o.reference = ?4)";
   const newest = (where: string, first = "") =>
     `SELECT o.number FROM operations o WHERE ${alike} AND ${where} ORDER BY ${first}o.number DESC LIMIT 1`;
-  const ofAnother = `${scope} AND o.phase IN ('unresolved', 'live') AND o.reference = q.reference AND o.account != ?1`;
+  const ofAnother = `${scope} AND o.phase IN ('unresolved', 'live') AND o.reference = ?4 AND o.account != ?1`;
   const planned = (rows: string) => `
     SELECT json_array(b.id, p.reference) FROM batch_rows p
       CROSS JOIN batches b ON b.number = p.batch
@@ -117,20 +104,16 @@ function payoutsInSql(isProduction: boolean): string {
     WHERE ${rows} AND b.digest IS NOT NULL AND b.cancelled_at IS NULL
       AND (o.phase IS NULL OR o.phase = 'free')
     LIMIT 1`;
-  const ownReference = "p.reference = q.reference AND b.account = ?1";
-  const sameRecipient = `p.recipient_key = q.recipient AND p.amount_paisa = q.amount AND ${batchScope}`;
+  const ownReference = "p.reference = ?4 AND b.account = ?1";
+  const sameRecipient = `p.recipient_key = ?6 AND p.amount_paisa IS ?5 AND ${batchScope}`;
   return `
-    WITH q AS MATERIALIZED (SELECT value ->> 0 AS place, value ->> 1 AS reference,
-      CAST(value ->> 2 AS INTEGER) AS amount, value ->> 3 AS recipient, value ->> 4 AS method,
-      CAST(value ->> 5 AS INTEGER) AS batch FROM json_each(?4))
-    SELECT q.place,
-      (SELECT o.number FROM operations o WHERE o.account = ?1 AND o.reference = q.reference) AS same,
+    SELECT
+      (SELECT o.number FROM operations o WHERE o.account = ?1 AND o.reference = ?4) AS same,
       (${newest(`${scope} AND o.phase = 'unresolved' AND ${another}`)}) AS unresolved,
       (${newest(`${scope} AND o.phase = 'live' AND o.accepted_at >= ?3 AND ${another}`)}) AS accepted,
       ${isProduction ? `(${newest(ofAnother, "o.phase = 'unresolved' DESC, ")})` : "NULL"} AS elsewhere,
       (SELECT o.id FROM operations o WHERE ${alike} AND o.phase = 'retired' AND o.account = ?1
-        AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND o.method_id = q.method ORDER BY o.number DESC LIMIT 1) AS cancelled,
-      CASE WHEN q.batch IS NULL THEN
-        coalesce((${planned(ownReference)}), (${planned(sameRecipient)})) END AS planned
-    FROM q`;
+        AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND o.method_id = ?7 ORDER BY o.number DESC LIMIT 1) AS cancelled,
+      CASE WHEN ?8 IS NULL THEN
+        coalesce((${planned(ownReference)}), (${planned(sameRecipient)})) END AS planned`;
 }
