@@ -41,20 +41,19 @@ const pageSize = 500;
 const lowest = -(2n ** 63n);
 
 function* auditOperations(database: Database): Iterable<Finding> {
-  for (const { columns, events } of operationsIn(database)) {
-    const name = columns.id ?? "";
+  for (const { stored, events, all } of operationsIn(database)) {
+    const name = stored("id") ?? "";
     const replayed = replay(events);
     if (!replayed) {
-      const now = Object.values(columns);
-      yield { kind: "operation", name, problem: "added", columns: [], now };
-    } else {
-      const changed = differences(replayed.columns, columns).filter(
-        (column) => !replayed.mayDiffer(column, columns),
-      );
-      const now = changed.map((column) => columns[column] ?? null);
-      if (changed.length > 0)
-        yield { kind: "operation", name, problem: "changed", columns: changed, now };
+      yield { kind: "operation", name, problem: "added", columns: [], now: Object.values(all()) };
+      continue;
     }
+    const changed = differences(replayed.columns, stored).filter(
+      (column) => !replayed.mayDiffer(column, all()),
+    );
+    const now = changed.map((column) => stored(column) ?? null);
+    if (changed.length > 0)
+      yield { kind: "operation", name, problem: "changed", columns: changed, now };
   }
   const lost = database.prepare(
     `SELECT DISTINCT operation FROM events
@@ -65,7 +64,9 @@ function* auditOperations(database: Database): Iterable<Finding> {
 }
 
 interface OperationWithEvents {
-  columns: Columns;
+  /** The value of a column as text; undefined if there is no such column. */
+  stored(name: string): string | null | undefined;
+  all(): Columns;
   events: ReplayedEvent[];
 }
 
@@ -76,6 +77,7 @@ function* operationsIn(database: Database): Iterable<OperationWithEvents> {
     .all()
     .map(({ name }) => String(name));
   const values = names.map((name) => `CAST("${name}" AS TEXT)`);
+  const places = new Map(names.map((name, place) => [name, place]));
   const page = database.prepare(`
     SELECT json_group_array(json_array(json_array(${values}),
       (SELECT json_group_array(json_array(at, event, data))
@@ -85,14 +87,15 @@ function* operationsIn(database: Database): Iterable<OperationWithEvents> {
     const found: [(string | null)[], [string, string, string][]][] = JSON.parse(
       String(page.get(after)?.page),
     );
-    let columns: Columns = {};
-    for (const [row, events] of found) {
-      columns = {};
-      for (const [index, name] of names.entries()) columns[name] = row[index] ?? null;
-      yield { columns, events: events.map(([at, event, data]) => ({ at, event, data })) };
-    }
-    if (found.length === 0) return;
-    after = BigInt(columns.number ?? 0);
+    for (const [row, events] of found)
+      yield {
+        stored: (name) => row[places.get(name) ?? -1],
+        all: () => Object.fromEntries(names.map((name, place) => [name, row[place] ?? null])),
+        events: events.map(([at, event, data]) => ({ at, event, data })),
+      };
+    const last = found.at(-1)?.[0];
+    if (!last) return;
+    after = BigInt(last[places.get("number") ?? -1] ?? 0);
   }
 }
 
@@ -123,7 +126,7 @@ function* auditRecorded(
     told.delete(keyOf(row));
     if (!recorded) yield { kind, name, problem: "added", columns: [], now: Object.values(row) };
     else {
-      const changed = differences(recorded.row, row);
+      const changed = differences(recorded.row, (column) => row[column]);
       const now = changed.map((column) => row[column] ?? null);
       const rows =
         recorded.rows === undefined ? undefined : digestOfRows(database, numberOf(found));
@@ -191,8 +194,11 @@ function numberOf({ number }: Row): bigint {
 }
 
 /** The columns whose values differ; a column that the event does not know is not compared. */
-function differences(told: Columns, stored: Columns): string[] {
-  return Object.keys(told).filter(
-    (name) => stored[name] !== undefined && stored[name] !== told[name],
-  );
+function differences(told: Columns, stored: (name: string) => string | null | undefined): string[] {
+  const different: string[] = [];
+  for (const name in told) {
+    const value = stored(name);
+    if (value !== undefined && value !== told[name]) different.push(name);
+  }
+  return different;
 }

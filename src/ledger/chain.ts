@@ -68,19 +68,30 @@ const tips = new WeakMap<Database, { transaction: number; commitId: string; hash
  */
 function* storedIn(database: Database): Iterable<StoredEvent> {
   const page = database.prepare(`
-    SELECT json_group_array(json_object('number', CAST(number AS TEXT),
-      'operation', CAST(operation AS TEXT), 'batch', CAST(batch AS TEXT), 'at', at, 'event', event,
-      'data', data, 'commitId', commit_id, 'hash', hash)) AS page
+    SELECT json_group_array(json_array(CAST(number AS TEXT), CAST(operation AS TEXT),
+      CAST(batch AS TEXT), at, event, data, commit_id, hash)) AS page
     FROM (SELECT * FROM events WHERE number > ? ORDER BY number LIMIT ${pageSize})`);
   // From the lowest number that there can be: an event before the first was added.
   for (let after = -(2n ** 63n); ; ) {
-    const found: StoredEvent[] = JSON.parse(String(page.get(after)?.page));
-    yield* found;
+    const found: StoredColumns[] = JSON.parse(String(page.get(after)?.page));
+    for (const [number, operation, batch, at, event, data, commitId, hash] of found)
+      yield { number, operation, batch, at, event, data, commitId, hash };
     const last = found.at(-1);
     if (!last) return;
-    after = BigInt(last.number);
+    after = BigInt(last[0]);
   }
 }
+
+type StoredColumns = [
+  number: string,
+  operation: string | null,
+  batch: string | null,
+  at: string,
+  event: string,
+  data: string,
+  commitId: string | null,
+  hash: string,
+];
 
 /** Numbers are text. */
 interface CoveredColumns extends Pick<Event, "at" | "event" | "data"> {

@@ -1,6 +1,6 @@
-import { phaseOf, type State, states } from "../state.ts";
+import { phaseOf, states } from "../state.ts";
 import { type Changing, decideOutcome } from "./decide.ts";
-import type { Kind, Outcome } from "./operation.ts";
+import type { Outcome } from "./operation.ts";
 import { listedOf } from "./sqlite/operation-rows.ts";
 
 /** An event of one operation, as it is stored. */
@@ -26,29 +26,30 @@ export interface Replayed {
  * event left it. Undefined without a readable intent.
  */
 export function replay(events: ReplayedEvent[]): Replayed | undefined {
-  const [intent, ...later] = events.map((one) => ({ ...one, data: fieldsIn(one.data) }));
-  if (intent?.event !== "intent" || !intent.data) return undefined;
-  const { at: createdAt, data } = intent;
+  const [intent, ...later] = events;
+  const data = intent?.event === "intent" ? fieldsIn(intent.data) : undefined;
+  if (!intent || !data) return undefined;
   let now: Changing = nothingYet;
-  let [updatedAt, reopenedAt, resumedAt]: (string | null)[] = [createdAt, null, null];
+  let updatedAt = intent.at;
+  let reopenedAt: string | null = null;
+  let resumedAt: string | null = null;
   for (const { at, event, data: told } of later) {
     updatedAt = at;
     if (event === "resumed" || event === "reopened") resumedAt = at;
-    if (event === "reopened") reopenedAt = at;
-    if (event === "reopened") now = { ...now, state: "INTENT" };
-    const sent = event === "attempt" ? { sent: true } : {};
+    if (event === "reopened") {
+      reopenedAt = at;
+      now = { ...now, state: "INTENT" };
+    }
     if (event === "attempt" || event === "look")
-      now = decideOutcome(now, { ...outcomeIn(told ?? {}), ...sent }, at);
+      now = decideOutcome(now, outcomeIn(fieldsIn(told) ?? {}, event), at);
   }
   const isOld = data.keyHash === undefined;
-  const columns = {
-    ...intended(data, isOld),
-    created_at: createdAt,
-    updated_at: updatedAt ?? null,
-    reopened_at: reopenedAt ?? null,
-    resumed_at: resumedAt ?? null,
-    ...changed(now),
-  };
+  const columns: Columns = isOld ? intendedOfOld(data) : intended(data);
+  columns.created_at = intent.at;
+  columns.updated_at = updatedAt;
+  columns.reopened_at = reopenedAt;
+  columns.resumed_at = resumedAt;
+  setChanging(columns, now);
   return { columns, mayDiffer: isOld ? differencesOfOld(events) : () => false };
 }
 
@@ -57,12 +58,10 @@ const nothingYet: Changing = {
   ...{ acceptedAt: null, completedAt: null, paymentUrl: null },
 };
 
-/** The columns that never change. Events of earlier versions do not name the account and the key. */
-function intended(data: Fields, isOld: boolean): Columns {
-  const asked = isFields(data.asked) ? data.asked : {};
-  const kind: Kind = data.kind === "payout" ? "payout" : "payment";
-  const { recipient, recipientName, methodId, description } = listedOf({ kind, asked });
-  const told = {
+/** The columns that never change. Written out, as all objects here: a ledger may have a million operations. */
+function intended(data: Fields): Columns {
+  const { recipient, recipientName, methodId, description } = listedIn(data);
+  return {
     id: text(data.id),
     kind: text(data.kind),
     reference: text(data.reference),
@@ -75,10 +74,6 @@ function intended(data: Fields, isOld: boolean): Columns {
     recipient_name: recipientName,
     method_id: methodId,
     description,
-  };
-  if (isOld) return { ...told, fingerprint: text(data.fingerprint) };
-  return {
-    ...told,
     fingerprint: "",
     account: text(data.account),
     environment: text(data.environment),
@@ -91,36 +86,54 @@ function intended(data: Fields, isOld: boolean): Columns {
   };
 }
 
-function changed(now: Changing): Columns {
+/** Events of earlier versions do not name the account and the key. */
+function intendedOfOld(data: Fields): Columns {
+  const { recipient, recipientName, methodId, description } = listedIn(data);
   return {
-    state: now.state,
-    phase: phaseOf(now),
-    remote_id: now.remoteId,
-    status: now.status,
-    code: now.code,
-    message: now.message,
-    attempts: String(now.attempts),
-    accepted_at: now.acceptedAt,
-    completed_at: now.completedAt,
-    payment_url: now.paymentUrl,
+    id: text(data.id),
+    kind: text(data.kind),
+    reference: text(data.reference),
+    amount_paisa: text(data.amountPaisa),
+    target: text(data.target),
+    asked: JSON.stringify(data.asked),
+    user: text(data.user),
+    command: text(data.command),
+    recipient_key: recipient,
+    recipient_name: recipientName,
+    method_id: methodId,
+    description,
+    fingerprint: text(data.fingerprint),
   };
 }
 
-function outcomeIn({ state, remoteId, status, code, message, paymentUrl }: Fields): Outcome {
-  const known: State = states.find((one) => one === state) ?? "UNCERTAIN";
-  return {
-    state: known,
-    ...textsOf({ remoteId, status, code, message, paymentUrl }),
-  };
+function listedIn({ kind, asked }: Fields) {
+  const body = isFields(asked) ? asked : {};
+  return listedOf({ kind: kind === "payout" ? "payout" : "payment", asked: body });
 }
 
-/** Without those that an event does not tell. */
-function textsOf(fields: Fields): Record<string, string> {
-  const told = Object.entries(fields).flatMap(([name, value]) => {
-    const one = text(value);
-    return one === null ? [] : [[name, one] as const];
-  });
-  return Object.fromEntries(told);
+function setChanging(columns: Columns, now: Changing): void {
+  columns.state = now.state;
+  columns.phase = phaseOf(now);
+  columns.remote_id = now.remoteId;
+  columns.status = now.status;
+  columns.code = now.code;
+  columns.message = now.message;
+  columns.attempts = String(now.attempts);
+  columns.accepted_at = now.acceptedAt;
+  columns.completed_at = now.completedAt;
+  columns.payment_url = now.paymentUrl;
+}
+
+function outcomeIn(told: Fields, event: "attempt" | "look"): Outcome {
+  const outcome: Outcome = {
+    state: states.find((one) => one === told.state) ?? "UNCERTAIN",
+  };
+  if (event === "attempt") outcome.sent = true;
+  for (const name of ["remoteId", "status", "code", "message", "paymentUrl"] as const) {
+    const one = text(told[name]);
+    if (one !== null) outcome[name] = one;
+  }
+  return outcome;
 }
 
 /**
