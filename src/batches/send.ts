@@ -62,7 +62,7 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
     if (isOver()) return undefined;
     const { value: row, done } = rows.next();
     if (done) return undefined;
-    const intent = { ...payoutIntent(orderOfRow(row)), batch: sending.batch.number };
+    const intent = payoutIntent(orderOfRow(row), sending.batch.number);
     return {
       row,
       claim: await queue.claim({ intent, onDuplicate: row.isAccepted ? "send" : "reject" }),

@@ -50,11 +50,20 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
   return ({ intent }: ClaimRequest): ClaimFacts => {
     const nowMs = worker.now();
     const own = account.read();
-    const run = { nowMs, account: own.name, keyHash: owner.keyId };
     const whose = isProduction ? owner.environment : own.number;
+    const facts: ClaimFacts = {
+      nowMs,
+      account: own.name,
+      keyHash: owner.keyId,
+      same: undefined,
+      holder: undefined,
+      similar: [],
+      planned: undefined,
+      cancelled: null,
+    };
     if (intent.kind !== "payout") {
-      const nothing = { same: undefined, holder: undefined, planned: undefined, cancelled: null };
-      return { ...run, ...nothing, similar: similarTo(intent, whose) };
+      facts.similar = similarTo(intent, whose);
+      return facts;
     }
     const { reference, amountPaisa, asked, batch = null } = intent;
     const since = new Date(nowMs - duplicateWindowMs).toISOString();
@@ -65,14 +74,12 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
     if (!found) throw new Error("the ledger told nothing about a payout");
     const { unresolved, accepted, elsewhere } = found;
     const same = operation(found.same);
-    return {
-      ...run,
-      same,
-      holder: same?.holder && worker.isAlive(same.holder) ? same.holder : undefined,
-      similar: [unresolved, accepted, elsewhere].flatMap((one) => operation(one) ?? []),
-      planned: plannedIn(found),
-      cancelled: found.cancelled ? String(found.cancelled) : null,
-    };
+    facts.same = same;
+    if (same?.holder && worker.isAlive(same.holder)) facts.holder = same.holder;
+    facts.similar = [unresolved, accepted, elsewhere].flatMap((one) => operation(one) ?? []);
+    facts.planned = plannedIn(found);
+    if (found.cancelled) facts.cancelled = String(found.cancelled);
+    return facts;
   };
 }
 

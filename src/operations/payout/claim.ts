@@ -54,11 +54,15 @@ function claimRequest(order: PayoutOrder, { again }: Repeat) {
   return { intent: payoutIntent(order), onDuplicate: again ? "send" : onDuplicate } as const;
 }
 
-/** What the ledger records of a payout. */
-export function payoutIntent(order: PayoutOrder): ReferencedIntent {
+/**
+ * What the ledger records of a payout.
+ *
+ * @param batch the number of the batch that it is a row of
+ */
+export function payoutIntent(order: PayoutOrder, batch: bigint | null = null): ReferencedIntent {
   const { amountPaisa, reference, methodName = null } = order;
   const asked = payoutBody(order);
-  return { kind: "payout", reference, amountPaisa, target: null, asked, methodName };
+  return { kind: "payout", reference, amountPaisa, target: null, asked, methodName, batch };
 }
 
 /**
