@@ -5,7 +5,7 @@ import { roundedUp, spread, summaries, verdict, whole } from "./figures.js";
 import { fillLedger } from "./ledger-made.js";
 import { sideBySide } from "./rounds.js";
 
-const mostTimes = 1.5;
+const mostTimes = 1.3;
 
 /** The section of the report on large ledgers. */
 export async function measureLedger({ rounds, quick }) {
