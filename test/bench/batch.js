@@ -95,7 +95,7 @@ const labels = {
 const growingRounds = 5;
 
 /** For 100,000 rows. */
-const mostMegabytes = 300;
+const maxMegabytes = 300;
 
 async function grow(baseUrl, many) {
   const sent = (name, rows) => ({
@@ -117,7 +117,7 @@ async function grow(baseUrl, many) {
 
 function growth(many, figures, plan) {
   const large = figures["large megabytes"];
-  const aim = `under ${mostMegabytes} MB: ${verdict(large.most < mostMegabytes)}`;
+  const aim = `under ${maxMegabytes} MB: ${verdict(large.most < maxMegabytes)}`;
   const row = (rows, name, aim = "") => {
     const megabytes = figures[`${name} megabytes`];
     const seconds = figures[`${name} seconds`].median.toFixed(1);

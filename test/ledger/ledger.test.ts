@@ -28,6 +28,23 @@ describe("a claim", () => {
     expect(await claim(ledger, payout("A"))).toMatchObject({ kind: "resumed" });
   });
 
+  test("counts the claims that are before it in the same change", async () => {
+    const asked = { recipientNumber: "01712345678", paymentMethodId: "m1" };
+    const { ledger } = await memoryLedger({}, [1]);
+    const intents = [
+      ...[payout("A", { asked }), payout("B", { asked }), payout("A", { asked })],
+      ...[refund("TX1", 600n), refund("TX1", 500n), payment("tea"), payment("tea")],
+    ];
+    const answers = await ledger.change(
+      intents.map((intent) => {
+        return { kind: "claim", intent, onDuplicate: "reject", paidPaisa: 1_000n } as const;
+      }),
+    );
+    expect(answers.map(({ kind }) => kind)).toEqual([
+      ...["new", "duplicate", "locked", "new", "over-limit", "new", "duplicate"],
+    ]);
+  });
+
   test("P4: belongs to the process that resumed it, which alone can record an outcome", async () => {
     const database = await openDatabase(":memory:");
     const alive = [1];

@@ -372,7 +372,7 @@ export const mutants = [
     find: "const by = this.#holderOfId(number, request.outcome);",
     replace:
       'const isFirst = Reflect.get(this, "at") !== at; Reflect.set(this, "at", at); const by = isFirst ? this.#holderOfId(number, request.outcome) : undefined;',
-    tests: ["test/ledger/ledger.test.ts", "-t", "I10"],
+    tests: ["test/ledger/ledger.test.ts", "-t", "recorded in one change"],
   },
   {
     name: "I1: a raw path that servers read in two ways is sent",

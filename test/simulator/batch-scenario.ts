@@ -39,7 +39,7 @@ export const batchArbitrary: fc.Arbitrary<BatchScenario> = fc.record({
     { maxLength: 2 },
   ),
   faults: fc.array(faultArbitrary, { maxLength: 14 }),
-  crashes: fc.array(fc.record({ after: fc.nat(160), power: fc.boolean() }), { maxLength: 3 }),
-  diskErrors: fc.array(fc.nat(150), { maxLength: 1 }),
-  stops: fc.array(fc.nat(150), { maxLength: 1 }),
+  crashes: fc.array(fc.record({ after: fc.nat(240), power: fc.boolean() }), { maxLength: 3 }),
+  diskErrors: fc.array(fc.nat(220), { maxLength: 1 }),
+  stops: fc.array(fc.nat(220), { maxLength: 1 }),
 });

@@ -92,11 +92,15 @@ test.each([
 });
 
 test("P7: a disk that is full when the intent is written means that nothing is sent", async () => {
-  for (let statement = 0; statement < 6; statement += 1) {
-    const place = await stage({ diskErrors: [statement] });
+  let hasSent = false;
+  let failures = 0;
+  for (; !hasSent; failures += 1) {
+    const place = await stage({ diskErrors: [failures] });
     const { ended, tool } = await payout(order, place);
-    expect([ended.code, tool.sends]).toEqual([1, 0]);
+    hasSent = tool.sends > 0;
+    if (!hasSent) expect([ended.code, place.operations()]).toEqual([1, []]);
   }
+  expect(failures).toBeGreaterThan(10);
 });
 
 test("P8: a death before the intent is durable means that nothing was sent", async () => {
@@ -108,10 +112,11 @@ test("P8: a death before the intent is durable means that nothing was sent", asy
 
 test("P9, P13: a death after the payout was made: the next run finds the same one", async () => {
   let deaths = 0;
-  for (let after = 0; after < 60; after += 1) {
+  for (let after = 0; ; after += 1) {
     const place = await stage({ crashes: [{ after, power: true }] });
     const first = await payout(order, place);
-    if (first.ended.code !== "killed" || first.tool.made.length === 0) continue;
+    if (first.ended.code !== "killed") break;
+    if (first.tool.made.length === 0) continue;
     deaths += 1;
     place.universe.disk.losePower();
     const isRecorded = place.operations()[0]?.state === "CONFIRMED";
