@@ -133,7 +133,7 @@ function* plannedRows(rows: FileRow[], accepted: Set<number>): Generator<Planned
   }
 }
 
-/** Written out: a property beside `...` costs V8 a new hidden class for each row. */
+/** Without `...`: V8 creates a hidden class for each object that has a property beside one. */
 function plannedRow(file: CompleteRow, isAccepted: boolean): PlannedRow {
   const { row, line, reference, amountPaisa, recipient, methodId, method } = file;
   const { name, description, cells } = file;

@@ -41,17 +41,23 @@ const pageSize = 500;
 const lowest = -(2n ** 63n);
 
 function* auditOperations(database: Database): Iterable<Finding> {
-  for (const { stored, events, all } of operationsIn(database)) {
-    const name = stored("id") ?? "";
+  for (const { storedValue, events, allColumns } of operationsIn(database)) {
+    const name = storedValue("id") ?? "";
     const replayed = replay(events);
     if (!replayed) {
-      yield { kind: "operation", name, problem: "added", columns: [], now: Object.values(all()) };
+      yield {
+        kind: "operation",
+        name,
+        problem: "added",
+        columns: [],
+        now: Object.values(allColumns()),
+      };
       continue;
     }
-    const changed = differences(replayed.columns, stored).filter(
-      (column) => !replayed.mayDiffer(column, all()),
+    const changed = differences(replayed.columns, storedValue).filter(
+      (column) => !replayed.mayDiffer(column, allColumns()),
     );
-    const now = changed.map((column) => stored(column) ?? null);
+    const now = changed.map((column) => storedValue(column) ?? null);
     if (changed.length > 0)
       yield { kind: "operation", name, problem: "changed", columns: changed, now };
   }
@@ -65,8 +71,8 @@ function* auditOperations(database: Database): Iterable<Finding> {
 
 interface OperationWithEvents {
   /** The value of a column as text; undefined if there is no such column. */
-  stored(name: string): string | null | undefined;
-  all(): Columns;
+  storedValue(name: string): string | null | undefined;
+  allColumns(): Columns;
   events: ReplayedEvent[];
 }
 
@@ -89,8 +95,9 @@ function* operationsIn(database: Database): Iterable<OperationWithEvents> {
     );
     for (const [row, events] of found)
       yield {
-        stored: (name) => row[places.get(name) ?? -1],
-        all: () => Object.fromEntries(names.map((name, place) => [name, row[place] ?? null])),
+        storedValue: (name) => row[places.get(name) ?? -1],
+        allColumns: () =>
+          Object.fromEntries(names.map((name, place) => [name, row[place] ?? null])),
         events: events.map(([at, event, data]) => ({ at, event, data })),
       };
     const last = found.at(-1)?.[0];
@@ -194,10 +201,13 @@ function numberOf({ number }: Row): bigint {
 }
 
 /** The columns whose values differ; a column that the event does not know is not compared. */
-function differences(told: Columns, stored: (name: string) => string | null | undefined): string[] {
+function differences(
+  told: Columns,
+  storedValue: (name: string) => string | null | undefined,
+): string[] {
   const different: string[] = [];
   for (const name in told) {
-    const value = stored(name);
+    const value = storedValue(name);
     if (value !== undefined && value !== told[name]) different.push(name);
   }
   return different;

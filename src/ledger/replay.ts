@@ -58,7 +58,7 @@ const nothingYet: Changing = {
   ...{ acceptedAt: null, completedAt: null, paymentUrl: null },
 };
 
-/** The columns that never change. Written out, as all objects here: a ledger may have a million operations. */
+/** The columns that never change. Without `...`, which took half of the time for a million operations. */
 function intended(data: Fields): Columns {
   const { recipient, recipientName, methodId, description } = listedIn(data);
   return {

@@ -69,9 +69,9 @@ export function createClaimFacts(database: Database, worker: Worker, account: Ru
     const since = new Date(nowMs - duplicateWindowMs).toISOString();
     const recipient = recipientOf(intent);
     const method = String(asked.paymentMethodId);
-    const about = [own.number, whose, since, reference, amountPaisa, recipient, method, batch];
-    const found = payouts.get(...about);
-    if (!found) throw new Error("the ledger told nothing about a payout");
+    const parameters = [own.number, whose, since, reference, amountPaisa, recipient, method, batch];
+    const found = payouts.get(...parameters);
+    if (!found) throw new Error("the ledger returned no facts for a payout");
     const { unresolved, accepted, elsewhere } = found;
     const same = operation(found.same);
     facts.same = same;
@@ -90,7 +90,7 @@ function plannedIn({ planned }: Row): PlannedRow | undefined {
 }
 
 /**
- * Of a payout: the operation of its reference (`same`); the newest one of the same amount and recipient
+ * Reads for a payout: the operation of its reference (`same`); the newest one of the same amount and recipient
  * that is unresolved, that was accepted since a time, or that has its reference in another account
  * (unresolved first); the newest that was cancelled; and a row that an open batch is still to send.
  * ?1 is the own account, ?2 the scope, ?3 the time, ?4 the reference, ?5 the amount, ?6 the recipient,
@@ -99,7 +99,7 @@ function plannedIn({ planned }: Row): PlannedRow | undefined {
 function payoutsInSql(isProduction: boolean): string {
   const scope = isProduction ? "o.environment = ?2" : "o.account = ?2";
   const batchScope = isProduction ? "b.environment = ?2" : "b.account = ?2";
-  const alike = `o.kind = 'payout' AND o.recipient_key = ?6 AND o.amount_paisa IS ?5`;
+  const alike = `o.kind = 'payout' AND o.recipient_key = ?6 AND o.amount_paisa = ?5`;
   const another = "NOT (o.account = ?1 AND o.reference = ?4)";
   const newest = (where: string, first = "") =>
     `SELECT o.number FROM operations o WHERE ${alike} AND ${where} ORDER BY ${first}o.number DESC LIMIT 1`;
@@ -112,7 +112,7 @@ function payoutsInSql(isProduction: boolean): string {
       AND (o.phase IS NULL OR o.phase = 'free')
     LIMIT 1`;
   const ownReference = "p.reference = ?4 AND b.account = ?1";
-  const sameRecipient = `p.recipient_key = ?6 AND p.amount_paisa IS ?5 AND ${batchScope}`;
+  const sameRecipient = `p.recipient_key = ?6 AND p.amount_paisa = ?5 AND ${batchScope}`;
   return `
     SELECT
       (SELECT o.number FROM operations o WHERE o.account = ?1 AND o.reference = ?4) AS same,

@@ -36,8 +36,8 @@ interface Parts {
 }
 
 /**
- * Applies changes to operations, inside a transaction. Each row is read and written by statements of its own:
- * for a few dozen rows that is as fast as one statement for all of them, which would have to parse JSON.
+ * Applies changes to operations, inside a transaction. Each operation is read and written by separate
+ * statements. One statement for all of them is not faster, because SQLite would have to parse JSON.
  */
 export class Operations {
   readonly #worker: Worker;
@@ -95,11 +95,11 @@ export class Operations {
     const row = this.#changing.get(number);
     if (!row) throw lost();
     const now = changingOf(row);
-    const isOurs =
+    const mayChange =
       request.kind === "record"
         ? now.holder?.lock === this.#worker.holder.lock
         : isUnchanged(request.seen, now, this.holderOf(now));
-    if (!isOurs) return { kind: "moved", operation: this.operation(number) };
+    if (!mayChange) return { kind: "moved", operation: this.operation(number) };
     if (request.kind === "resume") return this.#resume(number, at);
     const by = this.#holderOfId(number, request.outcome);
     // A status check that names another operation's record shows nothing about this one.
@@ -135,8 +135,8 @@ export class Operations {
   }
 
   /**
-   * An outcome and its JSON, without secrets that the API sent back, and without halves of characters, which
-   * are not text in SQLite.
+   * An outcome and its JSON without secrets that the API sent back. Half of a character is removed too, because
+   * SQLite cannot store it as text.
    */
   #clean(outcome: Outcome): { outcome: Outcome; data: string } {
     const text = JSON.stringify(outcome);
@@ -148,7 +148,7 @@ export class Operations {
     return { outcome: cleaned, data: JSON.stringify(cleaned) };
   }
 
-  /** This process works on it from now on, and who read it before sees that it has changed. */
+  /** Makes this process the holder. The new time shows other processes that the operation has changed. */
   #takeOver(operation: Operation, at: string): void {
     const { number } = operation;
     const isReopened = !isUnsettled(operation);
@@ -185,7 +185,7 @@ export class Operations {
     return operation;
   }
 
-  /** Written out: a property beside `...` costs V8 a new hidden class for each operation. */
+  /** Without `...`: V8 creates a hidden class for each object that has a property beside one. */
   #newOperation(
     { kind, reference, amountPaisa, asked, methodName = null, batch = null }: Intent,
     { number, target, account, at }: NewOperation,
