@@ -288,13 +288,16 @@ test("an outcome keeps what it does not name, counts attempts alone, and release
   ]);
 });
 
-test("half of a character in a message is replaced: a process that reads it from SQLite may end", async () => {
+test("half of a character is replaced in the ledger and in its events", async () => {
   const { database, ledger } = await memoryLedger();
   const message = "no \ud83d";
-  await record(ledger, await claimed(ledger, payout("A")), { state: "REFUSED", message });
+  const asked = { recipientNumber: "01712345678", recipientName: message, paymentMethodId: "m1" };
+  const operation = await claimed(ledger, payout("A", { asked }));
+  await record(ledger, operation, { state: "REFUSED", message });
   const stored = database.prepare("SELECT hex(message) AS message FROM operations").get();
   const bytes = Buffer.from(String(stored?.message), "hex");
   expect(bytes.toString("latin1")).toBe("no \xef\xbf\xbd");
+  expect(verifyEvents(database).findings).toEqual([]);
 });
 
 test("listing, newest, latest and find see one account's operations alone, newest first", async () => {
