@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import type { Database } from "../sqlite/database.ts";
+import type { Database, Value } from "../sqlite/database.ts";
 
 /** What happened to an operation, or to the ledger as a whole; never changed, never deleted. */
 export interface Event {
@@ -33,7 +33,7 @@ export function openChain(database: Database) {
       const own = last?.transaction === transaction ? last : undefined;
       const commitId = own?.commitId ?? randomBytes(12).toString("base64url");
       const before = own?.hash ?? String(newest.get()?.hash ?? beginning);
-      const ids = { operation: textOf(operation), batch: textOf(batch) };
+      const ids = { operation: textOrNull(operation), batch: textOrNull(batch) };
       const hash = hashOf({ ...ids, at, event, data, commitId }, before);
       add.run(operation, batch, at, event, data, commitId, hash);
       tips.set(database, { transaction, commitId, hash });
@@ -55,8 +55,8 @@ export function openChain(database: Database) {
   };
 }
 
-function textOf(number: bigint | null): string | null {
-  return number === null ? null : String(number);
+export function textOrNull(value: Value | undefined): string | null {
+  return value === null || value === undefined ? null : String(value);
 }
 
 /** Of a database, not of a chain: several parts of a run may append to it in one transaction. */

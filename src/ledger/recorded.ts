@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Database, Row, Value } from "../sqlite/database.ts";
-import { openChain } from "./chain.ts";
+import type { Database, Row } from "../sqlite/database.ts";
+import { openChain, textOrNull } from "./chain.ts";
 
 /**
  * Accounts, their keys and batch plans do not change after they were created. The chain has an event with the
@@ -50,10 +50,6 @@ export function immutableColumns({ holder: _, ...columns }: Row): Record<string,
   return Object.fromEntries(
     Object.entries(columns).map(([name, value]) => [name, textOrNull(value)]),
   );
-}
-
-function textOrNull(value: Value | undefined): string | null {
-  return value === null || value === undefined ? null : String(value);
 }
 
 const rowsPerPage = 500;

@@ -44,7 +44,7 @@ export function replay(events: ReplayedEvent[]): Replayed | undefined {
       now = decideOutcome(now, outcomeIn(fieldsIn(told) ?? {}, event), at);
   }
   const isOld = data.keyHash === undefined;
-  const columns: Columns = isOld ? intendedOfOld(data) : intended(data);
+  const columns = intended(data, isOld);
   columns.created_at = intent.at;
   columns.updated_at = updatedAt;
   columns.reopened_at = reopenedAt;
@@ -58,10 +58,14 @@ const nothingYet: Changing = {
   ...{ acceptedAt: null, completedAt: null, paymentUrl: null },
 };
 
-/** The columns that never change. Without `...`, which took half of the time for a million operations. */
-function intended(data: Fields): Columns {
+/**
+ * The columns that never change. Without `...`, which took half of the time for a million operations.
+ *
+ * @param isOld true for an event of an earlier version, which does not name the account and the key
+ */
+function intended(data: Fields, isOld: boolean): Columns {
   const { recipient, recipientName, methodId, description } = listedIn(data);
-  return {
+  const columns: Columns = {
     id: text(data.id),
     kind: text(data.kind),
     reference: text(data.reference),
@@ -74,36 +78,18 @@ function intended(data: Fields): Columns {
     recipient_name: recipientName,
     method_id: methodId,
     description,
-    fingerprint: "",
-    account: text(data.account),
-    environment: text(data.environment),
-    profile: text(data.profile),
-    base_url: text(data.baseUrl),
-    key_hash: text(data.keyHash),
-    method_name: text(data.methodName),
-    batch: text(data.batch),
-    actor: text(data.actor),
+    fingerprint: isOld ? text(data.fingerprint) : "",
   };
-}
-
-/** Events of earlier versions do not name the account and the key. */
-function intendedOfOld(data: Fields): Columns {
-  const { recipient, recipientName, methodId, description } = listedIn(data);
-  return {
-    id: text(data.id),
-    kind: text(data.kind),
-    reference: text(data.reference),
-    amount_paisa: text(data.amountPaisa),
-    target: text(data.target),
-    asked: JSON.stringify(data.asked),
-    user: text(data.user),
-    command: text(data.command),
-    recipient_key: recipient,
-    recipient_name: recipientName,
-    method_id: methodId,
-    description,
-    fingerprint: text(data.fingerprint),
-  };
+  if (isOld) return columns;
+  columns.account = text(data.account);
+  columns.environment = text(data.environment);
+  columns.profile = text(data.profile);
+  columns.base_url = text(data.baseUrl);
+  columns.key_hash = text(data.keyHash);
+  columns.method_name = text(data.methodName);
+  columns.batch = text(data.batch);
+  columns.actor = text(data.actor);
+  return columns;
 }
 
 function listedIn({ kind, asked }: Fields) {
