@@ -9,6 +9,7 @@ const long = [
   "**/*.deep.test.ts",
   "test/crash/**",
   "test/ledger/{alterations,copies,head,read-only}.test.ts",
+  "test/language.test.ts",
 ];
 
 /** What waits longest for real processes begins first, so that none of it is left alone at the end. */
@@ -28,9 +29,9 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     // Left out by name, not skipped: a skip means that the machine lacks something.
     exclude: [...(isDeep ? [] : long), ...(isOneFile ? [] : ["test/binary/**"])],
-    // Many more than the cores of a small machine: most tests wait for real processes
-    // and real rests. The long ones run some twenty processes each by themselves.
-    maxWorkers: isDeep ? 2 : 7,
+    // More than the cores of a small machine: many tests wait for processes and pauses. Each
+    // worker loads every module once. The long tests run some twenty processes each by themselves.
+    maxWorkers: isDeep ? 2 : 4,
     sequence: { sequencer: SlowFirst },
     // No test leaves anything behind in a module: each worker loads them once.
     isolate: false,

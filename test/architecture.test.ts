@@ -39,7 +39,6 @@ const mayImport: Record<string, string[]> = {
   ],
   sqlite: ["failure.ts", "error-code.ts", "libsql"],
   ledger: ["sqlite", "contract", "failure.ts", "state.ts", "error-code.ts", "make-folder.ts"],
-  batch: ["batches", "operations", "ledger", "contract", "failure.ts", "state.ts"],
   batches: [
     "operations",
     "ledger",
@@ -119,7 +118,6 @@ const mayImport: Record<string, string[]> = {
     "nearest.ts",
     "csv-guard.ts",
     "operations",
-    "batch",
     "batches",
     "doctor",
     "callbacks",

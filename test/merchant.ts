@@ -156,11 +156,11 @@ function movesMoney({ path }: RecordedExchange): boolean {
 
 export async function inDatabase<Result>(
   path: string,
-  work: (database: Database) => Result,
+  work: (database: Database) => Result | Promise<Result>,
 ): Promise<Result> {
   const database = await openDatabase(path);
   try {
-    return work(database);
+    return await work(database);
   } finally {
     database.close();
   }

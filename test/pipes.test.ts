@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { expect, test } from "vitest";
 import { testAccount } from "./commands/account.ts";
-import { scratchFolder } from "./run.ts";
+import { builtEnv } from "./run.ts";
 import { toolLine } from "./tool.js";
 
 const account = testAccount();
@@ -11,13 +11,8 @@ const codeOfFirst = `echo "\${PIPESTATUS[0]}" >&2`;
 
 /** Runs a bash script in which `lenden` is the built tool; its last line on stderr is a code. */
 function bash(script: string): Promise<{ stdout: string; code: string }> {
-  const folder = scratchFolder();
-  const env = {
-    PATH: process.env.PATH,
-    ...account.env(),
-    LENDEN_CONFIG_DIR: folder,
-    LENDEN_DATA_DIR: folder,
-  };
+  const { LENDEN_CONFIG_DIR: _, ...service } = account.env();
+  const env = builtEnv(service);
   const whole = `lenden() { ${toolLine} "$@"; }\n${script}`;
   return new Promise((done) => {
     execFile("bash", ["-c", whole], { env }, (_, stdout, stderr) => {

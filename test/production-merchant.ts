@@ -3,8 +3,9 @@ import { createServer } from "node:https";
 import { onTestFinished } from "vitest";
 import { basePath } from "../src/contract/index.ts";
 import { makeCertificates } from "./http/certificates.ts";
-import { inDatabase, type Merchant, openMerchantApart } from "./merchant.ts";
-import { built, type Outcome } from "./run.ts";
+import { trustAuthority } from "./http/trust.ts";
+import { inDatabase, type Merchant, openMerchant } from "./merchant.ts";
+import { lenden, type Outcome } from "./run.ts";
 
 const apiKey = "public-ABC-ABCDEFGHIJKL-XYZ";
 
@@ -12,10 +13,10 @@ const apiKey = "public-ABC-ABCDEFGHIJKL-XYZ";
 export interface ProductionMerchant {
   books: Merchant["books"];
   inLedger: Merchant["inLedger"];
-  /** Runs the built tool with --yes; another base URL or API key of the same merchant can be given. */
-  lenden(args: string[], more?: Record<string, string>): Promise<Outcome>;
+  /** Runs lenden in this process with --yes; another base URL or API key of the same merchant can be given. */
+  lenden(args: string[], more?: Record<string, string | undefined>): Promise<Outcome>;
   /** Without --yes, for commands that ask nothing. */
-  lendenUnasked(args: string[], more?: Record<string, string>): Promise<Outcome>;
+  lendenUnasked(args: string[], more?: Record<string, string | undefined>): Promise<Outcome>;
   baseUrl: string;
   payoutSecret: string;
   /** Its configuration is in it. */
@@ -29,7 +30,7 @@ export interface ProductionMerchant {
 }
 
 export async function openProductionMerchant(): Promise<ProductionMerchant> {
-  const merchant = await openMerchantApart();
+  const merchant = await openMerchant();
   const inBooks = async (sql: string, ...values: string[]) => {
     await merchant.close();
     await inDatabase(merchant.booksFile, (books) => books.prepare(sql).run(...values));
@@ -52,6 +53,7 @@ export async function openProductionMerchant(): Promise<ProductionMerchant> {
     incoming.pipe(forwarded);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(trustAuthority(certificates.authorityFile));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
@@ -62,10 +64,9 @@ export async function openProductionMerchant(): Promise<ProductionMerchant> {
     ...merchant.env,
     LENDEN_BASE_URL: `https://localhost:${port}${basePath}`,
     LENDEN_API_KEY: apiKey,
-    NODE_EXTRA_CA_CERTS: certificates.authorityFile,
   };
   const lendenUnasked: ProductionMerchant["lendenUnasked"] = (args, more = {}) =>
-    built(args, { env: { ...env, ...more } });
+    lenden(args, { env: { ...env, ...more } });
   return {
     books: merchant.books,
     inLedger: merchant.inLedger,

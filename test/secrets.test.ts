@@ -323,11 +323,12 @@ test("a batch leaves no trace of key and secret: outputs, ledger, other files, p
   }, 150);
   const outputs = [JSON.stringify(await ended(sending))];
   clearInterval(looking);
-  for (const line of [batch("send", file), batch("check", file), batch("list")])
-    outputs.push(JSON.stringify(await built([...line, "-v"], { env })));
+  outputs.push(JSON.stringify(await built([...batch("send", file), "-v"], { env })));
+  for (const line of [batch("check", file), batch("list")])
+    outputs.push(JSON.stringify(await lenden([...line, "-v"], { env })));
   for (const format of formats)
     for (const line of [batch("status", file), batch("export", file), batch("list")])
-      outputs.push(JSON.stringify(await built([...line, "-o", format], { env })));
+      outputs.push(JSON.stringify(await lenden([...line, "-o", format], { env })));
   expect(outputs[0]).toContain("CANARY");
   expect(count).toBeGreaterThan(6);
   for (const output of outputs)

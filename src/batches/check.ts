@@ -1,7 +1,6 @@
-import type { PlannedPayout } from "../ledger/batches/batch.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import type { KnownPayout, PlannedReference, RecipientAmount } from "../ledger/overlaps.ts";
-import { payeeOf } from "../ledger/payee.ts";
+import type { PlannedPayout } from "../ledger/batch.ts";
+import type { KnownPayout, Ledger, PlannedReference, RecipientAmount } from "../ledger/ledger.ts";
+import { payeeOf } from "../ledger/operation.ts";
 import { checkStop } from "../operations/stop.ts";
 import type { World } from "../operations/world.ts";
 import { isFree, isUnresolved, isUsedUp } from "../state.ts";
@@ -45,11 +44,14 @@ export interface LedgerFindings {
   sentBefore: Sum;
   /** Every payout that repeats a row, so that nothing is accepted that was not shown. */
   seen: Set<string>;
-  /** `Ledger.stamp` before the first question. */
-  stamp: string;
+  /** `Ledger.newestEvent` before the first question. */
+  upTo: bigint;
 }
 
-type AskedLedger = Pick<Ledger, "knownReferences" | "overlaps" | "plannedReferences" | "stamp">;
+type AskedLedger = Pick<
+  Ledger,
+  "knownReferences" | "overlaps" | "plannedReferences" | "newestEvent"
+>;
 
 const mostRows = 1_000_000;
 const rowsPerQuestion = 500;
@@ -76,7 +78,7 @@ export async function checkFile(
   const hasReferences = places.ref > 0;
   const identity = identify(rows, hasReferences, source.ownName);
   const since = dayBefore(world.now());
-  const found = askLedger(rows, ledger, { since, places });
+  const found = await askLedger(rows, ledger, { since, places });
   const findings = [...read.problems, ...findingsAmong(rows, places), ...found.findings].sort(
     (one, other) => one.line - other.line || one.place - other.place,
   );
@@ -185,25 +187,25 @@ interface Question {
 }
 
 /** Asks the ledger about rows, some hundred at a time. */
-export function askLedger(
-  rows: Iterable<AskedRow>,
+export async function askLedger(
+  rows: AsyncIterable<AskedRow> | AskedRow[],
   ledger: AskedLedger,
   question: Question,
-): LedgerFindings {
+): Promise<LedgerFindings> {
   const found: LedgerFindings = {
     findings: [],
     sentBefore: { count: 0, sumPaisa: 0n },
     seen: new Set(),
-    stamp: ledger.stamp(),
+    upTo: await ledger.newestEvent(),
   };
   let page: AskedRow[] = [];
-  for (const row of rows) {
+  for await (const row of rows) {
     page.push(row);
     if (page.length < rowsPerQuestion) continue;
-    judgePage(page, ledger, question, found);
+    await judgePage(page, ledger, question, found);
     page = [];
   }
-  judgePage(page, ledger, question, found);
+  await judgePage(page, ledger, question, found);
   return found;
 }
 
@@ -220,17 +222,17 @@ function nameOf({ kind, line }: Finding): string {
   return `${kind} ${line}`;
 }
 
-function judgePage(
+async function judgePage(
   page: AskedRow[],
   ledger: AskedLedger,
   { since, places, except }: Question,
   found: LedgerFindings,
-): void {
+): Promise<void> {
   const references = page.flatMap(({ reference }) => (reference === null ? [] : [reference]));
-  const known = ledger.knownReferences(references);
+  const known = await ledger.knownReferences(references);
   const planned =
     except === undefined
-      ? ledger.plannedReferences(references)
+      ? await ledger.plannedReferences(references)
       : new Map<string, PlannedReference[]>();
   /** Rows that may be sent; a row that was accepted repeats nothing. */
   const open: { row: AskedRow; payout: RecipientAmount }[] = [];
@@ -251,7 +253,7 @@ function judgePage(
     if (!isAccepted && recipient !== null && amountPaisa !== null)
       open.push({ row, payout: { reference: reference ?? "", recipient, amountPaisa } });
   }
-  const overlaps = ledger.overlaps(
+  const overlaps = await ledger.overlaps(
     open.map(({ payout }) => payout),
     { since, except },
   );

@@ -1,4 +1,4 @@
-import type { Batch, RowResult } from "../ledger/batches/batch.ts";
+import type { Batch, RowResult } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Field, readHeader, resultColumns } from "./header.ts";
 import { countAgain, openOnward, type SentAgain } from "./retries.ts";
@@ -31,9 +31,9 @@ export function exportedRows(
   batch: Batch,
   only: Standing | undefined,
   ledger: Ledger,
-): Iterable<ExportedRow[]> {
+): AsyncIterable<ExportedRow[]> {
   const ref = nameOf("ref", batch);
-  return inPages(ledger.batches().results(batch), (row) => {
+  return inPages(ledger.batches.rows(batch, "all"), (row) => {
     const isMeant = only === undefined || only === standingOf(row.state, row.status);
     return isMeant ? exported(row, batch.columns, ref) : undefined;
   });
@@ -44,15 +44,15 @@ export function exportedRows(
  *
  * @param omitted counts those that were sent again by their new references
  */
-export function rowsAgain(
+export async function* rowsAgain(
   batch: Batch,
   ledger: Ledger,
   omitted: SentAgain,
-): Iterable<ExportedRow[]> {
-  const onwardOf = openOnward(batch, ledger);
+): AsyncIterable<ExportedRow[]> {
+  const onwardOf = await openOnward(batch, ledger);
   const [ref, method] = [nameOf("ref", batch), nameOf("method", batch)];
-  return inPages(ledger.batches().results(batch), (row) => {
-    const onward = onwardOf(row);
+  yield* inPages(ledger.batches.rows(batch, "all"), async (row) => {
+    const onward = await onwardOf(row);
     countAgain(omitted, onward);
     if (onward.kind !== "open") return undefined;
     const own = ownCells(row, batch.columns);
@@ -60,13 +60,13 @@ export function rowsAgain(
   });
 }
 
-function* inPages(
-  rows: Iterable<RowResult>,
-  make: (row: RowResult) => ExportedRow | undefined,
-): Iterable<ExportedRow[]> {
+async function* inPages(
+  rows: AsyncIterable<RowResult>,
+  make: (row: RowResult) => ExportedRow | undefined | Promise<ExportedRow | undefined>,
+): AsyncIterable<ExportedRow[]> {
   let page: ExportedRow[] = [];
-  for (const row of rows) {
-    const made = make(row);
+  for await (const row of rows) {
+    const made = await make(row);
     if (made) page.push(made);
     if (page.length < rowsPerPage) continue;
     yield page;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { RowResult } from "../ledger/batches/batch.ts";
-import { type IdentityRow, identityOf, rowKey } from "../ledger/batches/identity.ts";
-import { payeeOf } from "../ledger/payee.ts";
+import type { RowResult } from "../ledger/batch.ts";
+import { type IdentityRow, identityOf, rowKey } from "../ledger/batch.ts";
+import { payeeOf } from "../ledger/operation.ts";
 import type { FileRow } from "./rows.ts";
 
 /** A row that could be read completely, with its reference. */
@@ -93,11 +93,11 @@ export interface ComparedRow extends IdentityRow {
  * @param byReference whether rows are known by their references: references that were made differ in
  * another file, so such rows are known by their places
  */
-export function differencesBetween(
+export async function differencesBetween(
   rows: CompleteRow[],
-  planned: Iterable<RowResult>,
+  planned: AsyncIterable<RowResult>,
   byReference: boolean,
-): Difference[] {
+): Promise<Difference[]> {
   const keyOf = (row: ComparedRow) => rowKey(byReference ? row : { ...row, reference: null });
   const left = new Map<string, CompleteRow[]>();
   for (const row of rows) {
@@ -106,7 +106,7 @@ export function differencesBetween(
     else left.set(keyOf(row), [row]);
   }
   const missing = new Map<string | number, RowResult>();
-  for (const row of planned)
+  for await (const row of planned)
     if (!left.get(keyOf(row))?.shift()) missing.set(byReference ? row.reference : row.row, row);
   const differences: Difference[] = [];
   for (const row of [...left.values()].flat().sort((one, other) => one.row - other.row)) {

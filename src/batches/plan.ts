@@ -1,14 +1,28 @@
 import { formatTime } from "../contract/local-time.ts";
+import { accepted } from "../contract/reading.ts";
 import { Failure, usage } from "../failure.ts";
-import type { Batch, BatchFile, PlannedRow } from "../ledger/batches/batch.ts";
-import type { BatchClaim } from "../ledger/batches/claiming.ts";
+import type { Batch, BatchClaim, BatchFile, PlannedRow } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { held } from "../operations/recorded.ts";
-import { askLedger, type CheckedFile, dayBefore, hasMore, type LedgerFindings } from "./check.ts";
+import {
+  askLedger,
+  type CheckedFile,
+  dayBefore,
+  hasMore,
+  type LedgerFindings,
+  readRows,
+  type Source,
+} from "./check.ts";
 import { type Finding, isAcceptable } from "./findings.ts";
 import { hasReferenceColumn } from "./header.ts";
-import { type CompleteRow, type Difference, differencesBetween, isComplete } from "./identity.ts";
-import type { FileRow } from "./rows.ts";
+import {
+  type CompleteRow,
+  type Difference,
+  differencesBetween,
+  identify,
+  isComplete,
+} from "./identity.ts";
+import type { FileRow, RowRules } from "./rows.ts";
 
 /** An unfinished batch with other rows has the name of a file. */
 export interface OtherRows {
@@ -33,27 +47,27 @@ export type PlanAnswer =
  * Finds the batch of a file: the one with the same identity, or an unfinished one of its name with the same
  * payouts. Other rows under the name of an unfinished batch may be the same payouts, corrected.
  */
-export function findBatch(
+export async function findBatch(
   { name, identity, columns }: Pick<BatchFile, "name" | "identity" | "columns">,
   rows: FileRow[],
   ledger: Ledger,
-): KnownFile {
-  const same = ledger.batches().withIdentity(identity);
+): Promise<KnownFile> {
+  const same = await ledger.batches.withIdentity(identity);
   if (same?.plan) return { kind: "same", batch: same };
-  const before = ledger.batches().unfinishedNamed(name);
+  const before = await ledger.batches.unfinishedNamed(name);
   if (!before) return { kind: "new" };
-  const other = otherRows(before, { columns, rows }, ledger);
+  const other = await otherRows(before, { columns, rows }, ledger);
   return other.differences.length === 0 ? { kind: "same", batch: before } : other;
 }
 
-function otherRows(
+async function otherRows(
   batch: Batch,
   { columns, rows }: { columns: string[]; rows: FileRow[] },
   ledger: Ledger,
-): OtherRows {
+): Promise<OtherRows> {
   const byReference = hasReferenceColumn(columns) || hasReferenceColumn(batch.columns);
-  const planned = ledger.batches().results(batch);
-  const differences = differencesBetween(rows.filter(isComplete), planned, byReference);
+  const planned = ledger.batches.rows(batch, "all");
+  const differences = await differencesBetween(rows.filter(isComplete), planned, byReference);
   return { kind: "other-rows", batch, differences, byReference };
 }
 
@@ -62,19 +76,19 @@ function otherRows(
  *
  * @throws Failure `locked` if another process works on it, `refused` if it was cancelled
  */
-export function claimBatch(
+export async function claimBatch(
   file: BatchFile,
   rows: FileRow[],
   ledger: Ledger,
-): { kind: "ours"; batch: Batch } | OtherRows {
-  const claim = ledger.batches().claim(file);
-  if (claim.kind === "other rows") return otherRows(claim.batch, { ...file, rows }, ledger);
+): Promise<{ kind: "ours"; batch: Batch } | OtherRows> {
+  const claim = await ledger.batches.claim(file);
+  if (claim.kind === "other-rows") return otherRows(claim.batch, { ...file, rows }, ledger);
   return { kind: "ours", batch: ownBatch(claim) };
 }
 
 /** Claims a batch that was planned before; @throws Failure as `claimBatch` does */
-export function claimPlanned(planned: Batch, ledger: Ledger): Batch {
-  return ownBatch(ledger.batches().claimPlanned(planned));
+export async function claimPlanned(planned: Batch, ledger: Ledger): Promise<Batch> {
+  return ownBatch(await ledger.batches.claimPlanned(planned));
 }
 
 function ownBatch(claim: BatchClaim): Batch {
@@ -96,33 +110,19 @@ export function cancelledBatch({ id, cancelledAt }: Batch): Failure {
  * Makes a file that was checked the plan of a batch. Rows whose duplicates were shown are stored as
  * accepted.
  */
-export function planBatch(batch: Batch, file: CheckedFile, ledger: Ledger): PlanAnswer {
+export async function planBatch(
+  batch: Batch,
+  file: CheckedFile,
+  ledger: Ledger,
+): Promise<PlanAnswer> {
   const lines = acceptedLines(file.findings);
-  const rows = plannedRows(file.rows, lines);
-  const batches = ledger.batches();
-  try {
-    const planned = batches.plan(batch, rows, () => {
-      const other = batches.unfinishedNamed(batch.name);
-      if (other) throw new PlanRejected(otherRows(other, file, ledger));
-      // Nothing has changed since the rows were checked: the answers would be the same.
-      if (ledger.stamp() === file.ledger.stamp) return;
-      const now = askLedger(file.rows, ledger, file);
-      if (hasMore(now, file.ledger)) throw new PlanRejected({ kind: "repeated", found: now });
-    });
-    return { kind: "planned", batch: planned };
-  } catch (error) {
-    if (error instanceof PlanRejected) return error.answer;
-    throw error;
-  }
-}
-
-/** Takes the answer out of the transaction, which is rolled back. */
-class PlanRejected extends Error {
-  readonly answer: PlanAnswer;
-
-  constructor(answer: PlanAnswer) {
-    super("the plan was rejected");
-    this.answer = answer;
+  for (let found = file.ledger; ; ) {
+    const rows = plannedRows(file.rows, lines);
+    const answer = await ledger.batches.plan(batch, rows, found.upTo);
+    if (answer.kind === "planned") return answer;
+    if (answer.kind === "other-rows") return otherRows(answer.batch, file, ledger);
+    found = await askLedger(file.rows, ledger, file);
+    if (hasMore(found, file.ledger)) return { kind: "repeated", found };
   }
 }
 
@@ -170,7 +170,11 @@ function acceptedLines(findings: Finding[]): Set<number> {
  * @throws Failure `locked`, `refused` as `claimBatch` does; `usage` if the method differs; `internal` if the
  * plan was altered
  */
-export function resumeBatch(planned: Batch, method: string | undefined, ledger: Ledger): Batch {
+export async function resumeBatch(
+  planned: Batch,
+  method: string | undefined,
+  ledger: Ledger,
+): Promise<Batch> {
   if (method !== undefined && method.toLowerCase() !== planned.method?.toLowerCase()) {
     throw usage(
       [
@@ -179,27 +183,74 @@ export function resumeBatch(planned: Batch, method: string | undefined, ledger: 
       "Nothing was sent. Run the same command without --method.",
     );
   }
-  const batch = claimPlanned(planned, ledger);
-  if (ledger.batches().isUnaltered(batch)) return batch;
-  ledger.batches().letGo(batch);
+  const batch = await claimPlanned(planned, ledger);
+  if (await ledger.batches.isUnaltered(batch)) return batch;
+  await ledger.batches.release(batch);
   throw new Failure("internal", `The plan of batch ${planned.id} was altered since it was made.`, {
     hint: "Nothing was sent. 'lenden ledger check' shows what was altered.",
   });
 }
 
 /** What others did about the open rows of a plan since a day before it was made. */
-export function checkOpenRows(batch: Batch, ledger: Ledger): LedgerFindings {
+export async function checkOpenRows(batch: Batch, ledger: Ledger): Promise<LedgerFindings> {
   const since = dayBefore(Date.parse(batch.createdAt));
   const places = { ref: 0, to: 0 };
-  const rows = ledger.batches().open(batch);
-  const found = askLedger(rows, ledger, { since, places, except: batch.number });
+  const rows = ledger.batches.rows(batch, "open");
+  const found = await askLedger(rows, ledger, { since, places, except: batch.number });
   const isElsewhere = (finding: Finding) =>
     isAcceptable(finding) || finding.kind === "used-in-other-account";
   return { ...found, findings: found.findings.filter(isElsewhere) };
 }
 
 /** Stores that the duplicates of a plan's open rows were accepted. */
-export function acceptRows(batch: Batch, found: LedgerFindings, ledger: Ledger): Batch {
+export async function acceptRows(
+  batch: Batch,
+  found: LedgerFindings,
+  ledger: Ledger,
+): Promise<Batch> {
   const lines = acceptedLines(found.findings);
-  return lines.size === 0 ? batch : ledger.batches().acceptLines(batch, [...lines]);
+  return lines.size === 0 ? batch : await ledger.batches.acceptLines(batch, [...lines]);
+}
+
+/** Batches beyond the newest of them are found by their ID alone. */
+const mostBatches = 1_000;
+/** It writes nothing, and Ctrl-C ends it at once. */
+const neverStops = { isStopping: () => false, isOutOfTime: () => false };
+
+/** The text of a method stands for its ID, and an empty text for the batch's method. */
+const rules: RowRules = {
+  numberFormat: "local",
+  method: "",
+  methodOf: accepted<string>,
+  holdsSecret: () => false,
+};
+
+/**
+ * The newest batch with the rows of a file, whatever the file's name, line ends and order. Needs no API: the
+ * methods have the IDs that the batch was planned with.
+ *
+ * @returns undefined if there is none, or if some row cannot be read
+ */
+export async function batchOfRows(
+  source: Omit<Source, "ownName">,
+  ledger: Ledger,
+): Promise<Batch | undefined> {
+  const read = await readRows(source, rules, neverStops);
+  if (read.problems.length > 0) return undefined;
+  const hasReferences = read.header?.fields.includes("ref") === true;
+  const totalPaisa = read.rows.reduce((sum, { amountPaisa }) => sum + (amountPaisa ?? 0n), 0n);
+  for (const batch of await ledger.batches.list(mostBatches)) {
+    const { plan, name, fileName, identity } = batch;
+    if (plan?.rowCount !== read.rows.length || plan.totalPaisa !== totalPaisa) continue;
+    const methods = new Map<string, string>();
+    for await (const { method, methodId } of ledger.batches.rows(batch, "all"))
+      methods.set(method, methodId);
+    const rows = read.rows.map((row) => ({
+      ...row,
+      methodId: methods.get(row.method || (batch.method ?? "")) ?? null,
+    }));
+    const ownName = name === fileName ? undefined : name;
+    if (identify(rows, hasReferences, ownName) === identity) return batch;
+  }
+  return undefined;
 }

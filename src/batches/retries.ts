@@ -1,9 +1,8 @@
-import type { Batch, RowResult } from "../ledger/batches/batch.ts";
+import { newReference } from "../contract/reference.ts";
+import type { Batch, RowResult } from "../ledger/batch.ts";
 import { recipientOf } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Operation } from "../ledger/operation.ts";
-import { payeeOf } from "../ledger/payee.ts";
-import { newReference } from "../operations/payout/new-reference.ts";
+import { type Operation, payeeOf } from "../ledger/operation.ts";
 import { isFree, isUsedUp } from "../state.ts";
 import { countRow, type Standing, type Sum, standingOf } from "./status.ts";
 
@@ -29,10 +28,10 @@ export interface SentAgain {
 }
 
 /** Rows that were rejected or cancelled, and sent again by the references that `--only failed` gives. */
-export function sentAgain(batch: Batch, ledger: Ledger): SentAgain {
+export async function sentAgain(batch: Batch, ledger: Ledger): Promise<SentAgain> {
   const again = noneAgain();
-  const onward = openOnward(batch, ledger);
-  for (const row of ledger.batches().used(batch)) countAgain(again, onward(row));
+  const onward = await openOnward(batch, ledger);
+  for await (const row of ledger.batches.rows(batch, "used")) countAgain(again, await onward(row));
   return again;
 }
 
@@ -58,14 +57,17 @@ function addTo(some: { count: number; first: string }, reference: string): void 
  * How the rows of a batch can be sent again: a used reference is replaced by a new one, any other stays
  * (I6). A conflict has to be resolved by a person first.
  */
-export function openOnward(batch: Batch, ledger: Ledger): (row: RowResult) => Onward {
-  const inFile = new Set(ledger.batches().newReferences(batch));
-  return (row) => {
+export async function openOnward(
+  batch: Batch,
+  ledger: Ledger,
+): Promise<(row: RowResult) => Promise<Onward>> {
+  const inFile = new Set(await ledger.batches.newReferences(batch));
+  return async (row): Promise<Onward> => {
     const standing = standingOf(row.state, row.status);
     if (standing === "uncertain" || standing === "unsent")
       return { kind: "open", reference: row.reference };
     if (!isUsedUp(row)) return { kind: "closed" };
-    const { next, payout } = endOfChain(row.reference, ledger, inFile);
+    const { next, payout } = await endOfChain(row.reference, ledger, inFile);
     if (inFile.has(next)) return { kind: "beside", reference: next };
     if (!payout || (isFree(payout) && isPayoutOf(payout, row)))
       return { kind: "open", reference: next };
@@ -83,10 +85,10 @@ function isPayoutOf(payout: Operation, row: RowResult): boolean {
 }
 
 /** Payouts of a batch's rows by new references that are Processing, as far as the ledger knows. */
-export function* openAgain(batch: Batch, ledger: Ledger): Iterable<Operation> {
-  const onward = openOnward(batch, ledger);
-  for (const row of ledger.batches().used(batch)) {
-    const on = onward(row);
+export async function* openAgain(batch: Batch, ledger: Ledger): AsyncIterable<Operation> {
+  const onward = await openOnward(batch, ledger);
+  for await (const row of ledger.batches.rows(batch, "used")) {
+    const on = await onward(row);
     if (on.kind === "gone" && on.standing === "processing") yield on.payout;
   }
 }
@@ -98,10 +100,10 @@ export interface After {
 }
 
 /** What replaces a used reference; undefined if the reference is not used up. */
-export function afterUse(reference: string, ledger: Ledger): After | undefined {
-  const own = ledger.find(reference);
+export async function afterUse(reference: string, ledger: Ledger): Promise<After | undefined> {
+  const own = await ledger.find(reference);
   if (own?.reference !== reference || !isUsedUp(own)) return undefined;
-  const { next, payout } = endOfChain(reference, ledger);
+  const { next, payout } = await endOfChain(reference, ledger);
   return { next, standing: payout && standingAgain(payout) };
 }
 
@@ -110,9 +112,9 @@ export function afterUse(reference: string, ledger: Ledger): After | undefined {
  *
  * @param stops references at which it ends in any case
  */
-function endOfChain(reference: string, ledger: Ledger, stops = new Set<string>()) {
+async function endOfChain(reference: string, ledger: Ledger, stops = new Set<string>()) {
   for (let next = newReference(reference); ; next = newReference(next)) {
-    const found = ledger.find(next);
+    const found = await ledger.find(next);
     const payout = found?.reference === next ? found : undefined;
     if (!payout || !isUsedUp(payout) || stops.has(next)) return { next, payout };
   }

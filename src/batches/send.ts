@@ -1,6 +1,6 @@
 import { errorCode } from "../error-code.ts";
 import { Failure, type FailureKind, whatHappened } from "../failure.ts";
-import type { Batch, PlannedPayout } from "../ledger/batches/batch.ts";
+import type { Batch, PlannedPayout } from "../ledger/batch.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -55,13 +55,13 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   };
   const throttle = createThrottle({ ...sending, isOver }, world);
   const queue = withCommitQueue(ledger, world.soon);
-  const restsSinceMs = restStarts(ledger, world);
+  const restsSinceMs = await restStarts(ledger, world);
   const rows = rowsToSend(sending, world);
 
   const claimNext = async (): Promise<ClaimedRow | undefined> => {
     if (isOver()) return undefined;
-    const { value: row, done } = rows.next();
-    if (done) return undefined;
+    const { value: row, done } = await rows.next();
+    if (done || isOver()) return undefined;
     const intent = payoutIntent(orderOfRow(row), sending.batch.number);
     return {
       row,
@@ -139,24 +139,28 @@ export function orderOfRow(planned: Omit<PlannedPayout, "isAccepted">): PayoutOr
 }
 
 /** Counts the rows that are not sent again because their outcome has been unknown for a day (P25). */
-export function countForgotten(batch: Batch, ledger: Ledger, world: Pick<World, "now">): number {
+export async function countForgotten(
+  batch: Batch,
+  ledger: Ledger,
+  world: Pick<World, "now">,
+): Promise<number> {
   let count = 0;
-  for (const { sentAt } of ledger.batches().doubtful(batch))
+  for await (const { sentAt } of ledger.batches.rows(batch, "unknown"))
     if (isForgotten(sentAt ?? "", world)) count += 1;
   return count;
 }
 
 /** The ledger is read page by page, so that memory does not grow with the batch. */
-function* rowsToSend(
+async function* rowsToSend(
   { batch, ledger, onRow }: Sending,
   world: World,
-): Generator<PlannedPayout, void> {
-  const batches = ledger.batches();
-  for (const row of batches.doubtful(batch)) {
+): AsyncGenerator<PlannedPayout, void> {
+  const batches = ledger.batches;
+  for await (const row of batches.rows(batch, "unknown")) {
     if (isForgotten(row.sentAt ?? "", world)) onRow(row, "uncertain");
     else yield row;
   }
-  yield* batches.unsent(batch);
+  yield* batches.rows(batch, "unsent");
 }
 
 /**
@@ -165,17 +169,14 @@ function* rowsToSend(
  *
  * @returns since when no process works on a row; undefined if one does
  */
-function restStarts(
+async function restStarts(
   ledger: Ledger,
   { now }: World,
-): (row: { reference: string }) => number | undefined {
+): Promise<(row: { reference: string }) => number | undefined> {
   const nowMs = now();
-  const held = new Set(
-    ledger
-      .unsettled()
-      .filter((operation) => ledger.holderOf(operation))
-      .map(({ reference }) => reference),
-  );
+  const held = new Set<string | null>();
+  for (const operation of await ledger.unsettled())
+    if (await ledger.holderOf(operation)) held.add(operation.reference);
   return ({ reference }) => (held.has(reference) ? undefined : nowMs);
 }
 

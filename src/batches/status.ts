@@ -1,6 +1,6 @@
 import type { Paisa } from "../contract/amount.ts";
 import { Failure, type FailureKind } from "../failure.ts";
-import type { Batch, Tally } from "../ledger/batches/batch.ts";
+import type { Batch, Tally } from "../ledger/batch.ts";
 import { isUnsettled, type State } from "../state.ts";
 
 /** The status of a row, as it is shown. */

@@ -1,5 +1,5 @@
 import { jsonIn } from "../json.ts";
-import type { CallbackContent } from "../ledger/callbacks/callback.ts";
+import type { CallbackContent } from "../ledger/callback.ts";
 import { isForm, isQuery, shapeOf } from "./shape.ts";
 import { meaningOf } from "./status-words.ts";
 

@@ -1,7 +1,7 @@
 import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import { amountText, paisaOf } from "../contract/amount.ts";
-import type { StoredCallback } from "../ledger/callbacks/callback.ts";
+import type { StoredCallback } from "../ledger/callback.ts";
 import { queryOf } from "./contents.ts";
 import type { Verdict } from "./verdicts.ts";
 

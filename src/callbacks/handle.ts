@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import { Failure } from "../failure.ts";
-import type { CallbackContent, StoredCallback } from "../ledger/callbacks/callback.ts";
-import type { Callbacks } from "../ledger/callbacks/callbacks.ts";
+import type { CallbackContent, CallbackStore, StoredCallback } from "../ledger/callback.ts";
 import { answerFor, type ForwardOptions, forward } from "./forward.ts";
 import { subjectsOf } from "./looked-up.ts";
 import { hasArrived, type NextLook, nextLookAfter } from "./next-look.ts";
@@ -26,7 +25,7 @@ export interface Handled {
 }
 
 export interface Handling {
-  callbacks: Callbacks;
+  callbacks: CallbackStore;
   look: Look;
   /** Writes down what the retrieved records show; gives the operations that are certain now. */
   settle: (found: Found[]) => Promise<string[]>;
@@ -47,15 +46,15 @@ export interface Handling {
  */
 export async function handle(number: number, handling: Handling): Promise<Handled> {
   const { callbacks } = handling;
-  const callback = callbacks.claim(number);
+  const callback = await callbacks.claim(number);
   if (!callback) throw isHeld(number);
   try {
     const handled = await handleHeld(callback, handling);
     const again = nextLook(callback, handled, handling);
-    callbacks.letGo(number, again);
+    await callbacks.release(number, again);
     return { ...handled, isGivenUp: again?.isGivenUp ?? false };
   } catch (error) {
-    callbacks.letGo(number);
+    await callbacks.release(number);
     throw error;
   }
 }
@@ -72,14 +71,14 @@ async function handleHeld(
   const resolved = await settle(found);
   const judged = { ...checked, finding: findingOf(checked) };
   const isNews = isNew(judged, callback);
-  if (isNews) callbacks.judge(number, judged, { to: forwardTo });
-  const before = callbacks.find(number) ?? callback;
+  if (isNews) await callbacks.judge(number, judged, forwardTo);
+  const before = (await callbacks.find(number)) ?? callback;
   // What is known stays known while the service is away, and nobody is told otherwise.
   const isPresent = before.judged?.finding === judged.finding;
   const isToPass = handling.alwaysForwards || (isPresent && !hasArrived(before, forwardTo));
   if (forwardTo !== undefined && isToPass)
     await passOn(before, { ...judged, found }, forwardTo, handling);
-  const kept = callbacks.find(number) ?? callback;
+  const kept = (await callbacks.find(number)) ?? callback;
   const status = forwardTo === undefined ? 200 : answerFor(kept.forwarded?.status ?? null);
   return { status, taken: { callback: kept, ...checked, resolved }, isNews };
 }
@@ -108,7 +107,7 @@ async function passOn(
     signal: stopping,
   });
   if (status === null && stopping.aborted) throw stopped();
-  callbacks.passedOn(callback.number, { to, status, finding });
+  await callbacks.passedOn(callback.number, { to, status, finding });
 }
 
 /** The record that it is about, where it is about one alone. */

@@ -1,8 +1,4 @@
-import type {
-  CallbackRequest,
-  CallbackSource,
-  StoredCallback,
-} from "../ledger/callbacks/callback.ts";
+import type { CallbackRequest, CallbackSource, StoredCallback } from "../ledger/callback.ts";
 import type { Limits } from "./limits.ts";
 import { messageOf } from "./message.ts";
 import { openWork, type WorkOptions } from "./work.ts";
@@ -33,7 +29,7 @@ export function openIntake(options: IntakeOptions): Intake {
   return {
     async take(received, source) {
       if (stopping.aborted || work.waiting() >= limits.queue) return 503;
-      const kept = keep(received, source, options);
+      const kept = await keep(received, source, options);
       if (typeof kept === "number") return kept;
       const status = work.on(kept);
       // Without anybody to pass it on to, it is durable, and nobody needs to wait for more.
@@ -41,7 +37,7 @@ export function openIntake(options: IntakeOptions): Intake {
     },
 
     async takeUp() {
-      const due = dueNow(options).values();
+      const due = (await dueNow(options)).values();
       const lane = async (): Promise<void> => {
         for (const callback of due)
           if (!work.isUnderWay(callback) && !stopping.aborted) await work.begin(callback);
@@ -54,13 +50,13 @@ export function openIntake(options: IntakeOptions): Intake {
 }
 
 /** The callback as it is kept now, or the status that says that it is not. */
-function keep(
+async function keep(
   received: CallbackRequest,
   source: CallbackSource,
   { callbacks, notice }: IntakeOptions,
-): StoredCallback | number {
+): Promise<StoredCallback | number> {
   try {
-    return callbacks.keep(received, source) ?? 503;
+    return (await callbacks.keep(received, source)) ?? 503;
   } catch (error) {
     notice(`A callback could not be kept; its sender was told so: ${messageOf(error)}`);
     return 500;
@@ -77,9 +73,9 @@ function inTime(
   return Promise.race([status, tooLate]).finally(() => over.abort());
 }
 
-function dueNow({ callbacks, forwardTo, notice }: IntakeOptions): StoredCallback[] {
+async function dueNow({ callbacks, forwardTo, notice }: IntakeOptions): Promise<StoredCallback[]> {
   try {
-    return callbacks.due(forwardTo);
+    return await callbacks.due(forwardTo);
   } catch (error) {
     notice(`What is to be tried again could not be read: ${messageOf(error)}`);
     return [];

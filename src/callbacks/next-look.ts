@@ -1,5 +1,5 @@
 import { hasEnded } from "../contract/record.ts";
-import type { StoredCallback } from "../ledger/callbacks/callback.ts";
+import type { StoredCallback } from "../ledger/callback.ts";
 import { answerFor } from "./forward.ts";
 import { verdicts } from "./verdicts.ts";
 import type { Checked } from "./verify.ts";

@@ -1,6 +1,6 @@
 import { withoutEnds } from "../contract/reading.ts";
 import { parseUrl } from "../contract/url.ts";
-import type { CallbackContent } from "../ledger/callbacks/callback.ts";
+import type { CallbackContent } from "../ledger/callback.ts";
 
 /** What a person copied from somewhere: a whole HTTP request, an address, or a body alone. */
 export function readPasted(text: string): CallbackContent {

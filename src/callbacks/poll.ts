@@ -1,7 +1,7 @@
 import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
 import { Failure } from "../failure.ts";
-import type { CallbackRequest } from "../ledger/callbacks/callback.ts";
+import type { CallbackRequest } from "../ledger/callback.ts";
 import type { Intake } from "./intake.ts";
 import type { Look } from "./verify.ts";
 
@@ -14,7 +14,7 @@ export interface Watched {
 
 export interface PollOptions {
   /** Those that have not ended; asked for before every round. */
-  open: () => Watched[];
+  open: () => Promise<Watched[]>;
   look: Look;
   intake: Pick<Intake, "take">;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -34,7 +34,7 @@ export async function poll(options: PollOptions): Promise<void> {
   let pauseMs = pauses.firstMs;
   while (!stopping.aborted) {
     let isChanged = false;
-    for (const watched of open()) {
+    for (const watched of await open()) {
       if (stopping.aborted) return;
       const known = { ...watched, status: seen.get(watched.id) ?? watched.status };
       try {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { CallbackRequest } from "../ledger/callbacks/callback.ts";
+import type { CallbackRequest } from "../ledger/callback.ts";
 import { listenOnLoopback } from "../loopback.ts";
 import type { Limits } from "./limits.ts";
 

@@ -1,5 +1,5 @@
 import { jsonIn } from "../json.ts";
-import type { CallbackContent } from "../ledger/callbacks/callback.ts";
+import type { CallbackContent } from "../ledger/callback.ts";
 
 /**
  * What a body is. `unclear`: why another reader may see something else in it, as the beginning of a

@@ -1,6 +1,6 @@
 import type { ServiceRecord } from "../contract/record.ts";
 import type { Resource } from "../contract/words.ts";
-import type { CallbackContent, CheckedRecord } from "../ledger/callbacks/callback.ts";
+import type { CallbackContent, CheckedRecord } from "../ledger/callback.ts";
 import { type Claimed, withClaims } from "./claims.ts";
 import { contentsOf } from "./contents.ts";
 import { type Expected, isSameAmount, isSameStatus, judge } from "./judge.ts";

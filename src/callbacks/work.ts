@@ -1,5 +1,5 @@
 import { Failure } from "../failure.ts";
-import type { StoredCallback } from "../ledger/callbacks/callback.ts";
+import type { StoredCallback } from "../ledger/callback.ts";
 import { answerFor } from "./forward.ts";
 import { type Handled, type Handling, handle, type Taken } from "./handle.ts";
 import type { Limits } from "./limits.ts";
@@ -53,7 +53,7 @@ export function openWork(options: WorkOptions): Work {
    */
   function on(callback: StoredCallback): Promise<number> {
     const { number } = callback;
-    const next = turns.after(number, () => on(callbacks.find(number) ?? callback));
+    const next = turns.after(number, async () => on((await callbacks.find(number)) ?? callback));
     if (next) return next;
     return isOver(callback, forwardTo) ? repeat(callback) : begin(callback);
   }

@@ -81,7 +81,7 @@ export const api = defineCommand({
     }
     const { raw, failure, isKnown, earlier } = await sent(call, input, context);
     if (earlier) {
-      const { possibleDuplicate } = await import("../operations/payout/duplicates.ts");
+      const { possibleDuplicate } = await import("../operations/payout/claim.ts");
       context.notice(...possibleDuplicate(earlier));
     }
     const reads = verb === "GET" || isKnown === true;

@@ -56,10 +56,10 @@ export function listCommand({ kind, group, idKey }: Listed): Command {
         limit: input.limit ?? 50,
       };
       if (input.refresh)
-        await refresh(ledger.list(kind, { ...filter, status: "Processing" }), context);
+        await refresh(await ledger.list(kind, { ...filter, status: "Processing" }), context);
       const isNarrowed = [input.status, input.since, input.until].some((one) => one !== undefined);
       const { hasAllAccounts } = ledger;
-      return { operations: ledger.list(kind, filter), isNarrowed, hasAllAccounts };
+      return { operations: await ledger.list(kind, filter), isNarrowed, hasAllAccounts };
     },
     json: ({ operations }) => operations.map((one) => listed(one, idKey)),
     view: ({ operations, ...shown }) => tableOf(operations, { kind, group, ...shown }),

@@ -31,11 +31,11 @@ export async function candidatesOf(
     }));
   }
   const ledger = await context.ledger();
-  if (kind === "batch") return ledger.batches().list(newest).map(batchCandidate);
-  if (kind === "operation") return ledger.recent(newest).map(operationCandidate);
-  return ledger
-    .list(kind, { limit: newest })
-    .flatMap((one) => (one.remoteId ? [{ ...operationCandidate(one), text: one.remoteId }] : []));
+  if (kind === "batch") return (await ledger.batches.list(newest)).map(batchCandidate);
+  if (kind === "operation") return (await ledger.recent(newest)).map(operationCandidate);
+  return (await ledger.list(kind, { limit: newest })).flatMap((one) =>
+    one.remoteId ? [{ ...operationCandidate(one), text: one.remoteId }] : [],
+  );
 }
 
 /** Those that hold every word that was typed, in any order and case. */

@@ -36,22 +36,29 @@ export type Requested<Kind extends ChangeRequest["kind"]> = Omit<
 >;
 
 /** Single changes, each with the answers that it can get. */
-export function createSingleChanges(change: Change) {
+export interface SingleChanges {
+  /** Records an intent, or says why it must not be sent. */
+  claim(request: Requested<"claim">): Promise<ClaimAnswer>;
+  record(request: Requested<"record">): Promise<OutcomeAnswer>;
+  learn(request: Requested<"learn">): Promise<OutcomeAnswer>;
+  resume(request: Requested<"resume">): Promise<OutcomeAnswer>;
+}
+
+export function createSingleChanges(change: Change): SingleChanges {
   const outcome = async (request: ChangeRequest): Promise<OutcomeAnswer> => {
     const [answer] = await change([request]);
     if (answer && isOutcomeAnswer(answer)) return answer;
     throw new Error("the ledger gave no answer to an outcome");
   };
   return {
-    /** Records an intent, or says why it must not be sent. */
-    claim: async (request: Requested<"claim">): Promise<ClaimAnswer> => {
+    claim: async (request) => {
       const [answer] = await change([{ kind: "claim", ...request }]);
       if (answer && isClaimAnswer(answer)) return answer;
       throw new Error("the ledger gave no answer to a claim");
     },
-    record: (request: Requested<"record">) => outcome({ kind: "record", ...request }),
-    learn: (request: Requested<"learn">) => outcome({ kind: "learn", ...request }),
-    resume: (request: Requested<"resume">) => outcome({ kind: "resume", ...request }),
+    record: (request) => outcome({ kind: "record", ...request }),
+    learn: (request) => outcome({ kind: "learn", ...request }),
+    resume: (request) => outcome({ kind: "resume", ...request }),
   };
 }
 

@@ -1,8 +1,7 @@
 import type { Paisa } from "../contract/amount.ts";
 import { sameMobile } from "../contract/mobile.ts";
 import { isFree, isUnresolved, isUnsettled, type Phase, phaseOf } from "../state.ts";
-import type { Holder, Intent, Operation, Outcome } from "./operation.ts";
-import { payeeOf } from "./payee.ts";
+import { type Holder, type Intent, type Operation, type Outcome, payeeOf } from "./operation.ts";
 
 /**
  * Every decision of the ledger: who may send what, and what is recorded of it. Pure: a store reads the

@@ -1,8 +1,86 @@
-import { statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { Failure } from "../failure.ts";
 import type { Database } from "../sqlite/database.ts";
 import { openDatabase } from "../sqlite/open.ts";
-import { ledgerFileState, lossOf, rejectWithoutTables } from "./file-state.ts";
 import { containsHead, readHead } from "./head.ts";
+
+/** What there is in place of a ledger. */
+export type FileState =
+  | { kind: "present" }
+  /** No ledger, and nothing that only a run with one leaves behind. */
+  | { kind: "new" }
+  /** No ledger, although these files beside it show that there was one. */
+  | { kind: "missing"; traces: string[] }
+  /** A file without content. No version of lenden leaves one behind, not even when it is killed. */
+  | { kind: "empty" };
+
+/**
+ * Looks for a ledger without opening it. The ledger is created before any of its traces, so that a
+ * trace without a ledger means that one was lost.
+ *
+ * @param head the file of its stored head, which is such a trace
+ */
+export function ledgerFileState(path: string, head: string): FileState {
+  const size = sizeOf(path);
+  if (size !== undefined) return { kind: size === 0 ? "empty" : "present" };
+  const traces = [...tracesBeside(path), ...(existsSync(head) ? [head] : [])].slice(0, mostTraces);
+  if (traces.length === 0) return { kind: "new" };
+  // Another process may have created the ledger between the two looks.
+  return sizeOf(path) === undefined ? { kind: "missing", traces } : ledgerFileState(path, head);
+}
+
+/** Why nothing can be read from such a ledger or sent; undefined if it can be used. */
+export function lossOf(state: FileState, path: string): Failure | undefined {
+  if (state.kind === "missing")
+    return lost(`${path} is missing, but ${state.traces.join(", ")} show earlier use`);
+  return state.kind === "empty" ? lost(`${path} is empty`) : undefined;
+}
+
+/**
+ * A database without tables is as empty as a file without content.
+ *
+ * @throws Failure `internal`
+ */
+export function rejectWithoutTables(database: Database, path: string): void {
+  if (!hasTables(database)) throw lost(`${path} is empty`);
+}
+
+export function hasTables(database: Database): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== undefined;
+}
+
+function lost(cause: string): Failure {
+  return new Failure("internal", `Cannot open the ledger: ${cause}. Nothing was sent.`, {
+    hint: "Restore it from a backup; without it, lenden can pay twice. To start a new ledger, run 'lenden ledger check --accept'.",
+  });
+}
+
+/** Undefined if there is no file; not zero for a directory or a link, which are rejected later. */
+function sizeOf(path: string): number | undefined {
+  if (!existsSync(dirname(path))) return undefined;
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.isFile() === false ? Number.NaN : found?.size;
+}
+
+const mostTraces = 3;
+
+/** What only a run with a ledger leaves: process locks, the method cache, SQLite's own files, copies. */
+function tracesBeside(path: string): string[] {
+  const name = basename(path);
+  const draft = new RegExp(`^${name}\\.[0-9A-Z]{26}\\.new`); // see createLedger
+  return namesIn(dirname(path)).filter(
+    (one) =>
+      one === "processes" ||
+      /^methods-[0-9a-f]{24}\.json$/.test(one) ||
+      /^ledger.*(?:backup|\.bak)/.test(one) ||
+      (one.startsWith(name) && !draft.test(one)),
+  );
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).sort() : [];
+}
 
 /** How a ledger is, of whichever account. */
 export interface Health {

@@ -1,86 +1,114 @@
-import type { Database } from "../sqlite/database.ts";
-import { type Batches, openBatches } from "./batches/batches.ts";
-import { type Callbacks, openCallbacks } from "./callbacks/callbacks.ts";
-import {
-  type ChangeAnswer,
-  type ChangeRequest,
-  createSingleChanges,
-  type Requested,
-} from "./change.ts";
+import type { Paisa } from "../contract/amount.ts";
+import type { State } from "../state.ts";
+import type { BatchStore } from "./batch.ts";
+import type { CallbackStore } from "./callback.ts";
+import type { ChangeAnswer, ChangeRequest, Filter, Requested, SingleChanges } from "./change.ts";
 import type { ClaimDecision } from "./decide.ts";
-import { openHistory } from "./history.ts";
-import type { Holder, Operation } from "./operation.ts";
-import { openOverlaps } from "./overlaps.ts";
-import { openRecent } from "./recent.ts";
-import { migrate } from "./schema.ts";
-import { createRunAccount } from "./sqlite/accounts.ts";
-import { Operations } from "./sqlite/operations.ts";
-import { createReads } from "./sqlite/reads.ts";
-import type { Worker } from "./worker.ts";
+import type { Holder, Kind, Operation } from "./operation.ts";
 
-/** The durable record of everything that was sent; the API lists nothing, so it is the only list. */
-export type Ledger = ReturnType<typeof openLedger>;
+/** The durable record of everything that was sent. The API has no lists, so this is the only one. */
+export interface Ledger extends SingleChanges {
+  /**
+   * Applies requests in one transaction, durable when it resolves. Each gets an answer: a rejected claim
+   * is an answer and not an exception, because others share its commit.
+   */
+  change(requests: ChangeRequest[]): Promise<ChangeAnswer[]>;
+  /** What a claim would be answered now; nothing is recorded. */
+  preview(request: Requested<"claim">): Promise<ClaimDecision>;
+  /** @throws Failure if the file or the lock is no longer ours; called right before each request */
+  assertStillOurs(): void;
 
-/**
- * Opens the ledger of an account over a database, and migrates it to the newest schema first.
- */
-export function openLedger(database: Database, worker: Worker) {
-  migrate(database);
-  const { owner } = worker;
-  const { environment, keyId: keyHash, account: given } = owner;
-  const account = createRunAccount(database, {
-    environment,
-    keyHash,
-    named: given?.named,
-    joins: given?.joins,
-    profile: given?.proposed,
-  });
-  const history = openHistory(database);
-  const operations = new Operations(database, worker, { history, account });
-  const apply = (requests: ChangeRequest[]): ChangeAnswer[] =>
-    database.transaction(() => operations.apply(requests));
-  const change = async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => apply(requests);
-  let batches: Batches | undefined;
-  let callbacks: Callbacks | undefined;
-  return {
-    /**
-     * Applies requests in one transaction, durable when it resolves. Each gets an answer: a rejected claim
-     * is an answer and not an exception, because others share its commit.
-     */
-    change,
-    ...createSingleChanges(change),
-    /** What a claim would be answered now; nothing is recorded. */
-    preview: (request: Requested<"claim">): ClaimDecision =>
-      database.transaction(() => operations.preview({ kind: "claim", ...request })),
-    ...createReads(database, worker, account),
-    ...openOverlaps(database, owner, account),
-    /** The newest of the account, as candidates for completion. */
-    newestForCompletion: () => openRecent(database, account),
-    /** The name of the account of this run. */
-    account: (): string => account.name(),
-    /** True if the API key of this run sent it: with another key it is not sent again (P25b). */
-    isOfThisKey: ({ keyHash: other }: Operation): boolean => other === keyHash,
-    /** True if no account is named, so that reads return the operations of all accounts. */
-    hasAllAccounts: account.isAll,
-    /** True once something was recorded for the account. */
-    isAccountStored: (): boolean => account.number() !== 0n,
-    /** The process that works on an operation, if it still runs. */
-    holderOf: ({ number }: Operation): Holder | undefined =>
-      operations.holderOf(operations.operation(number)),
-    /** @throws Failure if the file or the lock is no longer ours; called right before each request */
-    assertStillOurs: (): void => worker.assertSeen(),
-    historyOf: history.of,
+  /** By its own ID, in whatever account; by a payout's reference, or by the API's ID. */
+  find(name: string): Promise<Operation | undefined>;
+  /** The newest of another account of the environment, by a payout's reference or by the API's ID. */
+  findElsewhere(name: string): Promise<Operation | undefined>;
+  /** The operation that created a record of the API. */
+  ofRecord(kind: Kind, remoteId: string): Promise<Operation | undefined>;
+  /** Refunds of a payment, whatever their state; in production of every account. */
+  refundsOf(payment: string): Promise<Operation[]>;
+  /** The newest of a kind that the API confirmed is 1, the one before it 2. */
+  newest(kind: Kind, place: number): Promise<Operation | undefined>;
+  /** The same of any kind, confirmed or not. */
+  latest(place: number): Promise<Operation | undefined>;
+  /** The newest of any kind, newest first. */
+  recent(limit: number): Promise<Operation[]>;
+  /** Those of a kind that a filter selects, newest first. */
+  list(kind: Kind, filter: Filter): Promise<Operation[]>;
+  /** Those whose outcome is unknown, oldest first. */
+  unsettled(): Promise<Operation[]>;
+  /** All of them, oldest first, page by page: memory does not grow with the ledger. */
+  all(): AsyncIterable<Operation>;
+  /** The events of an operation, oldest first. */
+  historyOf(operation: Operation): Promise<{ at: string; event: string; data: unknown }[]>;
+  /** The process that works on an operation, if it still runs. */
+  holderOf(operation: Operation): Promise<Holder | undefined>;
+  /** The payouts that have these references; in production those of other accounts too. */
+  knownReferences(references: string[]): Promise<Map<string, KnownPayout[]>>;
+  /**
+   * Other payouts of the same amount to the same recipient, by the index of the row: accepted since then,
+   * of unknown outcome at any age, or still planned by an open batch.
+   */
+  overlaps(rows: RecipientAmount[], scope: OverlapScope): Promise<Map<string, Overlap[]>>;
+  /** Rows of the own account's open batches that were not sent, by their references. */
+  plannedReferences(references: string[]): Promise<Map<string, PlannedReference[]>>;
+  /** The ID of the batch that planned a row with this reference and was not cancelled, sent or not. */
+  batchOfReference(reference: string): Promise<string | undefined>;
+  /** The number of the newest event. It rises with every change of an operation or a plan. */
+  newestEvent(): Promise<bigint>;
 
-    /** The batches of the account; opened when they are first used. */
-    batches: (): Batches => {
-      batches ??= openBatches(database, worker, account);
-      return batches;
-    },
+  /** The name of the account of this run. */
+  account(): Promise<string>;
+  /** True once something was recorded for the account. */
+  isAccountStored(): Promise<boolean>;
+  /** True if no account is named, so that reads return the operations of all accounts. */
+  readonly hasAllAccounts: boolean;
+  /** True if the API key of this run sent it: with another key it is not sent again (P25b). */
+  isOfThisKey(operation: Operation): boolean;
 
-    /** The callbacks of the account; opened when they are first used. */
-    callbacks: (): Callbacks => {
-      callbacks ??= openCallbacks(database, worker, account);
-      return callbacks;
-    },
-  };
+  readonly batches: BatchStore;
+  readonly callbacks: CallbackStore;
+}
+
+/** A payout as far as it decides whether another one repeats it. */
+export interface RecipientAmount {
+  reference: string;
+  recipient: string;
+  amountPaisa: Paisa;
+}
+
+/** Another payout of the same amount to the same recipient. */
+export type Overlap = {
+  reference: string;
+  isOwnAccount: boolean;
+} & (
+  | { kind: "paid-recently"; at: string }
+  | { kind: "outcome-unknown"; at: string }
+  | { kind: "planned"; batch: string }
+);
+
+/** A payout of the ledger, by its reference. */
+export interface KnownPayout extends RecipientAmount {
+  id: string;
+  methodId: string;
+  /** In production the payout may belong to another account of the environment. */
+  isOwnAccount: boolean;
+  state: State;
+  status: string | null;
+  code: string | null;
+  /** When the last attempt started, and when the ledger was last updated; ISO 8601. */
+  sentAt: string;
+  updatedAt: string;
+}
+
+/** A row of an open batch that was not sent. */
+export interface PlannedReference extends RecipientAmount {
+  methodId: string;
+  batch: string;
+}
+
+interface OverlapScope {
+  /** Accepted payouts count since then, ISO 8601. */
+  since: string;
+  /** A batch whose own rows and payouts do not count. */
+  except?: bigint | undefined;
 }

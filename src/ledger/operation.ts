@@ -110,3 +110,8 @@ export interface Actor {
   /** The address that an SSH session came from. */
   sshFrom?: string;
 }
+
+/** One person, however the number is written: its last eleven digits. */
+export function payeeOf(recipient: string): string {
+  return recipient.replace(/[^0-9]/g, "").slice(-11);
+}

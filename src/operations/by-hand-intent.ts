@@ -84,7 +84,7 @@ async function claimed(
 
 /** An earlier call may have made it, and another body under its reference is a mistake. */
 async function checkTexts(order: PayoutOrder, world: World): Promise<void> {
-  const before = (await world.ledger()).find(order.reference);
+  const before = await (await world.ledger()).find(order.reference);
   if (before?.reference !== order.reference || before.state === "CONFIRMED") return;
   const kept = keptTexts(order, orderOf(before));
   if (kept)

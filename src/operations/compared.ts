@@ -82,7 +82,7 @@ export async function assertFree(
   world: Pick<World, "ledger" | "account">,
 ): Promise<void> {
   if (isLocalSandbox(world.account)) return;
-  const other = (await world.ledger()).ofRecord(operation.kind, remoteId);
+  const other = await (await world.ledger()).ofRecord(operation.kind, remoteId);
   if (other && other.number !== operation.number) throw idTaken(operation, remoteId, other.id);
 }
 

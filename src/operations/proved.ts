@@ -29,15 +29,16 @@ const creation = { earliestMs: -5 * 60_000, latestMs: 10 * 60_000 };
 export async function settleProved(found: Retrieved, world: World): Promise<Operation[]> {
   const ledger = await world.ledger();
   const { kind, id, record } = found;
-  const unsettled = ledger.unsettled();
-  const free = unsettled.filter((one) => !ledger.holderOf(one));
+  const unsettled = await ledger.unsettled();
+  const free: Operation[] = [];
+  for (const one of unsettled) if (!(await ledger.holderOf(one))) free.push(one);
   const settled: Operation[] = [];
   for (const one of free.filter((other) => isMovedTo(other, found))) {
     const outcome = { state: "CONFIRMED", status: record.status } as const;
     const learned = await ledger.learn({ seen: one, outcome });
     if (learned.kind === "recorded") settled.push(one);
   }
-  if (ledger.ofRecord(kind, id)) {
+  if (await ledger.ofRecord(kind, id)) {
     await remembered({ kind, id }, record, world).catch((error) => {
       if (!(error instanceof Failure)) throw error;
       world.notice(inOneLine(error), `${kind}.record-differs`);
@@ -46,7 +47,7 @@ export async function settleProved(found: Retrieved, world: World): Promise<Oper
   }
   // Also one that another process is sending may be what it is the record of.
   const [own, another] = unsettled.filter((one) => one.kind === kind && isMadeBy(one, record));
-  if (!own || another || ledger.find(id)) return settled;
+  if (!own || another || (await ledger.find(id))) return settled;
   const outcome = { state: "CONFIRMED", remoteId: id, status: record.status } as const;
   const learned = await ledger.learn({ seen: own, outcome });
   return learned.kind === "recorded" ? [...settled, own] : settled;

@@ -26,10 +26,10 @@ export interface Refreshed {
  * but a service that answers nothing, or gives no access, ends it.
  */
 export async function refreshStatus(
-  operations: Iterable<Operation>,
+  operations: AsyncIterable<Operation> | Operation[],
   world: World,
 ): Promise<Refreshed> {
-  const left = operations[Symbol.iterator]();
+  const left = each(operations);
   const refreshed: Refreshed = { open: 0, unseen: undefined, isCutShort: false };
   let silent = 0;
   let isBroken = false;
@@ -54,7 +54,7 @@ export async function refreshStatus(
     if (failure.kind === "access") isBroken = true;
   };
   const work = async (): Promise<void> => {
-    for (let next = left.next(); !next.done; next = left.next()) {
+    for (let next = await left.next(); !next.done; next = await left.next()) {
       if (isBroken || silent >= mostInARow) return;
       if (world.isStopping()) return cutShort();
       await look(next.value);
@@ -68,6 +68,11 @@ export async function refreshStatus(
   );
   await Promise.all(workers);
   return refreshed;
+}
+
+/** Several workers share it: each operation goes to one of them. */
+async function* each<Item>(items: AsyncIterable<Item> | Item[]): AsyncGenerator<Item> {
+  yield* items;
 }
 
 function outOfTime(): Failure {

@@ -29,7 +29,7 @@ export interface Refundable {
 export async function refundable(transactionId: string, world: World): Promise<Refundable> {
   const { payment, paidPaisa } = await retrieveCompleted(transactionId, world);
   await remembered({ kind: "payment", id: transactionId }, payment, world);
-  const live = (await world.ledger()).refundsOf(transactionId).filter(isLiveRefund);
+  const live = (await (await world.ledger()).refundsOf(transactionId)).filter(isLiveRefund);
   const leftPaisa = paidPaisa - sumOf(live);
   if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, live };
   throw new Failure(

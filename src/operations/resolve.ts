@@ -30,10 +30,12 @@ export async function declareNotCreated(read: Operation[], ledger: Ledger): Prom
     (seen) => ({ kind: "learn", seen, outcome: declaredNotCreated }) as const,
   );
   const answers = await ledger.change(requests);
-  return read.map((seen, index) => ({
-    isWritten: answers[index]?.kind === "recorded",
-    operation: asItIsNow(seen, ledger),
-  }));
+  return Promise.all(
+    read.map(async (seen, index) => ({
+      isWritten: answers[index]?.kind === "recorded",
+      operation: await asItIsNow(seen, ledger),
+    })),
+  );
 }
 
 /** An operation as it is now, and whether the finding was recorded. */
@@ -59,7 +61,7 @@ export async function resolve(
     if (finding) throw notUncertain(operation);
     return operation;
   }
-  const by = ledger.holderOf(operation);
+  const by = await ledger.holderOf(operation);
   if (by) throw held(operation.reference ?? operation.id, by);
   if (finding === "not created") {
     return learnt(operation, declaredNotCreated, ledger);
@@ -109,7 +111,7 @@ async function adopt(operation: Operation, remoteId: string, world: World): Prom
   const record = await retrieveRecord(resourceOf(operation), remoteId, world);
   const { different, unclear } = comparedRecord(operation, record);
   const problems = [...different, ...unclear];
-  const taken = ledger.ofRecord(operation.kind, remoteId);
+  const taken = await ledger.ofRecord(operation.kind, remoteId);
   if (taken && taken.number !== operation.number)
     problems.push(`it already belongs to ${taken.id}`);
   if (problems.length === 0)
@@ -149,21 +151,21 @@ function atWork({ id }: Operation): Failure {
 /** @throws Failure if another process sent it or recorded its outcome in the meantime */
 async function learnt(read: Operation, outcome: Outcome, ledger: Ledger): Promise<Operation> {
   const answer = await ledger.learn({ seen: read, outcome });
-  const now = asItIsNow(read, ledger);
+  const now = await asItIsNow(read, ledger);
   if (answer.kind === "recorded") return now;
-  throw moved(now, ledger);
+  throw await moved(now, ledger);
 }
 
 /** What another process did to it meanwhile. */
-function moved(operation: Operation, ledger: Ledger): Failure {
-  const by = ledger.holderOf(operation);
+async function moved(operation: Operation, ledger: Ledger): Promise<Failure> {
+  const by = await ledger.holderOf(operation);
   return by ? held(operation.reference ?? operation.id, by) : notUncertain(operation);
 }
 
 /** Reads it for display. That must not fail: the money has moved by now. */
-function asItIsNow(operation: Operation, ledger: Ledger): Operation {
+async function asItIsNow(operation: Operation, ledger: Ledger): Promise<Operation> {
   try {
-    return ledger.find(operation.id) ?? operation;
+    return (await ledger.find(operation.id)) ?? operation;
   } catch {
     return operation;
   }

@@ -107,7 +107,7 @@ export async function remembered<Retrieved extends ServiceRecord>(
   let conflict: Failure | undefined;
   try {
     const ledger = await world.ledger();
-    const operation = ledger.ofRecord(kind, id);
+    const operation = await ledger.ofRecord(kind, id);
     if (operation?.state === "CONFLICT") conflict = conflictIn(operation, record);
     if (operation?.state === "CONFIRMED") {
       conflict = conflictIn(operation, record);
@@ -138,7 +138,7 @@ export async function unseenPayout(
   world: Pick<World, "ledger">,
 ): Promise<Failure> {
   if (why.kind !== "access") return why;
-  const operation = (await world.ledger()).ofRecord("payout", payoutId);
+  const operation = await (await world.ledger()).ofRecord("payout", payoutId);
   return operation?.state === "CONFIRMED" && operation.reference !== null
     ? confirmedUnseen(operation.reference, payoutId, why)
     : why;

@@ -17,9 +17,9 @@ import { ulid } from "ulid";
 import { errorCode } from "../error-code.ts";
 import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
-import type { Acceptance } from "../ledger/acceptance.ts";
-import { ledgerFileState, lossOf } from "../ledger/file-state.ts";
 import { headPath } from "../ledger/head.ts";
+import { ledgerFileState, lossOf } from "../ledger/health.ts";
+import type { Acceptance } from "../ledger/sqlite/recorded.ts";
 import { makeFolder } from "../make-folder.ts";
 import type { Database } from "../sqlite/database.ts";
 import { makePrivateFile } from "../sqlite/private-file.ts";
@@ -80,8 +80,8 @@ export async function newLedger(
   acceptance: Acceptance | undefined,
 ): Promise<Database> {
   const { openDatabase } = await import("../sqlite/open.ts");
-  const { migrate } = await import("../ledger/schema.ts");
-  const { recordAcceptance } = await import("../ledger/acceptance.ts");
+  const { migrate } = await import("../ledger/sqlite/schema.ts");
+  const { recordAcceptance } = await import("../ledger/sqlite/recorded.ts");
   const database = await openDatabase(path);
   try {
     database.transaction(() => {

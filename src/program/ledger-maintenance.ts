@@ -1,8 +1,6 @@
 import { Failure, usage } from "../failure.ts";
 import type { LedgerCheck, LedgerMaintenance, UnacceptedLedger } from "../frame/context.ts";
 import type { Host } from "../host.ts";
-import { type Acceptance, recordAcceptance } from "../ledger/acceptance.ts";
-import { hasTables, ledgerFileState, rejectWithoutTables } from "../ledger/file-state.ts";
 import {
   containsHead,
   type Head,
@@ -12,14 +10,16 @@ import {
   type StoredHead,
   writeHead,
 } from "../ledger/head.ts";
+import { hasTables, ledgerFileState, rejectWithoutTables } from "../ledger/health.ts";
 import {
   findingsDigest,
   integrityOf,
   isAccepted,
   isComplete,
   isIntact,
-} from "../ledger/integrity.ts";
-import { migrate } from "../ledger/schema.ts";
+} from "../ledger/sqlite/integrity.ts";
+import { type Acceptance, recordAcceptance } from "../ledger/sqlite/recorded.ts";
+import { migrate } from "../ledger/sqlite/schema.ts";
 import type { Database } from "../sqlite/database.ts";
 import { openDatabase } from "../sqlite/open.ts";
 import { backUp, prepareRestore } from "./ledger-copies.ts";

@@ -6,16 +6,16 @@ import type { Account, RecordsOwner } from "../config/account.ts";
 import type { Profiles } from "../config/profile.ts";
 import { Failure } from "../failure.ts";
 import type { Host } from "../host.ts";
-import { writeCopy } from "../ledger/backup.ts";
-import { rejectWithoutTables } from "../ledger/file-state.ts";
 import { createHeadKeeper, headPath, tellingCommits } from "../ledger/head.ts";
-import { type Ledger, openLedger } from "../ledger/ledger.ts";
-import type { KnownProfile } from "../ledger/named-accounts.ts";
+import { rejectWithoutTables } from "../ledger/health.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Actor } from "../ledger/operation.ts";
-import { migrate, outdatedVersion } from "../ledger/schema.ts";
+import { openLedger } from "../ledger/sqlite/ledger.ts";
+import type { KnownProfile } from "../ledger/sqlite/migrate-accounts.ts";
+import { migrate, outdatedVersion } from "../ledger/sqlite/schema.ts";
 import type { Owner } from "../ledger/worker.ts";
 import type { Database } from "../sqlite/database.ts";
-import { openDatabase } from "../sqlite/open.ts";
+import { openDatabase, writeCopy } from "../sqlite/open.ts";
 import { keepRecent } from "./completion/recent.ts";
 import { alone, openPresence } from "./presence/presence.ts";
 
@@ -24,7 +24,7 @@ export interface OpenedLedger {
   ledger: Ledger;
   /** Whether newer changes cannot be read (`readOnly` of the database). */
   lacksLog: boolean;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface LedgerOptions {
@@ -86,9 +86,9 @@ export async function openAccountLedger(
   return {
     ledger,
     lacksLog: opened.readOnly?.lacksLog === true,
-    close: () => {
+    close: async () => {
       const isChanged = database.transactionCount() > 0;
-      if (isChanged && path !== ":memory:") keepRecent(dirname(path), ledger, owner);
+      if (isChanged && path !== ":memory:") await keepRecent(dirname(path), ledger, owner);
       if (isChanged) keeper?.store();
       try {
         database.close();

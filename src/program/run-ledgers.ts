@@ -74,7 +74,7 @@ export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
   const own = once(async () => {
     const owned = await account();
     const opened = await open(owned, await ownFile());
-    announceAccount(owned, opened);
+    await announceAccount(owned, opened);
     closing.push(() => storeAccount(owned, opened));
     return opened;
   });
@@ -84,10 +84,10 @@ export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
    *
    * @throws Failure `access` if the key belongs to another account than the one that is named
    */
-  function announceAccount(owned: Account, ledger: Ledger): void {
-    const account = ledger.account();
+  async function announceAccount(owned: Account, ledger: Ledger): Promise<void> {
+    const account = await ledger.account();
     const isNamed = Object.values(owned.ledgerAccount).some((name) => name !== undefined);
-    if (isNamed || isLocalSandbox(owned) || ledger.isAccountStored()) return;
+    if (isNamed || isLocalSandbox(owned) || (await ledger.isAccountStored())) return;
     notice(
       `The ledger does not know this API key, so its operations are recorded in a new account, ${account}. To record them in another one, set LENDEN_ACCOUNT.`,
     );
@@ -97,11 +97,10 @@ export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
   async function storeAccount(owned: Account, ledger: Ledger): Promise<void> {
     const { joins, proposed } = owned.ledgerAccount;
     const isKept = joins !== undefined || isLocalSandbox(owned);
-    if (proposed === undefined || isKept || !ledger.isAccountStored()) return;
+    if (proposed === undefined || isKept || !(await ledger.isAccountStored())) return;
     // Without it the next key gets a new account, and guards of production see both.
-    await profiles
-      .change((stored) => withAccount(stored, proposed, ledger.account()))
-      .catch(() => {});
+    const account = await ledger.account();
+    await profiles.change((stored) => withAccount(stored, proposed, account)).catch(() => {});
   }
 
   return {

@@ -20,8 +20,8 @@ function noPlace(typed: string): Failure {
   ]);
 }
 
-function newestId(kind: Resource, place: number, ledger: Ledger): string {
-  const id = ledger.newest(kind, place)?.remoteId;
+async function newestId(kind: Resource, place: number, ledger: Ledger): Promise<string> {
+  const id = (await ledger.newest(kind, place))?.remoteId;
   if (id) return id;
   throw usage([
     `The ledger has no ${place === 1 ? "" : `${place} `}${kind}${place === 1 ? "" : "s"} of this account yet.`,

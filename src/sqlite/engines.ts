@@ -1,10 +1,34 @@
 import { Failure } from "../failure.ts";
-import type { Engine, Row } from "./database.ts";
+import type { Engine, Row, Statement } from "./database.ts";
 
 export type OpenEngine = (path: string) => Engine;
 
 /** Imported only here, when a database is first needed: both cost start-up time. */
 export async function loadEngine(): Promise<OpenEngine> {
+  const open = await loadUncached();
+  return (path) => withStatementCache(open(path));
+}
+
+/** Prepares each statement once, so that the code can prepare it where it is used. */
+function withStatementCache(engine: Engine): Engine {
+  const statements = new Map<string, Statement>();
+  return {
+    exec: engine.exec,
+    prepare: (sql) => {
+      const known = statements.get(sql);
+      if (known) return known;
+      const statement = engine.prepare(sql);
+      statements.set(sql, statement);
+      return statement;
+    },
+    close: () => {
+      statements.clear();
+      engine.close();
+    },
+  };
+}
+
+async function loadUncached(): Promise<OpenEngine> {
   const builtIn = await import("node:sqlite").catch(() => undefined);
   if (builtIn) return (path) => nodeEngine(new builtIn.DatabaseSync(path));
   const installed = await import("libsql").catch((cause) => {

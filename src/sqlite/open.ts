@@ -32,6 +32,17 @@ export async function openDatabase(path: string): Promise<Database> {
   });
 }
 
+/**
+ * Writes a consistent copy while other processes may write. Only SQLite reads the file: to copy it in another
+ * way would drop the locks that this process has on it.
+ *
+ * @param path a file that does not exist
+ */
+export function writeCopy(database: Database, path: string): void {
+  makePrivateFile(path);
+  database.prepare("VACUUM INTO ?").run(path);
+}
+
 /** True for a file with content beside which SQLite can create no log. */
 function hasNoRoom(path: string, error: unknown): boolean {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { askLedger } from "../../src/batches/check.ts";
 import { checkOpenRows } from "../../src/batches/plan.ts";
-import type { Batch } from "../../src/ledger/batches/batch.ts";
-import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
+import type { Batch } from "../../src/ledger/batch.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Outcome } from "../../src/ledger/operation.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { payoutIntent } from "../../src/operations/payout/claim.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { claimed, owner, record, worker } from "../ledger/small-ledger.ts";
@@ -32,8 +33,9 @@ async function setup(environment: "production" | "sandbox") {
     ...{ recipient: order.recipientNumber, methodId: order.paymentMethodId },
   });
   /** What the own account finds about a row with this reference. */
-  const ask = (reference: string) =>
-    askLedger([row(reference)], own, { since: "2026-11-19", places: { ref: 1, to: 2 } }).findings;
+  const ask = async (reference: string) =>
+    (await askLedger([row(reference)], own, { since: "2026-11-19", places: { ref: 1, to: 2 } }))
+      .findings;
   return { own, other, pay, payRow, ask };
 }
 
@@ -48,7 +50,7 @@ describe("the ledger of two accounts in production", () => {
   ])("finds the payout of a row that another account left %s", async (state, outcome) => {
     const { other, pay, ask } = await setup("production");
     await pay(other, "A", outcome);
-    expect(ask("A")).toMatchObject([{ kind: "used-in-other-account", state }]);
+    expect(await ask("A")).toMatchObject([{ kind: "used-in-other-account", state }]);
   });
 
   test.each<[string, Outcome]>([
@@ -58,22 +60,24 @@ describe("the ledger of two accounts in production", () => {
   ])("ignores the payout of another account that %s", async (_, outcome) => {
     const { other, pay, ask } = await setup("production");
     await pay(other, "A", outcome);
-    expect(ask("A")).toEqual([]);
+    expect(await ask("A")).toEqual([]);
   });
 
   test("finds the payout of a planned row that another account made since the plan", async () => {
     const { own, other, payRow } = await setup("production");
     const hash = "a".repeat(64);
     const names = { name: "A", fileName: "A", hash, identity: hash };
-    const { batch } = own.batches().claim({ ...names, columns: ["ref"], method: null });
+    const { batch } = await own.batches.claim({ ...names, columns: ["ref"], method: null });
     const row = {
       ...{ row: 1, line: 2, reference: "A", amountPaisa: order.amountPaisa },
       ...{ recipient: order.recipientNumber, methodId: order.paymentMethodId, method: "bkash" },
       ...{ name: null, description: null, cells: [], isAccepted: false },
     };
-    const planned = own.batches().plan(batch, [row], () => {});
+    const result = await own.batches.plan(batch, [row], 0n);
+    if (result.kind !== "planned") throw new Error(result.kind);
+    const planned = result.batch;
     await payRow(other, planned, { state: "UNCERTAIN", code: "uncertain" });
-    expect(checkOpenRows(planned, own).findings).toMatchObject([
+    expect((await checkOpenRows(planned, own)).findings).toMatchObject([
       { kind: "used-in-other-account", line: 2, state: "UNCERTAIN" },
     ]);
   });
@@ -82,13 +86,13 @@ describe("the ledger of two accounts in production", () => {
     const { own, other, pay, ask } = await setup("production");
     await pay(own, "A", accepted);
     await pay(other, "A", { state: "REFUSED", code: "refused" });
-    expect(ask("A")).toEqual([]);
+    expect(await ask("A")).toEqual([]);
   });
 
   test("finds the same amount to the same recipient by another account", async () => {
     const { other, pay, ask } = await setup("production");
     await pay(other, "OTHER", accepted);
-    expect(ask("A")).toMatchObject([
+    expect(await ask("A")).toMatchObject([
       { kind: "paid-recently", reference: "OTHER", isOwnAccount: false },
     ]);
   });
@@ -96,9 +100,9 @@ describe("the ledger of two accounts in production", () => {
 
 test("the ledger of two accounts in a sandbox does not mix them", async () => {
   const { other, pay, ask } = await setup("sandbox");
-  pay(other, "A", { state: "UNCERTAIN", code: "uncertain" });
-  pay(other, "OTHER", accepted);
-  expect(ask("A")).toEqual([]);
+  await pay(other, "A", { state: "UNCERTAIN", code: "uncertain" });
+  await pay(other, "OTHER", accepted);
+  expect(await ask("A")).toEqual([]);
 });
 
 test("a file that another production account sent is sent with --allow-duplicates, unless its outcome is open", async () => {

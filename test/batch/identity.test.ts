@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openLedger } from "../../src/ledger/ledger.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { owner, worker } from "../ledger/small-ledger.ts";
 import { openMerchant } from "../merchant.ts";
@@ -154,7 +154,7 @@ describe("the migration of a plan", () => {
     );
     const header = `${hasReferences ? "ref," : ""}amount,to,method,name,description`;
     const { identity } = await examiner()(`${[header, ...lines.toReversed()].join("\n")}\n`);
-    const batch = migrated(database).batches().find("BGR9XY8");
+    const batch = await migrated(database).batches.find("BGR9XY8");
     expect(batch?.identity).toBe(identity);
     expect(identity).toBeDefined();
   });
@@ -166,8 +166,8 @@ describe("the migration of a plan", () => {
         'other', columns, method, row_count, total_paisa, digest, user, created_at, holder FROM batches;
       INSERT INTO batch_rows SELECT batch + 1, row, line, reference, amount_paisa, recipient, method_id,
         method, name, description, cells, fingerprint FROM batch_rows;`);
-    const batches = migrated(database).batches();
-    expect(batches.find("BGR9XY8")?.identity).toMatch(/^[0-9a-f]{64}$/);
-    expect(batches.find("BOTHER")?.identity).toBeNull();
+    const batches = migrated(database).batches;
+    expect((await batches.find("BGR9XY8"))?.identity).toMatch(/^[0-9a-f]{64}$/);
+    expect((await batches.find("BOTHER"))?.identity).toBeNull();
   });
 });

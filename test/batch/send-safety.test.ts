@@ -4,6 +4,7 @@ import { noneAgain } from "../../src/batches/retries.ts";
 import { orderOfRow } from "../../src/batches/send.ts";
 import { Failure } from "../../src/failure.ts";
 import { payoutIntent } from "../../src/operations/payout/claim.ts";
+import { collect } from "../collect.ts";
 import { created, data, refused, startMs, unclear } from "../operations/scripted.ts";
 import { type Timed, timed } from "./timed.ts";
 
@@ -16,7 +17,7 @@ test("P20: after a 429 rows go out one at a time, nothing before its pause is ov
     return busy >= 0 ? refused("busy", 429, 5_000) : undefined;
   });
   expect(await place.send(6)).toBeUndefined();
-  expect(place.ledger.batches().tally(place.batch)).toMatchObject([
+  expect(await place.ledger.batches.tally(place.batch)).toMatchObject([
     { state: "CONFIRMED", count: 40 },
   ]);
   const after = place.asked.slice(6, 16).map(({ atMs }) => atMs);
@@ -33,7 +34,7 @@ test.each([86_400_000, 60_000, 3_000_000_000])(
       count <= 4 ? refused("busy", 429, retryAfterMs) : undefined,
     );
     expect(await place.send(4)).toBeUndefined();
-    expect(place.ledger.batches().tally(place.batch)).toMatchObject([{ count: 20 }]);
+    expect(await place.ledger.batches.tally(place.batch)).toMatchObject([{ count: 20 }]);
     const firstAfterMs = place.asked[4]?.atMs ?? 0;
     expect([firstAfterMs >= 60_000, firstAfterMs < 70_000]).toEqual([true, true]);
   },
@@ -77,7 +78,7 @@ test("--rate is kept in every second, over all attempts of all rows", async () =
   for (const one of place.asked) counts.set(seconds(one), (counts.get(seconds(one)) ?? 0) + 1);
   expect(Math.max(...counts.values())).toBeLessThanOrEqual(11);
   expect(place.asked.length).toBeGreaterThan(70);
-  expect(place.ledger.batches().tally(place.batch)).toMatchObject([{ state: "CONFIRMED" }]);
+  expect(await place.ledger.batches.tally(place.batch)).toMatchObject([{ state: "CONFIRMED" }]);
 });
 
 test("a row that waits long for its turn still has its attempts", async () => {
@@ -85,7 +86,7 @@ test("a row that waits long for its turn still has its attempts", async () => {
     atMs > 100_000 && atMs < 100_600 ? unclear("server error", 503) : undefined,
   );
   expect(await place.send(64, 2)).toBeUndefined();
-  expect(place.ledger.batches().tally(place.batch)).toMatchObject([
+  expect(await place.ledger.batches.tally(place.batch)).toMatchObject([
     { state: "CONFIRMED", count: 300 },
   ]);
 });
@@ -93,7 +94,7 @@ test("a row that waits long for its turn still has its attempts", async () => {
 test("P9, I3: what a dead run left in flight rests for ten seconds once, not row after row", async () => {
   const place = await timed(40, () => undefined);
   const { ledger, world, state } = place;
-  for (const planned of [...ledger.batches().results(place.batch)].slice(0, 30)) {
+  for (const planned of (await collect(ledger.batches.rows(place.batch, "all"))).slice(0, 30)) {
     const intent = { ...payoutIntent(orderOfRow(planned)), batch: place.batch.number };
     await ledger.claim({ intent, onDuplicate: "send" });
   }
@@ -121,7 +122,7 @@ test("P22: no row is claimed after a stop", async () => {
     return undefined;
   });
   expect(await place.send(4)).toBeUndefined();
-  expect([place.asked.length, countsOf(place)]).toEqual([8, { CONFIRMED: 8, null: 92 }]);
+  expect([place.asked.length, await countsOf(place)]).toEqual([8, { CONFIRMED: 8, null: 92 }]);
 });
 
 test("P22: a row that waits for its turn at a stop is recorded as not sent, and the next run sends it", async () => {
@@ -130,7 +131,7 @@ test("P22: a row that waits for its turn at a stop is recorded as not sent, and 
     return undefined;
   });
   expect(await place.send(4, 1)).toBeUndefined();
-  expect(countsOf(place)).toEqual({ CONFIRMED: 2, NOT_SENT: 3, null: 35 });
+  expect(await countsOf(place)).toEqual({ CONFIRMED: 2, NOT_SENT: 3, null: 35 });
   place.state.stopping = false;
   expect(await place.send(4)).toBeUndefined();
   expect(new Set(place.asked.map(({ reference }) => reference)).size).toBe(40);
@@ -160,7 +161,7 @@ test.each([
     place.state.nowMs += 500;
     place.state.clockAheadMs = clocksMs - 500;
     await place.send(1);
-    expect([...Object.keys(countsOf(place)), looks]).toEqual(wanted);
+    expect([...Object.keys(await countsOf(place)), looks]).toEqual(wanted);
   },
 );
 
@@ -176,7 +177,7 @@ test.each([
   const theirs = { ...created, merchantRef: "R-1", amount: 1, recipientNumber: "01812345678" };
   place.world.client = { ...place.world.client, retrievePayout: async () => data(theirs) };
   await place.send(1);
-  expect(countsOf(place)).toEqual({ [state]: 1 });
+  expect(await countsOf(place)).toEqual({ [state]: 1 });
 });
 
 test("P16: what the service had already is told, and not taken for paid now", async () => {
@@ -189,7 +190,9 @@ test("P16: what the service had already is told, and not taken for paid now", as
   place.world.client = { ...place.world.client, retrievePayout: async () => data(record) };
   await place.send(1);
   expect(place.ends).toEqual(["sent", "existing", "sent"]);
-  const messages = [...place.ledger.batches().results(place.batch)].map(({ message }) => message);
+  const messages = (await collect(place.ledger.batches.rows(place.batch, "all"))).map(
+    ({ message }) => message,
+  );
   expect(messages).toEqual([null, expect.stringContaining("had it already, since"), null]);
 });
 
@@ -204,7 +207,7 @@ test("P16: what somebody else made while a row waited for its turn is not taken 
   place.world.client = { ...place.world.client, retrievePayout: async () => data(theirs) };
   expect(await place.send(4, 1)).toMatchObject({ kind: "conflict" });
   expect(place.asked.at(-1)).toEqual({ reference: "R-4", atMs: 3_000 });
-  expect(countsOf(place)).toEqual({ CONFIRMED: 3, CONFLICT: 1 });
+  expect(await countsOf(place)).toEqual({ CONFIRMED: 3, CONFLICT: 1 });
 });
 
 test("P16: a row in doubt whose reference somebody else took before it goes out again is a conflict", async () => {
@@ -215,13 +218,13 @@ test("P16: a row in doubt whose reference somebody else took before it goes out 
     return data({ ...created, merchantRef: "R-2", amount: 2, createdAt: takenAt });
   });
   await place.send(1);
-  expect(countsOf(place)).toEqual({ CONFIRMED: 2, UNCERTAIN: 1 });
+  expect(await countsOf(place)).toEqual({ CONFIRMED: 2, UNCERTAIN: 1 });
   takenAt = new Date(place.state.nowMs + 60_000).toISOString();
   place.state.nowMs += 3_600_000;
   const theirs = { ...created, merchantRef: "R-2", amount: 2, recipientNumber: "01812345678" };
   place.world.client = { ...place.world.client, retrievePayout: async () => data(theirs) };
   expect(await place.send(1)).toMatchObject({ kind: "conflict" });
-  expect(countsOf(place)).toEqual({ CONFIRMED: 2, CONFLICT: 1 });
+  expect(await countsOf(place)).toEqual({ CONFIRMED: 2, CONFLICT: 1 });
 });
 
 test.each([undefined, 2])(
@@ -235,11 +238,11 @@ test.each([undefined, 2])(
     let most = 0;
     place.ledger.change = async (changes) => {
       const answers = await change(changes);
-      most = Math.max(most, place.ledger.unsettled().length);
+      most = Math.max(most, (await place.ledger.unsettled()).length);
       return answers;
     };
     expect(await place.send(8, perSecond)).toBeUndefined();
-    expect([most, countsOf(place)]).toEqual([8, { CONFIRMED: 120 }]);
+    expect([most, await countsOf(place)]).toEqual([8, { CONFIRMED: 120 }]);
   },
 );
 
@@ -264,19 +267,17 @@ test("rows are sent in the order of the file, and none twice, over several pages
 
 test("I4: no further row is claimed after the plan cannot be read", async () => {
   const place = await timed(40, () => undefined);
-  const batches = place.ledger.batches();
+  const { batches } = place.ledger;
   const full = new Error("disk I/O error");
-  place.ledger.batches = () => ({
-    ...batches,
-    unsent: function* (batch) {
-      for (const row of batches.unsent(batch)) {
-        if (row.reference === "R-9") throw full;
-        yield row;
-      }
-    },
-  });
+  const rows = batches.rows.bind(batches);
+  batches.rows = async function* (...asked) {
+    for await (const row of rows(...asked)) {
+      if (row.reference === "R-9") throw full;
+      yield row;
+    }
+  };
   expect(await place.send(4)).toMatchObject({ kind: "internal", details: { cause: full } });
-  expect(countsOf(place)).toEqual({ CONFIRMED: 8, null: 32 });
+  expect(await countsOf(place)).toEqual({ CONFIRMED: 8, null: 32 });
 });
 
 test("P3: a clock that the first response shows to be wrong stops the batch, and no waiting row is sent", async () => {
@@ -289,7 +290,7 @@ test("P3: a clock that the first response shows to be wrong stops the batch, and
   expect(reason?.message).toContain("The clocks differ");
   expect(reason?.details.hint).not.toContain("Nothing was sent");
   expect(place.asked.length).toBe(1);
-  expect(countsOf(place)).toEqual({ UNCERTAIN: 1, NOT_SENT: 3, null: 96 });
+  expect(await countsOf(place)).toEqual({ UNCERTAIN: 1, NOT_SENT: 3, null: 96 });
 });
 
 test("I4: after a commit that failed nothing goes out any more, and that is why it stops", async () => {
@@ -363,7 +364,7 @@ test("P15b: after a response for another reference, a row's record is compared",
   const theirs = { ...created, merchantRef: "R-1", amount: 1, recipientNumber: "01812345678" };
   place.world.client = { ...place.world.client, retrievePayout: async () => data(theirs) };
   await place.send(1);
-  expect(countsOf(place)).toEqual({ CONFLICT: 1, null: 1 });
+  expect(await countsOf(place)).toEqual({ CONFLICT: 1, null: 1 });
 });
 
 test("P18: a page that refuses access stops the batch, and leaves in doubt what it was an answer to", async () => {
@@ -372,26 +373,26 @@ test("P18: a page that refuses access stops the batch, and leaves in doubt what 
   expect(reason).toMatchObject({ kind: "access", details: { status: 403 } });
   expect(reason?.details.hint).toMatch(/key.*whitelist.*the same command again\.$/);
   expect(place.asked.length).toBeLessThanOrEqual(5);
-  expect(countsOf(place).UNCERTAIN).toBeGreaterThanOrEqual(place.asked.length);
+  expect((await countsOf(place)).UNCERTAIN).toBeGreaterThanOrEqual(place.asked.length);
 });
 
 test("P18: what was refused for want of access keeps its reference when it is exported", async () => {
   const place = await timed(3, () => refused("access", 403));
   expect(await place.send(1)).toMatchObject({ kind: "access" });
-  const pages = [...rowsAgain(place.batch, place.ledger, noneAgain())];
+  const pages = await collect(rowsAgain(place.batch, place.ledger, noneAgain()));
   expect(pages.flat().map(({ ref }) => ref)).toEqual(["R-1", "R-2", "R-3"]);
 });
 
 test("P4: a batch is held from its claim until it is let go", async () => {
   const place = await timed(1, () => undefined);
   const { batch, ledger } = place;
-  expect(ledger.batches().find(batch.id)?.holder).toMatchObject({ pid: 1 });
-  ledger.batches().letGo(batch);
-  expect(ledger.batches().find(batch.id)?.holder).toBeNull();
+  expect((await ledger.batches.find(batch.id))?.holder).toMatchObject({ pid: 1 });
+  await ledger.batches.release(batch);
+  expect((await ledger.batches.find(batch.id))?.holder).toBeNull();
 });
 
 /** How many rows stand where; "null" where they were not even begun. */
-function countsOf({ ledger, batch }: Timed): Record<string, number> {
-  const tally = ledger.batches().tally(batch);
+async function countsOf({ ledger, batch }: Timed): Promise<Record<string, number>> {
+  const tally = await ledger.batches.tally(batch);
   return Object.fromEntries(tally.map(({ state, count }) => [state, count]));
 }

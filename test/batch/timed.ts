@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type Sending, sendBatch } from "../../src/batches/send.ts";
 import type { Failure } from "../../src/failure.ts";
 import type { Client } from "../../src/http/client.ts";
-import type { Batch } from "../../src/ledger/batches/batch.ts";
+import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { World } from "../../src/operations/world.ts";
 import { created, data, scripted, startMs } from "../operations/scripted.ts";
@@ -54,7 +54,7 @@ export async function timed(
   const client = { ...own.world.client, createPayout };
   const world: World = { ...own.world, client, sleep, now: () => state.nowMs };
   const ledger = await own.ledger();
-  const batch = planned(rows, ledger);
+  const batch = await planned(rows, ledger);
   return {
     world,
     state,
@@ -81,7 +81,7 @@ export async function timed(
   };
 }
 
-function planned(count: number, ledger: Ledger): Batch {
+async function planned(count: number, ledger: Ledger): Promise<Batch> {
   const rows = Array.from({ length: count }, (_, index) => {
     const row = index + 1;
     const order = { amountPaisa: BigInt(row * 100), recipientNumber: "01712345678" };
@@ -94,6 +94,8 @@ function planned(count: number, ledger: Ledger): Batch {
   });
   const hash = "0".repeat(64);
   const file = { name: "file", fileName: "file", hash, identity: hash, columns: [], method: null };
-  const claim = ledger.batches().claim(file);
-  return ledger.batches().plan(claim.batch, rows, () => {});
+  const claim = await ledger.batches.claim(file);
+  const planned = await ledger.batches.plan(claim.batch, rows, 0n);
+  if (planned.kind !== "planned") throw new Error(planned.kind);
+  return planned.batch;
 }

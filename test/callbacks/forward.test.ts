@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { forward } from "../../src/callbacks/forward.ts";
 import { exchange } from "../../src/callbacks/trial/exchange.ts";
 import { openWay } from "../../src/callbacks/trial/way.ts";
-import type { StoredCallback } from "../../src/ledger/callbacks/callback.ts";
+import type { StoredCallback } from "../../src/ledger/callback.ts";
 import { collectGarbage } from "../collect-garbage.ts";
 import { listen } from "../http/misbehaving.ts";
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type Limits, usualLimits } from "../../src/callbacks/limits.ts";
 import { openReceiver } from "../../src/callbacks/receiver.ts";
 import { openMerchant, paidPayment, until } from "../merchant.ts";
-import { listenAs, startHandler } from "./listening.ts";
+import { listenApart, startHandler } from "./listening.ts";
 import { type SmallOptions, smallIntake } from "./small-intake.ts";
 
 const said = (id: string) => JSON.stringify({ transactionId: id, status: "Completed" });
@@ -12,7 +12,7 @@ const said = (id: string) => JSON.stringify({ transactionId: id, status: "Comple
 test("one listener outlives what strangers send, and still verifies what is true", async () => {
   const merchant = await openMerchant();
   const id = await paidPayment(merchant);
-  const listener = await listenAs(merchant);
+  const listener = await listenApart(merchant);
   const manyIds = JSON.stringify(Array.from({ length: 2_000 }, (_, n) => ({ id: `TX${n}` })));
   const strange: [string | Uint8Array, Record<string, string>?, string?][] = [
     ["x".repeat(64 * 1024 + 1)],
@@ -46,7 +46,7 @@ test("one listener outlives what strangers send, and still verifies what is true
 
 test("what is no plain request is refused, and says nothing of this machine", async () => {
   const merchant = await openMerchant();
-  const listener = await listenAs(merchant);
+  const listener = await listenApart(merchant);
   const head = "POST / HTTP/1.1\r\nHost: anybody.example\r\n";
   const refused: [string, string][] = [
     ["400", `${head}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
@@ -68,7 +68,7 @@ test("what is no plain request is refused, and says nothing of this machine", as
 
 test("a secret that comes in a callback is not kept, and not shown", async () => {
   const merchant = await openMerchant();
-  const listener = await listenAs(merchant);
+  const listener = await listenApart(merchant);
   const secret = merchant.apiKey;
   await listener.send(`key=${secret}`, {
     authorization: "Bearer abc",
@@ -89,7 +89,7 @@ test("a secret that comes in a callback is not kept, and not shown", async () =>
 
 test("what cannot be kept is not taken: its sender is told so", async () => {
   const merchant = await openMerchant();
-  const listener = await listenAs(merchant);
+  const listener = await listenApart(merchant);
   await merchant.inLedger((ledger) => ledger.exec("ALTER TABLE callbacks RENAME TO away"));
   expect(await listener.send("id=TX1AAAA")).toBe(500);
   await merchant.inLedger((ledger) => ledger.exec("ALTER TABLE away RENAME TO callbacks"));
@@ -98,20 +98,20 @@ test("what cannot be kept is not taken: its sender is told so", async () => {
   expect(event?.warnings).toEqual([
     { reason: "callback.not-handled", message: expect.stringContaining("could not be kept") },
   ]);
-  listener.child.kill("SIGINT");
+  listener.kill("SIGINT");
   expect(await listener.ended).toEqual({ code: 0, stderr: "" });
 });
 
 test("kill -9 loses none that was answered", async () => {
   const merchant = await openMerchant();
-  const listener = await listenAs(merchant);
+  const listener = await listenApart(merchant);
   const answered: string[] = [];
   const sending = Array.from({ length: 60 }, async (_, index) => {
     const status = await listener.send(`number ${index}`).catch(() => 0);
     if (status === 200) answered.push(`number ${index}`);
   });
   await until(() => answered.length > 15);
-  listener.child.kill("SIGKILL");
+  listener.kill("SIGKILL");
   await Promise.all(sending);
   const bodies = await merchant.inLedger((ledger) =>
     ledger.prepare("SELECT body FROM callbacks").all(),

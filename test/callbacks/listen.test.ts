@@ -12,7 +12,7 @@ import {
   until,
 } from "../merchant.ts";
 import { lenden, scratchFolder } from "../run.ts";
-import { listenAs, startHandler } from "./listening.ts";
+import { listenApart, listenAs, startHandler } from "./listening.ts";
 
 const said = (id: string, status = "Completed") =>
   JSON.stringify({ transactionId: id, status, amount: 100 });
@@ -20,7 +20,7 @@ const said = (id: string, status = "Completed") =>
 test("each is verified, kept, passed on with the same bytes, and answered as the handler did", async () => {
   const merchant = await openMerchant();
   const { url, handled } = await startHandler(() => 202);
-  const listener = await listenAs(merchant, "--forward-to", `${url}?shop=1`);
+  const listener = await listenApart(merchant, "--forward-to", `${url}?shop=1`);
   const [paid, open] = [await paidPayment(merchant), await merchant.id(paymentOf("open"))];
   const type = "application/vnd.shop+json";
   const forger = { "x-lenden-verified": "true", "x-lenden-id": "TX1", cookie: "c=1" };
@@ -49,7 +49,7 @@ test("each is verified, kept, passed on with the same bytes, and answered as the
     ["verified", 202],
     ["forged", 202],
   ]);
-  listener.child.kill("SIGINT");
+  listener.kill("SIGINT");
   expect((await listener.ended).code).toBe(0);
   const list = await merchant.lenden(["callback", "list", "--json"]);
   expect(JSON.parse(list.stdout)).toMatchObject([{ verdict: "forged" }, { verdict: "verified" }]);
@@ -60,7 +60,7 @@ test("a handler that is down, redirects or answers with a fault is no yes for th
   const id = await paidPayment(merchant);
   const down = await listenAs(merchant, "--forward-to", `http://127.0.0.1:${await closedPort()}/`);
   expect(await down.send(said(id))).toBe(502);
-  down.child.kill("SIGINT");
+  down.kill("SIGINT");
   await down.ended;
   let mood: "redirect" | 500 | 200 = "redirect";
   const { url, handled } = await startHandler(() => mood);
@@ -184,7 +184,7 @@ test("a forward that a stop cut off is called so, and is done by the next run", 
   const listener = await listenAs(merchant, "--forward-to", url);
   const answer = listener.send(said(id)).catch(() => 0);
   await until(() => handled.length === 1);
-  listener.child.kill("SIGTERM");
+  listener.kill("SIGTERM");
   expect([(await listener.ended).code, await answer]).toEqual([0, 503]);
   expect((await merchant.lenden(["callback", "list"])).stdout).toMatch(/verified .* cut off\n/);
   mood = 200;
@@ -197,15 +197,15 @@ test("what another process works on is left to it: exit 7", async () => {
   const merchant = await openMerchant();
   const id = await paidPayment(merchant);
   const { url, handled } = await startHandler(() => "never");
-  const listener = await listenAs(merchant, "--forward-to", url);
+  const listener = await listenApart(merchant, "--forward-to", url);
   const answer = listener.send(said(id)).catch(() => 0);
   await until(() => handled.length === 1);
   const replayed = await merchant.built(["callback", "replay", "1", "--forward-to", url]);
   expect([replayed.code, handled.length]).toEqual([7, 1]);
   expect((await merchant.lenden(["callback", "list"])).stdout).toMatch(/verified .* under way\n/);
-  const other = await listenAs(merchant, "--forward-to", url);
+  const other = await listenApart(merchant, "--forward-to", url);
   expect(await other.send(said(id))).toBe(503);
-  listener.child.kill("SIGTERM");
+  listener.kill("SIGTERM");
   await answer;
 });
 
@@ -256,7 +256,7 @@ test("--for ends with the payment, whatever is claimed: 0, 10, 8, 9, or 130", as
   expect(await codeOfWaiting(merchant, open, "--timeout", "300ms")).toBe(8);
   expect(await codeOfWaiting(merchant, "TXNOBODYS")).toBe(9);
   const stopped = await listenAs(merchant, "--for", open);
-  stopped.child.kill("SIGINT");
+  stopped.kill("SIGINT");
   expect((await stopped.ended).code).toBe(130);
 });
 
@@ -318,7 +318,7 @@ test("what was polled and did not arrive is passed on again: no sender comes aga
   });
   await until(() => handled.length >= 3);
   await until(async () => {
-    const { stdout } = await merchant.built(["callback", "list", "--json"]);
+    const { stdout } = await merchant.lenden(["callback", "list", "--json"]);
     return JSON.parse(stdout)[0]?.forwarded?.status === 200;
   });
   stop("SIGINT");
@@ -334,7 +334,7 @@ test("while the service is away nothing is decided; later it is verified, and pa
   const listener = await listenAs(merchant, "--forward-to", url);
   expect(await listener.send(said(id))).toBe(200);
   expect(handled[0]?.headers["x-lenden-verified"]).toBe("unknown");
-  listener.child.kill("SIGTERM");
+  listener.kill("SIGTERM");
   expect((await listener.ended).code).toBe(0);
   await merchant.comeBack();
   const replayed = await merchant.lenden(["callback", "replay", "1", "--forward-to", url]);
@@ -347,10 +347,10 @@ test("a listener asks again for what the service did not answer", async () => {
   const merchant = await openMerchant();
   const id = await paidPayment(merchant);
   await merchant.close();
-  const first = await listenAs(merchant);
+  const first = await listenApart(merchant);
   await first.send(said(id));
   expect(await first.seen(1)).toMatchObject([{ verdict: "unchecked" }]);
-  first.child.kill("SIGKILL");
+  first.kill("SIGKILL");
   await first.ended;
   const host = hurriedHost(async (round) => {
     if (round === 1) await merchant.comeBack();
@@ -366,13 +366,13 @@ test("a listener asks again for what the service did not answer", async () => {
 test("what is kept and not verified when it is killed is verified by the next one", async () => {
   const merchant = await openMerchant({ latencyMs: 400 });
   const id = await paidPayment(merchant);
-  const first = await listenAs(merchant);
+  const first = await listenApart(merchant);
   expect(await first.send(said(id))).toBe(200);
-  first.child.kill("SIGKILL");
+  first.kill("SIGKILL");
   await first.ended;
   const { stdout } = await merchant.lenden(["callback", "list", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject([{ verdict: null }]);
-  const second = await listenAs(merchant);
+  const second = await listenApart(merchant);
   expect(await second.seen(1)).toMatchObject([{ number: 1, verdict: "verified" }]);
 });
 

@@ -1,7 +1,9 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
+import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
-import { type Child, type Merchant, until } from "../merchant.ts";
+import type { Signal } from "../../src/host.ts";
+import { type Merchant, until } from "../merchant.ts";
 
 /** A line of `callback listen --print-json`. */
 interface Event {
@@ -19,7 +21,8 @@ interface Event {
 
 export interface Listener {
   url: string;
-  child: Child;
+  /** Sends a signal to it. */
+  kill(signal: Signal): void;
   /** What it printed so far, without the first line. */
   events: Event[];
   /** Resolves once there are so many. */
@@ -29,49 +32,103 @@ export interface Listener {
   /** Writes bytes to a connection of its own, and gives all that comes back until it is closed. */
   raw(bytes: string | Buffer): Promise<string>;
   /** How it ended. */
-  ended: Promise<{ code: number | null; stderr: string }>;
+  ended: Promise<Ended>;
+}
+
+/** A listener in a process of its own, which SIGKILL can end too. */
+export interface ListenerApart extends Omit<Listener, "kill"> {
+  kill(signal: NodeJS.Signals): void;
+  pid: number | undefined;
+}
+
+interface Ended {
+  code: number | null;
+  stderr: string;
+}
+
+const listen = ["callback", "listen", "--print-json", "--port", "0"];
+
+/** Runs `callback listen` in this process; it ends with the test. */
+export async function listenAs(merchant: Merchant, ...flags: string[]): Promise<Listener> {
+  const stdout = new PassThrough();
+  let kill = (_: Signal): void => {};
+  const run = merchant.lenden([...listen, ...flags], {
+    host: { stdout },
+    onStart: (signal) => {
+      kill = signal;
+    },
+  });
+  onTestFinished(async () => {
+    kill("SIGTERM");
+    await run;
+  });
+  return listenerOf({ stdout, ended: run, kill: (signal: Signal) => kill(signal), pid: undefined });
 }
 
 /** Starts the built tool; it ends with the test. */
-export async function listenAs(merchant: Merchant, ...flags: string[]): Promise<Listener> {
-  const child = merchant.start(["callback", "listen", "--print-json", "--port", "0", ...flags]);
-  let printed = "";
+export async function listenApart(merchant: Merchant, ...flags: string[]): Promise<ListenerApart> {
+  const child = merchant.start([...listen, ...flags]);
   let stderr = "";
-  child.stdout.on("data", (data) => {
-    printed += data;
-  });
   child.stderr.on("data", (data) => {
     stderr += data;
   });
-  const ended = new Promise<{ code: number | null; stderr: string }>((resolve) => {
+  const ended = new Promise<Ended>((resolve) => {
     child.on("close", (code) => resolve({ code, stderr }));
   });
   onTestFinished(async () => {
     child.kill("SIGKILL");
     await ended;
   });
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal);
+  return listenerOf({ stdout: child.stdout, ended, kill, pid: child.pid });
+}
+
+async function listenerOf<Name>({
+  stdout,
+  ended,
+  kill,
+  pid,
+}: {
+  stdout: NodeJS.ReadableStream;
+  ended: Promise<Ended>;
+  kill: (signal: Name) => void;
+  pid: number | undefined;
+}) {
+  let printed = "";
+  let isOver = false;
+  stdout.on("data", (data) => {
+    printed += data;
+  });
+  void ended.then(() => {
+    isOver = true;
+  });
   const all = (): Event[] => {
     const lines = printed.slice(0, printed.lastIndexOf("\n") + 1).split("\n");
     return lines.filter(Boolean).map((line): Event => JSON.parse(line));
   };
-  await until(() => all().length > 0 || child.exitCode !== null);
+  await until(() => all().length > 0 || isOver);
   const url = all()[0]?.url ?? "";
   return {
     url,
-    child,
+    kill,
+    pid,
     get events() {
       return all().slice(1);
     },
-    seen: async (count) => {
-      await until(() => all().length > count || child.exitCode !== null);
+    seen: async (count: number) => {
+      await until(() => all().length > count || isOver);
       return all().slice(1);
     },
-    send: async (body, headers = {}, path = "/callback") => {
+    send: async (
+      body: string | Uint8Array,
+      headers: Record<string, string> = {},
+      path = "/callback",
+    ) => {
       const sent = typeof body === "string" ? body : Buffer.from(body);
       const { status } = await fetch(url + path, { method: "POST", body: sent, headers });
       return status;
     },
-    raw: (bytes) => rawAnswer(Number(new URL(url).port), bytes),
+    raw: (bytes: string | Buffer) => rawAnswer(Number(new URL(url).port), bytes),
     ended,
   };
 }

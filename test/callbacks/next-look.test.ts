@@ -32,16 +32,16 @@ test("ids that the service does not answer to keep nobody waiting who was never 
     await first.intake.take(posted(`transactionId=BAD${index}`), "received");
   await first.intake.idle();
   // Kept and answered; the run was killed before it looked.
-  const last = first.callbacks.keep(posted(said), "received")?.number ?? 0;
+  const last = (await first.callbacks.keep(posted(said), "received"))?.number ?? 0;
   const next = await smallIntake({
     limits,
     look,
     database: first.database,
     clock: { aheadMs: 5_000 },
   });
-  expect(next.callbacks.due(undefined)[0]?.number).toBe(last);
+  expect((await next.callbacks.due(undefined))[0]?.number).toBe(last);
   await next.intake.takeUp();
-  expect(next.callbacks.find(last)?.judged?.verdict).toBe("verified");
+  expect((await next.callbacks.find(last))?.judged?.verdict).toBe("verified");
 });
 
 test("the handler gets every change of verdict, and is tried until it has it", async () => {
@@ -73,7 +73,7 @@ test("the handler gets every change of verdict, and is tried until it has it", a
   expect(handled[2]?.headers).toMatchObject({ "x-lenden-id": id, "x-lenden-amount": "100" });
   clock.aheadMs += 24 * 3_600_000;
   await restarted.intake.takeUp();
-  expect([told().length, restarted.callbacks.find(1)?.dueAt]).toEqual([3, null]);
+  expect([told().length, (await restarted.callbacks.find(1))?.dueAt]).toEqual([3, null]);
 });
 
 test("the handler is told too when a replay that passes nothing on found it out", async () => {
@@ -117,13 +117,13 @@ test("what nobody answered for a day is given up, and that is said once", async 
     clock.aheadMs += 30 * 60_000;
     await intake.takeUp();
   }
-  expect([notices, callbacks.find(1)?.dueAt]).toEqual([[], expect.any(String)]);
+  expect([notices, (await callbacks.find(1))?.dueAt]).toEqual([[], expect.any(String)]);
   for (let round = 0; round < 20; round += 1) {
     clock.aheadMs += 30 * 60_000;
     await intake.takeUp();
   }
   expect(notices).toEqual([expect.stringContaining("Callback 1 is given up")]);
-  expect([state.asked, callbacks.find(1)?.dueAt]).toEqual([53, null]);
+  expect([state.asked, (await callbacks.find(1))?.dueAt]).toEqual([53, null]);
 });
 
 test.each([
@@ -161,7 +161,7 @@ test("what stays wrong is looked at four times in two minutes, and never again; 
   }
   expect(state.asked).toBe(4);
   clock.aheadMs += 24 * 3_600_000;
-  expect(callbacks.due(undefined)).toEqual([]);
+  expect(await callbacks.due(undefined)).toEqual([]);
 });
 
 test("a stranger who repeats a callback shortens nothing of its time", async () => {
@@ -171,7 +171,7 @@ test("a stranger who repeats a callback shortens nothing of its time", async () 
     await intake.take(posted(said), "received");
     await intake.idle();
   }
-  expect(callbacks.find(1)).toMatchObject({ count: 60, looks: 1, dueAt: expect.any(String) });
+  expect(await callbacks.find(1)).toMatchObject({ count: 60, looks: 1, dueAt: expect.any(String) });
 });
 
 test("a handler that refuses what is not genuine has heard it; what is genuine it has to take", async () => {

@@ -23,7 +23,7 @@ test("all that come while a callback is looked at are one more look, after that 
   await intake.idle();
   expect(answers).toHaveLength(2);
   expect(taken.map(({ verdict }) => verdict)).toEqual(["unknown", "verified"]);
-  expect(callbacks.find(1)).toMatchObject({ count: 3, judged: { verdict: "verified" } });
+  expect(await callbacks.find(1)).toMatchObject({ count: 3, judged: { verdict: "verified" } });
 });
 
 test.each(["Processing", "Completed"])(

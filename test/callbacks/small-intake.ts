@@ -2,8 +2,8 @@ import type { Taken } from "../../src/callbacks/handle.ts";
 import { openIntake } from "../../src/callbacks/intake.ts";
 import { type Limits, usualLimits } from "../../src/callbacks/limits.ts";
 import type { Look } from "../../src/callbacks/verify.ts";
-import type { CallbackRequest } from "../../src/ledger/callbacks/callback.ts";
-import { openLedger } from "../../src/ledger/ledger.ts";
+import type { CallbackRequest } from "../../src/ledger/callback.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Database } from "../../src/sqlite/database.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 
@@ -36,7 +36,7 @@ export async function smallIntake(options: SmallOptions = {}) {
   const over = new AbortController();
   const taken: Taken[] = [];
   const notices: string[] = [];
-  const callbacks = ledger.callbacks();
+  const callbacks = ledger.callbacks;
   const handling = {
     callbacks,
     look: options.look ?? (async () => undefined),

@@ -11,7 +11,7 @@ import { type Behaviour, closedPort, misbehave, misbehaviours } from "../http/mi
 import { openMerchant } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
 import { openShop } from "../shops/running.ts";
-import { listenAs } from "./listening.ts";
+import { listenApart } from "./listening.ts";
 
 const quickly = ["--settle", "1ms", "--answer-within", "1s"];
 
@@ -203,7 +203,7 @@ test("behind 'callback listen --forward-to' each shop is what it is by itself", 
     ["wrong.js", 11],
   ] as const) {
     const { callback, orders } = await openShop([file], merchant.env, onTestFinished);
-    const listener = await listenAs(merchant, "--forward-to", callback);
+    const listener = await listenApart(merchant, "--forward-to", callback);
     const only = ["forged-status", "replay"].flatMap((name) => ["--only", name]);
     const line = ["callback", "test", `${listener.url}/`, "--orders", orders, ...only];
     const { stdout, ...ended } = await merchant.built([...line, "--settle", "1ms", "--json"]);

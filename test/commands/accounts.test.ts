@@ -5,7 +5,11 @@ import { openProductionMerchant, type ProductionMerchant } from "../production-m
 
 const first = "public-ABC-ABCDEFGHIJKL-XYZ";
 const second = "public-NEW-ABCDEFGHIJKL-KEY";
-const withoutKey = { LENDEN_API_KEY: "", LENDEN_PAYOUT_SECRET: "", LENDEN_BASE_URL: "" };
+const withoutKey = {
+  LENDEN_API_KEY: undefined,
+  LENDEN_PAYOUT_SECRET: undefined,
+  LENDEN_BASE_URL: undefined,
+};
 
 function accountsOf({ inLedger }: ProductionMerchant): Promise<string[]> {
   return inLedger((ledger) =>

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
-import { built } from "../run.ts";
+import { lenden } from "../run.ts";
 import { threeUnknown, unknownBatch } from "./unknown-batch.ts";
 
 describe("payout batch resolve", () => {
   test("records unknown rows as not created, and the batch sends them with the same references", async () => {
     const { merchant, file, resolve, states } = await unknownBatch();
 
-    const { code, stdout, stderr } = await merchant.built(resolve("--not-created", "--yes"));
+    const { code, stdout, stderr } = await merchant.lenden(resolve("--not-created", "--yes"));
 
     expect([code, await states()]).toEqual([0, ["CONFIRMED", "NOT_SENT", "NOT_SENT", "NOT_SENT"]]);
     expect(stderr).toMatch(
@@ -17,11 +17,11 @@ describe("payout batch resolve", () => {
     expect(stderr).not.toContain("ROW-1,");
     expect(stdout).toContain("ROW-4");
     expect(await merchant.json(["ledger", "show", "ROW-2"])).toMatchObject({ code: "declared" });
-    expect(await merchant.built(resolve("--not-created", "--json"))).toMatchObject({
+    expect(await merchant.lenden(resolve("--not-created", "--json"))).toMatchObject({
       code: 0,
       stdout: "[]\n",
     });
-    expect(await merchant.built(["payout", "batch", "send", file])).toMatchObject({ code: 0 });
+    expect(await merchant.lenden(["payout", "batch", "send", file])).toMatchObject({ code: 0 });
     const references = (await merchant.books("payouts")).map((payout) => payout.merchantRef);
     expect(references.sort()).toEqual(["ROW-1", "ROW-2", "ROW-3", "ROW-4"]);
   });
@@ -29,7 +29,7 @@ describe("payout batch resolve", () => {
   test("changes nothing if it is not confirmed", async () => {
     const { merchant, resolve, states } = await unknownBatch();
 
-    const { code, stderr } = await merchant.built(resolve("--not-created"));
+    const { code, stderr } = await merchant.lenden(resolve("--not-created"));
 
     expect([code, await states()]).toEqual([4, threeUnknown]);
     expect(stderr).toContain("--yes");
@@ -39,7 +39,7 @@ describe("payout batch resolve", () => {
     const { merchant, resolve, states } = await unknownBatch();
     const line = resolve("--not-created", "--rows", "3,5-9", "--yes", "--json");
 
-    const { code, stdout } = await merchant.built(line);
+    const { code, stdout } = await merchant.lenden(line);
 
     expect([code, await states()]).toEqual([0, ["CONFIRMED", "NOT_SENT", "UNCERTAIN", "NOT_SENT"]]);
     expect(JSON.parse(stdout)).toMatchObject([
@@ -54,18 +54,18 @@ describe("payout batch resolve", () => {
     const reordered = fileOf([header, ...rows.reverse()].join("\r\n"));
     const resolve = ["payout", "batch", "resolve", reordered, "--not-created", "--yes"];
 
-    const { code, stderr } = await merchant.built([...resolve, "--rows", "3"]);
+    const { code, stderr } = await merchant.lenden([...resolve, "--rows", "3"]);
 
     expect([code, await states()]).toEqual([2, threeUnknown]);
     expect(stderr).toContain("its lines may be different");
-    expect(await merchant.built(resolve)).toMatchObject({ code: 0 });
+    expect(await merchant.lenden(resolve)).toMatchObject({ code: 0 });
   });
 
   test("reports all lines of --rows that have no unknown row, and changes nothing", async () => {
     const { merchant, resolve, states } = await unknownBatch();
     const line = resolve("--not-created", "--rows", "1,2-3,77", "--yes");
 
-    const { code, stdout, stderr } = await merchant.built(line);
+    const { code, stdout, stderr } = await merchant.lenden(line);
 
     expect([code, stdout, await states()]).toEqual([2, "", threeUnknown]);
     expect(stderr).toContain("--rows: line 2 (ROW-1) is Processing.");
@@ -76,7 +76,7 @@ describe("payout batch resolve", () => {
   test.each(["", "3-", "9-7", "0", "3;4", "a"])("rejects --rows %j", async (rows) => {
     const line = ["payout", "batch", "resolve", "a.csv", "--not-created", "--rows", rows];
 
-    const { code, stderr } = await built(line);
+    const { code, stderr } = await lenden(line);
 
     expect([code, stderr]).toEqual([2, expect.stringContaining("--rows")]);
   });
@@ -84,7 +84,7 @@ describe("payout batch resolve", () => {
   test("explains that --not-created is required", async () => {
     const { merchant, resolve, states } = await unknownBatch();
 
-    const { code, stderr } = await merchant.built(resolve("--yes"));
+    const { code, stderr } = await merchant.lenden(resolve("--yes"));
 
     expect([code, await states()]).toEqual([2, threeUnknown]);
     expect(stderr).toContain("--not-created is required");
@@ -99,7 +99,7 @@ describe("payout batch resolve", () => {
         .run(JSON.stringify({ pid: 1, lock: "?", machine: "m", since: new Date().toISOString() })),
     );
 
-    const { code, stderr } = await merchant.built(resolve("--not-created", "--yes"));
+    const { code, stderr } = await merchant.lenden(resolve("--not-created", "--yes"));
 
     expect([code, await states()]).toEqual([7, threeUnknown]);
     expect(stderr).toContain("process 1 on m");

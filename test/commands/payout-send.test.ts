@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { answering } from "../answering.ts";
-import { built, lenden, scratchFolder } from "../run.ts";
+import { lenden, scratchFolder } from "../run.ts";
 
 const nowhere = {
   LENDEN_BASE_URL: "http://127.0.0.1:9",
@@ -47,13 +47,13 @@ test.each([
   };
   const what = ["--amount", "5", "--to", "01712345678", "--method-id", "m", "--ref", "HALF-1"];
   const send = ["payout", "send", ...what, "--timeout", "3s"];
-  expect((await built(send, { env })).code).toBe(status === 422 ? 3 : 75);
+  expect((await lenden(send, { env })).code).toBe(status === 422 ? 3 : 75);
   for (const look of [
     ["payout", "list"],
     ["ledger", "show", "HALF-1"],
     ["ledger", "check"],
   ])
-    expect([look, (await built(look, { env })).code]).toEqual([look, 0]);
+    expect([look, (await lenden(look, { env })).code]).toEqual([look, 0]);
 });
 
 test("a key that the service sends back in an answer does not get into the ledger", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { answering } from "../answering.ts";
 import { jumpingHost, payoutOf } from "../merchant.ts";
-import { built, lenden, scratchFolder } from "../run.ts";
+import { lenden, scratchFolder } from "../run.ts";
 
 const json = (text: string) => JSON.stringify({ success: false, message: text });
 const page = "<h1>Forbidden</h1>";
@@ -37,7 +37,10 @@ describe("P17b: a rejection after an attempt whose outcome is unknown", () => {
   ])("leaves the payout UNCERTAIN after %i %s", async (status, body, message, hint) => {
     const { env, creations } = await rejectingLater(status, body);
 
-    const { code, stdout, stderr } = await built(payoutOf("LATER-1"), { env });
+    const { code, stdout, stderr } = await lenden(payoutOf("LATER-1"), {
+      env,
+      host: jumpingHost(),
+    });
 
     expect([code, stdout]).toEqual([75, ""]);
     expect(stderr).toContain(message);
@@ -45,7 +48,7 @@ describe("P17b: a rejection after an attempt whose outcome is unknown", () => {
     expect(stderr).toMatch(/^hint: .*'lenden ledger resolve LATER-1/m);
     expect(stderr).toContain(hint);
     expect(creations()).toBe(2);
-    const shown = await built(["ledger", "show", "LATER-1", "--json"], { env });
+    const shown = await lenden(["ledger", "show", "LATER-1", "--json"], { env });
     expect(JSON.parse(shown.stdout)).toMatchObject({
       state: "UNCERTAIN",
       message: expect.stringContaining(message),
@@ -55,7 +58,7 @@ describe("P17b: a rejection after an attempt whose outcome is unknown", () => {
   test("leaves it UNCERTAIN if the earlier attempt was made by an earlier run", async () => {
     const { env } = await rejectingLater(400, json("Insufficient balance"));
     const send = payoutOf("LATER-1", "--timeout", "400ms");
-    expect((await built(send, { env })).code).toBe(75);
+    expect((await lenden(send, { env })).code).toBe(75);
 
     const { code, stderr } = await lenden(["ledger", "resolve", "LATER-1"], {
       env,

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { makeCertificates } from "../http/certificates.ts";
 import { listen } from "../http/misbehaving.ts";
 import { paymentOf, refundOf, until } from "../merchant.ts";
-import { built, lenden, scratchFolder, startBuilt } from "../run.ts";
+import { lenden, scratchFolder, startBuilt } from "../run.ts";
 import { openReceiver } from "../sandbox/receiver.ts";
 
 test("the built sandbox tells of payments and refunds, and `sandbox requests` shows every try", async () => {
@@ -101,7 +101,7 @@ async function startSandbox(flags: string[] = [], more: Record<string, string> =
   const { baseUrl, apiKey }: Record<string, string> = JSON.parse(String(line));
   const env = { LENDEN_CONFIG_DIR: folder, LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: apiKey };
   const run = async (args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await built(args, { env });
+    const { code, stdout, stderr } = await lenden(args, { env });
     expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
     return stdout.trim();
   };

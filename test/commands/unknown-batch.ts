@@ -1,5 +1,11 @@
 import { fileOf } from "../batch/files.ts";
-import { type Merchant, openMerchantApart, payoutNumber } from "../merchant.ts";
+import {
+  jumpingHost,
+  type Merchant,
+  openMerchant,
+  openMerchantApart,
+  payoutNumber,
+} from "../merchant.ts";
 import { faults } from "../sandbox/running.ts";
 
 /** A batch of four rows on lines 2 to 5: the first is accepted, the outcome of the others is unknown. */
@@ -12,15 +18,18 @@ export interface UnknownBatch {
   states(): Promise<unknown[]>;
 }
 
-export async function unknownBatch(): Promise<UnknownBatch> {
+/** @param isApart whether each run is a process of its own, as one is that uses the ledger afterwards */
+export async function unknownBatch(isApart = false): Promise<UnknownBatch> {
   const ill = faults();
-  const merchant = await openMerchantApart({ faults: ill });
+  const merchant = await (isApart ? openMerchantApart : openMerchant)({ faults: ill });
   const rows = [1, 2, 3, 4].map((index) => `ROW-${index},5,017${10_000_000 + index},bkash\n`);
   const file = fileOf(`ref,amount,to,method\n${rows.join("")}`);
   await merchant.id(payoutNumber(1, "ROW-1"));
   ill.push(...faults("createPayout:status-500"));
-  const send = ["payout", "batch", "send", file, "--timeout", "3s"];
-  const { code, stderr } = await merchant.built(send);
+  // In this process no pause takes time.
+  const timeout = ["--timeout", isApart ? "3s" : "30s"];
+  const send = ["payout", "batch", "send", file, ...timeout];
+  const { code, stderr } = await merchant.lenden(send, { host: jumpingHost() });
   if (code !== 75) throw new Error(`the batch ended with ${code}: ${stderr}`);
   ill.splice(0);
   return {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
-import { until } from "../merchant.ts";
 import { built } from "../run.ts";
 import { openTerminal, type Terminal } from "../terminal/terminal.ts";
 import type { Machine } from "./machine.ts";
@@ -36,6 +36,9 @@ export async function openShell(shell: TestedShell, machine: Machine): Promise<S
   return shellAt(terminal);
 }
 
+/** Each look at the screen is a process of its own. */
+const betweenLooksMs = 100;
+
 /** So that a test that fails says what was on the screen. */
 const patienceMs = 8_000;
 
@@ -43,12 +46,13 @@ function shellAt(terminal: Terminal): Shell {
   const line = (text: string) => new RegExp(`^\\$ ${escaped(text)}$`, "m");
   const shows = async (wanted: RegExp, step: string): Promise<void> => {
     const giveUpMs = Date.now() + patienceMs;
-    await until(async () => {
+    for (;;) {
       const screen = await terminal.screen();
-      if (wanted.test(screen)) return true;
-      if (Date.now() < giveUpMs) return false;
-      throw new Error(`${step}: no ${wanted} on this screen:\n${screen}`);
-    });
+      if (wanted.test(screen)) return;
+      if (Date.now() >= giveUpMs)
+        throw new Error(`${step}: no ${wanted} on this screen:\n${screen}`);
+      await delay(betweenLooksMs);
+    }
   };
   const tab = async (typed: string): Promise<void> => {
     await terminal.type(typed);

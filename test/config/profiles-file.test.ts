@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { lock } from "proper-lockfile";
 import { beforeAll, describe, expect, test } from "vitest";
 import { built, lenden, type Outcome, scratchFolder } from "../run.ts";
+import { runs } from "../runs.ts";
 import { canMount, mounted } from "../small-disk.ts";
 import { tool } from "../tool.js";
 import { key, place, url } from "./profile-place.ts";
@@ -25,7 +26,7 @@ let whileLocked: Promise<{ outcome: Outcome; before: string; after: string }> | 
 
 /** So is the crowd, which waits for its own lock almost as long. */
 const crowd = place();
-const crowdNames = Array.from({ length: 20 }, (_, index) => `shop-${index}`);
+const crowdNames = Array.from({ length: runs(8, 20) }, (_, index) => `shop-${index}`);
 let crowding: Promise<Outcome[]> | undefined;
 
 beforeAll(async () => {
@@ -184,7 +185,7 @@ describe("the file", () => {
     expect(stderr).toMatch(/could not be written to .*profiles\.json\.\n.*read-only/);
   });
 
-  test("keeps all of twenty profiles that twenty processes add at once", async () => {
+  test("keeps all profiles that many processes add at once", async () => {
     const outcomes = (await crowding) ?? [];
     expect(outcomes.map(({ code, stdout }) => `${code} ${stdout.trim()}`)).toEqual(
       crowdNames.map((name) => `0 ${name}`),

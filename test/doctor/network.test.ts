@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { certificateOf } from "../../src/doctor/certificate.ts";
 import { routeTo } from "../../src/doctor/route.ts";
 import { proxySettings } from "../../src/http/proxy.ts";
@@ -6,6 +6,7 @@ import { noProxy, transport } from "../http/answering.ts";
 import { type Certificates, makeCertificates } from "../http/certificates.ts";
 import { connectProxy } from "../http/connect-proxy.ts";
 import { closedPort, misbehave, success } from "../http/misbehaving.ts";
+import { trustAuthority } from "../http/trust.ts";
 import { builtDoctor, doctor, envOf } from "./running.ts";
 
 const methods = [{ id: "665f1c2ab8e4", providerName: "bKash", codeName: "bkash" }];
@@ -70,7 +71,8 @@ describe("names and connections", () => {
 describe("the certificate", () => {
   test("one of a known authority passes, and the key is asked about", async () => {
     const { env, service } = await secured();
-    const { of, code } = await builtDoctor(env);
+    onTestFinished(trustAuthority(certificates.authorityFile));
+    const { of, code } = await doctor(env);
     expect(of.name).toMatchObject({ state: "passed" });
     expect(of.connection?.says).toMatch(/^localhost:\d+ takes connections \(TLSv1\.[23]\)$/);
     expect(of.certificate).toMatchObject({
@@ -92,7 +94,8 @@ describe("the certificate", () => {
     const { expired, otherName } = certificates;
     const used = { "for another name": otherName, "that has ended": expired }[what];
     const { env, service } = await secured(used ?? certificates);
-    const { of } = await builtDoctor(used ? env : { ...env, NODE_EXTRA_CA_CERTS: undefined });
+    if (used) onTestFinished(trustAuthority(certificates.authorityFile));
+    const { of } = await doctor(used ? env : { ...env, NODE_EXTRA_CA_CERTS: undefined });
     expect(of.certificate).toMatchObject({
       state: "failed",
       says: expect.stringContaining(code),

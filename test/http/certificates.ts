@@ -15,28 +15,27 @@ export interface Certificates {
   expired: { key: string; cert: string };
 }
 
-/** An authority that nobody knows, and what it signed; made anew by openssl. */
+let created: Certificates | undefined;
+
+/** An authority that no machine trusts, and what it signed. openssl creates them once in each process. */
 export function makeCertificates(): Certificates {
+  created ??= createCertificates();
+  return created;
+}
+
+const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+function createCertificates(): Certificates {
   const folder = scratchFolder();
   const authorityFile = join(folder, "authority.pem");
   openssl(folder, [
-    ...[
-      "req",
-      "-x509",
-      "-newkey",
-      "rsa:2048",
-      "-nodes",
-      "-days",
-      "2",
-      "-subj",
-      "/CN=test authority",
-    ],
+    ...["req", "-x509", ...newKey, "-days", "2", "-subj", "/CN=test authority"],
     ...["-keyout", "authority.key", "-out", "authority.pem"],
   ]);
   const signed = (name: string, names: string) => {
     writeFileSync(join(folder, `${name}.ext`), `subjectAltName=${names}\n`);
     openssl(folder, [
-      ...["req", "-newkey", "rsa:2048", "-nodes", "-subj", `/CN=${name}`],
+      ...["req", ...newKey, "-subj", `/CN=${name}`],
       ...["-keyout", `${name}.key`, "-out", `${name}.csr`],
     ]);
     openssl(folder, [

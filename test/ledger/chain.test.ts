@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { verifyEvents } from "../../src/ledger/integrity.ts";
+import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
 import { runs } from "../runs.ts";
 import { claim, claimed, memoryLedger, payout, record } from "./small-ledger.ts";
 
@@ -63,7 +63,7 @@ describe("verify", () => {
     expect(verifyEvents(database)).toEqual({
       events: 7,
       brokenAt: null,
-      findings: [expect.objectContaining({ name: ledger.find("C")?.id })],
+      findings: [expect.objectContaining({ name: (await ledger.find("C"))?.id })],
     });
   });
 
@@ -94,7 +94,7 @@ describe("verify", () => {
     "an operation whose %s was altered is found, and named",
     async (column, value) => {
       const { database, ledger } = await filled();
-      const id = ledger.find("B")?.id;
+      const id = (await ledger.find("B"))?.id;
       database.exec(`UPDATE operations SET ${column} = ${value} WHERE number = 2`);
       expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [{ name: id }] });
     },

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
-import { verifyEvents } from "../../src/ledger/integrity.ts";
-import { openLedger } from "../../src/ledger/ledger.ts";
 import type { Intent, Operation, Outcome } from "../../src/ledger/operation.ts";
+import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { emptyModel, modelLedger } from "./model.ts";
@@ -168,7 +168,7 @@ async function agree(steps: Step[], environment: string): Promise<void> {
       const answers = await own.sqlite.change(requests);
       const expected = await own.model.change(requests);
       expect(withoutIds(answers)).toEqual(withoutIds(expected));
-      compareReads(own);
+      await compareReads(own);
     }
     expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [] });
   } finally {
@@ -200,15 +200,17 @@ type Both = {
   model: ReturnType<typeof modelLedger>;
 };
 
-function compareReads({ sqlite, model }: Both): void {
-  const reads = (ledger: Both["model"]) => [
-    ...["A", "C", "X1", "X4"].flatMap((name) => [ledger.find(name), ledger.findElsewhere(name)]),
-    ledger.ofRecord("payout", "X2"),
-    ledger.refundsOf("T1"),
-    ledger.unsettled(),
-    ledger.account(),
+async function compareReads({ sqlite, model }: Both): Promise<void> {
+  const names = ["A", "C", "X1", "X4"];
+  const reads = async (ledger: Both["model"]) => [
+    await Promise.all(names.map(ledger.find)),
+    await Promise.all(names.map(ledger.findElsewhere)),
+    await ledger.ofRecord("payout", "X2"),
+    await ledger.refundsOf("T1"),
+    await ledger.unsettled(),
+    await ledger.account(),
   ];
-  expect(withoutIds(reads(sqlite))).toEqual(withoutIds(reads(model)));
+  expect(withoutIds(await reads(sqlite))).toEqual(withoutIds(await reads(model)));
 }
 
 /** Each store creates its own IDs; everything else is the same. Half of a character is replaced by both. */

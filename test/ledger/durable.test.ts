@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openLedger } from "../../src/ledger/ledger.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
 import { claim, payout, worker } from "./small-ledger.ts";

@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { build as bundle } from "rolldown";
 import { describe, expect, test } from "vitest";
-import { verifyEvents } from "../../src/ledger/integrity.ts";
-import { openLedger } from "../../src/ledger/ledger.ts";
+import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
 import { lenden, scratchFolder } from "../run.ts";
@@ -102,9 +102,9 @@ test("8 processes that write 50 operations each at once lose nothing, and the ch
   );
   const references = written.flatMap(({ stdout }) => stdout.trim().split("\n"));
   expect(new Set(references).size).toBe(400);
-  await inDatabase(path, (database) => {
+  await inDatabase(path, async (database) => {
     const ledger = openLedger(database, worker());
-    const kept = ledger.list("payout", { limit: 1_000 });
+    const kept = await ledger.list("payout", { limit: 1_000 });
     expect(kept.map(({ reference }) => reference).sort()).toEqual(references.sort());
     expect(kept.every(({ state, attempts }) => state === "CONFIRMED" && attempts === 1)).toBe(true);
     expect(verifyEvents(database)).toEqual({ events: 802, brokenAt: null, findings: [] });
@@ -119,7 +119,7 @@ async function bundledWriter(): Promise<string> {
   writeFileSync(
     input,
     `import { openDatabase } from ${source("../sqlite/open.ts")};
-    import { openLedger } from ${source("ledger.ts")};
+    import { openLedger } from ${source("sqlite/ledger.ts")};
     const [path, number, count] = process.argv.slice(2);
     openDatabase(path).then(async (database) => {
       const ledger = openLedger(database, {

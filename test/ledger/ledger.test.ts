@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { verifyEvents } from "../../src/ledger/integrity.ts";
-import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
+import { collect } from "../collect.ts";
 import {
   claim,
   claimed,
@@ -146,7 +148,9 @@ describe("accounts", () => {
     );
     for (const ledger of ledgers)
       expect(await claim(ledger, payout("A"))).toMatchObject({ kind: "new" });
-    expect(ledgers.map((ledger) => ledger.account())).toEqual(["key-aaaaaa", "key-bbbbbb"]);
+    expect(await Promise.all(ledgers.map((ledger) => ledger.account()))).toEqual([
+      ...["key-aaaaaa", "key-bbbbbb"],
+    ]);
   });
 
   test("the next key of a profile joins its account, and P25b: resends nothing of the first", async () => {
@@ -156,10 +160,10 @@ describe("accounts", () => {
     await record(first, await claimed(first, payout("OVER")), { state: "CONFIRMED" });
     const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
     const second = openLedger(database, worker({ owner: next }));
-    expect(second.account()).toBe("shop");
+    expect(await second.account()).toBe("shop");
     expect(await claim(second, payout("SENT"))).toMatchObject({ kind: "other-key" });
     expect(await claim(second, payout("OVER"))).toMatchObject({ kind: "finished" });
-    const seen = second.find("SENT");
+    const seen = await second.find("SENT");
     if (!seen) throw new Error("an account has its operations");
     expect(await second.resume({ seen })).toMatchObject({ kind: "other-key" });
   });
@@ -199,8 +203,8 @@ describe("accounts", () => {
     await claimed(openLedger(database, worker()), payout("A"));
     const other = { ...owner, keyId: "cccccccccccc" };
     const ledger = openLedger(database, worker({ owner: other }));
-    expect(ledger.find("A")).toBeUndefined();
-    expect(ledger.account()).toBe("shop-cccccc");
+    expect(await ledger.find("A")).toBeUndefined();
+    expect(await ledger.account()).toBe("shop-cccccc");
   });
 
   test("one key is one account, whatever the base URL", async () => {
@@ -208,7 +212,7 @@ describe("accounts", () => {
     await claimed(openLedger(database, worker()), payout("A"));
     const moved = worker({ owner: { ...owner, baseUrl: "http://b", account: { proposed: "b" } } });
     const ledger = openLedger(database, moved);
-    expect([ledger.account(), ledger.find("A")?.reference]).toEqual(["shop", "A"]);
+    expect([await ledger.account(), (await ledger.find("A"))?.reference]).toEqual(["shop", "A"]);
   });
 
   test("a name that a key of another account is used with is rejected, and both are named", async () => {
@@ -216,7 +220,7 @@ describe("accounts", () => {
     await claimed(openLedger(database, worker()), payout("A"));
     const named = worker({ owner: { ...owner, account: { named: "other" } } });
     const ledger = openLedger(database, named);
-    expect(() => ledger.account()).toThrow(/other.*shop/);
+    await expect(ledger.account()).rejects.toThrow(/other.*shop/);
     await expect(claim(ledger, payout("B"))).rejects.toThrow(/belongs to account shop/);
   });
 });
@@ -264,12 +268,12 @@ test("an outcome keeps what it does not name, counts attempts alone, and release
   const operation = await claimed(ledger, payout("A"));
   const lost = { state: "UNCERTAIN", sent: true, message: "lost" } as const;
   await ledger.record({ operation: operation.number, outcome: lost, release: false });
-  expect(ledger.find(operation.id)).toMatchObject({
+  expect(await ledger.find(operation.id)).toMatchObject({
     ...{ state: "UNCERTAIN", attempts: 1, message: "lost", holder: { pid: 1 }, acceptedAt: null },
   });
   const made = { state: "CONFIRMED", sent: true, remoteId: "PO1", status: "Processing" } as const;
   await record(ledger, operation, made);
-  const accepted = ledger.find(operation.id);
+  const accepted = await ledger.find(operation.id);
   expect(accepted).toMatchObject({
     ...{ state: "CONFIRMED", attempts: 2, message: null, holder: null, remoteId: "PO1" },
     acceptedAt: accepted?.updatedAt,
@@ -277,13 +281,13 @@ test("an outcome keeps what it does not name, counts attempts alone, and release
   });
   if (!accepted) throw new Error("the ledger lost a payout");
   await ledger.learn({ seen: accepted, outcome: { state: "CONFIRMED", status: "Completed" } });
-  const completed = ledger.find(operation.id);
+  const completed = await ledger.find(operation.id);
   expect(completed).toMatchObject({
     ...{ attempts: 2, remoteId: "PO1", status: "Completed" },
     acceptedAt: accepted.acceptedAt,
     completedAt: completed?.updatedAt,
   });
-  expect(ledger.historyOf(operation).map(({ event }) => event)).toEqual([
+  expect((await ledger.historyOf(operation)).map(({ event }) => event)).toEqual([
     ...["intent", "attempt", "attempt", "look"],
   ]);
 });
@@ -312,24 +316,24 @@ test("listing, newest, latest and find see one account's operations alone, newes
   await confirm(ledger, "B", "PO2", "Processing");
   await claimed(ledger, payout("C"));
   await claimed(ledger, payment("p"));
-  const refs = (filter: object) =>
-    ledger.list("payout", { limit: 50, ...filter }).map(({ reference }) => reference);
-  expect(refs({})).toEqual(["C", "B", "A"]);
-  expect(refs({ limit: 2 })).toEqual(["C", "B"]);
-  expect(refs({ status: "Completed" })).toEqual(["A"]);
-  const second = ledger.find("B")?.createdAt ?? "";
-  expect(refs({ since: second })).toEqual(["C", "B"]);
-  expect(refs({ until: second })).toEqual(["B", "A"]);
-  expect(refs({ since: second, until: second, status: "Processing" })).toEqual(["B"]);
-  expect([1, 2, 3].map((place) => ledger.newest("payout", place)?.remoteId)).toEqual([
-    ...["PO2", "PO1", undefined],
-  ]);
-  expect([1, 2].map((place) => ledger.latest(place)?.kind)).toEqual(["payment", "payout"]);
-  const found = ledger.find("A");
-  expect([ledger.find("PO1"), ledger.find(found?.id ?? "")]).toEqual([found, found]);
-  expect(["X", "PO9", ""].map(ledger.find)).toEqual([undefined, undefined, undefined]);
-  expect(ledger.findElsewhere("X")?.remoteId).toBe("PO9");
-  expect(ledger.unsettled().map(({ reference, kind }) => reference ?? kind)).toEqual([
+  const refs = async (filter: object) =>
+    (await ledger.list("payout", { limit: 50, ...filter })).map(({ reference }) => reference);
+  expect(await refs({})).toEqual(["C", "B", "A"]);
+  expect(await refs({ limit: 2 })).toEqual(["C", "B"]);
+  expect(await refs({ status: "Completed" })).toEqual(["A"]);
+  const second = (await ledger.find("B"))?.createdAt ?? "";
+  expect(await refs({ since: second })).toEqual(["C", "B"]);
+  expect(await refs({ until: second })).toEqual(["B", "A"]);
+  expect(await refs({ since: second, until: second, status: "Processing" })).toEqual(["B"]);
+  const newest = await Promise.all([1, 2, 3].map((place) => ledger.newest("payout", place)));
+  expect(newest.map((one) => one?.remoteId)).toEqual(["PO2", "PO1", undefined]);
+  const latest = await Promise.all([1, 2].map(ledger.latest));
+  expect(latest.map((one) => one?.kind)).toEqual(["payment", "payout"]);
+  const found = await ledger.find("A");
+  expect([await ledger.find("PO1"), await ledger.find(found?.id ?? "")]).toEqual([found, found]);
+  for (const name of ["X", "PO9", ""]) expect(await ledger.find(name)).toBeUndefined();
+  expect((await ledger.findElsewhere("X"))?.remoteId).toBe("PO9");
+  expect((await ledger.unsettled()).map(({ reference, kind }) => reference ?? kind)).toEqual([
     ...["C", "payment"],
   ]);
 });
@@ -340,7 +344,7 @@ test("all operations are read page by page, each once", async () => {
     (intent) => ({ kind: "claim", intent, onDuplicate: "send" }) as const,
   );
   await ledger.change(claims);
-  const numbers = [...ledger.all()].map(({ number }) => Number(number));
+  const numbers = (await collect(ledger.all())).map(({ number }) => Number(number));
   expect(numbers).toEqual(Array.from({ length: 1_203 }, (_, index) => index + 1));
 });
 
@@ -356,7 +360,7 @@ describe("I10: an ID of the API belongs to one operation", () => {
     const { database, ledger, one, other } = await two();
     expect(await record(ledger, one, confirmed("PO1"))).toMatchObject({ kind: "recorded" });
     expect(await record(ledger, other, confirmed("PO1"))).toEqual({ kind: "id-taken", by: one.id });
-    expect(ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
+    expect(await ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
     expect(verifyEvents(database).findings).toEqual([]);
   });
 
@@ -368,19 +372,19 @@ describe("I10: an ID of the API belongs to one operation", () => {
       }),
     );
     expect(answers).toMatchObject([{ kind: "recorded" }, { kind: "id-taken", by: one.id }]);
-    expect(ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
+    expect(await ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
   });
 
   test("nor is one learned by a status check", async () => {
     const { ledger, one, other } = await two();
     await record(ledger, one, confirmed("PO1"));
     await record(ledger, other, { state: "UNCERTAIN", sent: true });
-    const seen = ledger.find("B");
+    const seen = await ledger.find("B");
     if (!seen) throw new Error("the ledger lost a payout");
     expect(await ledger.learn({ seen, outcome: confirmed("PO1") })).toMatchObject({
       kind: "moved",
     });
-    expect(ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
+    expect(await ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
   });
 
   test("but a sandbox on this machine gives it again after a restart", async () => {

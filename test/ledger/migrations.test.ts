@@ -1,10 +1,11 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { verifyEvents } from "../../src/ledger/integrity.ts";
-import { openLedger } from "../../src/ledger/ledger.ts";
-import { migrate } from "../../src/ledger/schema.ts";
+import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
+import { migrate } from "../../src/ledger/sqlite/schema.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
+import { collect } from "../collect.ts";
 import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
 import { claim, owner, payout, worker } from "./small-ledger.ts";
@@ -38,18 +39,18 @@ describe("migrations", () => {
       worker({ owner: { ...owner, baseUrl, keyId: "c82ae6a2afdf270c" } }),
     );
     expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [] });
-    expect([...ledger.all()].map(({ reference, amountPaisa }) => [reference, amountPaisa])).toEqual(
-      [
-        ["OLD-1", 50_025n],
-        [null, 10_000n],
-        ["ROW-1", 1_000n],
-        ["ROW-2", 2_050n],
-      ],
-    );
-    expect(ledger.find("OLD-1")).toMatchObject({ state: "CONFIRMED", baseUrl });
+    expect(
+      (await collect(ledger.all())).map(({ reference, amountPaisa }) => [reference, amountPaisa]),
+    ).toEqual([
+      ["OLD-1", 50_025n],
+      [null, 10_000n],
+      ["ROW-1", 1_000n],
+      ["ROW-2", 2_050n],
+    ]);
+    expect(await ledger.find("OLD-1")).toMatchObject({ state: "CONFIRMED", baseUrl });
     expect((await claim(ledger, payout("OLD-1"))).kind).toBe("different");
     expect((await claim(ledger, payout("NEW"))).kind).toBe("new");
-    const batch = ledger.batches().find("BGR9XY8");
+    const batch = await ledger.batches.find("BGR9XY8");
     expect(batch?.plan).toMatchObject({ rowCount: 2, totalPaisa: 3_050n });
     expect(batch?.fileName).toBe("rows.csv");
     const resumed = database.prepare(
@@ -60,7 +61,7 @@ describe("migrations", () => {
       { reference: "ROW-1", at: "2026-11-21T23:10:29.931Z" },
       { reference: "ROW-2", at: "2026-11-21T23:10:29.933Z" },
     ]);
-    expect(batch && ledger.batches().tally(batch)).toEqual([
+    expect(batch && (await ledger.batches.tally(batch))).toEqual([
       { state: "CONFIRMED", status: "Processing", count: 2, sumPaisa: 3_050n },
     ]);
   });
@@ -85,14 +86,17 @@ describe("migrations", () => {
         { number: 2n, environment: "sandbox", name: "key-751642" },
         { number: 3n, environment: "sandbox", name: "local" },
       ]);
-      expect([first.account(), second.account()]).toEqual(["key-b03068", "local"]);
-      expect(first.find("OLD-1")).toMatchObject({ state: "CONFIRMED", keyHash: keys.first });
-      expect([second.find("OLD-1"), second.find("HOST-1")?.account]).toEqual([undefined, "local"]);
+      expect([await first.account(), await second.account()]).toEqual(["key-b03068", "local"]);
+      expect(await first.find("OLD-1")).toMatchObject({ state: "CONFIRMED", keyHash: keys.first });
+      expect([await second.find("OLD-1"), (await second.find("HOST-1"))?.account]).toEqual([
+        undefined,
+        "local",
+      ]);
     });
 
     test("finds the payouts of before as duplicates, and verifies as a whole", async () => {
       const { database, first } = await migrated();
-      const sent = first.find("OLD-1");
+      const sent = await first.find("OLD-1");
       if (!sent) throw new Error("the ledger has the payout");
       const acceptedMs = Date.parse(sent.acceptedAt ?? "");
       const ofFirst = { ...owner, keyId: keys.first, account: {} };
@@ -103,7 +107,7 @@ describe("migrations", () => {
       const asked = { ...sent.asked, recipientNumber: "+8801712345678" };
       const intent = payout("NEW", { amountPaisa: sent.amountPaisa, asked });
       const duplicate = { kind: "duplicate", earlier: { reference: "OLD-1" } };
-      expect(later.preview({ intent, onDuplicate: "reject" })).toMatchObject(duplicate);
+      expect(await later.preview({ intent, onDuplicate: "reject" })).toMatchObject(duplicate);
       expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [] });
     });
   });
@@ -116,8 +120,8 @@ describe("migrations", () => {
         database.exec(start);
         expect((await claim(openLedger(database, worker()), payout("A"))).kind).toBe("new");
       });
-      await inDatabase(path, (database) => {
-        expect(openLedger(database, worker()).find("A")?.state).toBe("INTENT");
+      await inDatabase(path, async (database) => {
+        expect((await openLedger(database, worker()).find("A"))?.state).toBe("INTENT");
       });
       expect(statSync(path).mode & 0o777).toBe(0o600);
     }

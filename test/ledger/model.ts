@@ -170,11 +170,11 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       for (const one of requests) if (one.kind === "claim") answers.set(one, claim(one, at));
       return requests.flatMap((one) => answers.get(one) ?? []);
     },
-    find: (name) =>
+    find: async (name) =>
       state.operations.find(({ id }) => id === name) ??
       newest(state.operations.filter((one) => isOwn(one) && one.reference === name)) ??
       newest(state.operations.filter((one) => isOwn(one) && one.remoteId === name)),
-    findElsewhere: (name) =>
+    findElsewhere: async (name) =>
       newest(
         state.operations.filter(
           (one) =>
@@ -183,17 +183,17 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
             (one.reference === name || one.remoteId === name),
         ),
       ),
-    ofRecord: (kind, remoteId) =>
+    ofRecord: async (kind, remoteId) =>
       newest(
         state.operations.filter(
           (one) => isOwn(one) && one.kind === kind && one.remoteId === remoteId,
         ),
       ),
-    refundsOf: (payment) =>
+    refundsOf: async (payment) =>
       state.operations.filter(
         (one) => isGuarded(one) && one.kind === "refund" && one.target === payment,
       ),
-    unsettled: () => state.operations.filter((one) => isOwn(one) && isUnsettled(one)),
-    account,
+    unsettled: async () => state.operations.filter((one) => isOwn(one) && isUnsettled(one)),
+    account: async () => account(),
   };
 }

@@ -1,5 +1,6 @@
-import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Intent, Operation, Outcome, ReferencedIntent } from "../../src/ledger/operation.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 

@@ -44,7 +44,7 @@ test("P22: a call in doubt that is stopped before it goes out again stays in dou
   const second: Failure = await sendByHand("payout", call, send, once, run.world).catch(
     (error) => error,
   );
-  const [operation] = (await run.ledger()).list("payout", { limit: 9 });
+  const [operation] = await (await run.ledger()).list("payout", { limit: 9 });
   expect([second.kind, sent, operation?.state, operation?.attempts]).toEqual([
     "uncertain",
     0,

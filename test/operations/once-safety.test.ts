@@ -65,10 +65,10 @@ test("a record of another amount is not adopted", async () => {
   const place = await stage({ faults: [fault("timeout")] });
   await payment(pays, place);
   place.universe.service.seedPayment("TX-OTHER", 1, place.universe.timeline.now());
-  const [open] = place.operations();
+  const [open] = await place.operations();
   const { settle } = await import("../simulator/commands.ts");
   const finding = { created: "TX-OTHER" };
   const { ended } = await settle({ id: open?.id ?? "", subject: "resolve", finding }, place);
   expect(ended.code).toBe(5);
-  expect(place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
+  expect(await place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { faultKinds } from "../../src/contract/fault.ts";
 import { Failure } from "../../src/failure.ts";
 import type { Answer } from "../../src/http/answer.ts";
-import { openLedger } from "../../src/ledger/ledger.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { createPayment, createRefund } from "../../src/operations/once.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { client } from "../http/answering.ts";
@@ -67,7 +67,7 @@ const creations = [
 test("the ledger stores the page of a payment", async () => {
   const one = scripted({ createPayment: [data(paymentMade)] });
   await createPayment(paisa("1250.50"), paymentInput, { again: false }, one.world);
-  expect((await one.ledger()).find("TX1")).toMatchObject({
+  expect(await (await one.ledger()).find("TX1")).toMatchObject({
     ...{ state: "CONFIRMED", paymentUrl: paymentMade.payment_url },
   });
 });

@@ -26,7 +26,8 @@ async function confirmed(count: number, script: Parameters<typeof scripted>[0]) 
       sent: true,
     });
   }
-  const operations = (): Operation[] => ledger.list("payout", { limit: 99 }).reverse();
+  const operations = async (): Promise<Operation[]> =>
+    (await ledger.list("payout", { limit: 99 })).reverse();
   return { ...run, operations };
 }
 
@@ -37,12 +38,12 @@ test("what changed is written down, and what has not ended is counted", async ()
       data({ ...record, merchantRef: "INV-2" }),
     ],
   });
-  expect(await refreshStatus(operations(), world)).toEqual({
+  expect(await refreshStatus(await operations(), world)).toEqual({
     open: 1,
     unseen: undefined,
     isCutShort: false,
   });
-  expect(operations().map(({ status }) => status)).toEqual(["Completed", "Processing"]);
+  expect((await operations()).map(({ status }) => status)).toEqual(["Completed", "Processing"]);
 });
 
 test.each([
@@ -53,12 +54,12 @@ test.each([
   async (theirs, says) => {
     const other = data({ ...record, merchantRef: "INV-1", status: "Completed", ...theirs });
     const { operations, notices, world } = await confirmed(1, { retrievePayout: [other] });
-    expect(await refreshStatus(operations(), world)).toEqual({
+    expect(await refreshStatus(await operations(), world)).toEqual({
       open: 0,
       unseen: undefined,
       isCutShort: false,
     });
-    expect(operations()).toMatchObject([{ state: "CONFLICT", status: "Processing" }]);
+    expect(await operations()).toMatchObject([{ state: "CONFLICT", status: "Processing" }]);
     expect(notices.join()).toContain(says);
   },
 );
@@ -66,8 +67,8 @@ test.each([
 test("a recipient who cannot be compared is no proof of a conflict", async () => {
   const hidden = data({ ...record, merchantRef: "INV-1", recipientNumber: "hidden" });
   const { operations, world } = await confirmed(1, { retrievePayout: [hidden] });
-  await refreshStatus(operations(), world);
-  expect(operations()).toMatchObject([{ state: "CONFIRMED" }]);
+  await refreshStatus(await operations(), world);
+  expect(await operations()).toMatchObject([{ state: "CONFIRMED" }]);
 });
 
 test("one that the service does not know does not keep the others from being looked at", async () => {
@@ -77,16 +78,16 @@ test("one that the service does not know does not keep the others from being loo
       data({ ...record, merchantRef: "INV-2", status: "Completed" }),
     ],
   });
-  const { open, unseen } = await refreshStatus(operations(), world);
+  const { open, unseen } = await refreshStatus(await operations(), world);
   expect([open, unseen?.kind]).toEqual([1, "not-found"]);
-  expect(operations().map(({ status }) => status)).toEqual(["Processing", "Completed"]);
+  expect((await operations()).map(({ status }) => status)).toEqual(["Processing", "Completed"]);
 });
 
 test("a service that answers nothing is not asked for all of them", async () => {
   const { operations, of, world } = await confirmed(60, {
     retrievePayout: Array(60).fill(unsent("connection refused")),
   });
-  expect(await refreshStatus(operations(), world)).toMatchObject({
+  expect(await refreshStatus(await operations(), world)).toMatchObject({
     unseen: { kind: "unreachable" },
   });
   expect(of("retrievePayout").length).toBeLessThan(20);
@@ -96,7 +97,7 @@ test("what the end of --timeout cut short was not looked at, and is told; a sign
   for (const isOutOfTime of [true, false]) {
     const { operations, world, of } = await confirmed(2, {});
     const over = { ...world, isStopping: () => true, isOutOfTime: () => isOutOfTime };
-    const { unseen, isCutShort } = await refreshStatus(operations(), over);
+    const { unseen, isCutShort } = await refreshStatus(await operations(), over);
     expect([unseen?.kind, isCutShort, of("retrievePayout")]).toEqual([
       isOutOfTime ? "unreachable" : undefined,
       true,

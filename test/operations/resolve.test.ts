@@ -15,7 +15,7 @@ async function doubtful(script: Parameters<typeof scripted>[0] = {}) {
   const claim = await ledger.claim({ intent: payoutIntent(order), onDuplicate: "reject" });
   if (claim.kind !== "new") throw new Error(`a claim is ${claim.kind}`);
   await recordOutcome(ledger, claim.operation, lost);
-  const read = ledger.find(order.reference);
+  const read = await ledger.find(order.reference);
   if (!read) throw new Error("the ledger lost a payout");
   run.state.nowMs += 60_000;
   return { ...run, read, ledger };
@@ -34,7 +34,10 @@ test.each<[string, Finding]>([
       kind: "usage",
       message: `${read.id} is CONFIRMED, and not uncertain.`,
     });
-    expect(ledger.find(order.reference)).toMatchObject({ state: "CONFIRMED", status: "Completed" });
+    expect(await ledger.find(order.reference)).toMatchObject({
+      state: "CONFIRMED",
+      status: "Completed",
+    });
   },
 );
 
@@ -45,7 +48,7 @@ test("an operation that was resent in the meantime is not declared not created",
     kind: "usage",
     message: expect.stringContaining("was sent again at"),
   });
-  expect(ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
+  expect(await ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
 });
 
 test("what somebody took, sent and died over is seen, although nothing was written of it", async () => {
@@ -54,7 +57,7 @@ test("what somebody took, sent and died over is seen, although nothing was writt
   expect(claim.kind).toBe("resumed");
   expect(await failure(resolve(read, "not created", world))).toMatchObject({ kind: "usage" });
   expect(await failure(resolve(read, undefined, world))).toMatchObject({ kind: "usage" });
-  expect(ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
+  expect(await ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
 });
 
 test("a payout that was declared not created meanwhile does not go out", async () => {
@@ -64,16 +67,16 @@ test("a payout that was declared not created meanwhile does not go out", async (
     message: `${read.id} is NOT_SENT, and not uncertain.`,
   });
   expect(of("createPayout")).toEqual([]);
-  expect(ledger.find(order.reference)).toMatchObject({ state: "NOT_SENT" });
+  expect(await ledger.find(order.reference)).toMatchObject({ state: "NOT_SENT" });
 });
 
 test("a record that is found does not settle what another process settled meanwhile", async () => {
   const { world, ledger, read } = await doubtful();
-  const stale = { ...ledger, unsettled: () => [read] };
+  const stale = { ...ledger, unsettled: async () => [read] };
   await recordOutcome(ledger, read, { state: "CONFLICT", code: "conflict" });
   const found = { kind: "payout", id: "PO1", record: { ...retrieved, ...created } } as const;
   expect(await settleProved(found, { ...world, ledger: async () => stale })).toEqual([]);
-  expect(ledger.find(order.reference)).toMatchObject({ state: "CONFLICT", remoteId: null });
+  expect(await ledger.find(order.reference)).toMatchObject({ state: "CONFLICT", remoteId: null });
 });
 
 test("what a record may be of is not settled by it while another process sends the same", async () => {
@@ -83,9 +86,9 @@ test("what a record may be of is not settled by it while another process sends t
   const intent = { kind: "refund", reference: null, target: "TX1" } as const;
   const begin = () => claimed(ledger, { ...intent, amountPaisa: 1000n, asked });
   await recordOutcome(ledger, await begin(), lost);
-  const doubted = ledger.unsettled();
+  const doubted = await ledger.unsettled();
   const sending = await begin();
-  const holderOf: typeof ledger.holderOf = (one) =>
+  const holderOf: typeof ledger.holderOf = async (one) =>
     one.number === sending.number ? (one.holder ?? undefined) : undefined;
   const record = {
     transactionId: "TX1",
@@ -97,7 +100,7 @@ test("what a record may be of is not settled by it while another process sends t
   const found = { kind: "refund", id: "RF1", record: { ...record, createdAt: at } } as const;
   const world = { ...run.world, ledger: async () => ({ ...ledger, holderOf }) };
   expect(await settleProved(found, world)).toEqual([]);
-  expect(ledger.find(doubted[0]?.id ?? "")).toMatchObject({ state: "UNCERTAIN" });
+  expect(await ledger.find(doubted[0]?.id ?? "")).toMatchObject({ state: "UNCERTAIN" });
   await recordOutcome(ledger, sending, { state: "NOT_SENT" });
   expect(await settleProved(found, world)).toHaveLength(1);
 });
@@ -109,11 +112,11 @@ test("a cancel in doubt that is not looked at, for somebody stops it, stays in d
   const asked = { resource: "refund", target: "Cancelled" };
   const operation = await claimed(ledger, { ...move, amountPaisa: null, asked });
   await recordOutcome(ledger, operation, lost);
-  const [read] = ledger.unsettled();
+  const [read] = await ledger.unsettled();
   if (!read) throw new Error("the ledger lost a cancel");
   run.state.stopping = true;
   expect((await failure(resolve(read, undefined, run.world))).kind).toBe("uncertain");
-  expect(ledger.find(read.id)).toMatchObject({ state: "UNCERTAIN" });
+  expect(await ledger.find(read.id)).toMatchObject({ state: "UNCERTAIN" });
 });
 
 test("a cancel in doubt is looked at once the service had its time for it", async () => {
@@ -133,9 +136,9 @@ test("a cancel in doubt is looked at once the service had its time for it", asyn
   const operation = await claimed(ledger, { ...move, asked });
   await recordOutcome(ledger, operation, lost);
   const begunMs = run.state.nowMs;
-  const [read] = ledger.unsettled();
+  const [read] = await ledger.unsettled();
   if (!read) throw new Error("the ledger lost a cancel");
   await resolve(read, undefined, run.world);
   expect(run.of("retrieveRefund").map(({ atMs }) => atMs - begunMs)).toEqual([10_000]);
-  expect(ledger.find(read.id)).toMatchObject({ state: "CONFIRMED", status: "Cancelled" });
+  expect(await ledger.find(read.id)).toMatchObject({ state: "CONFIRMED", status: "Cancelled" });
 });

@@ -4,8 +4,9 @@ import { endpointNames } from "../../src/contract/words.ts";
 import { Failure } from "../../src/failure.ts";
 import type { Answer } from "../../src/http/answer.ts";
 import type { Client } from "../../src/http/client.ts";
-import { type Ledger, openLedger } from "../../src/ledger/ledger.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Operation, Outcome } from "../../src/ledger/operation.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import type { World } from "../../src/operations/world.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
@@ -69,7 +70,7 @@ export function scripted(
       state.nowMs += ms;
       onSleep?.(state);
     },
-    soon: queueMicrotask,
+    soon: (work) => void setImmediate(work),
     deadlineMs: startMs + timeoutMs,
     isStopping: () => state.stopping,
     isOutOfTime: () => false,
@@ -202,7 +203,7 @@ export async function recordOutcome(
   { id }: Pick<Operation, "id">,
   outcome: Outcome,
 ): Promise<void> {
-  const seen = ledger.find(id);
+  const seen = await ledger.find(id);
   if (!seen) throw new Error("the ledger lost an operation");
   await (seen.holder
     ? ledger.record({ operation: seen.number, outcome, release: true })

@@ -33,7 +33,8 @@ test.each(relative)(
     const paid = await paidPayment(merchant);
     const before = await merchant.moneyRequests();
     const env = { ...merchant.env, LENDEN_DATA_DIR: path };
-    for (const name of ["one", "two"]) {
+    // The second directory shows that the ledger does not depend on it: once for all of them.
+    for (const name of path === relative[0] ? ["one", "two"] : ["one"]) {
       const cwd = join(scratchFolder(), name);
       mkdirSync(cwd);
       const { code, stdout, stderr } = await builtIn(cwd, refundOf(paid, "60"), env);

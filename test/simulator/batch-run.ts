@@ -17,7 +17,7 @@ import type { FileRow } from "../../src/batches/rows.ts";
 import { sendBatch } from "../../src/batches/send.ts";
 import { addUp, endingOf, type Standings } from "../../src/batches/status.ts";
 import { Failure, usage } from "../../src/failure.ts";
-import type { Batch } from "../../src/ledger/batches/batch.ts";
+import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
 import type { World } from "../../src/operations/world.ts";
@@ -49,7 +49,7 @@ export async function sendsBatch(
       const batch = await planOf(file, ledger, world, () => network.question(tool));
       const sending = { batch, ledger, concurrency, perSecond: undefined, onRow: () => {} };
       const reason = await sendBatch(sending, world);
-      const sums = addUp(batch, ledger.batches().tally(batch));
+      const sums = addUp(batch, await ledger.batches.tally(batch));
       const kind = endingOf(sums, { stoppedBy: reason?.kind });
       if (kind) throw new Failure(kind, reason?.message ?? `ended ${kind}`);
       return sums;
@@ -65,29 +65,33 @@ async function planOf(
   world: World,
   question: () => Promise<void>,
 ): Promise<Batch> {
-  const known = ledger.batches().withIdentity(file.hash);
+  const known = await ledger.batches.withIdentity(file.hash);
   if (known?.plan) return resumed(known, file, ledger);
   const { name, hash } = file;
-  const checked = checkedFile(file, ledger, world);
+  const checked = await checkedFile(file, ledger, world);
   reject(checked.findings, file);
   const source = { name, fileName: name, hash, identity: hash, columns: ["ref"], method: null };
-  const claim = claimBatch(source, checked.rows, ledger);
+  const claim = await claimBatch(source, checked.rows, ledger);
   if (claim.kind === "other-rows") throw usage(["other rows have this name"]);
   const { batch } = claim;
   if (batch.plan) return resumed(batch, file, ledger);
   await question();
-  return unlessRejected(batch, ledger, () => {
-    const answer = planBatch(batch, checked, ledger);
+  return unlessRejected(batch, ledger, async () => {
+    const answer = await planBatch(batch, checked, ledger);
     if (answer.kind !== "planned") throw usage([`not planned: ${answer.kind}`]);
     return answer.batch;
   });
 }
 
-function checkedFile({ orders, hash }: PaidFile, ledger: Ledger, world: World): CheckedFile {
+async function checkedFile(
+  { orders, hash }: PaidFile,
+  ledger: Ledger,
+  world: World,
+): Promise<CheckedFile> {
   const places = { ref: 1, to: 2 };
   const since = dayBefore(world.now());
   const rows = orders.map(rowOf);
-  const found = askLedger(rows, ledger, { since, places });
+  const found = await askLedger(rows, ledger, { since, places });
   const findings = [...findingsAmong(rows, places), ...found.findings];
   const columns = ["ref"];
   return {
@@ -107,20 +111,24 @@ function reject(findings: Finding[], { allowDuplicates }: PaidFile): void {
   if (rejected.length > 0) throw usage(rejected.map(({ kind, line }) => `${kind} on line ${line}`));
 }
 
-function resumed(known: Batch, file: PaidFile, ledger: Ledger): Batch {
-  const batch = resumeBatch(known, undefined, ledger);
-  return unlessRejected(batch, ledger, () => {
-    const found: LedgerFindings = checkOpenRows(batch, ledger);
+async function resumed(known: Batch, file: PaidFile, ledger: Ledger): Promise<Batch> {
+  const batch = await resumeBatch(known, undefined, ledger);
+  return unlessRejected(batch, ledger, async () => {
+    const found: LedgerFindings = await checkOpenRows(batch, ledger);
     reject(found.findings, file);
     return acceptRows(batch, found, ledger);
   });
 }
 
-function unlessRejected(batch: Batch, ledger: Ledger, work: () => Batch): Batch {
+async function unlessRejected(
+  batch: Batch,
+  ledger: Ledger,
+  work: () => Promise<Batch>,
+): Promise<Batch> {
   try {
-    return work();
+    return await work();
   } catch (error) {
-    ledger.batches().letGo(batch);
+    await ledger.batches.release(batch);
     throw error;
   }
 }

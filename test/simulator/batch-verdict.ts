@@ -1,5 +1,6 @@
 import { type Standing, standingOf } from "../../src/batches/status.ts";
 import type { PayoutOrder } from "../../src/operations/payout/order.ts";
+import { collect } from "../collect.ts";
 import type { PaidFile } from "./batch-run.ts";
 import type { Ran } from "./commands.ts";
 import { openedLedger } from "./ledger-verdict.ts";
@@ -8,12 +9,16 @@ import type { Universe } from "./universe.ts";
 import { isOrdered } from "./verdict.ts";
 
 /** What the end of a batch's run says is true of every row (I5, I8). */
-export function judgeBatch({ tool, ended }: Ran, file: PaidFile, universe: Universe): void {
+export async function judgeBatch(
+  { tool, ended }: Ran,
+  file: PaidFile,
+  universe: Universe,
+): Promise<void> {
   const { code } = ended;
   if (code === "killed") return;
   if ((code === 7 || code === 2) && tool.sends > 0)
     universe.report("misreported", `${tool.name} ended ${code}, but it sent something`);
-  const found = standings(file, universe, tool.key);
+  const found = await standings(file, universe, tool.key);
   const says = `${tool.name} ended ${code}`;
   for (const order of file.orders) {
     const standing = found.get(order.reference);
@@ -45,15 +50,15 @@ function judgeRow({ says, order, standing, record, isOfKey }: JudgedRow, univers
 }
 
 /** The status of each row by the ledger at this moment; empty before the batch was planned. */
-export function standings(
+export async function standings(
   { hash, orders }: PaidFile,
   universe: Universe,
   key = universe.key,
-): Map<string, Standing> {
+): Promise<Map<string, Standing>> {
   const ledger = openedLedger(universe, key);
-  const batch = ledger.batches().withIdentity(hash);
+  const batch = await ledger.batches.withIdentity(hash);
   if (!batch?.plan) return new Map();
-  const rows = [...ledger.batches().results(batch)];
+  const rows = await collect(ledger.batches.rows(batch, "all"));
   if (rows.length !== orders.length) universe.report("lost", "I8: the plan lost rows");
   return new Map(rows.map((row) => [row.reference, standingOf(row.state, row.status)]));
 }

@@ -35,8 +35,8 @@ export async function simulateBatch(scenario: BatchScenario): Promise<Universe> 
   }
   await Promise.all(others.running);
   await recover(runs, others.singles, place);
-  judgeLedger(universe, watch);
-  judgeRows(file, universe);
+  await judgeLedger(universe, watch);
+  await judgeRows(file, universe);
   watch.looksForSecrets(disk.durableText());
   return universe;
 }
@@ -52,7 +52,7 @@ function orderOf(index: number, { amount, to }: { amount: number; to: number }):
 
 async function runsOnce(file: PaidFile, place: Place) {
   const ran = await sendsBatch(file, place);
-  judgeBatch(ran, file, place.universe);
+  await judgeBatch(ran, file, place.universe);
   return ran.ended.code;
 }
 
@@ -118,8 +118,8 @@ async function recover(
 }
 
 /** After recovery every row is paid, refused or in conflict, and nobody got anything else. */
-function judgeRows(file: PaidFile, universe: Universe): void {
-  const found = standings(file, universe);
+async function judgeRows(file: PaidFile, universe: Universe): Promise<void> {
+  const found = await standings(file, universe);
   if (found.size === 0) universe.report("lost", "the batch was never planned");
   for (const [reference, standing] of found)
     if (["uncertain", "unsent"].includes(standing))

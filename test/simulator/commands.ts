@@ -166,7 +166,7 @@ export function settle(
   place: Place,
 ) {
   return start(subject, place, async (world) => {
-    const operation = (await world.ledger()).find(id);
+    const operation = await (await world.ledger()).find(id);
     return operation && resolve(operation, finding, world);
   });
 }

@@ -1,4 +1,4 @@
-import { migrate } from "../../src/ledger/schema.ts";
+import { migrate } from "../../src/ledger/sqlite/schema.ts";
 import type { Database, Row, Statement, Value } from "../../src/sqlite/database.ts";
 import { openDatabase } from "../../src/sqlite/open.ts";
 import { RenamedFile } from "./renamed-file.ts";

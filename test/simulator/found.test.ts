@@ -16,7 +16,7 @@ test("a resumed payout that dies in flight is in the ledger as uncertain, not as
   let state: string | undefined;
   place.network.meanwhile = async (tool) => {
     place.network.meanwhile = async () => {};
-    state = place.operations()[0]?.state;
+    state = (await place.operations())[0]?.state;
     tool.die();
   };
   await payout(order, place);
@@ -102,7 +102,7 @@ test("P4: what another process holds cannot be declared not created", async () =
   place.network.meanwhile = async (tool) => {
     if (tool.sends === 0) return;
     place.network.meanwhile = async () => {};
-    const id = place.operations()[0]?.id ?? "";
+    const id = (await place.operations())[0]?.id ?? "";
     code = (await settle({ id, subject: "resolve", finding: "not created" }, place)).ended.code;
   };
   await refund(paysBack, place);
@@ -120,7 +120,7 @@ test("P16: a record to somebody else is not adopted", async () => {
     status: "Completed",
     createdAtMs: place.universe.timeline.now(),
   });
-  const id = place.operations()[0]?.id ?? "";
+  const id = (await place.operations())[0]?.id ?? "";
   const finding = { created: place.universe.service.payouts[0]?.payoutId ?? "" };
   const { ended } = await settle({ id, subject: "resolve", finding }, place);
   expect(ended.code).toBe(5);
@@ -130,7 +130,7 @@ test("a ledger that fails after a resolved payout is no fault without sending", 
   const place = await stage({ faults: Array(5).fill(fault("reset")), diskErrors: [] });
   await payout(order, place);
   place.universe.timeline.advance(20_000);
-  const id = place.operations()[0]?.id ?? "";
+  const id = (await place.operations())[0]?.id ?? "";
   let looks = 0;
   place.universe.failsDisk = () => {
     looks += 1;
@@ -304,7 +304,7 @@ test("a process that was taken for dead does not record over the outcome of the 
   };
   await payout(order, place);
   expect(place.universe.service.payouts).toHaveLength(1);
-  expect(place.operations()).toMatchObject([{ state: "CONFIRMED" }]);
+  expect(await place.operations()).toMatchObject([{ state: "CONFIRMED" }]);
 });
 
 // The check of a plan leaves out rows of its own references, also those that another account planned, and the

@@ -1,16 +1,18 @@
 import { paisaOf } from "../../src/contract/amount.ts";
-import { verifyEvents } from "../../src/ledger/integrity.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { openLedger } from "../../src/ledger/ledger.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
+import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
+import { collect } from "../collect.ts";
 import { payeeOf } from "./repeats.ts";
 import { accountIn } from "./tool.ts";
 import { baseUrl, keys, type Universe } from "./universe.ts";
 import type { Watch } from "./watch.ts";
 
 /** After recovery: every state of the ledger is true, and every record of the service is in it. */
-export function judgeLedger(universe: Universe, watch: Watch): void {
-  const all = keys.flatMap((key) => [...openedLedger(universe, key).all()]);
+export async function judgeLedger(universe: Universe, watch: Watch): Promise<void> {
+  const lists = keys.map((key) => collect(openedLedger(universe, key).all()));
+  const all = (await Promise.all(lists)).flat();
   const operations = [...new Map(all.map((one) => [one.number, one])).values()];
   for (const operation of operations) judgeOperation(operation, universe, watch);
   for (const [id, { operation, key }] of watch.made) {

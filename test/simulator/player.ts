@@ -128,7 +128,7 @@ export class Player {
     const file = { name, hash, orders, concurrency, ...how };
     this.batches.set(number, how);
     const ran = await sendsBatch(file, this.#place);
-    judgeBatch(ran, file, universe);
+    await judgeBatch(ran, file, universe);
     return ran.ended.code;
   }
 

@@ -20,13 +20,14 @@ export function scheduled<Part extends object>(part: Part, scheduling: Schedulin
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name);
       const call = `${path}.${String(name)}`;
-      const within = { ...scheduling, path: call };
-      if (typeof member !== "function") return wrapped(member, within);
+      if (typeof member !== "function")
+        return isStore(name, member) ? scheduled(member, { ...scheduling, path: call }) : member;
       return (...values: unknown[]): unknown => {
         const work = (): unknown => Reflect.apply(member, target, values);
         if (awaited.has(call)) return around(work, point);
         const result = work();
-        if (!(result instanceof Promise)) return wrapped(result, within);
+        if (isIterated(result)) return each(result, point);
+        if (!(result instanceof Promise)) return result;
         awaited.add(call);
         // The process may die at the point, and nothing awaits the call then.
         result.catch(() => {});
@@ -45,12 +46,9 @@ async function around(call: () => unknown, point: Point): Promise<unknown> {
   }
 }
 
-/** The batches and callbacks of a ledger are parts of it; its rows and answers are not. */
-function wrapped(value: unknown, scheduling: Scheduling): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (isIterated(value)) return each(value, scheduling.point);
-  const hasCalls = Object.values(value).some((one) => typeof one === "function");
-  return hasCalls ? scheduled(value, scheduling) : value;
+/** The batches and callbacks of a ledger are parts of it. */
+function isStore(name: string | symbol, member: unknown): member is object {
+  return typeof member === "object" && (name === "batches" || name === "callbacks");
 }
 
 async function* each(items: AsyncIterable<unknown>, point: Point): AsyncIterable<unknown> {
@@ -60,6 +58,6 @@ async function* each(items: AsyncIterable<unknown>, point: Point): AsyncIterable
   }
 }
 
-function isIterated(value: object): value is AsyncIterable<unknown> {
-  return Symbol.asyncIterator in value;
+function isIterated(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }

@@ -47,7 +47,7 @@ export async function simulate(scenario: Scenario, sums: Sums): Promise<Universe
   const player = new Player(place, watch, scenario.files);
   for (const step of scenario.script) await player.plays(step);
   await recover(universe, player);
-  judgeLedger(universe, watch);
+  await judgeLedger(universe, watch);
   judgeRefunds(universe);
   watch.looksForSecrets(disk.durableText());
   add(sums, universe);

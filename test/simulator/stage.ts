@@ -1,4 +1,5 @@
 import type { Operation } from "../../src/ledger/operation.ts";
+import { collect } from "../collect.ts";
 import type { Place } from "./commands.ts";
 import { Disk } from "./disk.ts";
 import type { Fault, FaultKind } from "./faults.ts";
@@ -12,7 +13,7 @@ import { Watch } from "./watch.ts";
 /** A simulated world for one hand-written case. */
 export interface Stage extends Place {
   player: Player;
-  operations(): Operation[];
+  operations(): Promise<Operation[]>;
 }
 
 /** A scenario in which nothing happens and nothing goes wrong. */
@@ -38,7 +39,7 @@ export async function stage(scenario: Partial<Scenario> = {}): Promise<Stage> {
   const watch = new Watch(universe);
   const network = new Network(universe, watch);
   const player = new Player({ universe, network }, watch, scenario.files);
-  return { universe, network, player, operations: () => [...openedLedger(universe).all()] };
+  return { universe, network, player, operations: () => collect(openedLedger(universe).all()) };
 }
 
 export function fault(kind: FaultKind, changes: Partial<Fault> = {}): Fault {

@@ -8,14 +8,14 @@ const lost = fault("reset", { acts: true });
 test("P17b: a rejection leaves the outcome of an earlier attempt unknown", async () => {
   const place = await stage({ faults: [lost, fault("refused")] });
   expect((await payout(order, place)).ended.code).toBe(75);
-  expect(place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
+  expect(await place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
   expect(place.universe.service.payouts).toHaveLength(1);
 });
 
 test("P12: attempts that never left leave the outcome of an earlier attempt unknown", async () => {
   const place = await stage({ faults: [lost, ...Array(4).fill(fault("not sent"))] });
   expect((await payout(order, place)).ended.code).toBe(75);
-  expect(place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
+  expect(await place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
 });
 
 test.each(Array.from({ length: 12 }, (_, pick) => pick))(

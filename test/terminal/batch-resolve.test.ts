@@ -3,7 +3,7 @@ import { threeUnknown, unknownBatch } from "../commands/unknown-batch.ts";
 import { openTerminal, terminalTest } from "./terminal.ts";
 
 terminalTest("payout batch resolve leaves a row that changed while it asked", async () => {
-  const { merchant, resolve, states } = await unknownBatch();
+  const { merchant, resolve, states } = await unknownBatch(true);
   const terminal = await openTerminal(resolve("--not-created"), { env: merchant.env, rows: 60 });
   await terminal.shows("Record 3 rows as not created?");
   expect(await merchant.built(["ledger", "resolve", "ROW-3"])).toMatchObject({ code: 0 });
@@ -17,7 +17,7 @@ terminalTest("payout batch resolve leaves a row that changed while it asked", as
 });
 
 terminalTest("payout batch resolve changes nothing by default", async () => {
-  const { merchant, resolve, states } = await unknownBatch();
+  const { merchant, resolve, states } = await unknownBatch(true);
   const terminal = await openTerminal(resolve("--not-created"), { env: merchant.env, rows: 60 });
 
   await terminal.answer("Record 3 rows as not created?", "");

@@ -51,7 +51,7 @@ interface TerminalOptions extends Partial<Size> {
 const call = promisify(execFile);
 
 /** Each look at the screen is a process of its own: not so often that they hinder what they wait for. */
-const betweenLooksMs = 100;
+const betweenLooksMs = 150;
 
 /** A test that needs a terminal: where tmux is missing it is skipped, but never in CI. */
 export const terminalTest = test.skipIf(process.env.CI === undefined && !(await hasTmux()));
@@ -103,7 +103,7 @@ export async function openTerminal(
       process.kill(Number(readFileSync(join(folder, "pid"), "utf8")), name);
     },
     ended: async () => {
-      while (!hasEnded()) await delay(betweenLooksMs);
+      while (!hasEnded()) await delay(50);
       const modes = readFileSync(join(folder, "modes"), "utf8");
       const cursor = (await tmux("display-message", "-p", "#{cursor_flag}")).stdout.trim();
       return {

@@ -11,7 +11,7 @@ export async function intakeWorld(
   const ledger = await context.ledger();
   const { host, notice } = context;
   return {
-    callbacks: ledger.callbacks(),
+    callbacks: ledger.callbacks,
     look: await lookFor(context),
     settle: async (found) => {
       const settled = [];

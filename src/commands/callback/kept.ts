@@ -25,7 +25,7 @@ export type KeptCallback = ReturnType<typeof listed>;
 
 /** The callback of a number, or the failure that says that there is none. */
 export async function callbackNumbered(number: number, context: Context): Promise<StoredCallback> {
-  const found = (await context.records()).callbacks().find(number);
+  const found = await (await context.records()).callbacks.find(number);
   if (found) return found;
   throw usage(
     [`The ledger has no callback ${number} of this account.`],

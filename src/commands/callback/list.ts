@@ -24,7 +24,7 @@ export const callbackList = defineCommand({
   exits: ["access"],
   async run({ verdict, limit = 50 }, context) {
     const ledger = await context.records();
-    return ledger.callbacks().list({ verdict, limit }).map(listed);
+    return (await ledger.callbacks.list({ verdict, limit })).map(listed);
   },
   view: (callbacks) => ({
     kind: "table",

@@ -51,7 +51,7 @@ export async function openListening(
   const retrying = takeUpAgain(intake, options);
   const ledger = await context.ledger();
   let fault: unknown;
-  const open = (): Watched[] => watched(ledger, awaited);
+  const open = (): Promise<Watched[]> => watched(ledger, awaited);
   const polling = isPolling
     ? poll({ ...options, open, intake }).catch((error: unknown) => {
         fault = error;
@@ -95,12 +95,11 @@ async function firstLook(awaited: string, around: Parameters<typeof lookAt>[1]):
 }
 
 /** What is not known to have ended; the one that is waited for may be another machine's. */
-function watched(ledger: Ledger, awaited: string | undefined): Watched[] {
-  const own = resources.flatMap((kind) =>
-    ledger
-      .list(kind, { status: "Processing", limit: mostWatched })
-      .map(({ remoteId, status }) => ({ kind, id: remoteId ?? "", status })),
-  );
+async function watched(ledger: Ledger, awaited: string | undefined): Promise<Watched[]> {
+  const own: Watched[] = [];
+  for (const kind of resources)
+    for (const found of await ledger.list(kind, { status: "Processing", limit: mostWatched }))
+      own.push({ kind, id: found.remoteId ?? "", status: found.status });
   const isKnown = awaited === undefined || own.some(({ id }) => id === awaited);
   return isKnown ? own : [...own, { kind: "payment", id: awaited, status: "Processing" }];
 }

@@ -35,7 +35,7 @@ export const ledgerExport = defineCommand({
   exits: ["access"],
   async *run({ exact }, context) {
     let isEmpty = true;
-    for (const operation of (await context.records()).all()) {
+    for await (const operation of (await context.records()).all()) {
       isEmpty = false;
       yield { row: exported(operation), exact };
     }

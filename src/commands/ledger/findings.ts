@@ -21,7 +21,7 @@ export async function askForFindings(
   const findings = new Map<string, Finding>();
   const ledger = await context.ledger();
   for (const operation of all) {
-    if (!needsWord(operation) || ledger.holderOf(operation)) continue;
+    if (!needsWord(operation) || (await ledger.holderOf(operation))) continue;
     const finding = await askForFinding(operation, context);
     if (finding) findings.set(operation.id, finding);
   }

@@ -29,8 +29,8 @@ export const ledgerList = defineCommand({
   async run({ unknown, limit }, context) {
     const ledger = await context.records();
     const operations = unknown
-      ? ledger.unsettled().reverse().slice(0, limit)
-      : ledger.recent(limit ?? usualLimit);
+      ? (await ledger.unsettled()).reverse().slice(0, limit)
+      : await ledger.recent(limit ?? usualLimit);
     const where = { ledger, now: context.host.now };
     for (const operation of unknown ? operations : []) {
       const { kind, reference, amountPaisa, createdAt } = operation;

@@ -3,10 +3,12 @@ import type { Ledger, Operation } from "../../frame/context.ts";
 import { placeIn } from "../../frame/place.ts";
 
 /** The operation of a name, or the failure that says that there is none. */
-export function operationNamed(name: string, ledger: Ledger): Operation {
+export async function operationNamed(name: string, ledger: Ledger): Promise<Operation> {
   const place = placeIn(name);
   const found =
-    place === undefined ? (ledger.find(name) ?? ledger.findElsewhere(name)) : ledger.latest(place);
+    place === undefined
+      ? ((await ledger.find(name)) ?? (await ledger.findElsewhere(name)))
+      : await ledger.latest(place);
   if (found) return found;
   throw new Failure(
     "not-found",

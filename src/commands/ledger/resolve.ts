@@ -50,7 +50,8 @@ export const ledgerResolve = defineCommand({
     if (created && notCreated)
       throw usage(["--created and --not-created cannot be used together. Nothing was sent."]);
     const ledger = await context.ledger();
-    const all = name === undefined ? ledger.unsettled() : [operationNamed(name, ledger)];
+    const all =
+      name === undefined ? await ledger.unsettled() : [await operationNamed(name, ledger)];
     const given = created ? { created } : notCreated ? ("not created" as const) : undefined;
     const findings = given
       ? new Map(all.map(({ id }) => [id, given]))
@@ -117,7 +118,7 @@ async function resolveEach(
     } catch (error) {
       if (isOne || !(error instanceof Failure)) throw error;
       failures.set(operation.id, error);
-      resolved.push(ledger.find(operation.id) ?? operation);
+      resolved.push((await ledger.find(operation.id)) ?? operation);
     }
   }
   const where = { ledger, now: context.host.now };

@@ -26,8 +26,8 @@ export const ledgerShow = defineCommand({
   exits: ["access", "not-found"],
   async run({ operation: name }, context) {
     const ledger = await context.records();
-    const operation = operationNamed(name, ledger);
-    return { operation, history: ledger.historyOf(operation) };
+    const operation = await operationNamed(name, ledger);
+    return { operation, history: await ledger.historyOf(operation) };
   },
   json: ({ operation, history }) => ({ ...exported(operation), asked: operation.asked, history }),
   view: ({ operation: shown, history }) =>

@@ -91,7 +91,7 @@ export const payoutSend = defineCommand({
       return context.preview("createPayout", payoutBody(order));
     }
     const { sendPayout } = await import("../../operations/payout/send.ts");
-    const { possibleDuplicate } = await import("../../operations/payout/duplicates.ts");
+    const { possibleDuplicate } = await import("../../operations/payout/claim.ts");
     const sent = await sendPayout(order, await context.world(), input);
     if (sent.earlier) context.notice(...possibleDuplicate(sent.earlier));
     const existing = sent.existing && input.ref !== undefined;
@@ -125,9 +125,8 @@ async function warningRow(
   context: Context,
 ): Promise<[string, string][]> {
   if ((await context.account()).environment !== "production") return [];
-  const { earlierPayout } = await import("../../operations/payout/claim.ts");
-  const { describeEarlier } = await import("../../operations/payout/duplicates.ts");
-  const earlier = earlierPayout(order, how, await context.ledger());
+  const { describeEarlier, earlierPayout } = await import("../../operations/payout/claim.ts");
+  const earlier = await earlierPayout(order, how, await context.ledger());
   return earlier ? [["Earlier payout", describeEarlier(earlier)]] : [];
 }
 

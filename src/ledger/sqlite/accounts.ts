@@ -1,6 +1,6 @@
 import { Failure } from "../../failure.ts";
 import type { Database } from "../../sqlite/database.ts";
-import { recordAccount, recordKey } from "../recorded.ts";
+import { recordAccount, recordKey } from "./recorded.ts";
 
 /** What names the account of a run (product.md §6). */
 export interface Claimant {

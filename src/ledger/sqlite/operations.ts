@@ -13,10 +13,10 @@ import {
   isUnchanged,
   outcomeOfTaken,
 } from "../decide.ts";
-import type { History } from "../history.ts";
 import type { Holder, Intent, Operation, Outcome } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
+import type { Chain } from "./chain.ts";
 import { createClaimFacts } from "./claim-facts.ts";
 import {
   holderIn,
@@ -31,7 +31,7 @@ import {
 type OutcomeRequest = Exclude<ChangeRequest, { kind: "claim" }>;
 
 interface Parts {
-  history: History;
+  chain: Chain;
   account: RunAccount;
 }
 
@@ -42,7 +42,7 @@ interface Parts {
 export class Operations {
   readonly #worker: Worker;
   readonly #account: RunAccount;
-  readonly #history: History;
+  readonly #chain: Chain;
   readonly #factsOf: ReturnType<typeof createClaimFacts>;
   readonly #insert: Statement;
   readonly #update: Statement;
@@ -55,10 +55,10 @@ export class Operations {
   /** The number of the next new operation, within one transaction. */
   #next: bigint | undefined;
 
-  constructor(database: Database, worker: Worker, { history, account }: Parts) {
+  constructor(database: Database, worker: Worker, { chain, account }: Parts) {
     this.#worker = worker;
     this.#account = account;
-    this.#history = history;
+    this.#chain = chain;
     this.#factsOf = createClaimFacts(database, worker, account);
     this.#insert = database.prepare(insertInSql);
     this.#update = database.prepare(updateInSql);
@@ -112,7 +112,7 @@ export class Operations {
     const release = request.kind === "learn" || request.release;
     const holder = release || !now.holder ? null : JSON.stringify(now.holder);
     this.#update.run(at, holder, ...updateValues(change), number);
-    this.#history.add({ operation: number, at, event: change.event, data });
+    this.#chain.append({ operation: number, at, event: change.event, data });
     return by === undefined ? { kind: "recorded", change } : { kind: "id-taken", by };
   }
 
@@ -156,7 +156,7 @@ export class Operations {
     this.#take.run(holder, at, isReopened ? at : null, number);
     const data = JSON.stringify({ ...(isReopened ? { state: "INTENT" } : {}), holder });
     const event = isReopened ? "reopened" : "resumed";
-    this.#history.add({ operation: number, at, event, data });
+    this.#chain.append({ operation: number, at, event, data });
   }
 
   #claim(request: ClaimRequest, at: string): ClaimAnswer {
@@ -181,7 +181,7 @@ export class Operations {
     const actor = JSON.stringify(this.#worker.actor);
     this.#insert.run(...insertValues(operation, { account, actor }, this.#worker));
     const data = intentData(operation, { account, actor });
-    this.#history.add({ operation: operation.number, at, event: "intent", data });
+    this.#chain.append({ operation: operation.number, at, event: "intent", data });
     return operation;
   }
 

@@ -1,16 +1,15 @@
 import { formatTime } from "../../contract/local-time.ts";
 import { formatAmount } from "../../contract/money.ts";
-import { isGeneratedReference } from "../../contract/reference.ts";
+import { isGeneratedReference, newReference } from "../../contract/reference.ts";
 import { Failure } from "../../failure.ts";
 import type { ClaimAnswer } from "../../ledger/change.ts";
+import type { PlannedRow } from "../../ledger/decide.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Operation, ReferencedIntent } from "../../ledger/operation.ts";
-import { isUnresolved, isUsedUp } from "../../state.ts";
+import { isUnresolved, isUnsettled, isUsedUp } from "../../state.ts";
 import { held } from "../recorded.ts";
 import type { Repeat } from "../refundable.ts";
 import type { World } from "../world.ts";
-import { duplicateOfRow, duplicatePayout } from "./duplicates.ts";
-import { newReference } from "./new-reference.ts";
 import { type PayoutOrder, payoutBody } from "./order.ts";
 
 /** A payout that this run may send, or that the ledger knows to be finished. */
@@ -30,7 +29,7 @@ export async function claimReference(order: PayoutOrder, how: Repeat, world: Wor
   const ledger = await world.ledger();
   const answer = await ledger.claim(claimRequest(order, how));
   const earlier = "earlier" in answer ? answer.earlier : undefined;
-  return { claim: checkClaim(order, answer, ledger.account), earlier };
+  return { claim: await checkClaim(order, answer, ledger), earlier };
 }
 
 /**
@@ -38,13 +37,14 @@ export async function claimReference(order: PayoutOrder, how: Repeat, world: Wor
  *
  * @throws Failure as `claimReference` does if it would be rejected as a duplicate
  */
-export function earlierPayout(
+export async function earlierPayout(
   order: PayoutOrder,
   how: Repeat,
   ledger: Pick<Ledger, "preview" | "account">,
-): Operation | undefined {
-  const decision = ledger.preview(claimRequest(order, how));
-  if (decision.kind === "duplicate") throw duplicatePayout(decision.earlier, ledger.account());
+): Promise<Operation | undefined> {
+  const decision = await ledger.preview(claimRequest(order, how));
+  if (decision.kind === "duplicate")
+    throw duplicatePayout(decision.earlier, await ledger.account());
   if (decision.kind === "planned") throw duplicateOfRow(decision.row, order.reference);
   return "earlier" in decision ? decision.earlier : undefined;
 }
@@ -72,11 +72,11 @@ export function payoutIntent(order: PayoutOrder, batch: bigint | null = null): R
  * @throws Failure `conflict` if the reference belongs to another payout; `locked` if another process works on
  * it; `refused` if it repeats an earlier payout; `uncertain` if another API key sent it
  */
-export function checkClaim(
+export async function checkClaim(
   order: PayoutOrder,
   claim: ClaimAnswer,
-  account: () => string,
-): ClaimedPayout {
+  ledger: Pick<Ledger, "account">,
+): Promise<ClaimedPayout> {
   switch (claim.kind) {
     case "new":
     case "resumed":
@@ -91,7 +91,7 @@ export function checkClaim(
     case "other-key":
       throw sentWithOtherKey(claim.operation);
     case "duplicate":
-      throw duplicatePayout(claim.earlier, account());
+      throw duplicatePayout(claim.earlier, await ledger.account());
     case "planned":
       throw duplicateOfRow(claim.row, order.reference);
     case "over-limit":
@@ -148,4 +148,61 @@ function hintForOther(operation: Operation): string {
 /** The amount is the one number among them. */
 function shown(value: unknown): string {
   return typeof value === "number" ? formatAmount(value) : String(value);
+}
+
+/** Describes an earlier payout of the same amount to the same recipient, for an error or a warning. */
+export function describeEarlier({ reference, id, state, createdAt }: Operation): string {
+  const name = reference ?? id;
+  const sent = `the same amount to this recipient was sent as ${name} on ${formatTime(createdAt)}`;
+  if (state === "CONFIRMED") return `${sent} and accepted`;
+  return state === "CONFLICT" ? `${sent} and is in conflict` : `${sent}, outcome unknown`;
+}
+
+/** The warning about an earlier payout, if the payout is sent because it has a reference of its own. */
+export function possibleDuplicate(earlier: Operation): [message: string, reason: string] {
+  return [`Possible duplicate: ${describeEarlier(earlier)}.`, "payout.possible-duplicate"];
+}
+
+/** @param account the name of the account of this run */
+function duplicatePayout(earlier: Operation, account: string): Failure {
+  const { reference, id } = earlier;
+  const name = reference ?? id;
+  const isOwn = earlier.account === account;
+  const inspect = isUnsettled(earlier)
+    ? `To find out, run ${isOwn ? `the same command with --ref ${name}` : `'lenden ledger resolve ${id}'`}.`
+    : `To inspect it, run 'lenden ledger show ${isOwn ? name : id}'.`;
+  return new Failure(
+    "refused",
+    `Duplicate payout: ${describeEarlier(earlier)}. Nothing was sent.`,
+    {
+      // A payout whose outcome is open may have been paid: no hint leads to a second one.
+      hint: isUnresolved(earlier) ? inspect : `${inspect} To send a second payout, add --again.`,
+      operation: name,
+    },
+  );
+}
+
+/** @param own the reference of the payout that is to be sent */
+function duplicateOfRow({ batch, reference }: PlannedRow, own: string): Failure {
+  if (own === reference) return referenceOfRow(batch, reference);
+  return new Failure(
+    "refused",
+    `Duplicate payout: batch ${batch} is still to send the same amount to this recipient (${reference}). Nothing was sent.`,
+    {
+      hint: `To inspect it, run 'lenden payout batch status ${batch}'. To send a second payout, add --again.`,
+      operation: reference,
+    },
+  );
+}
+
+/** The batch would find the payout, or another one under its reference. */
+function referenceOfRow(batch: string, reference: string): Failure {
+  return new Failure(
+    "refused",
+    `Reference ${reference} belongs to batch ${batch}, which is still to send it. Nothing was sent.`,
+    {
+      hint: `Use another --ref. To inspect the batch, run 'lenden payout batch status ${batch}'; to give up its rows that were not sent, run 'lenden payout batch cancel ${batch}'.`,
+      operation: reference,
+    },
+  );
 }

@@ -1,5 +1,6 @@
 import type { Data } from "../../contract/endpoint.ts";
 import type { ServiceContract } from "../../contract/index.ts";
+import { newReference } from "../../contract/reference.ts";
 import { Failure } from "../../failure.ts";
 import type { Answer } from "../../http/answer.ts";
 import type { Operation } from "../../ledger/operation.ts";
@@ -7,7 +8,6 @@ import { conflictHint } from "../compared.ts";
 import { describe, unread } from "../outcome.ts";
 import { outcomeOf } from "../recorded.ts";
 import type { World } from "../world.ts";
-import { newReference } from "./new-reference.ts";
 import { compare, type PayoutOrder, uncertain } from "./order.ts";
 
 type Unseen = Exclude<Answer, { kind: "data" }>;

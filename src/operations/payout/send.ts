@@ -54,13 +54,13 @@ export async function sendPayout(
  */
 export async function resendPayout(
   read: Operation,
-  moved: (operation: Operation) => Failure,
+  moved: (operation: Operation) => Promise<Failure>,
   world: World,
 ): Promise<SentPayout> {
   checkClock(world);
   const taken = await (await world.ledger()).resume({ seen: read });
   if (taken.kind === "other-key") throw sentWithOtherKey(taken.operation);
-  if (taken.kind !== "taken") throw moved(taken.kind === "moved" ? taken.operation : read);
+  if (taken.kind !== "taken") throw await moved(taken.kind === "moved" ? taken.operation : read);
   const { operation } = taken;
   return sendClaimed(orderOf(operation), { kind: "resumed", operation }, world);
 }
@@ -100,7 +100,7 @@ export async function sendPlannedPayout(
   world: World,
 ): Promise<Pick<SentPayout, "existing">> {
   const { order, restsSinceMs } = planned;
-  const claim = checkClaim(order, planned.claim, (await world.ledger()).account);
+  const claim = await checkClaim(order, planned.claim, await world.ledger());
   const { kind, operation } = claim;
   if (kind === "finished") {
     if (operation.state !== "CONFIRMED") throw usedBefore(order, operation);

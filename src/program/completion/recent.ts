@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatPaisa } from "../../contract/money.ts";
 import { resources } from "../../contract/words.ts";
-import type { Batch } from "../../ledger/batches/batch.ts";
+import type { Batch } from "../../ledger/batch.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import type { Owner } from "../../ledger/worker.ts";
@@ -12,15 +12,17 @@ import { type Entry, type KeptAccount, keptAccounts, recentFileName } from "./re
 
 /** Local sandboxes come and go, each an account of its own. */
 const mostAccounts = 8;
+/** Of each list. */
+const mostKept = 30;
 
 /**
  * Keeps the newest of an account beside the ledger, as text: a Tab cannot wait for a database to be
  * opened. It only saves time: a file that cannot be written is as good as none.
  */
-export function keepRecent(folder: string, ledger: Ledger, owner: Owner): void {
+export async function keepRecent(folder: string, ledger: Ledger, owner: Owner): Promise<void> {
   try {
     const { profile, baseUrl } = owner;
-    const own = { profile, baseUrl, lists: listsOf(ledger) };
+    const own = { profile, baseUrl, lists: await listsOf(ledger) };
     const others = keptAccounts(folder).filter(
       (one) => one.profile !== profile || one.baseUrl !== baseUrl,
     );
@@ -33,13 +35,16 @@ export function keepRecent(folder: string, ledger: Ledger, owner: Owner): void {
   }
 }
 
-function listsOf(ledger: Ledger): KeptAccount["lists"] {
-  const recent = ledger.newestForCompletion();
-  const records = resources.map((kind) => [kind, recent.records(kind).map(recordEntry)]);
+async function listsOf(ledger: Ledger): Promise<KeptAccount["lists"]> {
+  const records: [string, Entry[]][] = [];
+  for (const kind of resources) {
+    const found = await ledger.list(kind, { limit: mostKept });
+    records.push([kind, found.filter(({ remoteId }) => remoteId !== null).map(recordEntry)]);
+  }
   return {
     ...Object.fromEntries(records),
-    operation: recent.operations().map(operationEntry),
-    batch: recent.batches().map(batchEntry),
+    operation: (await ledger.recent(mostKept)).map(operationEntry),
+    batch: (await ledger.batches.list(mostKept)).map(batchEntry),
   };
 }
 

@@ -19,7 +19,7 @@ test("P3: with a clock that is seven minutes off no payout is made, and that is 
   const { ended } = await payout(order, place);
   expect(ended.code).toBe(4);
   expect(place.universe.service.payouts).toEqual([]);
-  expect(place.operations()).toMatchObject([{ state: "REFUSED", code: "access" }]);
+  expect(await place.operations()).toMatchObject([{ state: "REFUSED", code: "access" }]);
 });
 
 test("P4: a second process that gives the same reference is told who has it, and sends nothing", async () => {
@@ -56,7 +56,7 @@ test("P5, P16: a payout that is done, and turns out to be somebody else's, is a 
   Object.assign(own ?? {}, { recipientNumber: otherRecipient.recipientNumber });
   const { ended, tool } = await payout(order, place);
   expect([ended.code, tool.sends]).toEqual([5, 0]);
-  expect(place.operations()).toMatchObject([{ state: "CONFLICT", code: "conflict" }]);
+  expect(await place.operations()).toMatchObject([{ state: "CONFLICT", code: "conflict" }]);
 });
 
 test("P5: an uncertain payout is settled by the same reference", async () => {
@@ -88,7 +88,7 @@ test.each([
   await payout(order, place);
   const { ended, tool } = await payout(other, place);
   expect([ended.code, tool.sends]).toEqual([5, 0]);
-  expect(place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
+  expect(await place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
 });
 
 test("P7: a disk that is full when the intent is written means that nothing is sent", async () => {
@@ -98,7 +98,7 @@ test("P7: a disk that is full when the intent is written means that nothing is s
     const place = await stage({ diskErrors: [failures] });
     const { ended, tool } = await payout(order, place);
     hasSent = tool.sends > 0;
-    if (!hasSent) expect([ended.code, place.operations()]).toEqual([1, []]);
+    if (!hasSent) expect([ended.code, await place.operations()]).toEqual([1, []]);
   }
   expect(failures).toBeGreaterThan(10);
 });
@@ -107,7 +107,7 @@ test("P8: a death before the intent is durable means that nothing was sent", asy
   const place = await stage({ crashes: [{ after: 8, power: true }] });
   const { tool, ended } = await payout(order, place);
   place.universe.disk.losePower();
-  expect([ended.code, tool.sends, place.operations().length]).toEqual(["killed", 0, 0]);
+  expect([ended.code, tool.sends, (await place.operations()).length]).toEqual(["killed", 0, 0]);
 });
 
 test("P9, P13: a death after the payout was made: the next run finds the same one", async () => {
@@ -119,7 +119,7 @@ test("P9, P13: a death after the payout was made: the next run finds the same on
     if (first.tool.made.length === 0) continue;
     deaths += 1;
     place.universe.disk.losePower();
-    const isRecorded = place.operations()[0]?.state === "CONFIRMED";
+    const isRecorded = (await place.operations())[0]?.state === "CONFIRMED";
     place.universe.timeline.advance(20_000);
     const second = await payout(order, place);
     expect(second.ended).toMatchObject({ code: 0, result: { existing: true } });
@@ -133,7 +133,7 @@ test("P13: an answer that was lost is given again by the next attempt", async ()
   const place = await stage({ faults: [fault("reset", { acts: true })] });
   const { ended } = await payout(order, place);
   expect(ended.code).toBe(0);
-  expect(place.operations()).toMatchObject([{ state: "CONFIRMED", attempts: 2 }]);
+  expect(await place.operations()).toMatchObject([{ state: "CONFIRMED", attempts: 2 }]);
 });
 
 test("P14: a garbled answer is asked for once more, and its text is kept", async () => {
@@ -154,14 +154,16 @@ test("P14: of five garbled answers the last is kept too, where it is the last wo
 test("P15: a response with another amount is a conflict", async () => {
   const place = await stage({ faults: [fault("other amount", { acts: true })] });
   expect((await payout(order, place)).ended.code).toBe(5);
-  expect(place.operations()).toMatchObject([{ state: "CONFLICT", remoteId: null }]);
+  expect(await place.operations()).toMatchObject([{ state: "CONFLICT", remoteId: null }]);
   expect(place.universe.disk.durableText()).toMatch(/otherId[^0-9a-z]*PO1/i);
 });
 
 test("P15b: after a response for another reference the same reference finds the payout", async () => {
   const place = await stage({ faults: [fault("other reference", { acts: true })] });
   expect((await payout(order, place)).ended.code).toBe(0);
-  expect(place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1", attempts: 2 }]);
+  expect(await place.operations()).toMatchObject([
+    { state: "CONFIRMED", remoteId: "PO1", attempts: 2 },
+  ]);
   expect(place.universe.service.payouts).toHaveLength(1);
 });
 
@@ -169,7 +171,7 @@ test("P15b: responses for another reference alone leave the payout UNCERTAIN", a
   const place = await stage({ faults: Array(5).fill(fault("other reference", { acts: true })) });
   const { ended, tool } = await payout(order, place);
   expect([ended.code, tool.sends]).toEqual([75, 5]);
-  expect(place.operations()).toMatchObject([{ state: "UNCERTAIN", remoteId: null }]);
+  expect(await place.operations()).toMatchObject([{ state: "UNCERTAIN", remoteId: null }]);
   expect((await payout(order, place)).ended.code).toBe(0);
   expect(place.universe.service.payouts).toHaveLength(1);
 });
@@ -178,7 +180,7 @@ test("P16: a payout of the same reference to somebody else is found by retrievin
   const place = await stage();
   place.universe.service.seedPayout(foreign(place.universe.timeline.now(), "01999999999"));
   expect((await payout(order, place)).ended.code).toBe(5);
-  expect(place.operations()).toMatchObject([{ state: "CONFLICT" }]);
+  expect(await place.operations()).toMatchObject([{ state: "CONFLICT" }]);
 });
 
 test.each([
@@ -198,7 +200,7 @@ test("P21: a ledger that fails at the end leaves doubt, and the next run settles
   expect(first.ended.says).toContain("INV-1 (CONFIRMED, PO1)");
   const second = await payout(order, place);
   expect(second.ended.code).toBe(0);
-  expect(place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1" }]);
+  expect(await place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1" }]);
 });
 
 test("P24: a payout that ended Cancelled is shown again under its reference, and not made anew", async () => {
@@ -208,7 +210,7 @@ test("P24: a payout that ended Cancelled is shown again under its reference, and
   const { ended, tool } = await payout(order, place);
   expect(ended).toMatchObject({ code: 0, result: { payout: { status: "Cancelled" } } });
   expect(tool.sends).toBe(0);
-  expect(place.operations()).toMatchObject([{ state: "CONFIRMED", status: "Cancelled" }]);
+  expect(await place.operations()).toMatchObject([{ state: "CONFIRMED", status: "Cancelled" }]);
 });
 
 test("P24: a new payout in place of a cancelled one is linked to it in the ledger", async () => {
@@ -217,7 +219,7 @@ test("P24: a new payout in place of a cancelled one is linked to it in the ledge
   for (const one of place.universe.service.payouts) one.status = "Cancelled";
   await payout(order, place); // looks, and sees that it was cancelled
   await payout({ ...order, reference: "ANEW" }, place);
-  const [first, second] = place.operations();
+  const [first, second] = await place.operations();
   expect(second).toMatchObject({ reference: "ANEW", state: "CONFIRMED", target: first?.id });
 });
 
@@ -228,7 +230,7 @@ test("P25: an uncertain payout is not sent again after a day, and a person settl
   const late = await payout(order, place);
   expect([late.ended.code, late.tool.sends]).toEqual([75, 0]);
   for (const id of place.player.unsettled()) await place.player.resolves(id);
-  expect(place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1" }]);
+  expect(await place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1" }]);
 });
 
 test("P25: the day of doubt begins with what may first have been sent", async () => {
@@ -245,10 +247,10 @@ test("P25: the day of doubt begins with what may first have been sent", async ()
 test("P25: to say so is no attempt", async () => {
   const place = await stage({ faults: Array(5).fill(fault("reset")) });
   await payout(order, place);
-  const [{ attempts } = { attempts: 0 }] = place.operations();
+  const [{ attempts } = { attempts: 0 }] = await place.operations();
   place.universe.timeline.advance(25 * 3_600_000);
   await payout(order, place);
-  expect(place.operations()).toMatchObject([{ state: "UNCERTAIN", attempts }]);
+  expect(await place.operations()).toMatchObject([{ state: "UNCERTAIN", attempts }]);
 });
 
 test.each([
@@ -259,7 +261,7 @@ test.each([
     faults: [fault("reset", { acts: true }), ...Array(4).fill(fault(kind))],
   });
   expect((await payout(order, place)).ended.code).toBe(75);
-  expect(place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
+  expect(await place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
 });
 
 test("P9: a refusal does not end the doubt that a dead run left", async () => {

@@ -71,9 +71,9 @@ test("the history says of each attempt whether it left, also of the last one", a
   const run = scripted(only(unclear("server error", 500), lost, lost, lost, lost));
   expect(await failure(sendPayout(order, run.world))).toMatchObject({ kind: "uncertain" });
   const ledger = await run.ledger();
-  const operation = ledger.find(order.reference);
+  const operation = await ledger.find(order.reference);
   if (!operation) throw new Error("the ledger lost a payout");
-  const sent = ledger.historyOf(operation).map(({ data: told }) => Object(told).sent);
+  const sent = (await ledger.historyOf(operation)).map(({ data: told }) => Object(told).sent);
   expect(sent).toEqual([undefined, true, false, false, false, false]);
 });
 
@@ -202,7 +202,7 @@ describe("P12, P13: in doubt", () => {
       kind: "uncertain",
       message: expect.stringMatching(/connection lost.*There is no secret any longer/),
     });
-    expect((await run.world.ledger()).unsettled()).toMatchObject([{ state: "UNCERTAIN" }]);
+    expect(await (await run.world.ledger()).unsettled()).toMatchObject([{ state: "UNCERTAIN" }]);
   });
 
   test("P12: over the wire, each attempt has its own timestamp and a signature of its own", async () => {
@@ -389,7 +389,7 @@ describe("P15, P16: another payout", () => {
     const run = scripted({ ...confirmed, retrievePayout: Array(3).fill(mixedUp) });
     const { kind, details } = await failure(sendPayout(order, run.world));
     expect([kind, details.hint]).toEqual(["uncertain", expect.stringContaining("--ref INV-7")]);
-    expect((await run.ledger()).find("INV-7")).toMatchObject({ state: "UNCERTAIN" });
+    expect(await (await run.ledger()).find("INV-7")).toMatchObject({ state: "UNCERTAIN" });
   });
 
   test("P15: a conflict is one also after an attempt in doubt", async () => {

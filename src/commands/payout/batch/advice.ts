@@ -14,14 +14,12 @@ export interface ShownProblem {
 }
 
 /** The findings in sentences. Of used references also how their rows can be sent. */
-export function withAdvice(findings: Finding[], ledger: Ledger): ShownProblem[] {
-  const after = new Map(
-    findings
-      .filter(({ kind }) => kind.startsWith("reference-"))
-      .map(({ value }) => [value, afterUse(value, ledger)] as const),
-  );
+export async function withAdvice(findings: Finding[], ledger: Ledger): Promise<ShownProblem[]> {
+  const after = new Map<string, After | undefined>();
+  for (const { kind, value } of findings)
+    if (kind.startsWith("reference-")) after.set(value, await afterUse(value, ledger));
   const nexts = [...after.values()].flatMap((found) => (found ? [found.next] : []));
-  const plans = ledger.plannedReferences(nexts);
+  const plans = await ledger.plannedReferences(nexts);
   return findings.map((finding) => {
     const { line, column, value } = finding;
     const kind = kindOf(finding);

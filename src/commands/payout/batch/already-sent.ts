@@ -4,15 +4,15 @@ import { rowsText } from "../../../ui/rows.ts";
 import type { BatchStanding } from "./standing-card.ts";
 
 /** The first line about a file that has no row left to send. */
-export function alreadySentText(
+export async function alreadySentText(
   file: string,
   { batch, sums }: BatchStanding,
   ledger: Ledger,
-): string {
+): Promise<string> {
   const { rowCount = 0 } = batch.plan ?? {};
   const conflicts = sums.conflict.count;
   const failed = sums.refused.count + sums.cancelled.count;
-  const when = daysOf(ledger.batches().sentBetween(batch));
+  const when = daysOf(await ledger.batches.sentBetween(batch));
   const but = failed > 0 ? `, but ${failed} ${wasOrWere(failed)} rejected or cancelled` : "";
   if (conflicts === 0) {
     const rows = rowCount === 1 ? `The row of ${file} was` : `All ${rowCount} rows of ${file} were`;

@@ -22,10 +22,10 @@ export async function batchBefore(
 ): Promise<Before | undefined> {
   if (!file) return undefined;
   const { cancelledBatch, findBatch } = await import("../../../batches/plan.ts");
-  const planned = ledger.batches().ofFile(file.hash, ownName);
+  const planned = await ledger.batches.ofFile(file.hash, ownName);
   const found = planned
     ? ({ kind: "same", batch: planned } as const)
-    : findBatch(file, read.rows, ledger);
+    : await findBatch(file, read.rows, ledger);
   if (found.kind === "new") return undefined;
   if (found.kind === "other-rows") {
     const rejected = otherRows(file, found);
@@ -38,11 +38,11 @@ export async function batchBefore(
 
 async function knownBatch(batch: Batch, ledger: Ledger): Promise<Before> {
   const { checkOpenRows } = await import("../../../batches/plan.ts");
-  const standing = readStanding(batch, ledger);
+  const standing = await readStanding(batch, ledger);
   const { unsent, uncertain } = standing.sums;
   const count = unsent.count + uncertain.count;
-  const { findings } = checkOpenRows(batch, ledger);
-  const repeated = againOf(findings, ledger.batches().open(batch)).count;
+  const { findings } = await checkOpenRows(batch, ledger);
+  const { count: repeated } = await againOf(findings, ledger.batches.rows(batch, "open"));
   const otherwise =
     repeated === 0
       ? ""
@@ -52,7 +52,7 @@ async function knownBatch(batch: Batch, ledger: Ledger): Promise<Before> {
     count === 0
       ? `This file is batch ${batch.id}, and no row of it is left to be sent.`
       : `This file is batch ${batch.id}, of which ${open}, are still open.${otherwise}`;
-  const advice = adviceOn(standing, ledger) ?? "";
+  const advice = (await adviceOn(standing, ledger)) ?? "";
   const title = count === 0 ? "No row is left to be sent" : "The file is a batch already";
   return { title, says: `${says} ${advice}`.trim() };
 }

@@ -47,9 +47,9 @@ async function cancelBatch(
   context: Context,
 ): Promise<BatchStanding> {
   const { claimPlanned } = await import("../../../batches/plan.ts");
-  const batch = claimPlanned(planned, ledger);
+  const batch = await claimPlanned(planned, ledger);
   try {
-    const { sums } = readStanding(batch, ledger);
+    const { sums } = await readStanding(batch, ledger);
     const { unsent, uncertain } = sums;
     if (unsent.count === 0) throw nothingToCancel(batch, uncertain.count);
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
@@ -67,9 +67,9 @@ async function cancelBatch(
       ],
       alwaysAsked: true,
     });
-    return readStanding(ledger.batches().cancel(batch), ledger);
+    return readStanding(await ledger.batches.cancel(batch), ledger);
   } catch (error) {
-    ledger.batches().letGo(batch);
+    await ledger.batches.release(batch);
     throw error;
   }
 }

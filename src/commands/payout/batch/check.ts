@@ -34,7 +34,7 @@ export const batchCheck = defineCommand({
     // Of a batch the plan counts: its rows were judged when it was made.
     const isBatch = before !== undefined && !before.rejected;
     const { checked, read } = examined;
-    const shown = isBatch ? checkedOf(input, read, ["unreadable"], ledger) : checked;
+    const shown = isBatch ? await checkedOf(input, read, ["unreadable"], ledger) : checked;
     if (shown.problemCount > 0) context.notice(adviceOnProblems(shown));
     return { ...shown, before };
   },

@@ -35,12 +35,12 @@ export interface AllowedAgain extends Sum {
 const mostShown = 1_000;
 
 /** @param weights the findings that count as problems */
-export function checkedOf(
+export async function checkedOf(
   { file, allowDuplicates }: { file: string; allowDuplicates: boolean },
   checked: CheckedFile,
   weights: Weight[],
   ledger: Ledger,
-): Checked {
+): Promise<Checked> {
   const counted = checked.findings.filter((finding) => weights.includes(weightOf(finding)));
   const allowed = allowDuplicates ? checked.findings : [];
   const ofWeight = (weight: Weight) => allowed.filter((finding) => weightOf(finding) === weight);
@@ -50,22 +50,28 @@ export function checkedOf(
     sentBefore: checked.ledger.sentBefore,
     problemCount: counted.length,
     isOnlyTaken: counted.every((finding) => kindOf(finding) === "taken"),
-    problems: withAdvice(counted.slice(0, mostShown), ledger),
+    problems: await withAdvice(counted.slice(0, mostShown), ledger),
     allowedDuplicates: ofWeight("repeated").length,
     allowedOtherAccount: ofWeight("other-account").length,
-    allowedAgain: againOf(ofWeight("again"), checked.rows),
+    allowedAgain: await againOf(ofWeight("again"), checked.rows),
   };
 }
 
+interface RowAmount {
+  line: number;
+  amountPaisa: bigint | null;
+}
+
 /** Rows that others pay too, and the first of them in words. */
-export function againOf(
+export async function againOf(
   findings: Finding[],
-  rows: Iterable<{ line: number; amountPaisa: bigint | null }>,
-): AllowedAgain {
+  rows: AsyncIterable<RowAmount> | RowAmount[],
+): Promise<AllowedAgain> {
   const lines = new Set(findings.map(({ line }) => line));
   let sumPaisa = 0n;
   if (lines.size > 0)
-    for (const { line, amountPaisa } of rows) if (lines.has(line)) sumPaisa += amountPaisa ?? 0n;
+    for await (const { line, amountPaisa } of rows)
+      if (lines.has(line)) sumPaisa += amountPaisa ?? 0n;
   const [first] = findings;
   const text = first ? `line ${first.line}: ${describeFinding(first)}` : "";
   return { count: lines.size, sumPaisa, first: text };

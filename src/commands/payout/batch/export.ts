@@ -46,14 +46,14 @@ export const batchExport = defineCommand({
   async *run({ batch: name, only, exact }, context) {
     const ledger = await context.records();
     const batch = await batchNamed(name, ledger);
-    const by = holderNow(batch, ledger);
+    const by = await holderNow(batch, ledger);
     if (by) context.notice(underWayText(by));
     const columns = columnsOf(batch, only);
     const leftOut = noneAgain();
     const pages =
       only === "failed" ? rowsAgain(batch, ledger, leftOut) : exportedRows(batch, only, ledger);
     let count = 0;
-    for (const rows of pages) {
+    for await (const rows of pages) {
       count += rows.length;
       yield { columns, rows, exact };
     }

@@ -15,10 +15,8 @@ export const batchList = defineCommand({
   exits: ["access"],
   async run({ limit = 50 }, context) {
     const ledger = await context.records();
-    return ledger
-      .batches()
-      .list(limit)
-      .map((batch) => readStanding(batch, ledger));
+    const batches = await ledger.batches.list(limit);
+    return Promise.all(batches.map((batch) => readStanding(batch, ledger)));
   },
   json: (standings) => standings.map(standingJson),
   view: (standings) => ({

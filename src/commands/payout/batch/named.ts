@@ -21,10 +21,12 @@ export const batchArgument = argument.required(
  * not the planned file byte for byte
  */
 export async function batchNamed(name: string, ledger: Ledger, byLines = false): Promise<Batch> {
-  const batches = ledger.batches();
+  const batches = ledger.batches;
   const place = placeIn(name);
   const found =
-    place === undefined ? await named(name, ledger, byLines) : batches.list(place)[place - 1];
+    place === undefined
+      ? await named(name, ledger, byLines)
+      : (await batches.list(place))[place - 1];
   if (found?.plan) return found;
   throw new Failure(
     "not-found",
@@ -36,20 +38,20 @@ export async function batchNamed(name: string, ledger: Ledger, byLines = false):
 }
 
 async function named(name: string, ledger: Ledger, byLines: boolean): Promise<Batch | undefined> {
-  const batches = ledger.batches();
+  const batches = ledger.batches;
   if (!existsSync(name)) return batches.find(name);
   const { hashOf } = await import("../../../batches/csv.ts");
   const hash = await hashOf(name);
-  const own = batches.newestOfFile(hash);
+  const own = await batches.newestOfFile(hash);
   if (own) return own;
-  const { batchOfRows } = await import("../../../batches/known.ts");
+  const { batchOfRows } = await import("../../../batches/plan.ts");
   const same = await batchOfRows({ path: name, hash, delimiter: "," }, ledger);
   if (same && byLines)
     throw usage(
       [`${name} has the rows of batch ${same.id}, but its lines may be different.`],
       `Name the batch by its ID, ${same.id}, and its rows by their lines in the file that was sent first.`,
     );
-  const other = batches.find(basename(name));
+  const other = await batches.find(basename(name));
   if (same || !other?.plan) return same;
   throw usage(
     [`The rows of ${name} are not those of batch ${other.id}, which has its name.`],

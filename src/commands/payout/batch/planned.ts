@@ -22,39 +22,44 @@ export async function resumedBatch(
   const { acceptRows, checkOpenRows, resumeBatch } = await import("../../../batches/plan.ts");
   const { hasMore } = await import("../../../batches/check.ts");
 
-  const batch = resumeBatch(planned, methodTyped(input), ledger);
+  const batch = await resumeBatch(planned, methodTyped(input), ledger);
   return unlessRefused(batch, ledger, async () => {
-    const standing = readStanding(batch, ledger);
+    const standing = await readStanding(batch, ledger);
     const { sums } = standing;
     const open = {
       count: sums.unsent.count + sums.uncertain.count,
       sumPaisa: sums.unsent.sumPaisa + sums.uncertain.sumPaisa,
     };
     if (open.count === 0) {
-      const text = alreadySentText(basename(input.file), standing, ledger);
+      const text = await alreadySentText(basename(input.file), standing, ledger);
       context.notice(text, "batch.already-sent");
     }
     for (const { text, reason } of notices) context.notice(text, reason);
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
     checkExpected(input, { rowCount, totalPaisa });
-    const shown = checkOpenRows(batch, ledger);
-    const again = (found: typeof shown) => againOf(found.findings, ledger.batches().open(batch));
+    const shown = await checkOpenRows(batch, ledger);
+    const again = (found: typeof shown) =>
+      againOf(found.findings, ledger.batches.rows(batch, "open"));
     const rejected = shown.findings.filter(
       (finding) => !(input.allowDuplicates && isAcceptable(finding)),
     );
     if (rejected.length > 0)
-      throw paidOtherwise(batch, rejected, againOf(rejected, ledger.batches().open(batch)));
+      throw paidOtherwise(
+        batch,
+        rejected,
+        await againOf(rejected, ledger.batches.rows(batch, "open")),
+      );
     if (open.count === 0) return batch;
     const rows: [string, string][] = [
       ["Batch", `${batch.id}, ${batch.name}`],
       ["In all", rowsAnd(rowCount, totalPaisa)],
       ["Still open", rowsAnd(open.count, open.sumPaisa)],
-      ...againLines(again(shown)),
+      ...againLines(await again(shown)),
     ];
     await confirmTotal(input, { action: "Resume a batch", rows, totalPaisa }, context);
     // The confirmation took a while.
-    const now = checkOpenRows(batch, ledger);
-    if (hasMore(now, shown)) throw paidOtherwise(batch, now.findings, again(now));
+    const now = await checkOpenRows(batch, ledger);
+    if (hasMore(now, shown)) throw paidOtherwise(batch, now.findings, await again(now));
     return acceptRows(batch, shown, ledger);
   });
 }
@@ -78,18 +83,18 @@ export async function newBatch(
     refuseProblems(checked);
     throw new Error("a file without problems cannot be read");
   }
-  const found = findBatch(file, read.rows, ledger);
+  const found = await findBatch(file, read.rows, ledger);
   if (found.kind === "same") return sameRows(found.batch, input, ledger, context);
   if (found.kind === "other-rows") throw otherRows(file, found);
   refuseProblems(checked);
   const { totals, sentBefore } = checked;
   checkExpected(input, totals);
-  const claim = claimBatch(file, read.rows, ledger);
+  const claim = await claimBatch(file, read.rows, ledger);
   if (claim.kind === "other-rows") throw otherRows(file, claim);
   const { batch } = claim;
   // Another process planned it while this one read: its plan counts, and is never made again.
   if (batch.plan) {
-    ledger.batches().letGo(batch);
+    await ledger.batches.release(batch);
     return resumedBatch(batch, input, ledger, context);
   }
   return unlessRefused(batch, ledger, async () => {
@@ -100,13 +105,13 @@ export async function newBatch(
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
     }
     checkStop(await context.world());
-    const answer = planBatch(batch, read, ledger);
+    const answer = await planBatch(batch, read, ledger);
     if (answer.kind === "other-rows") throw otherRows(file, answer);
     if (answer.kind === "repeated") throw paidMeanwhile(answer.found);
     if (!isSomethingToSend) {
-      const text = alreadySentText(
+      const text = await alreadySentText(
         basename(input.file),
-        readStanding(answer.batch, ledger),
+        await readStanding(answer.batch, ledger),
         ledger,
       );
       context.notice(text, "batch.already-sent");
@@ -159,7 +164,7 @@ async function unlessRefused(
   try {
     return await work();
   } catch (error) {
-    ledger.batches().letGo(batch);
+    await ledger.batches.release(batch);
     throw error;
   }
 }

@@ -45,8 +45,8 @@ export const batchResolve = defineCommand({
     const ledger = await context.ledger();
     const batch = await batchNamed(name, ledger, lines !== undefined);
     await rejectInProgress(batch, ledger);
-    const unknown = unknownRows(batch, ledger);
-    const chosen = lines ? chooseRows(unknown, lines, { batch, ledger }) : unknown;
+    const unknown = await unknownRows(batch, ledger);
+    const chosen = lines ? await chooseRows(unknown, lines, { batch, ledger }) : unknown;
     if (chosen.length === 0) return [];
     await confirmRows(batch, chosen, context);
     const { declareNotCreated } = await import("../../../operations/resolve.ts");
@@ -59,7 +59,7 @@ export const batchResolve = defineCommand({
       if (!operation) throw new Error("the ledger gave no answer for a row");
       return { line, operation, isResolved };
     });
-    announce(resolved, ledger, context);
+    await announce(resolved, ledger, context);
     return resolved;
   },
   json: (rows) =>
@@ -125,18 +125,20 @@ function withoutFinding(name: string) {
 
 /** P4: the process that sends the batch resolves these rows itself. */
 async function rejectInProgress(batch: Batch, ledger: Ledger): Promise<void> {
-  const by = holderNow(batch, ledger);
+  const by = await holderNow(batch, ledger);
   if (!by) return;
   const { held } = await import("../../../operations/recorded.ts");
   throw held(`Batch ${batch.id}`, by);
 }
 
-function unknownRows(batch: Batch, ledger: Ledger): UnknownRow[] {
-  const operations = new Map(ledger.unsettled().map((one) => [one.reference, one]));
-  return [...ledger.batches().doubtful(batch)].flatMap(({ line, reference }) => {
+async function unknownRows(batch: Batch, ledger: Ledger): Promise<UnknownRow[]> {
+  const operations = new Map((await ledger.unsettled()).map((one) => [one.reference, one]));
+  const rows: UnknownRow[] = [];
+  for await (const { line, reference } of ledger.batches.rows(batch, "unknown")) {
     const operation = operations.get(reference);
-    return operation ? [{ line, operation }] : [];
-  });
+    if (operation) rows.push({ line, operation });
+  }
+  return rows;
 }
 
 interface Lines {
@@ -159,30 +161,26 @@ function readLines(list: string): Reading<Lines[]> {
 const problemsShown = 20;
 
 /** @throws Failure `usage` that names every chosen line without a row whose outcome is unknown */
-function chooseRows(
+async function chooseRows(
   unknown: UnknownRow[],
   lines: Lines[],
   { batch, ledger }: { batch: Batch; ledger: Ledger },
-): UnknownRow[] {
+): Promise<UnknownRow[]> {
   const isIn = (line: number) => lines.some(({ first, last }) => first <= line && line <= last);
   const known = new Set(unknown.map(({ line }) => line));
-  const all = [...ledger.batches().results(batch)];
-  const empty = lines.filter(
-    ({ first, last }) => !all.some(({ line }) => first <= line && line <= last),
-  );
-  const problems = [
-    ...all
-      .filter(({ line }) => isIn(line) && !known.has(line))
-      .map(
-        ({ line, reference, state, status: seen }) =>
-          `--rows: line ${line} (${reference}) is ${words[standingOf(state, seen)]}.`,
-      ),
-    ...empty.map(({ first, last }) =>
+  const empty = new Set(lines);
+  const problems: string[] = [];
+  for await (const { line, reference, state, status: seen } of ledger.batches.rows(batch, "all")) {
+    for (const range of empty) if (range.first <= line && line <= range.last) empty.delete(range);
+    if (isIn(line) && !known.has(line))
+      problems.push(`--rows: line ${line} (${reference}) is ${words[standingOf(state, seen)]}.`);
+  }
+  for (const { first, last } of empty)
+    problems.push(
       first === last
         ? `--rows: line ${first} has no row.`
         : `--rows: lines ${first} to ${last} have no row.`,
-    ),
-  ];
+    );
   if (problems.length === 0) return unknown.filter(({ line }) => isIn(line));
   const more = problems.length - problemsShown;
   throw usage(
@@ -226,10 +224,10 @@ function recipientOf({ asked }: Operation): string {
   return String(asked.recipientNumber);
 }
 
-function announce(rows: Resolved[], ledger: Ledger, context: Context): void {
+async function announce(rows: Resolved[], ledger: Ledger, context: Context): Promise<void> {
   for (const { line, operation, isResolved } of rows) {
     if (isResolved) continue;
-    const by = ledger.holderOf(operation);
+    const by = await ledger.holderOf(operation);
     const why = by
       ? `process ${by.pid} on ${by.machine} works on it`
       : `it changed meanwhile (${operation.state})`;

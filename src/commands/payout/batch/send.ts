@@ -81,7 +81,7 @@ export const batchSend = defineCommand({
     const ledger = await context.ledger();
     await context.payoutSecret();
     if (input.dryRun) return previewOf(input, hash, ledger, context);
-    const known = ledger.batches().ofFile(hash, input.name);
+    const known = await ledger.batches.ofFile(hash, input.name);
     const batch = known
       ? await resumedBatch(known, input, ledger, context)
       : await newBatch(input, hash, ledger, context);
@@ -89,8 +89,8 @@ export const batchSend = defineCommand({
     const { stopped, existing, because } = await sendWithProgress(batch, pacing, ledger, context);
     const readSent = async () => {
       if (input.wait && !stopped) await waitWithProgress(batch, patienceOf(input), ledger, context);
-      const standing = readStanding(batch, ledger);
-      return { standing, advice: adviceOn(standing, ledger) };
+      const standing = await readStanding(batch, ledger);
+      return { standing, advice: await adviceOn(standing, ledger) };
     };
     const { standing, advice } = await readSent().catch((error) => {
       throw failedAfterSending(error, batch);

@@ -30,10 +30,10 @@ export async function sendWithProgress(
   ledger: Ledger,
   context: Context,
 ): Promise<RunOver> {
-  const before = readStanding(batch, ledger).sums;
+  const before = (await readStanding(batch, ledger)).sums;
   const seen = openCounter(batch, before, context.host);
   if (seen.isDone()) {
-    ledger.batches().letGo(batch);
+    await ledger.batches.release(batch);
     if (isAllAccepted(before))
       context.notice(
         hasReferenceColumn(batch.columns)
@@ -43,10 +43,10 @@ export async function sendWithProgress(
     return { stopped: undefined, existing: seen.existing };
   }
   const { countForgotten } = await import("../../../batches/send.ts");
-  const forgotten = countForgotten(batch, ledger, context.host);
+  const forgotten = await countForgotten(batch, ledger, context.host);
   for (const text of onDoubts(batch, before.uncertain.count, forgotten)) context.notice(text);
   const told = await sendTelling(batch, pacing, seen, ledger, context);
-  letGo(batch, ledger);
+  await letGo(batch, ledger);
   const { existing } = seen;
   if (existing.count > 0) context.notice(notPaidNow(existing), "batch.existing");
   const world = await context.world();
@@ -54,7 +54,7 @@ export async function sendWithProgress(
   for (const text of ended) context.notice(text);
   const isLate = world.isOutOfTime() && !seen.isOver();
   if (isLate || (told.silence && !told.stopped)) {
-    const counts = sentText(readStanding(batch, ledger));
+    const counts = sentText(await readStanding(batch, ledger));
     const late = `--timeout ended the batch: ${counts} Run the same command again to resume.`;
     context.notice(isLate ? late : counts);
   }
@@ -144,8 +144,8 @@ function isAllThatIsLeft(end: RowEnd, failure: Failure | undefined): boolean {
 }
 
 /** A ledger that fails cannot be told any more; the lock dies with this process. */
-function letGo(batch: Batch, ledger: Ledger): void {
+async function letGo(batch: Batch, ledger: Ledger): Promise<void> {
   try {
-    ledger.batches().letGo(batch);
+    await ledger.batches.release(batch);
   } catch {}
 }

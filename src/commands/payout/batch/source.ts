@@ -68,12 +68,12 @@ export async function examineFile(
 ): Promise<Examined> {
   const { checkFile } = await import("../../../batches/check.ts");
   // The method that a file was planned with applies to it from then on.
-  const planned = ledger.batches().ofFile(hash, input.name)?.method ?? undefined;
+  const planned = (await ledger.batches.ofFile(hash, input.name))?.method ?? undefined;
   const rules = await rulesOf(input, planned, context);
   const { file: path, delimiter = ",", name: ownName } = input;
   const source = { path, hash, delimiter, ownName };
   const read = await checkFile(source, rules, ledger, await context.world());
-  const checked = checkedOf(input, read, weightsOf(input), ledger);
+  const checked = await checkedOf(input, read, weightsOf(input), ledger);
   const isReadable = read.findings.every((finding) => weightOf(finding) !== "unreadable");
   const { identity, columns } = read;
   const fileName = nameOf(path);

@@ -14,10 +14,10 @@ export interface BatchStanding {
   sentBefore: Sum;
 }
 
-export function readStanding(batch: Batch, ledger: Ledger): BatchStanding {
-  const batches = ledger.batches();
-  const sums = addUp(batch, batches.tally(batch));
-  return { batch, sums, sentBefore: batches.sentBefore(batch) };
+export async function readStanding(batch: Batch, ledger: Ledger): Promise<BatchStanding> {
+  const batches = ledger.batches;
+  const sums = addUp(batch, await batches.tally(batch));
+  return { batch, sums, sentBefore: await batches.sentBefore(batch) };
 }
 
 /** As scripts get it: amounts in taka, as text. */
@@ -100,11 +100,14 @@ export function sentText({ batch, sums }: Pick<BatchStanding, "batch" | "sums">)
 }
 
 /** What to do about rows that ended without the money arriving; undefined where there are none. */
-export function adviceOn({ batch, sums }: BatchStanding, ledger: Ledger): string | undefined {
+export async function adviceOn(
+  { batch, sums }: BatchStanding,
+  ledger: Ledger,
+): Promise<string | undefined> {
   const parts: string[] = [];
   const ended = sums.refused.count + sums.cancelled.count;
   if (ended > 0) {
-    const again = sentAgain(batch, ledger);
+    const again = await sentAgain(batch, ledger);
     parts.push(`${rowsOf(ended)} refused or cancelled.`, againText(again));
     if (again.sent.count + again.others.count + again.beside.count < ended)
       parts.push(

@@ -55,11 +55,11 @@ export const batchStatus = defineCommand({
       // To wait for what does not answer is to wait: that ends as pending.
       if (failure && (!input.wait || failure.kind === "access")) unseen = failure.kind;
     }
-    const standing = readStanding(batch, ledger);
-    const advice = adviceOn(standing, ledger);
+    const standing = await readStanding(batch, ledger);
+    const advice = await adviceOn(standing, ledger);
     if (advice) context.notice(advice);
     const left = standing.sums.unsent.count + standing.sums.uncertain.count;
-    const by = holderNow(batch, ledger);
+    const by = await holderNow(batch, ledger);
     if (by) context.notice(underWayText(by), "batch.in-progress");
     else if (left > 0 && batch.cancelledAt === null)
       context.notice(
@@ -88,7 +88,7 @@ interface Seen extends BatchStanding {
 }
 
 async function refresh(batch: Batch, ledger: Ledger, context: Context) {
-  const { refreshBatch } = await import("../../../batch/wait.ts");
+  const { refreshBatch } = await import("../../../batches/wait.ts");
   const watched = { batch, ledger };
   return refreshBatch(watched, await context.world());
 }
@@ -99,8 +99,8 @@ const everyMs = 1_000;
 async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<void> {
   const world = await context.world();
   let line: string[] = [];
-  const look = (): boolean => {
-    const { sums } = readStanding(batch, ledger);
+  const look = async (): Promise<boolean> => {
+    const { sums } = await readStanding(batch, ledger);
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
     const { unsent, refused, uncertain, completed, processing, cancelled } = sums;
     const sentPaisa = completed.sumPaisa + processing.sumPaisa + cancelled.sumPaisa;
@@ -110,12 +110,12 @@ async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<vo
       `${uncertain.count} in doubt or under way`,
       `${formatPaisa(sentPaisa)} of ${formatPaisa(totalPaisa)}`,
     ];
-    return holderNow(batch, ledger) !== undefined;
+    return (await holderNow(batch, ledger)) !== undefined;
   };
-  if (!look()) return;
+  if (!(await look())) return;
   const progress = context.progress(() => line);
   try {
-    while (!world.isStopping() && look()) await world.sleep(everyMs);
+    while (!world.isStopping() && (await look())) await world.sleep(everyMs);
   } finally {
     progress.close();
   }

@@ -1,11 +1,11 @@
 import type { Batch, Ledger } from "../../../frame/context.ts";
 
-type Holder = NonNullable<ReturnType<typeof holderNow>>;
+type Holder = NonNullable<Awaited<ReturnType<typeof holderNow>>>;
 
-/** Who sends a batch at this moment: one that was read a while ago may have been let go of. */
-export function holderNow({ id }: Batch, ledger: Ledger) {
-  const now = ledger.batches().find(id);
-  return now && ledger.batches().holderOf(now);
+/** The process that sends a batch now; the batch may have been read a while ago. */
+export async function holderNow({ id }: Batch, ledger: Ledger) {
+  const now = await ledger.batches.find(id);
+  return now && (await ledger.batches.holderOf(now));
 }
 
 export function underWayText({ pid, machine }: Holder): string {

@@ -14,7 +14,7 @@ export async function waitWithProgress(
   ledger: Ledger,
   context: Context,
 ): Promise<Failure | undefined> {
-  const { waitForBatch } = await import("../../../batch/wait.ts");
+  const { waitForBatch } = await import("../../../batches/wait.ts");
   const watched = { batch, ledger };
   let open: number | undefined;
   const line = () => {

@@ -1,61 +1,25 @@
-import type { Paisa } from "../contract/amount.ts";
-import type { Database, Row } from "../sqlite/database.ts";
-import type { State } from "../state.ts";
-import { payeeOf } from "./payee.ts";
-import type { RunAccount } from "./sqlite/accounts.ts";
-import { lastSentAt, reader, samePayoutInSql, stateIn } from "./sqlite/operation-rows.ts";
-import type { Owner } from "./worker.ts";
+import type { Database, Row } from "../../sqlite/database.ts";
+import type { KnownPayout, Ledger, Overlap, PlannedReference, RecipientAmount } from "../ledger.ts";
+import { payeeOf } from "../operation.ts";
+import type { Owner } from "../worker.ts";
+import type { RunAccount } from "./accounts.ts";
+import { lastSentAt, reader, samePayoutInSql, stateIn } from "./operation-rows.ts";
 
-/** A payout as far as it decides whether another one repeats it. */
-export interface RecipientAmount {
-  reference: string;
-  recipient: string;
-  amountPaisa: Paisa;
-}
-
-/** Another payout of the same amount to the same recipient. */
-export type Overlap = {
-  reference: string;
-  isOwnAccount: boolean;
-} & (
-  | { kind: "paid-recently"; at: string }
-  | { kind: "outcome-unknown"; at: string }
-  | { kind: "planned"; batch: string }
-);
-
-/** A payout of the ledger, by its reference. */
-export interface KnownPayout extends RecipientAmount {
-  id: string;
-  methodId: string;
-  /** In production the payout may belong to another account of the environment. */
-  isOwnAccount: boolean;
-  state: State;
-  status: string | null;
-  code: string | null;
-  /** When the last attempt started, and when the ledger last learned of it; ISO 8601. */
-  sentAt: string;
-  updatedAt: string;
-}
-
-/** A row of an open batch that was not sent. */
-export interface PlannedReference extends RecipientAmount {
-  methodId: string;
-  batch: string;
-}
-
-interface OverlapScope {
-  /** Accepted payouts count since then, ISO 8601. */
-  since: string;
-  /** A batch whose own rows and payouts do not count. */
-  except?: bigint | undefined;
-}
+type Overlaps = Pick<
+  Ledger,
+  "knownReferences" | "overlaps" | "plannedReferences" | "batchOfReference" | "newestEvent"
+>;
 
 /**
  * What the ledger has of the payouts of a file or a plan. In production duplicates count in every account
  * of the environment; in a sandbox in the own account only, because every local sandbox is a world of its
  * own. Ask for some hundred rows at a time.
  */
-export function openOverlaps(database: Database, { environment }: Owner, own: RunAccount) {
+export function createOverlaps(
+  database: Database,
+  { environment }: Owner,
+  own: RunAccount,
+): Overlaps {
   const isProduction = environment === "production";
   const scope = (table: string) =>
     isProduction ? `${table}.environment = ?2` : `${table}.account = ?2`;
@@ -68,18 +32,10 @@ export function openOverlaps(database: Database, { environment }: Owner, own: Ru
   };
 
   return {
-    /** The payouts that have these references; in production those of other accounts too. */
-    knownReferences: (references: string[]): Map<string, KnownPayout[]> =>
+    knownReferences: async (references) =>
       grouped(database.prepare(known).all(...valuesFor(references)), "reference", knownOf),
 
-    /**
-     * Other payouts of the same amount to the same recipient, by the index of the row: accepted since
-     * then, of unknown outcome at any age, or still planned by an open batch.
-     */
-    overlaps: (
-      rows: RecipientAmount[],
-      { since, except }: OverlapScope,
-    ): Map<string, Overlap[]> => {
+    overlaps: async (rows, { since, except }) => {
       const values = [...valuesFor(rows.map(askedOf)), except ?? null];
       // Planned rows first: a row that is sent between the two questions is seen twice, never missed.
       const planned = database.prepare(plannedInSql(scope("b"))).all(...values);
@@ -87,28 +43,23 @@ export function openOverlaps(database: Database, { environment }: Owner, own: Ru
       return grouped([...planned, ...sent], "place", overlapOf);
     },
 
-    /** Rows of the own account's open batches that were not sent, by their references. */
-    plannedReferences: (references: string[]): Map<string, PlannedReference[]> => {
+    plannedReferences: async (references) => {
       const found = database
         .prepare(plannedByReference)
         .all(JSON.stringify(references), own.number());
       return grouped(found, "reference", plannedOf);
     },
 
-    /** The batch that planned a row with this reference and was not cancelled, sent or not. */
-    batchOfReference: (reference: string): string | undefined => {
+    batchOfReference: async (reference) => {
       const found = database.prepare(batchByReference).get(reference, own.number());
       return found && String(found.id);
     },
 
-    /** Stays the same while no operation changes and no batch is planned or cancelled. */
-    stamp: (): string =>
-      JSON.stringify(Object.values(database.prepare(stampInSql).get() ?? {}), text),
+    newestEvent: async () => {
+      const row = database.prepare("SELECT max(number) AS number FROM events").get();
+      return BigInt(row?.number ?? 0n);
+    },
   };
-}
-
-function text(_: string, value: unknown): unknown {
-  return typeof value === "bigint" ? String(value) : value;
 }
 
 /** JSON has no bigint; every amount is far below 2^53. */
@@ -215,7 +166,3 @@ const knownInEnvironment = `SELECT ${knownColumns}
   FROM json_each(?1) a CROSS JOIN operations o
     ON o.reference = a.value AND o.account IN (SELECT number FROM accounts)
   WHERE o.environment = ?2 ORDER BY o.number`;
-
-const stampInSql = `SELECT (SELECT max(number) FROM events) AS event,
-  (SELECT count(*) FROM batches WHERE digest IS NOT NULL) AS planned,
-  (SELECT count(*) FROM batches WHERE cancelled_at IS NOT NULL) AS cancelled`;

@@ -1,9 +1,12 @@
-import { Failure } from "../failure.ts";
-import type { Database } from "../sqlite/database.ts";
-import { storeIdentities } from "./batches/identity.ts";
-import { recordExisting } from "./migrated.ts";
-import { type KnownProfile, nameAccounts } from "./named-accounts.ts";
-import { payeeInSql } from "./payee.ts";
+import { Failure } from "../../failure.ts";
+import type { Database } from "../../sqlite/database.ts";
+import {
+  type KnownProfile,
+  nameAccounts,
+  payeeInSql,
+  recordExisting,
+  storeIdentities,
+} from "./migrate-accounts.ts";
 
 type Migration = string | ((database: Database, profiles: KnownProfile[]) => void);
 
@@ -55,7 +58,7 @@ const migrations: Migration[] = [
   CREATE INDEX events_by_operation ON events (operation, number);
   `,
   `
-  -- Hashes scatter: for payouts, of which there are many, only those are indexed that are looked for.
+  -- An index of hashes is slow to write: of payouts, only the cancelled ones are looked up by it.
   DROP INDEX by_fingerprint;
   CREATE INDEX same_payment ON operations (base_url, key_id, fingerprint) WHERE kind = 'payment';
   CREATE INDEX cancelled_payout ON operations (base_url, key_id, fingerprint)
@@ -100,7 +103,7 @@ const migrations: Migration[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   `
-  -- An account is a number: its URL and key in six indexes were half of what an operation weighed.
+  -- An account is a number: its URL and key in six indexes were half of the size of an operation.
   CREATE TABLE accounts (
     number INTEGER PRIMARY KEY,
     base_url TEXT NOT NULL,
@@ -148,7 +151,7 @@ const migrations: Migration[] = [
   CREATE UNIQUE INDEX batches_by_name ON batches (account, name) WHERE digest IS NOT NULL;
   `,
   `
-  -- What came from outside. It is no history of ours: it can be forged, and is not chained.
+  -- Requests from outside: they can be forged, so they are not in the chain.
   CREATE TABLE callbacks (
     number INTEGER PRIMARY KEY,
     account INTEGER NOT NULL REFERENCES accounts (number),
@@ -178,20 +181,20 @@ const migrations: Migration[] = [
   CREATE INDEX callbacks_by_verdict ON callbacks (account, verdict, number);
   `,
   `
-  -- A batch may have a name of its own; a changed file must be known by its own name all the same.
+  -- A batch may have a name of its own; a modified file is still found by its file name.
   ALTER TABLE batches ADD COLUMN file_name TEXT;
   UPDATE batches SET file_name = name;
   `,
   `
-  -- A payout may be begun anew when it is known not to have been made: its doubt begins only then.
+  -- A payout that was proved not sent can be sent again: its limits count from then.
   ALTER TABLE operations ADD COLUMN reopened_at TEXT;
-  -- Whether a process lives was told by its number until here: nobody can tell of those any longer.
+  -- Processes were known by their numbers until here, which prove nothing later.
   UPDATE operations SET holder = NULL WHERE holder IS NOT NULL;
   UPDATE batches SET holder = NULL WHERE holder IS NOT NULL;
   UPDATE callbacks SET holder = NULL WHERE holder IS NOT NULL;
   `,
   `
-  -- What was in doubt may be paid a day later: somebody who looks for it asks when it last went out.
+  -- An unknown outcome may be resolved a day later: then the time of the last attempt counts.
   ALTER TABLE operations ADD COLUMN resumed_at TEXT;
   UPDATE operations SET resumed_at =
     (SELECT max(at) FROM events e WHERE e.operation = operations.number AND event = 'attempt')

@@ -1,8 +1,17 @@
-import type { Database, Row } from "../sqlite/database.ts";
-import { phaseOf, type State } from "../state.ts";
-import { payeeInSql } from "./payee.ts";
-import { newName } from "./sqlite/accounts.ts";
-import { listedOf, numberIn, reader, stateIn } from "./sqlite/operation-rows.ts";
+import type { Database, Row } from "../../sqlite/database.ts";
+import { phaseOf, type State } from "../../state.ts";
+import { identityOf, rowKey } from "../batch.ts";
+import { newName } from "./accounts.ts";
+import { batchOf, digestOf } from "./batches.ts";
+import { setRowDigest } from "./callbacks.ts";
+import { listedOf, numberIn, reader, stateIn } from "./operation-rows.ts";
+import {
+  type Acceptance,
+  recordAcceptance,
+  recordAccount,
+  recordKey,
+  recordPlan,
+} from "./recorded.ts";
 
 /** A stored profile, which gives the account of its key a name. */
 export interface KnownProfile {
@@ -230,3 +239,89 @@ const afterColumns = `
   UPDATE callbacks SET verdict = CASE verdict WHEN 'genuine' THEN 'verified'
     WHEN 'contradicted' THEN 'mismatched' WHEN 'unanswered' THEN 'unchecked' ELSE verdict END;
 `;
+
+/**
+ * Gives plans that were made before there were identities theirs. Of two plans of an account with the
+ * same rows the older one gets it: the other one is still found by its file's bytes.
+ */
+export function storeIdentities(database: Database): void {
+  const planned = database.prepare(
+    "SELECT number, account, name, file_name, columns FROM batches WHERE digest IS NOT NULL ORDER BY number",
+  );
+  const store = database.prepare("UPDATE batches SET identity = ? WHERE number = ?");
+  const known = new Set<string>();
+  for (const { number, account, name, file_name, columns } of planned.all()) {
+    const ownName = name === file_name ? null : String(name);
+    const hasReferences = /"(?:ref|merchantRef)"/.test(String(columns));
+    const keys = keysOf(database, BigInt(number ?? 0n), hasReferences);
+    const identity = identityOf(keys, ownName);
+    if (known.has(`${account} ${identity}`)) continue;
+    known.add(`${account} ${identity}`);
+    store.run(identity, number ?? null);
+  }
+}
+
+function keysOf(database: Database, batch: bigint, hasReferences: boolean): string[] {
+  const page = database.prepare(
+    `SELECT row, amount_paisa, recipient, method_id, reference, name, description
+     FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row LIMIT ${pageSize}`,
+  );
+  const text = (value: unknown) => (value === null ? null : String(value));
+  const keys: string[] = [];
+  for (let after = 0n; ; ) {
+    const rows = page.all(batch, after);
+    for (const row of rows) {
+      keys.push(
+        rowKey({
+          amountPaisa: BigInt(row.amount_paisa ?? 0n),
+          recipient: String(row.recipient),
+          methodId: String(row.method_id),
+          reference: hasReferences ? String(row.reference) : null,
+          name: text(row.name),
+          description: text(row.description),
+        }),
+      );
+    }
+    if (rows.length < pageSize) return keys.sort();
+    after = BigInt(rows.at(-1)?.row ?? 0n);
+  }
+}
+
+/**
+ * Records what was in the ledger before accounts and plans were part of the chain. A plan that was
+ * modified before stays without an event, so that `ledger check` reports it.
+ */
+export function recordExisting(database: Database): void {
+  const at = new Date().toISOString();
+  for (const { number } of database.prepare("SELECT number FROM accounts").all())
+    recordAccount(database, BigInt(number ?? 0n), at);
+  for (const row of database.prepare("SELECT environment, key_hash FROM account_keys").all())
+    recordKey(database, {
+      ...{ environment: String(row.environment), keyHash: String(row.key_hash), at },
+    });
+  const planned = database.prepare("SELECT * FROM batches WHERE digest IS NOT NULL").all();
+  for (const { number, plan } of planned.map(batchOf))
+    if (plan?.digest === digestOf(database, number)) recordPlan(database, number, at);
+  for (const row of acceptancesIn(database)) recordAcceptance(database, row);
+  database.exec("DROP TABLE IF EXISTS accepted_new_ledger");
+  for (const row of database.prepare("SELECT * FROM callbacks").all()) setRowDigest(database, row);
+}
+
+/** They were in a table of their own, which only some ledgers had. */
+function acceptancesIn(database: Database): Acceptance[] {
+  const table = "SELECT 1 FROM sqlite_schema WHERE name = 'accepted_new_ledger'";
+  if (!database.prepare(table).get()) return [];
+  return database
+    .prepare("SELECT at, user, state FROM accepted_new_ledger ORDER BY rowid")
+    .all()
+    .map(({ at, user, state }) => ({ at: String(at), user: String(user), state: String(state) }));
+}
+
+/** `payeeOf` in SQL, which has no patterns: without the characters that are usual between digits. */
+export function payeeInSql(recipient: string): string {
+  const digits = [" ", "\u00a0", "-", ".", "(", ")", "/"].reduce(
+    (text, between) => `replace(${text}, '${between}', '')`,
+    recipient,
+  );
+  return `substr(${digits}, -11)`;
+}

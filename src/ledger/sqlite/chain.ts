@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import type { Database, Value } from "../sqlite/database.ts";
+import type { Database, Value } from "../../sqlite/database.ts";
 
 /** What happened to an operation, or to the ledger as a whole; never changed, never deleted. */
 export interface Event {
@@ -16,6 +16,8 @@ export interface Event {
 
 const beginning = "0".repeat(64);
 const pageSize = 1000;
+
+export type Chain = ReturnType<typeof openChain>;
 
 /** Links events: the hash of each covers the one before, so that a change of the past is detected. */
 export function openChain(database: Database) {
@@ -38,6 +40,17 @@ export function openChain(database: Database) {
       add.run(operation, batch, at, event, data, commitId, hash);
       tips.set(database, { transaction, commitId, hash });
     },
+
+    /** The events of an operation, oldest first. */
+    of: (operation: bigint): { at: string; event: string; data: unknown }[] =>
+      database
+        .prepare("SELECT at, event, data FROM events WHERE operation = ? ORDER BY number")
+        .all(operation)
+        .map(({ at, event, data }) => ({
+          at: String(at),
+          event: String(event),
+          data: JSON.parse(String(data)),
+        })),
 
     /** How many events follow each other, and the first that does not follow from the one before it. */
     walk(): { events: number; brokenAt: number | null } {

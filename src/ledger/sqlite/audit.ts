@@ -1,7 +1,7 @@
-import type { Database, Row } from "../sqlite/database.ts";
-import { rowDigestOf } from "./callbacks/row-digest.ts";
+import type { Database, Row } from "../../sqlite/database.ts";
+import { type Columns, type ReplayedEvent, replay } from "../replay.ts";
+import { rowDigestOf } from "./callbacks.ts";
 import { digestOfRows, immutableColumns } from "./recorded.ts";
-import { type Columns, type ReplayedEvent, replay } from "./replay.ts";
 
 /** Something in the ledger that is not as the events tell. */
 export interface Finding {

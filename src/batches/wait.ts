@@ -1,12 +1,12 @@
-import { openAgain } from "../batches/retries.ts";
 import { type Failure, inOneLine } from "../failure.ts";
-import type { Batch } from "../ledger/batches/batch.ts";
+import type { Batch } from "../ledger/batch.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { type Refreshed, refreshStatus } from "../operations/refresh.ts";
 import { type Patience, pauseOf } from "../operations/wait.ts";
 import type { World } from "../operations/world.ts";
+import { openAgain } from "./retries.ts";
 
 export interface Watched {
   batch: Batch;
@@ -58,16 +58,19 @@ export async function refreshBatch(watched: Watched, world: World): Promise<Fail
 function look(
   watched: Watched,
   world: World,
-  others: Iterable<Operation> = [],
+  others: AsyncIterable<Operation> | Operation[] = [],
 ): Promise<Refreshed> {
   const shared = withCommitQueue(watched.ledger, world.soon);
   return refreshStatus(payoutsOf(watched, others), { ...world, ledger: async () => shared });
 }
 
-function* payoutsOf({ batch, ledger }: Watched, others: Iterable<Operation>): Iterable<Operation> {
+async function* payoutsOf(
+  { batch, ledger }: Watched,
+  others: AsyncIterable<Operation> | Operation[],
+): AsyncIterable<Operation> {
   yield* others;
-  for (const { reference } of ledger.batches().unfinished(batch)) {
-    const payout = ledger.find(reference);
+  for await (const { reference } of ledger.batches.rows(batch, "unfinished")) {
+    const payout = await ledger.find(reference);
     if (payout) yield payout;
   }
 }

@@ -1,0 +1,205 @@
+import { createHash } from "node:crypto";
+import type { Paisa } from "../contract/amount.ts";
+import type { State } from "../state.ts";
+import { type Holder, payeeOf } from "./operation.ts";
+
+/** The batches of one account: plans, and the results of their rows. Every change is durable when it resolves. */
+export interface BatchStore {
+  /** By its identity, planned or not yet. */
+  withIdentity(identity: string): Promise<Batch | undefined>;
+  /**
+   * The newest plan of a file by the SHA-256 of its bytes: the one with this name of its own, or without one
+   * if none is given.
+   */
+  ofFile(hash: string, ownName: string | undefined): Promise<Batch | undefined>;
+  /** The newest plan of a file by the SHA-256 of its bytes, whatever its name. */
+  newestOfFile(hash: string): Promise<Batch | undefined>;
+  /** By its ID in any case, its name, or its file's name; the newest of several. */
+  find(name: string): Promise<Batch | undefined>;
+  /** Those that were planned, newest first. */
+  list(limit: number): Promise<Batch[]>;
+  /**
+   * The newest batch by this name, if it is unfinished: not cancelled, and not every row was accepted. Other
+   * rows under its name may be the same payouts, corrected, and would be sent a second time.
+   */
+  unfinishedNamed(name: string): Promise<Batch | undefined>;
+  /** The process that works on it, if it still runs. */
+  holderOf(batch: Batch): Promise<Holder | undefined>;
+
+  /** Locks the batch of a file for this process. It is a new batch if no other one has its identity. */
+  claim(file: BatchFile): Promise<BatchClaim>;
+  /** Locks a batch that was planned before. */
+  claimPlanned(batch: Batch): Promise<BatchClaim>;
+  /** Ends the lock. */
+  release(batch: Batch): Promise<void>;
+  /**
+   * Makes these rows the plan of a batch that this process has locked. The plan counts only when its last row
+   * is durable.
+   *
+   * @param checkedUpTo `Ledger.newestEvent` when the rows were checked
+   */
+  plan(batch: Batch, rows: Iterable<PlannedRow>, checkedUpTo: bigint): Promise<PlanResult>;
+  /** Stores that duplicates of the rows on these lines were accepted, in a plan that is unaltered. */
+  acceptLines(batch: Batch, lines: number[]): Promise<Batch>;
+  /** True if its rows are those that were planned. */
+  isUnaltered(batch: Batch): Promise<boolean>;
+  /**
+   * Cancels a batch that this process has locked, and ends the lock: its rows that were not sent never are,
+   * and count for no check of duplicates.
+   */
+  cancel(batch: Batch): Promise<Batch>;
+
+  tally(batch: Batch): Promise<Tally[]>;
+  /** Accepted rows that were first sent before the batch was planned. */
+  sentBefore(batch: Batch): Promise<{ count: number; sumPaisa: Paisa }>;
+  /** When the first and the last of its rows were sent; undefined if no row was. */
+  sentBetween(batch: Batch): Promise<{ first: string; last: string } | undefined>;
+  /** Its references that replace used ones: `…-lenden2`. */
+  newReferences(batch: Batch): Promise<string[]>;
+  /** The rows of a set in the order of the file, page by page, so that memory does not grow with the batch. */
+  rows(batch: Batch, set: RowSet): AsyncIterable<RowResult>;
+}
+
+/**
+ * `unknown`: their outcome is unknown. `unsent`: they were not sent, and can be. `open`: both. `used`: their
+ * payouts were rejected or cancelled. `unfinished`: accepted, and neither Completed nor Cancelled.
+ */
+export type RowSet = "all" | "unknown" | "unsent" | "open" | "used" | "unfinished";
+
+/** The answer to a claim of a batch. */
+export type BatchClaim =
+  /** It is locked for this process; its `plan` is null until it was planned. */
+  | { kind: "ours"; batch: Batch }
+  | { kind: "held"; batch: Batch; by: Holder }
+  /** It was cancelled: nothing of it is sent. */
+  | { kind: "cancelled"; batch: Batch }
+  /** An unfinished batch with other rows has the name. */
+  | { kind: "other-rows"; batch: Batch };
+
+export type PlanResult =
+  | { kind: "planned"; batch: Batch }
+  /** An unfinished batch with other rows has the name. Nothing was planned. */
+  | { kind: "other-rows"; batch: Batch }
+  /** Since the check, something happened that concerns a row. Nothing was planned: check again. */
+  | { kind: "changed" };
+
+/** A file of payouts as it was planned; from then on only the plan counts. */
+export interface Batch {
+  number: bigint;
+  /** Short, and the same on every machine: derived from the identity. */
+  id: string;
+  /** The file's, unless it was given another one. */
+  name: string;
+  /** Of the file, without its directories. */
+  fileName: string;
+  /** SHA-256 of the file's bytes. */
+  fileHash: string;
+  /** Of its rows and its own name (`identityOf`); null for an old plan whose rows another one has too. */
+  identity: string | null;
+  /** The file's columns, as its header names them. */
+  columns: string[];
+  /** The method of rows that name none, as it was typed. */
+  method: string | null;
+  user: string;
+  /** ISO 8601. */
+  createdAt: string;
+  /** ISO 8601; from then on nothing of it is sent. */
+  cancelledAt: string | null;
+  holder: Holder | null;
+  /** Null while it is being planned: nothing of it was sent then. */
+  plan: Plan | null;
+}
+
+/** A file that becomes a batch. */
+export interface BatchFile {
+  /** The file's, unless it was given another one. */
+  name: string;
+  fileName: string;
+  hash: string;
+  identity: string;
+  columns: string[];
+  method: string | null;
+}
+
+interface Plan {
+  rowCount: number;
+  totalPaisa: Paisa;
+  /** Covers every row, so that a plan that was altered is noticed. */
+  digest: string;
+}
+
+/** One payout of a batch. */
+export interface PlannedPayout {
+  /** The line of the file on which it begins. */
+  line: number;
+  reference: string;
+  amountPaisa: Paisa;
+  /** As it goes on the wire. */
+  recipient: string;
+  methodId: string;
+  /** The method as it was typed. */
+  method: string;
+  name: string | null;
+  description: string | null;
+  /** True if the recipient gets the same amount by another payout too, and the user accepted that. */
+  isAccepted: boolean;
+}
+
+/** A payout with its row in the file. */
+export interface PlannedRow extends PlannedPayout {
+  /** From 1, in the order of the file. */
+  row: number;
+  /** The cells of the file, in the order of its columns. */
+  cells: string[];
+}
+
+/** A row and its result: null for what has not happened. */
+export interface RowResult extends PlannedRow {
+  state: State | null;
+  payoutId: string | null;
+  status: string | null;
+  code: string | null;
+  message: string | null;
+  sentAt: string | null;
+  updatedAt: string | null;
+}
+
+/** The rows in one state. */
+export interface Tally {
+  /** Null if the row was not sent. */
+  state: State | null;
+  status: string | null;
+  count: number;
+  sumPaisa: Paisa;
+}
+
+/** What makes a row of a file the same row, however the file writes it. */
+export interface IdentityRow {
+  amountPaisa: Paisa;
+  recipient: string;
+  methodId: string;
+  /** Null if the file has no column of references. */
+  reference: string | null;
+  name: string | null;
+  description: string | null;
+}
+
+/** A row as a text: equal for equal rows, whatever the number format and the place in the file. */
+export function rowKey(row: IdentityRow): string {
+  const { amountPaisa, recipient, methodId, reference, name, description } = row;
+  const amount = String(amountPaisa);
+  return JSON.stringify([amount, payeeOf(recipient), methodId, reference, name, description]);
+}
+
+/**
+ * The identity of a batch: the same for the same rows in another order, in a file with another name or
+ * other line ends, and on another machine.
+ *
+ * @param sortedKeys the key of each row, sorted
+ * @param name the batch's own name, if it was given one; else null
+ */
+export function identityOf(sortedKeys: string[], name: string | null): string {
+  const hash = createHash("sha256").update(JSON.stringify(name));
+  for (const key of sortedKeys) hash.update("\n").update(key);
+  return hash.digest("hex");
+}

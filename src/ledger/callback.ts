@@ -1,0 +1,89 @@
+import type { Resource } from "../contract/words.ts";
+
+/** The callbacks of one account. Every change is durable when it resolves. */
+export interface CallbackStore {
+  /**
+   * Stores a request without its secrets, or counts it if the same one came within a minute.
+   *
+   * @returns undefined if too many are pending: those were acknowledged to their senders
+   */
+  keep(request: CallbackRequest, source: CallbackSource): Promise<StoredCallback | undefined>;
+  /** Those to be looked at by now: never checked ones first, then those with the fewest looks. */
+  due(to: string | undefined): Promise<StoredCallback[]>;
+  /** Locks one for this process; undefined if another process works on it. */
+  claim(number: number): Promise<StoredCallback | undefined>;
+  /**
+   * Ends the lock of one.
+   *
+   * @param again given if it was looked at: when it is looked at next. Without it, it stays due.
+   */
+  release(number: number, again?: { afterMs: number | null }): Promise<void>;
+  /** @param to the handler that is to get it, and has not got it until `passedOn` */
+  judge(number: number, judged: CallbackVerdict, to: string | undefined): Promise<void>;
+  passedOn(number: number, forwarded: Forwarded): Promise<void>;
+  find(number: number): Promise<StoredCallback | undefined>;
+  /** Newest first. */
+  list(filter: { verdict: string | undefined; limit: number }): Promise<StoredCallback[]>;
+}
+
+/** A request as it was received; nothing in it is trusted. */
+export interface CallbackRequest extends CallbackContent {
+  method: string;
+}
+
+/** The parts of a request that can name a record. */
+export interface CallbackContent {
+  /** Path and query. */
+  target: string;
+  /** In lower case, without those that may hold a secret. */
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+/** `polled`: created by lenden, because the API returned another status than before. */
+export type CallbackSource = "received" | "polled";
+
+/** The result of the check with the API. */
+export interface CallbackVerdict {
+  verdict: string;
+  because: string | null;
+  records: CheckedRecord[];
+  /** A digest of the result: equal if nothing changed. */
+  finding: string;
+}
+
+/** What a callback says about a record, and what the API has. */
+export interface CheckedRecord {
+  kind: Resource | null;
+  id: string;
+  claimed: { status: string | null; amount: string | null };
+  /** Null if the API does not know it. */
+  verified: { status: string; amount: number; description: string | null } | null;
+}
+
+export interface StoredCallback extends CallbackRequest {
+  number: number;
+  source: CallbackSource;
+  /** ISO 8601: when it was first received. */
+  receivedAt: string;
+  /** How often the same request came within a minute. */
+  count: number;
+  /** Null until the API was asked. */
+  judged: CallbackVerdict | null;
+  /** How often it was looked at since its verdict last changed. */
+  looks: number;
+  /** When it is looked at again; null if never. */
+  dueAt: string | null;
+  /** True while a process works on it. */
+  isHeld: boolean;
+  forwarded: Forwarded | null;
+}
+
+/** The handler that a callback is forwarded to. */
+export interface Forwarded {
+  to: string;
+  /** The handler's HTTP status; null without a response. */
+  status: number | null;
+  /** The digest of the verdict that was forwarded; null until that has ended. */
+  finding: string | null;
+}

@@ -1,0 +1,129 @@
+import type { Database, Row } from "../../sqlite/database.ts";
+import type { Batch, RowResult, RowSet, Tally } from "../batch.ts";
+import { lastSentAt, openedAt, reader, samePayoutInSql, stateIn } from "./operation-rows.ts";
+
+const pageSize = 500;
+
+/** The rows of batches with their results, which are read from the operations each time and stored nowhere else. */
+export function createBatchRows(database: Database) {
+  return {
+    tally: ({ number }: Batch): Tally[] => database.prepare(sumsByState).all(number).map(tallyOf),
+
+    sentBefore: ({ number, createdAt }: Batch): { count: number; sumPaisa: bigint } => {
+      const row = database.prepare(sumBefore).get(number, createdAt);
+      return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
+    },
+
+    sentBetween: ({ number }: Batch): { first: string; last: string } | undefined => {
+      const row = database.prepare(sendTimes).get(number);
+      return row?.first == null ? undefined : { first: String(row.first), last: String(row.last) };
+    },
+
+    *results({ number }: Batch, set: RowSet): Iterable<RowResult> {
+      const page = database.prepare(pageInSql(conditions[set]));
+      for (let after = 0n; ; ) {
+        const found: Row[] = JSON.parse(String(page.get(number, after)?.page));
+        for (const row of found) yield rowResultOf(row);
+        if (found.length < pageSize) return;
+        after = BigInt(found.at(-1)?.row ?? 0n);
+      }
+    },
+  };
+}
+
+// A payout that another batch sent after this one was cancelled is not this one's.
+const joined = `FROM batch_rows r CROSS JOIN batches b ON b.number = r.batch
+  LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference
+    AND (b.cancelled_at IS NULL OR o.batch IS NULL OR o.batch = b.number
+      OR ${openedAt} <= b.cancelled_at) WHERE r.batch = ?`;
+
+// Of a reference that was used for another payout, a row shows only that it cannot be sent.
+const isOwn = samePayoutInSql;
+const isFree = "o.phase = 'free'";
+const isUnknown = `(${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN'))`;
+const isUnsent = `(o.state IS NULL OR (${isOwn} AND ${isFree}))`;
+
+const conditions: Record<RowSet, string> = {
+  all: "true",
+  unknown: isUnknown,
+  unsent: isUnsent,
+  open: `(${isUnsent} OR ${isUnknown})`,
+  used: `${isOwn} AND o.phase = 'retired'`,
+  unfinished: `${isOwn} AND o.state = 'CONFIRMED' AND o.status NOT IN ('Completed', 'Cancelled')`,
+};
+
+const state = `CASE WHEN NOT ${isOwn} THEN 'CONFLICT'
+  WHEN ${isFree} THEN 'NOT_SENT' ELSE o.state END`;
+const own = (column: string) => `CASE WHEN ${isOwn} THEN o.${column} END`;
+
+const sumsByState = `
+  SELECT ${state} AS state, ${own("status")} AS status, count(*) AS count, sum(r.amount_paisa) AS sum
+  ${joined} GROUP BY 1, 2`;
+
+const sumBefore = `
+  SELECT count(*) AS count, sum(r.amount_paisa) AS sum
+  ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND ${openedAt} < ?`;
+
+const sendTimes = `
+  SELECT min(${openedAt}) AS first, max(${lastSentAt}) AS last
+  ${joined} AND ${isOwn} AND NOT ${isFree}`;
+
+const plannedColumns = [
+  ...["row", "line", "reference", "amount_paisa", "recipient", "method_id", "method"],
+  ...["name", "description", "accepted", "cells"],
+];
+const resultColumns = {
+  state,
+  remote_id: own("remote_id"),
+  status: own("status"),
+  code: own("code"),
+  message: own("message"),
+  updated_at: own("updated_at"),
+  sent_at: `CASE WHEN ${isOwn} AND NOT ${isFree} THEN ${openedAt} END`,
+};
+const columns: [name: string, value: string][] = [
+  ...plannedColumns.map((name): [string, string] => [name, `r.${name}`]),
+  ...Object.entries(resultColumns),
+];
+
+/** A page as one JSON text, and every value in it as text, which is faster than row by row. */
+function pageInSql(condition: string): string {
+  const values = columns.map(([name, value]) => `CAST(${value} AS TEXT) AS ${name}`);
+  return `
+    SELECT json_group_array(json_object(${columns.map(([name]) => `'${name}', p.${name}`)})) AS page
+    FROM (SELECT ${values} ${joined} AND r.row > ? AND ${condition}
+      ORDER BY r.row LIMIT ${pageSize}) p`;
+}
+
+function rowResultOf(row: Row): RowResult {
+  const { text, maybe } = reader(row);
+  return {
+    row: Number(row.row),
+    line: Number(row.line),
+    reference: text("reference"),
+    amountPaisa: BigInt(row.amount_paisa ?? 0n),
+    recipient: text("recipient"),
+    methodId: text("method_id"),
+    method: text("method"),
+    name: maybe("name"),
+    description: maybe("description"),
+    isAccepted: text("accepted") === "1",
+    cells: JSON.parse(text("cells")),
+    state: stateIn(row),
+    payoutId: maybe("remote_id"),
+    status: maybe("status"),
+    code: maybe("code"),
+    message: maybe("message"),
+    sentAt: maybe("sent_at"),
+    updatedAt: maybe("updated_at"),
+  };
+}
+
+function tallyOf(row: Row): Tally {
+  return {
+    state: stateIn(row),
+    status: reader(row).maybe("status"),
+    count: Number(row.count),
+    sumPaisa: BigInt(row.sum ?? 0n),
+  };
+}

@@ -1,0 +1,273 @@
+import { hash } from "node:crypto";
+import type { Database, Row } from "../../sqlite/database.ts";
+import type {
+  CallbackRequest,
+  CallbackSource,
+  CallbackStore,
+  CallbackVerdict,
+  Forwarded,
+  StoredCallback,
+} from "../callback.ts";
+import { holderNow, nowIn, type Worker } from "../worker.ts";
+import type { RunAccount } from "./accounts.ts";
+import { holderIn, reader } from "./operation-rows.ts";
+
+/** Equal requests within this time are stored once: senders repeat themselves. */
+const sameWithinMs = 60_000;
+/** So many may wait for the API or for a handler. A further one is not stored, and its sender is told so. */
+const mostPending = 5_000n;
+const duePerPage = 100n;
+/** So many of each verdict are kept: anyone can send callbacks, and they must not fill the disk. */
+const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);
+
+/** The callbacks of one account in SQLite. */
+export class SqliteCallbacks implements CallbackStore {
+  readonly #database: Database;
+  readonly #worker: Worker;
+  readonly #account: RunAccount;
+
+  constructor(database: Database, worker: Worker, account: RunAccount) {
+    this.#database = database;
+    this.#worker = worker;
+    this.#account = account;
+  }
+
+  async keep(
+    request: CallbackRequest,
+    source: CallbackSource,
+  ): Promise<StoredCallback | undefined> {
+    return this.#database.transaction(() => {
+      const digest = digestOf(request);
+      const since = this.#after(-sameWithinMs);
+      const same = this.#database.prepare(countAgain).get(this.#account.number(), digest, since);
+      if (same) return this.#callbackOf(same);
+      const pending = this.#database.prepare(countPending).get(this.#account.number());
+      if (BigInt(pending?.count ?? 0n) >= mostPending) return undefined;
+      return this.#callbackOf(this.#insert(request, source, digest));
+    });
+  }
+
+  async due(to: string | undefined): Promise<StoredCallback[]> {
+    return this.#database
+      .prepare(selectDue)
+      .all(this.#account.number(), nowIn(this.#worker), to ?? null, duePerPage)
+      .map((row) => this.#callbackOf(row));
+  }
+
+  async claim(number: number): Promise<StoredCallback | undefined> {
+    return this.#database.transaction(() => {
+      const row = this.#row(number);
+      const holder = row && holderIn(row);
+      const isOwn = holder?.lock === this.#worker.holder.lock;
+      if (!row || (holder && !isOwn && this.#worker.isAlive(holder))) return undefined;
+      this.#database
+        .prepare("UPDATE callbacks SET holder = ? WHERE number = ?")
+        .run(JSON.stringify(holderNow(this.#worker)), BigInt(number));
+      return this.#callbackOf(row);
+    });
+  }
+
+  async release(number: number, again?: { afterMs: number | null }): Promise<void> {
+    this.#database.transaction(() => {
+      if (!again) {
+        const release = this.#database.prepare(
+          "UPDATE callbacks SET holder = NULL WHERE number = ?",
+        );
+        return void release.run(BigInt(number));
+      }
+      const dueAt = again.afterMs === null ? null : this.#after(again.afterMs);
+      this.#database
+        .prepare(
+          "UPDATE callbacks SET holder = NULL, looks = looks + 1, due_at = ? WHERE number = ?",
+        )
+        .run(dueAt, BigInt(number));
+    });
+  }
+
+  async judge(
+    number: number,
+    { verdict, because, records, finding }: CallbackVerdict,
+    to: string | undefined,
+  ): Promise<void> {
+    const { scrub } = this.#worker;
+    this.#database.transaction(() => {
+      this.#database
+        .prepare(setVerdict)
+        .run(
+          ...[verdict, because === null ? null : scrub(because), scrub(JSON.stringify(records))],
+          ...[finding, to === undefined ? null : scrub(to), BigInt(number)],
+        );
+      updateRowDigest(this.#database, BigInt(number));
+      this.#database.prepare(deleteOldest).run(this.#account.number(), verdict, keptOf(verdict));
+    });
+  }
+
+  async passedOn(number: number, { to, status, finding }: Forwarded): Promise<void> {
+    const answer = status === null ? null : BigInt(status);
+    this.#database.transaction(() => {
+      this.#database
+        .prepare(setForwarded)
+        .run(this.#worker.scrub(to), answer, finding, BigInt(number));
+      updateRowDigest(this.#database, BigInt(number));
+    });
+  }
+
+  async find(number: number): Promise<StoredCallback | undefined> {
+    const row = this.#row(number);
+    return row && this.#callbackOf(row);
+  }
+
+  async list(filter: { verdict: string | undefined; limit: number }): Promise<StoredCallback[]> {
+    const { verdict, limit } = filter;
+    return this.#database
+      .prepare(selectNewest)
+      .all(this.#account.number(), verdict ?? null, BigInt(limit))
+      .map((row) => this.#callbackOf(row));
+  }
+
+  #row(number: number): Row | undefined {
+    return this.#database.prepare(selectOne).get(this.#account.number(), BigInt(number));
+  }
+
+  /** The time so many milliseconds from now, ISO 8601. */
+  #after(ms: number): string {
+    return new Date(this.#worker.now() + ms).toISOString();
+  }
+
+  #insert(request: CallbackRequest, source: CallbackSource, digest: string): Row {
+    const { method, target, headers, body } = request;
+    const { scrub } = this.#worker;
+    const at = nowIn(this.#worker);
+    const row = this.#database
+      .prepare(insertNew)
+      .get(
+        ...[this.#account.store(at).number, source, at, digest, method, scrub(target)],
+        ...[scrub(JSON.stringify(headers)), base64(body, scrub)],
+      );
+    if (!row) throw new Error("the ledger did not store a callback");
+    setRowDigest(this.#database, row);
+    return row;
+  }
+
+  #callbackOf(row: Row): StoredCallback {
+    const { text, maybe } = reader(row);
+    const holder = holderIn(row);
+    return {
+      number: Number(row.number),
+      source: text("source") === "polled" ? "polled" : "received",
+      receivedAt: text("received_at"),
+      count: Number(row.count),
+      method: text("method"),
+      target: text("target"),
+      headers: JSON.parse(text("headers")),
+      body: Buffer.from(text("body"), "base64"),
+      judged: row.verdict ? verdictIn(row) : null,
+      looks: Number(row.looks),
+      dueAt: maybe("due_at"),
+      forwarded: forwardedIn(row),
+      isHeld: holder !== null && this.#worker.isAlive(holder),
+    };
+  }
+}
+
+function verdictIn(row: Row): CallbackVerdict {
+  const { text, maybe } = reader(row);
+  return {
+    verdict: text("verdict"),
+    because: maybe("because"),
+    records: JSON.parse(text("records")),
+    finding: text("finding"),
+  };
+}
+
+function forwardedIn(row: Row): Forwarded | null {
+  const { maybe } = reader(row);
+  const to = maybe("forwarded_to");
+  const status = maybe("forwarded_status");
+  if (to === null) return null;
+  const finding = maybe("forwarded_finding");
+  return { to, status: status === null ? null : Number(status), finding };
+}
+
+/** Of the headers only those count that say how the body is encoded. */
+function digestOf({ method, target, headers, body }: CallbackRequest): string {
+  const { "content-type": type = "", "content-encoding": encoding = "" } = headers;
+  const head = JSON.stringify([method, target, type, encoding]);
+  return hash("sha256", Buffer.concat([Buffer.from(head), body]));
+}
+
+/** The bytes without secrets: each byte is read as one character, and written back as it was. */
+function base64(body: Uint8Array, scrub: (text: string) => string): string {
+  const scrubbed = scrub(Buffer.from(body).toString("latin1"));
+  return Buffer.from(scrubbed, "latin1").toString("base64");
+}
+
+/**
+ * Shows a change of a callback that was not made by lenden. Callbacks are not in the chain: anyone can
+ * send them, and old ones are deleted, so that a missing one proves nothing. Who changes a row and
+ * computes its digest again is not detected; no payout, payment or refund relies on a callback's row.
+ */
+export function rowDigestOf(row: Row): string {
+  return hash("sha256", JSON.stringify(coveredColumns.map((name) => reader(row).maybe(name))));
+}
+
+function updateRowDigest(database: Database, number: bigint): void {
+  const row = database.prepare("SELECT * FROM callbacks WHERE number = ?").get(number);
+  if (row) setRowDigest(database, row);
+}
+
+export function setRowDigest(database: Database, row: Row): void {
+  database
+    .prepare("UPDATE callbacks SET row_digest = ? WHERE number = ?")
+    .run(rowDigestOf(row), row.number ?? null);
+}
+
+/** Neither the count nor what the queue changes: holder, looks and due time. */
+const coveredColumns = [
+  ...["number", "account", "source", "received_at", "digest", "method", "target", "headers"],
+  ...["body", "verdict", "because", "records", "finding"],
+  ...["forwarded_to", "forwarded_status", "forwarded_finding"],
+];
+
+const countAgain = `
+  UPDATE callbacks SET count = count + 1 WHERE number = (SELECT number FROM callbacks
+    WHERE account = ? AND digest = ? AND received_at >= ?
+    ORDER BY number DESC LIMIT 1) RETURNING *`;
+
+const insertNew = `
+  INSERT INTO callbacks (account, source, received_at, count, digest, method, target, headers,
+    body, looks, due_at)
+  VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, 0, ?3) RETURNING *`;
+
+const countPending = `
+  SELECT count(*) AS count FROM callbacks WHERE account = ?
+    AND due_at IS NOT NULL AND (verdict IS NULL OR verdict IN ('verified', 'unchecked'))`;
+
+// A callback that only waits to be forwarded is left to a run that forwards.
+const selectDue = `
+  SELECT * FROM callbacks WHERE account = ?1 AND due_at <= ?2
+    AND (?3 IS NOT NULL OR forwarded_to IS NULL OR verdict = 'unchecked')
+  ORDER BY looks, number LIMIT ?4`;
+
+const selectOne = "SELECT * FROM callbacks WHERE account = ? AND number = ?";
+
+const selectNewest = `
+  SELECT * FROM callbacks WHERE account = ?1 AND (?2 IS NULL OR verdict = ?2)
+  ORDER BY number DESC LIMIT ?3`;
+
+const setVerdict = `
+  UPDATE callbacks SET verdict = ?1, because = ?2, records = ?3, finding = ?4, looks = 0,
+    forwarded_to = coalesce(?5, forwarded_to),
+    forwarded_status = CASE WHEN ?5 IS NULL THEN forwarded_status END,
+    forwarded_finding = CASE WHEN ?5 IS NULL THEN forwarded_finding END
+  WHERE number = ?6`;
+
+const deleteOldest = `
+  DELETE FROM callbacks WHERE number IN (SELECT number FROM callbacks
+    WHERE account = ?1 AND verdict = ?2
+      AND (due_at IS NULL OR ?2 NOT IN ('verified', 'unchecked'))
+    ORDER BY number DESC LIMIT -1 OFFSET ?3)`;
+
+const setForwarded = `
+  UPDATE callbacks SET forwarded_to = ?, forwarded_status = ?, forwarded_finding = ?
+  WHERE number = ?`;

@@ -1,0 +1,46 @@
+import type { Database } from "../../sqlite/database.ts";
+import { type ChangeAnswer, type ChangeRequest, createSingleChanges } from "../change.ts";
+import type { Ledger } from "../ledger.ts";
+import type { Worker } from "../worker.ts";
+import { createRunAccount } from "./accounts.ts";
+import { SqliteBatches } from "./batches.ts";
+import { SqliteCallbacks } from "./callbacks.ts";
+import { openChain } from "./chain.ts";
+import { Operations } from "./operations.ts";
+import { createOverlaps } from "./overlaps.ts";
+import { createReads } from "./reads.ts";
+import { migrate } from "./schema.ts";
+
+/** Opens the ledger of an account over a database, and migrates it to the newest schema first. */
+export function openLedger(database: Database, worker: Worker): Ledger {
+  migrate(database);
+  const { environment, keyId: keyHash, account: given } = worker.owner;
+  const account = createRunAccount(database, {
+    environment,
+    keyHash,
+    named: given?.named,
+    joins: given?.joins,
+    profile: given?.proposed,
+  });
+  const chain = openChain(database);
+  const operations = new Operations(database, worker, { chain, account });
+  const change = async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> =>
+    database.transaction(() => operations.apply(requests));
+  return {
+    change,
+    ...createSingleChanges(change),
+    preview: async (request) =>
+      database.transaction(() => operations.preview({ kind: "claim", ...request })),
+    assertStillOurs: () => worker.assertSeen(),
+    ...createReads(database, worker, account),
+    historyOf: async ({ number }) => chain.of(number),
+    holderOf: async ({ number }) => operations.holderOf(operations.operation(number)),
+    ...createOverlaps(database, worker.owner, account),
+    account: async () => account.name(),
+    isAccountStored: async () => account.number() !== 0n,
+    hasAllAccounts: account.isAll,
+    isOfThisKey: (operation) => operation.keyHash === keyHash,
+    batches: new SqliteBatches(database, worker, account),
+    callbacks: new SqliteCallbacks(database, worker, account),
+  };
+}
