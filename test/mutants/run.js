@@ -1,10 +1,9 @@
 // Seeds each money bug into a copy of src and expects the tests to fail because of it: a wrong decorator of
-// bugs/ at its seam (seams.js), or another source text (mutants.js).
+// bugs/ at its seam (seams.js).
 // Usage: node test/mutants/run.js [a part of the name] [--report <file>, for test/count.js]
 import { execFileSync, spawn } from "node:child_process";
 import {
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -17,7 +16,6 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { bugs } from "./bugs/index.js";
-import { mutants } from "./mutants.js";
 import { seams } from "./seams.js";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -26,7 +24,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const wanted = positionals.join(" ");
-const queue = [...bugs, ...mutants].filter(({ name }) => name.includes(wanted));
+const queue = bugs.filter(({ name }) => name.includes(wanted));
 const sums = { passed: 0, failed: 0 };
 /** Tests that are the same in every run: what random seeds catch today may escape tomorrow. */
 const usual = ["test/operations", "test/ledger/durable.test.ts", "test/simulator/found.test.ts"];
@@ -54,8 +52,7 @@ async function inCopy(work) {
 async function passesWithoutBug(folder) {
   const named = queue.flatMap(({ tests = usual }) => filesOf(tests));
   const tests = [...new Set([...usual, ...named])];
-  const bug = { file: "failure.ts", find: "", replace: "", tests };
-  const { caught, says } = await tried(bug, folder);
+  const { caught, says } = await tried({ name: "", tests }, folder);
   if (!caught && says === "") return true;
   console.log(`without any bug the tests fail${says}`);
   sums.failed += 1;
@@ -77,7 +74,7 @@ async function seedBugs(folder) {
 }
 
 /**
- * A folder of its own for each worker; a bug is put in and taken out again. The built tool in it has no bug:
+ * A directory for each worker, with `src` that runs the bug of LENDEN_MUTANT. The built tool in it has no bug:
  * only tests that run `src` in their own process can catch one.
  */
 function copy() {
@@ -116,16 +113,12 @@ function weave(folder) {
   }
 }
 
-async function tried(mutant, folder) {
-  const { name, tests = usual } = mutant;
-  const restore = mutant.decorate ? () => {} : alter(mutant, folder);
-  if (restore === undefined) return { caught: false, says: `: it no longer fits ${mutant.file}` };
+async function tried({ name, tests = usual }, folder) {
   const [report, stale] = [join(folder, "report.json"), join(folder, "stale")];
   writeFileSync(report, "{}");
   writeFileSync(stale, "");
-  const env = { LENDEN_MUTANT: mutant.decorate ? name : "", LENDEN_MUTANT_STALE: stale };
+  const env = { LENDEN_MUTANT: name, LENDEN_MUTANT_STALE: stale };
   const code = await vitest(folder, { report, tests, env });
-  restore();
   const why = readFileSync(stale, "utf8");
   if (why) return { caught: false, says: `: it does not fit its seam: ${why}` };
   const { testResults = [] } = JSON.parse(readFileSync(report, "utf8"));
@@ -137,19 +130,6 @@ async function tried(mutant, folder) {
   if (failing?.failureMessages.some((text) => text.includes("ReferenceError")))
     return { caught: false, says: ": it names what the program no longer has" };
   return { caught: code !== 0, says: failing ? `\n            ${failing.title}` : "" };
-}
-
-/** Changes the source text; undefined if it does not fit. */
-function alter({ file, find, replace }, folder) {
-  const path = join(folder, "src", file);
-  if (!existsSync(path)) return undefined;
-  const whole = readFileSync(path, "utf8");
-  if (find && whole.split(find).length !== 2) return undefined;
-  writeFileSync(
-    path,
-    whole.replace(find, () => replace),
-  );
-  return () => writeFileSync(path, whole);
 }
 
 function vitest(folder, { report, tests, env: own }) {

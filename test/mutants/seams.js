@@ -19,18 +19,20 @@ export const seams = {
   },
   /** The database of the ledger. `decorate` also gets the worker, for its clock. */
   database: {
-    file: "ledger/ledger.ts",
+    file: "ledger/sqlite/ledger.ts",
     name: "openLedger",
     lift: (open, decorate) => (database, worker) => open(decorate(database, worker), worker),
   },
+  /** `decorate` also gets the database and the worker. */
   ledger: {
-    file: "ledger/ledger.ts",
+    file: "ledger/sqlite/ledger.ts",
     name: "openLedger",
-    lift: (open, decorate) => (database, worker) => decorate(open(database, worker)),
+    lift: (open, decorate) => (database, worker) =>
+      decorate(open(database, worker), { database, worker }),
   },
   /** What the ledger knows of processes, among other things whether one is alive. */
   worker: {
-    file: "ledger/ledger.ts",
+    file: "ledger/sqlite/ledger.ts",
     name: "openLedger",
     lift: (open, decorate) => (database, worker) => open(database, decorate(worker)),
   },
@@ -55,11 +57,7 @@ export const seams = {
       isOfApi(contract) ? decorate(create(contract, wire), wire) : create(contract, wire),
   },
   /** Makes the request of a call, with its timestamp and signature. */
-  request: {
-    file: "http/client.ts",
-    name: "requestFor",
-    lift: (requestFor, decorate) => decorate(requestFor),
-  },
+  request: decoratedAt("http/client.ts", "requestFor"),
   /** What happened on the wire, also of raw calls. */
   transport: {
     file: "http/client.ts",
@@ -68,16 +66,8 @@ export const seams = {
       send(request, { ...wire, transport: decorate(wire.transport) }),
   },
   /** What an exchange means. */
-  judge: {
-    file: "http/answer.ts",
-    name: "judge",
-    lift: (judge, decorate) => decorate(judge),
-  },
-  signature: {
-    file: "contract/signature.ts",
-    name: "sign",
-    lift: (sign, decorate) => decorate(sign),
-  },
+  judge: decoratedAt("http/answer.ts", "judge"),
+  signature: decoratedAt("contract/signature.ts", "sign"),
   /** The clock and the machine of a command. */
   host: {
     file: "main.ts",
@@ -85,12 +75,58 @@ export const seams = {
     lift: (main, decorate) => (argv, host) => main(argv, decorate(host)),
   },
   /** What a person confirms before something is sent. */
-  confirmation: {
-    file: "program/terminal/confirm.ts",
-    name: "confirm",
-    lift: (confirm, decorate) => decorate(confirm),
-  },
+  confirmation: decoratedAt("program/terminal/confirm.ts", "confirm"),
+  /** What the ledger knows about a claim. */
+  claimFacts: decoratedAt("ledger/sqlite/claim-facts.ts", "createClaimFacts"),
+  /** Who may send what, by these facts. */
+  claim: decoratedAt("ledger/decide.ts", "decideClaim"),
+  refund: decoratedAt("ledger/decide.ts", "decideRefund"),
+  /** A recipient as it is compared. */
+  payee: decoratedAt("ledger/operation.ts", "payeeOf"),
+  /** The ledger that the workers of a batch share. */
+  commits: decoratedAt("ledger/commit-queue.ts", "withCommitQueue"),
+  /** Whether there is a ledger, or there was one. */
+  ledgerFile: decoratedAt("ledger/health.ts", "ledgerFileState"),
+  /** What a command does with the answer to a claim. */
+  claimAnswer: decoratedAt("operations/payout/claim.ts", "checkClaim"),
+  /** Sends a payout until a response decides its outcome. */
+  attempts: decoratedAt("operations/payout/attempts.ts", "createPayout"),
+  /** Compares a payout with the response or the record. */
+  comparison: decoratedAt("operations/payout/order.ts", "compare"),
+  /** Sends one row of a batch. */
+  row: decoratedAt("operations/payout/send.ts", "sendPlannedPayout"),
+  surelyOlder: decoratedAt("operations/age.ts", "isOlder"),
+  maybeOlder: decoratedAt("operations/age.ts", "mayBeOlder"),
+  /** What `ledger resolve` does with an operation. */
+  resolution: decoratedAt("operations/resolve.ts", "resolve"),
+  /** What a retrieved record shows about operations. */
+  proof: decoratedAt("operations/proved.ts", "settleProved"),
+  rawPath: decoratedAt("operations/plain-path.ts", "plainPath"),
+  hiddenCreation: decoratedAt("operations/by-hand-intent.ts", "hidesCreation"),
+  repeatedKey: decoratedAt("json.ts", "repeatedKey"),
+  /** What the rows of a file have to do with each other. */
+  fileFindings: decoratedAt("batches/check.ts", "findingsAmong"),
+  /** What the ledger has of the rows of a file or a plan. */
+  ledgerFindings: decoratedAt("batches/check.ts", "askLedger"),
+  /** Whether there is more than was shown to the user. */
+  laterFindings: decoratedAt("batches/check.ts", "hasMore"),
+  openRows: decoratedAt("batches/plan.ts", "checkOpenRows"),
+  batchOfFile: decoratedAt("batches/plan.ts", "findBatch"),
+  /** Gives rows of a file without references theirs. */
+  identity: decoratedAt("batches/identity.ts", "identify"),
+  resumedBatch: decoratedAt("commands/payout/batch/planned.ts", "resumedBatch"),
+  /** Sends the rows of a batch. */
+  batch: decoratedAt("batches/send.ts", "sendBatch"),
+  throttle: decoratedAt("batches/throttle.ts", "createThrottle"),
+  rowStatus: decoratedAt("batches/status.ts", "standingOf"),
+  /** How a row that was not paid can be sent again. */
+  onward: decoratedAt("batches/retries.ts", "openOnward"),
 };
+
+/** A seam at which `decorate` gets the right function itself. */
+function decoratedAt(file, name) {
+  return { file, name, lift: (right, decorate) => decorate(right) };
+}
 
 /** The local sandbox has a contract of its own. */
 function isOfApi(contract) {

@@ -139,6 +139,17 @@ export const databaseBugs = [
     tests: ["test/ledger/ledger.test.ts", "-t", "I10"],
   },
   {
+    name: "I10: two rows of one commit get the same ID",
+    seam: "database",
+    decorate: (database) =>
+      readingOnce(
+        database,
+        /^\s*SELECT\b.*\boperations\b.*\bJOIN operations\b.*\bremote_id\b/s,
+        () => undefined,
+      ),
+    tests: ["test/ledger/ledger.test.ts", "-t", "recorded in one change"],
+  },
+  {
     name: "of what cannot be looked at it is said that it is gone",
     seam: "presence",
     decorate: (presence, { ledger }) =>
@@ -365,18 +376,23 @@ function swallowing(ledger, isSuch) {
 
 /** Reads no duplicates of a payout after the first claim of a transaction. */
 function withOldFacts(database) {
+  return readingOnce(database, /\bAS unresolved\b/, (row) => ({ ...row, unresolved: null }));
+}
+
+/** After the first one in a transaction, the rows of such a statement are others. */
+function readingOnce(database, pattern, change) {
   let last = -1;
   return override(database, {
     prepare: (prepare) => (sql) => {
       const statement = prepare(sql);
-      if (!/\bAS unresolved\b/.test(sql)) return statement;
+      if (!pattern.test(sql)) return statement;
       return override(statement, {
         get:
           (get) =>
           (...values) => {
             const isFirst = last !== database.transactionCount();
             last = database.transactionCount();
-            return isFirst ? get(...values) : { ...get(...values), unresolved: null };
+            return isFirst ? get(...values) : change(get(...values));
           },
       });
     },

@@ -1,6 +1,9 @@
+import { resolve } from "node:path";
 import { override } from "../override.js";
 
-/** Bugs of the machine, its clock, and of what a person confirms. */
+const lost = ["test/ledger/lost-in-process.test.ts"];
+
+/** Bugs of the machine, its clock and its files, and of what a person confirms. */
 export const hostBugs = [
   {
     name: "10 s are not waited before the next run",
@@ -16,6 +19,25 @@ export const hostBugs = [
     seam: "host",
     decorate: withoutDays,
     tests: ["test/commands/clock.test.ts", "-t", "P25"],
+  },
+  {
+    name: "a relative directory is another ledger in each working directory",
+    seam: "host",
+    decorate: (host) => {
+      const { config, data } = host.folders;
+      const folders = { ...host.folders, config: resolve(config), data: resolve(data) };
+      return { ...host, folders };
+    },
+    tests: lost,
+  },
+  {
+    name: "a ledger that is missing beside traces of use counts as a new one",
+    seam: "ledgerFile",
+    decorate: (stateOf) => (path, head) => {
+      const state = stateOf(path, head);
+      return state.kind === "missing" ? { kind: "new" } : state;
+    },
+    tests: lost,
   },
   {
     name: "real money: no confirmation is required",

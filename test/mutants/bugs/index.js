@@ -1,6 +1,12 @@
+import { batchBugs } from "./batches.js";
 import { clientBugs } from "./client.js";
 import { databaseBugs } from "./database.js";
+import { decideBugs } from "./decide.js";
 import { hostBugs } from "./host.js";
+import { overlapBugs } from "./overlaps.js";
+import { payoutBugs } from "./payouts.js";
+import { rawBugs } from "./raw.js";
+import { resolveBugs } from "./resolve.js";
 import { wireBugs } from "./wire.js";
 
 /**
@@ -10,4 +16,15 @@ import { wireBugs } from "./wire.js";
  * @typedef {{ name: string, seam: string, decorate: (...asked: any[]) => any, tests?: string[] }} Bug
  * @type {Bug[]}
  */
-export const bugs = [...databaseBugs, ...wireBugs, ...clientBugs, ...hostBugs];
+export const bugs = [
+  ...databaseBugs,
+  ...wireBugs,
+  ...clientBugs,
+  ...hostBugs,
+  ...decideBugs,
+  ...overlapBugs,
+  ...payoutBugs,
+  ...batchBugs,
+  ...resolveBugs,
+  ...rawBugs,
+];

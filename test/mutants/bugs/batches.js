@@ -1,0 +1,291 @@
+import { createHash } from "node:crypto";
+import { override, withBatches, withValues } from "../override.js";
+
+const safety = (title) => ["test/batch/send-safety.test.ts", "-t", title];
+const plan = ["test/batch/plan.test.ts"];
+const roundTrip = ["test/batch/round-trip.test.ts"];
+const identity = ["test/batch/identity.test.ts"];
+
+/** Bugs of batches: how a file is checked, planned, sent, resumed and exported. */
+export const batchBugs = [
+  {
+    name: "batch: the same payout in the file, written otherwise, is not found",
+    seam: "fileFindings",
+    decorate: (find) => (rows, places) =>
+      find(rows, places).filter((finding) => {
+        if (finding.kind !== "same-recipient-in-file") return true;
+        const repeated = rows.find(({ line }) => line === finding.line);
+        return rows.some(
+          ({ line, recipient, amountPaisa }) =>
+            line < finding.line &&
+            recipient === repeated.recipient &&
+            amountPaisa === repeated.amountPaisa,
+        );
+      }),
+    tests: identity,
+  },
+  {
+    name: "batch: a reference whose payout was cancelled may be used in another file",
+    seam: "ledgerFindings",
+    decorate: withoutFindings(
+      ({ kind, ended }) => kind === "reference-ended" && ended === "Cancelled",
+    ),
+    tests: roundTrip,
+  },
+  {
+    name: "batch: a row that an export shows as sent is sent by the reference that a spreadsheet made",
+    seam: "ledgerFindings",
+    decorate: withoutFindings(({ kind }) => kind === "sent-but-unknown"),
+    tests: ["test/batch/spreadsheet.test.ts"],
+  },
+  {
+    name: "batch: what another account sent since the plan is not looked for",
+    seam: "openRows",
+    decorate: withoutFindings(
+      ({ kind, state }) => kind === "used-in-other-account" && state !== "CONFIRMED",
+    ),
+    tests: ["test/batch/accounts.test.ts", "-t", "two accounts in production"],
+  },
+  {
+    name: "batch: to accept one duplicate accepts any number",
+    seam: "laterFindings",
+    decorate: (hasMore) => (now, shown) =>
+      hasMore(shown.seen.size > 0 ? { ...now, seen: shown.seen } : now, shown),
+    tests: plan,
+  },
+  {
+    name: "batch: recipients that were paid since the plan are not looked for",
+    seam: "resumedBatch",
+    decorate: (resume) => (planned, input, ledger, context, notices) =>
+      resume(planned, { ...input, allowDuplicates: true }, ledger, context, notices),
+    tests: ["test/commands/batch.test.ts", "-t", "on resuming who was paid meanwhile"],
+  },
+  {
+    name: "batch: the references of a file without them depend on its order",
+    seam: "identity",
+    decorate: (identify) => (rows, hasReferences, ownName) => {
+      const found = identify(rows, hasReferences, ownName);
+      if (found === undefined || hasReferences) return found;
+      for (const row of rows) {
+        const hash = createHash("sha256").update(`${row.reference} ${row.row}`).digest("base64url");
+        row.reference = `LD-${hash.slice(0, 32)}`;
+      }
+      return found;
+    },
+    tests: identity,
+  },
+  {
+    name: "batch: the same rows in another file are another batch",
+    seam: "batchOfFile",
+    decorate: (find) => (file, rows, ledger) =>
+      find(file, rows, withBatches(ledger, { withIdentity: () => async () => undefined })),
+    tests: identity,
+  },
+  {
+    name: "batch: a cancelled batch is sent",
+    seam: "ledger",
+    decorate: (ledger) => {
+      const uncancelled = (claim) => async (asked) => {
+        const answer = await claim(asked);
+        if (answer.kind !== "cancelled") return answer;
+        return { kind: "ours", batch: { ...answer.batch, cancelledAt: null } };
+      };
+      return withBatches(ledger, { claim: uncancelled, claimPlanned: uncancelled });
+    },
+    tests: ["test/commands/batch-cancel.test.ts"],
+  },
+  {
+    name: "batch: rows are sent before their commit",
+    seam: "commits",
+    decorate: (share) => (ledger, soon) =>
+      share(
+        override(ledger, {
+          change: (change) => async (requests) => {
+            const early = await Promise.all(requests.map((one) => answerBefore(one, ledger)));
+            return change(requests).catch(() => early);
+          },
+        }),
+        soon,
+      ),
+    tests: safety("I1:"),
+  },
+  {
+    name: "batch: after a failed commit it continues",
+    seam: "commits",
+    decorate: (share) => (ledger, soon) => {
+      let shared = share(ledger, soon);
+      const renewed = (name) => () => (request) =>
+        shared[name](request).catch((error) => {
+          shared = share(ledger, soon);
+          throw error;
+        });
+      const names = ["change", "claim", "record", "learn", "resume"];
+      return override(shared, Object.fromEntries(names.map((name) => [name, renewed(name)])));
+    },
+    tests: safety("I4: after a commit"),
+  },
+  {
+    name: "batch: a ledger error is swallowed",
+    seam: "batch",
+    decorate: (send) => async (sending, world) => {
+      const reason = await send(sending, world);
+      return reason?.kind === "internal" ? undefined : reason;
+    },
+    tests: safety("I4"),
+  },
+  {
+    name: "batch: rows whose outcome is unknown are omitted",
+    seam: "batch",
+    decorate: (send) => async (sending, world) => {
+      const { batch, ledger, onRow } = sending;
+      for await (const row of ledger.batches.rows(batch, "unknown")) onRow(row, "uncertain");
+      const known = (rows) => (one, set) => (set === "unknown" ? none() : rows(one, set));
+      return send({ ...sending, ledger: withBatches(ledger, { rows: known }) }, world);
+    },
+    tests: safety("P16"),
+  },
+  {
+    name: "batch: a conflict does not stop it",
+    seam: "batch",
+    decorate: (send) => async (sending, world) => {
+      let reason = await send(sending, world);
+      while (reason?.kind === "conflict") reason = await send(sending, world);
+      return reason;
+    },
+    tests: safety("P15"),
+  },
+  {
+    name: "batch: rows in flight do not rest after a death",
+    seam: "row",
+    decorate: (send) => (planned, world) => {
+      const { restsSinceMs } = planned;
+      const isDead = restsSinceMs !== undefined;
+      return send(isDead ? { ...planned, restsSinceMs: restsSinceMs - 10_000 } : planned, world);
+    },
+    tests: safety("P9, I3"),
+  },
+  {
+    name: "batch: a row in flight is sent again at once after a death",
+    seam: "row",
+    decorate: (send) => (planned, world) => {
+      const { claim } = planned;
+      if (claim.kind !== "resumed") return send(planned, world);
+      const longAgo = new Date(0).toISOString();
+      const operation = { ...claim.operation, holder: null, updatedAt: longAgo };
+      return send({ ...planned, claim: { ...claim, operation } }, world);
+    },
+    tests: safety("P9, I3"),
+  },
+  {
+    name: "batch: a row whose outcome is unknown is sent days later, when the machine wakes",
+    seam: "throttle",
+    decorate: (create) => (options, world) =>
+      override(create(options, world), {
+        clientOf: (clientOf) => (worker) =>
+          clientOf(withValues(worker, { unknownSince: undefined })),
+      }),
+    tests: ["test/batch/send-safety.test.ts"],
+  },
+  {
+    name: "batch: what its reference was used for counts as the row",
+    seam: "ledger",
+    decorate: (ledger) =>
+      withBatches(ledger, {
+        rows: (rows) => (batch, set) => ofReferences(rows(batch, set), ledger),
+        tally: () => (batch) => tallyOf(ofReferences(ledger.batches.rows(batch, "all"), ledger)),
+      }),
+    tests: ["test/crash/batch-stops.test.ts", "-t", "I5, I8"],
+  },
+  {
+    name: "batch: a row without access gets a new reference when it is exported",
+    seam: "onward",
+    decorate: (open) => async (batch, ledger) => {
+      const onward = await open(batch, ledger);
+      return (row) =>
+        onward(row.code === "access" ? { ...row, state: "REFUSED", code: "refused" } : row);
+    },
+    tests: safety("P18"),
+  },
+  {
+    name: "batch: a row and the row that replaces it in the same file are both sent again",
+    seam: "onward",
+    decorate: (open) => (batch, ledger) =>
+      open(
+        batch,
+        withBatches(ledger, {
+          newReferences: (find) => async (one) => {
+            const open = [];
+            for (const reference of await find(one))
+              if (!isUsedUp(await ledger.find(reference))) open.push(reference);
+            return open;
+          },
+        }),
+      ),
+    tests: roundTrip,
+  },
+  {
+    name: "batch: a row that was sent again by a new reference is sent again by the next one",
+    seam: "onward",
+    decorate: (open) => (batch, ledger) => {
+      const asUsedUp = (find) => async (name) => {
+        const found = await find(name);
+        return found && { ...found, state: "REFUSED", code: "refused" };
+      };
+      return open(batch, override(ledger, { find: asUsedUp }));
+    },
+    tests: roundTrip,
+  },
+  {
+    name: "batch: a row whose payout was cancelled does not count as failed",
+    seam: "rowStatus",
+    decorate: (standingOf) => (state, status) => {
+      const standing = standingOf(state, status);
+      return standing === "cancelled" ? "processing" : standing;
+    },
+    tests: ["test/commands/batch.test.ts", "-t", "each row is Completed or Cancelled"],
+  },
+];
+
+/** Drops some findings of the ledger about rows. */
+function withoutFindings(isHidden) {
+  return (ask) =>
+    async (...asked) => {
+      const found = await ask(...asked);
+      return { ...found, findings: found.findings.filter((one) => !isHidden(one)) };
+    };
+}
+
+/** The answer to a request if its commit succeeds. */
+async function answerBefore(request, ledger) {
+  if (request.kind !== "claim") return { kind: "recorded", change: request.outcome };
+  const decision = await ledger.preview(request);
+  if (decision.kind !== "new") return decision;
+  const operation = { ...request.intent, number: 0n, id: "OP", state: "INTENT", openedAt: "" };
+  return { kind: "new", operation, earlier: decision.earlier };
+}
+
+async function* none() {}
+
+/** The rows of a batch with the states of their references, whatever these were used for. */
+async function* ofReferences(rows, ledger) {
+  for await (const row of rows) {
+    const used = row.state === "CONFLICT" ? await ledger.find(row.reference) : undefined;
+    yield used ? { ...row, state: used.state } : row;
+  }
+}
+
+/** Rows by state and status, as the ledger counts them. */
+async function tallyOf(rows) {
+  const tallies = new Map();
+  for await (const { state, status, amountPaisa } of rows) {
+    const key = JSON.stringify([state, status]);
+    const { count, sumPaisa } = tallies.get(key) ?? { count: 0, sumPaisa: 0n };
+    tallies.set(key, { state, status, count: count + 1, sumPaisa: sumPaisa + amountPaisa });
+  }
+  return [...tallies.values()];
+}
+
+/** True if nothing was created by a reference and it is never sent again. */
+function isUsedUp({ state, status, code }) {
+  return state === "REFUSED" ? code !== "access" : state === "CONFIRMED" && status === "Cancelled";
+}

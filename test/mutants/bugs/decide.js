@@ -1,0 +1,176 @@
+import { withValues } from "../override.js";
+
+const ofLedger = ["test/ledger/ledger.test.ts"];
+const inProduction = [...ofLedger, "-t", "in production"];
+const duplicates = (title) => ["test/commands/duplicates.test.ts", "-t", title];
+const protection = (title) => ["test/commands/duplicate-protection.test.ts", "-t", title];
+
+const hourMs = 60 * 60_000;
+
+/** Bugs of who may send what: other facts about a claim, or another answer to it. */
+export const decideBugs = [
+  {
+    name: "--again is not needed for a refund",
+    seam: "refund",
+    decorate: (decide) => (request, similar) =>
+      decide({ ...request, onDuplicate: "send" }, similar),
+    tests: ofLedger,
+  },
+  {
+    name: "the sum of refunds is not checked",
+    seam: "refund",
+    decorate: (decide) => (request, similar) => {
+      const decision = decide(request, similar);
+      if (decision.kind !== "over-limit") return decision;
+      const { paidPaisa } = request;
+      const refundedPaisa = paidPaisa - decision.refundablePaisa;
+      return decide({ ...request, paidPaisa: paidPaisa + refundedPaisa }, similar);
+    },
+    tests: ofLedger,
+  },
+  {
+    name: "a payout whose outcome is unknown is sent again with another API key",
+    seam: "claim",
+    decorate: byFacts(({ same, keyHash }) => ({ keyHash: same?.keyHash ?? keyHash })),
+    tests: ofLedger,
+  },
+  {
+    name: "a payout that another account made by the same reference is made again",
+    seam: "claim",
+    decorate: byFacts((facts, { intent }) => ({
+      similar: facts.similar.map((one) =>
+        isSameReferenceElsewhere(one, intent, facts) ? { ...one, reference: null } : one,
+      ),
+    })),
+    tests: ofLedger,
+  },
+  {
+    name: "a reference that another account paid is sent again",
+    seam: "claim",
+    decorate: withoutSimilar(
+      (one, { intent, onDuplicate }, facts) =>
+        onDuplicate === "reject-if-unknown" &&
+        one.state === "CONFIRMED" &&
+        isSameReferenceElsewhere(one, intent, facts),
+    ),
+    tests: inProduction,
+  },
+  {
+    name: "refunds with another API key are not counted",
+    seam: "claim",
+    decorate: withoutSimilar(
+      ({ kind, keyHash }, _, facts) => kind === "refund" && keyHash !== facts.keyHash,
+    ),
+    tests: ofLedger,
+  },
+  {
+    name: "a different payout with a known reference is taken for the same",
+    seam: "claim",
+    decorate: (decide) => (request, facts) => {
+      const decision = decide(request, facts);
+      if (decision.kind !== "different") return decision;
+      const { amountPaisa, asked } = facts.same;
+      return decide({ ...request, intent: { ...request.intent, amountPaisa, asked } }, facts);
+    },
+    tests: ofLedger,
+  },
+  {
+    name: "a payout without --ref is sent twice",
+    seam: "claim",
+    decorate: (decide) => (request, facts) => {
+      const { intent, onDuplicate } = request;
+      const isRow = intent.kind !== "payout" || (intent.batch ?? null) !== null;
+      if (isRow || onDuplicate !== "reject") return decide(request, facts);
+      return decide({ ...request, onDuplicate: "reject-if-unknown" }, facts);
+    },
+    tests: duplicates("generated as no reference"),
+  },
+  {
+    name: "an accepted payout is no duplicate after an hour",
+    seam: "claim",
+    decorate: byFacts(({ nowMs }, { intent }) =>
+      intent.kind === "payout" ? { nowMs: nowMs + 23 * hourMs } : {},
+    ),
+    tests: protection("however it is written"),
+  },
+  {
+    name: "a duplicate recipient is compared as text",
+    seam: "claim",
+    decorate: withoutSimilar(
+      (one, { intent }) => one.asked.recipientNumber !== intent.asked.recipientNumber,
+    ),
+    tests: protection("is rejected as one without"),
+  },
+  {
+    name: "a payout is sent although a batch is still to send it",
+    seam: "claim",
+    decorate: byFacts(({ planned }, { intent }) =>
+      planned?.reference === intent.reference ? {} : { planned: undefined },
+    ),
+    tests: duplicates("still to send the same row"),
+  },
+  {
+    name: "a payout takes a reference that a batch is still to send",
+    seam: "claim",
+    decorate: byFacts((_, { onDuplicate }) =>
+      onDuplicate === "send" ? { planned: undefined } : {},
+    ),
+    tests: duplicates("with a reference that a batch is still to send"),
+  },
+  {
+    name: "duplicate payouts in production count for one account alone",
+    seam: "claimFacts",
+    decorate: (create) => (database, worker, account) => {
+      const factsOf = create(database, worker, account);
+      const owner = { ...worker.owner, environment: "sandbox" };
+      const ownFactsOf = create(database, withValues(worker, { owner }), account);
+      return (request) => {
+        const facts = factsOf(request);
+        const isPayout = request.intent.kind === "payout";
+        return isPayout ? { ...facts, similar: ownFactsOf(request).similar } : facts;
+      };
+    },
+    tests: inProduction,
+  },
+  {
+    name: "duplicates in production count for one base URL alone",
+    seam: "claimFacts",
+    decorate: withoutFacts(
+      ({ kind, baseUrl }, { owner }) => kind !== "payout" && baseUrl !== owner.baseUrl,
+    ),
+    tests: inProduction,
+  },
+  {
+    name: "a raw refund does not count what was refunded before",
+    seam: "claimFacts",
+    decorate: withoutFacts(({ kind }, { command }) => kind === "refund" && command === "api"),
+    tests: protection("to create a refund is rejected"),
+  },
+];
+
+/** Decides a claim by facts some of which are others. */
+function byFacts(change) {
+  return (decide) => (request, facts) => decide(request, { ...facts, ...change(facts, request) });
+}
+
+/** Decides a claim without some of the operations that it may repeat. */
+function withoutSimilar(isHidden) {
+  return byFacts((facts, request) => ({
+    similar: facts.similar.filter((one) => !isHidden(one, request, facts)),
+  }));
+}
+
+/** Reads the facts of a claim without some of the operations that it may repeat. */
+function withoutFacts(isHidden) {
+  return (create) => (database, worker, account) => {
+    const factsOf = create(database, worker, account);
+    return (request) => {
+      const facts = factsOf(request);
+      return { ...facts, similar: facts.similar.filter((one) => !isHidden(one, worker)) };
+    };
+  };
+}
+
+function isSameReferenceElsewhere({ kind, reference, account }, intent, facts) {
+  return kind === "payout" && reference === intent.reference && account !== facts.account;
+}

@@ -1,0 +1,124 @@
+import { override, withValues } from "../override.js";
+
+const rows = ["test/batch/send-safety.test.ts"];
+const mixedUp = ["test/commands/mixed-up.test.ts"];
+
+/** Bugs of how a payout is sent and compared, above the API client. */
+export const payoutBugs = [
+  {
+    name: "an attempt that could not be signed ends the doubt",
+    seam: "attempts",
+    decorate: (create) => async (order, attempts, world) => {
+      let unsigned;
+      const client = override(world.client, {
+        createPayout: (send) => (input) =>
+          send(input).catch((error) => {
+            unsigned = error;
+            throw error;
+          }),
+      });
+      try {
+        return await create(order, attempts, withValues(world, { client }));
+      } catch (error) {
+        throw unsigned ?? error;
+      }
+    },
+  },
+  {
+    name: "batch: a row counts as sent from when it began to wait",
+    seam: "attempts",
+    decorate: (create) => async (order, attempts, world) => {
+      const firstMs = world.now();
+      const sent = await create(order, attempts, world);
+      return isRow(attempts) ? { ...sent, firstMs } : sent;
+    },
+    tests: rows,
+  },
+  {
+    name: "a row whose outcome is unknown is sent again without a comparison, however old its payout is",
+    seam: "attempts",
+    decorate: (create) => async (order, attempts, world) => {
+      const sent = await create(order, attempts, world);
+      const { operation, doubt } = attempts;
+      const isDoubtful = isRow(attempts) && doubt !== undefined;
+      return isDoubtful ? { ...sent, firstMs: Date.parse(operation.openedAt) } : sent;
+    },
+    tests: rows,
+  },
+  {
+    name: "P15b: after a response for another reference a row is not compared",
+    seam: "attempts",
+    decorate: (create) => async (order, attempts, world) => ({
+      ...(await create(order, attempts, world)),
+      wasMixedUp: false,
+    }),
+    tests: rows,
+  },
+  {
+    name: "a row's payout that may be older is taken for its own",
+    seam: "maybeOlder",
+    decorate: (mayBeOlder) => (createdAt, firstMs, world) =>
+      mayBeOlder(createdAt, firstMs - 5_000, world),
+    tests: rows,
+  },
+  {
+    name: "batch: a time still to come is believed",
+    seam: "maybeOlder",
+    decorate: (mayBeOlder) => (createdAt, firstMs, world) =>
+      mayBeOlder(createdAt, firstMs, withValues(world, { now: () => Number.POSITIVE_INFINITY })),
+    tests: rows,
+  },
+  {
+    name: "a payout of this run is called old where only the answer's Date is ahead",
+    seam: "surelyOlder",
+    decorate: (isOlder) => (createdAt, firstMs, world) =>
+      isOlder(createdAt, firstMs + Math.max(world.clockAheadMs() ?? 0, 0), world),
+    tests: ["test/operations/age.test.ts"],
+  },
+  {
+    name: "a resumed payout takes what is given now",
+    seam: "claimAnswer",
+    decorate: (check) => async (order, claim, ledger) => {
+      const checked = await check(order, claim, ledger);
+      if (checked.kind !== "resumed") return checked;
+      const { recipientNumber, recipientName, description } = order;
+      const asked = { ...checked.operation.asked, recipientNumber, recipientName, description };
+      return { ...checked, operation: { ...checked.operation, asked } };
+    },
+  },
+  {
+    name: "P6: a new reference is suggested for a payout that may have been paid",
+    seam: "claimAnswer",
+    decorate: (check) => (order, claim, ledger) => {
+      if (claim.kind !== "different") return check(order, claim, ledger);
+      const operation = { ...claim.operation, state: "CONFIRMED" };
+      return check(order, { ...claim, operation }, ledger);
+    },
+    tests: mixedUp,
+  },
+  {
+    name: "P15b: a record for another reference is a conflict",
+    seam: "comparison",
+    decorate: (compare) => (what, order, theirs) => {
+      try {
+        compare(what, order, theirs);
+      } catch (error) {
+        if (theirs.reference === order.reference) throw error;
+        throw new error.constructor("conflict", error.message, error.details);
+      }
+    },
+    tests: ["test/operations/payout"],
+  },
+  {
+    name: "the same person by another spelling is another person",
+    seam: "payee",
+    decorate: (payeeOf) => (recipient) =>
+      /[^0-9+ -]/.test(recipient) ? recipient : payeeOf(recipient),
+    tests: ["test/batch/plan.test.ts", "-t", "is the same recipient"],
+  },
+];
+
+/** True for a payout that is a row of a batch. */
+function isRow({ operation }) {
+  return operation.batch !== null;
+}

@@ -1,0 +1,65 @@
+import { override, withValues } from "../override.js";
+
+const resolving = ["test/operations/resolve.test.ts"];
+
+/** Bugs of how unknown outcomes are resolved. */
+export const resolveBugs = [
+  {
+    name: "a finding replaces the outcome that another process recorded meanwhile",
+    seam: "ledger",
+    decorate: (ledger) => {
+      const seenNow = async (request) =>
+        request.seen ? { ...request, seen: await ledger.find(request.seen.id) } : request;
+      return override(ledger, {
+        change: (change) => async (requests) => change(await Promise.all(requests.map(seenNow))),
+        learn: (learn) => async (request) => learn(await seenNow(request)),
+      });
+    },
+    tests: [...resolving, "-t", "a record that is found does not"],
+  },
+  {
+    name: "a record settles one operation while another process sends the same",
+    seam: "proof",
+    decorate: (settle) => (found, world) => {
+      const withoutHeld = (ledger) =>
+        override(ledger, {
+          unsettled: (unsettled) => async () => {
+            const free = [];
+            for (const one of await unsettled()) if (!(await ledger.holderOf(one))) free.push(one);
+            return free;
+          },
+        });
+      const ledger = async () => withoutHeld(await world.ledger());
+      return settle(found, withValues(world, { ledger }));
+    },
+    tests: resolving,
+  },
+  {
+    name: "P15: a CONFLICT is ended by any finding, without the record",
+    seam: "resolution",
+    decorate: (resolve) => (operation, finding, world) => {
+      const isEnded = finding && operation.state === "CONFLICT";
+      return resolve(operation, isEnded ? "not created" : finding, world);
+    },
+    tests: ["test/commands/mixed-up.test.ts", "-t", "CONFLICT"],
+  },
+  {
+    name: "ledger resolve sends a payout again with another API key",
+    seam: "ledger",
+    decorate: (ledger, { database, worker }) => {
+      const setKey = (key, { number }) =>
+        database.prepare("UPDATE operations SET key_hash = ? WHERE number = ?").run(key, number);
+      return override(ledger, {
+        resume: (resume) => async (request) => {
+          setKey(worker.owner.keyId, request.seen);
+          try {
+            return await resume(request);
+          } finally {
+            setKey(request.seen.keyHash, request.seen);
+          }
+        },
+      });
+    },
+    tests: ["test/ledger/ledger.test.ts"],
+  },
+];
