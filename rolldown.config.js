@@ -12,12 +12,12 @@ import { withoutUnused } from "./build/without-unused.js";
  * sooner than an ES module.
  */
 const chunks = {
-  "compile-cache": ["program/compile-cache.ts"],
-  start: ["program/run.ts", "program/line/argv.ts"],
-  account: ["program/accounts.ts", "contract/signature.ts"],
-  call: ["program/calls.ts", "config/method-cache.ts", "operations/method.ts"],
-  table: ["ui/text.ts"],
-  help: ["program/help/help.ts"],
+  "compile-cache": ["cli/runtime/compile-cache.ts"],
+  start: ["cli/runtime/run.ts", "cli/args/argv.ts"],
+  account: ["cli/runtime/accounts.ts", "api/signature.ts"],
+  call: ["cli/runtime/calls.ts", "config/method-cache.ts", "operations/method.ts"],
+  table: ["cli/output/text.ts"],
+  help: ["cli/help/help.ts"],
 };
 
 const members = Object.fromEntries(Object.keys(chunks).map((name) => [name, new Set()]));
@@ -75,21 +75,21 @@ const alone = { ...usual.output, codeSplitting: false };
 /** A process of its own, for whatever asks the keychain may hang; see src/config/keychain.ts. */
 const keychain = defineConfig({
   ...usual,
-  input: { keychain: "src/program/processes/keychain.ts" },
+  input: { keychain: "src/platform/subprocesses/keychain.ts" },
   output: alone,
 });
 
 /** Another one, for a name's look-up may hang too; see src/doctor/lookup.ts. */
 const lookup = defineConfig({
   ...usual,
-  input: { lookup: "src/program/processes/lookup.ts" },
+  input: { lookup: "src/platform/subprocesses/lookup.ts" },
   output: alone,
 });
 
 /** What a Tab asks. */
 const complete = defineConfig({
   ...usual,
-  input: { complete: "src/program/completion/complete.ts" },
+  input: { complete: "src/cli/completion/complete.ts" },
   output: alone,
 });
 

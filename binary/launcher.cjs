@@ -21,7 +21,7 @@ else {
   });
 }
 
-/** What src/parts.ts describes. There is no keychain: its addon would have to be loaded from the disk. */
+/** What src/platform/assets.ts describes. There is no keychain: its addon would have to be loaded from the disk. */
 function parts() {
   return {
     shipped: (file) => getAsset(file, "utf8"),

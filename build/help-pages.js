@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, "..");
 export const helpPages = {
   name: "help-pages",
   async generateBundle() {
-    const input = `${root}/src/program/help/pages.ts`;
+    const input = `${root}/src/cli/help/pages.ts`;
     const bundle = await rolldown({
       input,
       platform: "node",

@@ -1,7 +1,7 @@
-import type { Host } from "./host.ts";
-import { readyHelp } from "./program/help/ready.ts";
+import { readyHelp } from "./cli/help/ready.ts";
+import type { Host } from "./platform/host.ts";
 
-export { processHost } from "./host.ts";
+export { processHost } from "./platform/host.ts";
 
 /** argv and a host in, an exit code out. The version and the help need nothing of what follows. */
 export async function main(argv: string[], host: Host): Promise<number> {
@@ -9,10 +9,10 @@ export async function main(argv: string[], host: Host): Promise<number> {
   const ready = isVersion ? `${versionOf(host)}\n` : readyHelp(argv, host);
   if (ready !== undefined && host.lastOutput.write(ready)) return 0;
   if (host.keepsCompiled) {
-    const { enableCompileCache } = await import("./program/compile-cache.ts");
+    const { enableCompileCache } = await import("./cli/runtime/compile-cache.ts");
     enableCompileCache(host.folders.cache);
   }
-  const { run } = await import("./program/run.ts");
+  const { run } = await import("./cli/runtime/run.ts");
   return run(argv, host, versionOf(host));
 }
 

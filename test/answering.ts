@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { onTestFinished } from "vitest";
-import { basePath } from "../src/contract/index.ts";
+import { basePath } from "../src/api/contract/index.ts";
 
 export interface Reply {
   status?: number;

@@ -5,141 +5,76 @@ import { expect, test } from "vitest";
 const root = resolve(import.meta.dirname, "../src");
 
 /**
- * Who may import whom. A folder or a file of src, or a package; `types:` means that only types may
- * be taken. Node's own modules are free, but for `contract`, which is the service and nothing else.
+ * Which directory may import which: a directory or a file of src, or a package. `types:` means that only
+ * types may be imported. Node's own modules are free, except for `api/contract` and `domain`.
  */
 const mayImport: Record<string, string[]> = {
-  "host.ts": ["parts.ts", "folders.ts", "error-code.ts"],
-  "folders.ts": ["xdg.ts"],
-  "xdg.ts": [],
-  "make-folder.ts": ["error-code.ts"],
-  "own-file.ts": [],
-  "parts.ts": [],
-  "failure.ts": [],
-  "error-code.ts": [],
-  "json.ts": [],
-  "loopback.ts": ["failure.ts"],
-  "state.ts": [],
-  "nearest.ts": ["fastest-levenshtein"],
-  "csv-guard.ts": [],
-  "unsafe-characters.ts": [],
-  contract: ["zod/mini", "node:crypto"],
-  http: ["contract", "failure.ts", "json.ts", "undici", "types:zod/mini"],
-  config: [
-    "contract",
-    "failure.ts",
-    "json.ts",
-    "error-code.ts",
-    "make-folder.ts",
-    "own-file.ts",
-    "nearest.ts",
-    "conf",
-    "zod/mini",
-    "string-argv",
-  ],
-  sqlite: ["failure.ts", "error-code.ts", "libsql"],
-  ledger: ["sqlite", "contract", "failure.ts", "state.ts", "error-code.ts", "make-folder.ts"],
-  batches: [
+  domain: ["fastest-levenshtein", "node:crypto"],
+  platform: ["domain", "ulid", "libsql", "@napi-rs/keyring", "types:config", "types:doctor"],
+  "api/contract": ["domain", "zod/mini"],
+  api: ["api/contract", "domain", "undici", "types:zod/mini"],
+  config: ["api/contract", "domain", "platform", "conf", "zod/mini", "string-argv"],
+  ledger: ["domain", "platform"],
+  payouts: [
     "operations",
-    "ledger",
-    "contract",
-    "failure.ts",
-    "state.ts",
-    "error-code.ts",
-    "csv-guard.ts",
-    "csv-parse",
+    "domain",
+    "types:ledger",
+    "types:api",
+    "types:api/contract",
+    "types:refunds",
   ],
+  refunds: ["operations", "domain", "ledger/decide.ts", "types:ledger", "types:api/contract"],
   operations: [
-    "state.ts",
-    "contract",
-    "failure.ts",
-    "nearest.ts",
+    "payouts",
+    "refunds",
+    "api/contract",
+    "domain",
     "ledger/decide.ts",
     "types:ledger",
-    "types:http",
+    "types:api",
   ],
+  batches: ["operations", "payouts", "ledger", "domain", "csv-parse"],
+  // Never `api`: a bug of the client must not hide in the server.
   sandbox: [
-    "contract",
-    "sqlite",
-    "failure.ts",
-    "json.ts",
-    "error-code.ts",
-    "loopback.ts",
-    "unsafe-characters.ts",
+    "api/contract",
+    "platform",
+    "domain",
     "hono",
     "hono/html",
     "@hono/node-server",
     "zod/mini",
   ],
-  callbacks: ["contract", "failure.ts", "json.ts", "loopback.ts", "types:http", "types:ledger"],
-  ui: [
-    "contract",
-    "failure.ts",
-    "csv-guard.ts",
-    "unsafe-characters.ts",
-    "chalk",
-    "cli-table3",
-    "string-width",
-    "uqr",
-    "@inquirer/prompts",
-    "@inquirer/core",
-  ],
-  doctor: [
-    "contract",
-    "failure.ts",
-    "error-code.ts",
-    "http/proxy.ts",
-    "ledger/head.ts",
-    "ledger/health.ts",
-    "types:frame",
-  ],
-  frame: [
-    "contract",
-    "failure.ts",
-    "error-code.ts",
-    "nearest.ts",
-    "ui",
-    "host.ts",
-    "types:config",
-    "types:ledger",
-    "types:http",
-    "types:operations",
-    "types:sandbox",
-  ],
+  callbacks: ["api/contract", "domain", "platform/loopback.ts", "types:ledger"],
+  doctor: ["domain", "api/proxy.ts", "ledger/head.ts", "ledger/health.ts", "types:cli"],
   commands: [
-    "frame",
-    "state.ts",
-    "contract",
-    "failure.ts",
-    "json.ts",
-    "error-code.ts",
-    "make-folder.ts",
-    "xdg.ts",
-    "nearest.ts",
-    "csv-guard.ts",
+    "cli",
+    "domain",
+    "api/contract",
+    "api/signature.ts",
     "operations",
+    "payouts",
+    "refunds",
     "batches",
-    "doctor",
     "callbacks",
-    "ui",
-    "types:host.ts",
+    "doctor",
+    "platform",
     "ulid",
     "open",
   ],
-  program: ["*"],
-  "main.ts": ["program", "host.ts"],
+  cli: ["*"],
+  "main.ts": ["cli", "platform/host.ts"],
 };
 
 const imports = sources().flatMap((file) => importsOf(file));
 
 test("every import goes in an allowed direction", () => {
   const wrong = imports.filter(({ from, to, isType }) => {
-    const allowed = mayImport[from.room] ?? [];
-    const fits = (one: string) => one === "*" || one === to.room || one === to.path;
-    const sameRoom = to.room === from.room;
+    const allowed = mayImport[from.directory] ?? [];
+    const fits = (one: string) => one === "*" || one === to.directory || one === to.path;
+    const isSameDirectory = to.directory === from.directory;
     return (
-      !sameRoom &&
-      !isFreeNode(from.room, to.path) &&
+      !isSameDirectory &&
+      !isFreeNode(from.directory, to.path) &&
       !allowed.some((one) => fits(one) || (isType && fits(one.replace("types:", ""))))
     );
   });
@@ -161,19 +96,19 @@ test("only host.ts reads process, and nothing prints through console", () => {
   const readers = sources().filter((file) =>
     /\b(?:process\.|console\.)/.test(withoutComments(file)),
   );
-  expect(readers.map((file) => relative(root, file))).toEqual(["host.ts"]);
+  expect(readers.map((file) => relative(root, file))).toEqual(["platform/host.ts"]);
 });
 
-test("undici, conf, commander, hono, SQLite and the keychain each have one room", () => {
-  const rooms = (pattern: RegExp) => [
-    ...new Set(imports.filter(({ to }) => pattern.test(to.path)).map(({ from }) => from.room)),
+test("undici, conf, commander, hono, SQLite and the keychain are each imported by one directory", () => {
+  const importers = (pattern: RegExp) => [
+    ...new Set(imports.filter(({ to }) => pattern.test(to.path)).map(({ from }) => from.directory)),
   ];
-  expect(rooms(/^undici/)).toEqual(["http"]);
-  expect(rooms(/^conf$/)).toEqual(["config"]);
-  expect(rooms(/^commander$/)).toEqual(["program"]);
-  expect(rooms(/^@?hono/)).toEqual(["sandbox"]);
-  expect(rooms(/^(node:sqlite|libsql)$/)).toEqual(["sqlite"]);
-  expect(rooms(/^@napi-rs/)).toEqual(["program"]);
+  expect(importers(/^undici/)).toEqual(["api"]);
+  expect(importers(/^conf$/)).toEqual(["config"]);
+  expect(importers(/^commander$/)).toEqual(["cli"]);
+  expect(importers(/^@?hono/)).toEqual(["sandbox"]);
+  expect(importers(/^(node:sqlite|libsql)$/)).toEqual(["platform"]);
+  expect(importers(/^@napi-rs/)).toEqual(["platform"]);
 });
 
 /** All that a file imports, directly or not. */
@@ -186,8 +121,8 @@ function leadingTo(file: string): string[] {
 }
 
 interface Import {
-  from: { path: string; room: string };
-  to: { path: string; room: string };
+  from: { path: string; directory: string };
+  to: { path: string; directory: string };
   isType: boolean;
 }
 
@@ -202,8 +137,8 @@ function importsOf(file: string): Import[] {
       ? relative(root, join(dirname(file), specifier))
       : packageOf(specifier);
     return {
-      from: { path, room: roomOf(path) },
-      to: { path: target, room: roomOf(target) },
+      from: { path, directory: directoryOf(path) },
+      to: { path: target, directory: directoryOf(target) },
       isType: type !== undefined,
     };
   });
@@ -226,18 +161,17 @@ function withoutComments(file: string): string {
   return readFileSync(file, "utf8").replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
 }
 
-function roomOf(path: string): string {
-  return path.includes("node_modules") || path.startsWith("node:")
-    ? path
-    : (path.split("/")[0] ?? path);
+function directoryOf(path: string): string {
+  if (path.includes("node_modules") || path.startsWith("node:")) return path;
+  return path.startsWith("api/contract/") ? "api/contract" : (path.split("/")[0] ?? path);
 }
 
 function packageOf(specifier: string): string {
   return /^(?:undici|@hono\/node-server)\b/.exec(specifier)?.[0] ?? specifier;
 }
 
-function isFreeNode(room: string, path: string): boolean {
-  return path.startsWith("node:") && room !== "contract";
+function isFreeNode(directory: string, path: string): boolean {
+  return path.startsWith("node:") && !["api/contract", "domain"].includes(directory);
 }
 
 function shown({ from, to }: Import): string {

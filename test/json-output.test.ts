@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readFault } from "../src/contract/fault.ts";
-import { exits } from "../src/failure.ts";
-import type { Host } from "../src/host.ts";
+import { readFault } from "../src/api/contract/fault.ts";
+import { exits } from "../src/domain/failure.ts";
+import type { Host } from "../src/platform/host.ts";
 import { fileOf } from "./batch/files.ts";
 import { closedPort, misbehave, success } from "./http/misbehaving.ts";
 import { type Merchant, openMerchant, paymentOf, payoutOf, startService } from "./merchant.ts";

@@ -3,11 +3,11 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import type { RecordedExchange } from "../src/contract/local.ts";
-import type { Host } from "../src/host.ts";
+import type { RecordedExchange } from "../src/api/contract/local.ts";
+import type { Host } from "../src/platform/host.ts";
+import type { Database, Row } from "../src/platform/sqlite/database.ts";
+import { openDatabase } from "../src/platform/sqlite/open.ts";
 import { type SandboxOptions, startSandbox } from "../src/sandbox/server.ts";
-import type { Database, Row } from "../src/sqlite/database.ts";
-import { openDatabase } from "../src/sqlite/open.ts";
 import { built, lenden, type Outcome, type RunOptions, scratchFolder, startBuilt } from "./run.ts";
 
 export type Child = ReturnType<typeof startBuilt>;

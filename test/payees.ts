@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { amountText } from "../src/contract/amount.ts";
-import type { Row } from "../src/sqlite/database.ts";
+import { amountText } from "../src/domain/amount.ts";
+import type { Row } from "../src/platform/sqlite/database.ts";
 import type { Merchant } from "./merchant.ts";
 import { scratchFolder } from "./run.ts";
 

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { createServer } from "node:https";
 import { onTestFinished } from "vitest";
-import { basePath } from "../src/contract/index.ts";
+import { basePath } from "../src/api/contract/index.ts";
 import { makeCertificates } from "./http/certificates.ts";
 import { trustAuthority } from "./http/trust.ts";
 import { inDatabase, type Merchant, openMerchant } from "./merchant.ts";

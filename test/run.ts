@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Host, Signal } from "../src/host.ts";
 import { main } from "../src/main.ts";
-import { packageParts } from "../src/parts.ts";
+import { packageParts } from "../src/platform/assets.ts";
+import type { Host, Signal } from "../src/platform/host.ts";
 import { tool } from "./tool.js";
 
 /** In process there is no thread that writes, no keychain, and nothing that the build made. */

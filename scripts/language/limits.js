@@ -6,24 +6,24 @@ const file = "scripts/language-limits.json";
 /** @typedef {Map<string, number>} Limits How many terms each file may have. */
 
 /**
- * Compares counts with limits. A file without a limit must have no terms. A count below its limit
- * is a problem too, so that the limit falls with it.
+ * Compares counts with limits. A file without a limit must have no terms. A count below its limit is a
+ * problem too, so that the limit falls with it. The sum of all limits may only fall; a moved file takes its
+ * limit along.
  *
  * @param {Map<string, number>} counts
  * @returns {{ isAbove: (path: string) => boolean, problems: string[] }}
  */
 export function checkLimits(counts) {
   const limits = readLimits();
-  const lowest = lowestCommitted();
+  const total = sumOf(limits.values());
+  const lowest = lowestCommittedTotal() ?? total;
   const problems = [];
+  if (total > lowest)
+    problems.push(
+      `${file}: allows ${total} terms, but allowed ${lowest} before. It may only fall.`,
+    );
   for (const [path, limit] of limits) {
     const count = counts.get(path) ?? 0;
-    const earlier = lowest?.get(path) ?? (lowest === undefined ? limit : 0);
-    if (limit > earlier) {
-      problems.push(
-        `${file}: ${path} may have ${limit}, but its limit was ${earlier} before. A limit may only fall.`,
-      );
-    }
     if (count < limit) {
       problems.push(
         `${path}: ${count} left, ${limit} allowed. Run 'npm run language -- --lower' and commit ${file}.`,
@@ -59,12 +59,8 @@ function readLimits() {
     : new Map();
 }
 
-/**
- * The lowest limit that each file ever had in a commit; undefined if no limits are committed yet.
- *
- * @returns {Limits | undefined}
- */
-function lowestCommitted() {
+/** The lowest sum of limits in any commit; undefined if no limits are committed yet. */
+function lowestCommittedTotal() {
   const log = git(
     "log",
     "--reverse",
@@ -75,15 +71,14 @@ function lowestCommitted() {
     "--",
     file,
   );
-  const [first, ...later] = (log ?? "").split(/^commit$/m).slice(1);
-  if (first === undefined) return undefined;
-  const lowest = changedLimits(first, "+");
-  for (const commit of later) {
-    const added = changedLimits(commit, "+");
-    for (const [path, limit] of added) lowest.set(path, Math.min(limit, lowest.get(path) ?? 0));
-    for (const path of changedLimits(commit, "-").keys()) if (!added.has(path)) lowest.set(path, 0);
-  }
-  return lowest;
+  const commits = (log ?? "").split(/^commit$/m).slice(1);
+  if (commits.length === 0) return undefined;
+  let total = 0;
+  const totals = commits.map((commit) => {
+    total += sumOf(changedLimits(commit, "+")) - sumOf(changedLimits(commit, "-"));
+    return total;
+  });
+  return Math.min(...totals);
 }
 
 /**
@@ -91,13 +86,13 @@ function lowestCommitted() {
  *
  * @param {string} patch
  * @param {"+" | "-"} sign
- * @returns {Limits}
  */
 function changedLimits(patch, sign) {
-  const lines = patch.matchAll(/^([+-]) {2}("[^"]+"): (\d+),?$/gm);
-  return new Map(
-    [...lines]
-      .filter(([, lineSign]) => lineSign === sign)
-      .map(([, , path, limit]) => [JSON.parse(path), Number(limit)]),
-  );
+  const lines = patch.matchAll(/^([+-]) {2}"[^"]+": (\d+),?$/gm);
+  return [...lines].filter(([, lineSign]) => lineSign === sign).map(([, , limit]) => Number(limit));
+}
+
+/** @param {Iterable<number>} numbers */
+function sumOf(numbers) {
+  return [...numbers].reduce((sum, number) => sum + number, 0);
 }

@@ -1,9 +1,9 @@
+import { isFree, isUnresolved, isUsedUp } from "../domain/state.ts";
 import type { PlannedPayout } from "../ledger/batch.ts";
 import type { KnownPayout, Ledger, PlannedReference, RecipientAmount } from "../ledger/ledger.ts";
 import { payeeOf } from "../ledger/operation.ts";
+import type { World } from "../operations/deps.ts";
 import { checkStop } from "../operations/stop.ts";
-import type { World } from "../operations/world.ts";
-import { isFree, isUnresolved, isUsedUp } from "../state.ts";
 import { recordsOf, textOf, Unreadable } from "./csv.ts";
 import { type CellProblem, type Finding, isAcceptable, type Place } from "./findings.ts";
 import { type Header, readHeader } from "./header.ts";

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createReadStream, statSync } from "node:fs";
 import { finished } from "node:stream/promises";
 import { CsvError, parse } from "csv-parse";
-import { errorCode } from "../error-code.ts";
-import { Failure, usage } from "../failure.ts";
+import { errorCode } from "../domain/error-code.ts";
+import { Failure, usage } from "../domain/failure.ts";
 
 /** One record of a file: its cells as texts, whatever they look like. */
 export interface CsvRecord {

@@ -1,4 +1,4 @@
-import type { State } from "../state.ts";
+import type { State } from "../domain/state.ts";
 
 /** A cell, or a line as a whole, that cannot be read. */
 export interface CellProblem extends Place {

@@ -1,9 +1,9 @@
-import { formatTime } from "../contract/local-time.ts";
-import { accepted } from "../contract/reading.ts";
-import { Failure, usage } from "../failure.ts";
+import { Failure, usage } from "../domain/failure.ts";
+import { formatTime } from "../domain/local-time.ts";
+import { accepted } from "../domain/reading.ts";
 import type { Batch, BatchClaim, BatchFile, PlannedRow } from "../ledger/batch.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { held } from "../operations/recorded.ts";
+import { held } from "../operations/record-outcome.ts";
 import {
   askLedger,
   type CheckedFile,

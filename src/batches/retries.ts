@@ -1,9 +1,9 @@
-import { newReference } from "../contract/reference.ts";
+import { newReference } from "../domain/reference.ts";
+import { isFree, isUsedUp } from "../domain/state.ts";
 import type { Batch, RowResult } from "../ledger/batch.ts";
 import { recipientOf } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Operation, payeeOf } from "../ledger/operation.ts";
-import { isFree, isUsedUp } from "../state.ts";
 import { countRow, type Standing, type Sum, standingOf } from "./status.ts";
 
 /** How a row that was not paid can be sent again. */

@@ -1,8 +1,8 @@
-import { type Paisa, readAmount } from "../contract/amount.ts";
-import { mobileText, type NumberFormat, readMobile } from "../contract/mobile.ts";
-import { accepted, type Reading, rejected } from "../contract/reading.ts";
-import { readReference } from "../contract/reference.ts";
-import { unguarded } from "../csv-guard.ts";
+import { type Paisa, readAmount } from "../domain/amount.ts";
+import { unguarded } from "../domain/csv-guard.ts";
+import { mobileText, type NumberFormat, readMobile } from "../domain/mobile.ts";
+import { accepted, type Reading, rejected } from "../domain/reading.ts";
+import { readReference } from "../domain/reference.ts";
 import type { CsvRecord } from "./csv.ts";
 import type { CellProblem } from "./findings.ts";
 import type { Field, Header } from "./header.ts";

@@ -1,18 +1,18 @@
-import { errorCode } from "../error-code.ts";
-import { Failure, type FailureKind, whatHappened } from "../failure.ts";
+import { errorCode } from "../domain/error-code.ts";
+import { Failure, type FailureKind, whatHappened } from "../domain/failure.ts";
+import { isUnsettled } from "../domain/state.ts";
 import type { Batch, PlannedPayout } from "../ledger/batch.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { clockFailure } from "../operations/clock.ts";
-import { isForgotten } from "../operations/doubt.ts";
-import { payoutIntent } from "../operations/payout/claim.ts";
-import type { PayoutOrder } from "../operations/payout/order.ts";
-import { sendPlannedPayout } from "../operations/payout/send.ts";
-import { refusalHints } from "../operations/refusal.ts";
-import type { World } from "../operations/world.ts";
-import { isUnsettled } from "../state.ts";
+import type { World } from "../operations/deps.ts";
+import { refusalHints } from "../operations/rejection.ts";
+import { payoutIntent } from "../payouts/claim.ts";
+import type { PayoutOrder } from "../payouts/order.ts";
+import { sendPlannedPayout } from "../payouts/send.ts";
+import { isForgotten } from "../payouts/unknown.ts";
 import { createThrottle, type WorkerWorld } from "./throttle.ts";
 
 /** How a row ended; `existing`: the API had its payout before this run. */

@@ -1,7 +1,7 @@
-import type { Paisa } from "../contract/amount.ts";
-import { Failure, type FailureKind } from "../failure.ts";
+import type { Paisa } from "../domain/amount.ts";
+import { Failure, type FailureKind } from "../domain/failure.ts";
+import { isUnsettled, type State } from "../domain/state.ts";
 import type { Batch, Tally } from "../ledger/batch.ts";
-import { isUnsettled, type State } from "../state.ts";
 
 /** The status of a row, as it is shown. */
 export const standings = [

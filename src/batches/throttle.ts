@@ -1,5 +1,5 @@
-import { isForgotten } from "../operations/doubt.ts";
-import type { World } from "../operations/world.ts";
+import type { World } from "../operations/deps.ts";
+import { isForgotten } from "../payouts/unknown.ts";
 
 /** What a worker knows of the row that it sends at the moment. */
 export interface WorkerWorld extends World {

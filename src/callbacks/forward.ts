@@ -1,6 +1,6 @@
 import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
-import { amountText, paisaOf } from "../contract/amount.ts";
+import { amountText, paisaOf } from "../domain/amount.ts";
 import type { StoredCallback } from "../ledger/callback.ts";
 import { queryOf } from "./contents.ts";
 import type { Verdict } from "./verdicts.ts";

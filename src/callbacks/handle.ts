@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { Failure } from "../failure.ts";
+import { Failure } from "../domain/failure.ts";
 import type { CallbackContent, CallbackStore, StoredCallback } from "../ledger/callback.ts";
 import { answerFor, type ForwardOptions, forward } from "./forward.ts";
 import { subjectsOf } from "./looked-up.ts";

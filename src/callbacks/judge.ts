@@ -1,5 +1,5 @@
-import { type Paisa, paisaOf, readAmount } from "../contract/amount.ts";
-import { hasEnded, type ServiceRecord } from "../contract/record.ts";
+import { hasEnded, type ServiceRecord } from "../api/contract/record.ts";
+import { type Paisa, paisaOf, readAmount } from "../domain/amount.ts";
 import type { Claimed } from "./claims.ts";
 import type { Contents, NamedValue } from "./contents.ts";
 import { type Found, isFound, subjectsOf } from "./looked-up.ts";

@@ -1,5 +1,5 @@
-import type { ServiceRecord } from "../contract/record.ts";
-import type { Resource } from "../contract/words.ts";
+import type { ServiceRecord } from "../api/contract/record.ts";
+import type { Resource } from "../domain/statuses.ts";
 import type { Statement } from "./statements.ts";
 
 /** A record that a callback names, beside what the service has under that id. */

@@ -1,5 +1,5 @@
-import { withoutEnds } from "../contract/reading.ts";
-import { parseUrl } from "../contract/url.ts";
+import { withoutEnds } from "../domain/reading.ts";
+import { parseUrl } from "../domain/url.ts";
 import type { CallbackContent } from "../ledger/callback.ts";
 
 /** What a person copied from somewhere: a whole HTTP request, an address, or a body alone. */

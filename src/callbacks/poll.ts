@@ -1,6 +1,6 @@
-import type { ServiceRecord } from "../contract/record.ts";
-import type { Resource } from "../contract/words.ts";
-import { Failure } from "../failure.ts";
+import type { ServiceRecord } from "../api/contract/record.ts";
+import { Failure } from "../domain/failure.ts";
+import type { Resource } from "../domain/statuses.ts";
 import type { CallbackRequest } from "../ledger/callback.ts";
 import type { Intake } from "./intake.ts";
 import type { Look } from "./verify.ts";

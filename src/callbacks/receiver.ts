@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { CallbackRequest } from "../ledger/callback.ts";
-import { listenOnLoopback } from "../loopback.ts";
+import { listenOnLoopback } from "../platform/loopback.ts";
 import type { Limits } from "./limits.ts";
 
 export interface Receiver {

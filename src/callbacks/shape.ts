@@ -1,4 +1,4 @@
-import { jsonIn } from "../json.ts";
+import { jsonIn } from "../domain/json.ts";
 import type { CallbackContent } from "../ledger/callback.ts";
 
 /**

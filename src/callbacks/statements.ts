@@ -1,5 +1,5 @@
-import { readIdentifier } from "../contract/identifier.ts";
-import type { Resource } from "../contract/words.ts";
+import { readIdentifier } from "../domain/identifier.ts";
+import type { Resource } from "../domain/statuses.ts";
 import type { Contents, NamedValue } from "./contents.ts";
 
 /** A record that a callback names. */

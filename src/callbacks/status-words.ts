@@ -1,4 +1,4 @@
-import type { Status } from "../contract/words.ts";
+import type { Status } from "../domain/statuses.ts";
 
 const meanings: [RegExp, Status][] = [
   [/^(?:completed?|success(?:ful)?|succeeded|paid)$/, "Completed"],

@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../domain/failure.ts";
 
 /** The result of some work, or the failure `interrupted` as soon as the signal fires. */
 export async function unlessStopped<Result>(

@@ -1,5 +1,5 @@
-import type { ServiceRecord } from "../contract/record.ts";
-import type { Resource } from "../contract/words.ts";
+import type { ServiceRecord } from "../api/contract/record.ts";
+import type { Resource } from "../domain/statuses.ts";
 import type { CallbackContent, CheckedRecord } from "../ledger/callback.ts";
 import { type Claimed, withClaims } from "./claims.ts";
 import { contentsOf } from "./contents.ts";

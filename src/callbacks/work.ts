@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../domain/failure.ts";
 import type { StoredCallback } from "../ledger/callback.ts";
 import { answerFor } from "./forward.ts";
 import { type Handled, type Handling, handle, type Taken } from "./handle.ts";

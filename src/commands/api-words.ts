@@ -1,10 +1,10 @@
-import { amountNumber, readAmount } from "../contract/amount.ts";
-import { accepted, type Reading, rejected } from "../contract/reading.ts";
-import { readTimestamp } from "../contract/timestamp.ts";
-import { usage } from "../failure.ts";
-import type { Context } from "../frame/context.ts";
-import { readSmallText } from "../frame/small-text.ts";
-import { isObject, jsonIn, repeatedKey } from "../json.ts";
+import type { Context } from "../cli/command/context.ts";
+import { readSmallText } from "../cli/command/small-text.ts";
+import { amountNumber, readAmount } from "../domain/amount.ts";
+import { usage } from "../domain/failure.ts";
+import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";
+import { accepted, type Reading, rejected } from "../domain/reading.ts";
+import { readTimestamp } from "../domain/timestamp.ts";
 
 /** Reads a path that stays below the base URL. */
 export function readPath(text: string): Reading<string> {

@@ -1,11 +1,11 @@
-import { type Paisa, paisaOf } from "../contract/amount.ts";
-import { Failure, inOneLine, usage } from "../failure.ts";
-import { defineCommand } from "../frame/command.ts";
-import { again, readWord } from "../frame/common-flags.ts";
-import type { Context, Operation, RawOutcome } from "../frame/context.ts";
-import { argument, flag, oneOf, takes } from "../frame/flag.ts";
+import { again, readWord } from "../cli/command/common-flags.ts";
+import type { Context, Operation, RawOutcome } from "../cli/command/context.ts";
+import { defineCommand } from "../cli/command/define-command.ts";
+import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
+import { safeJson } from "../cli/output/terminal-text.ts";
+import { type Paisa, paisaOf } from "../domain/amount.ts";
+import { Failure, inOneLine, usage } from "../domain/failure.ts";
 import { isWaiting } from "../operations/resend.ts";
-import { safeJson } from "../ui/terminal-text.ts";
 import { bodyOf, readField, readPath, withQuery } from "./api-words.ts";
 import { accountNumberWarnings } from "./refund/account-number.ts";
 
@@ -81,7 +81,7 @@ export const api = defineCommand({
     }
     const { raw, failure, isKnown, earlier } = await sent(call, input, context);
     if (earlier) {
-      const { possibleDuplicate } = await import("../operations/payout/claim.ts");
+      const { possibleDuplicate } = await import("../payouts/claim.ts");
       context.notice(...possibleDuplicate(earlier));
     }
     const reads = verb === "GET" || isKnown === true;
@@ -114,7 +114,7 @@ interface Call {
 
 /** A server could read it as the path of a payout, a payment or a refund, which is not sent unprotected. */
 async function refuseAmbiguous(path: string): Promise<void> {
-  const { plainPath } = await import("../operations/plain-path.ts");
+  const { plainPath } = await import("../operations/raw-path.ts");
   if (!plainPath(path).isAmbiguous) return;
   throw usage(
     [
@@ -126,7 +126,7 @@ async function refuseAmbiguous(path: string): Promise<void> {
 
 /** A base URL of another length must not hide a creation from its checks. */
 async function refuseHidden(call: Call, context: Context): Promise<void> {
-  const { hidesCreation } = await import("../operations/by-hand-intent.ts");
+  const { hidesCreation } = await import("../operations/raw-intent.ts");
   const { baseUrl } = await context.account();
   if (!hidesCreation(call, baseUrl)) return;
   throw usage(
@@ -146,11 +146,11 @@ async function sent(
   isKnown?: true;
   earlier?: Operation | undefined;
 }> {
-  const { madeBy } = await import("../operations/by-hand-intent.ts");
+  const { madeBy } = await import("../operations/raw-intent.ts");
   const made = madeBy(call);
   if (!made) return { raw: await context.raw(call) };
   if (made === "payout") await context.payoutSecret();
-  const { sendByHand } = await import("../operations/by-hand.ts");
+  const { sendByHand } = await import("../operations/raw-requests.ts");
   return sendByHand(made, call, (one) => context.raw(one), how, await context.world());
 }
 

@@ -1,9 +1,9 @@
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { errorCode } from "../error-code.ts";
-import { Failure } from "../failure.ts";
-import type { Host } from "../host.ts";
-import { makeFolder } from "../make-folder.ts";
+import { errorCode } from "../domain/error-code.ts";
+import { Failure } from "../domain/failure.ts";
+import type { Host } from "../platform/host.ts";
+import { makeFolder } from "../platform/make-directory.ts";
 import { placeOf, type Shell, scriptNames } from "./completion-places.ts";
 
 /** What came of installing, or of taking it away. */

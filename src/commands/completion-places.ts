@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { Host } from "../host.ts";
-import { shellLine } from "../ui/shell-line.ts";
-import { absolute } from "../xdg.ts";
+import { shellLine } from "../cli/output/shell-line.ts";
+import type { Host } from "../platform/host.ts";
+import { absolute } from "../platform/xdg.ts";
 
 export const shells = ["bash", "zsh", "fish", "powershell"] as const;
 export type Shell = (typeof shells)[number];

@@ -1,7 +1,7 @@
-import { type Reading, rejected } from "../contract/reading.ts";
-import { usage } from "../failure.ts";
-import { defineCommand } from "../frame/command.ts";
-import { argument, flag, oneOf, takes } from "../frame/flag.ts";
+import { defineCommand } from "../cli/command/define-command.ts";
+import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
+import { usage } from "../domain/failure.ts";
+import { type Reading, rejected } from "../domain/reading.ts";
 import type { Installed } from "./completion-file.ts";
 import { type Shell, shells } from "./completion-places.ts";
 

@@ -1,9 +1,9 @@
-import type { PaymentMethod } from "../contract/methods.ts";
-import { defineCommand } from "../frame/command.ts";
-import type { Context, RunningSandbox } from "../frame/context.ts";
-import type { World } from "../operations/world.ts";
-import { paymentCard, payoutCard, refundCard } from "../ui/records.ts";
-import { card, field, text, type View } from "../ui/view.ts";
+import type { PaymentMethod } from "../api/contract/methods.ts";
+import type { Context, RunningSandbox } from "../cli/command/context.ts";
+import { defineCommand } from "../cli/command/define-command.ts";
+import { paymentCard, payoutCard, refundCard } from "../cli/output/records.ts";
+import { card, field, text, type View } from "../cli/output/view.ts";
+import type { World } from "../operations/deps.ts";
 
 interface Step {
   step: number;
@@ -77,8 +77,8 @@ async function* paymentStory(
   origin: string,
   world: World,
 ): AsyncGenerator<Told, string> {
-  const { createPayment } = await import("../operations/once.ts");
-  const { triggerPayment } = await import("../operations/move.ts");
+  const { createPayment } = await import("../operations/create-once.ts");
+  const { triggerPayment } = await import("../operations/status-transition.ts");
   const urls = { redirect_url: `${origin}/return`, callback_url: `${origin}/callback` };
   const payment = await createPayment(
     125_050n,
@@ -105,8 +105,8 @@ async function* paymentStory(
 }
 
 async function* payoutStory(paymentMethodId: string, world: World): AsyncGenerator<Told> {
-  const { triggerPayout } = await import("../operations/move.ts");
-  const { sendPayout } = await import("../operations/payout/send.ts");
+  const { triggerPayout } = await import("../operations/status-transition.ts");
+  const { sendPayout } = await import("../payouts/send.ts");
   const recipientNumber = "01712345678";
   const reference = "INV-7";
   const order = {
@@ -142,8 +142,8 @@ async function* payoutStory(paymentMethodId: string, world: World): AsyncGenerat
 }
 
 async function* refundStory(transactionId: string, world: World): AsyncGenerator<Told> {
-  const { createRefund } = await import("../operations/once.ts");
-  const { cancelRefund } = await import("../operations/move.ts");
+  const { createRefund } = await import("../operations/create-once.ts");
+  const { cancelRefund } = await import("../operations/status-transition.ts");
   const input = {
     transactionId,
     accountType: "PERSONAL_ACCOUNT",

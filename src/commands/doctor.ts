@@ -1,5 +1,5 @@
+import { defineCommand } from "../cli/command/define-command.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { defineCommand } from "../frame/command.ts";
 
 export const doctor = defineCommand({
   name: "doctor",

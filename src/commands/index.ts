@@ -1,4 +1,4 @@
-import type { Command } from "../frame/command.ts";
+import type { Command } from "../cli/command/define-command.ts";
 import { api } from "./api.ts";
 import { callbackList } from "./callback/list.ts";
 import { callbackListen } from "./callback/listen.ts";

@@ -1,10 +1,18 @@
-import { statuses } from "../contract/words.ts";
-import { type Command, defineCommand } from "../frame/command.ts";
-import { readCount } from "../frame/common-flags.ts";
-import type { Context, Operation } from "../frame/context.ts";
-import { flag, oneOf } from "../frame/flag.ts";
-import { readMoment } from "../ui/time.ts";
-import { id as idCell, money, type Row, status, text, time, type View } from "../ui/view.ts";
+import { readCount } from "../cli/command/common-flags.ts";
+import type { Context, Operation } from "../cli/command/context.ts";
+import { type Command, defineCommand } from "../cli/command/define-command.ts";
+import { flag, oneOf } from "../cli/command/flag.ts";
+import { readMoment } from "../cli/output/time.ts";
+import {
+  id as idCell,
+  money,
+  type Row,
+  status,
+  text,
+  time,
+  type View,
+} from "../cli/output/view.ts";
+import { statuses } from "../domain/statuses.ts";
 
 /** What differs between the three lists. */
 interface Listed {

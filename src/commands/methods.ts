@@ -1,5 +1,5 @@
-import { defineCommand } from "../frame/command.ts";
-import { id as idCell, text } from "../ui/view.ts";
+import { defineCommand } from "../cli/command/define-command.ts";
+import { id as idCell, text } from "../cli/output/view.ts";
 
 export const methods = defineCommand({
   name: "methods",

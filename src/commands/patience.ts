@@ -1,6 +1,6 @@
-import type { FailureKind } from "../failure.ts";
-import { flag } from "../frame/flag.ts";
-import { readDuration } from "../ui/time.ts";
+import { flag } from "../cli/command/flag.ts";
+import { readDuration } from "../cli/output/time.ts";
+import type { FailureKind } from "../domain/failure.ts";
 
 /** The flags of the `wait` commands. */
 export const patienceFlags = {

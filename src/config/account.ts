@@ -1,6 +1,6 @@
-import { type ApiKey, type Environment, masked, readApiKey } from "../contract/keys.ts";
-import { basePath, isLocalSandbox, isLoopback, parseUrl } from "../contract/url.ts";
-import { Failure } from "../failure.ts";
+import { type ApiKey, type Environment, masked, readApiKey } from "../domain/api-keys.ts";
+import { Failure } from "../domain/failure.ts";
+import { basePath, isLocalSandbox, isLoopback, parseUrl } from "../domain/url.ts";
 import { baseUrlText, readBaseUrl } from "./base-url.ts";
 import type { Profiles } from "./profile.ts";
 import { accountVariable, type Settings, type Sourced } from "./settings.ts";

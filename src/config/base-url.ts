@@ -1,5 +1,5 @@
-import { basePath, isLoopback, parseUrl } from "../contract/url.ts";
-import { Failure } from "../failure.ts";
+import { Failure } from "../domain/failure.ts";
+import { basePath, isLoopback, parseUrl } from "../domain/url.ts";
 
 /**
  * Reads a base URL; one without a path gets the service's (service.md §9).

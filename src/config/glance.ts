@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { environments } from "../contract/keys.ts";
-import type { PaymentMethod } from "../contract/methods.ts";
+import type { PaymentMethod } from "../api/contract/methods.ts";
+import { environments } from "../domain/api-keys.ts";
 import type { Profile, Profiles } from "./profile.ts";
 
 /**

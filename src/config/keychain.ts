@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { Failure } from "../failure.ts";
-import { jsonIn } from "../json.ts";
+import { Failure } from "../domain/failure.ts";
+import { jsonIn } from "../domain/json.ts";
 import type { Surroundings } from "./program.ts";
 
 /**

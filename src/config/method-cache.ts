@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { methodList, type PaymentMethod } from "../contract/methods.ts";
-import { makeFolder } from "../make-folder.ts";
-import { isOwnFile } from "../own-file.ts";
+import { methodList, type PaymentMethod } from "../api/contract/methods.ts";
+import { makeFolder } from "../platform/make-directory.ts";
+import { isOwnFile } from "../platform/own-file.ts";
 import type { Account } from "./account.ts";
 import { methodFiles } from "./glance.ts";
 

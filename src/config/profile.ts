@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { readAmount } from "../contract/amount.ts";
-import { environments } from "../contract/keys.ts";
-import { numberFormats } from "../contract/mobile.ts";
+import { readAmount } from "../domain/amount.ts";
+import { environments } from "../domain/api-keys.ts";
+import { numberFormats } from "../domain/mobile.ts";
 
 /** A secret in a profile: the text itself, the command that prints it, or the keychain's entry. */
 const secretSource = z.union([

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { lstatSync, readFileSync, readlinkSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, platform } from "node:os";
-import { errorCode } from "../error-code.ts";
-import { isOwnFile } from "../own-file.ts";
+import { errorCode } from "../domain/error-code.ts";
+import { isOwnFile } from "../platform/own-file.ts";
 
 /** How a process finds out about others; the host knows both. */
 export interface Processes {

@@ -9,10 +9,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { errorCode } from "../error-code.ts";
-import { Failure } from "../failure.ts";
-import { jsonIn } from "../json.ts";
-import { makeFolder } from "../make-folder.ts";
+import { errorCode } from "../domain/error-code.ts";
+import { Failure } from "../domain/failure.ts";
+import { jsonIn } from "../domain/json.ts";
+import { makeFolder } from "../platform/make-directory.ts";
 import { type Profiles, profilesSchema } from "./profile.ts";
 import { type Processes, takeLock } from "./profiles-lock.ts";
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { errorCode } from "../error-code.ts";
+import { errorCode } from "../domain/error-code.ts";
 
 /** The world that a program runs in. */
 export interface Surroundings {

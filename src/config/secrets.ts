@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../domain/failure.ts";
 import type { KeychainSource } from "./keychain.ts";
 import type { SecretSource } from "./profile.ts";
 import type { Surroundings } from "./program.ts";

@@ -1,9 +1,9 @@
-import { type Paisa, readAmount } from "../contract/amount.ts";
-import { type Environment, repeatable } from "../contract/keys.ts";
-import type { NumberFormat } from "../contract/mobile.ts";
-import { isLoopback, parseUrl } from "../contract/url.ts";
-import { Failure, usage } from "../failure.ts";
-import { didYouMean } from "../nearest.ts";
+import { type Paisa, readAmount } from "../domain/amount.ts";
+import { type Environment, repeatable } from "../domain/api-keys.ts";
+import { Failure, usage } from "../domain/failure.ts";
+import type { NumberFormat } from "../domain/mobile.ts";
+import { didYouMean } from "../domain/nearest.ts";
+import { isLoopback, parseUrl } from "../domain/url.ts";
 import type { Profile, Profiles, SecretSource } from "./profile.ts";
 
 /** A value, and where it came from: a flag, an environment variable, a profile, a default. */

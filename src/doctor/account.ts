@@ -1,6 +1,6 @@
-import { masked } from "../contract/keys.ts";
-import { parseUrl } from "../contract/url.ts";
-import type { SecretSource, Settings } from "../frame/context.ts";
+import type { SecretSource, Settings } from "../cli/command/context.ts";
+import { masked } from "../domain/api-keys.ts";
+import { parseUrl } from "../domain/url.ts";
 import { failed, passed, type Verdict, warning } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 

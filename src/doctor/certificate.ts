@@ -1,4 +1,4 @@
-import { formatDay } from "../contract/local-time.ts";
+import { formatDay } from "../domain/local-time.ts";
 import { failed, passed, skipped, type Verdict, warning } from "./finding.ts";
 import type { Connected } from "./wire.ts";
 

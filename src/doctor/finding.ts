@@ -1,5 +1,5 @@
-import { errorCode } from "../error-code.ts";
-import { Failure } from "../failure.ts";
+import { errorCode } from "../domain/error-code.ts";
+import { Failure } from "../domain/failure.ts";
 
 /** What one check came to. */
 export interface Verdict {

@@ -1,4 +1,4 @@
-import type { Context } from "../frame/context.ts";
+import type { Context } from "../cli/command/context.ts";
 
 /** What is looked at: a run's own surroundings. */
 export type Patient = Pick<

@@ -1,5 +1,5 @@
-import { isLoopback, parseUrl } from "../contract/url.ts";
-import { proxySettings } from "../http/proxy.ts";
+import { proxySettings } from "../api/proxy.ts";
+import { isLoopback, parseUrl } from "../domain/url.ts";
 import { failed, passed, type Verdict } from "./finding.ts";
 
 /** How a request gets to the service. */

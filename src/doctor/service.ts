@@ -1,7 +1,7 @@
-import { toleratedClockMs } from "../contract/timestamp.ts";
-import { isLoopback } from "../contract/url.ts";
-import { Failure } from "../failure.ts";
-import type { RawOutcome } from "../frame/context.ts";
+import type { RawOutcome } from "../cli/command/context.ts";
+import { Failure } from "../domain/failure.ts";
+import { toleratedClockMs } from "../domain/timestamp.ts";
+import { isLoopback } from "../domain/url.ts";
 import { failed, passed, skipped, type Verdict, warning } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 

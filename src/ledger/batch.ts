@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Paisa } from "../contract/amount.ts";
-import type { State } from "../state.ts";
+import type { Paisa } from "../domain/amount.ts";
+import type { State } from "../domain/state.ts";
 import { type Holder, payeeOf } from "./operation.ts";
 
 /** The batches of one account: plans, and the results of their rows. Every change is durable when it resolves. */

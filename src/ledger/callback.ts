@@ -1,4 +1,4 @@
-import type { Resource } from "../contract/words.ts";
+import type { Resource } from "../domain/statuses.ts";
 
 /** The callbacks of one account. Every change is durable when it resolves. */
 export interface CallbackStore {

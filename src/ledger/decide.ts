@@ -1,6 +1,6 @@
-import type { Paisa } from "../contract/amount.ts";
-import { sameMobile } from "../contract/mobile.ts";
-import { isFree, isUnresolved, isUnsettled, type Phase, phaseOf } from "../state.ts";
+import type { Paisa } from "../domain/amount.ts";
+import { sameMobile } from "../domain/mobile.ts";
+import { isFree, isUnresolved, isUnsettled, type Phase, phaseOf } from "../domain/state.ts";
 import { type Holder, type Intent, type Operation, type Outcome, payeeOf } from "./operation.ts";
 
 /**

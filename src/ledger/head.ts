@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { errorCode } from "../error-code.ts";
-import { Failure } from "../failure.ts";
-import { makeFolder } from "../make-folder.ts";
-import type { Database } from "../sqlite/database.ts";
+import { errorCode } from "../domain/error-code.ts";
+import { Failure } from "../domain/failure.ts";
+import { makeFolder } from "../platform/make-directory.ts";
+import type { Database } from "../platform/sqlite/database.ts";
 
 /** The place of an event in the chain, and its hash. */
 export interface Head {

@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { Failure } from "../failure.ts";
-import type { Database } from "../sqlite/database.ts";
-import { openDatabase } from "../sqlite/open.ts";
+import { Failure } from "../domain/failure.ts";
+import type { Database } from "../platform/sqlite/database.ts";
+import { openDatabase } from "../platform/sqlite/open.ts";
 import { containsHead, readHead } from "./head.ts";
 
 /** What there is in place of a ledger. */

@@ -1,5 +1,5 @@
-import type { Paisa } from "../contract/amount.ts";
-import type { State } from "../state.ts";
+import type { Paisa } from "../domain/amount.ts";
+import type { State } from "../domain/state.ts";
 import type { BatchStore } from "./batch.ts";
 import type { CallbackStore } from "./callback.ts";
 import type { ChangeAnswer, ChangeRequest, Filter, Requested, SingleChanges } from "./change.ts";

@@ -1,5 +1,5 @@
-import type { Paisa } from "../contract/amount.ts";
-import type { State } from "../state.ts";
+import type { Paisa } from "../domain/amount.ts";
+import type { State } from "../domain/state.ts";
 
 /** What was done: the five kinds of request that change something at the API. */
 export type Kind = "payment" | "payout" | "refund" | "cancel" | "trigger";

@@ -1,4 +1,4 @@
-import { phaseOf, states } from "../state.ts";
+import { phaseOf, states } from "../domain/state.ts";
 import { type Changing, decideOutcome } from "./decide.ts";
 import type { Outcome } from "./operation.ts";
 import { listedOf } from "./sqlite/operation-rows.ts";

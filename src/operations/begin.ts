@@ -1,8 +1,8 @@
-import type { Paisa } from "../contract/amount.ts";
+import type { Paisa } from "../domain/amount.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
-import { overLimit, type Repeat, retrieveCompleted } from "./refundable.ts";
+import { overLimit, type Repeat, retrieveCompleted } from "../refunds/refundable.ts";
+import type { World } from "./deps.ts";
 import { sameAgain } from "./same-again.ts";
-import type { World } from "./world.ts";
 
 /**
  * The intents of payments and refunds, which the API does not make idempotent. The commands and raw calls

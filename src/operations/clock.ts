@@ -1,7 +1,7 @@
-import { formatTime } from "../contract/local-time.ts";
-import { toleratedClockMs } from "../contract/timestamp.ts";
-import { Failure } from "../failure.ts";
-import type { World } from "./world.ts";
+import { Failure } from "../domain/failure.ts";
+import { formatTime } from "../domain/local-time.ts";
+import { toleratedClockMs } from "../domain/timestamp.ts";
+import type { World } from "./deps.ts";
 
 /** How far the service's clock is ahead of ours, in milliseconds; undefined until an answer told. */
 export interface ServiceClock {

@@ -1,9 +1,9 @@
-import type { PaymentMethod } from "../contract/methods.ts";
-import { accepted, type Reading, rejected } from "../contract/reading.ts";
-import { type Failure, usage } from "../failure.ts";
-import { didYouMean } from "../nearest.ts";
+import type { PaymentMethod } from "../api/contract/methods.ts";
+import { type Failure, usage } from "../domain/failure.ts";
+import { didYouMean } from "../domain/nearest.ts";
+import { accepted, type Reading, rejected } from "../domain/reading.ts";
+import type { World } from "./deps.ts";
 import { dataOf } from "./outcome.ts";
-import type { World } from "./world.ts";
 
 interface Kept {
   read(): PaymentMethod[] | undefined;

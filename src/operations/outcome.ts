@@ -1,7 +1,7 @@
-import { isLoopback } from "../contract/url.ts";
-import { type Evidence, Failure } from "../failure.ts";
-import type { Answer } from "../http/answer.ts";
-import { refused } from "./refusal.ts";
+import type { Answer } from "../api/response.ts";
+import { type Evidence, Failure } from "../domain/failure.ts";
+import { isLoopback } from "../domain/url.ts";
+import { refused } from "./rejection.ts";
 
 type Unclear = Extract<Answer, { kind: "unclear" }>;
 type Unsent = Extract<Answer, { kind: "unsent" }>;

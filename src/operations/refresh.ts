@@ -1,10 +1,10 @@
-import { hasEnded, type ServiceRecord } from "../contract/record.ts";
-import { Failure, inOneLine } from "../failure.ts";
+import { hasEnded, type ServiceRecord } from "../api/contract/record.ts";
+import { Failure, inOneLine } from "../domain/failure.ts";
 import type { Operation } from "../ledger/operation.ts";
+import type { World } from "./deps.ts";
 import { unread } from "./outcome.ts";
-import { outcomeOf } from "./recorded.ts";
+import { outcomeOf } from "./record-outcome.ts";
 import { askForRecord, conflictIn, resourceOf } from "./service-record.ts";
-import type { World } from "./world.ts";
 
 const atOnce = 8;
 /** So many without an answer, one after the other: the service is not there. */

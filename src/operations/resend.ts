@@ -1,4 +1,4 @@
-import type { Answer } from "../http/answer.ts";
+import type { Answer } from "../api/response.ts";
 
 /** After a time-out the service may still be at work on a request for so long (I3). */
 export const atWorkMs = 10_000;

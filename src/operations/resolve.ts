@@ -1,15 +1,15 @@
-import { formatTime } from "../contract/local-time.ts";
-import { resources } from "../contract/words.ts";
-import { Failure } from "../failure.ts";
+import { Failure } from "../domain/failure.ts";
+import { formatTime } from "../domain/local-time.ts";
+import { isUnresolved, isUnsettled } from "../domain/state.ts";
+import { resources } from "../domain/statuses.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
-import { isUnresolved, isUnsettled } from "../state.ts";
-import { comparedRecord, conflictHint } from "./compared.ts";
-import { restMs } from "./doubt.ts";
-import { resendPayout } from "./payout/send.ts";
-import { held } from "./recorded.ts";
+import { resendPayout } from "../payouts/send.ts";
+import { restMs } from "../payouts/unknown.ts";
+import { comparedRecord, conflictHint } from "./compare.ts";
+import type { World } from "./deps.ts";
+import { held } from "./record-outcome.ts";
 import { resourceOf, retrieveRecord } from "./service-record.ts";
-import type { World } from "./world.ts";
 
 /** What a person found out about an operation whose outcome is unknown. */
 export type Finding = { created: string } | "not created" | undefined;

@@ -1,7 +1,7 @@
-import { formatTime } from "../contract/local-time.ts";
-import { Failure } from "../failure.ts";
+import { Failure } from "../domain/failure.ts";
+import { formatTime } from "../domain/local-time.ts";
+import { isUnsettled } from "../domain/state.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { isUnsettled } from "../state.ts";
 
 /** The failure of what the ledger has already: the service would make a second one. */
 export function sameAgain(what: "payment" | "refund", operation: Operation): Failure {

@@ -1,12 +1,12 @@
-import type { ServiceRecord } from "../contract/record.ts";
-import { type Resource, resources } from "../contract/words.ts";
-import { Failure } from "../failure.ts";
-import type { Answer } from "../http/answer.ts";
+import type { ServiceRecord } from "../api/contract/record.ts";
+import type { Answer } from "../api/response.ts";
+import { Failure } from "../domain/failure.ts";
+import { type Resource, resources } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
+import { compare, orderOf } from "../payouts/order.ts";
+import { confirmedUnseen } from "../payouts/record.ts";
+import type { World } from "./deps.ts";
 import { dataOf } from "./outcome.ts";
-import { compare, orderOf } from "./payout/order.ts";
-import { confirmedUnseen } from "./payout/record.ts";
-import type { World } from "./world.ts";
 
 /** @throws Failure `not-found` where the service does not know it, or that of no usable answer */
 export async function retrieveRecord(

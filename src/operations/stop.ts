@@ -1,5 +1,5 @@
-import { Failure } from "../failure.ts";
-import type { World } from "./world.ts";
+import { Failure } from "../domain/failure.ts";
+import type { World } from "./deps.ts";
 
 /** P22: nothing new begins once the run is to stop. */
 export function checkStop(world: Pick<World, "isStopping" | "isOutOfTime">): void {

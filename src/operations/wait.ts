@@ -1,12 +1,12 @@
-import { hasEnded, type ServiceRecord } from "../contract/record.ts";
-import type { Resource } from "../contract/words.ts";
-import { Failure } from "../failure.ts";
-import type { Answer } from "../http/answer.ts";
+import { hasEnded, type ServiceRecord } from "../api/contract/record.ts";
+import type { Answer } from "../api/response.ts";
+import { Failure } from "../domain/failure.ts";
+import type { Resource } from "../domain/statuses.ts";
+import { confirmedUnseen } from "../payouts/record.ts";
+import type { World } from "./deps.ts";
 import { dataOf } from "./outcome.ts";
-import { confirmedUnseen } from "./payout/record.ts";
-import { outcomeOf } from "./recorded.ts";
+import { outcomeOf } from "./record-outcome.ts";
 import { conflictIn } from "./service-record.ts";
-import type { World } from "./world.ts";
 
 export interface Patience {
   timeoutMs: number;

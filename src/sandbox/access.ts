@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { masked, readApiKey } from "../contract/keys.ts";
+import { masked, readApiKey } from "../domain/api-keys.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Refuses any key but this sandbox's own (service.md §5.1 to 3). */

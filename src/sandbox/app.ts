@@ -1,8 +1,8 @@
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import type { Contract } from "../contract/endpoint.ts";
-import { basePath, contract } from "../contract/index.ts";
-import { localContract } from "../contract/local.ts";
+import type { Contract } from "../api/contract/endpoint.ts";
+import { basePath, contract } from "../api/contract/index.ts";
+import { localContract } from "../api/contract/local.ts";
 import type { Fields } from "./body.ts";
 import { serviceHandlers } from "./endpoints/index.ts";
 import { answerTo, bytesOf, exchange, note, type Route, type Sandbox, send } from "./exchange.ts";

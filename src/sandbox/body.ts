@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type * as z from "zod/mini";
-import { paisaOf } from "../contract/amount.ts";
-import { parseUrl } from "../contract/url.ts";
-import { isObject } from "../json.ts";
+import { paisaOf } from "../domain/amount.ts";
+import { isObject } from "../domain/json.ts";
+import { parseUrl } from "../domain/url.ts";
 import { paymentMethods } from "./methods.ts";
 import { Refusal } from "./refusal.ts";
 

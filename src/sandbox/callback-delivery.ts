@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Status } from "../contract/words.ts";
+import type { Status } from "../domain/statuses.ts";
 import { callbackHeaders, postCallback } from "./callback-post.ts";
 import type { Journal } from "./journal.ts";
 

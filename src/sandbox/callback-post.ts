@@ -1,6 +1,6 @@
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
-import { errorCode } from "../error-code.ts";
+import { errorCode } from "../domain/error-code.ts";
 
 /** What the merchant's server answered; a null status is no answer, and `answer` says why. */
 export interface Posted {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { CallbackFault } from "../contract/callback-fault.ts";
-import type { Resource } from "../contract/words.ts";
+import type { CallbackFault } from "../api/contract/callback-fault.ts";
+import type { Resource } from "../domain/statuses.ts";
 import { type Callback, createDelivery, type DeliveryOptions } from "./callback-delivery.ts";
 import type { Random } from "./random.ts";
 import { paymentOf, paymentReply, refundOf, refundReply } from "./replies.ts";

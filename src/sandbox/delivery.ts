@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Fault, FaultKind } from "../contract/fault.ts";
+import type { Fault, FaultKind } from "../api/contract/fault.ts";
 import type { Answer } from "./refusal.ts";
 
 /** Sends an answer whole. */

@@ -1,4 +1,4 @@
-import type { Fault } from "../contract/fault.ts";
+import type { Fault } from "../api/contract/fault.ts";
 
 /** The first rule that hits this request. `draw` gives a number from 0 to below 1. */
 export function chooseFault(

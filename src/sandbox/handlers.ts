@@ -1,4 +1,4 @@
-import type { Contract, Data, Input } from "../contract/endpoint.ts";
+import type { Contract, Data, Input } from "../api/contract/endpoint.ts";
 
 /**
  * One function per endpoint. A missing one does not compile, nor does a reply that lacks a

@@ -1,5 +1,5 @@
-import { masked } from "../contract/keys.ts";
-import type { RecordedExchange } from "../contract/local.ts";
+import type { RecordedExchange } from "../api/contract/local.ts";
+import { masked } from "../domain/api-keys.ts";
 import { parseJson } from "./body.ts";
 import type { Documented } from "./handlers.ts";
 

@@ -1,4 +1,4 @@
-import type { localContract, RecordedExchange } from "../contract/local.ts";
+import type { localContract, RecordedExchange } from "../api/contract/local.ts";
 import type { Handlers } from "./handlers.ts";
 import { Refusal } from "./refusal.ts";
 import { alreadyEnded, notFound } from "./replies.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import type { Endpoint } from "../contract/endpoint.ts";
-import { contract } from "../contract/index.ts";
+import type { Endpoint } from "../api/contract/endpoint.ts";
+import { contract } from "../api/contract/index.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { html, raw } from "hono/html";
-import { amountNumber } from "../contract/amount.ts";
-import { unsafeCharacters } from "../unsafe-characters.ts";
+import { amountNumber } from "../domain/amount.ts";
+import { unsafeCharacters } from "../domain/unsafe-characters.ts";
 import { providerName } from "./methods.ts";
 import { payPageStyle } from "./pay-page-style.ts";
 import type { PayPageWords } from "./pay-page-words.ts";

@@ -1,8 +1,8 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
-import { readMobile } from "../contract/mobile.ts";
-import { asciiDigits } from "../contract/reading.ts";
-import type { Status } from "../contract/words.ts";
+import { readMobile } from "../domain/mobile.ts";
+import { asciiDigits } from "../domain/reading.ts";
+import type { Status } from "../domain/statuses.ts";
 import { readBytes } from "./body.ts";
 import { createFormToken, type FormToken } from "./form-token.ts";
 import {

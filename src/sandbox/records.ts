@@ -1,5 +1,5 @@
-import { type Status, statuses } from "../contract/words.ts";
-import type { Row, Value } from "../sqlite/database.ts";
+import { type Status, statuses } from "../domain/statuses.ts";
+import type { Row, Value } from "../platform/sqlite/database.ts";
 
 /** What the three kinds of records have in common (service.md §2). Amounts are whole paisa. */
 export type Kept = {

@@ -1,4 +1,4 @@
-import { amountNumber, paisaOf } from "../contract/amount.ts";
+import { amountNumber, paisaOf } from "../domain/amount.ts";
 import { providerName } from "./methods.ts";
 import type { Payment, Payout, Refund } from "./records.ts";
 import { Refusal } from "./refusal.ts";

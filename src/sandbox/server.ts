@@ -1,10 +1,10 @@
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import type { CallbackFault } from "../contract/callback-fault.ts";
-import type { Fault } from "../contract/fault.ts";
-import { basePath } from "../contract/index.ts";
-import { listenOnLoopback } from "../loopback.ts";
-import { openDatabase } from "../sqlite/open.ts";
+import type { CallbackFault } from "../api/contract/callback-fault.ts";
+import type { Fault } from "../api/contract/fault.ts";
+import { basePath } from "../api/contract/index.ts";
+import { listenOnLoopback } from "../platform/loopback.ts";
+import { openDatabase } from "../platform/sqlite/open.ts";
 import { createApp } from "./app.ts";
 import { openCallbacks } from "./callbacks.ts";
 import { watchDue } from "./due.ts";

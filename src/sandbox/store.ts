@@ -1,5 +1,5 @@
-import type { Resource } from "../contract/words.ts";
-import type { Database } from "../sqlite/database.ts";
+import type { Resource } from "../domain/statuses.ts";
+import type { Database } from "../platform/sqlite/database.ts";
 import type { Random } from "./random.ts";
 import {
   type PaymentDetails,

@@ -1,5 +1,5 @@
-import type { Status } from "../contract/words.ts";
-import type { Database, Row, Statement } from "../sqlite/database.ts";
+import type { Status } from "../domain/statuses.ts";
+import type { Database, Row, Statement } from "../platform/sqlite/database.ts";
 import { type Kept, type Kind, readKept, text, whole } from "./records.ts";
 
 /** The records of one kind, and the only moves they can make (service.md §3). */

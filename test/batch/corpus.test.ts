@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { totalsOf } from "../../src/batches/rows.ts";
-import { amountText } from "../../src/contract/amount.ts";
+import { amountText } from "../../src/domain/amount.ts";
 import { openMerchant } from "../merchant.ts";
 import { runs } from "../runs.ts";
 import { type Case, corpus } from "./corpus.ts";

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CheckedFile, checkFile } from "../../src/batches/check.ts";
 import { hashOf } from "../../src/batches/csv.ts";
-import { accepted, rejected } from "../../src/contract/reading.ts";
+import { accepted, rejected } from "../../src/domain/reading.ts";
 import { memoryLedger } from "../ledger/small-ledger.ts";
 import { scratchFolder } from "../run.ts";
 

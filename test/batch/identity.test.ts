@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { owner, worker } from "../ledger/small-ledger.ts";
 import { openMerchant } from "../merchant.ts";
 import { examiner } from "./examined.ts";

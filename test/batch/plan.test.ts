@@ -3,7 +3,7 @@ import { askLedger, type CheckedFile, dayBefore } from "../../src/batches/check.
 import { acceptRows, checkOpenRows, planBatch } from "../../src/batches/plan.ts";
 import type { FileRow } from "../../src/batches/rows.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
-import { payoutIntent } from "../../src/operations/payout/claim.ts";
+import { payoutIntent } from "../../src/payouts/claim.ts";
 import { collect } from "../collect.ts";
 import { claimed, memoryLedger, record } from "../ledger/small-ledger.ts";
 import { order, startMs } from "../operations/scripted.ts";

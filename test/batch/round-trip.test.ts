@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readFault } from "../../src/contract/fault.ts";
-import { formatTime } from "../../src/contract/local-time.ts";
+import { readFault } from "../../src/api/contract/fault.ts";
+import { formatTime } from "../../src/domain/local-time.ts";
 import { type Merchant, openMerchant } from "../merchant.ts";
 import { runs } from "../runs.ts";
 import { fileOf } from "./files.ts";

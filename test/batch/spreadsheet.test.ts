@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readFault } from "../../src/contract/fault.ts";
+import { readFault } from "../../src/api/contract/fault.ts";
 import { type Merchant, openMerchant } from "../merchant.ts";
 import { type Export, exportedBytes, exportedText, utf8Exports } from "./exports.ts";
 import { fileOf } from "./files.ts";

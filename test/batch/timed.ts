@@ -1,10 +1,10 @@
 import { setImmediate as turn } from "node:timers/promises";
+import type { Client } from "../../src/api/client.ts";
 import { type Sending, sendBatch } from "../../src/batches/send.ts";
-import type { Failure } from "../../src/failure.ts";
-import type { Client } from "../../src/http/client.ts";
+import type { Failure } from "../../src/domain/failure.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { World } from "../../src/operations/world.ts";
+import type { World } from "../../src/operations/deps.ts";
 import { created, data, scripted, startMs } from "../operations/scripted.ts";
 
 type Create = Client["createPayout"];

@@ -10,7 +10,7 @@ prototype.exec = function (sql) {
   return exec.call(this, sql);
 };
 
-/** The same choice as in src/sqlite/engines.ts. */
+/** The same choice as in src/platform/sqlite/engines.ts. */
 function engine() {
   try {
     return require("node:sqlite").DatabaseSync;

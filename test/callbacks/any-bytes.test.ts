@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { ServiceRecord } from "../../src/api/contract/record.ts";
 import { readPasted } from "../../src/callbacks/pasted.ts";
 import { verdicts } from "../../src/callbacks/verdicts.ts";
 import { verify } from "../../src/callbacks/verify.ts";
-import type { ServiceRecord } from "../../src/contract/record.ts";
 
 const numRuns = process.env.LENDEN_DEEP ? 50_000 : 1_000;
 

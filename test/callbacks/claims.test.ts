@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { ServiceRecord } from "../../src/api/contract/record.ts";
 import { verify } from "../../src/callbacks/verify.ts";
-import type { ServiceRecord } from "../../src/contract/record.ts";
 import { bracketed, dotted, multipart } from "./forms.ts";
 
 const numRuns = process.env.LENDEN_DEEP ? 20_000 : 300;

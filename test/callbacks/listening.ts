@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
-import type { Signal } from "../../src/host.ts";
+import type { Signal } from "../../src/platform/host.ts";
 import { type Merchant, until } from "../merchant.ts";
 
 /** A line of `callback listen --print-json`. */

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { handle } from "../../src/callbacks/handle.ts";
 import type { Look } from "../../src/callbacks/verify.ts";
-import { Failure } from "../../src/failure.ts";
+import { Failure } from "../../src/domain/failure.ts";
 import { startHandler } from "./listening.ts";
 import { posted, smallIntake } from "./small-intake.ts";
 

@@ -4,8 +4,8 @@ import { type Limits, usualLimits } from "../../src/callbacks/limits.ts";
 import type { Look } from "../../src/callbacks/verify.ts";
 import type { CallbackRequest } from "../../src/ledger/callback.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import type { Database } from "../../src/sqlite/database.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import type { Database } from "../../src/platform/sqlite/database.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 
 export interface SmallOptions {
   limits?: Partial<Limits>;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import type { RecordedExchange } from "../../src/contract/local.ts";
+import type { RecordedExchange } from "../../src/api/contract/local.ts";
 import {
   type RunningSandbox,
   type SandboxOptions,

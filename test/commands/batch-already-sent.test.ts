@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { formatDay } from "../../src/contract/local-time.ts";
+import { formatDay } from "../../src/domain/local-time.ts";
 import { openMerchant } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
 

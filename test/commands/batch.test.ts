@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { formatTime } from "../../src/contract/local-time.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import { formatTime } from "../../src/domain/local-time.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
 import { testAccount } from "./account.ts";
 

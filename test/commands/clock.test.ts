@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Host } from "../../src/host.ts";
+import type { Host } from "../../src/platform/host.ts";
 import { jumpingHost, payoutOf, startService } from "../merchant.ts";
 import { lenden } from "../run.ts";
 

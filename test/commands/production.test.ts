@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
-import type { Host } from "../../src/host.ts";
+import type { Host } from "../../src/platform/host.ts";
 import { lenden } from "../run.ts";
 import { testAccount } from "./account.ts";
 import { methodOf, writes } from "./writes.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { plainPath } from "../../src/operations/plain-path.ts";
+import { plainPath } from "../../src/operations/raw-path.ts";
 import { startService } from "../merchant.ts";
 import { lenden, scratchFolder } from "../run.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Fault } from "../../src/contract/fault.ts";
-import type { Host } from "../../src/host.ts";
+import type { Fault } from "../../src/api/contract/fault.ts";
+import type { Host } from "../../src/platform/host.ts";
 import {
   jumpingHost,
   openMerchant,

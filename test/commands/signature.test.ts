@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { sign } from "../../src/contract/signature.ts";
+import { sign } from "../../src/api/signature.ts";
 import { lenden } from "../run.ts";
 import { runs } from "../runs.ts";
 

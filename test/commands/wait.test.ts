@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Fault } from "../../src/contract/fault.ts";
+import type { Fault } from "../../src/api/contract/fault.ts";
 import {
   ended,
   jumpingHost,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
 import { lenden, scratchFolder } from "../run.ts";
 import { toolLine } from "../tool.js";
 

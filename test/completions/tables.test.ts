@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { written } from "../../src/cli/completion/syntax.ts";
+import { tablesOf } from "../../src/cli/completion/tables.ts";
 import { scriptNames, shells } from "../../src/commands/completion-places.ts";
 import { commands } from "../../src/commands/index.ts";
-import { written } from "../../src/program/completion/syntax.ts";
-import { tablesOf } from "../../src/program/completion/tables.ts";
 
 const folder = resolve(import.meta.dirname, "../../completions");
 

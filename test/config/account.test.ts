@@ -3,8 +3,8 @@ import { lockedAccount } from "../../src/config/account.ts";
 import type { Profiles } from "../../src/config/profile.ts";
 import { fetchSecret } from "../../src/config/secrets.ts";
 import { resolveSettings, type Settings } from "../../src/config/settings.ts";
-import { type Environment, environments } from "../../src/contract/keys.ts";
-import { Failure } from "../../src/failure.ts";
+import { type Environment, environments } from "../../src/domain/api-keys.ts";
+import { Failure } from "../../src/domain/failure.ts";
 
 const keys = {
   sandbox: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ",

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { sign } from "../../src/contract/signature.ts";
-import type { Host } from "../../src/host.ts";
+import { sign } from "../../src/api/signature.ts";
+import type { Host } from "../../src/platform/host.ts";
 import { built, lenden, scratchFolder } from "../run.ts";
 import {
   fakeKeychain,

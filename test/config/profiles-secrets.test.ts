@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { sign } from "../../src/api/signature.ts";
 import { commands } from "../../src/commands/index.ts";
-import { sign } from "../../src/contract/signature.ts";
 import { until } from "../merchant.ts";
 import { lenden } from "../run.ts";
 import { key, place, secret, url } from "./profile-place.ts";

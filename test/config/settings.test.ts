@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Profile, Profiles } from "../../src/config/profile.ts";
 import { resolveSettings } from "../../src/config/settings.ts";
-import { Failure } from "../../src/failure.ts";
+import { Failure } from "../../src/domain/failure.ts";
 import { built, lenden, scratchFolder } from "../run.ts";
 import { runs } from "../runs.ts";
 

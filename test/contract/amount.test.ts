@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { amountNumber, amountText, paisaOf, readAmount } from "../../src/contract/amount.ts";
+import { amountNumber, amountText, paisaOf, readAmount } from "../../src/domain/amount.ts";
 import { runs } from "../runs.ts";
 
 const paisa = fc.bigInt({ min: 1n, max: 99_999_999_999_999n });

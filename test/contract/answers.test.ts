@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { Endpoint } from "../../src/contract/endpoint.ts";
-import { contract } from "../../src/contract/index.ts";
-import { endpointNames } from "../../src/contract/words.ts";
+import type { Endpoint } from "../../src/api/contract/endpoint.ts";
+import { contract } from "../../src/api/contract/index.ts";
+import { endpointNames } from "../../src/domain/statuses.ts";
 
 const documented: Record<string, { success: boolean; data: unknown }> = JSON.parse(
   readFileSync(new URL("../fixtures/answers.json", import.meta.url), "utf8"),

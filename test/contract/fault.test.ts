@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { faultKinds, readFault } from "../../src/contract/fault.ts";
-import { endpointNames } from "../../src/contract/words.ts";
+import { faultKinds, readFault } from "../../src/api/contract/fault.ts";
+import { endpointNames } from "../../src/domain/statuses.ts";
 
 test.each([
   ["createPayout:lost-reply:0.3", { endpoint: "createPayout", kind: "lost-reply", share: 0.3 }],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readAccountNumber, readIdentifier } from "../../src/contract/identifier.ts";
+import { readAccountNumber, readIdentifier } from "../../src/domain/identifier.ts";
 import { runs } from "../runs.ts";
 
 test.each(["TX8F3K2Q", "665f1c2ab8e4", "a", "a.b", "...", "%2e%2e", "আইডি", "x".repeat(256)])(

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { hasKeyShape, masked, readApiKey, readPayoutSecret } from "../../src/contract/keys.ts";
+import { hasKeyShape, masked, readApiKey, readPayoutSecret } from "../../src/domain/api-keys.ts";
 import { runs } from "../runs.ts";
 
 test.each([

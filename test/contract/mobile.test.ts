@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mobileText, numberFormats, readMobile, sameMobile } from "../../src/contract/mobile.ts";
+import { mobileText, numberFormats, readMobile, sameMobile } from "../../src/domain/mobile.ts";
 import { runs } from "../runs.ts";
 
 const local = fc.stringMatching(/^01[0-9]{9}$/);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatAmount, formatPaisa } from "../../src/contract/money.ts";
+import { formatAmount, formatPaisa } from "../../src/domain/money.ts";
 import { runs } from "../runs.ts";
 
 test.each([

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readReference } from "../../src/contract/reference.ts";
+import { readReference } from "../../src/domain/reference.ts";
 import { runs } from "../runs.ts";
 
 test.each(["a", "INV-7", "LD-01JD2M3N4P5Q6R7S8T9VWXYZ01", "_", "x".repeat(64)])(

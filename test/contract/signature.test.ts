@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { readAmount } from "../../src/contract/amount.ts";
-import { readReference } from "../../src/contract/reference.ts";
-import { explain, message, type Signed, sign, verify } from "../../src/contract/signature.ts";
+import { explain, message, type Signed, sign, verify } from "../../src/api/signature.ts";
+import { readAmount } from "../../src/domain/amount.ts";
+import { readReference } from "../../src/domain/reference.ts";
 
 interface Vector {
   secret: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readTimestamp } from "../../src/contract/timestamp.ts";
+import { readTimestamp } from "../../src/domain/timestamp.ts";
 
 test.each([
   ["1763614800", 1_763_614_800],

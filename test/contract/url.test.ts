@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isLoopback, parseUrl, readUrl } from "../../src/contract/url.ts";
+import { isLoopback, parseUrl, readUrl } from "../../src/domain/url.ts";
 
 test.each([
   "https://shop.example/thanks",

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { amountText } from "../../src/contract/amount.ts";
+import { amountText } from "../../src/domain/amount.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { createRandom } from "../../src/sandbox/random.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
 import { type AtEnd, ended, type Merchant, openMerchantApart, until } from "../merchant.ts";
 import { expectPaidOnce, type Payees, payeesOf, sendOf } from "../payees.ts";
 import { runs } from "../runs.ts";

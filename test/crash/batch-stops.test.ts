@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Fault } from "../../src/contract/fault.ts";
+import type { Fault } from "../../src/api/contract/fault.ts";
 import {
   inDatabase,
   type Merchant,

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { basePath } from "../../src/contract/index.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import { basePath } from "../../src/api/contract/index.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { misbehave } from "../http/misbehaving.ts";
 import { lenden, scratchFolder } from "../run.ts";
 import { doctor, envOf } from "./running.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { proxySettings } from "../../src/api/proxy.ts";
 import { certificateOf } from "../../src/doctor/certificate.ts";
 import { routeTo } from "../../src/doctor/route.ts";
-import { proxySettings } from "../../src/http/proxy.ts";
 import { noProxy, transport } from "../http/answering.ts";
 import { type Certificates, makeCertificates } from "../http/certificates.ts";
 import { connectProxy } from "../http/connect-proxy.ts";

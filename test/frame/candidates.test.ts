@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { candidatesOf, fitting } from "../../src/frame/candidates.ts";
+import { candidatesOf, fitting } from "../../src/cli/command/candidates.ts";
 
 const none = async () => {
   throw new Error("a method is in no ledger and in no profile");

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { contract } from "../../src/contract/index.ts";
-import { type Answer, judge } from "../../src/http/answer.ts";
-import { complaintIn } from "../../src/http/complaint.ts";
-import type { Exchange, Headers } from "../../src/http/exchange.ts";
+import { contract } from "../../src/api/contract/index.ts";
+import { complaintIn } from "../../src/api/error-body.ts";
+import type { Exchange, Headers } from "../../src/api/exchange.ts";
+import { type Answer, judge } from "../../src/api/response.ts";
 import { processorMs } from "../processor-time.ts";
 import { runs } from "../runs.ts";
 

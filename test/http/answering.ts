@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
-import { contract } from "../../src/contract/index.ts";
-import { type Client, createClient, type Wire } from "../../src/http/client.ts";
-import type { ProxySettings } from "../../src/http/proxy.ts";
-import { openTransport, type Transport } from "../../src/http/transport.ts";
+import { type Client, createClient, type Wire } from "../../src/api/client.ts";
+import { contract } from "../../src/api/contract/index.ts";
+import type { ProxySettings } from "../../src/api/proxy.ts";
+import { openTransport, type Transport } from "../../src/api/transport.ts";
 
 /** No proxy at all, whatever the environment of the tests says. */
 export const noProxy: ProxySettings = { http: undefined, https: undefined, none: undefined };

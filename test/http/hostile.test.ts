@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Failure } from "../../src/failure.ts";
-import { openTransport } from "../../src/http/transport.ts";
-import { createPayment, createRefund } from "../../src/operations/once.ts";
-import { sendPayout } from "../../src/operations/payout/send.ts";
+import { openTransport } from "../../src/api/transport.ts";
+import { Failure } from "../../src/domain/failure.ts";
+import { createPayment, createRefund } from "../../src/operations/create-once.ts";
+import { sendPayout } from "../../src/payouts/send.ts";
 import { order, paisa, scripted } from "../operations/scripted.ts";
 import { lenden } from "../run.ts";
 import { runs } from "../runs.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { latest } from "../../src/http/latest.ts";
+import { latest } from "../../src/api/memoize-last.ts";
 
 test("what was asked for last is not worked out again, everything else is", () => {
   const worked: (string | undefined)[] = [];

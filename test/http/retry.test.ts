@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Answer } from "../../src/http/answer.ts";
-import { pauseBeforeReading } from "../../src/http/retry.ts";
+import type { Answer } from "../../src/api/response.ts";
+import { pauseBeforeReading } from "../../src/api/retry.ts";
 import { pauseBeforeResending } from "../../src/operations/resend.ts";
 import { data, refused, unclear, unsent } from "../operations/scripted.ts";
 import { runs } from "../runs.ts";

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from "undici";
 import { expect, onTestFinished, test } from "vitest";
-import { exchange } from "../../src/http/exchange.ts";
-import { together } from "../../src/http/together.ts";
+import { exchange } from "../../src/api/exchange.ts";
+import { together } from "../../src/api/flush-together.ts";
 import { misbehave, success } from "./misbehaving.ts";
 
 /** What two steps of so many answers did, in the order in which they did it. */

@@ -1,9 +1,9 @@
 import { createServer as createTcpServer } from "node:net";
 import tls from "node:tls";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { Exchange, Request } from "../../src/http/exchange.ts";
-import { proxySettings } from "../../src/http/proxy.ts";
-import type { Transport } from "../../src/http/transport.ts";
+import type { Exchange, Request } from "../../src/api/exchange.ts";
+import { proxySettings } from "../../src/api/proxy.ts";
+import type { Transport } from "../../src/api/transport.ts";
 import { built, lenden, scratchFolder } from "../run.ts";
 import { apiKey, noProxy, payoutSecret, transport } from "./answering.ts";
 import { type Certificates, makeCertificates } from "./certificates.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readFault } from "../../src/contract/fault.ts";
+import { readFault } from "../../src/api/contract/fault.ts";
 import {
   inDatabase,
   type Merchant,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 
 const owner = { profile: "shop", environment: "sandbox", baseUrl: "http://a", keyId: "key" };
 const secret = "sk_sandbox_abc-abcdefghijkl-abc";

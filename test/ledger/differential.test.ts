@@ -5,7 +5,7 @@ import type { Intent, Operation, Outcome } from "../../src/ledger/operation.ts";
 import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { emptyModel, modelLedger } from "./model.ts";
 
 const isDeep = process.env.LENDEN_DEEP !== undefined;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
 import { claim, payout, worker } from "./small-ledger.ts";
 

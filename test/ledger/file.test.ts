@@ -6,7 +6,7 @@ import { build as bundle } from "rolldown";
 import { describe, expect, test } from "vitest";
 import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
 import { lenden, scratchFolder } from "../run.ts";
 import { launcher, tool } from "../tool.js";
@@ -118,7 +118,7 @@ async function bundledWriter(): Promise<string> {
   const input = join(folder, "writer.ts");
   writeFileSync(
     input,
-    `import { openDatabase } from ${source("../sqlite/open.ts")};
+    `import { openDatabase } from ${source("../platform/sqlite/open.ts")};
     import { openLedger } from ${source("sqlite/ledger.ts")};
     const [path, number, count] = process.argv.slice(2);
     openDatabase(path).then(async (database) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { collect } from "../collect.ts";
 import {
   claim,

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { migrate } from "../../src/ledger/sqlite/schema.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { collect } from "../collect.ts";
 import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";

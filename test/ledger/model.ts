@@ -1,3 +1,4 @@
+import { isUnsettled } from "../../src/domain/state.ts";
 import type {
   ChangeAnswer,
   ChangeRequest,
@@ -16,7 +17,6 @@ import {
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Holder, Intent, Operation } from "../../src/ledger/operation.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
-import { isUnsettled } from "../../src/state.ts";
 
 /** What all processes share: the ledger as lists. */
 export interface ModelState {

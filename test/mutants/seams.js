@@ -13,7 +13,7 @@
 export const seams = {
   /** Every SQLite file, and `:memory:`. */
   file: {
-    file: "sqlite/open.ts",
+    file: "platform/sqlite/open.ts",
     name: "openDatabase",
     lift: (open, decorate) => async (path) => decorate(await open(path)),
   },
@@ -38,36 +38,36 @@ export const seams = {
   },
   /** Whether other processes are alive, by the files that they lock. */
   presence: {
-    file: "program/presence/presence.ts",
+    file: "platform/process-locks/process-locks.ts",
     name: "openPresence",
     lift: (open, decorate) => (database, options) => decorate(open(database, options), options),
   },
   /** The declared endpoints, as the client sees them. */
   contract: {
-    file: "http/client.ts",
+    file: "api/client.ts",
     name: "createClient",
     lift: (create, decorate) => (contract, wire) =>
       create(isOfApi(contract) ? decorate(contract) : contract, wire),
   },
   /** `world.client`. `decorate` also gets the wire, for its clock. */
   client: {
-    file: "http/client.ts",
+    file: "api/client.ts",
     name: "createClient",
     lift: (create, decorate) => (contract, wire) =>
       isOfApi(contract) ? decorate(create(contract, wire), wire) : create(contract, wire),
   },
   /** Makes the request of a call, with its timestamp and signature. */
-  request: decoratedAt("http/client.ts", "requestFor"),
+  request: decoratedAt("api/client.ts", "requestFor"),
   /** What happened on the wire, also of raw calls. */
   transport: {
-    file: "http/client.ts",
+    file: "api/client.ts",
     name: "send",
     lift: (send, decorate) => (request, wire) =>
       send(request, { ...wire, transport: decorate(wire.transport) }),
   },
   /** What an exchange means. */
-  judge: decoratedAt("http/answer.ts", "judge"),
-  signature: decoratedAt("contract/signature.ts", "sign"),
+  judge: decoratedAt("api/response.ts", "judge"),
+  signature: decoratedAt("api/signature.ts", "sign"),
   /** The clock and the machine of a command. */
   host: {
     file: "main.ts",
@@ -75,7 +75,7 @@ export const seams = {
     lift: (main, decorate) => (argv, host) => main(argv, decorate(host)),
   },
   /** What a person confirms before something is sent. */
-  confirmation: decoratedAt("program/terminal/confirm.ts", "confirm"),
+  confirmation: decoratedAt("cli/terminal/confirm.ts", "confirm"),
   /** What the ledger knows about a claim. */
   claimFacts: decoratedAt("ledger/sqlite/claim-facts.ts", "createClaimFacts"),
   /** Who may send what, by these facts. */
@@ -88,22 +88,22 @@ export const seams = {
   /** Whether there is a ledger, or there was one. */
   ledgerFile: decoratedAt("ledger/health.ts", "ledgerFileState"),
   /** What a command does with the answer to a claim. */
-  claimAnswer: decoratedAt("operations/payout/claim.ts", "checkClaim"),
+  claimAnswer: decoratedAt("payouts/claim.ts", "checkClaim"),
   /** Sends a payout until a response decides its outcome. */
-  attempts: decoratedAt("operations/payout/attempts.ts", "createPayout"),
+  attempts: decoratedAt("payouts/attempts.ts", "createPayout"),
   /** Compares a payout with the response or the record. */
-  comparison: decoratedAt("operations/payout/order.ts", "compare"),
+  comparison: decoratedAt("payouts/order.ts", "compare"),
   /** Sends one row of a batch. */
-  row: decoratedAt("operations/payout/send.ts", "sendPlannedPayout"),
-  surelyOlder: decoratedAt("operations/age.ts", "isOlder"),
-  maybeOlder: decoratedAt("operations/age.ts", "mayBeOlder"),
+  row: decoratedAt("payouts/send.ts", "sendPlannedPayout"),
+  surelyOlder: decoratedAt("payouts/age.ts", "isOlder"),
+  maybeOlder: decoratedAt("payouts/age.ts", "mayBeOlder"),
   /** What `ledger resolve` does with an operation. */
   resolution: decoratedAt("operations/resolve.ts", "resolve"),
   /** What a retrieved record shows about operations. */
-  proof: decoratedAt("operations/proved.ts", "settleProved"),
-  rawPath: decoratedAt("operations/plain-path.ts", "plainPath"),
-  hiddenCreation: decoratedAt("operations/by-hand-intent.ts", "hidesCreation"),
-  repeatedKey: decoratedAt("json.ts", "repeatedKey"),
+  proof: decoratedAt("operations/adopt.ts", "settleProved"),
+  rawPath: decoratedAt("operations/raw-path.ts", "plainPath"),
+  hiddenCreation: decoratedAt("operations/raw-intent.ts", "hidesCreation"),
+  repeatedKey: decoratedAt("domain/json.ts", "repeatedKey"),
   /** What the rows of a file have to do with each other. */
   fileFindings: decoratedAt("batches/check.ts", "findingsAmong"),
   /** What the ledger has of the rows of a file or a plan. */

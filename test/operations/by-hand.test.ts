@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Failure } from "../../src/failure.ts";
-import { sendByHand } from "../../src/operations/by-hand.ts";
-import type { Call } from "../../src/operations/by-hand-intent.ts";
-import { payoutBody } from "../../src/operations/payout/order.ts";
+import type { Failure } from "../../src/domain/failure.ts";
+import type { Call } from "../../src/operations/raw-intent.ts";
+import { sendByHand } from "../../src/operations/raw-requests.ts";
+import { payoutBody } from "../../src/payouts/order.ts";
 import { created, data, failure, order, scripted, unclear } from "./scripted.ts";
 
 const call: Call = { method: "POST", path: "/payout/create-by-server", body: payoutBody(order) };

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { Answer } from "../../src/http/answer.ts";
-import { cancelRefund, triggerPayment, triggerPayout } from "../../src/operations/move.ts";
+import type { Answer } from "../../src/api/response.ts";
+import {
+  cancelRefund,
+  triggerPayment,
+  triggerPayout,
+} from "../../src/operations/status-transition.ts";
 import {
   data,
   failure,

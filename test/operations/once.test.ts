@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { faultKinds } from "../../src/contract/fault.ts";
-import { Failure } from "../../src/failure.ts";
-import type { Answer } from "../../src/http/answer.ts";
+import { faultKinds } from "../../src/api/contract/fault.ts";
+import type { Answer } from "../../src/api/response.ts";
+import { Failure } from "../../src/domain/failure.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { createPayment, createRefund } from "../../src/operations/once.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import { createPayment, createRefund } from "../../src/operations/create-once.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { client } from "../http/answering.ts";
 import { closedPort, misbehave, misbehaviours, success } from "../http/misbehaving.ts";
 import { owner, worker } from "../ledger/small-ledger.ts";

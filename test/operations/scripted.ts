@@ -1,15 +1,15 @@
 import { inspect } from "node:util";
-import { readAmount } from "../../src/contract/amount.ts";
-import { endpointNames } from "../../src/contract/words.ts";
-import { Failure } from "../../src/failure.ts";
-import type { Answer } from "../../src/http/answer.ts";
-import type { Client } from "../../src/http/client.ts";
+import type { Client } from "../../src/api/client.ts";
+import type { Answer } from "../../src/api/response.ts";
+import { readAmount } from "../../src/domain/amount.ts";
+import { Failure } from "../../src/domain/failure.ts";
+import { endpointNames } from "../../src/domain/statuses.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Operation, Outcome } from "../../src/ledger/operation.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import type { PayoutOrder } from "../../src/operations/payout/order.ts";
-import type { World } from "../../src/operations/world.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import type { World } from "../../src/operations/deps.ts";
+import type { PayoutOrder } from "../../src/payouts/order.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 
 /** What each endpoint answers, call by call; the last answer is not repeated. */
 export type Script = { [Name in keyof Client]?: Awaited<ReturnType<Client[Name]>>[] };

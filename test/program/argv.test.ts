@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { readArgv } from "../../src/cli/args/argv.ts";
+import { globalFlags } from "../../src/cli/args/globals.ts";
+import { otherFlags, otherWords } from "../../src/cli/args/other-words.ts";
+import { flagName } from "../../src/cli/command/flag.ts";
 import { commands } from "../../src/commands/index.ts";
-import { flagName } from "../../src/frame/flag.ts";
-import { readArgv } from "../../src/program/line/argv.ts";
-import { globalFlags } from "../../src/program/line/globals.ts";
-import { otherFlags, otherWords } from "../../src/program/line/other-words.ts";
 import { type Merchant, openMerchant } from "../merchant.ts";
 import { lenden } from "../run.ts";
 

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { processHost } from "../../src/host.ts";
-import { main } from "../../src/program/completion/complete.ts";
+import { main } from "../../src/cli/completion/complete.ts";
+import { processHost } from "../../src/platform/host.ts";
 import { hostileIds, type Machine, openMachine } from "../completions/machine.ts";
 import { scratchFolder } from "../run.ts";
 

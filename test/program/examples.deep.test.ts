@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
+import type { Example } from "../../src/cli/command/define-command.ts";
+import type { Page } from "../../src/cli/help/page.ts";
+import { rootPage, topicsPage } from "../../src/cli/help/root.ts";
+import { topics } from "../../src/cli/help/topics.ts";
 import { commands } from "../../src/commands/index.ts";
-import { exits } from "../../src/failure.ts";
-import type { Example } from "../../src/frame/command.ts";
-import type { Page } from "../../src/program/help/page.ts";
-import { rootPage, topicsPage } from "../../src/program/help/root.ts";
-import { topics } from "../../src/program/help/topics.ts";
+import { exits } from "../../src/domain/failure.ts";
 import { ended } from "../merchant.ts";
 import { builtEnv } from "../run.ts";
 import { type Stage, stageFor } from "./staging.ts";

@@ -5,13 +5,13 @@ import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readyHelp } from "../../src/cli/help/ready.ts";
+import { commandLines } from "../../src/cli/help/text.ts";
+import { topics } from "../../src/cli/help/topics.ts";
 import { groups } from "../../src/commands/groups.ts";
 import { commands } from "../../src/commands/index.ts";
-import { exits } from "../../src/failure.ts";
-import { processHost } from "../../src/host.ts";
-import { readyHelp } from "../../src/program/help/ready.ts";
-import { commandLines } from "../../src/program/help/text.ts";
-import { topics } from "../../src/program/help/topics.ts";
+import { exits } from "../../src/domain/failure.ts";
+import { processHost } from "../../src/platform/host.ts";
 import { lenden } from "../run.ts";
 import { toolLine } from "../tool.js";
 
@@ -94,7 +94,7 @@ test("every word of a table in a topic is explained", async () => {
 function variablesRead(): string[] {
   const root = resolve(import.meta.dirname, "../../src");
   const files = readdirSync(root, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts") && !name.startsWith("program/help"))
+    .filter((name) => name.endsWith(".ts") && !name.startsWith("cli/help"))
     .map((name) => readFileSync(join(root, name), "utf8"));
   const found = files.flatMap((text) => [
     ...text.matchAll(/\benv\.([A-Z_]+)\b|\b(LENDEN_[A-Z_]*[A-Z])\b/g),

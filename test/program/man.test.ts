@@ -2,10 +2,10 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { manual } from "../../src/cli/help/man.ts";
+import { text as toBlock } from "../../src/cli/help/page.ts";
+import { manSection, roffText } from "../../src/cli/help/roff.ts";
 import { commands } from "../../src/commands/index.ts";
-import { manual } from "../../src/program/help/man.ts";
-import { text as toBlock } from "../../src/program/help/page.ts";
-import { manSection, roffText } from "../../src/program/help/roff.ts";
 import { lenden } from "../run.ts";
 
 const root = resolve(import.meta.dirname, "../..");

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgsStringToArgv } from "string-argv";
 import { expect, test } from "vitest";
+import { readArgv } from "../../src/cli/args/argv.ts";
+import { topics } from "../../src/cli/help/topics.ts";
 import { commands } from "../../src/commands/index.ts";
-import { topics } from "../../src/program/help/topics.ts";
-import { readArgv } from "../../src/program/line/argv.ts";
 
 const source = resolve(import.meta.dirname, "../../src");
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>

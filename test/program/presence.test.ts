@@ -10,9 +10,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { Failure } from "../../src/failure.ts";
-import { openPresence } from "../../src/program/presence/presence.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import { Failure } from "../../src/domain/failure.ts";
+import { openPresence } from "../../src/platform/process-locks/process-locks.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
 
 const database = await openDatabase(":memory:");

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Fault, readFault } from "../../src/contract/fault.ts";
+import { type Fault, readFault } from "../../src/api/contract/fault.ts";
 import type { SandboxOptions } from "../../src/sandbox/server.ts";
 import { type AtEnd, type Merchant, openMerchant } from "../merchant.ts";
 import { toolLine } from "../tool.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Signal } from "../../src/host.ts";
-import { listenForStop } from "../../src/program/stop.ts";
+import { listenForStop } from "../../src/cli/runtime/stop.ts";
+import type { Signal } from "../../src/platform/host.ts";
 
 /** A clock that a test moves; what sleeps wakes up when its time has come. */
 function openClock() {

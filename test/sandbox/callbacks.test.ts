@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type CallbackFault, readCallbackFault } from "../../src/contract/callback-fault.ts";
-import type { RecordedExchange } from "../../src/contract/local.ts";
+import { type CallbackFault, readCallbackFault } from "../../src/api/contract/callback-fault.ts";
+import type { RecordedExchange } from "../../src/api/contract/local.ts";
 import { until } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
 import { openReceiver } from "./receiver.ts";

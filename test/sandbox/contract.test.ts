@@ -1,12 +1,12 @@
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { contract, type ServiceContract } from "../../src/contract/index.ts";
+import { contract, type ServiceContract } from "../../src/api/contract/index.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { answerTo } from "../../src/sandbox/exchange.ts";
 import type { Handlers } from "../../src/sandbox/handlers.ts";
 import { createRandom } from "../../src/sandbox/random.ts";
 import { openStore } from "../../src/sandbox/store.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
 import { start } from "./running.ts";
 
 test("the OpenAPI document lists the eleven endpoints of service.md §4", async () => {

@@ -10,8 +10,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
 import { completedPayment, paymentBody, start } from "./running.ts";
 
 test("a restart on the data file keeps the key, the secret and the records", async () => {

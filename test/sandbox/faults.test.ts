@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readFault } from "../../src/contract/fault.ts";
+import { readFault } from "../../src/api/contract/fault.ts";
 import { chooseFault } from "../../src/sandbox/faults.ts";
 import { faults, hmac, overSocket, payoutBody, type Sandbox, start } from "./running.ts";
 

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { hasKeyShape } from "../../src/contract/keys.ts";
+import { hasKeyShape } from "../../src/domain/api-keys.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { overSocket, paymentBody, type Sandbox, type Sent, start } from "./running.ts";
 

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { onTestFinished } from "vitest";
-import { type Fault, readFault } from "../../src/contract/fault.ts";
+import { type Fault, readFault } from "../../src/api/contract/fault.ts";
 import {
   type RunningSandbox,
   type SandboxOptions,

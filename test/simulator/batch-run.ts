@@ -16,11 +16,11 @@ import {
 import type { FileRow } from "../../src/batches/rows.ts";
 import { sendBatch } from "../../src/batches/send.ts";
 import { addUp, endingOf, type Standings } from "../../src/batches/status.ts";
-import { Failure, usage } from "../../src/failure.ts";
+import { Failure, usage } from "../../src/domain/failure.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { PayoutOrder } from "../../src/operations/payout/order.ts";
-import type { World } from "../../src/operations/world.ts";
+import type { World } from "../../src/operations/deps.ts";
+import type { PayoutOrder } from "../../src/payouts/order.ts";
 import type { Place, Ran } from "./commands.ts";
 import { Tool } from "./tool.ts";
 

@@ -1,5 +1,5 @@
 import { type Standing, standingOf } from "../../src/batches/status.ts";
-import type { PayoutOrder } from "../../src/operations/payout/order.ts";
+import type { PayoutOrder } from "../../src/payouts/order.ts";
 import { collect } from "../collect.ts";
 import type { PaidFile } from "./batch-run.ts";
 import type { Ran } from "./commands.ts";

@@ -1,6 +1,6 @@
 import { migrate } from "../../src/ledger/sqlite/schema.ts";
-import type { Database, Row, Statement, Value } from "../../src/sqlite/database.ts";
-import { openDatabase } from "../../src/sqlite/open.ts";
+import type { Database, Row, Statement, Value } from "../../src/platform/sqlite/database.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { RenamedFile } from "./renamed-file.ts";
 
 interface Write {

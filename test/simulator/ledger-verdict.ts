@@ -1,4 +1,4 @@
-import { paisaOf } from "../../src/contract/amount.ts";
+import { paisaOf } from "../../src/domain/amount.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
 import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";

@@ -1,4 +1,4 @@
-import type { Exchange, Request } from "../../src/http/exchange.ts";
+import type { Exchange, Request } from "../../src/api/exchange.ts";
 import {
   busyStatuses,
   type Fault,

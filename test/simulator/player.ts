@@ -1,6 +1,6 @@
 import type { Operation } from "../../src/ledger/operation.ts";
 import type { Finding } from "../../src/operations/resolve.ts";
-import type { Row } from "../../src/sqlite/database.ts";
+import type { Row } from "../../src/platform/sqlite/database.ts";
 import { sendsBatch } from "./batch-run.ts";
 import { judgeBatch } from "./batch-verdict.ts";
 import * as commands from "./commands.ts";

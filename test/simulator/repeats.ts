@@ -1,6 +1,6 @@
-import { isGeneratedReference } from "../../src/contract/reference.ts";
-import type { PayoutOrder } from "../../src/operations/payout/order.ts";
-import type { Row } from "../../src/sqlite/database.ts";
+import { isGeneratedReference } from "../../src/domain/reference.ts";
+import type { PayoutOrder } from "../../src/payouts/order.ts";
+import type { Row } from "../../src/platform/sqlite/database.ts";
 import type { Ran } from "./commands.ts";
 import type { Tool } from "./tool.ts";
 import type { Universe } from "./universe.ts";

@@ -1,4 +1,4 @@
-import { amountNumber } from "../../src/contract/amount.ts";
+import { amountNumber } from "../../src/domain/amount.ts";
 import { orderOf, type Place } from "./commands.ts";
 import { Disk } from "./disk.ts";
 import { judgeLedger } from "./ledger-verdict.ts";

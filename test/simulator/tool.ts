@@ -1,13 +1,13 @@
-import { contract } from "../../src/contract/index.ts";
-import { exits, Failure } from "../../src/failure.ts";
-import { createClient, type Wire } from "../../src/http/client.ts";
-import type { Exchange, Request } from "../../src/http/exchange.ts";
-import type { Transport } from "../../src/http/transport.ts";
+import { createClient, type Wire } from "../../src/api/client.ts";
+import { contract } from "../../src/api/contract/index.ts";
+import type { Exchange, Request } from "../../src/api/exchange.ts";
+import type { Transport } from "../../src/api/transport.ts";
+import { exits, Failure } from "../../src/domain/failure.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Owner } from "../../src/ledger/worker.ts";
 import { openServiceClock } from "../../src/operations/clock.ts";
-import type { World } from "../../src/operations/world.ts";
+import type { World } from "../../src/operations/deps.ts";
 import { scheduled } from "./scheduled.ts";
 import { baseUrl, type Credentials, type Universe } from "./universe.ts";
 

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDatabase, openUnchanging } from "../../src/sqlite/open.ts";
+import { openDatabase, openUnchanging } from "../../src/platform/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
 
 test("whole numbers are bigint, whatever their size, and rows hold the columns alone", async () => {

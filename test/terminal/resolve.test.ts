@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Fault } from "../../src/contract/fault.ts";
+import type { Fault } from "../../src/api/contract/fault.ts";
 import { openMerchant, paidPayment, paymentOf, refundOf } from "../merchant.ts";
 import { faults } from "../sandbox/running.ts";
 import { openTerminal, terminalTest } from "./terminal.ts";

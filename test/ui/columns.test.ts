@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { columnsOf } from "../../src/ui/columns.ts";
+import { columnsOf } from "../../src/cli/output/columns.ts";
 
 test.each([
   [120, 120],

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { toCsv } from "../../src/ui/csv.ts";
-import { clean } from "../../src/ui/terminal-text.ts";
-import { card, field, money, text, time, type View } from "../../src/ui/view.ts";
+import { toCsv } from "../../src/cli/output/csv.ts";
+import { clean } from "../../src/cli/output/terminal-text.ts";
+import { card, field, money, text, time, type View } from "../../src/cli/output/view.ts";
 import { runs } from "../runs.ts";
 
 test("a card is a header and one record, a table a header and its records", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { render } from "../../src/ui/render.ts";
+import { render } from "../../src/cli/output/render.ts";
 import {
   card,
   field,
@@ -10,8 +10,8 @@ import {
   type Table,
   text,
   time,
-} from "../../src/ui/view.ts";
-import { cut, widthOf, wrapped, wrappedSentence } from "../../src/ui/width.ts";
+} from "../../src/cli/output/view.ts";
+import { cut, widthOf, wrapped, wrappedSentence } from "../../src/cli/output/width.ts";
 import { columnsOf } from "./columns.ts";
 
 const bangla = "ক্ষুদ্র ব্যবসায়ীর জন্য চাঁদপুরের বিকাশ পেমেন্ট";

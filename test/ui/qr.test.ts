@@ -1,6 +1,6 @@
 import jsQR from "jsqr";
 import { describe, expect, test } from "vitest";
-import { drawQr } from "../../src/ui/qr.ts";
+import { drawQr } from "../../src/cli/output/qr.ts";
 import { photographed } from "./screen.ts";
 
 const url = "https://pay.example/cp/checkout/TX01JD8F3K2QABCDEFGH?lang=bn";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type OutputFormat, render } from "../../src/ui/render.ts";
-import { card, field, money, status, text, time, type View } from "../../src/ui/view.ts";
+import { type OutputFormat, render } from "../../src/cli/output/render.ts";
+import { card, field, money, status, text, time, type View } from "../../src/cli/output/view.ts";
 import { runs } from "../runs.ts";
 import { columnsOf } from "./columns.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createScrubber } from "../../src/ui/scrub.ts";
+import { createScrubber } from "../../src/cli/output/scrub.ts";
 import { runs } from "../runs.ts";
 
 function scrubbed(secret: string, text: string): string {

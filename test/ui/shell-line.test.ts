@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { shellLine } from "../../src/ui/shell-line.ts";
+import { shellLine } from "../../src/cli/output/shell-line.ts";
 import { runs } from "../runs.ts";
 
 /** What the shells of this machine make of the lines: the words of each, NUL after every word. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ColorQuestion, loadStyle, wantsColor } from "../../src/ui/style.ts";
+import { type ColorQuestion, loadStyle, wantsColor } from "../../src/cli/output/style.ts";
 
 const terminal = { mode: undefined, env: {}, isTerminal: true } satisfies ColorQuestion;
 const pipe = { ...terminal, isTerminal: false };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatDay, formatTime } from "../../src/contract/local-time.ts";
-import { agoText, readDuration, readMoment } from "../../src/ui/time.ts";
+import { agoText, readDuration, readMoment } from "../../src/cli/output/time.ts";
+import { formatDay, formatTime } from "../../src/domain/local-time.ts";
 import { runs } from "../runs.ts";
 
 test.each([

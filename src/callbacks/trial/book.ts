@@ -1,6 +1,6 @@
-import { amountNumber, type Paisa, paisaOf } from "../../contract/amount.ts";
-import { Failure } from "../../failure.ts";
-import { isObject, jsonIn } from "../../json.ts";
+import { amountNumber, type Paisa, paisaOf } from "../../domain/amount.ts";
+import { Failure } from "../../domain/failure.ts";
+import { isObject, jsonIn } from "../../domain/json.ts";
 import type { TestOrder } from "./cases.ts";
 import { type Came, exchange, isYes, type Limits } from "./exchange.ts";
 import { urlOf, type Way } from "./way.ts";

@@ -1,4 +1,4 @@
-import { amountNumber, type Paisa } from "../../contract/amount.ts";
+import { amountNumber, type Paisa } from "../../domain/amount.ts";
 import { type CaseName, caseNames } from "./names.ts";
 
 /** One thing that a handler may fall for. */

@@ -1,5 +1,5 @@
-import type { Paisa } from "../../contract/amount.ts";
-import { formatPaisa } from "../../contract/money.ts";
+import type { Paisa } from "../../domain/amount.ts";
+import { formatPaisa } from "../../domain/money.ts";
 import type { Booked } from "./book.ts";
 import type { Expectation } from "./cases.ts";
 import { type Came, isYes } from "./exchange.ts";

@@ -1,4 +1,4 @@
-import type { Paisa } from "../../contract/amount.ts";
+import type { Paisa } from "../../domain/amount.ts";
 import type { Book } from "./book.ts";
 import type { Case, OrderKind, Plan, TestOrder } from "./cases.ts";
 

@@ -1,4 +1,4 @@
-import { amountNumber } from "../../contract/amount.ts";
+import { amountNumber } from "../../domain/amount.ts";
 import type { Book, Booked } from "./book.ts";
 import type { Case, Plan } from "./cases.ts";
 import type { Came } from "./exchange.ts";

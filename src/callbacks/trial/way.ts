@@ -1,5 +1,5 @@
 import { connect, type LookupFunction } from "node:net";
-import { Failure, usage } from "../../failure.ts";
+import { Failure, usage } from "../../domain/failure.ts";
 
 /** An address of the merchant's that was looked at: requests go to this very machine, and no other. */
 export interface Way {

@@ -1,7 +1,7 @@
 import type { Taken } from "../../callbacks/handle.ts";
 import type { CheckedRecord } from "../../callbacks/verify.ts";
-import { formatTime } from "../../contract/local-time.ts";
-import type { View } from "../../ui/view.ts";
+import type { View } from "../../cli/output/view.ts";
+import { formatTime } from "../../domain/local-time.ts";
 import { forwardedOf } from "./kept.ts";
 import { claimText, nameOf, verifiedText } from "./verdict.ts";
 

@@ -1,12 +1,12 @@
 import type { IntakeOptions } from "../../callbacks/intake.ts";
-import type { Context } from "../../frame/context.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { lookFor } from "./looking.ts";
 
 /** What a callback needs of this run, whether it comes from outside or from the ledger. */
 export async function intakeWorld(
   context: Context,
 ): Promise<Pick<IntakeOptions, "callbacks" | "look" | "settle" | "now" | "sleep" | "notice">> {
-  const { settleProved } = await import("../../operations/proved.ts");
+  const { settleProved } = await import("../../operations/adopt.ts");
   const world = await context.world();
   const ledger = await context.ledger();
   const { host, notice } = context;

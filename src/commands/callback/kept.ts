@@ -1,5 +1,5 @@
-import { usage } from "../../failure.ts";
-import type { Context, StoredCallback } from "../../frame/context.ts";
+import type { Context, StoredCallback } from "../../cli/command/context.ts";
+import { usage } from "../../domain/failure.ts";
 
 /** A callback of the ledger as scripts get it in a list: without what it was made of. */
 export function listed(callback: StoredCallback) {

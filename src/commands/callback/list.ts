@@ -1,8 +1,8 @@
 import { verdicts } from "../../callbacks/verdicts.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { readCount } from "../../frame/common-flags.ts";
-import { flag, oneOf } from "../../frame/flag.ts";
-import { type Row, text, time } from "../../ui/view.ts";
+import { readCount } from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { flag, oneOf } from "../../cli/command/flag.ts";
+import { type Row, text, time } from "../../cli/output/view.ts";
 import { type KeptCallback, listed } from "./kept.ts";
 import { claimText, nameOf, verifiedText } from "./verdict.ts";
 

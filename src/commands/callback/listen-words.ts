@@ -1,4 +1,4 @@
-import { card, type Field, field, text, type View } from "../../ui/view.ts";
+import { card, type Field, field, text, type View } from "../../cli/output/view.ts";
 
 const listening =
   "It listens on 127.0.0.1: let a tunnel or your reverse proxy send callbacks there, and let that limit how many connections a stranger may hold open. Each is kept in the ledger, the payment or refund that it names is retrieved, and an uncertain operation that is proved by it is settled. What is neither JSON nor a form, or could be read in two ways, is never genuine. --print-json prints one document a line; the first says where it listens. Stopped by Ctrl-C or SIGTERM it ends with 0; with --once or --for, what it waited for did not come then, and it ends with 130 or 143.";

@@ -1,11 +1,11 @@
 import type { Taken } from "../../callbacks/handle.ts";
-import { readIdentifier } from "../../contract/identifier.ts";
-import { isLoopback, parseUrl, readUrl } from "../../contract/url.ts";
-import { Failure, type FailureKind, usage } from "../../failure.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { readWhole } from "../../frame/common-flags.ts";
-import type { Context } from "../../frame/context.ts";
-import { flag } from "../../frame/flag.ts";
+import { readWhole } from "../../cli/command/common-flags.ts";
+import type { Context } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { flag } from "../../cli/command/flag.ts";
+import { Failure, type FailureKind, usage } from "../../domain/failure.ts";
+import { readIdentifier } from "../../domain/identifier.ts";
+import { isLoopback, parseUrl, readUrl } from "../../domain/url.ts";
 import { type CallbackEvent, eventLine, eventOf } from "./event.ts";
 import { type Begun, begunCard, listenDetails } from "./listen-words.ts";
 

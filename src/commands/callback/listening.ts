@@ -4,9 +4,9 @@ import { type Intake, type IntakeOptions, openIntake } from "../../callbacks/int
 import { usualLimits } from "../../callbacks/limits.ts";
 import { lookAt, poll, type Watched } from "../../callbacks/poll.ts";
 import { openReceiver } from "../../callbacks/receiver.ts";
-import { resources } from "../../contract/words.ts";
-import { Failure } from "../../failure.ts";
-import type { Context, Ledger } from "../../frame/context.ts";
+import type { Context, Ledger } from "../../cli/command/context.ts";
+import { Failure } from "../../domain/failure.ts";
+import { resources } from "../../domain/statuses.ts";
 import { intakeWorld } from "./intake.ts";
 
 interface Listening {

@@ -1,6 +1,6 @@
 import type { Look } from "../../callbacks/verify.ts";
-import { Failure } from "../../failure.ts";
-import type { Context } from "../../frame/context.ts";
+import type { Context } from "../../cli/command/context.ts";
+import { Failure } from "../../domain/failure.ts";
 
 /**
  * Retrieves a record for a callback. That the service does not know an id, or refuses its shape, is an

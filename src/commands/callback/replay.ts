@@ -1,9 +1,9 @@
 import type { Handled } from "../../callbacks/handle.ts";
-import { readUrl } from "../../contract/url.ts";
-import type { FailureKind } from "../../failure.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { readCount } from "../../frame/common-flags.ts";
-import { argument, flag } from "../../frame/flag.ts";
+import { readCount } from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument, flag } from "../../cli/command/flag.ts";
+import type { FailureKind } from "../../domain/failure.ts";
+import { readUrl } from "../../domain/url.ts";
 import { eventLine, eventOf } from "./event.ts";
 import { intakeWorld } from "./intake.ts";
 import { callbackNumbered } from "./kept.ts";

@@ -1,7 +1,7 @@
-import { defineCommand } from "../../frame/command.ts";
-import { readCount } from "../../frame/common-flags.ts";
-import { argument } from "../../frame/flag.ts";
-import { card, field, text, time } from "../../ui/view.ts";
+import { readCount } from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { card, field, text, time } from "../../cli/output/view.ts";
 import { callbackNumbered, listed } from "./kept.ts";
 import { verdictFields } from "./verdict.ts";
 

@@ -1,11 +1,11 @@
 import { caseNames } from "../../callbacks/trial/names.ts";
 import type { Tried } from "../../callbacks/trial/tried.ts";
-import { accepted, type Reading, rejected } from "../../contract/reading.ts";
-import { readUrl } from "../../contract/url.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { readWord } from "../../frame/common-flags.ts";
-import { argument, flag, oneOf } from "../../frame/flag.ts";
-import { readDuration } from "../../ui/time.ts";
+import { readWord } from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument, flag, oneOf } from "../../cli/command/flag.ts";
+import { readDuration } from "../../cli/output/time.ts";
+import { accepted, type Reading, rejected } from "../../domain/reading.ts";
+import { readUrl } from "../../domain/url.ts";
 
 /** How long the local sandbox itself waits for an answer to a callback. */
 const usualAnswerMs = 10_000;

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import type { Tried } from "../../callbacks/trial/tried.ts";
-import { errorCode } from "../../error-code.ts";
-import { Failure } from "../../failure.ts";
-import { junitText } from "../../ui/junit.ts";
+import { junitText } from "../../cli/output/junit.ts";
+import { errorCode } from "../../domain/error-code.ts";
+import { Failure } from "../../domain/failure.ts";
 
 const states = { passed: "passed", failed: "failed", undecided: "skipped" } as const;
 

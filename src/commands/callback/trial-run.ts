@@ -4,8 +4,8 @@ import type { CaseName } from "../../callbacks/trial/names.ts";
 import { tryHandler } from "../../callbacks/trial/trial.ts";
 import type { Tried } from "../../callbacks/trial/tried.ts";
 import { openWay } from "../../callbacks/trial/way.ts";
-import { Failure } from "../../failure.ts";
-import type { Context } from "../../frame/context.ts";
+import type { Context } from "../../cli/command/context.ts";
+import { Failure } from "../../domain/failure.ts";
 import { openTrialSandbox } from "./trial-sandbox.ts";
 
 interface Given {

@@ -1,10 +1,10 @@
+import type { RecordedExchange } from "../../api/contract/local.ts";
 import type { TrialSandbox } from "../../callbacks/trial/trial.ts";
-import type { RecordedExchange } from "../../contract/local.ts";
-import { Failure } from "../../failure.ts";
-import type { Context } from "../../frame/context.ts";
-import { triggerPayment } from "../../operations/move.ts";
-import { createPayment } from "../../operations/once.ts";
+import type { Context } from "../../cli/command/context.ts";
+import { Failure } from "../../domain/failure.ts";
+import { createPayment } from "../../operations/create-once.ts";
 import { dataOf } from "../../operations/outcome.ts";
+import { triggerPayment } from "../../operations/status-transition.ts";
 import { keptExchanges } from "../sandbox/exchanges.ts";
 
 /**

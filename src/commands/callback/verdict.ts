@@ -1,7 +1,7 @@
 import type { Checked, CheckedRecord } from "../../callbacks/verify.ts";
-import { formatAmount } from "../../contract/money.ts";
-import type { FailureKind } from "../../failure.ts";
-import { type Field, field, text } from "../../ui/view.ts";
+import { type Field, field, text } from "../../cli/output/view.ts";
+import type { FailureKind } from "../../domain/failure.ts";
+import { formatAmount } from "../../domain/money.ts";
 
 /** A callback that may not have been verified yet. */
 interface Judged extends Pick<Checked, "because" | "records"> {

@@ -1,9 +1,9 @@
-import { readAmount } from "../../contract/amount.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { readWord } from "../../frame/common-flags.ts";
-import { argument, flag } from "../../frame/flag.ts";
-import { readSmallText } from "../../frame/small-text.ts";
-import { card } from "../../ui/view.ts";
+import { readWord } from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument, flag } from "../../cli/command/flag.ts";
+import { readSmallText } from "../../cli/command/small-text.ts";
+import { card } from "../../cli/output/view.ts";
+import { readAmount } from "../../domain/amount.ts";
 import { lookFor } from "./looking.ts";
 import { endingOf, verdictFields } from "./verdict.ts";
 

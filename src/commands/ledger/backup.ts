@@ -1,7 +1,7 @@
-import { accepted } from "../../contract/reading.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { argument } from "../../frame/flag.ts";
-import { card, field, text, time } from "../../ui/view.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { card, field, text, time } from "../../cli/output/view.ts";
+import { accepted } from "../../domain/reading.ts";
 
 export const ledgerBackup = defineCommand({
   name: "ledger backup",

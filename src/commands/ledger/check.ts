@@ -1,9 +1,9 @@
-import { usage } from "../../failure.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { readWord } from "../../frame/common-flags.ts";
-import type { Context, LedgerCheck, UnacceptedLedger } from "../../frame/context.ts";
-import { flag } from "../../frame/flag.ts";
-import { card, field, text } from "../../ui/view.ts";
+import { readWord } from "../../cli/command/common-flags.ts";
+import type { Context, LedgerCheck, UnacceptedLedger } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { flag } from "../../cli/command/flag.ts";
+import { card, field, text } from "../../cli/output/view.ts";
+import { usage } from "../../domain/failure.ts";
 
 export const ledgerCheck = defineCommand({
   name: "ledger check",

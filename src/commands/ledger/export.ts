@@ -1,6 +1,6 @@
-import { defineCommand } from "../../frame/command.ts";
-import { exact } from "../../frame/common-flags.ts";
-import { text } from "../../ui/view.ts";
+import { exact } from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { text } from "../../cli/output/view.ts";
 import { exported } from "./exported.ts";
 
 const columns = [

@@ -1,5 +1,5 @@
-import { amountText } from "../../contract/amount.ts";
-import type { Operation } from "../../frame/context.ts";
+import type { Operation } from "../../cli/command/context.ts";
+import { amountText } from "../../domain/amount.ts";
 
 /** An operation as scripts get it: amounts as text in taka, nothing that only lenden understands. */
 export function exported(operation: Operation) {

@@ -1,10 +1,10 @@
-import { readIdentifier } from "../../contract/identifier.ts";
-import { formatPaisa } from "../../contract/money.ts";
-import { resources } from "../../contract/words.ts";
-import type { Context, Operation } from "../../frame/context.ts";
-import { showSame } from "../../frame/same-line.ts";
-import { isUnresolved } from "../../state.ts";
-import { card, field, text, time, type View } from "../../ui/view.ts";
+import type { Context, Operation } from "../../cli/command/context.ts";
+import { showSame } from "../../cli/command/same-command.ts";
+import { card, field, text, time, type View } from "../../cli/output/view.ts";
+import { readIdentifier } from "../../domain/identifier.ts";
+import { formatPaisa } from "../../domain/money.ts";
+import { isUnresolved } from "../../domain/state.ts";
+import { resources } from "../../domain/statuses.ts";
 
 /** What a person says of an operation. */
 export type Finding = { created: string } | "not created";

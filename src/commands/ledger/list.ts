@@ -1,9 +1,9 @@
-import { formatTime } from "../../contract/local-time.ts";
-import { formatPaisa } from "../../contract/money.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { readCount } from "../../frame/common-flags.ts";
-import { flag } from "../../frame/flag.ts";
-import { id, money, status, text, time } from "../../ui/view.ts";
+import { readCount } from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { flag } from "../../cli/command/flag.ts";
+import { id, money, status, text, time } from "../../cli/output/view.ts";
+import { formatTime } from "../../domain/local-time.ts";
+import { formatPaisa } from "../../domain/money.ts";
 import { nextStep, withCommands } from "./unknown.ts";
 
 const usualLimit = 50;

@@ -1,6 +1,6 @@
-import { Failure } from "../../failure.ts";
-import type { Ledger, Operation } from "../../frame/context.ts";
-import { placeIn } from "../../frame/place.ts";
+import type { Ledger, Operation } from "../../cli/command/context.ts";
+import { placeIn } from "../../cli/command/place.ts";
+import { Failure } from "../../domain/failure.ts";
 
 /** The operation of a name, or the failure that says that there is none. */
 export async function operationNamed(name: string, ledger: Ledger): Promise<Operation> {

@@ -1,8 +1,8 @@
-import { accepted } from "../../contract/reading.ts";
-import { defineCommand } from "../../frame/command.ts";
-import type { LedgerContent } from "../../frame/context.ts";
-import { argument } from "../../frame/flag.ts";
-import { card, field, text } from "../../ui/view.ts";
+import type { LedgerContent } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { card, field, text } from "../../cli/output/view.ts";
+import { accepted } from "../../domain/reading.ts";
 
 export const ledgerRestore = defineCommand({
   name: "ledger restore",

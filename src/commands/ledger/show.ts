@@ -1,8 +1,8 @@
-import { formatTime } from "../../contract/local-time.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { readWord } from "../../frame/common-flags.ts";
-import { argument } from "../../frame/flag.ts";
-import { card, field, money, status, text, time } from "../../ui/view.ts";
+import { readWord } from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { card, field, money, status, text, time } from "../../cli/output/view.ts";
+import { formatTime } from "../../domain/local-time.ts";
 import { exported } from "./exported.ts";
 import { operationNamed } from "./named.ts";
 

@@ -1,6 +1,6 @@
-import type { Ledger, Operation } from "../../frame/context.ts";
-import { isForgotten } from "../../operations/doubt.ts";
-import { isUnresolved } from "../../state.ts";
+import type { Ledger, Operation } from "../../cli/command/context.ts";
+import { isUnresolved } from "../../domain/state.ts";
+import { isForgotten } from "../../payouts/unknown.ts";
 import { exported } from "./exported.ts";
 
 interface Where {

@@ -1,7 +1,3 @@
-import { amountNumber } from "../../contract/amount.ts";
-import { mobileText, readMobile } from "../../contract/mobile.ts";
-import { formatPaisa } from "../../contract/money.ts";
-import { defineCommand } from "../../frame/command.ts";
 import {
   again,
   amount,
@@ -11,9 +7,13 @@ import {
   readText,
   readWord,
   redirectUrl,
-} from "../../frame/common-flags.ts";
-import { flag } from "../../frame/flag.ts";
-import { paymentCard } from "../../ui/records.ts";
+} from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { flag } from "../../cli/command/flag.ts";
+import { paymentCard } from "../../cli/output/records.ts";
+import { amountNumber } from "../../domain/amount.ts";
+import { mobileText, readMobile } from "../../domain/mobile.ts";
+import { formatPaisa } from "../../domain/money.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 import { bringPage } from "./page.ts";
 
@@ -86,7 +86,7 @@ export const payCreate = defineCommand({
     if (input.dryRun) {
       return context.preview("createPayment", { ...request, amount: amountNumber(input.amount) });
     }
-    const { createPayment } = await import("../../operations/once.ts");
+    const { createPayment } = await import("../../operations/create-once.ts");
     const how = {
       again: input.again,
       methodName: input.methodId === undefined ? input.method : undefined,

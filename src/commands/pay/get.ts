@@ -1,7 +1,7 @@
-import { readIdentifier } from "../../contract/identifier.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { argument } from "../../frame/flag.ts";
-import { paymentCard } from "../../ui/records.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { paymentCard } from "../../cli/output/records.ts";
+import { readIdentifier } from "../../domain/identifier.ts";
 
 export const payGet = defineCommand({
   name: "pay get",

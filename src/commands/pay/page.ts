@@ -1,5 +1,5 @@
-import { readUrl } from "../../contract/url.ts";
-import type { Context } from "../../frame/context.ts";
+import type { Context } from "../../cli/command/context.ts";
+import { readUrl } from "../../domain/url.ts";
 
 /**
  * Brings the page to whoever pays, as the flags ask. The payment is made by now: whatever goes

@@ -1,12 +1,12 @@
-import { mobileText, readMobile } from "../../contract/mobile.ts";
-import { formatPaisa } from "../../contract/money.ts";
-import { generatedPrefix, readReference } from "../../contract/reference.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { again, amount, method, readText } from "../../frame/common-flags.ts";
-import type { Context } from "../../frame/context.ts";
-import { flag } from "../../frame/flag.ts";
-import type { PayoutOrder } from "../../operations/payout/order.ts";
-import { payoutCard } from "../../ui/records.ts";
+import { again, amount, method, readText } from "../../cli/command/common-flags.ts";
+import type { Context } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { flag } from "../../cli/command/flag.ts";
+import { payoutCard } from "../../cli/output/records.ts";
+import { mobileText, readMobile } from "../../domain/mobile.ts";
+import { formatPaisa } from "../../domain/money.ts";
+import { generatedPrefix, readReference } from "../../domain/reference.ts";
+import type { PayoutOrder } from "../../payouts/order.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 
 export const payoutSend = defineCommand({
@@ -87,11 +87,11 @@ export const payoutSend = defineCommand({
       methodName: input.methodId === undefined ? input.method : undefined,
     };
     if (input.dryRun) {
-      const { payoutBody } = await import("../../operations/payout/order.ts");
+      const { payoutBody } = await import("../../payouts/order.ts");
       return context.preview("createPayout", payoutBody(order));
     }
-    const { sendPayout } = await import("../../operations/payout/send.ts");
-    const { possibleDuplicate } = await import("../../operations/payout/claim.ts");
+    const { sendPayout } = await import("../../payouts/send.ts");
+    const { possibleDuplicate } = await import("../../payouts/claim.ts");
     const sent = await sendPayout(order, await context.world(), input);
     if (sent.earlier) context.notice(...possibleDuplicate(sent.earlier));
     const existing = sent.existing && input.ref !== undefined;
@@ -125,7 +125,7 @@ async function warningRow(
   context: Context,
 ): Promise<[string, string][]> {
   if ((await context.account()).environment !== "production") return [];
-  const { describeEarlier, earlierPayout } = await import("../../operations/payout/claim.ts");
+  const { describeEarlier, earlierPayout } = await import("../../payouts/claim.ts");
   const earlier = await earlierPayout(order, how, await context.ledger());
   return earlier ? [["Earlier payout", describeEarlier(earlier)]] : [];
 }

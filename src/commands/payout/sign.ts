@@ -1,9 +1,9 @@
-import { readReference } from "../../contract/reference.ts";
-import { readTimestamp } from "../../contract/timestamp.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { amount } from "../../frame/common-flags.ts";
-import { flag } from "../../frame/flag.ts";
-import { card, field, text } from "../../ui/view.ts";
+import { amount } from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { flag } from "../../cli/command/flag.ts";
+import { card, field, text } from "../../cli/output/view.ts";
+import { readReference } from "../../domain/reference.ts";
+import { readTimestamp } from "../../domain/timestamp.ts";
 
 export const payoutSign = defineCommand({
   name: "payout sign",
@@ -31,7 +31,7 @@ export const payoutSign = defineCommand({
   },
   exits: ["access"],
   async run({ amount: amountPaisa, ref, timestamp }, context) {
-    const { message, sign } = await import("../../contract/signature.ts");
+    const { message, sign } = await import("../../api/signature.ts");
     const secret = await context.payoutSecret();
     const signed = {
       amountPaisa,

@@ -1,9 +1,9 @@
-import { readReference } from "../../contract/reference.ts";
-import { readTimestamp } from "../../contract/timestamp.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { amount, readWord } from "../../frame/common-flags.ts";
-import { flag } from "../../frame/flag.ts";
-import { card, field, text } from "../../ui/view.ts";
+import { amount, readWord } from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { flag } from "../../cli/command/flag.ts";
+import { card, field, text } from "../../cli/output/view.ts";
+import { readReference } from "../../domain/reference.ts";
+import { readTimestamp } from "../../domain/timestamp.ts";
 
 export const payoutVerify = defineCommand({
   name: "payout verify",
@@ -28,7 +28,7 @@ export const payoutVerify = defineCommand({
   },
   exits: ["access", "unverified"],
   async run({ amount: amountPaisa, ref: reference, timestamp, signature }, context) {
-    const { explain, message, verify } = await import("../../contract/signature.ts");
+    const { explain, message, verify } = await import("../../api/signature.ts");
     const secret = await context.payoutSecret();
     const signed = { amountPaisa, reference, timestamp };
     const expected = message(signed);

@@ -1,7 +1,7 @@
-import type { Environment } from "../../contract/keys.ts";
-import { defineCommand } from "../../frame/command.ts";
-import type { Context } from "../../frame/context.ts";
-import { argument, flag } from "../../frame/flag.ts";
+import type { Context } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument, flag } from "../../cli/command/flag.ts";
+import type { Environment } from "../../domain/api-keys.ts";
 import { profileFlags, readProfileName } from "./flags.ts";
 import { keepProfile } from "./keeping.ts";
 import { namesSource, readSecrets, secretFlags } from "./secret-flags.ts";

@@ -1,14 +1,14 @@
+import type { Account, Context, Profile } from "../../cli/command/context.ts";
+import { showSame } from "../../cli/command/same-command.ts";
+import type { Ask } from "../../cli/prompts/ask.ts";
 import {
   type ApiKey,
   type Environment,
   readApiKey,
   readPayoutSecret,
-} from "../../contract/keys.ts";
-import { readUrl } from "../../contract/url.ts";
-import { Failure } from "../../failure.ts";
-import type { Account, Context, Profile } from "../../frame/context.ts";
-import { showSame } from "../../frame/same-line.ts";
-import type { Ask } from "../../ui/ask.ts";
+} from "../../domain/api-keys.ts";
+import { Failure } from "../../domain/failure.ts";
+import { readUrl } from "../../domain/url.ts";
 import { readProfileName } from "./flags.ts";
 import { nameTaken } from "./keeping.ts";
 

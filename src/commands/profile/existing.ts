@@ -1,7 +1,7 @@
-import { repeatable } from "../../contract/keys.ts";
-import { usage } from "../../failure.ts";
-import type { Profile, Profiles } from "../../frame/context.ts";
-import { didYouMean } from "../../nearest.ts";
+import type { Profile, Profiles } from "../../cli/command/context.ts";
+import { repeatable } from "../../domain/api-keys.ts";
+import { usage } from "../../domain/failure.ts";
+import { didYouMean } from "../../domain/nearest.ts";
 
 /** The profile of a name, or the failure that says that there is none. */
 export function existing(name: string, { profiles }: Profiles): Profile {

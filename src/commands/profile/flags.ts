@@ -1,10 +1,10 @@
-import { amountText, readAmount } from "../../contract/amount.ts";
-import { environments } from "../../contract/keys.ts";
-import { numberFormats } from "../../contract/mobile.ts";
-import { accepted, type Reading, rejected } from "../../contract/reading.ts";
-import { readUrl } from "../../contract/url.ts";
-import { readWord } from "../../frame/common-flags.ts";
-import { flag, oneOf } from "../../frame/flag.ts";
+import { readWord } from "../../cli/command/common-flags.ts";
+import { flag, oneOf } from "../../cli/command/flag.ts";
+import { amountText, readAmount } from "../../domain/amount.ts";
+import { environments } from "../../domain/api-keys.ts";
+import { numberFormats } from "../../domain/mobile.ts";
+import { accepted, type Reading, rejected } from "../../domain/reading.ts";
+import { readUrl } from "../../domain/url.ts";
 
 /** Reads a profile's name. No dots: they would become paths in the file. */
 export function readProfileName(text: string): Reading<string> {

@@ -1,5 +1,5 @@
-import { Failure, usage } from "../../failure.ts";
-import type { Context, Profile, SecretSource } from "../../frame/context.ts";
+import type { Context, Profile, SecretSource } from "../../cli/command/context.ts";
+import { Failure, usage } from "../../domain/failure.ts";
 
 interface Keeping {
   /** Whether a profile of this name may be there already. */

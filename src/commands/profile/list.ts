@@ -1,5 +1,5 @@
-import { defineCommand } from "../../frame/command.ts";
-import { id, text } from "../../ui/view.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { id, text } from "../../cli/output/view.ts";
 import { shownProfile } from "./shown.ts";
 
 export const profileList = defineCommand({

@@ -1,6 +1,6 @@
-import { defineCommand } from "../../frame/command.ts";
-import type { Context, Profile } from "../../frame/context.ts";
-import { argument } from "../../frame/flag.ts";
+import type { Context, Profile } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
 import { existing } from "./existing.ts";
 import { readProfileName } from "./flags.ts";
 import { forgetEntries } from "./keeping.ts";

@@ -1,6 +1,6 @@
-import { usage } from "../../failure.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { argument } from "../../frame/flag.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { usage } from "../../domain/failure.ts";
 import { existing } from "./existing.ts";
 import { readProfileName } from "./flags.ts";
 

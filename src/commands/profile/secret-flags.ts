@@ -1,10 +1,10 @@
-import { readApiKey, readPayoutSecret } from "../../contract/keys.ts";
-import type { Reading } from "../../contract/reading.ts";
-import { usage } from "../../failure.ts";
-import { readWord } from "../../frame/common-flags.ts";
-import type { Context, SecretSource } from "../../frame/context.ts";
-import { flag } from "../../frame/flag.ts";
-import { readSmallText } from "../../frame/small-text.ts";
+import { readWord } from "../../cli/command/common-flags.ts";
+import type { Context, SecretSource } from "../../cli/command/context.ts";
+import { flag } from "../../cli/command/flag.ts";
+import { readSmallText } from "../../cli/command/small-text.ts";
+import { readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
+import { usage } from "../../domain/failure.ts";
+import type { Reading } from "../../domain/reading.ts";
 
 /** Where the key and the secret come from: never from a flag itself, which others could read. */
 export const secretFlags = {

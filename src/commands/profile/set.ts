@@ -1,9 +1,9 @@
-import { accepted, type Reading } from "../../contract/reading.ts";
-import { Failure, usage } from "../../failure.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { readWord } from "../../frame/common-flags.ts";
-import type { Context, Profile } from "../../frame/context.ts";
-import { argument, oneOf } from "../../frame/flag.ts";
+import { readWord } from "../../cli/command/common-flags.ts";
+import type { Context, Profile } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument, oneOf } from "../../cli/command/flag.ts";
+import { Failure, usage } from "../../domain/failure.ts";
+import { accepted, type Reading } from "../../domain/reading.ts";
 import { existing } from "./existing.ts";
 import { profileFlags } from "./flags.ts";
 import { profileCard, shownProfile } from "./shown.ts";

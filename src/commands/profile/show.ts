@@ -1,8 +1,8 @@
-import { amountText } from "../../contract/amount.ts";
-import { defineCommand } from "../../frame/command.ts";
-import type { SecretSource, Settings, Sourced } from "../../frame/context.ts";
-import { argument } from "../../frame/flag.ts";
-import { text } from "../../ui/view.ts";
+import type { SecretSource, Settings, Sourced } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { text } from "../../cli/output/view.ts";
+import { amountText } from "../../domain/amount.ts";
 import { readProfileName } from "./flags.ts";
 import { shownSecret } from "./shown.ts";
 

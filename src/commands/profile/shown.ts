@@ -1,6 +1,6 @@
-import { masked } from "../../contract/keys.ts";
-import type { Profile, SecretSource } from "../../frame/context.ts";
-import { type Card, card, field, text } from "../../ui/view.ts";
+import type { Profile, SecretSource } from "../../cli/command/context.ts";
+import { type Card, card, field, text } from "../../cli/output/view.ts";
+import { masked } from "../../domain/api-keys.ts";
 
 /** A profile as it may be shown: its secrets masked, or where they lie. */
 export function shownProfile(name: string, profile: Profile) {

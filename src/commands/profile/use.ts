@@ -1,5 +1,5 @@
-import { defineCommand } from "../../frame/command.ts";
-import { argument } from "../../frame/flag.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
 import { existing } from "./existing.ts";
 import { readProfileName } from "./flags.ts";
 

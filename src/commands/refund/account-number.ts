@@ -1,5 +1,5 @@
-import { isAlmostMobile } from "../../contract/mobile.ts";
-import type { Warning } from "../../frame/context.ts";
+import type { Warning } from "../../cli/command/context.ts";
+import { isAlmostMobile } from "../../domain/mobile.ts";
 
 /**
  * The warnings about a refund's account number. The API accepts any text, so a number with a digit

@@ -1,10 +1,10 @@
-import { readIdentifier } from "../../contract/identifier.ts";
-import { Failure } from "../../failure.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { note } from "../../frame/common-flags.ts";
-import type { Context } from "../../frame/context.ts";
-import { argument } from "../../frame/flag.ts";
-import { refundCard } from "../../ui/records.ts";
+import { note } from "../../cli/command/common-flags.ts";
+import type { Context } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { refundCard } from "../../cli/output/records.ts";
+import { Failure } from "../../domain/failure.ts";
+import { readIdentifier } from "../../domain/identifier.ts";
 
 export const refundCancel = defineCommand({
   name: "refund cancel",
@@ -44,7 +44,7 @@ export const refundCancel = defineCommand({
         ...(reason === undefined ? [] : [["Note", reason] satisfies [string, string]]),
       ],
     });
-    const { cancelRefund } = await import("../../operations/move.ts");
+    const { cancelRefund } = await import("../../operations/status-transition.ts");
     return cancelRefund(refundRequestId, reason, await context.world());
   },
   view: refundCard,

@@ -1,13 +1,13 @@
-import { amountNumber, amountText } from "../../contract/amount.ts";
-import { readAccountNumber, readIdentifier } from "../../contract/identifier.ts";
-import { formatPaisa } from "../../contract/money.ts";
-import { accepted, type Reading, rejected } from "../../contract/reading.ts";
-import type { AccountType } from "../../contract/refunds.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { again, amount, note } from "../../frame/common-flags.ts";
-import { flag, takes } from "../../frame/flag.ts";
-import { didYouMean } from "../../nearest.ts";
-import { refundCard } from "../../ui/records.ts";
+import type { AccountType } from "../../api/contract/refunds.ts";
+import { again, amount, note } from "../../cli/command/common-flags.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { flag, takes } from "../../cli/command/flag.ts";
+import { refundCard } from "../../cli/output/records.ts";
+import { amountNumber, amountText } from "../../domain/amount.ts";
+import { readAccountNumber, readIdentifier } from "../../domain/identifier.ts";
+import { formatPaisa } from "../../domain/money.ts";
+import { didYouMean } from "../../domain/nearest.ts";
+import { accepted, type Reading, rejected } from "../../domain/reading.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 import { accountNumberWarnings } from "./account-number.ts";
 import { openChosen } from "./refundable.ts";
@@ -97,7 +97,7 @@ export const refundCreate = defineCommand({
       ],
       warnings: accountNumberWarnings(input.accountNumber),
     });
-    const { createRefund } = await import("../../operations/once.ts");
+    const { createRefund } = await import("../../operations/create-once.ts");
     const world = await context.world();
     const refund = await createRefund(input.amount, request, input, world);
     if (!input.wait) return { record: refund, waited: false };

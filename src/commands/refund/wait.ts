@@ -1,7 +1,7 @@
-import { readIdentifier } from "../../contract/identifier.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { argument } from "../../frame/flag.ts";
-import { refundCard } from "../../ui/records.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { refundCard } from "../../cli/output/records.ts";
+import { readIdentifier } from "../../domain/identifier.ts";
 import { endingOf, patienceFlags, patienceOf, waitExits } from "../patience.ts";
 
 export const refundWait = defineCommand({

@@ -1,5 +1,5 @@
-import type { RecordedExchange } from "../../contract/local.ts";
-import type { Context } from "../../frame/context.ts";
+import type { RecordedExchange } from "../../api/contract/local.ts";
+import type { Context } from "../../cli/command/context.ts";
 
 /** What the local sandbox has kept, part by part; an empty part means that it has no more by now. */
 export async function* keptExchanges(

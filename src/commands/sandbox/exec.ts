@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
-import { accepted } from "../../contract/reading.ts";
-import { errorCode } from "../../error-code.ts";
-import { Failure } from "../../failure.ts";
-import { defineCommand } from "../../frame/command.ts";
-import type { Context, RunningSandbox } from "../../frame/context.ts";
-import { argument } from "../../frame/flag.ts";
-import type { Host } from "../../host.ts";
+import type { Context, RunningSandbox } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { errorCode } from "../../domain/error-code.ts";
+import { Failure } from "../../domain/failure.ts";
+import { accepted } from "../../domain/reading.ts";
+import type { Host } from "../../platform/host.ts";
 import { sandboxFlags, sandboxOptions } from "./options.ts";
 
 export const sandboxExec = defineCommand({

@@ -1,5 +1,5 @@
-import { defineCommand } from "../../frame/command.ts";
-import { card, field, text } from "../../ui/view.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { card, field, text } from "../../cli/output/view.ts";
 
 export const sandboxInfo = defineCommand({
   name: "sandbox info",

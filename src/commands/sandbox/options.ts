@@ -1,11 +1,11 @@
-import { type CallbackFault, readCallbackFault } from "../../contract/callback-fault.ts";
-import { type Fault, readFault } from "../../contract/fault.ts";
-import { type Reading, rejected } from "../../contract/reading.ts";
-import { readUrl } from "../../contract/url.ts";
-import { readWhole, readWord } from "../../frame/common-flags.ts";
-import type { SandboxOptions } from "../../frame/context.ts";
-import { flag } from "../../frame/flag.ts";
-import { readDuration } from "../../ui/time.ts";
+import { type CallbackFault, readCallbackFault } from "../../api/contract/callback-fault.ts";
+import { type Fault, readFault } from "../../api/contract/fault.ts";
+import { readWhole, readWord } from "../../cli/command/common-flags.ts";
+import type { SandboxOptions } from "../../cli/command/context.ts";
+import { flag } from "../../cli/command/flag.ts";
+import { readDuration } from "../../cli/output/time.ts";
+import { type Reading, rejected } from "../../domain/reading.ts";
+import { readUrl } from "../../domain/url.ts";
 
 const mostLatencyMs = 600_000;
 

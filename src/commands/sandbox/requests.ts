@@ -1,9 +1,9 @@
-import type { RecordedExchange } from "../../contract/local.ts";
-import { formatTime } from "../../contract/local-time.ts";
-import { defineCommand } from "../../frame/command.ts";
-import type { Context } from "../../frame/context.ts";
-import { flag } from "../../frame/flag.ts";
-import { type Row, text, time, type View } from "../../ui/view.ts";
+import type { RecordedExchange } from "../../api/contract/local.ts";
+import type { Context } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { flag } from "../../cli/command/flag.ts";
+import { type Row, text, time, type View } from "../../cli/output/view.ts";
+import { formatTime } from "../../domain/local-time.ts";
 import { keptExchanges } from "./exchanges.ts";
 
 const pollMs = 300;

@@ -1,8 +1,8 @@
-import { readIdentifier } from "../../contract/identifier.ts";
-import { resources, statuses } from "../../contract/words.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { argument, oneOf } from "../../frame/flag.ts";
-import { card, field, status, text } from "../../ui/view.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument, oneOf } from "../../cli/command/flag.ts";
+import { card, field, status, text } from "../../cli/output/view.ts";
+import { readIdentifier } from "../../domain/identifier.ts";
+import { resources, statuses } from "../../domain/statuses.ts";
 
 export const sandboxSet = defineCommand({
   name: "sandbox set",

@@ -1,7 +1,7 @@
-import { isLoopback, parseUrl } from "../../contract/url.ts";
-import { defineCommand } from "../../frame/command.ts";
-import type { Context, RunningSandbox } from "../../frame/context.ts";
-import { card, field, text } from "../../ui/view.ts";
+import type { Context, RunningSandbox } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { card, field, text } from "../../cli/output/view.ts";
+import { isLoopback, parseUrl } from "../../domain/url.ts";
 import { sandboxFlags, sandboxOptions } from "./options.ts";
 
 const usualPort = 4242;

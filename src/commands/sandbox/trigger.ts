@@ -1,7 +1,7 @@
-import { readIdentifier } from "../../contract/identifier.ts";
-import { defineCommand } from "../../frame/command.ts";
-import { argument } from "../../frame/flag.ts";
-import { paymentCard, payoutCard } from "../../ui/records.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument } from "../../cli/command/flag.ts";
+import { paymentCard, payoutCard } from "../../cli/output/records.ts";
+import { readIdentifier } from "../../domain/identifier.ts";
 
 export const triggerPayment = defineCommand({
   name: "sandbox trigger payment",
@@ -26,7 +26,7 @@ export const triggerPayment = defineCommand({
   async run({ dryRun, ...input }, context) {
     const transactionId = await context.idOf("payment", input.transactionId);
     if (dryRun) return context.preview("triggerPayment", { transactionId });
-    const operation = await import("../../operations/move.ts");
+    const operation = await import("../../operations/status-transition.ts");
     return operation.triggerPayment(transactionId, await context.world());
   },
   view: paymentCard,
@@ -55,7 +55,7 @@ export const triggerPayout = defineCommand({
   async run({ dryRun, ...input }, context) {
     const payoutId = await context.idOf("payout", input.payoutId);
     if (dryRun) return context.preview("triggerPayout", { payoutId });
-    const operation = await import("../../operations/move.ts");
+    const operation = await import("../../operations/status-transition.ts");
     return operation.triggerPayout(payoutId, await context.world());
   },
   view: payoutCard,

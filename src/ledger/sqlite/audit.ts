@@ -1,4 +1,4 @@
-import type { Database, Row } from "../../sqlite/database.ts";
+import type { Database, Row } from "../../platform/sqlite/database.ts";
 import { type Columns, type ReplayedEvent, replay } from "../replay.ts";
 import { rowDigestOf } from "./callbacks.ts";
 import { digestOfRows, immutableColumns } from "./recorded.ts";

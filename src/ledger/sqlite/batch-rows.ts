@@ -1,4 +1,4 @@
-import type { Database, Row } from "../../sqlite/database.ts";
+import type { Database, Row } from "../../platform/sqlite/database.ts";
 import type { Batch, RowResult, RowSet, Tally } from "../batch.ts";
 import { lastSentAt, openedAt, reader, samePayoutInSql, stateIn } from "./operation-rows.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Database, Row, Value } from "../../sqlite/database.ts";
+import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import type {
   Batch,
   BatchClaim,

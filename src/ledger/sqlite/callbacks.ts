@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Database, Row } from "../../sqlite/database.ts";
+import type { Database, Row } from "../../platform/sqlite/database.ts";
 import type {
   CallbackRequest,
   CallbackSource,

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import type { Database, Value } from "../../sqlite/database.ts";
+import type { Database, Value } from "../../platform/sqlite/database.ts";
 
 /** What happened to an operation, or to the ledger as a whole; never changed, never deleted. */
 export interface Event {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Database } from "../../sqlite/database.ts";
-import { openDatabase } from "../../sqlite/open.ts";
+import type { Database } from "../../platform/sqlite/database.ts";
+import { openDatabase } from "../../platform/sqlite/open.ts";
 import { type Head, headOf } from "../head.ts";
 import { faultsIn } from "../health.ts";
 import { auditRows, type Finding } from "./audit.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "../../sqlite/database.ts";
+import type { Database } from "../../platform/sqlite/database.ts";
 import { type ChangeAnswer, type ChangeRequest, createSingleChanges } from "../change.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Worker } from "../worker.ts";

@@ -1,5 +1,5 @@
-import type { Database, Row } from "../../sqlite/database.ts";
-import { phaseOf, type State } from "../../state.ts";
+import { phaseOf, type State } from "../../domain/state.ts";
+import type { Database, Row } from "../../platform/sqlite/database.ts";
 import { identityOf, rowKey } from "../batch.ts";
 import { newName } from "./accounts.ts";
 import { batchOf, digestOf } from "./batches.ts";

@@ -1,5 +1,5 @@
-import type { Row, Value } from "../../sqlite/database.ts";
-import { type State, states } from "../../state.ts";
+import { type State, states } from "../../domain/state.ts";
+import type { Row, Value } from "../../platform/sqlite/database.ts";
 import { recipientOf } from "../decide.ts";
 import type { Holder, Intent, Kind, Operation } from "../operation.ts";
 

@@ -1,7 +1,7 @@
-import { isLocalSandbox } from "../../contract/url.ts";
-import { Failure } from "../../failure.ts";
-import type { Database, Row, Statement, Value } from "../../sqlite/database.ts";
-import { isUnsettled } from "../../state.ts";
+import { Failure } from "../../domain/failure.ts";
+import { isUnsettled } from "../../domain/state.ts";
+import { isLocalSandbox } from "../../domain/url.ts";
+import type { Database, Row, Statement, Value } from "../../platform/sqlite/database.ts";
 import type { ChangeAnswer, ChangeRequest, ClaimAnswer, OutcomeAnswer } from "../change.ts";
 import {
   type Changed,

@@ -1,4 +1,4 @@
-import type { Database, Row } from "../../sqlite/database.ts";
+import type { Database, Row } from "../../platform/sqlite/database.ts";
 import type { KnownPayout, Ledger, Overlap, PlannedReference, RecipientAmount } from "../ledger.ts";
 import { payeeOf } from "../operation.ts";
 import type { Owner } from "../worker.ts";

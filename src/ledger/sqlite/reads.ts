@@ -1,4 +1,4 @@
-import type { Database, Value } from "../../sqlite/database.ts";
+import type { Database, Value } from "../../platform/sqlite/database.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Operation } from "../operation.ts";
 import type { Worker } from "../worker.ts";

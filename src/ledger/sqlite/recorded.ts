@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Database, Row } from "../../sqlite/database.ts";
+import type { Database, Row } from "../../platform/sqlite/database.ts";
 import type { Head } from "../head.ts";
 import { openChain, textOrNull } from "./chain.ts";
 

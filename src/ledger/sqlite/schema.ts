@@ -1,5 +1,5 @@
-import { Failure } from "../../failure.ts";
-import type { Database } from "../../sqlite/database.ts";
+import { Failure } from "../../domain/failure.ts";
+import type { Database } from "../../platform/sqlite/database.ts";
 import {
   type KnownProfile,
   nameAccounts,

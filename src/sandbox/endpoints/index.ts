@@ -1,4 +1,4 @@
-import type { ServiceContract } from "../../contract/index.ts";
+import type { ServiceContract } from "../../api/contract/index.ts";
 import type { Handlers } from "../handlers.ts";
 import { paymentMethods } from "../methods.ts";
 import type { Store } from "../store.ts";

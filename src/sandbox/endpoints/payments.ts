@@ -1,5 +1,5 @@
-import { amountNumber } from "../../contract/amount.ts";
-import type { payments } from "../../contract/payments.ts";
+import type { payments } from "../../api/contract/payments.ts";
+import { amountNumber } from "../../domain/amount.ts";
 import type { Handlers } from "../handlers.ts";
 import { payPath } from "../pay-page.ts";
 import { paymentOf, paymentReply, wholePaisa } from "../replies.ts";

@@ -1,6 +1,6 @@
-import { amountNumber } from "../../contract/amount.ts";
-import type { Input } from "../../contract/endpoint.ts";
-import type { refunds } from "../../contract/refunds.ts";
+import type { Input } from "../../api/contract/endpoint.ts";
+import type { refunds } from "../../api/contract/refunds.ts";
+import { amountNumber } from "../../domain/amount.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Refund } from "../records.ts";
 import { Refusal } from "../refusal.ts";

@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { formatTime } from "../../../src/contract/local-time.ts";
-import { Failure } from "../../../src/failure.ts";
-import type { Answer } from "../../../src/http/answer.ts";
-import { sendPayout } from "../../../src/operations/payout/send.ts";
+import type { Answer } from "../../../src/api/response.ts";
+import { Failure } from "../../../src/domain/failure.ts";
+import { formatTime } from "../../../src/domain/local-time.ts";
+import { sendPayout } from "../../../src/payouts/send.ts";
 import { apiKey, client, payoutSecret } from "../../http/answering.ts";
 import { misbehave, refusal, success } from "../../http/misbehaving.ts";
 import {

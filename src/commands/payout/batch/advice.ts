@@ -1,6 +1,6 @@
 import type { Finding } from "../../../batches/findings.ts";
 import { type After, afterUse, isSent } from "../../../batches/retries.ts";
-import type { Ledger } from "../../../frame/context.ts";
+import type { Ledger } from "../../../cli/command/context.ts";
 import { describeFinding, kindOf, type ProblemKind } from "./problem-text.ts";
 
 /** A problem as people and scripts get it. */

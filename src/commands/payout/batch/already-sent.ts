@@ -1,6 +1,6 @@
-import { formatDay } from "../../../contract/local-time.ts";
-import type { Ledger } from "../../../frame/context.ts";
-import { rowsText } from "../../../ui/rows.ts";
+import type { Ledger } from "../../../cli/command/context.ts";
+import { rowsText } from "../../../cli/output/rows.ts";
+import { formatDay } from "../../../domain/local-time.ts";
 import type { BatchStanding } from "./standing-card.ts";
 
 /** The first line about a file that has no row left to send. */

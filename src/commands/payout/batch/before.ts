@@ -1,6 +1,6 @@
-import { type Failure, inOneLine } from "../../../failure.ts";
-import type { Batch, Ledger } from "../../../frame/context.ts";
-import { rowsText } from "../../../ui/rows.ts";
+import type { Batch, Ledger } from "../../../cli/command/context.ts";
+import { rowsText } from "../../../cli/output/rows.ts";
+import { type Failure, inOneLine } from "../../../domain/failure.ts";
 import { againOf } from "./checked.ts";
 import { otherRows } from "./problems.ts";
 import type { Examined } from "./source.ts";

@@ -1,8 +1,8 @@
-import { formatTime } from "../../../contract/local-time.ts";
-import { Failure } from "../../../failure.ts";
-import { defineCommand } from "../../../frame/command.ts";
-import type { Batch, Context, Ledger } from "../../../frame/context.ts";
-import { rowsText } from "../../../ui/rows.ts";
+import type { Batch, Context, Ledger } from "../../../cli/command/context.ts";
+import { defineCommand } from "../../../cli/command/define-command.ts";
+import { rowsText } from "../../../cli/output/rows.ts";
+import { Failure } from "../../../domain/failure.ts";
+import { formatTime } from "../../../domain/local-time.ts";
 import { batchArgument, batchNamed } from "./named.ts";
 import {
   type BatchStanding,

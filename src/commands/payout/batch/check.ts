@@ -1,7 +1,7 @@
-import { formatPaisa } from "../../../contract/money.ts";
-import { Failure } from "../../../failure.ts";
-import { defineCommand } from "../../../frame/command.ts";
-import { card, field, sentence, text, type View } from "../../../ui/view.ts";
+import { defineCommand } from "../../../cli/command/define-command.ts";
+import { card, field, sentence, text, type View } from "../../../cli/output/view.ts";
+import { Failure } from "../../../domain/failure.ts";
+import { formatPaisa } from "../../../domain/money.ts";
 import { type Before, batchBefore } from "./before.ts";
 import { allowedLines, type Checked, checkedJson, checkedOf } from "./checked.ts";
 import { adviceOnProblems } from "./problems.ts";

@@ -1,8 +1,8 @@
-import { amountText, type Paisa, readAmount } from "../../../contract/amount.ts";
-import { formatPaisa } from "../../../contract/money.ts";
-import { usage } from "../../../failure.ts";
-import type { Batch, Context } from "../../../frame/context.ts";
-import { rowsText } from "../../../ui/rows.ts";
+import type { Batch, Context } from "../../../cli/command/context.ts";
+import { rowsText } from "../../../cli/output/rows.ts";
+import { amountText, type Paisa, readAmount } from "../../../domain/amount.ts";
+import { usage } from "../../../domain/failure.ts";
+import { formatPaisa } from "../../../domain/money.ts";
 import { allowedLines, type Checked } from "./checked.ts";
 import type { examineFile } from "./source.ts";
 import { rowsAnd } from "./standing-card.ts";

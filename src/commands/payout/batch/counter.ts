@@ -1,8 +1,8 @@
 import { countRow, type Standings, type Sum } from "../../../batches/status.ts";
-import type { Paisa } from "../../../contract/amount.ts";
-import { formatPaisa } from "../../../contract/money.ts";
-import type { Batch } from "../../../frame/context.ts";
-import { rowsText } from "../../../ui/rows.ts";
+import type { Batch } from "../../../cli/command/context.ts";
+import { rowsText } from "../../../cli/output/rows.ts";
+import type { Paisa } from "../../../domain/amount.ts";
+import { formatPaisa } from "../../../domain/money.ts";
 
 export type Counter = ReturnType<typeof openCounter>;
 

@@ -1,4 +1,4 @@
-import { Failure, type FailureKind } from "../../../failure.ts";
+import { Failure, type FailureKind } from "../../../domain/failure.ts";
 import { type BatchStanding, sentText } from "./standing-card.ts";
 
 interface Why {

@@ -6,10 +6,10 @@ import {
   selections,
 } from "../../../batches/export.ts";
 import { noneAgain } from "../../../batches/retries.ts";
-import { defineCommand } from "../../../frame/command.ts";
-import { exact } from "../../../frame/common-flags.ts";
-import { flag, oneOf } from "../../../frame/flag.ts";
-import { text } from "../../../ui/view.ts";
+import { exact } from "../../../cli/command/common-flags.ts";
+import { defineCommand } from "../../../cli/command/define-command.ts";
+import { flag, oneOf } from "../../../cli/command/flag.ts";
+import { text } from "../../../cli/output/view.ts";
 import { batchArgument, batchNamed } from "./named.ts";
 import { againText } from "./standing-card.ts";
 import { holderNow, underWayText } from "./under-way.ts";

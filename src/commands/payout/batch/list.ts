@@ -1,7 +1,7 @@
-import { defineCommand } from "../../../frame/command.ts";
-import { readCount } from "../../../frame/common-flags.ts";
-import { flag } from "../../../frame/flag.ts";
-import { id, money, text, time } from "../../../ui/view.ts";
+import { readCount } from "../../../cli/command/common-flags.ts";
+import { defineCommand } from "../../../cli/command/define-command.ts";
+import { flag } from "../../../cli/command/flag.ts";
+import { id, money, text, time } from "../../../cli/output/view.ts";
 import { readStanding, standingJson } from "./standing-card.ts";
 
 export const batchList = defineCommand({

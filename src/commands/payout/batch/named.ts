@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { Failure, usage } from "../../../failure.ts";
-import { readWord } from "../../../frame/common-flags.ts";
-import type { Batch, Ledger } from "../../../frame/context.ts";
-import { argument } from "../../../frame/flag.ts";
-import { placeIn } from "../../../frame/place.ts";
+import { readWord } from "../../../cli/command/common-flags.ts";
+import type { Batch, Ledger } from "../../../cli/command/context.ts";
+import { argument } from "../../../cli/command/flag.ts";
+import { placeIn } from "../../../cli/command/place.ts";
+import { Failure, usage } from "../../../domain/failure.ts";
 
 export const batchArgument = argument.required(
   "batch",

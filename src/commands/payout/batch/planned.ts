@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { isAcceptable } from "../../../batches/findings.ts";
-import { usage } from "../../../failure.ts";
-import type { Batch, Context, Ledger } from "../../../frame/context.ts";
-import type { Preview } from "../../../frame/preview.ts";
+import type { Batch, Context, Ledger } from "../../../cli/command/context.ts";
+import type { Preview } from "../../../cli/command/preview.ts";
+import { usage } from "../../../domain/failure.ts";
 import { alreadySentText } from "./already-sent.ts";
 import { batchBefore } from "./before.ts";
 import { againLines, againOf } from "./checked.ts";
@@ -140,7 +140,7 @@ export async function previewOf(
   ledger: Ledger,
   context: Context,
 ): Promise<Preview> {
-  const { payoutBody } = await import("../../../operations/payout/order.ts");
+  const { payoutBody } = await import("../../../payouts/order.ts");
   const { orderOfRow } = await import("../../../batches/send.ts");
   const { isComplete } = await import("../../../batches/identity.ts");
   const examined = await examineFile(input, hash, ledger, context);

@@ -1,6 +1,6 @@
 import { type Finding, weightOf } from "../../../batches/findings.ts";
 import type { ComparedRow, Difference } from "../../../batches/identity.ts";
-import { formatTime } from "../../../contract/local-time.ts";
+import { formatTime } from "../../../domain/local-time.ts";
 
 /** The kind of a problem as scripts get it. */
 export type ProblemKind =

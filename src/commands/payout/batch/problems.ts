@@ -1,9 +1,9 @@
 import type { LedgerFindings } from "../../../batches/check.ts";
 import { type Finding, isAcceptable } from "../../../batches/findings.ts";
 import type { OtherRows } from "../../../batches/plan.ts";
-import { formatTime } from "../../../contract/local-time.ts";
-import { Failure } from "../../../failure.ts";
-import type { Batch, BatchFile } from "../../../frame/context.ts";
+import type { Batch, BatchFile } from "../../../cli/command/context.ts";
+import { Failure } from "../../../domain/failure.ts";
+import { formatTime } from "../../../domain/local-time.ts";
 import type { Checked } from "./checked.ts";
 import { describeDifference, describeFinding } from "./problem-text.ts";
 import { rowsAnd } from "./standing-card.ts";

@@ -1,15 +1,15 @@
 import { standingOf } from "../../../batches/status.ts";
-import { amountText } from "../../../contract/amount.ts";
-import { formatTime } from "../../../contract/local-time.ts";
-import { formatPaisa } from "../../../contract/money.ts";
-import { accepted, type Reading, rejected } from "../../../contract/reading.ts";
-import { usage } from "../../../failure.ts";
-import { defineCommand } from "../../../frame/command.ts";
-import type { Batch, Context, Ledger, Operation } from "../../../frame/context.ts";
-import { flag } from "../../../frame/flag.ts";
-import { isUnsettled } from "../../../state.ts";
-import { rowsText } from "../../../ui/rows.ts";
-import { id, money, status, text } from "../../../ui/view.ts";
+import type { Batch, Context, Ledger, Operation } from "../../../cli/command/context.ts";
+import { defineCommand } from "../../../cli/command/define-command.ts";
+import { flag } from "../../../cli/command/flag.ts";
+import { rowsText } from "../../../cli/output/rows.ts";
+import { id, money, status, text } from "../../../cli/output/view.ts";
+import { amountText } from "../../../domain/amount.ts";
+import { usage } from "../../../domain/failure.ts";
+import { formatTime } from "../../../domain/local-time.ts";
+import { formatPaisa } from "../../../domain/money.ts";
+import { accepted, type Reading, rejected } from "../../../domain/reading.ts";
+import { isUnsettled } from "../../../domain/state.ts";
 import { batchArgument, batchNamed } from "./named.ts";
 import { rowsAnd } from "./standing-card.ts";
 import { holderNow } from "./under-way.ts";
@@ -127,7 +127,7 @@ function withoutFinding(name: string) {
 async function rejectInProgress(batch: Batch, ledger: Ledger): Promise<void> {
   const by = await holderNow(batch, ledger);
   if (!by) return;
-  const { held } = await import("../../../operations/recorded.ts");
+  const { held } = await import("../../../operations/record-outcome.ts");
   throw held(`Batch ${batch.id}`, by);
 }
 

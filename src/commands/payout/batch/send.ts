@@ -1,11 +1,11 @@
 import { endingOf, type Sum } from "../../../batches/status.ts";
-import { readAmount } from "../../../contract/amount.ts";
-import { Failure, type FailureKind } from "../../../failure.ts";
-import { defineCommand } from "../../../frame/command.ts";
-import { readCount } from "../../../frame/common-flags.ts";
-import type { Batch } from "../../../frame/context.ts";
-import { flag } from "../../../frame/flag.ts";
-import type { Preview } from "../../../frame/preview.ts";
+import { readCount } from "../../../cli/command/common-flags.ts";
+import type { Batch } from "../../../cli/command/context.ts";
+import { defineCommand } from "../../../cli/command/define-command.ts";
+import { flag } from "../../../cli/command/flag.ts";
+import type { Preview } from "../../../cli/command/preview.ts";
+import { readAmount } from "../../../domain/amount.ts";
+import { Failure, type FailureKind } from "../../../domain/failure.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
 import { batchFailure } from "./ending.ts";
 import { newBatch, previewOf, resumedBatch } from "./planned.ts";

@@ -1,10 +1,10 @@
 import { hasReferenceColumn } from "../../../batches/header.ts";
 import type { RowEnd, Sending } from "../../../batches/send.ts";
 import type { Standings, Sum } from "../../../batches/status.ts";
-import { type Failure, inOneLine, whatHappened } from "../../../failure.ts";
-import type { Batch, Context, Ledger } from "../../../frame/context.ts";
-import type { World } from "../../../operations/world.ts";
-import { rowsText } from "../../../ui/rows.ts";
+import type { Batch, Context, Ledger } from "../../../cli/command/context.ts";
+import { rowsText } from "../../../cli/output/rows.ts";
+import { type Failure, inOneLine, whatHappened } from "../../../domain/failure.ts";
+import type { World } from "../../../operations/deps.ts";
 import { type Counter, openCounter } from "./counter.ts";
 import { readStanding, rowsAnd, sentText } from "./standing-card.ts";
 

@@ -1,11 +1,11 @@
 import type { CheckedFile } from "../../../batches/check.ts";
 import { type Weight, weightOf } from "../../../batches/findings.ts";
-import { accepted, type Reading, rejected } from "../../../contract/reading.ts";
-import { usage } from "../../../failure.ts";
-import { method, readWord } from "../../../frame/common-flags.ts";
-import type { BatchFile, Context, Ledger } from "../../../frame/context.ts";
-import { argument, flag, takes } from "../../../frame/flag.ts";
-import { didYouMean } from "../../../nearest.ts";
+import { method, readWord } from "../../../cli/command/common-flags.ts";
+import type { BatchFile, Context, Ledger } from "../../../cli/command/context.ts";
+import { argument, flag, takes } from "../../../cli/command/flag.ts";
+import { usage } from "../../../domain/failure.ts";
+import { didYouMean } from "../../../domain/nearest.ts";
+import { accepted, type Reading, rejected } from "../../../domain/reading.ts";
 import { type Checked, checkedOf } from "./checked.ts";
 
 /** What `check` and `send` are told about the file. */

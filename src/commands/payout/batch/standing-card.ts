@@ -1,10 +1,10 @@
 import { type SentAgain, sentAgain } from "../../../batches/retries.ts";
 import { addUp, type Standings, type Sum, standings } from "../../../batches/status.ts";
-import { amountText } from "../../../contract/amount.ts";
-import { formatPaisa } from "../../../contract/money.ts";
-import type { Batch, Ledger } from "../../../frame/context.ts";
-import { rowsText } from "../../../ui/rows.ts";
-import { type Card, card, field, text, time } from "../../../ui/view.ts";
+import type { Batch, Ledger } from "../../../cli/command/context.ts";
+import { rowsText } from "../../../cli/output/rows.ts";
+import { type Card, card, field, text, time } from "../../../cli/output/view.ts";
+import { amountText } from "../../../domain/amount.ts";
+import { formatPaisa } from "../../../domain/money.ts";
 
 /** A batch with where its rows stand, proved to add up to its plan. */
 export interface BatchStanding {

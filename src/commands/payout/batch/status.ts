@@ -1,10 +1,10 @@
 import { endingOf } from "../../../batches/status.ts";
-import { formatPaisa } from "../../../contract/money.ts";
-import type { FailureKind } from "../../../failure.ts";
-import { defineCommand } from "../../../frame/command.ts";
-import type { Batch, Context, Ledger } from "../../../frame/context.ts";
-import { flag } from "../../../frame/flag.ts";
-import { rowsText } from "../../../ui/rows.ts";
+import type { Batch, Context, Ledger } from "../../../cli/command/context.ts";
+import { defineCommand } from "../../../cli/command/define-command.ts";
+import { flag } from "../../../cli/command/flag.ts";
+import { rowsText } from "../../../cli/output/rows.ts";
+import type { FailureKind } from "../../../domain/failure.ts";
+import { formatPaisa } from "../../../domain/money.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
 import { batchFailure } from "./ending.ts";
 import { batchArgument, batchNamed } from "./named.ts";

@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
-import { accepted } from "../../../contract/reading.ts";
-import { guarded } from "../../../csv-guard.ts";
-import { errorCode } from "../../../error-code.ts";
-import { Failure } from "../../../failure.ts";
-import { defineCommand } from "../../../frame/command.ts";
-import { readWord } from "../../../frame/common-flags.ts";
-import { argument, flag } from "../../../frame/flag.ts";
-import { shellLine } from "../../../ui/shell-line.ts";
+import { readWord } from "../../../cli/command/common-flags.ts";
+import { defineCommand } from "../../../cli/command/define-command.ts";
+import { argument, flag } from "../../../cli/command/flag.ts";
+import { shellLine } from "../../../cli/output/shell-line.ts";
+import { guarded } from "../../../domain/csv-guard.ts";
+import { errorCode } from "../../../domain/error-code.ts";
+import { Failure } from "../../../domain/failure.ts";
+import { accepted } from "../../../domain/reading.ts";
 
 export const batchTemplate = defineCommand({
   name: "payout batch template",

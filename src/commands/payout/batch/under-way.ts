@@ -1,4 +1,4 @@
-import type { Batch, Ledger } from "../../../frame/context.ts";
+import type { Batch, Ledger } from "../../../cli/command/context.ts";
 
 type Holder = NonNullable<Awaited<ReturnType<typeof holderNow>>>;
 

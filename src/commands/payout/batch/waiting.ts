@@ -1,6 +1,6 @@
-import type { Failure } from "../../../failure.ts";
-import type { Batch, Context, Ledger } from "../../../frame/context.ts";
-import { rowsText } from "../../../ui/rows.ts";
+import type { Batch, Context, Ledger } from "../../../cli/command/context.ts";
+import { rowsText } from "../../../cli/output/rows.ts";
+import type { Failure } from "../../../domain/failure.ts";
 import type { patienceOf } from "../../patience.ts";
 
 /**

@@ -1,0 +1,95 @@
+import { accepted, type Reading } from "../../domain/reading.ts";
+import { flag, flagName, oneOf } from "../command/flag.ts";
+import { type OutputFormat, outputFormats } from "../output/render.ts";
+import { type ColorMode, colorModes } from "../output/style.ts";
+import { readDuration } from "../output/time.ts";
+
+/** The options that every command takes, before or after its name. */
+export const globalFlags = {
+  profile: flag.optional(
+    "--profile <name>",
+    "The account to use, of those that 'lenden profile list' shows",
+    accepted,
+    "profile",
+  ),
+  baseUrl: flag.optional(
+    "--base-url <url>",
+    "The service's address, instead of the profile's",
+    accepted,
+  ),
+  output: flag.optional(
+    "-o, --output <format>",
+    `How to print the result: ${outputFormats.join(", ")}`,
+    oneOf(outputFormats),
+  ),
+  json: flag.toggle("--json", "The same as --output json"),
+  quiet: flag.toggle("-q, --quiet", "Print the id alone; of a list, one id a line"),
+  yes: flag.toggle("--yes", "Do not ask; needed for production off a terminal"),
+  noInput: flag.toggle("--no-input", "Never ask for anything; fail instead"),
+  timeout: flag.optional(
+    "--timeout <duration>",
+    "For the whole command, for example 90s (default 60s)",
+    readDuration,
+  ),
+  color: flag.optional("--color <when>", `Colours: ${colorModes.join(", ")}`, oneOf(colorModes)),
+  verbose: flag.toggle("-v, --verbose", "Show requests and answers on stderr, secrets masked"),
+  version: flag.toggle("--version", "Print the version"),
+  help: flag.toggle("-h, --help", "Show help"),
+};
+
+export interface Globals {
+  profile: string | undefined;
+  baseUrl: string | undefined;
+  /** Undefined where nobody said. */
+  format: OutputFormat | undefined;
+  quiet: boolean;
+  yes: boolean;
+  noInput: boolean;
+  timeoutMs: number | undefined;
+  color: ColorMode | undefined;
+  verbose: boolean;
+}
+
+/** Reads the global options; their problems are reported together with the command's own. */
+export function readGlobals(
+  typed: Map<string, string[]>,
+  env: Record<string, string | undefined>,
+): { globals: Globals; problems: string[] } {
+  const problems: string[] = [];
+  const value = <Value>(
+    name: keyof typeof globalFlags,
+    read: (text: string) => Reading<Value>,
+  ): Value | undefined => {
+    const texts = typed.get(name) ?? [];
+    const label = flagName(globalFlags[name]);
+    if (new Set(texts).size > 1) problems.push(`${label} is given twice, with different values.`);
+    const [text] = texts;
+    const reading = text === undefined ? undefined : read(text);
+    if (reading?.ok === false) problems.push(`${label}: ${reading.problem}`);
+    return reading?.ok ? reading.value : undefined;
+  };
+  const output = value("output", globalFlags.output.read);
+  if (typed.has("json") && output !== undefined && output !== "json") {
+    problems.push(`--json and --output ${output} contradict each other.`);
+  }
+  const globals = {
+    profile: value("profile", accepted<string>),
+    baseUrl: value("baseUrl", accepted<string>),
+    format: typed.has("json") ? "json" : (output ?? formatOf(env.LENDEN_OUTPUT, problems)),
+    quiet: typed.has("quiet"),
+    yes: typed.has("yes"),
+    noInput: typed.has("noInput") || env.LENDEN_NO_INPUT !== undefined || env.CI !== undefined,
+    timeoutMs: value("timeout", readDuration),
+    color: value("color", globalFlags.color.read),
+    verbose: typed.has("verbose"),
+  } satisfies Globals;
+  return { globals, problems };
+}
+
+function formatOf(text: string | undefined, problems: string[]): OutputFormat | undefined {
+  if (text === undefined) return undefined;
+  const reading = oneOf(outputFormats)(text);
+  if (reading.ok) return reading.value;
+  problems.push(`LENDEN_OUTPUT: ${reading.problem}`);
+  return undefined;
+}

@@ -1,0 +1,94 @@
+import type { PaymentMethod } from "../../api/contract/methods.ts";
+import { amountText } from "../../domain/amount.ts";
+import { formatTime } from "../../domain/local-time.ts";
+import { formatPaisa } from "../../domain/money.ts";
+import { rowsText } from "../output/rows.ts";
+import type { Batch, Context, Operation } from "./context.ts";
+import type { Named } from "./flag.ts";
+
+/** One thing that can be named: what names it, and how a person sees it. */
+export interface Candidate {
+  text: string;
+  shown: string;
+  /** In more spellings, for a search. */
+  alsoFoundBy?: string;
+}
+
+/** How far back a search goes; an older one is named by its id. */
+const newest = 2000;
+
+/** What this machine knows of a kind, the newest first. */
+export async function candidatesOf(
+  kind: Exclude<Named, "file">,
+  context: Pick<Context, "ledger" | "methods" | "profiles">,
+): Promise<Candidate[]> {
+  if (kind === "method") return methodCandidates(await context.methods());
+  if (kind === "profile") {
+    const { profiles, current } = await context.profiles.read();
+    return Object.entries(profiles).map(([name, { environment }]) => ({
+      text: name,
+      shown: `${name}  ${environment}${name === current ? ", in use" : ""}`,
+    }));
+  }
+  const ledger = await context.ledger();
+  if (kind === "batch") return (await ledger.batches.list(newest)).map(batchCandidate);
+  if (kind === "operation") return (await ledger.recent(newest)).map(operationCandidate);
+  return (await ledger.list(kind, { limit: newest })).flatMap((one) =>
+    one.remoteId ? [{ ...operationCandidate(one), text: one.remoteId }] : [],
+  );
+}
+
+/** Those that hold every word that was typed, in any order and case. */
+export function fitting(typed: string, candidates: Candidate[]): Candidate[] {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  return candidates.filter(({ text, shown, alsoFoundBy = "" }) => {
+    const all = `${text} ${shown} ${alsoFoundBy}`.toLowerCase();
+    return words.every((word) => all.includes(word));
+  });
+}
+
+/** By its code, which people read; by its id where the code could mean another method too. */
+function methodCandidates(methods: PaymentMethod[]): Candidate[] {
+  const names = methods.flatMap((one) => [
+    ...new Set([one.codeName, one.providerName, one.id].map((name) => name.toLowerCase())),
+  ]);
+  return methods.map(({ id, codeName, providerName }) => ({
+    text: names.filter((name) => name === codeName.toLowerCase()).length === 1 ? codeName : id,
+    shown: `${providerName}  ${codeName}  ${id}`,
+  }));
+}
+
+function batchCandidate({ id, name, createdAt, plan }: Batch): Candidate {
+  const total = plan
+    ? `${formatPaisa(plan.totalPaisa)}, ${rowsText(plan.rowCount)}`
+    : "not planned";
+  return { text: id, shown: `${id}  ${name}  ${total}  ${formatTime(createdAt)}` };
+}
+
+/** What a person remembers of an operation, beside its amount. */
+const aboutOf: Partial<Record<Operation["kind"], string>> = {
+  payment: "description",
+  payout: "recipientNumber",
+  refund: "accountNumber",
+};
+
+function operationCandidate(operation: Operation): Candidate {
+  const { id, remoteId, reference, kind, amountPaisa, asked, createdAt } = operation;
+  const who = aboutOf[kind];
+  const about = who === undefined ? operation.target : asked[who];
+  const shown = [
+    remoteId ?? id,
+    amountPaisa === null ? kind : formatPaisa(amountPaisa),
+    typeof about === "string" ? about : "",
+    operation.status ?? operation.state,
+    formatTime(createdAt),
+  ];
+  return {
+    text: id,
+    shown: shown.filter(Boolean).join("  "),
+    alsoFoundBy: [
+      ...[id, reference ?? "", kind, createdAt, asked.recipientName ?? ""],
+      ...[asked.description ?? "", amountPaisa === null ? "" : amountText(amountPaisa)],
+    ].join(" "),
+  };
+}

@@ -1,0 +1,67 @@
+import { createReadStream } from "node:fs";
+import { readApiKey } from "../../domain/api-keys.ts";
+import { errorCode } from "../../domain/error-code.ts";
+import { Failure, usage } from "../../domain/failure.ts";
+import type { Host } from "../../platform/host.ts";
+
+const mostBytes = 1024 * 1024;
+
+/** Reads a small text from a file, or from standard input where the name is `-`. */
+export async function readSmallText(
+  name: string,
+  flag: string,
+  { stdin }: Pick<Host, "stdin">,
+): Promise<string> {
+  const isInput = name === "-";
+  const label = isInput || flag === name ? flag : `${flag}: ${shownName(name)}`;
+  return decoded(isInput ? await readAll(stdin, label) : await readFile(name, label), label);
+}
+
+/** A file, or a pipe such as the shell's `<(…)`: read bit by bit, so that neither hangs the process. */
+async function readFile(name: string, label: string): Promise<Uint8Array> {
+  try {
+    return await readAll(createReadStream(name), label);
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const code = errorCode(error) ?? "unknown";
+    const reason = Object.hasOwn(reasons, code) ? `${reasons[code]} (${code})` : code;
+    throw usage([`${label} cannot be read: ${reason}.`]);
+  }
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: "file not found",
+  ENOTDIR: "file not found",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EISDIR: "it is a directory",
+};
+
+/** The name of a file, unless it looks like the secret itself, typed in place of the file. */
+function shownName(name: string): string {
+  const isSecret = readApiKey(name).ok || /^[A-Za-z0-9+=_-]{20,}$/.test(name);
+  return isSecret ? "the file (its name looks like a secret)" : name;
+}
+
+async function readAll(
+  stream: AsyncIterable<string | Uint8Array>,
+  label: string,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.byteLength;
+    if (size > mostBytes) throw usage([`${label}: this holds more than 1 MiB.`]);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decoded(bytes: Uint8Array, label: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw usage([`${label}: this is not UTF-8 text.`]);
+  }
+}

@@ -1,0 +1,54 @@
+import type { Environment } from "../../domain/api-keys.ts";
+
+export const colorModes = ["auto", "always", "never"] as const;
+export type ColorMode = (typeof colorModes)[number];
+
+/** What decides about colour; chalk's own guess is not asked (it does not know NO_COLOR). */
+export interface ColorQuestion {
+  mode: ColorMode | undefined;
+  env: Record<string, string | undefined>;
+  isTerminal: boolean;
+}
+
+/** Decided once: the flag, then NO_COLOR, FORCE_COLOR, TERM=dumb, then whether it is a terminal. */
+export function wantsColor({ mode, env, isTerminal }: ColorQuestion): boolean {
+  if (mode === "always" || mode === "never") return mode === "always";
+  if (env.NO_COLOR !== undefined) return false;
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== "0" && env.FORCE_COLOR !== "false";
+  return isTerminal && env.TERM !== "dumb";
+}
+
+/** The few ways in which a text stands out. */
+export type Style = Record<
+  "bold" | "dim" | "red" | "green" | "yellow" | "white" | "black" | "bgRed" | "bgGreen",
+  (text: string) => string
+>;
+
+/** Without colour nothing needs to be loaded. */
+export async function loadStyle(color: boolean): Promise<Style> {
+  if (!color) return plain;
+  const { Chalk } = await import("chalk");
+  return new Chalk({ level: 1 });
+}
+
+/** The environment as it stands at the head of a line: real money is seen before it is read. */
+export function badge(environment: Environment, style: Style): string {
+  const word = environment.toUpperCase();
+  if (style === plain) return word;
+  return environment === "production"
+    ? style.bgRed(style.white(` ${word} `))
+    : style.bgGreen(style.black(` ${word} `));
+}
+
+const same = (text: string): string => text;
+const plain: Style = {
+  bold: same,
+  dim: same,
+  red: same,
+  green: same,
+  yellow: same,
+  white: same,
+  black: same,
+  bgRed: same,
+  bgGreen: same,
+};

@@ -1,0 +1,38 @@
+import { unsafeCharacters } from "../../domain/unsafe-characters.ts";
+
+/** Most texts: they need not wait the millisecond that V8 takes to learn the classes above. */
+const harmless = /^[\x20-\x7e]*$/;
+
+/** A text that came from outside, safe on a terminal and on one line. */
+export function clean(text: string): string {
+  if (harmless.test(text)) return text;
+  const parts = text.split(/[\r\n\t]+/);
+  const last = parts.length - 1;
+  // One join: a line that grows part by part would be copied for each of them.
+  const trimmed = parts
+    .map((part, index) => (index === 0 ? part : part.trimStart()))
+    .map((part, index) => (index === last ? part : part.trimEnd()))
+    .filter((part, index) => part !== "" || index === 0 || index === last);
+  return trimmed.join(" ").replace(unsafeCharacters, "");
+}
+
+/** The same for a text of several lines. */
+export function cleanLines(text: string): string {
+  return text.split(/\r?\n/).map(clean).join("\n");
+}
+
+/** JSON whose strings hold no character that a terminal would act on; nothing is lost. */
+export function safeJson(value: unknown, indent?: number): string {
+  const json = JSON.stringify(value, undefined, indent) ?? "null";
+  if (/^[\x20-\x7e\n]*$/.test(json)) return json;
+  return json.replace(unsafeCharacters, (character) =>
+    character === "\n" ? "\n" : escaped(character),
+  );
+}
+
+function escaped(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => {
+    const code = character.charCodeAt(index).toString(16).padStart(4, "0");
+    return `\\u${code}`;
+  }).join("");
+}

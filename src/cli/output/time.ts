@@ -1,0 +1,62 @@
+import { accepted, type Reading, rejected } from "../../domain/reading.ts";
+
+const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** Reads `500ms`, `30s`, `10m`, `2h` as milliseconds. */
+export function readDuration(text: string): Reading<number> {
+  const [, digits, unit] = /^([0-9]{1,9})(ms|s|m|h)$/.exec(text) ?? [];
+  const unitMs = Object.entries(unitsMs).find(([name]) => name === unit)?.[1];
+  if (digits === undefined || unitMs === undefined) {
+    return rejected("This is not a duration. Write it as 500ms, 30s, 10m or 2h.");
+  }
+  const ms = Number(digits) * unitMs;
+  if (ms === 0) return rejected("This is no time at all; it must be above zero.");
+  // A timer of Node's counts in 32 bits: anything longer would fire at once.
+  return ms <= 2 ** 31 - 1 ? accepted(ms) : rejected("This duration is too long; at most 596h.");
+}
+
+/** A moment that may depend on now; gives milliseconds since 1970. */
+export type Moment = (nowMs: number) => number;
+
+/** Reads an ISO 8601 time or date, `today`, `yesterday`, or `2h ago`; dates begin in the local zone. */
+export function readMoment(text: string): Reading<Moment> {
+  if (text === "today" || text === "yesterday") {
+    const days = text === "today" ? 0 : 1;
+    return accepted((nowMs) => {
+      const midnight = new Date(nowMs);
+      midnight.setHours(-24 * days, 0, 0, 0);
+      return midnight.getTime();
+    });
+  }
+  const [, amount, unit] = /^([0-9]{1,6}) ?(m|h|d)(?:in|our|ay)?s? ago$/.exec(text) ?? [];
+  if (amount !== undefined) {
+    const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? "m"] ?? 0;
+    return accepted((nowMs) => nowMs - Number(amount) * unitMs);
+  }
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const ms = Date.parse(isDate ? `${text}T00:00` : text);
+  const isIso = isDate || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text);
+  return isIso && isDay(text.slice(0, 10)) && !Number.isNaN(ms)
+    ? accepted(() => ms)
+    : rejected("This is not a time. Write it as 2026-11-20, 2026-11-20T10:30, today, or 2h ago.");
+}
+
+/** Date.parse takes 30 February for 2 March. */
+function isDay(date: string): boolean {
+  const ms = Date.parse(date);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
+}
+
+/** `3 min ago`, seen from now; undefined of what is a month away, still to come, or no time. */
+export function agoText(iso: string, nowMs: number): string | undefined {
+  const seconds = Math.floor((nowMs - Date.parse(iso)) / 1000);
+  // Two clocks are never quite the same.
+  if (Number.isNaN(seconds) || seconds < -60) return undefined;
+  const [minutes, hours, days] = [seconds / 60, seconds / 3600, seconds / 86_400].map(Math.floor);
+  if (seconds < 5) return "just now";
+  if (!minutes) return `${seconds} s ago`;
+  if (!hours) return `${minutes} min ago`;
+  if (!days) return `${hours} h ago`;
+  if (days > 30) return undefined;
+  return days === 1 ? "1 day ago" : `${days} days ago`;
+}

@@ -1,0 +1,153 @@
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { ulid } from "ulid";
+import { errorCode } from "../../domain/error-code.ts";
+import { Failure } from "../../domain/failure.ts";
+import { headPath } from "../../ledger/head.ts";
+import { ledgerFileState, lossOf } from "../../ledger/health.ts";
+import type { Acceptance } from "../../ledger/sqlite/recorded.ts";
+import type { Host } from "../../platform/host.ts";
+import { makeFolder } from "../../platform/make-directory.ts";
+import type { Database } from "../../platform/sqlite/database.ts";
+import { makePrivateFile } from "../../platform/sqlite/private-file.ts";
+
+/** The one file of all accounts, in a directory that only you can read. */
+export function ledgerFile({ folders }: Host): string {
+  try {
+    makeFolder(folders.data, 0o700);
+    if ((statSync(folders.data).mode & 0o077) !== 0 && isWritable(folders.data))
+      chmodSync(folders.data, 0o700);
+  } catch (cause) {
+    throw new Failure("internal", `The folder ${folders.data} cannot be made; nothing was sent.`, {
+      hint: "Check its permissions, or set LENDEN_DATA_DIR to a folder of your own.",
+      cause,
+    });
+  }
+  return join(folders.data, "ledger.db");
+}
+
+/** In a directory that cannot be written, the ledger is only read. */
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Creates the ledger at its first use.
+ *
+ * @throws Failure `internal` if it is empty, or missing although it was used before
+ */
+export async function requireLedger(path: string, { folders }: Host): Promise<void> {
+  const state = ledgerFileState(path, headPath(folders.config, path));
+  const loss = lossOf(state, path);
+  if (loss) throw loss;
+  if (state.kind === "new") await createLedger(path);
+}
+
+/**
+ * For what leaves a trace of use: creates the ledger first, so that a trace alone means a lost one.
+ * False if there is none, whatever the reason.
+ */
+export async function hasLedger(host: Host): Promise<boolean> {
+  try {
+    await requireLedger(ledgerFile(host), host);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An open ledger with its tables, and with the acceptance of it, if one is given. */
+export async function newLedger(
+  path: string,
+  acceptance: Acceptance | undefined,
+): Promise<Database> {
+  const { openDatabase } = await import("../../platform/sqlite/open.ts");
+  const { migrate } = await import("../../ledger/sqlite/schema.ts");
+  const { recordAcceptance } = await import("../../ledger/sqlite/recorded.ts");
+  const database = await openDatabase(path);
+  try {
+    database.transaction(() => {
+      migrate(database);
+      if (acceptance) recordAcceptance(database, acceptance);
+    });
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Creates the ledger under another name and gives it its own once it is whole: a kill leaves no
+ * ledger, or a whole one, and never an empty file. Of several processes, one creates it.
+ */
+export async function createLedger(path: string, acceptance?: Acceptance): Promise<void> {
+  const draft = `${path}.${ulid()}.new`;
+  // No connection may be open to the draft: SQLite would share its log with that of the ledger.
+  let database: Database | undefined;
+  try {
+    database = await newLedger(":memory:", acceptance);
+    makePrivateFile(draft);
+    database.prepare("VACUUM INTO ?").run(draft);
+    sync(draft, "r+");
+    publish(draft, path);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // The user knows the ledger by its own name.
+    const message = error.message.replaceAll(draft, path).replaceAll(":memory:", path);
+    throw new Failure(error.kind, message, error.details);
+  } finally {
+    database?.close();
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Never replaces a ledger: another process may have created it and sent something since. */
+export function publish(draft: string, path: string): void {
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") return;
+    // A file system without hard links.
+    if (!lstatSync(path, { throwIfNoEntry: false })) renameSync(draft, path);
+  }
+  try {
+    sync(dirname(path), "r");
+  } catch {
+    // Windows and some file systems cannot sync a directory.
+  }
+}
+
+export function sync(path: string, flags: "r" | "r+"): void {
+  const file = openSync(path, flags);
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** SQLite would write what a lost ledger's log contains into the new one. */
+export function setAside(path: string): void {
+  const id = ulid();
+  for (const end of ["-wal", "-shm", "-journal"])
+    if (existsSync(path + end)) renameSync(path + end, `${path}.${id}.lost${end}`);
+}

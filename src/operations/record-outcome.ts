@@ -1,0 +1,134 @@
+import { Failure, type FailureKind, whatHappened } from "../domain/failure.ts";
+import { formatTime } from "../domain/local-time.ts";
+import type { State } from "../domain/state.ts";
+import type { OutcomeAnswer } from "../ledger/change.ts";
+import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
+import { idTaken } from "./compare.ts";
+import type { World } from "./deps.ts";
+
+/** What the service confirmed. */
+export interface Confirmed<Result> {
+  result: Result;
+  /** The service's id of what was made; a move makes nothing. */
+  remoteId?: string;
+  status: string;
+  /** Of a payment: the page where the customer pays. */
+  paymentUrl?: string | undefined;
+  /** What else is to be known of it. */
+  note?: string | undefined;
+}
+
+/**
+ * Does the work of an intent, and writes down how it ended. The kind of a failure decides the state; an
+ * exception that is no Failure is a fault of lenden's own, and leaves doubt.
+ */
+export async function recorded<Result>(
+  operation: Operation,
+  world: World,
+  work: () => Promise<Confirmed<Result>>,
+): Promise<Result> {
+  let done: Confirmed<Result>;
+  try {
+    done = await work();
+  } catch (error) {
+    const failure = error instanceof Failure ? error : faultOfOurs(operation, error);
+    const outcome = outcomeOf(failure);
+    const { untried, neverLeft } = failure.details;
+    const tried = untried ? {} : { sent: outcome.state !== "NOT_SENT" && !neverLeft };
+    await write(operation, { ...outcome, ...tried }, world);
+    throw failure;
+  }
+  const { result, remoteId, status, paymentUrl, note } = done;
+  const said = {
+    ...(note === undefined ? {} : { message: note }),
+    ...(paymentUrl === undefined ? {} : { paymentUrl }),
+  };
+  const outcome: Outcome = { state: "CONFIRMED", remoteId, status, sent: true, ...said };
+  const answer = await write(operation, outcome, world);
+  if (answer.kind === "id-taken") throw idTaken(operation, remoteId ?? "", answer.by);
+  return result;
+}
+
+/** What the ledger keeps of a failure: of a conflict also what differs. */
+export function outcomeOf(failure: Failure): Outcome {
+  const { kind, details } = failure;
+  const message = whatHappened(failure);
+  return { state: endStates[kind], code: kind, message, ...details.evidence };
+}
+
+/** A kind that is no outcome of sending leaves doubt. */
+const endStates: Record<FailureKind, State> = {
+  conflict: "CONFLICT",
+  refused: "REFUSED",
+  access: "REFUSED",
+  "not-found": "REFUSED",
+  unreachable: "NOT_SENT",
+  interrupted: "NOT_SENT",
+  usage: "NOT_SENT",
+  locked: "NOT_SENT",
+  uncertain: "UNCERTAIN",
+  internal: "UNCERTAIN",
+  mixed: "UNCERTAIN",
+  pending: "UNCERTAIN",
+  cancelled: "UNCERTAIN",
+  unverified: "UNCERTAIN",
+};
+
+/** P21: an outcome that cannot be written down is told, and the intent stays for the next run. */
+async function write(operation: Operation, outcome: Outcome, world: World): Promise<OutcomeAnswer> {
+  try {
+    const ledger = await world.ledger();
+    const answer = await ledger.record({ operation: operation.number, outcome, release: true });
+    if (answer.kind !== "moved") return answer;
+    throw new Error("another process took the operation over");
+  } catch (cause) {
+    const name = operation.reference ?? operation.id;
+    const id = outcome.remoteId ? `, ${outcome.remoteId}` : "";
+    const { says, hint } = whyNotWritten(cause);
+    throw new Failure(
+      "uncertain",
+      `The ledger could not be written at the end of ${name} (${outcome.state}${id})${says}`,
+      {
+        hint,
+        operation: name,
+        unrecorded: outcome.state,
+        cause,
+      },
+    );
+  }
+}
+
+/** What the ledger says itself, as of a lock that is gone; everything else is the disk's. */
+function whyNotWritten(cause: unknown): { says: string; hint: string } {
+  if (cause instanceof Failure && cause.details.hint !== undefined)
+    return { says: `: ${cause.message}`, hint: cause.details.hint };
+  return {
+    says: ".",
+    hint: "Its intent is safe in the ledger. Make room on the disk, then run 'lenden ledger resolve'.",
+  };
+}
+
+function faultOfOurs(operation: Operation, cause: unknown): Failure {
+  const name = operation.reference ?? operation.id;
+  return new Failure(
+    "uncertain",
+    `Something went wrong inside lenden while ${name} was under way.`,
+    {
+      hint: "Run 'lenden ledger resolve', and report it with LENDEN_DEBUG=1.",
+      operation: name,
+      cause,
+    },
+  );
+}
+
+/** P4: another process works on it; however old its lock is, it is not taken away. */
+export function held(name: string, by: Holder): Failure {
+  return new Failure(
+    "locked",
+    `${name} is being worked on by process ${by.pid} on ${by.machine}, since ${formatTime(by.since)}.`,
+    {
+      hint: "Nothing was sent. Wait for that process, or stop it.",
+      operation: name,
+    },
+  );
+}

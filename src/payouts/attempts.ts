@@ -1,0 +1,162 @@
+import type { Data } from "../api/contract/endpoint.ts";
+import type { ServiceContract } from "../api/contract/index.ts";
+import type { Answer } from "../api/response.ts";
+import { Failure } from "../domain/failure.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { clockTrouble } from "../operations/clock.ts";
+import type { World } from "../operations/deps.ts";
+import { attempted, describe, evidenceOf, unsent } from "../operations/outcome.ts";
+import {
+  provesNothingDone,
+  refusalHints,
+  refusedToMake,
+  rejectedLater,
+} from "../operations/rejection.ts";
+import { isGarbled, pauseBeforeResending } from "../operations/resend.ts";
+import { checkStop } from "../operations/stop.ts";
+import { type PayoutOrder, payoutBody, uncertain } from "./order.ts";
+import { assertRemembered } from "./unknown.ts";
+
+export interface CreatedPayout {
+  created: Data<ServiceContract["createPayout"]>;
+  /** When the first request that may have made it went out: a row of a batch may have waited before. */
+  firstMs: number;
+  /** True if a response named another reference: then the record itself must be compared (P15b). */
+  wasMixedUp: boolean;
+}
+
+interface Attempts {
+  operation: Operation;
+  /** Why it may already have happened. */
+  doubt: string | undefined;
+}
+
+/**
+ * Sends a payout until an answer decides it, or there is no further attempt. Once one attempt is in
+ * doubt, only an answer with the payout ends the doubt.
+ */
+export async function createPayout(
+  order: PayoutOrder,
+  { operation, doubt: before }: Attempts,
+  world: World,
+): Promise<CreatedPayout> {
+  let doubt = before;
+  let garbled = 0;
+  let firstMs: number | undefined;
+  let wasMixedUp = false;
+  for (let attempt = 1; ; attempt += 1) {
+    // The claim looked at that a moment ago; what waited since then has to look again.
+    if (attempt > 1 || before !== undefined) (await world.ledger()).assertStillOurs();
+    if (doubt === undefined) checkStop(world);
+    else {
+      assertRemembered(operation, world);
+      if (world.isStopping())
+        throw uncertain(order, `no trustworthy answer (${doubt})`, { untried: true });
+    }
+    const received = await attempted(() => world.client.createPayout(payoutBody(order))).catch(
+      (error) => rethrow(error, order, doubt),
+    );
+    const answer = ofReference(order.reference, received);
+    if (answer.kind !== "unsent") firstMs ??= answer.times.begunMs ?? world.now();
+    if (answer.kind === "data")
+      return { created: answer.data, firstMs: firstMs ?? world.now(), wasMixedUp };
+    if (answer.kind === "unclear") doubt = describe(answer);
+    if (answer.kind === "unclear" && answer.why === "another record") wasMixedUp = true;
+    if (answer.kind === "refused" && !provesNothingDone("payout", answer))
+      doubt ??= describe(answer);
+    if (isGarbled(answer)) garbled += 1;
+    const trouble = clockTrouble(world.clockAheadMs() ?? 0);
+    if (doubt !== undefined && trouble && !isRejection(answer))
+      throw uncertain(order, `${doubt}. ${trouble}`);
+    const pauseMs = pauseBeforeResending(answer, { attempt, garbled, random: world.random() });
+    const outOfTime = pauseMs !== undefined && world.now() + pauseMs >= world.deadlineMs;
+    if (pauseMs === undefined || outOfTime || world.isStopping())
+      throw lastFailure(order, answer, doubt, world);
+    await noteAttempt(operation, answer, doubt, world);
+    world.notice(
+      `Attempt ${attempt}: ${(doubt ?? "no connection").replace(/\.$/, "")}. The same reference goes out again in ${Math.ceil(pauseMs / 1000)} s.`,
+    );
+    await world.sleep(pauseMs);
+    if (world.now() >= world.deadlineMs) throw lastFailure(order, answer, doubt, world);
+  }
+}
+
+/**
+ * P15b: a response that names another reference is not about this payout. The payout may have been
+ * created all the same, so the outcome is unknown.
+ */
+function ofReference(
+  reference: string,
+  answer: Answer<CreatedPayout["created"]>,
+): Answer<CreatedPayout["created"]> {
+  if (answer.kind !== "data" || answer.data.merchantRef === reference) return answer;
+  const { status, data, times } = answer;
+  const complaint = { message: `the response is for reference ${data.merchantRef}` };
+  const text = JSON.stringify(data);
+  return { kind: "unclear", why: "another record", status, text, complaint, times };
+}
+
+/** That this attempt never left (there is no secret, say) proves nothing about the ones before it. */
+function rethrow(error: unknown, order: PayoutOrder, doubt: string | undefined): never {
+  if (doubt === undefined || !(error instanceof Failure)) throw error;
+  const why = `${doubt}, and now it could not be sent: ${error.message}`;
+  throw uncertain(order, why, { neverLeft: true });
+}
+
+/** I4: a ledger that fails here stops the sending; nothing catches that. */
+async function noteAttempt(
+  operation: Operation,
+  answer: Answer,
+  doubt: string | undefined,
+  world: World,
+): Promise<void> {
+  const state = doubt === undefined ? "INTENT" : "UNCERTAIN";
+  const ledger = await world.ledger();
+  const outcome = {
+    state,
+    sent: answer.kind !== "unsent",
+    ...(doubt ? { message: doubt } : {}),
+    ...evidenceOf(answer),
+  } as const;
+  const recorded = await ledger.record({ operation: operation.number, outcome, release: false });
+  if (recorded.kind === "moved") throw new Error("another process took the operation over");
+}
+
+/** The failure of a payout for which there is no further attempt. */
+function lastFailure(
+  order: PayoutOrder,
+  answer: Exclude<Answer, { kind: "data" }>,
+  doubt: string | undefined,
+  world: World,
+): Failure {
+  if (doubt !== undefined && isRejection(answer) && doubt !== describe(answer)) {
+    const { reference } = order;
+    const clockAheadMs = world.clockAheadMs();
+    return rejectedLater(answer, { reference, earlier: doubt, clockAheadMs });
+  }
+  if (doubt !== undefined)
+    return uncertain(order, `no trustworthy answer (${doubt})`, {
+      evidence: evidenceOf(answer),
+      neverLeft: answer.kind === "unsent",
+      ...(answer.kind === "refused" && answer.why === "access" ? noAccess(order, answer) : {}),
+    });
+  if (answer.kind === "unsent") return unsent(answer);
+  if (answer.kind === "refused")
+    return refusedToMake(answer, order.reference, world.clockAheadMs());
+  return uncertain(order, describe(answer), { evidence: evidenceOf(answer) });
+}
+
+/** True for the API's own rejection (P17), and for 401 and 403 in any shape (P18). */
+function isRejection(answer: Answer): answer is Extract<Answer, { kind: "refused" }> {
+  return (
+    answer.kind === "refused" && (answer.why === "access" || provesNothingDone("payout", answer))
+  );
+}
+
+/** P18: no further attempt tells more before access is granted, and a batch stops. */
+function noAccess({ reference }: PayoutOrder, { status }: { status: number }) {
+  return {
+    status,
+    hint: `${refusalHints.access} Then run the same command again with --ref ${reference}.`,
+  };
+}

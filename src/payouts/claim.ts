@@ -1,0 +1,208 @@
+import { Failure } from "../domain/failure.ts";
+import { formatTime } from "../domain/local-time.ts";
+import { formatAmount } from "../domain/money.ts";
+import { isGeneratedReference, newReference } from "../domain/reference.ts";
+import { isUnresolved, isUnsettled, isUsedUp } from "../domain/state.ts";
+import type { ClaimAnswer } from "../ledger/change.ts";
+import type { PlannedRow } from "../ledger/decide.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Operation, ReferencedIntent } from "../ledger/operation.ts";
+import type { World } from "../operations/deps.ts";
+import { held } from "../operations/record-outcome.ts";
+import type { Repeat } from "../refunds/refundable.ts";
+import { type PayoutOrder, payoutBody } from "./order.ts";
+
+/** A payout that this run may send, or that the ledger knows to be finished. */
+export interface ClaimedPayout {
+  kind: "new" | "resumed" | "finished";
+  operation: Operation;
+}
+
+/**
+ * Claims the reference for this payout. The check for duplicates is part of the claim, so that two processes
+ * cannot both pass it.
+ *
+ * @returns the claim, and an earlier payout of the same amount to the same recipient that is worth a warning
+ * @throws Failure as `checkClaim` does
+ */
+export async function claimReference(order: PayoutOrder, how: Repeat, world: World) {
+  const ledger = await world.ledger();
+  const answer = await ledger.claim(claimRequest(order, how));
+  const earlier = "earlier" in answer ? answer.earlier : undefined;
+  return { claim: await checkClaim(order, answer, ledger), earlier };
+}
+
+/**
+ * The earlier payout that this one may repeat, before anything is recorded.
+ *
+ * @throws Failure as `claimReference` does if it would be rejected as a duplicate
+ */
+export async function earlierPayout(
+  order: PayoutOrder,
+  how: Repeat,
+  ledger: Pick<Ledger, "preview" | "account">,
+): Promise<Operation | undefined> {
+  const decision = await ledger.preview(claimRequest(order, how));
+  if (decision.kind === "duplicate")
+    throw duplicatePayout(decision.earlier, await ledger.account());
+  if (decision.kind === "planned") throw duplicateOfRow(decision.row, order.reference);
+  return "earlier" in decision ? decision.earlier : undefined;
+}
+
+function claimRequest(order: PayoutOrder, { again }: Repeat) {
+  const onDuplicate = isGeneratedReference(order.reference) ? "reject" : "reject-if-unknown";
+  return { intent: payoutIntent(order), onDuplicate: again ? "send" : onDuplicate } as const;
+}
+
+/**
+ * What the ledger records of a payout.
+ *
+ * @param batch the number of the batch that it is a row of
+ */
+export function payoutIntent(order: PayoutOrder, batch: bigint | null = null): ReferencedIntent {
+  const { amountPaisa, reference, methodName = null } = order;
+  const asked = payoutBody(order);
+  return { kind: "payout", reference, amountPaisa, target: null, asked, methodName, batch };
+}
+
+/**
+ * Lets through a payout that may be sent, or that is finished.
+ *
+ * @param account gives the name of the account of this run
+ * @throws Failure `conflict` if the reference belongs to another payout; `locked` if another process works on
+ * it; `refused` if it repeats an earlier payout; `uncertain` if another API key sent it
+ */
+export async function checkClaim(
+  order: PayoutOrder,
+  claim: ClaimAnswer,
+  ledger: Pick<Ledger, "account">,
+): Promise<ClaimedPayout> {
+  switch (claim.kind) {
+    case "new":
+    case "resumed":
+    case "finished":
+      if (claim.operation.reference !== order.reference)
+        throw new Error("a claim of another payout");
+      return claim;
+    case "different":
+      throw otherPayout(order, claim.operation);
+    case "locked":
+      throw held(`Reference ${order.reference}`, claim.holder);
+    case "other-key":
+      throw sentWithOtherKey(claim.operation);
+    case "duplicate":
+      throw duplicatePayout(claim.earlier, await ledger.account());
+    case "planned":
+      throw duplicateOfRow(claim.row, order.reference);
+    case "over-limit":
+      throw new Error("a payout has no limit");
+  }
+}
+
+/** P25b: whether references are unique for a key or for a merchant is not shown (service.md). */
+export function sentWithOtherKey({ id, reference, createdAt }: Operation): Failure {
+  return new Failure(
+    "uncertain",
+    `Outcome unknown for payout ${reference}: another API key of this account sent it on ${formatTime(createdAt)}. Nothing was sent now.`,
+    {
+      hint: `Use the API key that sent it, or check the dashboard and run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`,
+      operation: reference ?? id,
+      untried: true,
+    },
+  );
+}
+
+/** P6: says what differs between this payout and the one that the ledger has. */
+function otherPayout(order: PayoutOrder, operation: Operation): Failure {
+  const { asked, reference } = operation;
+  const ours: Record<string, unknown> = payoutBody(order);
+  const names = { amount: "amount", recipientNumber: "recipient", paymentMethodId: "method" };
+  const problems = Object.entries(names)
+    .filter(([key]) => asked[key] !== ours[key])
+    .map(
+      ([key, name]) => `${name}: asked ${shown(ours[key])}, the ledger has ${shown(asked[key])}`,
+    );
+  return new Failure("conflict", `Reference ${reference} already belongs to a different payout.`, {
+    problems,
+    hint: `Nothing was sent. ${hintForOther(operation)}`,
+    operation: order.reference,
+  });
+}
+
+/**
+ * The reference may have been typed again for the same payout, with a correction. A new reference would
+ * pay that twice, so none is named while the payout in the ledger may have been made.
+ */
+function hintForOther(operation: Operation): string {
+  const { reference } = operation;
+  const inspect = `To inspect it, run 'lenden ledger show ${reference}'.`;
+  if (isUsedUp(operation)) {
+    const next = newReference(reference ?? "");
+    return `${inspect} If this corrects the same payout, use --ref ${next}, but first make sure 'lenden ledger show ${next}' does not show it as paid.`;
+  }
+  if (isUnresolved(operation))
+    return `${inspect} It may have been paid: run 'lenden ledger resolve ${reference}' first.`;
+  return `${inspect} For a new payout, use a new --ref.`;
+}
+
+/** The amount is the one number among them. */
+function shown(value: unknown): string {
+  return typeof value === "number" ? formatAmount(value) : String(value);
+}
+
+/** Describes an earlier payout of the same amount to the same recipient, for an error or a warning. */
+export function describeEarlier({ reference, id, state, createdAt }: Operation): string {
+  const name = reference ?? id;
+  const sent = `the same amount to this recipient was sent as ${name} on ${formatTime(createdAt)}`;
+  if (state === "CONFIRMED") return `${sent} and accepted`;
+  return state === "CONFLICT" ? `${sent} and is in conflict` : `${sent}, outcome unknown`;
+}
+
+/** The warning about an earlier payout, if the payout is sent because it has a reference of its own. */
+export function possibleDuplicate(earlier: Operation): [message: string, reason: string] {
+  return [`Possible duplicate: ${describeEarlier(earlier)}.`, "payout.possible-duplicate"];
+}
+
+/** @param account the name of the account of this run */
+function duplicatePayout(earlier: Operation, account: string): Failure {
+  const { reference, id } = earlier;
+  const name = reference ?? id;
+  const isOwn = earlier.account === account;
+  const inspect = isUnsettled(earlier)
+    ? `To find out, run ${isOwn ? `the same command with --ref ${name}` : `'lenden ledger resolve ${id}'`}.`
+    : `To inspect it, run 'lenden ledger show ${isOwn ? name : id}'.`;
+  return new Failure(
+    "refused",
+    `Duplicate payout: ${describeEarlier(earlier)}. Nothing was sent.`,
+    {
+      // A payout whose outcome is open may have been paid: no hint leads to a second one.
+      hint: isUnresolved(earlier) ? inspect : `${inspect} To send a second payout, add --again.`,
+      operation: name,
+    },
+  );
+}
+
+/** @param own the reference of the payout that is to be sent */
+function duplicateOfRow({ batch, reference }: PlannedRow, own: string): Failure {
+  if (own === reference) return referenceOfRow(batch, reference);
+  return new Failure(
+    "refused",
+    `Duplicate payout: batch ${batch} is still to send the same amount to this recipient (${reference}). Nothing was sent.`,
+    {
+      hint: `To inspect it, run 'lenden payout batch status ${batch}'. To send a second payout, add --again.`,
+      operation: reference,
+    },
+  );
+}
+
+/** The batch would find the payout, or another one under its reference. */
+function referenceOfRow(batch: string, reference: string): Failure {
+  return new Failure(
+    "refused",
+    `Reference ${reference} belongs to batch ${batch}, which is still to send it. Nothing was sent.`,
+    {
+      hint: `Use another --ref. To inspect the batch, run 'lenden payout batch status ${batch}'; to give up its rows that were not sent, run 'lenden payout batch cancel ${batch}'.`,
+      operation: reference,
+    },
+  );
+}

@@ -1,0 +1,104 @@
+import type { Data } from "../api/contract/endpoint.ts";
+import type { ServiceContract } from "../api/contract/index.ts";
+import type { Answer } from "../api/response.ts";
+import { Failure } from "../domain/failure.ts";
+import { newReference } from "../domain/reference.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { conflictHint } from "../operations/compare.ts";
+import type { World } from "../operations/deps.ts";
+import { describe, unread } from "../operations/outcome.ts";
+import { outcomeOf } from "../operations/record-outcome.ts";
+import { compare, type PayoutOrder, uncertain } from "./order.ts";
+
+type Unseen = Exclude<Answer, { kind: "data" }>;
+export type Retrieved = Data<ServiceContract["retrievePayout"]>;
+
+/** How often a record is retrieved while the responses are for another reference, and the first pause. */
+const readings = { most: 3, firstPauseMs: 500 };
+
+/**
+ * Retrieves the payout and compares all of it: an old payout of the same reference may have gone
+ * to somebody else, and the answer to its creation does not say so.
+ *
+ * @throws Failure `conflict` if it is another payout; `uncertain` if it cannot be compared, or if every
+ * response was for another reference (P15b)
+ */
+export async function retrievePayout(
+  order: PayoutOrder,
+  payoutId: string,
+  world: World,
+  unseen: (answer: Unseen) => Failure = (answer) =>
+    uncertain(
+      order,
+      `the service has it as ${payoutId}, but it could not be retrieved to compare the recipient (${describe(answer)})`,
+    ),
+): Promise<Retrieved> {
+  for (let reading = 1; ; reading += 1) {
+    const answer = await world.client.retrievePayout({ payoutId });
+    if (answer.kind !== "data") throw unseen(answer);
+    const { data } = answer;
+    const pauseMs = readings.firstPauseMs * 2 ** (reading - 1);
+    const isOver = world.now() + pauseMs >= world.deadlineMs || world.isStopping();
+    if (data.merchantRef === order.reference || reading >= readings.most || isOver) {
+      compare("record", order, {
+        payoutId: data.payoutId,
+        amount: data.amount,
+        reference: data.merchantRef,
+        recipient: data.recipientNumber,
+      });
+      return data;
+    }
+    await world.sleep(pauseMs);
+  }
+}
+
+/**
+ * The failure of a look at a payout that the API confirmed earlier: it stays confirmed. A rejected API key is
+ * `access`; otherwise the current status is unknown.
+ */
+export function confirmedUnseen(reference: string, payoutId: string, why: Failure): Failure {
+  const message = `Payout ${reference} is confirmed (${payoutId}), but its current status is unknown.`;
+  return new Failure(
+    why.kind === "access" ? "access" : "uncertain",
+    `${message} Nothing was sent. ${why.message}`,
+    { ...why.details, operation: reference },
+  );
+}
+
+/** P5: sends nothing; gives the payout as it is now, or the failure that says how it ended. */
+export async function knownPayout(
+  order: PayoutOrder,
+  operation: Operation,
+  world: World,
+): Promise<Retrieved> {
+  const { state, remoteId } = operation;
+  if (state !== "CONFIRMED" || remoteId === null) throw usedBefore(order, operation);
+  const ledger = await world.ledger();
+  try {
+    const payout = await retrievePayout(order, remoteId, world, (answer) =>
+      confirmedUnseen(order.reference, remoteId, unread(answer, remoteId)),
+    );
+    await ledger.learn({ seen: operation, outcome: { state, status: payout.status } });
+    return payout;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== "conflict") throw error;
+    await ledger.learn({ seen: operation, outcome: outcomeOf(error) });
+    throw error;
+  }
+}
+
+/** A reference that came to an end without a payout stays used. */
+export function usedBefore({ reference }: PayoutOrder, { state, message }: Operation): Failure {
+  const isConflict = state === "CONFLICT";
+  const next = newReference(reference);
+  return new Failure(
+    isConflict ? "conflict" : "refused",
+    `Reference ${reference} was used before, and ended ${state}: ${message}`,
+    {
+      hint: isConflict
+        ? `Nothing was sent. ${conflictHint(reference)}`
+        : `Nothing was sent. References cannot be reused. Check 'lenden ledger show ${next}'. If that reference was not paid, retry with --ref ${next}.`,
+      operation: reference,
+    },
+  );
+}

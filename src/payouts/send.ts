@@ -1,0 +1,155 @@
+import type { Failure } from "../domain/failure.ts";
+import { formatTime } from "../domain/local-time.ts";
+import type { ClaimAnswer } from "../ledger/change.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { checkClock } from "../operations/clock.ts";
+import { assertFree } from "../operations/compare.ts";
+import type { World } from "../operations/deps.ts";
+import { recorded } from "../operations/record-outcome.ts";
+import type { Repeat } from "../refunds/refundable.ts";
+import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
+import { createPayout } from "./attempts.ts";
+import { checkClaim, claimReference, sentWithOtherKey } from "./claim.ts";
+import { compare, keptTexts, orderOf, type PayoutOrder } from "./order.ts";
+import { knownPayout, type Retrieved, retrievePayout, usedBefore } from "./record.ts";
+import { earlierDoubt } from "./unknown.ts";
+
+/** A payout that the service confirmed and that is the one that was asked for. */
+export interface SentPayout {
+  payout: Retrieved;
+  /** The service already had this reference before this run. */
+  existing: boolean;
+  /** An earlier payout of the same amount to the same recipient, by another reference. */
+  earlier?: Operation | undefined;
+}
+
+/**
+ * Sends a payout so that it happens once: the intent is durable before anything leaves; the same
+ * reference and body go out on every attempt, in this run and in the next; and at the end a retrieve
+ * compares the recipient, whom the signature does not cover.
+ *
+ * @throws Failure `unreachable` if it is proved that nothing was sent; `refused` or `access` if the API
+ * rejected the only attempt, or if it repeats an earlier payout; `conflict` if the reference belongs to
+ * another payout; `locked` if another process works on it; `uncertain` in every other case
+ */
+export async function sendPayout(
+  order: PayoutOrder,
+  world: World,
+  how: Repeat = { again: false },
+): Promise<SentPayout> {
+  checkClock(world);
+  const { claim, earlier } = await claimReference(order, how, world);
+  const { kind, operation } = claim;
+  if (kind === "finished")
+    return { payout: await knownPayout(order, operation, world), existing: true };
+  const { payout, existing } = await sendClaimed(order, { kind, operation }, world);
+  const isEarlier = payout.payoutId === earlier?.remoteId;
+  return { payout, existing: existing || isEarlier, earlier };
+}
+
+/**
+ * Sends a payout again that is in doubt, as it was asked for.
+ *
+ * @throws Failure as `sendPayout`; `moved` makes that of an operation that is not as it was read
+ */
+export async function resendPayout(
+  read: Operation,
+  moved: (operation: Operation) => Promise<Failure>,
+  world: World,
+): Promise<SentPayout> {
+  checkClock(world);
+  const taken = await (await world.ledger()).resume({ seen: read });
+  if (taken.kind === "other-key") throw sentWithOtherKey(taken.operation);
+  if (taken.kind !== "taken") throw await moved(taken.kind === "moved" ? taken.operation : read);
+  const { operation } = taken;
+  return sendClaimed(orderOf(operation), { kind: "resumed", operation }, world);
+}
+
+function sendClaimed(order: PayoutOrder, claim: Claimed, world: World): Promise<SentPayout> {
+  return recorded(claim.operation, world, async () => {
+    const { created, firstMs } = await make(order, claim, world);
+    const payout = await retrievePayout(order, created.payoutId, world);
+    await assertFree(claim.operation, created.payoutId, world);
+    const createdAt = created.createdAt ?? payout.createdAt;
+    // What this ledger asks for the first time is new, unless it is certain that it is not.
+    const isNew = claim.kind === "new" && created.status === "Processing";
+    const { payoutId: remoteId } = created;
+    const existing = isOlder(createdAt, isNew ? firstMs - surelyOlderMs : firstMs, world);
+    const { status } = payout;
+    return { result: { payout, existing }, remoteId, status, note: noteOf(existing, createdAt) };
+  });
+}
+
+/** A payout of a batch, whose reference was asked for beforehand. */
+export interface PlannedOrder {
+  order: PayoutOrder;
+  claim: ClaimAnswer;
+  /** Since when nobody works on what an earlier run left, where that is known. */
+  restsSinceMs: number | undefined;
+}
+
+/**
+ * The same for a row of a batch, which looks at the clocks for all its rows. What the ledger knows is
+ * not looked at again, and the new payout is retrieved only where the answer looks old: made before
+ * our first attempt, or further than Processing (P16), or after a response for another reference (P15b).
+ *
+ * @throws Failure as `sendPayout` does
+ */
+export async function sendPlannedPayout(
+  planned: PlannedOrder,
+  world: World,
+): Promise<Pick<SentPayout, "existing">> {
+  const { order, restsSinceMs } = planned;
+  const claim = await checkClaim(order, planned.claim, await world.ledger());
+  const { kind, operation } = claim;
+  if (kind === "finished") {
+    if (operation.state !== "CONFIRMED") throw usedBefore(order, operation);
+    return { existing: false };
+  }
+  return recorded(operation, world, async () => {
+    const { created, ...sent } = await make(order, { kind, operation, restsSinceMs }, world);
+    const firstMs = sent.doubt === undefined ? sent.firstMs : Date.parse(operation.openedAt);
+    const looksOld =
+      created.status !== "Processing" ||
+      !created.createdAt ||
+      mayBeOlder(created.createdAt, sent.firstMs, world);
+    const { payoutId: remoteId } = created;
+    const isToCompare = looksOld || sent.wasMixedUp;
+    const seen = isToCompare ? await retrievePayout(order, remoteId, world) : created;
+    const createdAt = created.createdAt ?? seen.createdAt;
+    const existing = looksOld && isOlder(createdAt, firstMs - surelyOlderMs, world);
+    const { status } = seen;
+    return { result: { existing }, remoteId, status, note: noteOf(existing, createdAt) };
+  });
+}
+
+/** What the ledger keeps of a payout that this run did not make. */
+function noteOf(existing: boolean, createdAt: string | null | undefined): string | undefined {
+  return existing ? `the service had it already, since ${formatTime(createdAt ?? "")}` : undefined;
+}
+
+interface Claimed {
+  kind: "new" | "resumed";
+  operation: Operation;
+  restsSinceMs?: number | undefined;
+}
+
+/**
+ * Sends what was claimed, and holds the answer beside the order. What an earlier run may have sent goes
+ * out as it was: the service may have made that, and another body under its reference is a mistake.
+ */
+async function make(given: PayoutOrder, { kind, operation, restsSinceMs }: Claimed, world: World) {
+  const isResumed = kind === "resumed";
+  const order = isResumed ? orderOf(operation) : given;
+  const kept = isResumed && keptTexts(given, order);
+  if (kept)
+    world.notice(
+      `${order.reference} goes out as it was first asked for: ${kept}.`,
+      "payout.first-order-kept",
+    );
+  const doubt = isResumed ? await earlierDoubt(operation, world, restsSinceMs) : undefined;
+  const { created, ...sent } = await createPayout(order, { operation, doubt }, world);
+  const { payoutId, amount, merchantRef: reference } = created;
+  compare("response", order, { payoutId, amount, reference });
+  return { created, ...sent, doubt };
+}

@@ -1,0 +1,24 @@
+import type { Server } from "node:http";
+import { Failure } from "../domain/failure.ts";
+
+/**
+ * Makes a server listen where only this machine reaches it; the port that it got.
+ *
+ * @param port 0 for any free one
+ * @throws Failure `internal` where the port cannot be had
+ */
+export function listenOnLoopback(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause) => reject(notListening(port, cause)));
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address ? address.port : port);
+    });
+  });
+}
+
+function notListening(port: number, cause: NodeJS.ErrnoException): Failure {
+  const why = cause.code === "EADDRINUSE" ? "is already in use" : "cannot be listened on";
+  const hint = "Choose another port, or let the system choose one: --port 0.";
+  return new Failure("internal", `The port ${port} ${why}.`, { hint, cause });
+}

@@ -1,0 +1,95 @@
+import { Failure } from "../../domain/failure.ts";
+import type { Engine, Row, Statement } from "./database.ts";
+
+export type OpenEngine = (path: string) => Engine;
+
+/** Imported only here, when a database is first needed: both cost start-up time. */
+export async function loadEngine(): Promise<OpenEngine> {
+  const open = await loadUncached();
+  return (path) => withStatementCache(open(path));
+}
+
+/** Prepares each statement once, so that the code can prepare it where it is used. */
+function withStatementCache(engine: Engine): Engine {
+  const statements = new Map<string, Statement>();
+  return {
+    exec: engine.exec,
+    prepare: (sql) => {
+      const known = statements.get(sql);
+      if (known) return known;
+      const statement = engine.prepare(sql);
+      statements.set(sql, statement);
+      return statement;
+    },
+    close: () => {
+      statements.clear();
+      engine.close();
+    },
+  };
+}
+
+async function loadUncached(): Promise<OpenEngine> {
+  const builtIn = await import("node:sqlite").catch(() => undefined);
+  if (builtIn) return (path) => nodeEngine(new builtIn.DatabaseSync(path));
+  const installed = await import("libsql").catch((cause) => {
+    throw new Failure("internal", "This Node has no SQLite, and the package libsql is missing.", {
+      hint: "Use Node 22.13 or later, or install lenden without --omit=optional.",
+      cause,
+    });
+  });
+  return (path) => libsqlEngine(new installed.default(path));
+}
+
+function nodeEngine(database: import("node:sqlite").DatabaseSync): Engine {
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      statement.setReadBigInts(true);
+      return {
+        run: (...parameters) => Number(statement.run(...parameters).changes),
+        get: (...parameters) => rowOf(statement.get(...parameters)),
+        all: (...parameters) => rowsOf(statement.all(...parameters)),
+      };
+    },
+    close: () => database.close(),
+  };
+}
+
+function libsqlEngine(database: import("libsql").Database): Engine {
+  return {
+    exec: (sql) => void database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql).safeIntegers(true);
+      return {
+        // One array costs less, because libsql flattens a list of parameters.
+        run: (...parameters) => statement.run(parameters).changes,
+        get: (...parameters) => rowOf(statement.get(parameters)),
+        all: (...parameters) => rowsOf(statement.all(parameters)),
+      };
+    },
+    close: () => void database.close(),
+  };
+}
+
+function rowsOf(rows: unknown[]): Row[] {
+  if (rows.every(isRow)) return rows;
+  throw new TypeError(notRow);
+}
+
+/** Keeps the columns alone: libsql adds a `_metadata` object to what `get` returns. */
+function rowOf(found: unknown): Row | undefined {
+  if (typeof found !== "object" || found === null) return undefined;
+  const { _metadata, ...row } = { _metadata: undefined, ...found };
+  if (isRow(row)) return row;
+  throw new TypeError(notRow);
+}
+
+const notRow = "a column holds neither text nor a whole number";
+
+function isRow(found: unknown): found is Row {
+  if (typeof found !== "object" || found === null) return false;
+  return Object.values(found).every(
+    (value) => typeof value === "string" || typeof value === "bigint" || value === null,
+  );
+}

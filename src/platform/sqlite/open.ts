@@ -1,0 +1,191 @@
+import { accessSync, constants, lstatSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { Failure } from "../../domain/failure.ts";
+import type { Database, Engine } from "./database.ts";
+import { loadEngine, type OpenEngine } from "./engines.ts";
+import { isLocked, lockFile } from "./lock.ts";
+import { makePrivateFile } from "./private-file.ts";
+
+/**
+ * Opens a file (made with mode 0600, never through a symbolic link) or `:memory:`. Uses Node's own
+ * SQLite from 22.13 on and the optional package `libsql` before; both read each other's files.
+ * A file that this process may not write, or whose disk is full, is opened to be read. Fails as `internal`
+ * when the file cannot be used.
+ */
+export async function openDatabase(path: string): Promise<Database> {
+  const open = await loadEngine();
+  if (path !== ":memory:") {
+    if (isReadOnly(path)) return opened(path, () => readOnly(path, open));
+    makePrivateFile(path);
+  }
+  return opened(path, async () => {
+    const engine = open(path);
+    try {
+      engine.exec(`${settings}; PRAGMA wal_autocheckpoint = 2000`);
+      if (path !== ":memory:") await makeDurable(engine);
+    } catch (error) {
+      engine.close();
+      if (!hasNoRoom(path, error)) throw error;
+      return readOnly(path, open, "there is no room on its disk");
+    }
+    return { ...engine, ...transactionsOn(engine), ...locksWith(open) };
+  });
+}
+
+/**
+ * Writes a consistent copy while other processes may write. Only SQLite reads the file: to copy it in another
+ * way would drop the locks that this process has on it.
+ *
+ * @param path a file that does not exist
+ */
+export function writeCopy(database: Database, path: string): void {
+  makePrivateFile(path);
+  database.prepare("VACUUM INTO ?").run(path);
+}
+
+/** True for a file with content beside which SQLite can create no log. */
+function hasNoRoom(path: string, error: unknown): boolean {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return size > 0 && /disk is full|disk I\/O error|unable to open/.test(String(error));
+}
+
+/**
+ * Opens a file of which no other process knows yet. Without a log: libsql closes a connection only when
+ * its statements are collected, and a log that is still open must not follow a renamed file.
+ */
+export async function openUnshared(path: string): Promise<Database> {
+  const open = await loadEngine();
+  return opened(path, () => {
+    const engine = open(path);
+    engine.exec(`${settings}; PRAGMA journal_mode = MEMORY`);
+    return { ...engine, ...transactionsOn(engine), ...locksWith(open) };
+  });
+}
+
+/** Opens a file that no process writes, such as a backup: without its log and without locks. */
+export async function openUnchanging(path: string): Promise<Database> {
+  const open = await loadEngine();
+  return opened(path, () => unchanging(path, open));
+}
+
+const settings = "PRAGMA busy_timeout = 15000; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000";
+
+async function opened(path: string, open: () => Database | Promise<Database>): Promise<Database> {
+  try {
+    return await open();
+  } catch (error) {
+    throw new Failure("internal", `The file ${path} cannot be opened as a database.`, {
+      hint: "Is it a database of lenden, may it be written, and is there room on the disk? Nothing was sent.",
+      cause: error,
+    });
+  }
+}
+
+/** True for a file that is there, and that this process cannot change, or not add a log to. */
+function isReadOnly(path: string): boolean {
+  const isFile = lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return isFile && !(isWritable(path) && isWritable(dirname(path)));
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** With the log of a process that writes it, if there is one that can be read. */
+function readOnly(path: string, open: OpenEngine, why = "it is read-only"): Database {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  const engine = open(path);
+  try {
+    engine.exec(`${settings}; PRAGMA query_only = ON`);
+    engine.prepare("SELECT count(*) FROM sqlite_schema").all();
+    return reading(path, engine, { open, why });
+  } catch {
+    engine.close();
+    return { ...unchanging(path, open, why), readOnly: { lacksLog: (log?.size ?? 0) > 0 } };
+  }
+}
+
+function unchanging(path: string, open: OpenEngine, why = "it is read-only"): Database {
+  const url = new URL("file:///");
+  url.pathname = path.replaceAll("%", "%25");
+  url.search = "immutable=1";
+  const engine = open(url.href);
+  engine.exec(settings);
+  return reading(path, engine, { open, why });
+}
+
+function reading(
+  path: string,
+  engine: Engine,
+  { open, why }: { open: OpenEngine; why: string },
+): Database {
+  return {
+    ...engine,
+    ...locksWith(open),
+    readOnly: { lacksLog: false },
+    transactionCount: () => 0,
+    transaction: () => {
+      throw new Failure("internal", `Cannot write ${path}: ${why}. Nothing was sent.`, {
+        hint: "Make the file and its directory writable, with room on the disk, then run the same command again.",
+      });
+    },
+  };
+}
+
+function locksWith(open: OpenEngine): Pick<Database, "lock" | "isLocked"> {
+  return { lock: (file) => lockFile(file, open), isLocked: (file) => isLocked(file, open) };
+}
+
+const lockedTurns = 1_000;
+const lockedMs = 15;
+
+/**
+ * Of two processes that make a file at once, SQLite tells the second that it is locked, and does not
+ * wait as it does everywhere else.
+ */
+async function makeDurable(engine: Engine): Promise<void> {
+  for (let turn = 1; ; turn += 1) {
+    try {
+      return engine.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+    } catch (error) {
+      if (turn === lockedTurns || !/locked/.test(String(error))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, lockedMs));
+    }
+  }
+}
+
+function transactionsOn(engine: Engine): Pick<Database, "transaction" | "transactionCount"> {
+  let isOpen = false;
+  let count = 0;
+  return {
+    transactionCount: () => count,
+    transaction: (work) => {
+      if (isOpen) return work();
+      engine.exec("BEGIN IMMEDIATE");
+      isOpen = true;
+      count += 1;
+      try {
+        const result = work();
+        engine.exec("COMMIT");
+        return result;
+      } catch (error) {
+        rollBack(engine);
+        throw error;
+      } finally {
+        isOpen = false;
+      }
+    },
+  };
+}
+
+/** SQLite may have rolled back by itself (disk full); the first error is the one to report. */
+function rollBack(engine: Engine): void {
+  try {
+    engine.exec("ROLLBACK");
+  } catch {}
+}
