@@ -100,7 +100,7 @@ function ownBatch(claim: BatchClaim): Batch {
 /** A cancelled batch sends nothing more: its file becomes another batch by a name of its own. */
 export function cancelledBatch({ id, cancelledAt }: Batch): Failure {
   const when = cancelledAt === null ? "" : ` on ${formatTime(cancelledAt)}`;
-  return new Failure("refused", `Batch ${id} was cancelled${when}. Nothing was sent.`, {
+  return new Failure("batch.cancelled", `Batch ${id} was cancelled${when}.`, {
     hint: `To send the same rows, give the batch a new name with --name. 'lenden payout batch status ${id}' shows which rows were sent before.`,
     operation: id,
   });
@@ -186,8 +186,8 @@ export async function resumeBatch(
   const batch = await claimPlanned(planned, ledger);
   if (await ledger.batches.isUnaltered(batch)) return batch;
   await ledger.batches.release(batch);
-  throw new Failure("internal", `The plan of batch ${planned.id} was altered since it was made.`, {
-    hint: "Nothing was sent. 'lenden ledger check' shows what was altered.",
+  throw new Failure("batch.plan-modified", `The plan of batch ${planned.id} was modified.`, {
+    hint: "To see what was modified, run 'lenden ledger check'.",
   });
 }
 

@@ -57,8 +57,8 @@ export function addUp({ id, plan }: Batch, tallies: Tally[]): Standings {
   const count = all.reduce((total, one) => total + one.count, 0);
   const sumPaisa = all.reduce((total, one) => total + one.sumPaisa, 0n);
   if (count === (plan?.rowCount ?? 0) && sumPaisa === (plan?.totalPaisa ?? 0n)) return sums;
-  throw new Failure("internal", `The rows of batch ${id} do not add up to its plan.`, {
-    hint: "Nothing is sent from it. 'lenden ledger check' shows what was altered.",
+  throw new Failure("batch.does-not-add-up", `The rows of batch ${id} do not add up to its plan.`, {
+    hint: "To see what was modified, run 'lenden ledger check'.",
   });
 }
 

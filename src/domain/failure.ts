@@ -40,6 +40,90 @@ export const exits = {
 
 export type FailureKind = keyof typeof exits;
 
+/**
+ * What happened to money. `nothing-sent`: no request that changes something left this machine.
+ * `nothing-changed`: the API rejected it. `accepted`: the API confirmed it. `partly-sent`: a part of a batch
+ * was sent. `read-only`: the command changes nothing at the API.
+ */
+export type Effect =
+  | "nothing-sent"
+  | "nothing-changed"
+  | "outcome-unknown"
+  | "accepted"
+  | "partly-sent"
+  | "read-only";
+
+/** The effect in words, at the end of an error of a command that writes. */
+const effectSentences: Record<Effect, string> = {
+  "nothing-sent": "Nothing was sent.",
+  "nothing-changed": "Nothing changed.",
+  "outcome-unknown": "Outcome unknown: money may have moved.",
+  accepted: "The API accepted it.",
+  "partly-sent": "Only a part was sent.",
+  "read-only": "",
+};
+
+/** The effect of a failure whose reason is only its kind. Its message says the effect itself. */
+const effectsOfKinds: Record<FailureKind, Effect> = {
+  internal: "nothing-sent",
+  usage: "nothing-sent",
+  refused: "nothing-changed",
+  access: "nothing-changed",
+  conflict: "nothing-sent",
+  mixed: "partly-sent",
+  locked: "nothing-sent",
+  pending: "accepted",
+  "not-found": "nothing-changed",
+  cancelled: "read-only",
+  unverified: "read-only",
+  unreachable: "nothing-sent",
+  uncertain: "outcome-unknown",
+  interrupted: "nothing-sent",
+};
+
+/** Why a command failed: a stable identifier for scripts, with its exit code and its effect on money. */
+export const reasons = {
+  "account.other-name": { kind: "access", effect: "nothing-sent" },
+  "batch.cancelled": { kind: "refused", effect: "nothing-sent" },
+  "batch.does-not-add-up": { kind: "internal", effect: "nothing-sent" },
+  "batch.plan-modified": { kind: "internal", effect: "nothing-sent" },
+  "ledger.lost": { kind: "internal", effect: "nothing-sent" },
+  "ledger.modified": { kind: "internal", effect: "nothing-sent" },
+  "ledger.newer-version": { kind: "internal", effect: "nothing-sent" },
+  "ledger.not-recorded": { kind: "uncertain", effect: "outcome-unknown" },
+  "ledger.schema-modified": { kind: "internal", effect: "nothing-sent" },
+  "ledger.truncated": { kind: "internal", effect: "nothing-sent" },
+  "operation.interrupted-by-error": { kind: "uncertain", effect: "outcome-unknown" },
+  "operation.locked": { kind: "locked", effect: "nothing-sent" },
+  "payment.duplicate": { kind: "refused", effect: "nothing-sent" },
+  "payment.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
+  "payout.duplicate": { kind: "refused", effect: "nothing-sent" },
+  "payout.in-conflict": { kind: "conflict", effect: "outcome-unknown" },
+  "payout.other-key": { kind: "uncertain", effect: "outcome-unknown" },
+  "payout.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
+  "payout.planned-in-batch": { kind: "refused", effect: "nothing-sent" },
+  "payout.reference-ended": { kind: "refused", effect: "nothing-sent" },
+  "payout.reference-used": { kind: "conflict", effect: "nothing-sent" },
+  "payout.response-differs": { kind: "conflict", effect: "outcome-unknown" },
+  "payout.status-denied": { kind: "access", effect: "accepted" },
+  "payout.status-unknown": { kind: "uncertain", effect: "accepted" },
+  "payout.unknown-over-24-hours": { kind: "uncertain", effect: "outcome-unknown" },
+  "record.differs": { kind: "conflict", effect: "outcome-unknown" },
+  "record.id-used": { kind: "uncertain", effect: "outcome-unknown" },
+  "refund.already-refunded": { kind: "refused", effect: "nothing-sent" },
+  "refund.amount-too-large": { kind: "refused", effect: "nothing-sent" },
+  "refund.duplicate": { kind: "refused", effect: "nothing-sent" },
+  "refund.invalid-payment": { kind: "unreachable", effect: "nothing-sent" },
+  "refund.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
+  "refund.payment-not-completed": { kind: "refused", effect: "nothing-sent" },
+  "request.contains-secret": { kind: "usage", effect: "nothing-sent" },
+  "transition.already-ended": { kind: "refused", effect: "nothing-changed" },
+  "transition.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
+} as const satisfies Record<string, { kind: FailureKind; effect: Effect }>;
+
+type NamedReason = keyof typeof reasons;
+export type Reason = NamedReason | FailureKind;
+
 export interface FailureDetails {
   /** One sentence that says what to do. */
   hint?: string;
@@ -62,12 +146,13 @@ export interface FailureDetails {
   cause?: unknown;
 }
 
-/** All that it says, in one line of whole sentences. */
+/** What happened, its effect and what to do, in one line. */
 export function inOneLine(failure: Failure): string {
-  return sentences([whatHappened(failure), failure.details.hint ?? ""]);
+  const { problems = [], hint = "" } = failure.details;
+  return sentences([failure.text(true), ...problems, hint]);
 }
 
-/** The same without what to do about it. */
+/** What happened, without the effect and without what to do. */
 export function whatHappened({ message, details }: Failure): string {
   return sentences([message, ...(details.problems ?? [])]);
 }
@@ -87,17 +172,37 @@ export interface Evidence {
   otherId?: string;
 }
 
-/** The one error that reaches a user. Its kind decides the exit code; nobody reads its text. */
+/** The one error that reaches a user. Its reason decides the exit code and the effect; no code reads its text. */
 export class Failure extends Error {
   override name = "Failure";
+  readonly reason: Reason;
   readonly kind: FailureKind;
   readonly details: FailureDetails;
 
-  constructor(kind: FailureKind, message: string, details: FailureDetails = {}) {
+  /** @param message without the effect, if the reason is more than a kind */
+  constructor(reason: Reason, message: string, details: FailureDetails = {}) {
     super(message, { cause: details.cause });
-    this.kind = kind;
+    this.reason = reason;
+    this.kind = isNamed(reason) ? reasons[reason].kind : reason;
     this.details = details;
   }
+
+  /** @param writes true if the command changes something at the API */
+  effect(writes: boolean): Effect {
+    const effect = isNamed(this.reason) ? reasons[this.reason].effect : effectsOfKinds[this.kind];
+    const isUnsent = effect === "nothing-sent" || effect === "nothing-changed";
+    return isUnsent && !writes ? "read-only" : effect;
+  }
+
+  /** The message with the effect, unless the message says it already. */
+  text(writes: boolean): string {
+    const effect = isNamed(this.reason) ? effectSentences[this.effect(writes)] : "";
+    return sentences([this.message, effect]);
+  }
+}
+
+function isNamed(reason: Reason): reason is NamedReason {
+  return reason in reasons;
 }
 
 /** Several problems of one command, reported together (exit 2). */

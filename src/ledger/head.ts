@@ -124,8 +124,8 @@ export function tellingCommits(database: Database, committed: () => void): Datab
 
 function notContained(): Failure {
   return new Failure(
-    "internal",
-    "Cannot use the ledger to send: it was truncated, rolled back or replaced since lenden last wrote it. Nothing was sent.",
+    "ledger.truncated",
+    "Cannot use the ledger to send: it was truncated, rolled back or replaced since lenden last wrote it.",
     {
       hint: "Put the newest ledger back; without it, lenden can pay twice. To accept the ledger as it is, run 'lenden ledger check --accept'.",
     },
@@ -134,8 +134,8 @@ function notContained(): Failure {
 
 function modified(): Failure {
   return new Failure(
-    "internal",
-    "Cannot use the ledger to send: 'lenden ledger check' found that it was modified. Nothing was sent.",
+    "ledger.modified",
+    "Cannot use the ledger to send: 'lenden ledger check' found that it was modified.",
     {
       hint: "Restore it from a backup; a modified ledger can pay twice. To accept it as it is, run 'lenden ledger check --accept'.",
     },

@@ -51,7 +51,7 @@ export function hasTables(database: Database): boolean {
 }
 
 function lost(cause: string): Failure {
-  return new Failure("internal", `Cannot open the ledger: ${cause}. Nothing was sent.`, {
+  return new Failure("ledger.lost", `Cannot open the ledger: ${cause}.`, {
     hint: "Restore it from a backup; without it, lenden can pay twice. To start a new ledger, run 'lenden ledger check --accept'.",
   });
 }

@@ -7,17 +7,17 @@ import { isLocalSandbox } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { World } from "./deps.ts";
 
-/** What decides who gets how much, as it was asked for. What was not, is not compared. */
+/** The requested values that are compared; an absent one is not compared. */
 export interface Asked {
   amountPaisa: Paisa | null;
   reference?: string | null | undefined;
   recipient?: string | undefined;
-  /** The payment that a refund pays back, and the account to which. */
+  /** The payment of a refund, and the account that receives it. */
   payment?: string | null | undefined;
   account?: string | undefined;
 }
 
-/** The same as the service has it. What its answer never tells is left out; what it lacks is empty. */
+/** The same values from the API. A value that the response never has is absent; a missing one is empty. */
 export interface Theirs {
   amount: number;
   reference?: string;
@@ -26,14 +26,14 @@ export interface Theirs {
   account?: string;
 }
 
-/** Lines that say what was asked for, and what the service has. */
+/** Lines with the requested value and the API's value. */
 export interface Compared {
   different: string[];
-  /** What is shown in a way that cannot be compared: it proves nothing. */
+  /** Values that cannot be compared: they prove nothing. */
   unclear: string[];
 }
 
-/** Whether what the service has is what was asked for (P15, P16). */
+/** Compares what was requested with what the API has (P15, P16). */
 export function compared(asked: Asked, theirs: Theirs): Compared {
   const { amountPaisa, recipient } = asked;
   const found: Compared = { different: [], unclear: [] };
@@ -50,7 +50,7 @@ export function compared(asked: Asked, theirs: Theirs): Compared {
   return found;
 }
 
-/** The same of an operation and a whole record: what the record lacks was not asked for so. */
+/** Compares an operation with a whole record; a missing field is a difference. */
 export function comparedRecord(
   { kind, amountPaisa, reference, target, asked }: Operation,
   record: ServiceRecord,
@@ -71,8 +71,8 @@ export function comparedRecord(
 }
 
 /**
- * One record is one operation's, with whatever API key (I10): a response that names another one's is not
- * about ours. A sandbox on this machine forgets, and gives its ids again.
+ * A record belongs to one operation, whatever the API key (I10). Local sandboxes that are started one after
+ * the other give out the same IDs, so they are not checked.
  *
  * @throws Failure `uncertain` if another operation has the record
  */
@@ -93,8 +93,8 @@ export function idTaken(
   by: string,
 ): Failure {
   return new Failure(
-    "uncertain",
-    `The API's response for ${kind} ${reference ?? id} names ${remoteId}, which belongs to ${by}. Outcome unknown: money may have moved.`,
+    "record.id-used",
+    `The API's response for ${kind} ${reference ?? id} names ${remoteId}, which belongs to ${by}.`,
     {
       hint: reference
         ? `Run the same command again with --ref ${reference}: the API creates only one payout per reference.`
@@ -110,7 +110,7 @@ export function conflictHint(name: string, kind: Operation["kind"] = "payout"): 
   return `Check the dashboard. If the ${kind} was created as requested, run 'lenden ledger resolve ${name} --created <id>'. If it was not created, run 'lenden ledger resolve ${name} --not-created'.`;
 }
 
-/** The failure of an answer that is about something else than was asked for (P15). */
+/** The failure of a response that differs from the request (P15). */
 export function anotherRecord(
   { kind, reference, id }: Pick<Operation, "kind" | "reference" | "id">,
   otherId: string,
@@ -119,8 +119,8 @@ export function anotherRecord(
   const group = kind === "payment" ? "pay" : kind;
   const name = reference ?? id;
   return new Failure(
-    "conflict",
-    `The API's response for ${kind} ${name} shows another ${kind}, ${otherId}. Outcome unknown: money may have moved.`,
+    "record.differs",
+    `The API's response for ${kind} ${name} shows another ${kind}, ${otherId}.`,
     {
       problems: different,
       hint: `To inspect it, run 'lenden ${group} get ${otherId}'. ${conflictHint(name, kind)}`,
@@ -131,5 +131,5 @@ export function anotherRecord(
 }
 
 function line(what: string, ours: string, theirs: string): string {
-  return `${what}: asked ${ours}, the service has ${theirs || "none"}`;
+  return `${what}: requested ${ours}, the API has ${theirs || "none"}`;
 }

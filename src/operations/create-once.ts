@@ -13,7 +13,7 @@ import { recorded } from "./record-outcome.ts";
 import { provesNothingDone, refusedToMake } from "./rejection.ts";
 import { checkStop } from "./stop.ts";
 
-/** Connections are tried this often; a request that may have left is never tried again. */
+/** A request that may have been sent is never retried; only failed connections are. */
 const tries = 3;
 const firstPauseMs = 400;
 
@@ -41,7 +41,7 @@ export async function createPayment(
   });
 }
 
-/** Creates a refund of a completed payment, at most once; what is not refundable is not sent. */
+/** Creates a refund of a completed payment, at most once. */
 export async function createRefund(
   amountPaisa: Paisa,
   input: RefundInput,
@@ -87,13 +87,10 @@ function uncertain(
   answer: Extract<Answer, { kind: "unclear" | "refused" }>,
   { id }: Operation,
 ): Failure {
-  return new Failure(
-    "uncertain",
-    `The ${what} was sent, but there is no trustworthy answer: ${describe(answer)}.`,
-    {
-      hint: `Do not send it again: the service would make a second ${what}. Look in the merchant dashboard, then say what you found with 'lenden ledger resolve ${id}'.`,
-      operation: id,
-      evidence: evidenceOf(answer),
-    },
-  );
+  const reason = what === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown";
+  return new Failure(reason, `Cannot confirm the ${what}: ${describe(answer)}.`, {
+    hint: `Do not retry: the API would create a second ${what}. Check the merchant dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`,
+    operation: id,
+    evidence: evidenceOf(answer),
+  });
 }

@@ -6,21 +6,21 @@ import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
 import { idTaken } from "./compare.ts";
 import type { World } from "./deps.ts";
 
-/** What the service confirmed. */
+/** What the API confirmed. */
 export interface Confirmed<Result> {
   result: Result;
-  /** The service's id of what was made; a move makes nothing. */
+  /** The API's ID of what was created; a cancel or a trigger creates nothing. */
   remoteId?: string;
   status: string;
-  /** Of a payment: the page where the customer pays. */
+  /** The page where the customer pays, for a payment. */
   paymentUrl?: string | undefined;
-  /** What else is to be known of it. */
+  /** A message that the ledger stores with it. */
   note?: string | undefined;
 }
 
 /**
- * Does the work of an intent, and writes down how it ended. The kind of a failure decides the state; an
- * exception that is no Failure is a fault of lenden's own, and leaves doubt.
+ * Does the work of an intent and records its outcome, whatever is thrown. The kind of a failure decides the
+ * state. Any other exception is an internal error and leaves the outcome unknown.
  */
 export async function recorded<Result>(
   operation: Operation,
@@ -49,14 +49,14 @@ export async function recorded<Result>(
   return result;
 }
 
-/** What the ledger keeps of a failure: of a conflict also what differs. */
+/** What the ledger stores of a failure; of a conflict also the differences. */
 export function outcomeOf(failure: Failure): Outcome {
   const { kind, details } = failure;
   const message = whatHappened(failure);
   return { state: endStates[kind], code: kind, message, ...details.evidence };
 }
 
-/** A kind that is no outcome of sending leaves doubt. */
+/** A kind that shows nothing about the request leaves the outcome unknown. */
 const endStates: Record<FailureKind, State> = {
   conflict: "CONFLICT",
   refused: "REFUSED",
@@ -74,7 +74,7 @@ const endStates: Record<FailureKind, State> = {
   unverified: "UNCERTAIN",
 };
 
-/** P21: an outcome that cannot be written down is told, and the intent stays for the next run. */
+/** P21: an outcome that cannot be recorded is reported, and the next run finds the intent. */
 async function write(operation: Operation, outcome: Outcome, world: World): Promise<OutcomeAnswer> {
   try {
     const ledger = await world.ledger();
@@ -86,8 +86,8 @@ async function write(operation: Operation, outcome: Outcome, world: World): Prom
     const id = outcome.remoteId ? `, ${outcome.remoteId}` : "";
     const { says, hint } = whyNotWritten(cause);
     throw new Failure(
-      "uncertain",
-      `The ledger could not be written at the end of ${name} (${outcome.state}${id})${says}`,
+      "ledger.not-recorded",
+      `Cannot record the outcome of ${name} (${outcome.state}${id})${says}`,
       {
         hint,
         operation: name,
@@ -98,36 +98,32 @@ async function write(operation: Operation, outcome: Outcome, world: World): Prom
   }
 }
 
-/** What the ledger says itself, as of a lock that is gone; everything else is the disk's. */
+/** The ledger's own failure, such as a lost lock; anything else is attributed to the disk. */
 function whyNotWritten(cause: unknown): { says: string; hint: string } {
   if (cause instanceof Failure && cause.details.hint !== undefined)
     return { says: `: ${cause.message}`, hint: cause.details.hint };
   return {
     says: ".",
-    hint: "Its intent is safe in the ledger. Make room on the disk, then run 'lenden ledger resolve'.",
+    hint: "The ledger has its intent. Make room on the disk, then run 'lenden ledger resolve'.",
   };
 }
 
 function faultOfOurs(operation: Operation, cause: unknown): Failure {
   const name = operation.reference ?? operation.id;
-  return new Failure(
-    "uncertain",
-    `Something went wrong inside lenden while ${name} was under way.`,
-    {
-      hint: "Run 'lenden ledger resolve', and report it with LENDEN_DEBUG=1.",
-      operation: name,
-      cause,
-    },
-  );
+  return new Failure("operation.interrupted-by-error", `An internal error interrupted ${name}.`, {
+    hint: "Run 'lenden ledger resolve', and report it with LENDEN_DEBUG=1.",
+    operation: name,
+    cause,
+  });
 }
 
-/** P4: another process works on it; however old its lock is, it is not taken away. */
+/** P4: another process works on it. A lock is never taken over because of its age. */
 export function held(name: string, by: Holder): Failure {
   return new Failure(
-    "locked",
-    `${name} is being worked on by process ${by.pid} on ${by.machine}, since ${formatTime(by.since)}.`,
+    "operation.locked",
+    `${name} is locked by process ${by.pid} on ${by.machine} since ${formatTime(by.since)}.`,
     {
-      hint: "Nothing was sent. Wait for that process, or stop it.",
+      hint: "Wait for that process, or stop it.",
       operation: name,
     },
   );

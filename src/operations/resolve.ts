@@ -75,8 +75,8 @@ export async function resolve(
   }
   if (isMove) return look(operation, world);
   throw new Failure(
-    "uncertain",
-    `Cannot resolve ${operation.kind} ${operation.id}: the API cannot look it up. Outcome unknown: money may have moved.`,
+    operation.kind === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown",
+    `Cannot resolve ${operation.kind} ${operation.id}: the API cannot look it up.`,
     {
       hint: conflictHint(operation.id, operation.kind),
       operation: operation.id,
@@ -87,7 +87,7 @@ export async function resolve(
 /** P15: sent again it would bring the same response, so only a person can end it. */
 function stillConflict({ id, kind, reference, message }: Operation): Failure {
   const name = reference ?? id;
-  return new Failure("conflict", `The ${kind} ${name} is in CONFLICT: ${message}`, {
+  return new Failure("record.differs", `The ${kind} ${name} is in CONFLICT: ${message}`, {
     hint: conflictHint(name, kind),
     operation: name,
   });
@@ -98,9 +98,9 @@ function notUncertain(operation: Operation): Failure {
   const { id, state, updatedAt } = operation;
   const why = isUnsettled(operation)
     ? `${id} was sent again at ${formatTime(updatedAt)}`
-    : `${id} is ${state}, and not uncertain`;
-  return new Failure("usage", `${why}.`, {
-    hint: `Nothing was changed. 'lenden ledger show ${id}' says how it came to that.`,
+    : `The outcome of ${id} is known: ${state}`;
+  return new Failure("usage", `${why}. Nothing was sent.`, {
+    hint: `To see its history, run 'lenden ledger show ${id}'.`,
     operation: id,
   });
 }
@@ -116,9 +116,9 @@ async function adopt(operation: Operation, remoteId: string, world: World): Prom
     problems.push(`it already belongs to ${taken.id}`);
   if (problems.length === 0)
     return learnt(operation, { state: "CONFIRMED", remoteId, status: record.status }, ledger);
-  throw new Failure("conflict", `${remoteId} is not what ${operation.id} asked for.`, {
+  throw new Failure("record.differs", `${remoteId} is not what ${operation.id} requested.`, {
     problems,
-    hint: "Nothing was changed. Compare both with 'lenden ledger show'.",
+    hint: `Compare it with 'lenden ledger show ${operation.id}'.`,
     operation: operation.id,
   });
 }
@@ -138,14 +138,10 @@ async function look(operation: Operation, world: World): Promise<Operation> {
 }
 
 function atWork({ id }: Operation): Failure {
-  return new Failure(
-    "uncertain",
-    `The service may still be at work on ${id}; it was not looked at.`,
-    {
-      hint: "Run the same command again, and give it ten seconds.",
-      operation: id,
-    },
-  );
+  return new Failure("transition.outcome-unknown", `The API may still process ${id}.`, {
+    hint: "Run the same command again, and wait at least ten seconds.",
+    operation: id,
+  });
 }
 
 /** @throws Failure if another process sent it or recorded its outcome in the meantime */

@@ -107,7 +107,7 @@ async function untilMoved<Retrieved extends ServiceRecord>(
     if (doubt === undefined) checkStop(world);
     const answer = await attempted(move.send);
     if (answer.kind === "unclear") doubt = describe(answer);
-    if (answer.kind === "data") doubt ??= "the service said that it was";
+    if (answer.kind === "data") doubt ??= "the API confirmed it";
     const isNo = answer.kind === "refused" && isFinal(answer, move);
     if (answer.kind === "refused" && !(isNo && isOwnWord(move.kind, answer)))
       doubt ??= describe(answer);
@@ -137,10 +137,11 @@ function isFinal<Retrieved>(
 }
 
 function ended<Retrieved>(move: Move<Retrieved>, status: string): Failure {
-  return new Failure("refused", `The ${move.resource} ${move.id} is already ${status}.`, {
-    hint: "Nothing was changed.",
-    operation: move.id,
-  });
+  return new Failure(
+    "transition.already-ended",
+    `The ${move.resource} ${move.id} is already ${status}.`,
+    { operation: move.id },
+  );
 }
 
 /** A refusal, with the state that is behind it where the record tells. */
@@ -151,13 +152,11 @@ async function explained<Retrieved extends ServiceRecord>(
   const plain = refused(answer, move.id);
   const record = plain.kind === "refused" ? await move.retrieve() : undefined;
   if (record?.kind !== "data" || record.data.status === "Processing") return plain;
+  const { hint: _, ...details } = plain.details;
   return new Failure(
-    "refused",
+    "transition.already-ended",
     `The ${move.resource} ${move.id} is already ${record.data.status}. ${plain.message}`,
-    {
-      ...plain.details,
-      hint: "Nothing was changed.",
-    },
+    details,
   );
 }
 
@@ -175,10 +174,10 @@ function undecided<Retrieved extends ServiceRecord>(
   if (doubt === undefined && answer.kind === "refused") return refused(answer, move.id);
   const now = record.kind === "data" ? `it is ${record.data.status}` : "it could not be retrieved";
   return new Failure(
-    "uncertain",
-    `Whether the ${move.resource} ${move.id} was moved is not known (${doubt}); ${now}.`,
+    "transition.outcome-unknown",
+    `Cannot confirm the ${move.kind} of ${move.resource} ${move.id} (${doubt}): ${now}.`,
     {
-      hint: "Run the same command again: what was moved is not moved twice.",
+      hint: "Run the same command again: a second run has no second effect.",
       operation: move.id,
     },
   );

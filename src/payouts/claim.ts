@@ -102,8 +102,8 @@ export async function checkClaim(
 /** P25b: whether references are unique for a key or for a merchant is not shown (service.md). */
 export function sentWithOtherKey({ id, reference, createdAt }: Operation): Failure {
   return new Failure(
-    "uncertain",
-    `Outcome unknown for payout ${reference}: another API key of this account sent it on ${formatTime(createdAt)}. Nothing was sent now.`,
+    "payout.other-key",
+    `Cannot send payout ${reference} again: another API key of this account sent it on ${formatTime(createdAt)}.`,
     {
       hint: `Use the API key that sent it, or check the dashboard and run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`,
       operation: reference ?? id,
@@ -120,13 +120,18 @@ function otherPayout(order: PayoutOrder, operation: Operation): Failure {
   const problems = Object.entries(names)
     .filter(([key]) => asked[key] !== ours[key])
     .map(
-      ([key, name]) => `${name}: asked ${shown(ours[key])}, the ledger has ${shown(asked[key])}`,
+      ([key, name]) =>
+        `${name}: requested ${shown(ours[key])}, the ledger has ${shown(asked[key])}`,
     );
-  return new Failure("conflict", `Reference ${reference} already belongs to a different payout.`, {
-    problems,
-    hint: `Nothing was sent. ${hintForOther(operation)}`,
-    operation: order.reference,
-  });
+  return new Failure(
+    "payout.reference-used",
+    `Reference ${reference} already belongs to a different payout.`,
+    {
+      problems,
+      hint: hintForOther(operation),
+      operation: order.reference,
+    },
+  );
 }
 
 /**
@@ -171,23 +176,19 @@ function duplicatePayout(earlier: Operation, account: string): Failure {
   const inspect = isUnsettled(earlier)
     ? `To find out, run ${isOwn ? `the same command with --ref ${name}` : `'lenden ledger resolve ${id}'`}.`
     : `To inspect it, run 'lenden ledger show ${isOwn ? name : id}'.`;
-  return new Failure(
-    "refused",
-    `Duplicate payout: ${describeEarlier(earlier)}. Nothing was sent.`,
-    {
-      // A payout whose outcome is open may have been paid: no hint leads to a second one.
-      hint: isUnresolved(earlier) ? inspect : `${inspect} To send a second payout, add --again.`,
-      operation: name,
-    },
-  );
+  return new Failure("payout.duplicate", `Duplicate payout: ${describeEarlier(earlier)}.`, {
+    // A payout whose outcome is unknown may have been paid: no hint leads to a second one.
+    hint: isUnresolved(earlier) ? inspect : `${inspect} To send a second payout, add --again.`,
+    operation: name,
+  });
 }
 
 /** @param own the reference of the payout that is to be sent */
 function duplicateOfRow({ batch, reference }: PlannedRow, own: string): Failure {
   if (own === reference) return referenceOfRow(batch, reference);
   return new Failure(
-    "refused",
-    `Duplicate payout: batch ${batch} is still to send the same amount to this recipient (${reference}). Nothing was sent.`,
+    "payout.planned-in-batch",
+    `Duplicate payout: batch ${batch} has yet to send the same amount to this recipient (${reference}).`,
     {
       hint: `To inspect it, run 'lenden payout batch status ${batch}'. To send a second payout, add --again.`,
       operation: reference,
@@ -198,10 +199,10 @@ function duplicateOfRow({ batch, reference }: PlannedRow, own: string): Failure 
 /** The batch would find the payout, or another one under its reference. */
 function referenceOfRow(batch: string, reference: string): Failure {
   return new Failure(
-    "refused",
-    `Reference ${reference} belongs to batch ${batch}, which is still to send it. Nothing was sent.`,
+    "payout.planned-in-batch",
+    `Reference ${reference} belongs to batch ${batch}, which has yet to send it.`,
     {
-      hint: `Use another --ref. To inspect the batch, run 'lenden payout batch status ${batch}'; to give up its rows that were not sent, run 'lenden payout batch cancel ${batch}'.`,
+      hint: `Use another --ref. To inspect the batch, run 'lenden payout batch status ${batch}'; to cancel its rows that were not sent, run 'lenden payout batch cancel ${batch}'.`,
       operation: reference,
     },
   );

@@ -8,7 +8,7 @@ import { compared, conflictHint, type Theirs } from "../operations/compare.ts";
 export interface PayoutOrder {
   amountPaisa: Paisa;
   reference: string;
-  /** As it goes on the wire. */
+  /** As it is sent. */
   recipientNumber: string;
   recipientName?: string | undefined;
   description?: string | undefined;
@@ -17,7 +17,7 @@ export interface PayoutOrder {
   methodName?: string | undefined;
 }
 
-/** The body of the request, but for the timestamp, which each attempt gets anew. */
+/** The body of the request without the timestamp, which is set for each attempt. */
 export function payoutBody(order: PayoutOrder) {
   const { amountPaisa, reference, recipientNumber, recipientName, description, paymentMethodId } =
     order;
@@ -31,7 +31,7 @@ export function payoutBody(order: PayoutOrder) {
   };
 }
 
-/** The order that a request's body asks for; undefined where it lacks what decides who gets how much. */
+/** The order in a request's body; undefined without an amount, a recipient, a reference or a method. */
 export function orderIn(body: Record<string, unknown>): PayoutOrder | undefined {
   const text = (name: string) => (typeof body[name] === "string" ? body[name] : undefined);
   const amountPaisa = typeof body.amount === "number" ? paisaOf(body.amount) : undefined;
@@ -53,10 +53,10 @@ export function orderIn(body: Record<string, unknown>): PayoutOrder | undefined 
 export function orderOf({ id, asked }: Pick<Operation, "id" | "asked">): PayoutOrder {
   const order = orderIn(asked);
   if (order) return order;
-  throw new TypeError(`the ledger has ${id} as a payout, without who gets how much`);
+  throw new TypeError(`payout ${id} of the ledger has no amount or no recipient`);
 }
 
-/** What of an order stays as the ledger has it, whatever was given now; who gets how much is the same. */
+/** The texts of an earlier order that stay as they are in the ledger, although others were given now. */
 export function keptTexts(given: PayoutOrder, order: PayoutOrder): string {
   const texts = [
     ["number", given.recipientNumber, order.recipientNumber],
@@ -87,7 +87,7 @@ export function compare(
   if (unclear.length > 0)
     throw uncertain(
       order,
-      `the service has it, but shows the recipient as ${theirs.recipient}, which cannot be compared`,
+      `the API shows its recipient as ${theirs.recipient}, which cannot be compared`,
     );
 }
 
@@ -101,8 +101,8 @@ function differs(
   const { payoutId, amount, recipient } = theirs;
   const to = recipient === undefined ? "" : ` to ${recipient}`;
   return new Failure(
-    "conflict",
-    `Payout ${reference} asks for ${formatPaisa(amountPaisa)} to ${recipientNumber}, but the API's ${what} shows ${payoutId}: ${formatAmount(amount)}${to}. Outcome unknown: money may have moved.`,
+    "payout.response-differs",
+    `Payout ${reference} requests ${formatPaisa(amountPaisa)} to ${recipientNumber}, but the API's ${what} shows ${payoutId}: ${formatAmount(amount)}${to}.`,
     {
       problems,
       hint: conflictHint(reference),
@@ -121,19 +121,17 @@ function otherReference(
   return uncertain(order, why, { evidence: { otherId: payoutId } });
 }
 
-/** The failure of a payout that may or may not have been made (exit 75). */
+/** The failure of a payout whose outcome is unknown (exit 75). */
 export function uncertain(
   order: PayoutOrder,
   why: string,
   more: Pick<FailureDetails, "evidence" | "untried" | "neverLeft" | "status" | "hint"> = {},
 ): Failure {
-  return new Failure(
-    "uncertain",
-    `The payout ${order.reference} may or may not have been made: ${why.replace(/\.$/, "")}.`,
-    {
-      hint: `Run the same command again with --ref ${order.reference}: the service makes one payout for a reference, however often it is sent.`,
-      operation: order.reference,
-      ...more,
-    },
-  );
+  const { reference } = order;
+  const cause = why.replace(/\.$/, "");
+  return new Failure("payout.outcome-unknown", `Cannot confirm payout ${reference}: ${cause}.`, {
+    hint: `Run the same command again with --ref ${reference}. The API creates one payout per reference.`,
+    operation: reference,
+    ...more,
+  });
 }

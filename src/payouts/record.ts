@@ -17,8 +17,8 @@ export type Retrieved = Data<ServiceContract["retrievePayout"]>;
 const readings = { most: 3, firstPauseMs: 500 };
 
 /**
- * Retrieves the payout and compares all of it: an old payout of the same reference may have gone
- * to somebody else, and the answer to its creation does not say so.
+ * Retrieves the payout and compares all of it: an earlier payout of the same reference may have another
+ * recipient, which the response to its creation does not show.
  *
  * @throws Failure `conflict` if it is another payout; `uncertain` if it cannot be compared, or if every
  * response was for another reference (P15b)
@@ -30,7 +30,7 @@ export async function retrievePayout(
   unseen: (answer: Unseen) => Failure = (answer) =>
     uncertain(
       order,
-      `the service has it as ${payoutId}, but it could not be retrieved to compare the recipient (${describe(answer)})`,
+      `the API confirmed it as ${payoutId}, but it cannot be retrieved to compare the recipient (${describe(answer)})`,
     ),
 ): Promise<Retrieved> {
   for (let reading = 1; ; reading += 1) {
@@ -53,14 +53,12 @@ export async function retrievePayout(
 }
 
 /**
- * The failure of a look at a payout that the API confirmed earlier: it stays confirmed. A rejected API key is
- * `access`; otherwise the current status is unknown.
+ * The failure of a status check of a payout that the API confirmed earlier: it stays confirmed.
  */
 export function confirmedUnseen(reference: string, payoutId: string, why: Failure): Failure {
-  const message = `Payout ${reference} is confirmed (${payoutId}), but its current status is unknown.`;
   return new Failure(
-    why.kind === "access" ? "access" : "uncertain",
-    `${message} Nothing was sent. ${why.message}`,
+    why.kind === "access" ? "payout.status-denied" : "payout.status-unknown",
+    `The current status of payout ${reference} (${payoutId}) is unknown. ${why.message}`,
     { ...why.details, operation: reference },
   );
 }
@@ -87,17 +85,17 @@ export async function knownPayout(
   }
 }
 
-/** A reference that came to an end without a payout stays used. */
+/** A reference whose payout was rejected or is in conflict cannot be used again. */
 export function usedBefore({ reference }: PayoutOrder, { state, message }: Operation): Failure {
   const isConflict = state === "CONFLICT";
   const next = newReference(reference);
   return new Failure(
-    isConflict ? "conflict" : "refused",
-    `Reference ${reference} was used before, and ended ${state}: ${message}`,
+    isConflict ? "payout.in-conflict" : "payout.reference-ended",
+    `Reference ${reference} was used before and ended ${state}: ${message}`,
     {
       hint: isConflict
-        ? `Nothing was sent. ${conflictHint(reference)}`
-        : `Nothing was sent. References cannot be reused. Check 'lenden ledger show ${next}'. If that reference was not paid, retry with --ref ${next}.`,
+        ? conflictHint(reference)
+        : `References cannot be reused. Check 'lenden ledger show ${next}'. If that reference was not paid, retry with --ref ${next}.`,
       operation: reference,
     },
   );

@@ -60,8 +60,8 @@ export function restMs(
 
 function forgotten({ reference, openedAt }: Operation): Failure {
   return new Failure(
-    "uncertain",
-    `The outcome of payout ${reference} has been unknown since ${formatTime(openedAt)}, over 24 hours: it is not sent again automatically. Money may have moved.`,
+    "payout.unknown-over-24-hours",
+    `Cannot retry payout ${reference} automatically: its outcome has been unknown since ${formatTime(openedAt)}, over 24 hours.`,
     {
       hint: conflictHint(reference ?? ""),
       operation: reference ?? "",

@@ -12,17 +12,17 @@ import { remembered } from "../operations/wait.ts";
 
 type RetrievedPayment = Data<ServiceContract["retrievePayment"]>;
 
-/** A payment that can be paid back, and what this ledger leaves of it. */
+/** A payment that can be refunded, and the amount that can still be refunded. */
 export interface Refundable {
   payment: RetrievedPayment;
   paidPaisa: Paisa;
   leftPaisa: Paisa;
-  /** What was paid back of it, or may have been. */
+  /** Its refunds that were created, or may have been. */
   live: Operation[];
 }
 
 /**
- * Looks at a payment before anybody is asked how much of it is to be paid back.
+ * Retrieves a payment before a dialog asks for the amount of its refund.
  *
  * @throws Failure `refused` if it is not Completed, or if nothing is left of it
  */
@@ -32,13 +32,11 @@ export async function refundable(transactionId: string, world: World): Promise<R
   const live = (await (await world.ledger()).refundsOf(transactionId)).filter(isLiveRefund);
   const leftPaisa = paidPaisa - sumOf(live);
   if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, live };
+  const hint = refundsHint(live);
   throw new Failure(
-    "refused",
-    `All of payment ${transactionId} (${formatPaisa(paidPaisa)}) was refunded or may have been.`,
-    {
-      hint: whereItWent(live),
-      operation: transactionId,
-    },
+    "refund.already-refunded",
+    `Payment ${transactionId} (${formatPaisa(paidPaisa)}) was refunded completely, or may have been.`,
+    { ...(hint ? { hint } : {}), operation: transactionId },
   );
 }
 
@@ -52,20 +50,19 @@ export async function retrieveCompleted(
   if (paidPaisa === undefined || payment.transactionId !== transactionId) {
     const told = `${payment.transactionId}, ${formatAmount(payment.amount)}`;
     throw new Failure(
-      "unreachable",
-      `The service's record of payment ${transactionId} makes no sense (${told}).`,
-      {
-        hint: "Nothing was sent.",
-        operation: transactionId,
-      },
+      "refund.invalid-payment",
+      `Cannot refund payment ${transactionId}: the API's record of it is invalid (${told}).`,
+      { operation: transactionId },
     );
   }
   if (payment.status === "Completed") return { payment, paidPaisa };
   throw new Failure(
-    "refused",
-    `Payment ${transactionId} is ${payment.status}; only a Completed payment can be paid back.`,
+    "refund.payment-not-completed",
+    `Cannot refund payment ${transactionId}: its status is ${payment.status}.`,
     {
-      hint: "Nothing was sent.",
+      ...(payment.status === "Processing"
+        ? { hint: `Wait for it with 'lenden pay wait ${transactionId}', then retry.` }
+        : {}),
       operation: transactionId,
     },
   );
@@ -79,7 +76,7 @@ export interface Repeat {
 interface Left {
   paidPaisa: Paisa;
   amountPaisa: Paisa;
-  /** What this ledger has refunded of it, or may have. */
+  /** Its refunds that were created, or may have been. */
   live: Operation[];
 }
 
@@ -115,24 +112,22 @@ export function overLimit(
   const refundedPaisa = paidPaisa - refundablePaisa;
   const before =
     refundedPaisa > 0n
-      ? `, and ${formatPaisa(refundedPaisa)} of it was refunded or may have been`
+      ? `, of which ${formatPaisa(refundedPaisa)} was refunded or may have been`
       : "";
+  const hint = refundsHint(live);
   return new Failure(
-    "refused",
-    `Payment ${transactionId} was ${formatPaisa(paidPaisa)}${before}: ${formatPaisa(amountPaisa)} is too much.`,
-    {
-      hint: whereItWent(live),
-      operation: transactionId,
-    },
+    "refund.amount-too-large",
+    `Cannot refund ${formatPaisa(amountPaisa)} of payment ${transactionId}: it was ${formatPaisa(paidPaisa)}${before}.`,
+    { ...(hint ? { hint } : {}), operation: transactionId },
   );
 }
 
-/** By its id: of another API key of the merchant no list has it. */
-function whereItWent(live: Operation[]): string {
+/** Names the newest refund by its ID, because lists do not have the refunds of other accounts. */
+function refundsHint(live: Operation[]): string | undefined {
   const last = live.at(-1);
-  if (!last) return "Nothing was sent.";
-  const look = last.remoteId ? `refund wait ${last.remoteId}` : `ledger show ${last.id}`;
-  return `Nothing was sent. 'lenden refund list --refresh' shows what was paid back, and 'lenden ${look}' what became of the last of it.`;
+  if (!last) return undefined;
+  const show = last.remoteId ? `refund wait ${last.remoteId}` : `ledger show ${last.id}`;
+  return `To list its refunds, run 'lenden refund list --refresh'. To see the newest one, run 'lenden ${show}'.`;
 }
 
 function sumOf(operations: Operation[]): Paisa {

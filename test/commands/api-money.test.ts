@@ -93,7 +93,7 @@ test("P16: a payout by hand that went to somebody else before is another payout"
   const { call, states } = await service(made, { ...record, recipientNumber: "01812345678" });
   const { code, stderr } = await call("payout", payout);
   expect(code).toBe(5);
-  expect(stderr).toContain("recipient: asked 01712345678, the service has 01812345678");
+  expect(stderr).toContain("recipient: requested 01712345678, the API has 01812345678");
   expect(await states()).toEqual([["CONFLICT", null]]);
 });
 
@@ -177,7 +177,7 @@ test.each([
     const { call, states } = await service(...before, { ...told, status: "Processing" });
     const { code, stderr, stdout } = await call(kind, body);
     expect(code).toBe(5);
-    expect(stderr).toContain(`${differs}: asked`);
+    expect(stderr).toContain(`${differs}: requested`);
     expect(JSON.parse(stdout)).toMatchObject({ data: told });
     expect(await states()).toEqual([["CONFLICT", null]]);
   },

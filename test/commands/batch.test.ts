@@ -542,7 +542,7 @@ test("a plan that was altered behind lenden's back is not sent, and ledger check
   database.exec("UPDATE batch_rows SET recipient = '01999999999' WHERE row = 2");
   database.close();
   const again = await batch(["send", file], data);
-  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("was altered")]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("was modified")]);
   const env = { LENDEN_DATA_DIR: data };
   const checked = await account.run(["ledger", "check", "--json"], { env });
   expect([checked.code, JSON.parse(checked.stdout)]).toMatchObject([

@@ -145,7 +145,8 @@ describe.each(apis)("on $name:", ({ open, isWhole }) => {
       const error = {
         kind: "refused",
         operation: first?.reference,
-        message: expect.stringContaining("Nothing was sent."),
+        reason: "payout.duplicate",
+        effect: "nothing-sent",
         hint: expect.stringContaining("--again"),
       };
       for (const flags of [

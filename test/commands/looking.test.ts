@@ -49,7 +49,9 @@ describe("money is in lakhs wherever people read it, and exact elsewhere", () =>
     expect(stdout).toContain("BDT 1,25,000.50");
     expect(await account.json(["ledger", "show", "INV-7"])).toMatchObject({ amount: "125000.5" });
     const other = await account.run(send.with(3, "125000.51"));
-    expect(other.stderr).toContain("amount: asked BDT 1,25,000.51, the ledger has BDT 1,25,000.50");
+    expect(other.stderr).toContain(
+      "amount: requested BDT 1,25,000.51, the ledger has BDT 1,25,000.50",
+    );
   });
 });
 

@@ -97,10 +97,12 @@ test("a payout is sent once, and the second sending says that it exists", async 
 test("a reference that belongs to another amount or recipient is a conflict, field by field", async () => {
   const amount = await lenden(payout.with(3, "501"), { env });
   expect(amount.code).toBe(5);
-  expect(amount.stderr).toContain("amount: asked BDT 501.00, the ledger has BDT 500.00");
+  expect(amount.stderr).toContain("amount: requested BDT 501.00, the ledger has BDT 500.00");
   const recipient = await lenden(payout.with(5, "01812345678"), { env });
   expect(recipient.code).toBe(5);
-  expect(recipient.stderr).toContain("recipient: asked 01812345678, the ledger has 01712345678");
+  expect(recipient.stderr).toContain(
+    "recipient: requested 01812345678, the ledger has 01712345678",
+  );
 });
 
 test("the built tool tells the whole story with `demo`, and leaves nothing behind", async () => {

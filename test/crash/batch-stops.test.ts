@@ -51,7 +51,7 @@ test("P16: a reference that another machine used for somebody else is a conflict
   const { conflict, unsent = 0 } = await states(merchant, payees);
   expect([first.code, conflict]).toEqual([5, 1]);
   expect(unsent).toBeGreaterThan(15); // one or two more go out while it is written down
-  expect(first.stderr).toMatch(/OLD-5[\s\S]*asked 017\d+, the service has 01810000004/);
+  expect(first.stderr).toMatch(/OLD-5[\s\S]*requested 017\d+, the API has 01810000004/);
   expect(await send(merchant, payees, "--concurrency", "1")).toMatchObject({ code: 5 });
   expect(await states(merchant, payees)).toEqual({ processing: 29, conflict: 1 });
   const references = (await moneyReferences(merchant)).filter((one) => one === "OLD-5");

@@ -47,8 +47,8 @@ test("what changed is written down, and what has not ended is counted", async ()
 });
 
 test.each([
-  [{ recipientNumber: "01812345678" }, "recipient: asked 01712345678, the service has 01812345678"],
-  [{ amount: 50 }, "amount: asked BDT 500.00, the service has BDT 50.00"],
+  [{ recipientNumber: "01812345678" }, "recipient: requested 01712345678, the API has 01812345678"],
+  [{ amount: 50 }, "amount: requested BDT 500.00, the API has BDT 50.00"],
 ])(
   "P16: a record of another payout (%j) is a conflict, and not what was paid",
   async (theirs, says) => {

@@ -428,12 +428,16 @@ test.each([
   expect(JSON.parse(stderr)).toMatchObject({ error: { kind: "usage" } });
 });
 
+const promised = [
+  ...["kind", "reason", "message", "effect", "hint", "status", "code", "operation", "problems"],
+];
+
 test("an error as JSON has the promised fields alone, and never a stack", async () => {
   const { stderr } = await lenden(["pay", "get", "TX1", "--json"]);
   const { error }: { error: Record<string, unknown> } = JSON.parse(stderr);
   expect(error).toMatchObject({ kind: "access" });
   for (const name of Object.keys(error)) {
-    expect(["kind", "message", "hint", "status", "code", "operation", "problems"]).toContain(name);
+    expect(promised).toContain(name);
   }
   expect(stderr).not.toMatch(/\bat .*\.ts:/);
 });

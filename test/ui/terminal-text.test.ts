@@ -62,7 +62,9 @@ test("no hostile text comes through any renderer", async () => {
       }
       const error = new Failure("refused", value, { hint: value, code: value, problems: [value] });
       for (const asJson of [true, false]) {
-        expect(errorText(error, { asJson: asJson, scrub: (one) => one })).not.toMatch(dangerous);
+        expect(errorText(error, { writes: true, asJson, scrub: (one) => one })).not.toMatch(
+          dangerous,
+        );
       }
       expect(clean(value)).not.toMatch(/[\r\n]/);
     }),

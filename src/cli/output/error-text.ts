@@ -9,6 +9,8 @@ export interface Warning {
 
 interface ErrorTextOptions {
   asJson: boolean;
+  /** True if the command changes something at the API. */
+  writes: boolean;
   /** What the run is about, if the failure does not say so. */
   operation?: string | undefined;
   /** Those that no result shows. */
@@ -24,14 +26,22 @@ const longest = 600;
 /** A failure as it stands on stderr: what happened, what to do; or one line of JSON. */
 export function errorText(
   failure: Failure,
-  { asJson, scrub, operation: concerned, warnings = [], lay = (text) => [text] }: ErrorTextOptions,
+  {
+    asJson,
+    writes,
+    scrub,
+    operation: concerned,
+    warnings = [],
+    lay = (text) => [text],
+  }: ErrorTextOptions,
 ): string {
-  const { kind, details } = failure;
+  const { kind, reason, details } = failure;
   const { status } = details;
+  const effect = failure.effect(writes);
   const safe = (text: string): string => clipped(scrub(clean(text)));
   const maybe = (text: string | undefined) => (text === undefined ? undefined : safe(text));
   const [message, hint, code, operation] = [
-    safe(failure.message),
+    safe(asJson ? failure.message : failure.text(writes)),
     maybe(details.hint),
     maybe(details.code),
     maybe(details.operation ?? concerned),
@@ -43,7 +53,7 @@ export function errorText(
       ...(problems.length > 0 ? { problems } : {}),
       ...(warnings.length > 0 ? { warnings: warnings.map(safeWarning) } : {}),
     };
-    return `${safeJson({ error: { kind, message, hint, status, code, operation, ...more } })}\n`;
+    return `${safeJson({ error: { kind, reason, message, effect, hint, status, code, operation, ...more } })}\n`;
   }
   const said: [string, string][] = [
     ["error: ", message],

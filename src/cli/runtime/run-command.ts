@@ -39,8 +39,9 @@ export async function runCommand(
   const session = openSession(
     sessionOf(command, given.argv, { globals, isJson }, { host, scrubber, version }),
   );
+  const writes = canSend(command);
   const tell = (error: unknown) =>
-    report(error, { host, scrubber, asJson: isJson, ...session.unsaid() });
+    report(error, { host, scrubber, asJson: isJson, writes, ...session.unsaid() });
   try {
     const everything = { ...given, problems: [...given.problems, ...problems] };
     const results = command.start(everything, session.context);
@@ -147,6 +148,11 @@ async function printAll(
   return printed;
 }
 
+/** True if the command may send something that moves money. */
+function canSend({ writes = false, finishes = false }: Command): boolean {
+  return writes || finishes;
+}
+
 function operationOf(shown: Shown | undefined): string | undefined {
   const view = shown?.view?.();
   return view?.kind === "card" && view.id !== "" ? view.id : undefined;
@@ -164,7 +170,7 @@ function sessionOf(
     isJson,
     command: command.name,
     argv,
-    finishes: command.writes === true || command.finishes === true,
+    finishes: canSend(command),
     patient: command.untilStopped === true || command.patient === true,
   };
 }

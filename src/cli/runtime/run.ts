@@ -24,7 +24,7 @@ export async function run(argv: string[], host: Host, version: string): Promise<
     return 0;
   } catch (error) {
     const asJson = wantsJson(argv, host);
-    return await report(error, { host, scrubber, asJson });
+    return await report(error, { host, scrubber, asJson, writes: true });
   }
 }
 

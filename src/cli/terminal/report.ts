@@ -10,6 +10,8 @@ interface Reporting {
   host: Host;
   scrubber: Scrubber;
   asJson: boolean;
+  /** True if the command changes something at the API. */
+  writes: boolean;
   operation?: string | undefined;
   warnings?: Warning[];
 }
@@ -17,15 +19,17 @@ interface Reporting {
 /** Says what went wrong, and returns the code. A stack trace only where LENDEN_DEBUG=1 asks for it. */
 export async function report(
   error: unknown,
-  { host, scrubber, asJson, operation, warnings = [] }: Reporting,
+  { host, scrubber, asJson, writes, operation, warnings = [] }: Reporting,
 ): Promise<number> {
   const failure = error instanceof Failure ? error : unexpected(error);
-  const text = await textOf(failure, { host, scrubber, asJson, operation, warnings }).catch(() => {
+  const given = { host, scrubber, asJson, writes, operation, warnings };
+  const text = await textOf(failure, given).catch(() => {
     // Its code cannot be loaded, if no more files can be opened: the exit code must stay the same.
-    const { message, kind, details } = failure;
+    const { message, kind, reason, details } = failure;
+    const effect = failure.effect(writes);
     const plain = asJson
-      ? safeJson({ error: { kind, message, hint: details.hint, operation } })
-      : `error: ${message}\nhint:  ${details.hint ?? ""}`;
+      ? safeJson({ error: { kind, reason, message, effect, hint: details.hint, operation } })
+      : `error: ${failure.text(writes)}\nhint:  ${details.hint ?? ""}`;
     return `${scrubber.scrub(cleanLines(plain))}\n`;
   });
   await write(host.stderr, text);
@@ -36,12 +40,12 @@ export async function report(
 
 async function textOf(
   failure: Failure,
-  { host, scrubber, asJson, operation, warnings = [] }: Reporting,
+  { host, scrubber, asJson, writes, operation, warnings = [] }: Reporting,
 ): Promise<string> {
   const { errorText } = await import("../output/error-text.ts");
   const lay = host.stderr.isTTY ? await layFor(host.stderr.columns) : undefined;
   return errorText(failure, {
-    ...{ asJson, operation, warnings, scrub: scrubber.scrub },
+    ...{ asJson, writes, operation, warnings, scrub: scrubber.scrub },
     ...(lay && { lay }),
   });
 }

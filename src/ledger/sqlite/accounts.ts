@@ -117,8 +117,8 @@ export function newName(
 
 function keyOfAnother(own: string, named: string): Failure {
   return new Failure(
-    "access",
-    `LENDEN_ACCOUNT is ${named}, but this API key belongs to account ${own}. Nothing was sent.`,
+    "account.other-name",
+    `LENDEN_ACCOUNT is ${named}, but this API key belongs to account ${own}.`,
     { hint: `Set LENDEN_ACCOUNT=${own}, or use the API key of ${named}.` },
   );
 }

@@ -333,9 +333,11 @@ function insertValues(
 
 /** It is compared with the API's record and sent again, so it cannot be masked. */
 function secretInside(): Failure {
-  return new Failure("usage", "The request contains the API key or the payout secret.", {
-    hint: "Remove it from the text. Nothing was sent.",
-  });
+  return new Failure(
+    "request.contains-secret",
+    "The request contains the API key or the payout secret.",
+    { hint: "Remove it from the text." },
+  );
 }
 
 /** What the history keeps of an intent, as JSON: all that never changes later, and no secret. */

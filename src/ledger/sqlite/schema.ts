@@ -268,9 +268,11 @@ export function migrate(database: Database, profiles: KnownProfile[] = []): void
 }
 
 function newerSchema(): Failure {
-  return new Failure("internal", "The ledger was written by a newer version of lenden.", {
-    hint: "Update lenden. Nothing was changed, and nothing was sent.",
-  });
+  return new Failure(
+    "ledger.newer-version",
+    "Cannot open the ledger: a newer version of lenden wrote it.",
+    { hint: "Update lenden." },
+  );
 }
 
 /** Fails where the schema is not that of the version that the file states. */
@@ -281,8 +283,8 @@ function bring(database: Database, migration: Migration, profiles: KnownProfile[
   } catch (cause) {
     if (!/no such|already exists|duplicate column/.test(String(cause))) throw cause;
     throw new Failure(
-      "internal",
-      "Cannot update the ledger: its schema is not that of its version. Nothing was sent.",
+      "ledger.schema-modified",
+      "Cannot update the ledger: its schema is not that of its version.",
       {
         hint: "Restore the ledger from a backup: the file was modified by another program.",
         cause,

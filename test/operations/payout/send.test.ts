@@ -168,9 +168,8 @@ describe("P12, P13: in doubt", () => {
     ["no HTTP", unclear("answer not HTTP")],
   ])("P12: %s is sent again, at most five times, then it is uncertain", async (_, bad) => {
     const run = scripted(only(...five(bad)));
-    const { kind, message, details } = await failure(sendPayout(order, run.world));
-    expect([kind, details.operation]).toEqual(["uncertain", "INV-7"]);
-    expect(message).toContain("may or may not");
+    const { reason, details } = await failure(sendPayout(order, run.world));
+    expect([reason, details.operation]).toEqual(["payout.outcome-unknown", "INV-7"]);
     expect(details.hint).toContain("--ref INV-7");
     expect(run.of("createPayout")).toHaveLength(5);
     expect(run.of("retrievePayout")).toEqual([]);
@@ -317,13 +316,13 @@ describe("P14: an answer that cannot be understood", () => {
 
 describe("P15, P16: another payout", () => {
   test.each<[string, object, string]>([
-    ["amount", { amount: 501 }, "amount: asked BDT 500.00, the service has BDT 501.00"],
+    ["amount", { amount: 501 }, "amount: requested BDT 500.00, the API has BDT 501.00"],
     [
       "a part of a paisa",
       { amount: 500.001 },
-      "amount: asked BDT 500.00, the service has BDT 500.001",
+      "amount: requested BDT 500.00, the API has BDT 500.001",
     ],
-    ["a negative amount", { amount: -500 }, "amount: asked BDT 500.00, the service has BDT -500"],
+    ["a negative amount", { amount: -500 }, "amount: requested BDT 500.00, the API has BDT -500"],
   ])(
     "P15: another one in the answer (%s) is a conflict, ours beside theirs",
     async (_, theirs, line) => {
@@ -338,9 +337,9 @@ describe("P15, P16: another payout", () => {
     [
       "recipient",
       { recipientNumber: "01812345678" },
-      "recipient: asked 01712345678, the service has 01812345678",
+      "recipient: requested 01712345678, the API has 01812345678",
     ],
-    ["amount", { amount: 50 }, "amount: asked BDT 500.00, the service has BDT 50.00"],
+    ["amount", { amount: 50 }, "amount: requested BDT 500.00, the API has BDT 50.00"],
   ])(
     "P16: another one in the record (%s) is a conflict, ours beside theirs",
     async (_, theirs, line) => {
@@ -364,7 +363,7 @@ describe("P15, P16: another payout", () => {
     const run = scripted({ ...confirmed, retrievePayout: [data({ ...retrieved, ...other })] });
     const { message, details } = await failure(sendPayout(order, run.world));
     expect(details.problems).toHaveLength(2);
-    expect(message).toContain("INV-7 asks for BDT 500.00 to 01712345678");
+    expect(message).toContain("INV-7 requests BDT 500.00 to 01712345678");
     expect(message).toContain("shows PO1: BDT 5.00 to 01812345678");
   });
 
