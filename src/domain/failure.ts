@@ -82,7 +82,7 @@ const effectsOfKinds: Record<FailureKind, Effect> = {
 };
 
 /** Why a command failed: a stable identifier for scripts, with its exit code and its effect on money. */
-export const reasons = {
+const reasons = {
   "account.other-name": { kind: "access", effect: "nothing-sent" },
   "batch.cancelled": { kind: "refused", effect: "nothing-sent" },
   "batch.does-not-add-up": { kind: "internal", effect: "nothing-sent" },
