@@ -31,7 +31,7 @@ export const page: Page = [
     "Colours",
   ),
   text(
-    'One sentence says what happened, one says what to do. With --json it is one line: {"error":{"kind","message","hint","status","code","operation"}}. Nothing else is on stderr then, except with --verbose. A warning about money is in the field warnings of the result, or of the error.',
+    'One sentence says what happened, one says what to do. With --json it is one line: {"error": {…}} with kind, reason, message, effect, hint, status, code and operation. reason is a stable identifier, effect what happened to money. Nothing else is on stderr then, except with --verbose. A warning about money is in the field warnings of the result, or of the error.',
     "Errors",
   ),
   text(
