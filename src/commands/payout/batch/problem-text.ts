@@ -35,7 +35,7 @@ export function describeFinding(finding: Finding): string {
     case "reference-taken":
       return takenText(finding);
     case "reference-in-conflict":
-      return `The API has a different payout under this reference: check the dashboard, then run 'lenden ledger resolve ${finding.reference}' with --made <id> or --not-made.`;
+      return `The API has a different payout under this reference: check the dashboard, then run 'lenden ledger resolve ${finding.reference}' with --created <id> or --not-created.`;
     case "reference-planned":
       return `Batch ${finding.batch} has this reference for a different payout that is not sent yet: 'lenden payout batch status ${finding.batch}' shows the batch. For a new payout, use a new reference.`;
     case "reference-ended":
@@ -68,7 +68,7 @@ function takenText(finding: Extract<Finding, { kind: "reference-taken" }>): stri
 function otherAccountText(finding: Extract<Finding, { kind: "used-in-other-account" }>): string {
   const { id, state, at } = finding;
   const inspect = `'lenden ledger show ${id}' shows it.`;
-  const resolve = `Check the merchant dashboard, then run 'lenden ledger resolve ${id}' with --made <id>, or with --not-made.`;
+  const resolve = `Check the merchant dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`;
   if (state === "CONFIRMED")
     return `Another account sent this payout on ${formatTime(at)}: ${inspect}`;
   if (state === "REFUSED")
