@@ -1,4 +1,4 @@
-import { type Failure, usage } from "../../domain/failure.ts";
+import { Failure, usage } from "../../domain/failure.ts";
 import type { Resource } from "../../domain/statuses.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Context } from "../command/context.ts";
@@ -23,7 +23,6 @@ function noPlace(typed: string): Failure {
 async function newestId(kind: Resource, place: number, ledger: Ledger): Promise<string> {
   const id = (await ledger.newest(kind, place))?.remoteId;
   if (id) return id;
-  throw usage([
-    `The ledger has no ${place === 1 ? "" : `${place} `}${kind}${place === 1 ? "" : "s"} of this account yet.`,
-  ]);
+  const what = place === 1 ? kind : `${place} ${kind}s`;
+  throw new Failure("not-found", `The ledger has no ${what} of this account.`);
 }
