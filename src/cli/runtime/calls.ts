@@ -133,10 +133,8 @@ function worldOf(
     now: host.now,
     random: wire.random,
     sleep: wire.sleep,
-    // Each turn reads responses that have arrived. With 32 in flight, four turns instead of two saved 40 % of
-    // the commits, and made a batch a tenth faster.
-    soon: (work) =>
-      void setImmediate(() => setImmediate(() => setImmediate(() => setImmediate(work)))),
+    // The second turn reads responses that have arrived: half as many commits, measured with 32 in flight.
+    soon: (work) => void setImmediate(() => setImmediate(work)),
     get deadlineMs() {
       return stop.cutOffAtMs();
     },
