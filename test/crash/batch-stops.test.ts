@@ -72,10 +72,13 @@ test("I5, P16: a row whose payout turns out to be somebody else's is never told 
   const id = String(books.find(({ merchantRef }) => merchantRef === "SWAP-4")?.id);
   await merchant.set("payout", id, "Completed");
   const waited = await merchant.lenden(["payout", "wait", id]);
-  expect([waited.code, waited.stderr]).toEqual([5, expect.stringContaining("asked 01810000004")]);
+  expect([waited.code, waited.stderr]).toEqual([
+    5,
+    expect.stringContaining("requested 01810000004"),
+  ]);
   const status = ["payout", "batch", "status", payees.file, "--refresh"];
   const seen = await merchant.lenden(status);
-  expect(seen).toMatchObject({ code: 5, stderr: expect.stringContaining("asked 01810000004") });
+  expect(seen).toMatchObject({ code: 5, stderr: expect.stringContaining("requested 01810000004") });
   expect(await states(merchant, payees)).toEqual({ processing: 4, conflict: 2 });
 });
 

@@ -26,7 +26,7 @@ test(
       expect([round, sent.length]).toEqual([round, 1]);
       expect(existing.length + locked.length).toBe(processes - 1);
       for (const { stderr } of locked)
-        expect(stderr).toMatch(/process [0-9]+ on .*, since \d+ \w+ 20\d\d/);
+        expect(stderr).toMatch(/process [0-9]+ on .* since \d+ \w+ 20\d\d/);
     }
     const references = (await merchant.books("payouts")).map(({ merchantRef }) => merchantRef);
     expect(references).toEqual(Array.from({ length: rounds }, (_, round) => `RACE-${round}`));
