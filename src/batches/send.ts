@@ -6,9 +6,9 @@ import type { ClaimAnswer } from "../ledger/change.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { clockFailure } from "../operations/clock.ts";
-import type { World } from "../operations/deps.ts";
-import { refusalHints } from "../operations/rejection.ts";
+import { rejectionHints } from "../operations/response-failure.ts";
+import type { World } from "../operations/world.ts";
+import { clockFailure } from "../operations/world.ts";
 import { payoutIntent } from "../payouts/claim.ts";
 import type { PayoutOrder } from "../payouts/order.ts";
 import { sendPlannedPayout } from "../payouts/send.ts";
@@ -49,7 +49,7 @@ export async function sendBatch(sending: Sending, world: World): Promise<Failure
   const rules = createStopRules();
   /** Asked before each claim and each request, because any response may show a wrong clock (P3). */
   const isOver = (): boolean => {
-    const clock = clockFailure(world, "Then run the same command again.");
+    const clock = clockFailure(world, "batch.clock-differs");
     if (clock) rules.saw(clock.kind, clock);
     return rules.reason() !== undefined || world.isStopping();
   };
@@ -260,10 +260,14 @@ function isAccessDenied(failure: Failure | undefined): boolean {
 
 function accessDenied(failure: Failure | undefined): Failure {
   const { status } = failure?.details ?? {};
-  return new Failure("access", `Access was denied, so the batch stopped. ${failure?.message}`, {
-    ...(status === undefined ? {} : { status }),
-    hint: `${refusalHints.access} Then run the same command again.`,
-  });
+  return new Failure(
+    "batch.access-denied",
+    `Access was denied, so the batch stopped. ${failure?.message}`,
+    {
+      ...(status === undefined ? {} : { status }),
+      hint: `${rejectionHints.access} Then run the same command again.`,
+    },
+  );
 }
 
 function noResponses(failure: Failure | undefined): Failure {

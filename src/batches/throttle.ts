@@ -1,4 +1,4 @@
-import type { World } from "../operations/deps.ts";
+import type { World } from "../operations/world.ts";
 import { isForgotten } from "../payouts/unknown.ts";
 
 /** What a worker knows of the row that it sends at the moment. */

@@ -3,9 +3,9 @@ import type { Batch } from "../ledger/batch.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
-import type { World } from "../operations/deps.ts";
 import { type Refreshed, refreshStatus } from "../operations/refresh.ts";
-import { type Patience, pauseOf } from "../operations/wait.ts";
+import { type Patience, pauseOf } from "../operations/status.ts";
+import type { World } from "../operations/world.ts";
 import { openAgain } from "./retries.ts";
 
 export interface Watched {

@@ -5,7 +5,7 @@ import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
 import { safeJson } from "../cli/output/terminal-text.ts";
 import { type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure, inOneLine, usage } from "../domain/failure.ts";
-import { isWaiting } from "../operations/resend.ts";
+import { isWaiting } from "../operations/response-failure.ts";
 import { bodyOf, readField, readPath, withQuery } from "./api-words.ts";
 import { accountNumberWarnings } from "./refund/account-number.ts";
 
@@ -165,7 +165,7 @@ async function endingOf(
   reads: boolean,
 ): Promise<Failure | undefined> {
   if (answer.kind === "data") return undefined;
-  const { unread } = await import("../operations/outcome.ts");
+  const { unread } = await import("../operations/response-failure.ts");
   if (reads || (answer.kind !== "unclear" && !isWaiting(answer))) return unread(answer);
   const message = "The API's response is not valid. Outcome unknown: money may have moved.";
   return new Failure("uncertain", message, status === null ? {} : { status });

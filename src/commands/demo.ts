@@ -3,7 +3,7 @@ import type { Context, RunningSandbox } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { paymentCard, payoutCard, refundCard } from "../cli/output/records.ts";
 import { card, field, text, type View } from "../cli/output/view.ts";
-import type { World } from "../operations/deps.ts";
+import type { World } from "../operations/world.ts";
 
 interface Step {
   step: number;
@@ -57,7 +57,7 @@ async function* story(sandbox: RunningSandbox, context: Context): AsyncIterable<
 }
 
 async function* methodsStory(world: World): AsyncGenerator<Told, PaymentMethod[]> {
-  const { dataOf } = await import("../operations/outcome.ts");
+  const { dataOf } = await import("../operations/response-failure.ts");
   const methods = dataOf(await world.client.listMethods({}));
   yield {
     says: "The methods of the account",
@@ -77,7 +77,7 @@ async function* paymentStory(
   origin: string,
   world: World,
 ): AsyncGenerator<Told, string> {
-  const { createPayment } = await import("../operations/create-once.ts");
+  const { createPayment } = await import("../operations/create.ts");
   const { triggerPayment } = await import("../operations/status-transition.ts");
   const urls = { redirect_url: `${origin}/return`, callback_url: `${origin}/callback` };
   const payment = await createPayment(
@@ -142,7 +142,7 @@ async function* payoutStory(paymentMethodId: string, world: World): AsyncGenerat
 }
 
 async function* refundStory(transactionId: string, world: World): AsyncGenerator<Told> {
-  const { createRefund } = await import("../operations/create-once.ts");
+  const { createRefund } = await import("../operations/create.ts");
   const { cancelRefund } = await import("../operations/status-transition.ts");
   const input = {
     transactionId,

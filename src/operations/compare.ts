@@ -5,7 +5,7 @@ import { sameMobile } from "../domain/mobile.ts";
 import { formatAmount, formatPaisa } from "../domain/money.ts";
 import { isLocalSandbox } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
-import type { World } from "./deps.ts";
+import type { World } from "./world.ts";
 
 /** The requested values that are compared; an absent one is not compared. */
 export interface Asked {

@@ -2,8 +2,8 @@ import type { PaymentMethod } from "../api/contract/methods.ts";
 import { type Failure, usage } from "../domain/failure.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { accepted, type Reading, rejected } from "../domain/reading.ts";
-import type { World } from "./deps.ts";
-import { dataOf } from "./outcome.ts";
+import { dataOf } from "./response-failure.ts";
+import type { World } from "./world.ts";
 
 interface Kept {
   read(): PaymentMethod[] | undefined;

@@ -6,10 +6,10 @@ import type { Operation } from "../ledger/operation.ts";
 import { claimReference } from "../payouts/claim.ts";
 import { keptTexts, orderIn, orderOf, type PayoutOrder } from "../payouts/order.ts";
 import { usedBefore } from "../payouts/record.ts";
-import type { Repeat } from "../refunds/refundable.ts";
-import { beginPayment, beginRefund } from "./begin.ts";
-import type { World } from "./deps.ts";
+import type { Repeat } from "./create.ts";
+import { beginPayment, beginRefund } from "./create.ts";
 import { plainPath } from "./raw-path.ts";
+import type { World } from "./world.ts";
 
 /** A call that a person wrote by hand. */
 export interface Call {

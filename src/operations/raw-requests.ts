@@ -5,14 +5,21 @@ import type { Operation } from "../ledger/operation.ts";
 import { orderOf } from "../payouts/order.ts";
 import { confirmedUnseen, knownPayout, retrievePayout } from "../payouts/record.ts";
 import { earlierDoubt } from "../payouts/unknown.ts";
-import type { Repeat } from "../refunds/refundable.ts";
 import { anotherRecord, assertFree, compared } from "./compare.ts";
-import type { World } from "./deps.ts";
-import { beginningOf, describe, evidenceOf, unread } from "./outcome.ts";
+import type { Repeat } from "./create.ts";
 import { type Call, intended, type Made } from "./raw-intent.ts";
 import { type Confirmed, recorded } from "./record-outcome.ts";
-import { provesNothingDone, refusedToMake, rejectedLater } from "./rejection.ts";
-import { checkStop } from "./stop.ts";
+import {
+  beginningOf,
+  describe,
+  evidenceOf,
+  provesNothingDone,
+  rejectedCreation,
+  rejectedLater,
+  unread,
+} from "./response-failure.ts";
+import type { World } from "./world.ts";
+import { checkStop } from "./world.ts";
 
 type Answered = Exclude<Answer, { kind: "unsent" }>;
 
@@ -122,7 +129,7 @@ function judged(answer: Answered, { operation, doubt }: Sent, world: World): Con
   if (answer.kind === "data") return made(answer.data, operation);
   const isSure = answer.kind === "refused" && provesNothingDone(operation.kind, answer);
   if (isSure && doubt === undefined)
-    throw refusedToMake(answer, operation.reference ?? undefined, world.clockAheadMs());
+    throw rejectedCreation(answer, operation.reference ?? undefined, world.clockAheadMs());
   if (isSure && doubt !== undefined) {
     const reference = operation.reference ?? operation.id;
     throw rejectedLater(answer, { reference, earlier: doubt, clockAheadMs: world.clockAheadMs() });

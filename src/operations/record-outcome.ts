@@ -4,7 +4,7 @@ import type { State } from "../domain/state.ts";
 import type { OutcomeAnswer } from "../ledger/change.ts";
 import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
 import { idTaken } from "./compare.ts";
-import type { World } from "./deps.ts";
+import type { World } from "./world.ts";
 
 /** What the API confirmed. */
 export interface Confirmed<Result> {

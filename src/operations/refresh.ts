@@ -1,29 +1,29 @@
 import { hasEnded, type ServiceRecord } from "../api/contract/record.ts";
 import { Failure, inOneLine } from "../domain/failure.ts";
 import type { Operation } from "../ledger/operation.ts";
-import type { World } from "./deps.ts";
-import { unread } from "./outcome.ts";
 import { outcomeOf } from "./record-outcome.ts";
-import { askForRecord, conflictIn, resourceOf } from "./service-record.ts";
+import { unread } from "./response-failure.ts";
+import { conflictIn, requestRecord, resourceOf } from "./status.ts";
+import type { World } from "./world.ts";
 
 const atOnce = 8;
-/** So many without an answer, one after the other: the service is not there. */
+/** After so many in a row without a response the API is not reachable. */
 const mostInARow = 8;
 
-/** What came of looking at many. */
+/** The result of many status checks. */
 export interface Refreshed {
-  /** How many have not ended, as far as is known. */
+  /** How many are neither Completed nor Cancelled, as far as is known. */
   open: number;
-  /** Why one could not be looked at. */
+  /** Why one could not be retrieved. */
   unseen: Failure | undefined;
-  /** A stop came in between: then not all were looked at. */
+  /** True if the run was stopped before all were retrieved. */
   isCutShort: boolean;
 }
 
 /**
- * Asks the service for the status of each, a few at a time, and writes down what changed: also that a
- * payout turned out to be somebody else's. One that cannot be looked at does not keep the others from it,
- * but a service that answers nothing, or gives no access, ends it.
+ * Retrieves the status of each, a few at a time, and records what changed, also that a payout has another
+ * recipient. One that cannot be retrieved does not stop the others, but an API that does not respond or
+ * denies access ends it.
  */
 export async function refreshStatus(
   operations: AsyncIterable<Operation> | Operation[],
@@ -39,14 +39,14 @@ export async function refreshStatus(
   };
   const look = async (operation: Operation): Promise<void> => {
     const id = operation.remoteId ?? "";
-    const answer = await askForRecord(resourceOf(operation), id, world);
+    const answer = await requestRecord(resourceOf(operation), id, world);
     if (answer.kind === "data") {
       silent = 0;
       if (await mayChange(operation, answer.data, world)) refreshed.open += 1;
       return;
     }
     refreshed.open += 1;
-    // What a stop cut short says nothing about the service.
+    // An aborted request says nothing about the API.
     if (world.isStopping()) return cutShort();
     const failure = unread(answer, id);
     silent = failure.kind === "unreachable" ? silent + 1 : 0;
@@ -76,18 +76,18 @@ async function* each<Item>(items: AsyncIterable<Item> | Item[]): AsyncGenerator<
 }
 
 function outOfTime(): Failure {
-  return new Failure("unreachable", "The time of --timeout was over before all were looked at.", {
-    hint: "What is shown may be old. Give it more time.",
+  return new Failure("status.timeout", "The time of --timeout elapsed before all were retrieved.", {
+    hint: "The statuses that are shown may be old. Retry with a larger --timeout.",
   });
 }
 
-/** Of two reasons the one that says more of the service. */
+/** Of two failures the one that says more about the API. */
 function worse(one: Failure, other: Failure | undefined): Failure {
   const weight = ({ kind }: Failure) => ["unreachable", "access"].indexOf(kind);
   return other && weight(other) > weight(one) ? other : one;
 }
 
-/** Writes down what was seen, and says whether it may still change. */
+/** Records a status. @returns true if it may still change */
 async function mayChange(
   operation: Operation,
   record: ServiceRecord,
@@ -110,7 +110,7 @@ async function mayChange(
   return !hasEnded(record);
 }
 
-/** An id that the service does not know says nothing of the others: it is told, and no more. */
+/** An ID that the API does not know says nothing about the others: it is only reported. */
 export function throwUnlessUnknown(unseen: Failure, { notice }: Pick<World, "notice">): void {
   if (unseen.kind !== "not-found") throw unseen;
   notice(inOneLine(unseen));

@@ -1,15 +1,16 @@
-import { Failure } from "../domain/failure.ts";
+import type { ServiceRecord } from "../api/contract/record.ts";
+import { Failure, inOneLine } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { isUnresolved, isUnsettled } from "../domain/state.ts";
-import { resources } from "../domain/statuses.ts";
+import { type Resource, resources } from "../domain/statuses.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, Outcome } from "../ledger/operation.ts";
 import { resendPayout } from "../payouts/send.ts";
 import { restMs } from "../payouts/unknown.ts";
 import { comparedRecord, conflictHint } from "./compare.ts";
-import type { World } from "./deps.ts";
 import { held } from "./record-outcome.ts";
-import { resourceOf, retrieveRecord } from "./service-record.ts";
+import { remembered, resourceOf, retrieveRecord } from "./status.ts";
+import type { World } from "./world.ts";
 
 /** What a person found out about an operation whose outcome is unknown. */
 export type Finding = { created: string } | "not created" | undefined;
@@ -99,13 +100,13 @@ function notUncertain(operation: Operation): Failure {
   const why = isUnsettled(operation)
     ? `${id} was sent again at ${formatTime(updatedAt)}`
     : `The outcome of ${id} is known: ${state}`;
-  return new Failure("usage", `${why}. Nothing was sent.`, {
+  return new Failure("operation.known", `${why}.`, {
     hint: `To see its history, run 'lenden ledger show ${id}'.`,
     operation: id,
   });
 }
 
-/** Takes an id for an operation, once the record behind it is the one that was asked for. */
+/** Records the ID that a person found, if its record is what the operation requested. */
 async function adopt(operation: Operation, remoteId: string, world: World): Promise<Operation> {
   const ledger = await world.ledger();
   const record = await retrieveRecord(resourceOf(operation), remoteId, world);
@@ -113,7 +114,7 @@ async function adopt(operation: Operation, remoteId: string, world: World): Prom
   const problems = [...different, ...unclear];
   const taken = await ledger.ofRecord(operation.kind, remoteId);
   if (taken && taken.number !== operation.number)
-    problems.push(`it already belongs to ${taken.id}`);
+    problems.push(`${remoteId} already belongs to ${taken.id}`);
   if (problems.length === 0)
     return learnt(operation, { state: "CONFIRMED", remoteId, status: record.status }, ledger);
   throw new Failure("record.differs", `${remoteId} is not what ${operation.id} requested.`, {
@@ -123,12 +124,12 @@ async function adopt(operation: Operation, remoteId: string, world: World): Prom
   });
 }
 
-/** A cancel or a trigger: the record itself shows whether it happened, once the service is not at it any longer. */
+/** Retrieves the record of a cancel or a trigger, once the API has had the time to finish it. */
 async function look(operation: Operation, world: World): Promise<Operation> {
   const ledger = await world.ledger();
   const nowMs = world.now();
   await world.sleep(restMs(operation, { nowMs, deadSinceMs: nowMs }));
-  if (world.isStopping()) throw atWork(operation);
+  if (world.isStopping()) throw stillRunning(operation);
   const { resource, target } = operation.asked;
   const id = operation.target ?? "";
   const moved = resources.find((one) => one === resource) ?? "payment";
@@ -137,7 +138,7 @@ async function look(operation: Operation, world: World): Promise<Operation> {
   return learnt(operation, { state, status }, ledger);
 }
 
-function atWork({ id }: Operation): Failure {
+function stillRunning({ id }: Operation): Failure {
   return new Failure("transition.outcome-unknown", `The API may still process ${id}.`, {
     hint: "Run the same command again, and wait at least ten seconds.",
     operation: id,
@@ -165,4 +166,74 @@ async function asItIsNow(operation: Operation, ledger: Ledger): Promise<Operatio
   } catch {
     return operation;
   }
+}
+
+/** A record that was just retrieved. */
+interface Retrieved {
+  kind: Resource;
+  id: string;
+  record: ServiceRecord;
+}
+
+/**
+ * When the record of an operation may have been created, relative to its begin and to its last attempt. Two
+ * clocks may differ.
+ */
+const creation = { earliestMs: -5 * 60_000, latestMs: 10 * 60_000 };
+
+/**
+ * Records what a retrieved record shows: the status of the operation that created it, changes of status that
+ * it proves, and the one operation of unknown outcome that it is the record of. If it could be the record
+ * of two, it resolves neither.
+ *
+ * @returns the operations whose outcome is known now
+ */
+export async function settleProved(found: Retrieved, world: World): Promise<Operation[]> {
+  const ledger = await world.ledger();
+  const { kind, id, record } = found;
+  const unsettled = await ledger.unsettled();
+  const free: Operation[] = [];
+  for (const one of unsettled) if (!(await ledger.holderOf(one))) free.push(one);
+  const settled: Operation[] = [];
+  for (const one of free.filter((other) => isMovedTo(other, found))) {
+    const outcome = { state: "CONFIRMED", status: record.status } as const;
+    const learned = await ledger.learn({ seen: one, outcome });
+    if (learned.kind === "recorded") settled.push(one);
+  }
+  if (await ledger.ofRecord(kind, id)) {
+    await remembered({ kind, id }, record, world).catch((error) => {
+      if (!(error instanceof Failure)) throw error;
+      world.notice(inOneLine(error), `${kind}.record-differs`);
+    });
+    return settled;
+  }
+  // It may also be the record of an operation that another process is sending.
+  const [own, another] = unsettled.filter((one) => one.kind === kind && isMadeBy(one, record));
+  if (!own || another || (await ledger.find(id))) return settled;
+  const outcome = { state: "CONFIRMED", remoteId: id, status: record.status } as const;
+  const learned = await ledger.learn({ seen: own, outcome });
+  return learned.kind === "recorded" ? [...settled, own] : settled;
+}
+
+/** True for a cancel or a trigger of this record, if the record has the requested status. */
+function isMovedTo({ kind, target, asked }: Operation, found: Retrieved): boolean {
+  const isMove = kind === "cancel" || kind === "trigger";
+  const isOfIt = target === found.id && asked.resource === found.kind;
+  return isMove && isOfIt && asked.target === found.record.status;
+}
+
+/**
+ * True if an operation must have created a record. No user confirms it here, so more must agree than in
+ * `ledger resolve --created`: a payment's description, and the time of its creation.
+ */
+function isMadeBy(operation: Operation, record: ServiceRecord): boolean {
+  const { kind, asked, createdAt, updatedAt } = operation;
+  const { different, unclear } = comparedRecord(operation, record);
+  if (different.length + unclear.length > 0) return false;
+  if (kind === "payment" && record.description !== asked.description) return false;
+  const madeAtMs = Date.parse(record.createdAt ?? "");
+  return (
+    madeAtMs - Date.parse(createdAt) >= creation.earliestMs &&
+    madeAtMs - Date.parse(updatedAt) <= creation.latestMs
+  );
 }

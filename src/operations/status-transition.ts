@@ -1,184 +1,155 @@
-import type { Data } from "../api/contract/endpoint.ts";
-import type { ServiceContract } from "../api/contract/index.ts";
-import type { ServiceRecord } from "../api/contract/record.ts";
 import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Resource } from "../domain/statuses.ts";
-import type { World } from "./deps.ts";
-import { attempted, describe, unsent } from "./outcome.ts";
 import { recorded } from "./record-outcome.ts";
-import { isOwnWord, refused } from "./rejection.ts";
-import { isWaiting } from "./resend.ts";
-import { checkStop } from "./stop.ts";
-import { remembered } from "./wait.ts";
+import {
+  attempted,
+  describe,
+  isFromApi,
+  isWaiting,
+  rejection,
+  unsent,
+} from "./response-failure.ts";
+import { type RecordOf, remembered, requestRecord } from "./status.ts";
+import { checkStop, type World } from "./world.ts";
 
-/** A change of status whose effect can be seen: where there is doubt, the record is retrieved. */
-interface Move<Retrieved> {
-  /** True if this ledger has such a move of the record already: then a 409 refers to that one. */
-  wasMoved?: boolean;
-  resource: Resource;
+/** A change of status, whose effect the record shows. */
+interface Transition<Kind extends Resource> {
+  resource: Kind;
   id: string;
   kind: "cancel" | "trigger";
   target: "Completed" | "Cancelled";
   send: () => Promise<Answer>;
-  retrieve: () => Promise<Answer<Retrieved>>;
+  /** True if the ledger has the same change of the record already: a 409 is then about that one. */
+  wasDone?: boolean;
 }
 
 const tries = 3;
 const pauseMs = 1_000;
 
-export function cancelRefund(refundRequestId: string, note: string | undefined, world: World) {
-  return makeMove<Data<ServiceContract["retrieveRefund"]>>(
-    {
-      resource: "refund",
-      id: refundRequestId,
-      kind: "cancel",
-      target: "Cancelled",
-      send: () =>
-        world.client.cancelRefund({ refundRequestId, ...(note === undefined ? {} : { note }) }),
-      retrieve: () => world.client.retrieveRefund({ id: refundRequestId }),
-    },
-    world,
-  );
-}
-
-export function triggerPayment(transactionId: string, world: World) {
-  return makeMove<Data<ServiceContract["retrievePayment"]>>(
-    {
-      resource: "payment",
-      id: transactionId,
-      kind: "trigger",
-      target: "Completed",
-      send: () => world.client.triggerPayment({ transactionId }),
-      retrieve: () => world.client.retrievePayment({ transactionId }),
-    },
-    world,
-  );
-}
-
-export function triggerPayout(payoutId: string, world: World) {
-  return makeMove<Data<ServiceContract["retrievePayout"]>>(
-    {
-      resource: "payout",
-      id: payoutId,
-      kind: "trigger",
-      target: "Completed",
-      send: () => world.client.triggerPayout({ payoutId }),
-      retrieve: () => world.client.retrievePayout({ payoutId }),
-    },
-    world,
-  );
-}
-
-/** Writes the move down, makes it, and keeps what was seen of the record. */
-async function makeMove<Retrieved extends ServiceRecord>(
-  move: Move<Retrieved>,
+export function cancelRefund(
+  refundRequestId: string,
+  note: string | undefined,
   world: World,
-): Promise<Retrieved> {
-  const intent = {
-    kind: move.kind,
-    reference: null,
-    target: move.id,
-    amountPaisa: null,
-    asked: { resource: move.resource, target: move.target },
-  };
+): Promise<RecordOf["refund"]> {
+  const body = { refundRequestId, ...(note === undefined ? {} : { note }) };
+  const send = () => world.client.cancelRefund(body);
+  const what = { resource: "refund", kind: "cancel", target: "Cancelled" } as const;
+  return makeTransition({ ...what, id: refundRequestId, send }, world);
+}
+
+export function triggerPayment(transactionId: string, world: World): Promise<RecordOf["payment"]> {
+  const send = () => world.client.triggerPayment({ transactionId });
+  const what = { resource: "payment", kind: "trigger", target: "Completed" } as const;
+  return makeTransition({ ...what, id: transactionId, send }, world);
+}
+
+export function triggerPayout(payoutId: string, world: World): Promise<RecordOf["payout"]> {
+  const send = () => world.client.triggerPayout({ payoutId });
+  const what = { resource: "payout", kind: "trigger", target: "Completed" } as const;
+  return makeTransition({ ...what, id: payoutId, send }, world);
+}
+
+/** Records the intent, makes the change, and records the status of the record. */
+async function makeTransition<Kind extends Resource>(
+  transition: Transition<Kind>,
+  world: World,
+): Promise<RecordOf[Kind]> {
+  const { kind, resource, id, target } = transition;
+  const asked = { resource, target };
+  const intent = { kind, reference: null, target: id, amountPaisa: null, asked };
   const claim = await (await world.ledger()).claim({ intent, onDuplicate: "send" });
-  if (claim.kind !== "new") throw new Error(`a ${move.kind} cannot be ${claim.kind}`);
+  if (claim.kind !== "new") throw new Error(`a ${kind} cannot be ${claim.kind}`);
   const { operation, earlier } = claim;
-  const wasMoved = earlier !== undefined;
-  const moved = await recorded(operation, world, async () => {
-    const result = await untilMoved({ ...move, wasMoved }, world);
+  const changed = await recorded(operation, world, async () => {
+    const result = await untilDone({ ...transition, wasDone: earlier !== undefined }, world);
     return { result, status: result.status };
   });
-  return remembered({ kind: move.resource, id: move.id }, moved, world);
+  return remembered({ kind: resource, id }, changed, world);
 }
 
 /**
- * Makes the move, then retrieves the record. Only the record tells: if it is where it should be, that
- * is success, whatever the answer was. Once a try is in doubt, a later refusal does not end the doubt:
- * our own first try may be the reason for it.
+ * Sends the request, then retrieves the record. Only the record shows whether it worked: if it has the
+ * status, that is success, whatever the response was. Once the outcome of an attempt is unknown, a later
+ * rejection proves nothing, because the first attempt may be its cause.
  */
-async function untilMoved<Retrieved extends ServiceRecord>(
-  move: Move<Retrieved>,
+async function untilDone<Kind extends Resource>(
+  transition: Transition<Kind>,
   world: World,
-): Promise<Retrieved> {
+): Promise<RecordOf[Kind]> {
+  const { resource, id, kind, target } = transition;
   let doubt: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
     if (doubt === undefined) checkStop(world);
-    const answer = await attempted(move.send);
+    const answer = await attempted(transition.send);
     if (answer.kind === "unclear") doubt = describe(answer);
     if (answer.kind === "data") doubt ??= "the API confirmed it";
-    const isNo = answer.kind === "refused" && isFinal(answer, move);
-    if (answer.kind === "refused" && !(isNo && isOwnWord(move.kind, answer)))
+    const isFinal = answer.kind === "refused" && isFinalRejection(answer, transition);
+    if (answer.kind === "refused" && !(isFinal && isFromApi(kind, answer)))
       doubt ??= describe(answer);
-    if (isNo && doubt === undefined) throw await explained(move, answer);
-    const record = await move.retrieve();
+    if (isFinal && doubt === undefined) throw await explained(transition, answer, world);
+    const record = await requestRecord(resource, id, world);
     if (record.kind === "data") {
       const { status } = record.data;
-      if (status === move.target && doubt !== undefined) return record.data;
-      if (status !== "Processing" && status !== move.target) throw ended(move, status);
+      if (status === target && doubt !== undefined) return record.data;
+      if (status !== "Processing" && status !== target) throw alreadyEnded(transition, status);
     }
     const isHopeless = answer.kind === "unsent" && answer.fault.reason === "certificate";
     const isOver = world.now() + pauseMs * attempt >= world.deadlineMs || world.isStopping();
-    if (attempt >= tries || isNo || isHopeless || isOver) {
-      throw undecided(move, { answer, doubt, record });
-    }
+    if (attempt >= tries || isFinal || isHopeless || isOver)
+      throw undecided(transition, { answer, doubt, record });
     await world.sleep(pauseMs * attempt);
-    if (world.isStopping()) throw undecided(move, { answer, doubt, record });
+    if (world.isStopping()) throw undecided(transition, { answer, doubt, record });
   }
 }
 
-/** 409, 423, 425 and 429 do not prove that nothing was done, unless an earlier move explains a 409. */
-function isFinal<Retrieved>(
+/** 409, 423, 425 and 429 do not prove that nothing was done, unless an earlier change explains a 409. */
+function isFinalRejection(
   answer: Extract<Answer, { kind: "refused" }>,
-  { wasMoved }: Move<Retrieved>,
+  { wasDone }: Pick<Transition<Resource>, "wasDone">,
 ): boolean {
-  return !isWaiting(answer) || (answer.why === "clash" && wasMoved === true);
+  return !isWaiting(answer) || (answer.why === "clash" && wasDone === true);
 }
 
-function ended<Retrieved>(move: Move<Retrieved>, status: string): Failure {
-  return new Failure(
-    "transition.already-ended",
-    `The ${move.resource} ${move.id} is already ${status}.`,
-    { operation: move.id },
-  );
+type Failing = Pick<Transition<Resource>, "resource" | "id" | "kind">;
+
+function alreadyEnded({ resource, id }: Failing, status: string): Failure {
+  const message = `The ${resource} ${id} is already ${status}.`;
+  return new Failure("transition.already-ended", message, { operation: id });
 }
 
-/** A refusal, with the state that is behind it where the record tells. */
-async function explained<Retrieved extends ServiceRecord>(
-  move: Move<Retrieved>,
+/** A rejection, with the status that explains it if the record has one. */
+async function explained(
+  transition: Failing,
   answer: Extract<Answer, { kind: "refused" }>,
+  world: World,
 ): Promise<Failure> {
-  const plain = refused(answer, move.id);
-  const record = plain.kind === "refused" ? await move.retrieve() : undefined;
-  if (record?.kind !== "data" || record.data.status === "Processing") return plain;
+  const { resource, id } = transition;
+  const plain = rejection(answer, id);
+  if (plain.kind !== "refused") return plain;
+  const record = await requestRecord(resource, id, world);
+  if (record.kind !== "data" || record.data.status === "Processing") return plain;
   const { hint: _, ...details } = plain.details;
   return new Failure(
     "transition.already-ended",
-    `The ${move.resource} ${move.id} is already ${record.data.status}. ${plain.message}`,
+    `The ${resource} ${id} is already ${record.data.status}. ${plain.message}`,
     details,
   );
 }
 
-interface Undecided<Retrieved> {
+interface Undecided {
   answer: Answer;
   doubt: string | undefined;
-  record: Answer<Retrieved>;
+  record: Answer<{ status: string }>;
 }
 
-function undecided<Retrieved extends ServiceRecord>(
-  move: Move<Retrieved>,
-  { answer, doubt, record }: Undecided<Retrieved>,
-): Failure {
+function undecided({ resource, id, kind }: Failing, { answer, doubt, record }: Undecided): Failure {
   if (doubt === undefined && answer.kind === "unsent") return unsent(answer);
-  if (doubt === undefined && answer.kind === "refused") return refused(answer, move.id);
+  if (doubt === undefined && answer.kind === "refused") return rejection(answer, id);
   const now = record.kind === "data" ? `it is ${record.data.status}` : "it could not be retrieved";
   return new Failure(
     "transition.outcome-unknown",
-    `Cannot confirm the ${move.kind} of ${move.resource} ${move.id} (${doubt}): ${now}.`,
-    {
-      hint: "Run the same command again: a second run has no second effect.",
-      operation: move.id,
-    },
+    `Cannot confirm the ${kind} of ${resource} ${id} (${doubt}): ${now}.`,
+    { hint: "Run the same command again: a second run has no second effect.", operation: id },
   );
 }

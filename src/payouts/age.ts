@@ -1,4 +1,4 @@
-import type { World } from "../operations/deps.ts";
+import type { World } from "../operations/world.ts";
 
 type Clocks = Pick<World, "now" | "clockAheadMs" | "clockAheadLeastMs">;
 

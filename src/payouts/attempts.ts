@@ -3,18 +3,20 @@ import type { ServiceContract } from "../api/contract/index.ts";
 import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { clockTrouble } from "../operations/clock.ts";
-import type { World } from "../operations/deps.ts";
-import { attempted, describe, evidenceOf, unsent } from "../operations/outcome.ts";
 import {
+  attempted,
+  describe,
+  evidenceOf,
   provesNothingDone,
-  refusalHints,
-  refusedToMake,
+  rejectedCreation,
   rejectedLater,
-} from "../operations/rejection.ts";
-import { isGarbled, pauseBeforeResending } from "../operations/resend.ts";
-import { checkStop } from "../operations/stop.ts";
+  rejectionHints,
+  unsent,
+} from "../operations/response-failure.ts";
+import type { World } from "../operations/world.ts";
+import { checkStop, clockTrouble } from "../operations/world.ts";
 import { type PayoutOrder, payoutBody, uncertain } from "./order.ts";
+import { isUnreadable, pauseBeforeRetry } from "./retry-policy.ts";
 import { assertRemembered } from "./unknown.ts";
 
 export interface CreatedPayout {
@@ -41,7 +43,7 @@ export async function createPayout(
   world: World,
 ): Promise<CreatedPayout> {
   let doubt = before;
-  let garbled = 0;
+  let unreadable = 0;
   let firstMs: number | undefined;
   let wasMixedUp = false;
   for (let attempt = 1; ; attempt += 1) {
@@ -51,7 +53,7 @@ export async function createPayout(
     else {
       assertRemembered(operation, world);
       if (world.isStopping())
-        throw uncertain(order, `no trustworthy answer (${doubt})`, { untried: true });
+        throw uncertain(order, `no valid response (${doubt})`, { untried: true });
     }
     const received = await attempted(() => world.client.createPayout(payoutBody(order))).catch(
       (error) => rethrow(error, order, doubt),
@@ -64,17 +66,17 @@ export async function createPayout(
     if (answer.kind === "unclear" && answer.why === "another record") wasMixedUp = true;
     if (answer.kind === "refused" && !provesNothingDone("payout", answer))
       doubt ??= describe(answer);
-    if (isGarbled(answer)) garbled += 1;
+    if (isUnreadable(answer)) unreadable += 1;
     const trouble = clockTrouble(world.clockAheadMs() ?? 0);
     if (doubt !== undefined && trouble && !isRejection(answer))
       throw uncertain(order, `${doubt}. ${trouble}`);
-    const pauseMs = pauseBeforeResending(answer, { attempt, garbled, random: world.random() });
+    const pauseMs = pauseBeforeRetry(answer, { attempt, unreadable, random: world.random() });
     const outOfTime = pauseMs !== undefined && world.now() + pauseMs >= world.deadlineMs;
     if (pauseMs === undefined || outOfTime || world.isStopping())
       throw lastFailure(order, answer, doubt, world);
     await noteAttempt(operation, answer, doubt, world);
     world.notice(
-      `Attempt ${attempt}: ${(doubt ?? "no connection").replace(/\.$/, "")}. The same reference goes out again in ${Math.ceil(pauseMs / 1000)} s.`,
+      `Attempt ${attempt}: ${(doubt ?? "no connection").replace(/\.$/, "")}. Retrying with the same reference in ${Math.ceil(pauseMs / 1000)} s.`,
     );
     await world.sleep(pauseMs);
     if (world.now() >= world.deadlineMs) throw lastFailure(order, answer, doubt, world);
@@ -135,14 +137,14 @@ function lastFailure(
     return rejectedLater(answer, { reference, earlier: doubt, clockAheadMs });
   }
   if (doubt !== undefined)
-    return uncertain(order, `no trustworthy answer (${doubt})`, {
+    return uncertain(order, `no valid response (${doubt})`, {
       evidence: evidenceOf(answer),
       neverLeft: answer.kind === "unsent",
       ...(answer.kind === "refused" && answer.why === "access" ? noAccess(order, answer) : {}),
     });
   if (answer.kind === "unsent") return unsent(answer);
   if (answer.kind === "refused")
-    return refusedToMake(answer, order.reference, world.clockAheadMs());
+    return rejectedCreation(answer, order.reference, world.clockAheadMs());
   return uncertain(order, describe(answer), { evidence: evidenceOf(answer) });
 }
 
@@ -157,6 +159,6 @@ function isRejection(answer: Answer): answer is Extract<Answer, { kind: "refused
 function noAccess({ reference }: PayoutOrder, { status }: { status: number }) {
   return {
     status,
-    hint: `${refusalHints.access} Then run the same command again with --ref ${reference}.`,
+    hint: `${rejectionHints.access} Then run the same command again with --ref ${reference}.`,
   };
 }

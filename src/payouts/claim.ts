@@ -7,9 +7,9 @@ import type { ClaimAnswer } from "../ledger/change.ts";
 import type { PlannedRow } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, ReferencedIntent } from "../ledger/operation.ts";
-import type { World } from "../operations/deps.ts";
+import type { Repeat } from "../operations/create.ts";
 import { held } from "../operations/record-outcome.ts";
-import type { Repeat } from "../refunds/refundable.ts";
+import type { World } from "../operations/world.ts";
 import { type PayoutOrder, payoutBody } from "./order.ts";
 
 /** A payout that this run may send, or that the ledger knows to be finished. */

@@ -5,9 +5,9 @@ import { Failure } from "../domain/failure.ts";
 import { newReference } from "../domain/reference.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { conflictHint } from "../operations/compare.ts";
-import type { World } from "../operations/deps.ts";
-import { describe, unread } from "../operations/outcome.ts";
 import { outcomeOf } from "../operations/record-outcome.ts";
+import { describe, unread } from "../operations/response-failure.ts";
+import type { World } from "../operations/world.ts";
 import { compare, type PayoutOrder, uncertain } from "./order.ts";
 
 type Unseen = Exclude<Answer, { kind: "data" }>;

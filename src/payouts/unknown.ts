@@ -3,8 +3,8 @@ import { formatTime } from "../domain/local-time.ts";
 import { isUnsettled } from "../domain/state.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { conflictHint } from "../operations/compare.ts";
-import type { World } from "../operations/deps.ts";
-import { atWorkMs } from "../operations/resend.ts";
+import type { World } from "../operations/world.ts";
+import { atWorkMs } from "./retry-policy.ts";
 
 const longestDoubtMs = 24 * 60 * 60_000;
 
@@ -25,12 +25,12 @@ export async function earlierDoubt(
   const leftMs = restMs(operation, { nowMs: world.now(), deadSinceMs });
   if (leftMs > 0) {
     world.notice(
-      `An earlier run of ${operation.reference} ended without an answer; it goes out again in ${Math.ceil(leftMs / 1000)} s.`,
+      `An earlier run of ${operation.reference} ended without a response. Retrying in ${Math.ceil(leftMs / 1000)} s.`,
     );
     await world.sleep(leftMs);
     assertRemembered(operation, world);
   }
-  return "an earlier run ended without an answer";
+  return "an earlier run ended without a response";
 }
 
 /** Before a payout in doubt goes out again: also after every pause, for a machine may sleep in it. */

@@ -4,7 +4,7 @@ import { type Sending, sendBatch } from "../../src/batches/send.ts";
 import type { Failure } from "../../src/domain/failure.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { World } from "../../src/operations/deps.ts";
+import type { World } from "../../src/operations/world.ts";
 import { created, data, scripted, startMs } from "../operations/scripted.ts";
 
 type Create = Client["createPayout"];

@@ -509,7 +509,7 @@ test("on a production account a script says the total and the count, with --yes"
   // Nothing listens there: it was confirmed, planned, and nothing could be sent.
   expect(await run("--yes", ...given, "--timeout", "1s")).toMatchObject({
     code: 69,
-    stderr: expect.stringMatching(/No connection to the service.*The same command again goes on/),
+    stderr: expect.stringMatching(/Cannot connect to the API.*The same command again goes on/),
   });
   expect(await batchesIn(env)).toHaveLength(1);
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openTransport } from "../../src/api/transport.ts";
 import { Failure } from "../../src/domain/failure.ts";
-import { createPayment, createRefund } from "../../src/operations/create-once.ts";
+import { createPayment, createRefund } from "../../src/operations/create.ts";
 import { sendPayout } from "../../src/payouts/send.ts";
 import { order, paisa, scripted } from "../operations/scripted.ts";
 import { lenden } from "../run.ts";

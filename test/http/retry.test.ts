@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Answer } from "../../src/api/response.ts";
 import { pauseBeforeReading } from "../../src/api/retry.ts";
-import { pauseBeforeResending } from "../../src/operations/resend.ts";
+import { pauseBeforeRetry } from "../../src/payouts/retry-policy.ts";
 import { data, refused, unclear, unsent } from "../operations/scripted.ts";
 import { runs } from "../runs.ts";
 import { client, payoutSecret } from "./answering.ts";
@@ -11,7 +11,7 @@ import { misbehave, success } from "./misbehaving.ts";
 const reading = (answer: Answer, tries = 1, random = 0) =>
   pauseBeforeReading(answer, { tries, random });
 const resending = (answer: Answer, attempt = 1, random = 0) =>
-  pauseBeforeResending(answer, { attempt, garbled: attempt, random });
+  pauseBeforeRetry(answer, { attempt, unreadable: attempt, random });
 
 test.each<[string, Answer, number | undefined, number | undefined]>([
   ["data", data({}), undefined, undefined],
@@ -39,7 +39,7 @@ test.each<[string, Answer, number | undefined, number | undefined]>([
   expect(resending(answer)).toBe(resend);
 });
 
-test("a read is tried three times, a payout five times, a garbled one twice", () => {
+test("a read is tried three times, a payout five times, a unreadable one twice", () => {
   const often = (pause: (answer: Answer, tries: number) => unknown, answer: Answer) =>
     [1, 2, 3, 4, 5, 6].filter((tries) => pause(answer, tries) !== undefined);
   const lost = unclear("connection lost");

@@ -100,7 +100,7 @@ export const seams = {
   /** What `ledger resolve` does with an operation. */
   resolution: decoratedAt("operations/resolve.ts", "resolve"),
   /** What a retrieved record shows about operations. */
-  proof: decoratedAt("operations/adopt.ts", "settleProved"),
+  proof: decoratedAt("operations/resolve.ts", "settleProved"),
   rawPath: decoratedAt("operations/raw-path.ts", "plainPath"),
   hiddenCreation: decoratedAt("operations/raw-intent.ts", "hidesCreation"),
   repeatedKey: decoratedAt("domain/json.ts", "repeatedKey"),

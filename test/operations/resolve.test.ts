@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { settleProved } from "../../src/operations/adopt.ts";
-import { type Finding, resolve } from "../../src/operations/resolve.ts";
+import { type Finding, resolve, settleProved } from "../../src/operations/resolve.ts";
 import { payoutIntent } from "../../src/payouts/claim.ts";
 import { claimed } from "../ledger/small-ledger.ts";
 import { created, data, failure, order, recordOutcome, retrieved, scripted } from "./scripted.ts";

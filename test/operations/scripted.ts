@@ -7,7 +7,7 @@ import { endpointNames } from "../../src/domain/statuses.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Operation, Outcome } from "../../src/ledger/operation.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import type { World } from "../../src/operations/deps.ts";
+import type { World } from "../../src/operations/world.ts";
 import type { PayoutOrder } from "../../src/payouts/order.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 

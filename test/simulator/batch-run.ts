@@ -19,7 +19,7 @@ import { addUp, endingOf, type Standings } from "../../src/batches/status.ts";
 import { Failure, usage } from "../../src/domain/failure.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { World } from "../../src/operations/deps.ts";
+import type { World } from "../../src/operations/world.ts";
 import type { PayoutOrder } from "../../src/payouts/order.ts";
 import type { Place, Ran } from "./commands.ts";
 import { Tool } from "./tool.ts";

@@ -6,8 +6,8 @@ import { exits, Failure } from "../../src/domain/failure.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Owner } from "../../src/ledger/worker.ts";
-import { openServiceClock } from "../../src/operations/clock.ts";
-import type { World } from "../../src/operations/deps.ts";
+import type { World } from "../../src/operations/world.ts";
+import { openServiceClock } from "../../src/operations/world.ts";
 import { scheduled } from "./scheduled.ts";
 import { baseUrl, type Credentials, type Universe } from "./universe.ts";
 

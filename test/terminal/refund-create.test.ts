@@ -94,7 +94,7 @@ terminalTest("what cannot be paid back is said at once, and asked again", async 
   await terminal.press("C-u");
   await terminal.answer("Amount to pay back", "1050.51");
   await terminal.answer(/Cannot refund BDT 1,050.51[\s\S]*\n\? Amount/, "200");
-  await terminal.answer(/has the same refund already.*\n\? Amount/, "201");
+  await terminal.answer(/Duplicate refund[\s\S]*\n\? Amount/, "201");
   await terminal.shows("kind of account");
   await terminal.press("C-c");
   expect((await terminal.ended()).code).toBe(130);

@@ -18,7 +18,7 @@ import type { StoredCallback } from "../../ledger/callback.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Operation } from "../../ledger/operation.ts";
 import type { Integrity } from "../../ledger/sqlite/integrity.ts";
-import type { World } from "../../operations/deps.ts";
+import type { World } from "../../operations/world.ts";
 import type { Host } from "../../platform/host.ts";
 import type { RunningSandbox, SandboxOptions } from "../../sandbox/server.ts";
 import type { Progress } from "../output/progress.ts";

@@ -2,7 +2,7 @@ import { arch } from "node:os";
 import type { Wire } from "../../api/client.ts";
 import type { Transport } from "../../api/transport.ts";
 import type { Account } from "../../config/account.ts";
-import { openServiceClock, type ServiceClock } from "../../operations/clock.ts";
+import { openServiceClock, type ServiceClock } from "../../operations/world.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
 import type { Stop } from "./stop.ts";

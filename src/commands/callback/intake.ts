@@ -6,7 +6,7 @@ import { lookFor } from "./looking.ts";
 export async function intakeWorld(
   context: Context,
 ): Promise<Pick<IntakeOptions, "callbacks" | "look" | "settle" | "now" | "sleep" | "notice">> {
-  const { settleProved } = await import("../../operations/adopt.ts");
+  const { settleProved } = await import("../../operations/resolve.ts");
   const world = await context.world();
   const ledger = await context.ledger();
   const { host, notice } = context;

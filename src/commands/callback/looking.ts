@@ -7,11 +7,11 @@ import { Failure } from "../../domain/failure.ts";
  * answer too. A page is none: it comes from something in front of the service.
  */
 export async function lookFor(context: Pick<Context, "world">): Promise<Look> {
-  const { askForRecord } = await import("../../operations/service-record.ts");
-  const { dataOf } = await import("../../operations/outcome.ts");
+  const { requestRecord } = await import("../../operations/status.ts");
+  const { dataOf } = await import("../../operations/response-failure.ts");
   const world = await context.world();
   return async (kind, id) => {
-    const answer = await askForRecord(kind, id, world);
+    const answer = await requestRecord(kind, id, world);
     const isAboutId =
       answer.kind === "refused" && (answer.why === "unknown id" || answer.why === "refused");
     if (isAboutId && !answer.isJson) throw isNoAnswer(answer.status);

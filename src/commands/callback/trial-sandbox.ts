@@ -2,8 +2,8 @@ import type { RecordedExchange } from "../../api/contract/local.ts";
 import type { TrialSandbox } from "../../callbacks/trial/trial.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { Failure } from "../../domain/failure.ts";
-import { createPayment } from "../../operations/create-once.ts";
-import { dataOf } from "../../operations/outcome.ts";
+import { createPayment } from "../../operations/create.ts";
+import { dataOf } from "../../operations/response-failure.ts";
 import { triggerPayment } from "../../operations/status-transition.ts";
 import { keptExchanges } from "../sandbox/exchanges.ts";
 

@@ -86,7 +86,7 @@ export const payCreate = defineCommand({
     if (input.dryRun) {
       return context.preview("createPayment", { ...request, amount: amountNumber(input.amount) });
     }
-    const { createPayment } = await import("../../operations/create-once.ts");
+    const { createPayment } = await import("../../operations/create.ts");
     const how = {
       again: input.again,
       methodName: input.methodId === undefined ? input.method : undefined,
@@ -95,8 +95,9 @@ export const payCreate = defineCommand({
     await bringPage(payment.payment_url, input, context);
     if (!input.wait) return { record: payment, waited: false, payment_url: undefined };
     context.notice(`The customer pays at ${payment.payment_url}`);
-    const { waitForPayment } = await import("../../operations/wait.ts");
-    const record = await waitForPayment(
+    const { waitForRecord } = await import("../../operations/status.ts");
+    const record = await waitForRecord(
+      "payment",
       payment.transactionId,
       { ...patienceOf(input), justMade: true },
       await context.world(),

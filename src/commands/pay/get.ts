@@ -21,11 +21,8 @@ export const payGet = defineCommand({
   exits: ["access", "not-found", "unreachable"],
   async run(input, context) {
     const transactionId = await context.idOf("payment", input.transactionId);
-    const { dataOf } = await import("../../operations/outcome.ts");
-    const { remembered } = await import("../../operations/wait.ts");
-    const world = await context.world();
-    const record = dataOf(await world.client.retrievePayment({ transactionId }), transactionId);
-    return remembered({ kind: "payment", id: transactionId }, record, world);
+    const { getRecord } = await import("../../operations/status.ts");
+    return getRecord("payment", transactionId, await context.world());
   },
   view: paymentCard,
 });

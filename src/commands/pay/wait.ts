@@ -27,8 +27,8 @@ export const payWait = defineCommand({
   exits: waitExits,
   async run(input, context) {
     const id = await context.idOf("payment", input.transactionId);
-    const { waitForPayment } = await import("../../operations/wait.ts");
-    return waitForPayment(id, patienceOf(input), await context.world());
+    const { waitForRecord } = await import("../../operations/status.ts");
+    return waitForRecord("payment", id, patienceOf(input), await context.world());
   },
   view: paymentCard,
   ending: endingOf,

@@ -19,12 +19,8 @@ export const payoutGet = defineCommand({
   exits: ["access", "conflict", "not-found", "unreachable"],
   async run(input, context) {
     const payoutId = await context.idOf("payout", input.payoutId);
-    const { unread } = await import("../../operations/outcome.ts");
-    const { remembered, unseenPayout } = await import("../../operations/wait.ts");
-    const world = await context.world();
-    const answer = await world.client.retrievePayout({ payoutId });
-    if (answer.kind !== "data") throw await unseenPayout(payoutId, unread(answer, payoutId), world);
-    return remembered({ kind: "payout", id: payoutId }, answer.data, world);
+    const { getRecord } = await import("../../operations/status.ts");
+    return getRecord("payout", payoutId, await context.world());
   },
   view: payoutCard,
 });

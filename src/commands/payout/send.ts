@@ -100,8 +100,9 @@ export const payoutSend = defineCommand({
         `The service already had reference ${order.reference}; no new payout was made.`,
       );
     if (!input.wait) return { record: { ...sent.payout, existing }, waited: false };
-    const { waitForPayout } = await import("../../operations/wait.ts");
-    const payout = await waitForPayout(
+    const { waitForRecord } = await import("../../operations/status.ts");
+    const payout = await waitForRecord(
+      "payout",
       sent.payout.payoutId,
       { ...patienceOf(input), justMade: true },
       await context.world(),

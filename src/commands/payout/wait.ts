@@ -22,8 +22,8 @@ export const payoutWait = defineCommand({
   exits: [...waitExits, "conflict", "uncertain"],
   async run(input, context) {
     const id = await context.idOf("payout", input.payoutId);
-    const { waitForPayout } = await import("../../operations/wait.ts");
-    return waitForPayout(id, patienceOf(input), await context.world());
+    const { waitForRecord } = await import("../../operations/status.ts");
+    return waitForRecord("payout", id, patienceOf(input), await context.world());
   },
   view: payoutCard,
   ending: endingOf,

@@ -137,7 +137,7 @@ async function tryOut(
   ask: Ask,
   context: Context,
 ): Promise<void> {
-  const { dataOf } = await import("../../operations/outcome.ts");
+  const { dataOf } = await import("../../operations/response-failure.ts");
   const { client } = await context.worldOf(account, payoutSecret);
   try {
     const { length } = dataOf(await client.listMethods({}));

@@ -53,7 +53,7 @@ export const refundCancel = defineCommand({
 /** Shows the refund that was named; about one that has ended nothing more is asked. */
 async function showCancellable(typed: string, context: Context): Promise<void> {
   const id = await context.idOf("refund", typed);
-  const { dataOf } = await import("../../operations/outcome.ts");
+  const { dataOf } = await import("../../operations/response-failure.ts");
   const { client } = await context.world();
   const refund = dataOf(await client.retrieveRefund({ id }), id);
   await context.show(refundCard(refund));

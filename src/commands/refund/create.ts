@@ -97,13 +97,14 @@ export const refundCreate = defineCommand({
       ],
       warnings: accountNumberWarnings(input.accountNumber),
     });
-    const { createRefund } = await import("../../operations/create-once.ts");
+    const { createRefund } = await import("../../operations/create.ts");
     const world = await context.world();
     const refund = await createRefund(input.amount, request, input, world);
     if (!input.wait) return { record: refund, waited: false };
-    const { waitForRefund } = await import("../../operations/wait.ts");
+    const { waitForRecord } = await import("../../operations/status.ts");
     return {
-      record: await waitForRefund(
+      record: await waitForRecord(
+        "refund",
         refund.refundRequestId,
         { ...patienceOf(input), justMade: true },
         world,

@@ -18,14 +18,8 @@ export const refundGet = defineCommand({
   exits: ["access", "not-found", "unreachable"],
   async run(input, context) {
     const refundRequestId = await context.idOf("refund", input.refundRequestId);
-    const { dataOf } = await import("../../operations/outcome.ts");
-    const { remembered } = await import("../../operations/wait.ts");
-    const world = await context.world();
-    const record = dataOf(
-      await world.client.retrieveRefund({ id: refundRequestId }),
-      refundRequestId,
-    );
-    return remembered({ kind: "refund", id: refundRequestId }, record, world);
+    const { getRecord } = await import("../../operations/status.ts");
+    return getRecord("refund", refundRequestId, await context.world());
   },
   view: refundCard,
 });

@@ -3,7 +3,7 @@ import { paymentCard } from "../../cli/output/records.ts";
 import { field, text } from "../../cli/output/view.ts";
 import type { Paisa } from "../../domain/amount.ts";
 import { formatPaisa } from "../../domain/money.ts";
-import type { Refundable } from "../../refunds/refundable.ts";
+import type { Refundable } from "../../operations/create.ts";
 
 /** What the dialogue knows of a payment that is to be paid back. */
 export interface Chosen {
@@ -20,7 +20,7 @@ export function openChosen(context: Context): Chosen {
     const transactionId = await context.idOf("payment", typed);
     const known = seen.get(transactionId);
     if (known) return known;
-    const { refundable } = await import("../../refunds/refundable.ts");
+    const { refundable } = await import("../../operations/create.ts");
     const found = await refundable(transactionId, await context.world());
     seen.set(transactionId, found);
     await context.show(cardOf(found));
@@ -29,7 +29,7 @@ export function openChosen(context: Context): Chosen {
   return {
     look,
     check: async (typed, amountPaisa, how) => {
-      const { checkRefund } = await import("../../refunds/refundable.ts");
+      const { checkRefund } = await import("../../operations/create.ts");
       const { payment, paidPaisa, live } = await look(typed);
       checkRefund(payment.transactionId, { paidPaisa, amountPaisa, live }, how);
     },

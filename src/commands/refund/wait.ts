@@ -27,8 +27,8 @@ export const refundWait = defineCommand({
   exits: waitExits,
   async run(input, context) {
     const id = await context.idOf("refund", input.refundRequestId);
-    const { waitForRefund } = await import("../../operations/wait.ts");
-    return waitForRefund(id, patienceOf(input), await context.world());
+    const { waitForRecord } = await import("../../operations/status.ts");
+    return waitForRecord("refund", id, patienceOf(input), await context.world());
   },
   view: refundCard,
   ending: endingOf,

@@ -6,7 +6,7 @@ export async function* keptExchanges(
   context: Pick<Context, "local" | "stopping">,
   after = 0,
 ): AsyncIterable<RecordedExchange[]> {
-  const { dataOf } = await import("../../operations/outcome.ts");
+  const { dataOf } = await import("../../operations/response-failure.ts");
   const local = await context.local();
   let last = after;
   while (!context.stopping.aborted) {

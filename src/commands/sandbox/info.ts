@@ -9,7 +9,7 @@ export const sandboxInfo = defineCommand({
   sandboxOnly: true,
   exits: ["access", "unreachable"],
   async run(_, context) {
-    const { dataOf } = await import("../../operations/outcome.ts");
+    const { dataOf } = await import("../../operations/response-failure.ts");
     return dataOf(await (await context.world()).client.sandboxInfo({}));
   },
   view: (info) => {

@@ -21,7 +21,7 @@ export const sandboxSet = defineCommand({
   exits: ["refused", "access", "not-found", "unreachable"],
   async run(input, context) {
     const id = await context.idOf(input.kind, input.id);
-    const { dataOf } = await import("../../operations/outcome.ts");
+    const { dataOf } = await import("../../operations/response-failure.ts");
     return dataOf(await (await context.local()).setStatus({ ...input, id }), id);
   },
   view: (record) =>

@@ -4,7 +4,7 @@ import type { Standings, Sum } from "../../../batches/status.ts";
 import type { Batch, Context, Ledger } from "../../../cli/command/context.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import { type Failure, inOneLine, whatHappened } from "../../../domain/failure.ts";
-import type { World } from "../../../operations/deps.ts";
+import type { World } from "../../../operations/world.ts";
 import { type Counter, openCounter } from "./counter.ts";
 import { readStanding, rowsAnd, sentText } from "./standing-card.ts";
 

@@ -1,0 +1,188 @@
+import type { Answer } from "../api/response.ts";
+import { type Evidence, Failure, type Reason } from "../domain/failure.ts";
+import { isLoopback } from "../domain/url.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { conflictHint } from "./compare.ts";
+import { clockTrouble } from "./world.ts";
+
+type Rejected = Extract<Answer, { kind: "refused" }>;
+type Unsent = Extract<Answer, { kind: "unsent" }>;
+
+/**
+ * The data of a read, or the failure of its response. A read changes nothing, so a response that lenden
+ * cannot read leaves nothing unknown: the read can be repeated.
+ */
+export function dataOf<Data>(answer: Answer<Data>, about?: string): Data {
+  if (answer.kind === "data") return answer.data;
+  throw unread(answer, about);
+}
+
+/** The failure of a read without data. */
+export function unread(answer: Exclude<Answer, { kind: "data" }>, about?: string): Failure {
+  if (answer.kind === "unsent") return unsent(answer);
+  if (answer.kind === "refused") return rejection(answer, about);
+  return new Failure("api.unusable-response", `Cannot use the response: ${describe(answer)}.`, {
+    hint: "Retry. To see the request and the response, add --verbose.",
+    ...(answer.status === undefined ? {} : { status: answer.status }),
+    ...(about ? { operation: about } : {}),
+  });
+}
+
+/**
+ * Sends something that moves money. An internal error may come after the request was sent, so it leaves the
+ * outcome unknown; only a Failure says that nothing was sent.
+ */
+export async function attempted<Data>(send: () => Promise<Answer<Data>>): Promise<Answer<Data>> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    return { kind: "unclear", why: "fault of lenden", text: "", complaint: {}, times: {} };
+  }
+}
+
+/** The failure of a request that was proved not to have been sent (exit 69). */
+export function unsent({ fault, url }: Unsent): Failure {
+  return new Failure("api.unreachable", `Cannot connect to the API: ${causeText(fault.reason)}.`, {
+    hint: connectionHint(fault, url),
+    code: fault.code,
+  });
+}
+
+function connectionHint({ reason }: Unsent["fault"], url: URL | undefined): string {
+  if (reason === "certificate")
+    return "Its certificate is not trusted. For a private certificate authority, set NODE_EXTRA_CA_CERTS.";
+  const isSilent = reason === "connection refused" || reason === "connect timeout";
+  if (isSilent && url?.protocol === "http:" && isLoopback(url))
+    return `To start the sandbox at ${url.host}, run 'lenden sandbox start --port ${url.port || 80}'.`;
+  return "Check the base URL, the network and HTTPS_PROXY, then retry.";
+}
+
+const storedCharacters = 4096;
+
+/** The beginning of a response that lenden could not read, for the ledger (P14). */
+export function evidenceOf(answer: Answer): Evidence {
+  return answer.kind === "unclear" && answer.text ? { answer: beginningOf(answer.text) } : {};
+}
+
+/** As much of a response as the ledger stores. */
+export function beginningOf(text: string): string {
+  return text.slice(0, storedCharacters);
+}
+
+/** A response without data, in a few words. */
+export function describe(answer: Exclude<Answer, { kind: "data" }>): string {
+  if (answer.kind === "unsent") return causeText(answer.fault.reason);
+  const status = answer.status === undefined ? "" : ` (status ${answer.status})`;
+  const isPage = answer.kind === "refused" && !answer.isJson;
+  return `${isPage ? "a page that is not the API's" : causeText(answer.why)}${status}${messageOf(answer)}`;
+}
+
+function causeText(why: string): string {
+  if (why === "stopped") return "the command was stopped, or --timeout elapsed";
+  if (why === "access") return "access denied";
+  if (why === "refused") return "rejected";
+  return why === "clash" ? "rejected as a conflict" : why;
+}
+
+function messageOf({ complaint }: Pick<Rejected, "complaint">): string {
+  return complaint.message ? `: ${complaint.message}` : "";
+}
+
+/** The failure of a rejection, with the API's message and its usual cause. */
+export function rejection(answer: Rejected, about?: string): Failure {
+  const { status, complaint, why } = answer;
+  const [reason, says] = rejections[why];
+  return new Failure(reason, `${says(about)} (${status})${messageOf(answer)}`, {
+    hint: rejectionHints[why],
+    status,
+    ...(complaint.code ? { code: complaint.code } : {}),
+    ...(about ? { operation: about } : {}),
+  });
+}
+
+/**
+ * The failure of a creation. A 404 then means a wrong address and not an unknown ID, and the API may
+ * reject a payout because of the clock (exit 4).
+ */
+export function rejectedCreation(answer: Rejected, about?: string, clockAheadMs?: number): Failure {
+  const isAddress = answer.why === "unknown id";
+  const plain = rejection(isAddress ? { ...answer, why: "refused" } : answer, about);
+  const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
+  const hint = clock ?? (isAddress ? "Check the base URL." : plain.details.hint);
+  const details = { ...plain.details, ...(hint ? { hint } : {}) };
+  return new Failure(clock ? "clock.differs" : plain.reason, plain.message, details);
+}
+
+/**
+ * P17b: a rejection proves nothing about an earlier attempt whose outcome is unknown. The failure has the
+ * API's message, so that it is shown and stored.
+ *
+ * @param earlier why the outcome of the earlier attempt is unknown
+ */
+export function rejectedLater(
+  { status, complaint, why }: Rejected,
+  { reference, earlier, clockAheadMs = 0 }: LaterRejection,
+): Failure {
+  const said = complaint.message ? `: ${complaint.message.replace(/[.\s]+$/, "")}` : "";
+  const cause =
+    clockTrouble(clockAheadMs) ?? (why === "access" ? rejectionHints.access : undefined);
+  return new Failure(
+    "payout.outcome-unknown",
+    `Cannot confirm payout ${reference}: the API rejected it (${status})${said}. An earlier request may have created it (${earlier.replace(/\.$/, "")}).`,
+    {
+      hint: cause
+        ? `${cause} Then run 'lenden ledger resolve ${reference}'.`
+        : conflictHint(reference),
+      operation: reference,
+      status,
+      ...(complaint.code ? { code: complaint.code } : {}),
+    },
+  );
+}
+
+interface LaterRejection {
+  reference: string;
+  earlier: string;
+  clockAheadMs: number | undefined;
+}
+
+const rejections: Record<Rejected["why"], [Reason, (about: string | undefined) => string]> = {
+  access: ["api.access-denied", () => "The API denied access"],
+  "unknown id": ["api.not-found", (about) => `The API does not know ${about ?? "this address"}`],
+  busy: ["api.busy", () => "The API is busy"],
+  clash: ["api.rejected", () => "The API rejected the request as a conflict"],
+  refused: ["api.rejected", () => "The API rejected the request"],
+};
+
+export const rejectionHints: Record<Rejected["why"], string> = {
+  access:
+    "Check the API key and, for payouts, the payout secret and that this machine's IP address is allowed (Settings → Development Info).",
+  "unknown id":
+    "Check the ID, the profile and the base URL: an ID is known only in its own account and environment.",
+  busy: "Retry later.",
+  clash: "Check the current status.",
+  refused: "Fix the cause, then retry.",
+};
+
+/**
+ * True if a rejection is the API's own. A page comes from a proxy, which may have let the request through:
+ * a payout or a refund that was created all the same would be paid twice. A payment sends no money, so a page
+ * that denies access is enough.
+ */
+export function isFromApi(kind: Operation["kind"], { isJson, why }: Rejected): boolean {
+  return isJson || (kind === "payment" && why === "access");
+}
+
+/**
+ * True if a rejection proves that nothing was done (P17). 409, 423, 425 and 429 do not, whatever their body
+ * says, also not with `success: false`: they may be about the first attempt, or come from a proxy.
+ */
+export function provesNothingDone(kind: Operation["kind"], answer: Rejected): boolean {
+  return isFromApi(kind, answer) && !isWaiting(answer);
+}
+
+/** True if the API still processes the request, or is to be asked later (P19, P20). */
+export function isWaiting(answer: Answer): boolean {
+  return answer.kind === "refused" && (answer.why === "busy" || answer.why === "clash");
+}

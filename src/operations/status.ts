@@ -1,0 +1,233 @@
+import type { Client } from "../api/client.ts";
+import type { Data } from "../api/contract/endpoint.ts";
+import type { ServiceContract } from "../api/contract/index.ts";
+import { hasEnded, type ServiceRecord } from "../api/contract/record.ts";
+import type { Answer } from "../api/response.ts";
+import { Failure } from "../domain/failure.ts";
+import { type Resource, resources } from "../domain/statuses.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { compare, orderOf } from "../payouts/order.ts";
+import { confirmedUnseen } from "../payouts/record.ts";
+import { outcomeOf } from "./record-outcome.ts";
+import { dataOf, unread } from "./response-failure.ts";
+import type { World } from "./world.ts";
+
+/** What the API returns of each resource. */
+export interface RecordOf {
+  payment: Data<ServiceContract["retrievePayment"]>;
+  payout: Data<ServiceContract["retrievePayout"]>;
+  refund: Data<ServiceContract["retrieveRefund"]>;
+}
+
+const requests: {
+  [Kind in Resource]: (client: Client, id: string) => Promise<Answer<RecordOf[Kind]>>;
+} = {
+  payment: (client, transactionId) => client.retrievePayment({ transactionId }),
+  payout: (client, payoutId) => client.retrievePayout({ payoutId }),
+  refund: (client, id) => client.retrieveRefund({ id }),
+};
+
+/** Retrieves a record; the ledger is neither read nor changed. */
+export function requestRecord<Kind extends Resource>(
+  kind: Kind,
+  id: string,
+  { client }: Pick<World, "client">,
+): Promise<Answer<RecordOf[Kind]>> {
+  return requests[kind](client, id);
+}
+
+/** @throws Failure `not-found` for an unknown ID, or that of an unusable response */
+export async function retrieveRecord<Kind extends Resource>(
+  kind: Kind,
+  id: string,
+  world: Pick<World, "client">,
+): Promise<RecordOf[Kind]> {
+  return dataOf(await requestRecord(kind, id, world), id);
+}
+
+/**
+ * Retrieves a record, and records its status.
+ *
+ * @throws Failure `not-found` for an unknown ID; as `remembered` does
+ */
+export async function getRecord<Kind extends Resource>(
+  kind: Kind,
+  id: string,
+  world: World,
+): Promise<RecordOf[Kind]> {
+  const answer = await requestRecord(kind, id, world);
+  if (answer.kind === "data") return remembered({ kind, id }, answer.data, world);
+  throw await unseenFailure({ kind, id }, unread(answer, id), world);
+}
+
+export interface Patience {
+  timeoutMs: number;
+  /** The pause between two status checks; by default it grows. */
+  intervalMs?: number | undefined;
+  /** True if the record was just created: then failed status checks end as `pending`. */
+  justMade?: boolean;
+}
+
+const growth = { firstMs: 500, longestMs: 10_000, factor: 1.5 };
+
+/** A record that is retrieved by its ID. */
+interface Named {
+  kind: Resource;
+  id: string;
+}
+
+/**
+ * Retrieves a record until it is Completed or Cancelled, the time has elapsed, or the run is to stop, and
+ * records its last status. An undocumented status does not end the wait.
+ *
+ * @returns the last record
+ * @throws Failure `not-found` for an unknown ID; the failure of the last status check if none succeeded; as
+ * `remembered` does
+ */
+export async function waitForRecord<Kind extends Resource>(
+  kind: Kind,
+  id: string,
+  patience: Patience,
+  world: World,
+): Promise<RecordOf[Kind]> {
+  const named = { kind, id };
+  const retrieve = () => requestRecord(kind, id, world);
+  const record = await untilEnded(named, retrieve, patience, world).catch(async (error) => {
+    throw error instanceof Failure ? await unseenFailure(named, error, world) : error;
+  });
+  return remembered(named, record, world);
+}
+
+async function untilEnded<Retrieved extends { status: string }>(
+  { kind, id }: Named,
+  retrieve: () => Promise<Answer<Retrieved>>,
+  patience: Patience,
+  world: World,
+): Promise<Retrieved> {
+  world.waitFor(patience.timeoutMs);
+  const endMs = world.now() + patience.timeoutMs;
+  let last: Retrieved | undefined;
+  for (let check = 0; ; check += 1) {
+    const answer = await retrieve();
+    if (answer.kind === "data") {
+      if (last?.status !== answer.data.status)
+        world.notice(`${titles[kind]} ${id} is ${answer.data.status}.`);
+      last = answer.data;
+    } else if (!patience.justMade && (last === undefined || isFinal(answer))) {
+      dataOf(answer, id);
+    }
+    const pauseMs = Math.min(pauseOf(patience, check, world), endMs - world.now());
+    const isOver = pauseMs <= 0 || world.isStopping();
+    if (last && (isOver || hasEnded(last))) return last;
+    if (isOver) throw notRetrieved({ kind, id });
+    await world.sleep(pauseMs);
+  }
+}
+
+const titles: Record<Resource, string> = { payment: "Payment", payout: "Payout", refund: "Refund" };
+const groups: Record<Resource, string> = { payment: "pay", payout: "payout", refund: "refund" };
+
+function notRetrieved({ kind, id }: Named): Failure {
+  return new Failure(
+    "record.not-retrieved",
+    `Cannot retrieve the status of ${kind} ${id}, which was just created.`,
+    {
+      hint: `Do not create it again. Run 'lenden ${groups[kind]} get ${id}' later.`,
+      operation: id,
+    },
+  );
+}
+
+/** True if the response would be the same later. */
+function isFinal(answer: Answer): boolean {
+  return answer.kind === "refused" && answer.why !== "busy";
+}
+
+/** Milliseconds between two status checks. */
+export function pauseOf({ intervalMs }: Patience, check: number, { random }: World): number {
+  if (intervalMs !== undefined) return intervalMs;
+  return (
+    Math.min(growth.firstMs * growth.factor ** check, growth.longestMs) * (0.75 + random() / 2)
+  );
+}
+
+/**
+ * Records the status of a record, if the ledger has the operation that created it.
+ *
+ * @throws Failure `conflict` if it is a payout to another recipient; `uncertain` if the record is for
+ * another reference, whose status is then not stored
+ */
+export async function remembered<Retrieved extends ServiceRecord>(
+  { kind, id }: Named,
+  record: Retrieved,
+  world: World,
+): Promise<Retrieved> {
+  let conflict: Failure | undefined;
+  try {
+    const ledger = await world.ledger();
+    const operation = await ledger.ofRecord(kind, id);
+    if (operation?.state === "CONFLICT") conflict = conflictIn(operation, record);
+    if (operation?.state === "CONFIRMED") {
+      conflict = conflictIn(operation, record);
+      const seen = conflict
+        ? outcomeOf(conflict)
+        : { state: operation.state, status: record.status };
+      const isOurs = conflict?.kind !== "uncertain";
+      if (isOurs && seen.status !== operation.status)
+        await ledger.learn({ seen: operation, outcome: seen });
+    }
+  } catch {
+    world.notice(
+      `Cannot record in the ledger that ${id} is ${record.status}. Retrieve it again later.`,
+      "ledger.status-not-recorded",
+    );
+  }
+  if (conflict) throw conflict;
+  return record;
+}
+
+/**
+ * The failure of a status check. A payout that the API confirmed earlier stays confirmed, whatever the API
+ * answers to a rejected key.
+ */
+async function unseenFailure({ kind, id }: Named, why: Failure, world: World): Promise<Failure> {
+  if (kind !== "payout" || why.kind !== "access") return why;
+  const operation = await (await world.ledger()).ofRecord("payout", id);
+  return operation?.state === "CONFIRMED" && operation.reference !== null
+    ? confirmedUnseen(operation.reference, id, why)
+    : why;
+}
+
+/** The kind of record that an operation creates; a cancel and a trigger create none. */
+export function resourceOf({ kind }: Pick<Operation, "kind">): Resource {
+  const resource = resources.find((one) => one === kind);
+  if (resource) return resource;
+  throw new TypeError(`a ${kind} creates no record`);
+}
+
+/**
+ * The failure of a record that is not the payout of an operation: the response to its creation does not name
+ * the recipient (P16). A recipient that cannot be compared proves nothing. A record of another reference is
+ * `uncertain`: it is not the record of this payout, and its status must not be stored (P15b).
+ */
+export function conflictIn(operation: Operation, record: ServiceRecord): Failure | undefined {
+  if (operation.kind !== "payout") return undefined;
+  const [payoutId, reference] = [operation.remoteId ?? "", record.merchantRef ?? ""];
+  const order = orderOf(operation);
+  if (reference !== order.reference) return ofOtherReference(order.reference, payoutId, reference);
+  try {
+    const { amount, recipientNumber: recipient = "" } = record;
+    compare("record", order, { payoutId, amount, reference, recipient });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return error.kind === "conflict" ? error : undefined;
+  }
+}
+
+/** A payout that the API confirmed stays confirmed, whatever another record says. */
+function ofOtherReference(reference: string, payoutId: string, other: string): Failure {
+  const what = `The API's response is for reference ${other || "none"}.`;
+  const why = new Failure("api.unusable-response", what, { hint: "Run the same command again." });
+  return confirmedUnseen(reference, payoutId, why);
+}

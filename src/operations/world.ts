@@ -1,0 +1,103 @@
+import type { Client } from "../api/client.ts";
+import { Failure } from "../domain/failure.ts";
+import { formatTime } from "../domain/local-time.ts";
+import { toleratedClockMs } from "../domain/timestamp.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+
+/** What an operation needs from its surroundings. */
+export interface World {
+  client: Client;
+  /** Opened when money is about to move. If it cannot be written, nothing is sent. */
+  ledger(): Promise<Ledger>;
+  account: { baseUrl: string; environment: string };
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** A number in [0, 1). */
+  random(): number;
+  /** Returns early when the run is to stop; the caller checks `isStopping` after it. */
+  sleep(ms: number): Promise<void>;
+  /** Runs something after all that can run at this moment, and after responses that have arrived. */
+  soon(work: () => void): void;
+  /** When the whole command must end, in milliseconds since 1970. */
+  deadlineMs: number;
+  /** Moves the deadline of a command that waits; an explicit --timeout stays. */
+  waitFor(ms: number): void;
+  /** True after the first Ctrl-C and after `isOutOfTime`: requests in flight may end, nothing new begins. */
+  isStopping(): boolean;
+  /** True if --timeout elapsed: requests in flight were aborted. */
+  isOutOfTime(): boolean;
+  /** How far the API's clock is ahead of ours in milliseconds, by the latest response. */
+  clockAheadMs(): number | undefined;
+  /** How far it is ahead at least, by all responses of this run. */
+  clockAheadLeastMs(): number | undefined;
+  /** Prints one line on stderr. With a reason it is a warning about money, and JSON has it too. */
+  notice(text: string, reason?: string): void;
+}
+
+/** P22: nothing new begins once the run is to stop. */
+export function checkStop(world: Pick<World, "isStopping" | "isOutOfTime">): void {
+  if (!world.isStopping()) return;
+  if (world.isOutOfTime())
+    throw new Failure("run.timeout", "The time of --timeout elapsed.", {
+      hint: "Retry with a larger --timeout.",
+    });
+  throw new Failure("run.interrupted", "Interrupted.");
+}
+
+/** How far the API's clock is ahead of ours, in milliseconds; undefined until a response shows it. */
+export interface ServiceClock {
+  /** By the latest response. */
+  aheadMs(): number | undefined;
+  /** At least: `Date` counts whole seconds, so the highest value of many responses is the most exact. */
+  aheadLeastMs(): number | undefined;
+  saw(aheadMs: number): void;
+}
+
+/** More than `Date` can differ by itself: one of the clocks was set. */
+const setMs = 2_000;
+
+export function openServiceClock(): ServiceClock {
+  let latest: number | undefined;
+  let least: number | undefined;
+  return {
+    aheadMs: () => latest,
+    aheadLeastMs: () => least,
+    saw: (aheadMs) => {
+      latest = aheadMs;
+      const isSet = least === undefined || aheadMs < least - setMs;
+      least = isSet ? aheadMs : Math.max(least ?? aheadMs, aheadMs);
+    },
+  };
+}
+
+/** A sentence about a clock that makes payouts fail; undefined if the clocks agree well enough. */
+export function clockTrouble(aheadMs: number): string | undefined {
+  if (Math.abs(aheadMs) <= toleratedClockMs) return undefined;
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  const difference = `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `Set this machine's clock: it is ${difference} ${aheadMs > 0 ? "behind" : "ahead of"} the API's, and payouts fail from 5 minutes on.`;
+}
+
+/** P3: a payout that the API must reject because of its timestamp is not sent. */
+export function checkClock(world: World): void {
+  const failure = clockFailure(world, "clock.differs");
+  if (failure) throw failure;
+}
+
+/** The failure of a payout that cannot be sent because of the clocks; undefined if it can. */
+export function clockFailure(
+  world: World,
+  reason: "clock.differs" | "batch.clock-differs",
+): Failure | undefined {
+  const aheadMs = world.clockAheadMs();
+  const trouble = aheadMs === undefined ? undefined : clockTrouble(aheadMs);
+  if (aheadMs === undefined || !trouble) return undefined;
+  const [ours, theirs] = [world.now(), world.now() + aheadMs].map((ms) =>
+    formatTime(new Date(ms).toISOString()),
+  );
+  return new Failure(
+    reason,
+    `The clocks differ: this machine has ${ours}, the API has ${theirs}.`,
+    { hint: `${trouble} Then run the same command again.` },
+  );
+}
