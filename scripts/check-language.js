@@ -11,7 +11,7 @@ import { checkSubjects } from "./language/subjects.js";
 import { findTerms } from "./language/terms.js";
 
 const isChecked =
-  /^(?:(?:bin|binary|build|scripts|src|test)\/.*\.(?:[cm]?[jt]s|sh)|[^/]+\.(?:[cm]?[jt]s|md)|docs\/.*\.md|package\.json|\.ci\/run)$/;
+  /^(?:(?:bin|scripts|src|test)\/.*\.(?:[cm]?[jt]s|sh)|[^/]+\.(?:[cm]?[jt]s|md)|docs\/.*\.md|package\.json|\.ci\/run)$/;
 const isFixture = /^test\/fixtures\/|\/__snapshots__\//;
 
 const listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard");

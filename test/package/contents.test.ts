@@ -20,7 +20,8 @@ test("it holds the built tool, its texts, and nothing of what it was made from",
     /^dist\/(?:sbom\.cdx\.json|THIRD-PARTY-LICENSES\.txt)$/,
     /^completions\/(?:lenden\.(?:bash|fish|ps1)|_lenden)$/,
     /^man\/lenden[a-z-]*\.1$/,
-    /^(?:package\.json|LICENSE|CHANGELOG\.md|README[\w.-]*)$/,
+    /^(?:package\.json|LICENSE|(?:CHANGELOG|CONTRIBUTING|README)\.md)$/,
+    /^docs\/(?:images\/[\w-]+\.(?:png|svg)|[\w-]+\.md)$/,
   ];
   expect(paths.filter((path) => !kinds.some((kind) => kind.test(path)))).toEqual([]);
 });
@@ -32,6 +33,13 @@ test("it lacks nothing that it promises", () => {
   expect(paths).toEqual(expect.arrayContaining(promised));
   const launcher = packed.files.find(({ path }) => path === manifest.bin.lenden);
   expect(launcher?.mode.toString(8)).toBe("755");
+});
+
+test("the package has every file that the README links to", () => {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => path);
+  expect(links).not.toHaveLength(0);
+  expect(paths).toEqual(expect.arrayContaining(links));
 });
 
 test("installing it runs nothing and brings nothing but the two optional packages", () => {

@@ -18,7 +18,7 @@ function checked(...removed: string[]) {
   const file = join(scratchFolder(), "package-lock.json");
   const kept = Object.entries(whole.packages).filter(([folder]) => !removed.includes(folder));
   writeFileSync(file, JSON.stringify({ ...whole, packages: Object.fromEntries(kept) }));
-  const script = join(root, "build/check-lock.js");
+  const script = join(root, "scripts/build/check-lock.js");
   const { status, stderr } = spawnSync(process.execPath, [script, file], { encoding: "utf8" });
   return { status, stderr };
 }
@@ -45,7 +45,7 @@ test("the lock check accepts a package that is nested below another one", () => 
     "node_modules/a": { optionalDependencies: { b: "1" } },
     [nested]: {},
   });
-  const script = join(root, "build/check-lock.js");
+  const script = join(root, "scripts/build/check-lock.js");
   const statusWith = (nested: string) => {
     writeFileSync(lock, JSON.stringify({ packages: packages(nested) }));
     return spawnSync(process.execPath, [script, lock]).status;

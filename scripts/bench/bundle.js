@@ -1,6 +1,6 @@
 import { decode } from "@jridgewell/sourcemap-codec";
 import { rolldown } from "rolldown";
-import bundles from "../../rolldown.config.js";
+import bundles from "../build/rolldown.config.js";
 
 /**
  * What each file of dist/ is made of: its name → how many of its bytes come from which module, by the

@@ -1,5 +1,5 @@
 // Builds dist/. Prints nothing but warnings and errors, on stderr: `npm pack --json` runs it, too.
 import { build } from "rolldown";
-import config from "../rolldown.config.js";
+import config from "./rolldown.config.js";
 
 for (const bundle of config) await build(bundle);

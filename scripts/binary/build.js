@@ -20,7 +20,7 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
 
-const root = resolve(import.meta.dirname, "..");
+const root = resolve(import.meta.dirname, "../..");
 const made = join(root, "dist-binary", "lenden");
 const scratch = mkdtempSync(join(tmpdir(), "lenden-binary-"));
 const executable = join(scratch, "lenden");
@@ -87,7 +87,7 @@ function cacheOf(text) {
 
 /** The way to the launcher stands in the blob, as it is written here: so it names no folder. */
 function makeBlob(assets) {
-  copyFileSync(join(root, "binary", "launcher.cjs"), join(scratch, "launcher.cjs"));
+  copyFileSync(join(import.meta.dirname, "launcher.cjs"), join(scratch, "launcher.cjs"));
   const config = {
     main: "launcher.cjs",
     output: "blob",

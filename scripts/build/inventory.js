@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { licenceTexts } from "./licence-texts.js";
 import { sbom } from "./sbom.js";
 
-const root = resolve(import.meta.dirname, "..");
+const root = resolve(import.meta.dirname, "../..");
 
 /** Where the packages are: at the root, unless somebody's node_modules leads elsewhere. */
 const home = dirname(realpathSync(join(root, "node_modules")));

@@ -1,8 +1,11 @@
+import { resolve } from "node:path";
 import { defineConfig } from "rolldown";
-import { ascii } from "./build/ascii.js";
-import { helpPages } from "./build/help-pages.js";
-import { inventory } from "./build/inventory.js";
-import { withoutUnused } from "./build/without-unused.js";
+import { ascii } from "./ascii.js";
+import { helpPages } from "./help-pages.js";
+import { inventory } from "./inventory.js";
+import { withoutUnused } from "./without-unused.js";
+
+const root = resolve(import.meta.dirname, "../..");
 
 /**
  * Start-up is paid by the file and by the byte. The entry answers for the version and the help. The
@@ -33,9 +36,9 @@ const assignChunks = {
       into.add(id);
       for (const imported of this.getModuleInfo(id)?.importedIds ?? []) assign(imported, into);
     };
-    assign(`${import.meta.dirname}/src/main.ts`, new Set()); // stays in the entry
+    assign(`${root}/src/main.ts`, new Set()); // stays in the entry
     for (const [name, files] of Object.entries(chunks)) {
-      for (const file of files) assign(`${import.meta.dirname}/src/${file}`, members[name]);
+      for (const file of files) assign(`${root}/src/${file}`, members[name]);
     }
   },
 };
@@ -45,7 +48,7 @@ const usual = {
   external: ["libsql", "@napi-rs/keyring"],
   plugins: [ascii, inventory],
   output: {
-    dir: "dist",
+    dir: `${root}/dist`,
     format: "cjs",
     entryFileNames: "[name].cjs",
     dynamicImportInCjs: false,
@@ -55,7 +58,7 @@ const usual = {
 
 const program = defineConfig({
   ...usual,
-  input: "src/main.ts",
+  input: `${root}/src/main.ts`,
   preserveEntrySignatures: "allow-extension",
   plugins: [...withoutUnused, assignChunks, helpPages, ascii, inventory],
   output: {
@@ -75,21 +78,21 @@ const alone = { ...usual.output, codeSplitting: false };
 /** A process of its own, for whatever asks the keychain may hang; see src/config/keychain.ts. */
 const keychain = defineConfig({
   ...usual,
-  input: { keychain: "src/platform/subprocesses/keychain.ts" },
+  input: { keychain: `${root}/src/platform/subprocesses/keychain.ts` },
   output: alone,
 });
 
 /** Another one, for a name's look-up may hang too; see src/doctor/lookup.ts. */
 const lookup = defineConfig({
   ...usual,
-  input: { lookup: "src/platform/subprocesses/lookup.ts" },
+  input: { lookup: `${root}/src/platform/subprocesses/lookup.ts` },
   output: alone,
 });
 
 /** What a Tab asks. */
 const complete = defineConfig({
   ...usual,
-  input: { complete: "src/cli/completion/complete.ts" },
+  input: { complete: `${root}/src/cli/completion/complete.ts` },
   output: alone,
 });
 

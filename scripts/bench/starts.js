@@ -5,7 +5,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { launcher, scratch, startSandbox, surroundings } from "./commands.js";
 
-const spy = resolve(import.meta.dirname, "../loading.cjs");
+const spy = resolve(import.meta.dirname, "../../test/loading.cjs");
 const shop = "https://shop.example/";
 const payee = ["--amount", "5", "--to", "01712345678", "--method", "bkash"];
 

@@ -1,5 +1,5 @@
 // A service that answers at once and keeps nothing: what is measured beside it is the client alone.
-// Usage: node test/bench/service.js [<milliseconds that each response takes>], which prints its base
+// Usage: node scripts/bench/service.js [<milliseconds that each response takes>], which prints its base
 // URL.
 import { createServer } from "node:http";
 

@@ -1,5 +1,5 @@
 // What `npm run bench` does: measures lenden beside other ways to do the same, prints the tables of
-// BENCH.md, and writes all figures as JSON and a chart of them.
+// docs/benchmarks.md, and writes all figures as JSON and a chart of them.
 // Usage: npm run bench -- [start|commands|batch|sandbox|ledger]... [--rounds <n>] [--quick]
 //                         [--json <file>] [--svg <file>]
 import { mkdtempSync, writeFileSync } from "node:fs";

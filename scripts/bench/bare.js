@@ -1,5 +1,5 @@
 // What the quickest script would do: sign and send with undici, 32 at a time, and keep nothing.
-// Usage: node test/bench/bare.js <base URL> <rows> [<at a time>], which prints payouts per second.
+// Usage: node scripts/bench/bare.js <base URL> <rows> [<at a time>], which prints payouts per second.
 import { createHmac } from "node:crypto";
 import { Agent, request } from "undici";
 
