@@ -20,7 +20,7 @@ interface Program {
 }
 
 /**
- * The parts of the installed package. The single-file binary has them inside (`scripts/binary/launcher.cjs`).
+ * The parts of the installed package. The single-file binary has them inside (`scripts/binary/main.ts`).
  *
  * @param node the program that runs them
  */

@@ -1,0 +1,25 @@
+// The entry of lenden as a single file: the program, with the files of the package inside.
+import { getAsset } from "node:sea";
+import { main, processHost } from "../../src/main.ts";
+import type { Parts } from "../../src/platform/assets.ts";
+
+/** There is no keychain: its native addon would have to be loaded from the disk. */
+const parts: Parts = {
+  shipped: (file) => getAsset(file, "utf8"),
+  keepsCompiled: false,
+  lookup: { program: process.execPath, args: ["__lookup"] },
+};
+
+async function start(argv: string[]): Promise<void> {
+  if (argv[0] === "__lookup") {
+    await import("../../src/platform/subprocesses/lookup.ts");
+    return;
+  }
+  const isTab = argv[0] === "__complete";
+  const program = isTab ? await import("../../src/cli/completion/complete.ts") : { main };
+  process.exitCode = await program.main(argv, processHost(parts));
+  // As in bin/lenden.js: without its terminal, Node aborts, so lenden ends by the signal itself.
+  if (process.exitCode === 129) process.kill(process.pid, "SIGHUP");
+}
+
+start(process.argv.slice(2));
