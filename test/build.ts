@@ -1,6 +1,8 @@
 import { execFileSync } from "node:child_process";
+import { resolve } from "node:path";
 
-/** The tests run the built tool: it is built anew, so that they never see an old one. */
+/** Builds the tool, so that no test runs an old one. */
 export default function build(): void {
-  execFileSync("npm", ["run", "--silent", "build"], { stdio: "inherit" });
+  const script = resolve(import.meta.dirname, "../scripts/build/build.js");
+  execFileSync(process.execPath, [script], { stdio: "inherit" });
 }

@@ -38,7 +38,7 @@ test("every command and every flag has its place in them", () => {
   }
 });
 
-describe.skipIf(!process.env.CI && !has("groff"))("with groff", () => {
+describe.skipIf(!has("groff"))("with groff", () => {
   test.each(pages)("$file is written without a mistake", ({ roff }) => {
     const { stderr } = tool("groff", ["-man", "-ww", "-z", "-Tutf8"], roff);
     expect(stderr).toBe("");
@@ -72,7 +72,7 @@ describe.skipIf(!process.env.CI && !has("groff"))("with groff", () => {
   });
 });
 
-describe.skipIf(!process.env.CI && !has("mandoc"))("with mandoc", () => {
+describe.skipIf(!has("mandoc"))("with mandoc", () => {
   test.each(pages)("$file is written without a mistake", ({ roff }) => {
     const { stdout } = tool("mandoc", ["-Tlint", "-Wwarning"], roff);
     // Without a date on purpose: it would change a page in which nothing changed.
