@@ -1,9 +1,7 @@
 import { resolve } from "node:path";
 import { defineConfig } from "rolldown";
-import { ascii } from "./ascii.js";
 import { helpPages } from "./help-pages.js";
 import { inventory } from "./inventory.js";
-import { withoutUnused } from "./without-unused.js";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -46,7 +44,7 @@ const assignChunks = {
 const usual = {
   platform: "node",
   external: ["libsql", "@napi-rs/keyring"],
-  plugins: [ascii, inventory],
+  plugins: [inventory],
   output: {
     dir: `${root}/dist`,
     format: "cjs",
@@ -60,7 +58,7 @@ const program = defineConfig({
   ...usual,
   input: `${root}/src/main.ts`,
   preserveEntrySignatures: "allow-extension",
-  plugins: [...withoutUnused, assignChunks, helpPages, ascii, inventory],
+  plugins: [assignChunks, helpPages, inventory],
   output: {
     ...usual.output,
     cleanDir: true,

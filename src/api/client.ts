@@ -1,24 +1,25 @@
 import { masked } from "../domain/api-keys.ts";
 import { Failure } from "../domain/failure.ts";
-import { textOf } from "./body.ts";
 import type { Contract, Data, Endpoint, Input } from "./contract/endpoint.ts";
 import type { ServiceContract } from "./contract/index.ts";
-import type { Exchange, Headers, Request } from "./exchange.ts";
-import { latest } from "./memoize-last.ts";
-import { type Answer, judge } from "./response.ts";
-import { pauseBeforeReading } from "./retry.ts";
+import { type Answer, judge, textOf } from "./response.ts";
 import { sign } from "./signature.ts";
-import type { Transport } from "./transport.ts";
+import type { Exchange, Request, Transport } from "./transport.ts";
 
-/** A contract as functions: one for each endpoint, from its input to a judged answer. */
+/** A contract as functions: one for each endpoint, from its input to a classified response. */
 export type ClientOf<C extends Contract> = {
   [Name in keyof C]: (input: Input<C[Name]>) => Promise<Answer<Data<C[Name]>>>;
 };
 export type Client = ClientOf<ServiceContract>;
 
-/** What a client needs of the world. */
+/** What a client uses of a transport. */
+interface ApiTransport extends Transport {
+  exchange(request: Request): Promise<Exchange>;
+}
+
+/** What a client needs. */
 export interface Wire {
-  transport: Transport;
+  transport: ApiTransport;
   /** Includes the path prefix `/cp/api/v1`, without a slash at its end. */
   baseUrl: string;
   apiKey: string;
@@ -27,18 +28,19 @@ export interface Wire {
   /** Milliseconds since 1970. */
   now: () => number;
   random: () => number;
+  /** Ends early if the run is stopped. */
   sleep: (ms: number) => Promise<void>;
-  /** Cuts off whatever is under way. */
+  /** Cuts off every exchange. */
   signal: AbortSignal;
-  /** Told of every exchange, before it is judged. */
+  /** Called with every exchange, before it is classified. */
   onExchange?: (request: Request, exchange: Exchange) => void;
-  /** Told of the difference between the service's clock and ours, from any answer's `Date`. */
+  /** Called with the difference between the API's clock and ours, from the `Date` of each response. */
   onClock?: (differenceMs: number) => void;
-  /** Told of every signature: it is as good as the payout it signs, and must not be shown. */
+  /** Called with every signature: whoever has one can send its payout, so it must not be shown. */
   onSignature?: (signature: string) => void;
 }
 
-/** Makes the typed client of a contract. Reads are tried again; nothing else ever is, here. */
+/** Creates the typed client of a contract. It retries reads; what moves money has rules of its own. */
 export function createClient<C extends Contract>(contract: C, wire: Wire): ClientOf<C> {
   const entries = Object.entries(contract).map(([name, endpoint]) => [
     name,
@@ -51,53 +53,65 @@ export function createClient<C extends Contract>(contract: C, wire: Wire): Clien
 type Fields = Record<string, unknown>;
 
 async function call(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Answer> {
+  const isRead = endpoint.repeat === "safe";
   for (let tries = 1; ; tries += 1) {
     const request = await requestFor(endpoint, input, wire);
-    const isRead = endpoint.repeat === "safe";
     const asked = { data: endpoint.data, isRead, begunMs: wire.now(), url: request.url };
     const answer = ofSameRecord(judge(await send(request, wire), asked), endpoint, input);
     if (!isRead || wire.signal.aborted) return answer;
     const pauseMs = pauseBeforeReading(answer, { tries, random: wire.random() });
     if (pauseMs === undefined) return answer;
-    await pause(pauseMs, wire);
+    await wire.sleep(pauseMs);
     if (wire.signal.aborted) return answer;
   }
 }
 
-async function pause(ms: number, { sleep, signal }: Wire): Promise<void> {
-  const over = new AbortController();
-  const cutOff = new Promise<void>((resolve) => {
-    signal.addEventListener("abort", () => resolve(), { once: true, signal: over.signal });
-  });
-  await Promise.race([sleep(ms), cutOff]);
-  over.abort();
+const readRetries = { attempts: 3, firstPauseMs: 500, longestRetryAfterMs: 60_000 };
+
+/**
+ * How many milliseconds to wait before a read is retried; undefined if it is not.
+ *
+ * @param tries how many times it was sent
+ * @param random a number in [0, 1)
+ */
+export function pauseBeforeReading(
+  answer: Answer,
+  { tries, random }: { tries: number; random: number },
+): number | undefined {
+  if (tries >= readRetries.attempts || !isWorthRetry(answer)) return undefined;
+  const retryAfterMs = "times" in answer ? answer.times.retryAfterMs : undefined;
+  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, readRetries.longestRetryAfterMs);
+  return readRetries.firstPauseMs * 2 ** (tries - 1) * (0.5 + random / 2);
 }
 
-/** An answer about another record than the one that was asked for says nothing about it. */
+function isWorthRetry(answer: Answer): boolean {
+  if (answer.kind === "unsent") return !["certificate", "stopped"].includes(answer.fault.reason);
+  if (answer.kind === "refused") return answer.why === "busy";
+  return answer.kind === "unclear" && !["redirect", "wrong shape", "stopped"].includes(answer.why);
+}
+
+/** A response about another record than the requested one proves nothing. */
 function ofSameRecord(answer: Answer, { about, path }: Endpoint, input: Fields): Answer {
   if (answer.kind !== "data" || about === undefined) return answer;
-  const asked = input[/:(\w+)/.exec(path)?.[1] ?? ""];
+  const requested = input[/:(\w+)/.exec(path)?.[1] ?? ""];
   const fields = new Map(Object.entries(answer.data ?? {}));
-  if (fields.get(about) === asked) return answer;
+  if (fields.get(about) === requested) return answer;
   const { status, times } = answer;
   return { kind: "unclear", why: "another record", status, text: "", complaint: {}, times };
 }
 
-/** Sends one request and reports what it saw: for raw calls, and for every typed one. */
+/** Sends one request: a raw one, or one of an endpoint. */
 export async function send(request: Request, wire: Wire): Promise<Exchange> {
   const exchange = withoutSignature(request, await wire.transport.exchange(request), wire);
   wire.onExchange?.(request, exchange);
   if (exchange.kind === "answer") {
-    const serviceMs = clockOf(exchange.headers.date);
-    if (!Number.isNaN(serviceMs)) wire.onClock?.(serviceMs - wire.now());
+    const apiMs = Date.parse(String(exchange.headers.date));
+    if (!Number.isNaN(apiMs)) wire.onClock?.(apiMs - wire.now());
   }
   return exchange;
 }
 
-/**
- * A service may say back what signed the request. Only the latest signatures are remembered, and an answer
- * may be later than thousands of them: it is one of the latest again, and does not stay in the body.
- */
+/** The API may return the signature. A late response may come after the newest ones that are masked. */
 function withoutSignature(
   { headers }: Request,
   exchange: Exchange,
@@ -106,74 +120,47 @@ function withoutSignature(
   const signature = headers["x-payout-signature"];
   if (exchange.kind === "broken" || signature === undefined) return exchange;
   onSignature?.(signature);
-  const { buffer, byteOffset, byteLength } = exchange.bytes;
-  const bytes = Buffer.from(buffer, byteOffset, byteLength);
-  if (!bytes.includes(signature)) return exchange;
-  const text = textOf(bytes).replaceAll(signature, masked(signature));
-  return { ...exchange, bytes: Buffer.from(text) };
+  const text = textOf(exchange.bytes);
+  if (!text.includes(signature)) return exchange;
+  return { ...exchange, bytes: Buffer.from(text.replaceAll(signature, masked(signature))) };
 }
 
-const clockOf = latest((date: Headers[string]) => Date.parse(typeof date === "string" ? date : ""));
-
-/** Nobody changes a URL. */
-const urlOf = latest((text: string) => new URL(text));
-
-/** The request of one call. Its timestamp and signature are of this very moment (service.md §5). */
+/** The request of one attempt. Its timestamp and signature are made now (I7, service.md §5). */
 export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Request> {
   const { path, rest } = filledPath(endpoint.path, input);
-  // Whoever is asked for the secret may take minutes, and the timestamp must not be older (I7).
-  const secret = endpoint.access === "signature" ? await wire.payoutSecret() : undefined;
-  const body = endpoint.body && rest;
-  if (body && secret !== undefined) body.timestamp = Math.floor(wire.now() / 1000);
+  const headers = baseHeaders(wire);
+  if (endpoint.body) headers["content-type"] = "application/json";
+  if (endpoint.access === "signature") {
+    // First the secret: to read it may take minutes, and the timestamp must not be older.
+    const secret = await wire.payoutSecret();
+    rest.timestamp = Math.floor(wire.now() / 1000);
+    const signature = sign(`${rest.amount}:${rest.merchantRef}:${rest.timestamp}`, secret);
+    wire.onSignature?.(signature);
+    headers["x-payout-signature"] = signature;
+  }
   return {
     method: endpoint.method,
-    url: urlOf(wire.baseUrl + path),
-    headers: headersOf(body, secret, wire),
-    body: body && JSON.stringify(body),
+    url: new URL(wire.baseUrl + path),
+    headers,
+    body: endpoint.body && JSON.stringify(rest),
     freshConnection: endpoint.repeat === "never",
     signal: wire.signal,
   };
 }
 
-function headersOf(
-  body: Fields | undefined,
-  secret: string | undefined,
-  wire: Wire,
-): Record<string, string> {
-  const headers = baseHeaders(wire);
-  if (body) headers["content-type"] = "application/json";
-  if (body && secret !== undefined) headers["x-payout-signature"] = signatureOf(body, secret, wire);
-  return headers;
-}
-
-/** The headers that every request carries. */
+/** The headers that every request has. */
 export function baseHeaders(wire: Pick<Wire, "apiKey" | "userAgent">): Record<string, string> {
   return { "x-api-key": wire.apiKey, "user-agent": wire.userAgent, accept: "application/json" };
 }
 
-/** Signs the body's own values, as JSON prints them. */
-export function signatureOf(
-  { amount, merchantRef, timestamp }: Fields,
-  secret: string,
-  { onSignature }: Pick<Wire, "onSignature">,
-): string {
-  const signature = sign(`${amount}:${merchantRef}:${timestamp}`, secret);
-  onSignature?.(signature);
-  return signature;
-}
-
 function filledPath(path: string, input: Fields): { path: string; rest: Fields } {
-  const used = new Set<string>();
+  const rest = { ...input };
   const filled = path.replace(/:(\w+)/g, (_, name: string) => {
     const value = input[name];
-    used.add(name);
-    if (typeof value !== "string" || ["", ".", ".."].includes(value)) {
-      throw new Failure("internal", `${name} cannot be part of a path; nothing was sent.`);
-    }
+    delete rest[name];
+    if (typeof value !== "string" || ["", ".", ".."].includes(value))
+      throw new Failure("request.invalid-id", `${name} cannot be part of a path.`);
     return encodeURIComponent(value);
   });
-  // Without `...`: V8 creates a hidden class for each property that is added to such a copy.
-  const rest: Fields = {};
-  for (const name in input) if (!used.has(name)) rest[name] = input[name];
   return { path: filled, rest };
 }

@@ -12,7 +12,7 @@ export interface Fault {
     | "answer too large"
     | "answer cut off"
     | "answer not HTTP";
-  /** The error's own code, for people who look it up. */
+  /** The error's own code, so that people can look it up. */
   code: string;
 }
 
@@ -22,20 +22,20 @@ interface Circumstances {
   /** The caller's own signal cut it off. */
   stopped: boolean;
   timedOut: boolean;
-  /** The answer's head had arrived. */
+  /** The head of the response had arrived. */
   answering: boolean;
 }
 
-/** Names an error of undici or of a socket by its code and its causes; never by its text. */
+/** Names an error of undici or of a socket by its code and its causes, not by its text. */
 export function faultOf(error: unknown, { stopped, timedOut, answering }: Circumstances): Fault {
   if (error instanceof TooLarge) return { reason: "answer too large", code: "TOO_LARGE" };
   const codes = codesOf(error);
-  const notHttp = error instanceof Error && error.name === "HTTPParserError";
   const code = codes.at(-1) ?? "UNKNOWN";
   if (stopped) return { reason: "stopped", code };
   if (timedOut) return { reason: "no answer in time", code: "TIMEOUT" };
   if (answering) return { reason: "answer cut off", code };
-  if (notHttp) return { reason: "answer not HTTP", code };
+  if (error instanceof Error && error.name === "HTTPParserError")
+    return { reason: "answer not HTTP", code };
   const found = reasons.find(([pattern]) => codes.some((one) => pattern.test(one)));
   return { reason: found?.[1] ?? "connection lost", code };
 }
@@ -49,7 +49,7 @@ const reasons: [RegExp, Fault["reason"]][] = [
   [/^(?:HPE_|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|UND_ERR_HEADERS_OVERFLOW)/, "answer not HTTP"],
 ];
 
-/** The codes of an error and of what caused it, outermost first. */
+/** The codes of an error and of its causes, outermost first. */
 function codesOf(error: unknown, depth = 0): string[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const own = "code" in error && typeof error.code === "string" ? [error.code] : [];

@@ -1,11 +1,11 @@
 import { Failure, usage } from "../domain/failure.ts";
 import { readReference } from "../domain/reference.ts";
-import { saidIn, textOf } from "./body.ts";
-import { baseHeaders, send, signatureOf, type Wire } from "./client.ts";
+import { baseHeaders, send, type Wire } from "./client.ts";
 import type { Endpoint } from "./contract/endpoint.ts";
 import { contract } from "./contract/index.ts";
-import type { Request } from "./exchange.ts";
-import { type Answer, judge } from "./response.ts";
+import { type Answer, bodyIn as jsonBodyIn, judge, textOf } from "./response.ts";
+import { sign } from "./signature.ts";
+import type { Request } from "./transport.ts";
 
 /** A call that a person wrote by hand. */
 export interface RawCall {
@@ -30,16 +30,18 @@ export async function rawRequest({ method, path, body }: RawCall, wire: Wire): P
   const secret = signed ? await wire.payoutSecret() : undefined;
   const now = signed ? { timestamp: Math.floor(wire.now() / 1000) } : {};
   const sent = body && { ...now, ...body };
+  const headers = baseHeaders(wire);
+  if (sent) headers["content-type"] = "application/json";
+  if (sent && secret !== undefined) {
+    const { amount, merchantRef, timestamp }: Record<string, unknown> = sent;
+    const signature = sign(`${amount}:${merchantRef}:${timestamp}`, secret);
+    wire.onSignature?.(signature);
+    headers["x-payout-signature"] = signature;
+  }
   return {
     method,
     url,
-    headers: {
-      ...baseHeaders(wire),
-      ...(sent ? { "content-type": "application/json" } : {}),
-      ...(sent && secret !== undefined
-        ? { "x-payout-signature": signatureOf(sent, secret, wire) }
-        : {}),
-    },
+    headers,
     body: sent && JSON.stringify(sent),
     freshConnection: method !== "GET",
     signal: wire.signal,
@@ -66,7 +68,7 @@ export async function rawOutcome(call: RawCall, wire: Wire) {
 /** What cannot be read as JSON is shown as it came. */
 function bodyIn(bytes: Uint8Array): unknown {
   const text = textOf(bytes);
-  const value = saidIn(text);
+  const value = jsonBodyIn(text);
   return value === undefined ? text : value;
 }
 

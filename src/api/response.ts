@@ -1,11 +1,10 @@
 import type * as z from "zod/mini";
-import { isObject } from "../domain/json.ts";
-import { saidIn, textOf } from "./body.ts";
+import { isObject, jsonIn } from "../domain/json.ts";
 import { type Complaint, complaintIn } from "./error-body.ts";
-import type { Exchange, Headers } from "./exchange.ts";
 import type { Fault } from "./network-error.ts";
+import type { Exchange, Headers } from "./transport.ts";
 
-/** What an answer means. Only `data` and `refused` say anything certain about what was done. */
+/** What a response means. Only `data` and `refused` prove anything about what the API did. */
 export type Answer<Data = unknown> =
   | { kind: "data"; status: number; data: Data; times: Times }
   | {
@@ -14,7 +13,7 @@ export type Answer<Data = unknown> =
       status: number;
       complaint: Complaint;
       times: Times;
-      /** Whether it is a JSON object, as the service answers: what stands before it may answer with a page. */
+      /** True for a JSON object, as the API sends it: a proxy in front of it may respond with a page. */
       isJson: boolean;
     }
   | {
@@ -28,12 +27,12 @@ export type Answer<Data = unknown> =
   | { kind: "unsent"; fault: Fault; url?: URL };
 
 /**
- * `busy` asks to come back later, `clash` is a 409: what either means for an earlier sending of the
- * same request, only the operation can say.
+ * `busy` means: retry later; `clash` is a 409. What either proves about an earlier attempt is decided by the
+ * operation.
  */
 type Refusal = "access" | "unknown id" | "busy" | "clash" | "refused";
 
-/** Why nobody can tell from an answer what the service did. */
+/** Why a response does not show what the API did. */
 type Doubt =
   | "server error"
   | "redirect"
@@ -46,74 +45,94 @@ type Doubt =
   | Fault["reason"];
 
 interface Times {
-  /** When the request went to the wire, by our clock in milliseconds. */
+  /** When the request was sent, by our clock in milliseconds. */
   begunMs?: number;
-  /** How long the service asks to be left alone. */
+  /** How long the API asks to wait (`Retry-After`). */
   retryAfterMs?: number;
 }
 
-/** What is known of a request before its answer. */
 interface Asked {
-  /** The shape that its answer must have; any JSON, if left out. */
+  /** The schema of the response's `data`; any JSON if omitted. */
   data?: z.ZodMiniType | undefined;
-  /** Whether it changes nothing. */
+  /** True if the request changes nothing. */
   isRead?: boolean;
   begunMs?: number;
-  /** Where it was to be sent. */
   url?: URL;
 }
 
-/** Judges one exchange; pure. Error bodies are not shown (service.md §7), so any are taken. */
+/** Classifies one exchange; pure. The shape of error bodies is not shown (service.md §7): any is accepted. */
 export function judge(exchange: Exchange, { data, isRead, begunMs, url }: Asked): Answer {
-  const begun = begunMs === undefined ? {} : { begunMs };
-  if (exchange.kind === "broken") return judgeBroken(exchange, begun, url);
+  const started = begunMs === undefined ? {} : { begunMs };
+  if (exchange.kind === "broken") return judgeBroken(exchange, started, url);
   const { status, headers } = exchange;
   const text = textOf(exchange.bytes);
-  const body = saidIn(text);
-  const times = timesIn(headers, begun);
+  const body = bodyIn(text);
+  const times = timesIn(headers, started);
   const isOk = status >= 200 && status < 300;
-  const saysNo = isObject(body) && body.success === false;
-  const complaint = isOk && !saysNo ? {} : complaintIn(body, text);
-  const refused = (why: Refusal): Answer => ({
-    kind: "refused",
-    why,
-    status,
-    complaint,
-    times,
-    isJson: isObject(body),
-  });
-  const unclear = (why: Doubt): Answer => ({
-    kind: "unclear",
-    why,
-    status,
-    text,
-    complaint,
-    times,
-  });
+  const success = isObject(body) ? body.success : undefined;
+  const complaint = isOk && success !== false ? {} : complaintIn(body, text);
+  const refused = (why: Refusal): Answer => {
+    return { kind: "refused", why, status, complaint, times, isJson: isObject(body) };
+  };
+  const unclear = (why: Doubt, found = complaint): Answer => {
+    return { kind: "unclear", why, status, text, complaint: found, times };
+  };
 
   if (isOk) {
-    if (saysNo) return refused("refused");
+    if (success === false) return refused("refused");
     if (!data)
       return { kind: "data", status, data: isObject(body) ? (body.data ?? body) : body, times };
-    if (body === undefined) return unclear(text.trim() === "" ? "empty" : "not JSON");
-    if (!isObject(body) || body.success !== true) return unclear("wrong shape");
-    const read = data.safeParse(body.data);
-    return read.success ? { kind: "data", status, data: read.data, times } : unclear("wrong shape");
+    if (!isObject(body)) return unclear(whyNoObject(body, text));
+    const read = success === true ? data.safeParse(body.data) : undefined;
+    if (!read?.success) return unclear("wrong shape");
+    return { kind: "data", status, data: read.data, times };
   }
-  if (status >= 300 && status < 400) {
-    const target = { message: `it points to ${hostOf(headers.location)}` };
-    return { kind: "unclear", why: "redirect", status, text, complaint: target, times };
-  }
-  if (status === 408 || (isObject(body) && body.success === true))
-    return unclear("unexpected status");
+  if (status >= 300 && status < 400)
+    return unclear("redirect", { message: `it points to ${hostOf(headers.location)}` });
+  if (status === 408 || success === true) return unclear("unexpected status");
   if (status >= 400 && status < 500) {
-    const why = refusalOf(status);
-    // A page is the word of something that stands before the service, which may have done it all the same.
+    const why = refusals[status] ?? "refused";
+    // A page comes from a proxy in front of the API, which may have forwarded the request all the same.
     const isCertain = why === "unknown id" ? isRead === true : why !== "refused";
-    if (!isObject(body) && !isCertain) return unclear(whyNoObject(body, text));
-    return refused(why);
+    return isObject(body) || isCertain ? refused(why) : unclear(whyNoObject(body, text));
   }
   return unclear(status >= 500 ? "server error" : "unexpected status");
+}
+
+const refusals: Record<number, Refusal> = {
+  401: "access",
+  403: "access",
+  404: "unknown id",
+  409: "clash",
+  410: "unknown id",
+  423: "busy",
+  425: "busy",
+  429: "busy",
+};
+
+const decoder = new TextDecoder("utf-8");
+
+/** The text of a body. */
+export function textOf(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+const deepestBody = 100;
+
+/** The JSON of a body; undefined if it is not JSON, or nested so deeply that it cannot be printed or compared. */
+export function bodyIn(text: string): unknown {
+  let depth = 0;
+  let isInString = false;
+  // One pass: a pattern that finds the end of each string takes quadratic time on unclosed quotes.
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') isInString = !isInString;
+    else if (isInString && character === "\\") at += 1;
+    else if (!isInString && (character === "[" || character === "{")) depth += 1;
+    else if (!isInString && (character === "]" || character === "}")) depth -= 1;
+    if (depth > deepestBody) return undefined;
+  }
+  return jsonIn(text)?.value;
 }
 
 function whyNoObject(body: unknown, text: string): Doubt {
@@ -127,31 +146,18 @@ function judgeBroken(
   url: URL | undefined,
 ): Answer {
   if (!sent) return { kind: "unsent", fault, ...(url ? { url } : {}) };
-  return {
-    kind: "unclear",
-    why: fault.reason,
-    text: "",
-    complaint: {},
-    times,
-    ...(status === undefined ? {} : { status }),
-  };
+  const unclear = { kind: "unclear", why: fault.reason, text: "", complaint: {}, times } as const;
+  return status === undefined ? unclear : { ...unclear, status };
 }
 
-function refusalOf(status: number): Refusal {
-  if (status === 401 || status === 403) return "access";
-  if (status === 404 || status === 410) return "unknown id";
-  if (status === 409) return "clash";
-  return [423, 425, 429].includes(status) ? "busy" : "refused";
-}
-
-function timesIn(headers: Headers, begun: Times): Times {
+function timesIn(headers: Headers, started: Times): Times {
   const after = first(headers["retry-after"]);
-  if (after === undefined) return begun;
+  if (after === undefined) return started;
   const retryAfterMs = /^\d{1,9}$/.test(after) ? Number(after) * 1000 : msUntil(after, headers);
-  return Number.isNaN(retryAfterMs) ? begun : { ...begun, retryAfterMs };
+  return Number.isNaN(retryAfterMs) ? started : { ...started, retryAfterMs };
 }
 
-/** By the service's own clock; without it nobody knows how long, and 0 is the shortest. */
+/** By the API's own clock; without its `Date` the pause is unknown, and 0 is the shortest. */
 function msUntil(date: string, headers: Headers): number {
   const atMs = /^[A-Z][a-z]{2},? /.test(date) ? Date.parse(date) : Number.NaN;
   const nowMs = Date.parse(first(headers.date) ?? "");
@@ -159,13 +165,11 @@ function msUntil(date: string, headers: Headers): number {
 }
 
 function hostOf(location: string | string[] | undefined): string {
-  try {
-    if (!location) return "no place at all";
-    const { host } = new URL(first(location) ?? "", "http://same.invalid");
-    return host === "same.invalid" ? "another path of the same host" : host || "another place";
-  } catch {
-    return "another place";
-  }
+  const target = first(location);
+  if (!target) return "no place at all";
+  if (!URL.canParse(target, "http://same.invalid")) return "another place";
+  const { host } = new URL(target, "http://same.invalid");
+  return host === "same.invalid" ? "another path of the same host" : host || "another place";
 }
 
 function first(header: string | string[] | undefined): string | undefined {

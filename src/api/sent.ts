@@ -2,30 +2,32 @@ import { subscribe } from "node:diagnostics_channel";
 
 /** The requests whose head reached a socket. */
 const headsSent = new WeakSet<object>();
-/** Told of the request that undici makes next. */
-let onCreate: ((made: object) => void) | undefined;
+let onCreate: ((created: object) => void) | undefined;
 
 subscribe("undici:request:create", (event) => {
-  const made = requestOf(event);
-  if (made) onCreate?.(made);
+  const created = requestOf(event);
+  if (created) onCreate?.(created);
 });
 subscribe("undici:client:sendHeaders", (event) => {
-  const made = requestOf(event);
-  if (made) headsSent.add(made);
+  const sent = requestOf(event);
+  if (sent) headsSent.add(sent);
 });
 
 /**
- * Starts a request and tells whether it left. Error codes cannot tell (ECONNRESET comes both ways),
- * undici's channels can: it makes its request while it is called, and announces that very object
- * when the head goes out. A request that was never seen made counts as sent.
+ * Starts a request and tells later whether its head was sent. Error codes cannot tell (ECONNRESET comes
+ * both ways), undici's channels can: undici announces the request while `start` runs, and the same object
+ * when its head is written to a socket. A request that was not announced counts as sent.
  */
 export function track(start: () => void): () => boolean {
   let own: object | undefined;
-  onCreate = (made) => {
-    own ??= made; // a tunnel through a proxy makes another one, after ours
+  onCreate = (created) => {
+    own ??= created; // a tunnel through a proxy creates another request, after this one
   };
-  start();
-  onCreate = undefined;
+  try {
+    start();
+  } finally {
+    onCreate = undefined;
+  }
   return () => own === undefined || headsSent.has(own);
 }
 

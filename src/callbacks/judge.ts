@@ -1,5 +1,6 @@
-import { hasEnded, type ServiceRecord } from "../api/contract/record.ts";
+import type { ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, paisaOf, readAmount } from "../domain/amount.ts";
+import { hasEnded } from "../domain/statuses.ts";
 import type { Claimed } from "./claims.ts";
 import type { Contents, NamedValue } from "./contents.ts";
 import { type Found, isFound, subjectsOf } from "./looked-up.ts";

@@ -1,4 +1,4 @@
-import { hasEnded } from "../api/contract/record.ts";
+import { hasEnded } from "../domain/statuses.ts";
 import type { StoredCallback } from "../ledger/callback.ts";
 import { answerFor } from "./forward.ts";
 import { verdicts } from "./verdicts.ts";

@@ -1,4 +1,4 @@
-import type { ServiceRecord } from "../api/contract/record.ts";
+import type { ServiceRecord } from "../api/contract/index.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Resource } from "../domain/statuses.ts";
 import type { CallbackRequest } from "../ledger/callback.ts";

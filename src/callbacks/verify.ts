@@ -1,4 +1,4 @@
-import type { ServiceRecord } from "../api/contract/record.ts";
+import type { ServiceRecord } from "../api/contract/index.ts";
 import type { Resource } from "../domain/statuses.ts";
 import type { CallbackContent, CheckedRecord } from "../ledger/callback.ts";
 import { type Claimed, withClaims } from "./claims.ts";

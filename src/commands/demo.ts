@@ -1,4 +1,4 @@
-import type { PaymentMethod } from "../api/contract/methods.ts";
+import type { PaymentMethod } from "../api/contract/index.ts";
 import type { Context, RunningSandbox } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { paymentCard, payoutCard, refundCard } from "../cli/output/records.ts";

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PaymentMethod } from "../api/contract/methods.ts";
+import type { PaymentMethod } from "../api/contract/index.ts";
 import { environments } from "../domain/api-keys.ts";
 import type { Profile, Profiles } from "./profile.ts";
 

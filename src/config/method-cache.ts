@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { methodList, type PaymentMethod } from "../api/contract/methods.ts";
+import { methodList, type PaymentMethod } from "../api/contract/index.ts";
 import { makeFolder } from "../platform/make-directory.ts";
 import { isOwnFile } from "../platform/own-file.ts";
 import type { Account } from "./account.ts";

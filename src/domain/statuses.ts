@@ -2,6 +2,11 @@
 export const statuses = ["Processing", "Completed", "Cancelled"] as const;
 export type Status = (typeof statuses)[number];
 
+/** True if a record cannot change any more. An undocumented status is not final. */
+export function hasEnded({ status }: { status: string }): boolean {
+  return status === "Completed" || status === "Cancelled";
+}
+
 /** What has a status. */
 export const resources = ["payment", "payout", "refund"] as const;
 export type Resource = (typeof resources)[number];

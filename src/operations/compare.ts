@@ -1,4 +1,4 @@
-import type { ServiceRecord } from "../api/contract/record.ts";
+import type { ServiceRecord } from "../api/contract/index.ts";
 import { type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { sameMobile } from "../domain/mobile.ts";

@@ -1,4 +1,4 @@
-import type { PaymentMethod } from "../api/contract/methods.ts";
+import type { PaymentMethod } from "../api/contract/index.ts";
 import { type Failure, usage } from "../domain/failure.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { accepted, type Reading, rejected } from "../domain/reading.ts";

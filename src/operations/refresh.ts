@@ -1,5 +1,6 @@
-import { hasEnded, type ServiceRecord } from "../api/contract/record.ts";
+import type { ServiceRecord } from "../api/contract/index.ts";
 import { Failure, inOneLine } from "../domain/failure.ts";
+import { hasEnded } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { outcomeOf } from "./record-outcome.ts";
 import { unread } from "./response-failure.ts";

@@ -1,4 +1,4 @@
-import type { ServiceRecord } from "../api/contract/record.ts";
+import type { ServiceRecord } from "../api/contract/index.ts";
 import { Failure, inOneLine } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { isUnresolved, isUnsettled } from "../domain/state.ts";

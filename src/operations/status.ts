@@ -1,10 +1,9 @@
 import type { Client } from "../api/client.ts";
 import type { Data } from "../api/contract/endpoint.ts";
-import type { ServiceContract } from "../api/contract/index.ts";
-import { hasEnded, type ServiceRecord } from "../api/contract/record.ts";
+import type { ServiceContract, ServiceRecord } from "../api/contract/index.ts";
 import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
-import { type Resource, resources } from "../domain/statuses.ts";
+import { hasEnded, type Resource, resources } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { compare, orderOf } from "../payouts/order.ts";
 import { confirmedUnseen } from "../payouts/record.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { CallbackFault } from "../api/contract/callback-fault.ts";
+import type { CallbackFault } from "../api/contract/fault.ts";
 import type { Resource } from "../domain/statuses.ts";
 import { type Callback, createDelivery, type DeliveryOptions } from "./callback-delivery.ts";
 import type { Random } from "./random.ts";

@@ -1,4 +1,4 @@
-import type { PaymentMethod } from "../api/contract/methods.ts";
+import type { PaymentMethod } from "../api/contract/index.ts";
 
 /** The methods of the sandbox's account; they differ per account (service.md §2). */
 export const paymentMethods = [

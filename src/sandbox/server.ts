@@ -1,7 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import type { CallbackFault } from "../api/contract/callback-fault.ts";
-import type { Fault } from "../api/contract/fault.ts";
+import type { CallbackFault, Fault } from "../api/contract/fault.ts";
 import { basePath } from "../api/contract/index.ts";
 import { listenOnLoopback } from "../platform/loopback.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";

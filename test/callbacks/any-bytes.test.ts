@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ServiceRecord } from "../../src/api/contract/record.ts";
+import type { ServiceRecord } from "../../src/api/contract/index.ts";
 import { readPasted } from "../../src/callbacks/pasted.ts";
 import { verdicts } from "../../src/callbacks/verdicts.ts";
 import { verify } from "../../src/callbacks/verify.ts";

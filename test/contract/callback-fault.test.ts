@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readCallbackFault } from "../../src/api/contract/callback-fault.ts";
+import { readCallbackFault } from "../../src/api/contract/fault.ts";
 
 test.each([
   ["lost", { kind: "lost", delayMs: 5000, share: 1 }],

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { contract } from "../../src/api/contract/index.ts";
 import { complaintIn } from "../../src/api/error-body.ts";
-import type { Exchange, Headers } from "../../src/api/exchange.ts";
 import { type Answer, judge } from "../../src/api/response.ts";
+import type { Exchange, Headers } from "../../src/api/transport.ts";
 import { processorMs } from "../processor-time.ts";
 import { runs } from "../runs.ts";
 

@@ -1,9 +1,9 @@
 import { createServer as createTcpServer } from "node:net";
 import tls from "node:tls";
+import { Agent } from "undici";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { Exchange, Request } from "../../src/api/exchange.ts";
 import { proxySettings } from "../../src/api/proxy.ts";
-import type { Transport } from "../../src/api/transport.ts";
+import type { Exchange, Request, Transport } from "../../src/api/transport.ts";
 import { built, lenden, scratchFolder } from "../run.ts";
 import { apiKey, noProxy, payoutSecret, transport } from "./answering.ts";
 import { type Certificates, makeCertificates } from "./certificates.ts";
@@ -38,6 +38,11 @@ function send(url: string, changes: Changes = {}, through?: Transport): Promise<
 }
 
 const read = { method: "GET", body: undefined } as const;
+
+test("undici has its agent where the transport imports it; otherwise import Agent from undici", async () => {
+  const { default: agent } = await import("undici/lib/dispatcher/agent.js");
+  expect(agent).toBe(Agent);
+});
 
 describe("redirects", () => {
   test.each([301, 302, 303, 307, 308])(

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type CallbackFault, readCallbackFault } from "../../src/api/contract/callback-fault.ts";
+import { type CallbackFault, readCallbackFault } from "../../src/api/contract/fault.ts";
 import type { RecordedExchange } from "../../src/api/contract/local.ts";
 import { until } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";

@@ -1,4 +1,4 @@
-import type { Exchange, Request } from "../../src/api/exchange.ts";
+import type { Exchange, Request } from "../../src/api/transport.ts";
 import {
   busyStatuses,
   type Fault,

@@ -1,7 +1,6 @@
 import { createClient, type Wire } from "../../src/api/client.ts";
 import { contract } from "../../src/api/contract/index.ts";
-import type { Exchange, Request } from "../../src/api/exchange.ts";
-import type { Transport } from "../../src/api/transport.ts";
+import type { Exchange, Request } from "../../src/api/transport.ts";
 import { exits, Failure } from "../../src/domain/failure.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
@@ -102,7 +101,7 @@ export class Tool {
     return known;
   }
 
-  #connected(transport: Transport): { world: World; wire: Wire } {
+  #connected(transport: Wire["transport"]): { world: World; wire: Wire } {
     const { timeline } = this.#universe;
     const now = () => timeline.now();
     const random = () => this.#universe.random();

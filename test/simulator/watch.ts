@@ -1,4 +1,4 @@
-import type { Exchange, Request } from "../../src/api/exchange.ts";
+import type { Exchange, Request } from "../../src/api/transport.ts";
 import type { Finding } from "../../src/operations/resolve.ts";
 import { Repeats } from "./repeats.ts";
 import { paid } from "./scenario.ts";

@@ -1,7 +1,7 @@
 import { accepted, type Reading, rejected } from "../../domain/reading.ts";
 import { endpointNames } from "../../domain/statuses.ts";
 
-/** What can go wrong on purpose. `acts`: only after the service has done what it was asked. */
+/** What the local sandbox can do wrong. `acts`: the request takes effect before the fault. */
 export const faultKinds = {
   latency: { acts: true, says: "answers a second late; latency-<ms> for another delay" },
   status: { acts: false, says: "status-<code> answers with that error, from 400 to 599" },
@@ -17,48 +17,78 @@ export const faultKinds = {
 } as const;
 export type FaultKind = keyof typeof faultKinds;
 
+/** What it can do wrong with a callback. */
+export const callbackFaultKinds = {
+  lost: "is never sent",
+  late: "is sent five seconds late; late-<ms> for another delay",
+  duplicated: "is sent twice",
+  reordered: "is kept back until the next one is out, for five seconds at most",
+  forged: "comes after a false one: Cancelled where it is Completed, or the reverse",
+} as const;
+
 /** A rule `<endpoint>:<kind>[:<share>]`. */
 export interface Fault {
   /** The rule as it was written. */
   rule: string;
-  /** A name of the contract, or `*` for all of the service's endpoints. */
+  /** A name of the contract, or `*` for all endpoints of the API. */
   endpoint: string;
   kind: FaultKind;
   /** The delay of `latency` in milliseconds, the code of `status`; 0 for the others. */
   number: number;
-  /** Which part of the requests it hits, from 0 to 1. */
+  /** The part of the requests that it affects, from 0 to 1. */
+  share: number;
+}
+
+/** A rule `<kind>[:<share>]`. */
+export interface CallbackFault {
+  rule: string;
+  kind: keyof typeof callbackFaultKinds;
+  /** For `late` and `reordered`. */
+  delayMs: number;
+  /** The part of the callbacks that it affects, from 0 to 1. */
   share: number;
 }
 
 /** Reads one rule, for example `createPayout:lost-reply:0.2`. */
 export function readFault(rule: string): Reading<Fault> {
   const [endpoint = "", kindText = "", shareText = "1", ...rest] = rule.split(":");
-  if (!endpoints.includes(endpoint)) return rejected(`${unknown("endpoint", endpoint)} ${known}`);
+  const endpoints: string[] = ["*", ...endpointNames];
+  if (!endpoints.includes(endpoint))
+    return rejected(`${unknown("endpoint", endpoint)} There are ${endpoints.join(", ")}.`);
   const kind = readKind(kindText);
   if (!kind.ok) return kind;
   const share = readShare([shareText, ...rest].join(":"));
-  if (!share.ok) return share;
-  return accepted({ rule, endpoint, ...kind.value, share: share.value });
+  return share.ok ? accepted({ rule, endpoint, ...kind.value, share: share.value }) : share;
 }
 
-/** Reads the last part of a rule: how much it hits. */
-export function readShare(text: string): Reading<number> {
+/** Reads one rule, for example `lost:0.2` or `late-500`. */
+export function readCallbackFault(rule: string): Reading<CallbackFault> {
+  const [kindText = "", shareText = "1", ...rest] = rule.split(":");
+  const [, kind = "", digits] = /^([a-z]+)(?:-([0-9]{1,6}))?$/.exec(kindText) ?? [];
+  if (!isOneOf(callbackFaultKinds, kind) || (digits && kind !== "late")) {
+    const kinds = Object.entries(callbackFaultKinds).map(([one, says]) => `${one} (${says})`);
+    const problem = unknown("kind of fault of a callback", kindText);
+    return rejected(`${problem} There are ${kinds.join(", ")}.`);
+  }
+  const share = readShare([shareText, ...rest].join(":"));
+  const delayMs = Number(digits ?? 5000);
+  return share.ok ? accepted({ rule, kind, delayMs, share: share.value }) : share;
+}
+
+function readShare(text: string): Reading<number> {
   if (/^(?:0|1|0?\.[0-9]{1,9}|1\.0+)$/.test(text)) return accepted(Number(text));
   return rejected("The share of a fault is a number from 0 to 1, for example :0.2.");
 }
 
-const endpoints: string[] = ["*", ...endpointNames];
-const known = `There are ${endpoints.join(", ")}.`;
-
 function readKind(text: string): Reading<Pick<Fault, "kind" | "number">> {
-  const [, word = "", digits] = /^([a-z-]+?)(?:-([0-9]{1,6}))?$/.exec(text) ?? [];
+  const [, kind = "", digits] = /^([a-z-]+?)(?:-([0-9]{1,6}))?$/.exec(text) ?? [];
   const number = Number(digits ?? 0);
-  if (word === "latency") return accepted({ kind: word, number: digits ? number : 1000 });
-  if (word === "status") {
-    if (number >= 400 && number <= 599) return accepted({ kind: word, number });
+  if (kind === "latency") return accepted({ kind, number: digits ? number : 1000 });
+  if (kind === "status") {
+    if (number >= 400 && number <= 599) return accepted({ kind, number });
     return rejected("The fault status needs an error code from 400 to 599, as in status-503.");
   }
-  if (isKind(word) && !digits) return accepted({ kind: word, number });
+  if (isOneOf(faultKinds, kind) && !digits) return accepted({ kind, number });
   const meant = /^[45][0-9]{2}$/.test(text) ? ` Did you mean status-${text}?` : "";
   const kinds = Object.keys(faultKinds).join(", ");
   return rejected(
@@ -66,8 +96,8 @@ function readKind(text: string): Reading<Pick<Fault, "kind" | "number">> {
   );
 }
 
-function isKind(word: string): word is FaultKind {
-  return Object.hasOwn(faultKinds, word);
+function isOneOf<Kinds extends object>(kinds: Kinds, kind: PropertyKey): kind is keyof Kinds {
+  return Object.hasOwn(kinds, kind);
 }
 
 function unknown(what: string, text: string): string {

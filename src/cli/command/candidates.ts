@@ -1,4 +1,4 @@
-import type { PaymentMethod } from "../../api/contract/methods.ts";
+import type { PaymentMethod } from "../../api/contract/index.ts";
 import { amountText } from "../../domain/amount.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";

@@ -1,8 +1,7 @@
 import type { ClientOf } from "../../api/client.ts";
 import type { Input } from "../../api/contract/endpoint.ts";
-import type { ServiceContract } from "../../api/contract/index.ts";
+import type { PaymentMethod, ServiceContract } from "../../api/contract/index.ts";
 import type { localContract } from "../../api/contract/local.ts";
-import type { PaymentMethod } from "../../api/contract/methods.ts";
 import type { RawCall } from "../../api/raw.ts";
 import type { Answer } from "../../api/response.ts";
 import type { Account } from "../../config/account.ts";

@@ -1,4 +1,4 @@
-import type { Request } from "../../api/exchange.ts";
+import type { Request } from "../../api/transport.ts";
 import { masked } from "../../domain/api-keys.ts";
 import { card, field, text, type View } from "../output/view.ts";
 

@@ -1,4 +1,4 @@
-import type { PaymentMethod } from "../../api/contract/methods.ts";
+import type { PaymentMethod } from "../../api/contract/index.ts";
 import type { Context, MethodWanted } from "../command/context.ts";
 
 /** Where the methods are kept, and the service that knows them. */

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { PaymentMethod } from "../../api/contract/methods.ts";
+import type { PaymentMethod } from "../../api/contract/index.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Context } from "../command/context.ts";
 import type { Accounts, AccountsOptions } from "./accounts.ts";

@@ -1,4 +1,4 @@
-import type { Exchange, Request } from "../../api/exchange.ts";
+import type { Exchange, Request } from "../../api/transport.ts";
 import { withoutSecrets } from "../command/preview.ts";
 import { clean } from "../output/terminal-text.ts";
 

@@ -1,4 +1,4 @@
-import type { AccountType } from "../../api/contract/refunds.ts";
+import type { AccountType } from "../../api/contract/index.ts";
 import { again, amount, note } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag, takes } from "../../cli/command/flag.ts";

@@ -1,5 +1,9 @@
-import { type CallbackFault, readCallbackFault } from "../../api/contract/callback-fault.ts";
-import { type Fault, readFault } from "../../api/contract/fault.ts";
+import {
+  type CallbackFault,
+  type Fault,
+  readCallbackFault,
+  readFault,
+} from "../../api/contract/fault.ts";
 import { readWhole, readWord } from "../../cli/command/common-flags.ts";
 import type { SandboxOptions } from "../../cli/command/context.ts";
 import { flag } from "../../cli/command/flag.ts";

@@ -1,4 +1,4 @@
-import type { payments } from "../../api/contract/payments.ts";
+import type { payments } from "../../api/contract/index.ts";
 import { amountNumber } from "../../domain/amount.ts";
 import type { Handlers } from "../handlers.ts";
 import { payPath } from "../pay-page.ts";

@@ -1,5 +1,5 @@
 import type { Input } from "../../api/contract/endpoint.ts";
-import type { payouts } from "../../api/contract/payouts.ts";
+import type { payouts } from "../../api/contract/index.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Payout } from "../records.ts";
 import { payoutOf, payoutReply, wholePaisa } from "../replies.ts";

@@ -1,5 +1,5 @@
 import type { Input } from "../../api/contract/endpoint.ts";
-import type { refunds } from "../../api/contract/refunds.ts";
+import type { refunds } from "../../api/contract/index.ts";
 import { amountNumber } from "../../domain/amount.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Refund } from "../records.ts";

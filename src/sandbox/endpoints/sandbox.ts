@@ -1,4 +1,4 @@
-import type { sandbox } from "../../api/contract/sandbox.ts";
+import type { sandbox } from "../../api/contract/index.ts";
 import type { Handlers } from "../handlers.ts";
 import { alreadyEnded, paymentOf, paymentReply, payoutOf, payoutReply } from "../replies.ts";
 import type { Store } from "../store.ts";

@@ -1,5 +1,4 @@
-import { callbackFaultKinds } from "../../../api/contract/callback-fault.ts";
-import { faultKinds } from "../../../api/contract/fault.ts";
+import { callbackFaultKinds, faultKinds } from "../../../api/contract/fault.ts";
 import { endpointNames } from "../../../domain/statuses.ts";
 import { type Page, type Row, rows, text } from "../page.ts";
 
