@@ -177,13 +177,15 @@ export function findingsAmong(rows: FileRow[], places: CheckedFile["places"]): F
 /** What of a row, of a file or of a plan, the ledger is asked about. */
 type AskedRow = Pick<FileRow, "line" | "reference" | "amountPaisa" | "recipient" | "methodId"> & {
   wasSent?: boolean;
+  /** True if the user accepted the duplicates of a planned row. */
+  isAccepted?: boolean;
 };
 
 interface Question {
   since: string;
   places: CheckedFile["places"];
-  /** The batch that the rows belong to. */
-  except?: bigint;
+  /** The batch that the rows belong to, and since when payouts repeat a row whose duplicates were accepted. */
+  planned?: { batch: bigint; since: string };
 }
 
 /** Asks the ledger about rows, some hundred at a time. */
@@ -225,13 +227,13 @@ function nameOf({ kind, line }: Finding): string {
 async function judgePage(
   page: AskedRow[],
   ledger: AskedLedger,
-  { since, places, except }: Question,
+  { since, places, planned: plan }: Question,
   found: LedgerFindings,
 ): Promise<void> {
   const references = page.flatMap(({ reference }) => (reference === null ? [] : [reference]));
   const known = await ledger.knownReferences(references);
   const planned =
-    except === undefined
+    plan === undefined
       ? await ledger.plannedReferences(references)
       : new Map<string, PlannedReference[]>();
   /** Rows that may be sent; a row that was accepted repeats nothing. */
@@ -253,12 +255,19 @@ async function judgePage(
     if (!isAccepted && recipient !== null && amountPaisa !== null)
       open.push({ row, payout: { reference: reference ?? "", recipient, amountPaisa } });
   }
-  const overlaps = await ledger.overlaps(
-    open.map(({ payout }) => payout),
-    { since, except },
+  const overlapsOf = async (rows: typeof open, newerThan: string) => {
+    const payouts = rows.map(({ payout }) => payout);
+    const found = await ledger.overlaps(payouts, { since: newerThan, except: plan?.batch });
+    return rows.map(({ row }, index) => ({ row, all: found.get(String(index)) ?? [] }));
+  };
+  const [accepted, others] = [true, false].map((isAccepted) =>
+    open.filter(({ row }) => (row.isAccepted ?? false) === isAccepted),
   );
-  for (const [index, { row }] of open.entries()) {
-    const all = overlaps.get(String(index)) ?? [];
+  const overlaps = [
+    ...(await overlapsOf(accepted ?? [], plan?.since ?? since)),
+    ...(await overlapsOf(others ?? [], since)),
+  ];
+  for (const { row, all } of overlaps.sort((one, other) => one.row.line - other.row.line)) {
     for (const { reference, isOwnAccount } of all)
       found.seen.add(`${row.line} ${isOwnAccount} ${reference}`);
     const [first] = all;

@@ -191,12 +191,16 @@ export async function resumeBatch(
   });
 }
 
-/** What others did about the open rows of a plan since a day before it was made. */
+/**
+ * What others did about the open rows of a plan since a day before it was made. What repeated a row when its
+ * duplicates were accepted, and was accepted by the API before the plan, does not count again.
+ */
 export async function checkOpenRows(batch: Batch, ledger: Ledger): Promise<LedgerFindings> {
   const since = dayBefore(Date.parse(batch.createdAt));
   const places = { ref: 0, to: 0 };
   const rows = ledger.batches.rows(batch, "open");
-  const found = await askLedger(rows, ledger, { since, places, except: batch.number });
+  const planned = { batch: batch.number, since: batch.createdAt };
+  const found = await askLedger(rows, ledger, { since, places, planned });
   const isElsewhere = (finding: Finding) =>
     isAcceptable(finding) || finding.kind === "used-in-other-account";
   return { ...found, findings: found.findings.filter(isElsewhere) };

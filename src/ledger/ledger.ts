@@ -36,6 +36,8 @@ export interface Ledger extends SingleChanges {
   list(kind: Kind, filter: Filter): Promise<Operation[]>;
   /** Those whose outcome is unknown, oldest first. */
   unsettled(): Promise<Operation[]>;
+  /** The same, with those in conflict: all that a person or a status check has to resolve. */
+  unresolved(): Promise<Operation[]>;
   /** All of them, oldest first, page by page: memory does not grow with the ledger. */
   all(): AsyncIterable<Operation>;
   /** The events of an operation, oldest first. */

@@ -3,7 +3,10 @@ import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { formatTime } from "../../src/domain/local-time.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
+import { fileOf } from "../batch/files.ts";
+import { openMerchant } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
+import { faults } from "../sandbox/running.ts";
 import { testAccount } from "./account.ts";
 
 const account = testAccount();
@@ -216,7 +219,7 @@ test("a changed file is refused although its batch had a name of its own, until 
   expect([refused.code, refused.stderr]).toEqual([
     5,
     expect.stringMatching(
-      /name payroll\.csv were planned .*, October, which is not finished\.\n.*line 3: 21\.00 to .*; the plan has 20\.00 to [\s\S]*all its rows are new payouts/,
+      /name payroll\.csv were planned .*, October, which is not finished\. Nothing was sent\.\n.*line 3: 21\.00 to .*; the plan has 20\.00 to [\s\S]*all its rows are new payouts/,
     ),
   ]);
   expect(await sent()).toHaveLength(before);
@@ -599,4 +602,40 @@ test("a file without references gets them back in its export", async () => {
   await batch(["send", file], data);
   const [row] = JSON.parse((await batch(["export", file, "--json"], data)).stdout);
   expect(row).toMatchObject({ amount: "5", ref: expect.stringMatching(/^LD-[\w-]{32}$/) });
+});
+
+test("status ends 6, as send did, if identical rejections stopped the batch", async () => {
+  const merchant = await openMerchant({ faults: faults("createPayout:status-422") });
+  const rows = Array.from({ length: 12 }, (_, row) => `R-${row},${row + 1},01712345678,bkash`);
+  const file = fileOf(["ref,amount,to,method", ...rows, ""].join("\n"));
+  const send = ["payout", "batch", "send", file, "--concurrency", "1", "--json"];
+
+  const stopped = await merchant.lenden(send);
+  const status = await merchant.lenden(["payout", "batch", "status", file, "--json"]);
+
+  expect([stopped.code, status.code]).toEqual([6, 6]);
+  expect(JSON.parse(status.stdout).states).toMatchObject({
+    refused: { rows: 10 },
+    unsent: { rows: 2 },
+  });
+});
+
+test("a resumed batch asks again only for what repeats an accepted row since the plan", async () => {
+  const data = scratchFolder();
+  const pay = (...flags: string[]) => {
+    const what = ["--to", people[0] ?? "", "--amount", "500", "--method", "bkash"];
+    return account.run(["payout", "send", ...what, ...flags], { env: { LENDEN_DATA_DIR: data } });
+  };
+  expect(await pay()).toMatchObject({ code: 0 });
+  const file = payroll("ACCEPTED", ["500", "7"]);
+  await planAlone(file, data, "--allow-duplicates");
+  await planAlone(file, data);
+  expect(await pay("--again")).toMatchObject({ code: 0 });
+  const before = await sent();
+  expect(await batch(["send", file], data)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("line 2: The same amount was sent"),
+  });
+  expect(await sent()).toEqual(before);
+  expect(await batch(["send", file, "--allow-duplicates"], data)).toMatchObject({ code: 0 });
 });

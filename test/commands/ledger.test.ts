@@ -83,3 +83,24 @@ test("`ledger check` ends 1 where an index has lost what the table has", async (
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, holds: false, brokenAt: null });
   expect(JSON.parse(stdout).damage[0]).toMatch(/index by_target/);
 });
+
+test("`ledger list --unknown` has what is in conflict, with both commands that end it", async () => {
+  const { merchant } = await busyMerchant();
+  await merchant.inLedger((ledger) =>
+    ledger.exec(
+      "UPDATE operations SET state = 'CONFLICT', phase = 'unresolved' WHERE reference = 'REF-1'",
+    ),
+  );
+  const line = ["ledger", "list", "--unknown"];
+  expect(await merchant.json(line)).toMatchObject([
+    {
+      reference: "REF-1",
+      state: "CONFLICT",
+      resolveWith: [
+        "lenden ledger resolve REF-1 --created <id>",
+        "lenden ledger resolve REF-1 --not-created",
+      ],
+    },
+  ]);
+  expect((await merchant.lenden(line)).stderr).toContain("REF-1 of BDT 5.00: in conflict since");
+});

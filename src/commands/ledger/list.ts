@@ -29,14 +29,15 @@ export const ledgerList = defineCommand({
   async run({ unknown, limit }, context) {
     const ledger = await context.records();
     const operations = unknown
-      ? (await ledger.unsettled()).reverse().slice(0, limit)
+      ? (await ledger.unresolved()).reverse().slice(0, limit)
       : await ledger.recent(limit ?? usualLimit);
     const where = { ledger, now: context.host.now };
     for (const operation of unknown ? operations : []) {
-      const { kind, reference, amountPaisa, createdAt } = operation;
+      const { kind, reference, amountPaisa, state, createdAt } = operation;
       const name = [kind, reference ?? operation.id].join(" ");
       const amount = amountPaisa === null ? "" : ` of ${formatPaisa(amountPaisa)}`;
-      const since = `outcome unknown since ${formatTime(createdAt)}`;
+      const how = state === "CONFLICT" ? "in conflict" : "outcome unknown";
+      const since = `${how} since ${formatTime(createdAt)}`;
       context.notice(`${name}${amount}: ${since}. ${nextStep(operation, where)}`);
     }
     const { hasAllAccounts } = ledger;

@@ -10,7 +10,10 @@ const pageSize = 500;
 const newestFirst = "ORDER BY +o.number DESC LIMIT 1";
 
 type Finds = Pick<Ledger, "find" | "findElsewhere" | "ofRecord" | "refundsOf">;
-type Lists = Pick<Ledger, "newest" | "latest" | "recent" | "list" | "unsettled" | "all">;
+type Lists = Pick<
+  Ledger,
+  "newest" | "latest" | "recent" | "list" | "unsettled" | "unresolved" | "all"
+>;
 
 /** Reads operations of the account, and some of the whole environment. */
 export function createReads(
@@ -89,6 +92,8 @@ function createLists(own: Select): Lists {
     },
 
     unsettled: async () => own("AND o.state IN ('INTENT', 'UNCERTAIN') ORDER BY o.number"),
+
+    unresolved: async () => own("AND o.phase = 'unresolved' ORDER BY o.number"),
 
     async *all() {
       for (let after = 0n; ; ) {

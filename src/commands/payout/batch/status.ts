@@ -75,7 +75,10 @@ export const batchStatus = defineCommand({
 function kindOf({ batch, sums, waited, unseen, isUnderWay }: Seen): FailureKind | undefined {
   const ended = endingOf(sums, { waited, isCancelled: batch.cancelledAt !== null });
   if (isUnderWay && (ended === "uncertain" || ended === "unreachable")) return "pending";
-  return ended === "conflict" || ended === "uncertain" ? ended : (unseen ?? ended);
+  if (ended === "conflict" || ended === "uncertain") return ended;
+  // The rejected rows are why the others were not sent.
+  const isRejected = ended === "unreachable" && sums.refused.count + sums.cancelled.count > 0;
+  return unseen ?? (isRejected ? "mixed" : ended);
 }
 
 interface Seen extends BatchStanding {
