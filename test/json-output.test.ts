@@ -4,7 +4,14 @@ import { exits } from "../src/domain/failure.ts";
 import type { Host } from "../src/platform/host.ts";
 import { fileOf } from "./batch/files.ts";
 import { closedPort, misbehave, success } from "./http/misbehaving.ts";
-import { type Merchant, openMerchant, paymentOf, payoutOf, startService } from "./merchant.ts";
+import {
+  jumpingHost,
+  type Merchant,
+  openMerchant,
+  paymentOf,
+  payoutOf,
+  startService,
+} from "./merchant.ts";
 import { built, lenden, type Outcome } from "./run.ts";
 
 const batchText = "ref,amount,to,method\nA,5,01712345671,bkash\nB,6,01712345672,bkash\n";
@@ -38,11 +45,14 @@ describe("a failed command with JSON output has one line on stderr", () => {
   test("2 and 5: batch check, with the problems on stdout", async () => {
     const merchant = await openMerchant();
     const bad = await merchant.lenden(checkOf(fileOf("amount,to\nx,y\n")));
-    expect(oneError(bad, 2).error).toMatchObject({ kind: "usage", hint: expect.any(String) });
+    expect(oneError(bad, 2).error).toMatchObject({
+      reason: "batch.invalid-file",
+      hint: expect.any(String),
+    });
     expect(JSON.parse(bad.stdout).problemCount).toBeGreaterThan(0);
     expect((await merchant.lenden(payoutOf("A"))).code).toBe(0);
     const taken = await merchant.lenden(checkOf(fileOf(batchText)));
-    expect(oneError(taken, 5).error.kind).toBe("conflict");
+    expect(oneError(taken, 5).error.reason).toBe("batch.references-used");
   });
 
   test("4: a production payout that is not confirmed, without the summary", async () => {
@@ -76,13 +86,15 @@ describe("a failed command with JSON output has one line on stderr", () => {
     const { batch, states } = JSON.parse(sent.stdout);
     expect(error).toMatchObject({
       kind: "mixed",
+      reason: "batch.rows-failed",
+      effect: "nothing-changed",
       operation: batch,
       message: expect.stringContaining("0 of 2 rows were sent"),
       hint: expect.stringContaining("--only failed"),
     });
     expect(states.refused.rows).toBe(2);
     const status = await merchant.lenden(["payout", "batch", "status", path, "--json"]);
-    expect(oneError(status, 6).error).toEqual({ ...error, message: expect.any(String) });
+    expect(oneError(status, 6).error).toEqual({ ...error, effect: "read-only" });
   });
 
   test("8 and 10: waits, with the ID", async () => {
@@ -107,6 +119,7 @@ describe("a failed command with JSON output has one line on stderr", () => {
     const batch = await merchant.lenden([...sendOf(fileOf(batchText)), ...waiting.slice(0, -1)]);
     expect(oneError(batch, 8).error).toMatchObject({
       kind: "pending",
+      effect: "accepted",
       message: expect.stringContaining("2 of 2 rows were sent"),
     });
   });
@@ -173,18 +186,39 @@ describe("a failed command with JSON output has one line on stderr", () => {
     }
   });
 
+  test.each<[string, (string | number)[], number, object]>([
+    ["a row is rejected", ["ok", 400], 6, { reason: "batch.rows-failed", effect: "partly-sent" }],
+    [
+      "access ends after a row",
+      ["ok", 401],
+      4,
+      { reason: "batch.access-denied", effect: "partly-sent" },
+    ],
+    ["access is denied", [401], 4, { reason: "batch.access-denied", effect: "nothing-changed" }],
+    [
+      "a row has no response",
+      ["ok", "reset"],
+      75,
+      { reason: "batch.outcome-unknown", effect: "outcome-unknown" },
+    ],
+    [
+      "a row is another payout",
+      ["ok", "other"],
+      5,
+      { reason: "batch.in-conflict", effect: "outcome-unknown" },
+    ],
+  ])("the effect of a batch is what its rows show if %s", async (_, ends, code, error) => {
+    const server = await payoutService((count) => ends[count - 1] ?? ends.at(-1) ?? "ok");
+    const line = [...sendOf(fileOf(batchText)), "--concurrency", "1"];
+    const outcome = await lenden(line, { env: envOf(server.baseUrl), host: jumpingHost() });
+    expect(oneError(outcome, code).error).toMatchObject(error);
+  });
+
   test("130: a batch that a signal stopped, with how many rows were sent", async () => {
     let stop: () => void = () => {};
-    let created = 0;
-    const server = await misbehave(({ path, body }) => {
-      if (path === "/payment/methods")
-        return success([{ id: "m1", providerName: "P", codeName: "bkash" }]);
-      created += 1;
+    const server = await payoutService(() => {
       stop();
-      const { merchantRef, amount } = JSON.parse(body);
-      const createdAt = new Date().toISOString();
-      const payoutId = `PO${created}`;
-      return success({ payoutId, merchantRef, amount, status: "Processing", createdAt });
+      return "ok";
     });
     const line = [...sendOf(fileOf(batchText)), "--concurrency", "1"];
     const outcome = await lenden(line, {
@@ -195,6 +229,7 @@ describe("a failed command with JSON output has one line on stderr", () => {
     });
     expect(oneError(outcome, 130).error).toMatchObject({
       kind: "interrupted",
+      effect: "partly-sent",
       message: expect.stringContaining("1 of 2 rows were sent"),
       operation: JSON.parse(outcome.stdout).batch,
     });
@@ -267,19 +302,9 @@ test.each([
       else setTimeout(resolve, Math.min(ms, 10));
       signal?.addEventListener("abort", () => resolve());
     });
-  let created = 0;
-  const server = await misbehave(({ path, body }) => {
-    if (path === "/payment/methods")
-      return success([{ id: "m1", providerName: "P", codeName: "bkash" }]);
-    created += 1;
-    if (created > 3) {
-      timeIsUp();
-      return { do: "silence" };
-    }
-    const { merchantRef, amount } = JSON.parse(body);
-    const createdAt = new Date().toISOString();
-    const payoutId = `PO${created}`;
-    return success({ payoutId, merchantRef, amount, status: "Processing", createdAt });
+  const server = await payoutService((count) => {
+    if (count > 3) timeIsUp();
+    return count > 3 ? "silence" : "ok";
   });
   const rows = Array.from({ length: 6 }, (_, row) => `T${row},5,0171234567${row},bkash\n`);
   const path = fileOf(`ref,amount,to,method\n${rows.join("")}`);
@@ -294,6 +319,7 @@ test.each([
   if (flags.length > 0)
     expect(oneError(outcome, 75).error).toMatchObject({
       message: `--timeout ended the batch. ${says}`,
+      effect: "outcome-unknown",
       hint: expect.stringContaining("same file again"),
     });
 });
@@ -314,6 +340,26 @@ function oneError({ code, stderr }: Outcome, wanted: number) {
   expect(error.message).toMatch(/\S/);
   expect(Object.keys(exits)).toContain(error.kind);
   return { error };
+}
+
+/** An API that answers the n-th payout as it is told to: "ok", a status, or what goes wrong on the wire. */
+function payoutService(answer: (count: number) => string | number) {
+  let count = 0;
+  return misbehave(({ method, path, body }) => {
+    if (path === "/payment/methods")
+      return success([{ id: "m1", providerName: "P", codeName: "bkash" }]);
+    if (method === "GET") return { do: "silence" };
+    count += 1;
+    const how = answer(count);
+    if (how === "silence" || how === "reset") return { do: how };
+    if (typeof how === "number")
+      return { do: "answer", status: how, body: '{"success":false,"message":"no"}' };
+    const { merchantRef, amount } = JSON.parse(body);
+    const createdAt = new Date().toISOString();
+    const payoutId = `PO${count}`;
+    const own = how === "other" ? { amount: 99 } : { amount };
+    return success({ payoutId, merchantRef, status: "Processing", createdAt, ...own });
+  });
 }
 
 function checkOf(path: string): string[] {

@@ -94,7 +94,19 @@ const reasons = {
   "batch.cancelled": { kind: "refused", effect: "nothing-sent" },
   "batch.clock-differs": { kind: "access", effect: "partly-sent" },
   "batch.does-not-add-up": { kind: "internal", effect: "nothing-sent" },
+  "batch.duplicates": { kind: "usage", effect: "nothing-sent" },
+  "batch.in-conflict": { kind: "conflict", effect: "outcome-unknown" },
+  "batch.incomplete": { kind: "unreachable", effect: "partly-sent" },
+  "batch.invalid-file": { kind: "usage", effect: "nothing-sent" },
+  "batch.ledger-failed": { kind: "internal", effect: "nothing-sent" },
+  "batch.not-found": { kind: "not-found", effect: "nothing-sent" },
+  "batch.nothing-to-cancel": { kind: "refused", effect: "nothing-sent" },
+  "batch.other-rows": { kind: "conflict", effect: "nothing-sent" },
+  "batch.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
   "batch.plan-modified": { kind: "internal", effect: "nothing-sent" },
+  "batch.references-used": { kind: "conflict", effect: "nothing-sent" },
+  "batch.rows-failed": { kind: "mixed", effect: "partly-sent" },
+  "batch.still-processing": { kind: "pending", effect: "accepted" },
   "clock.differs": { kind: "access", effect: "nothing-sent" },
   "file.unreadable": { kind: "usage", effect: "nothing-sent" },
   "file.unusable": { kind: "internal", effect: "nothing-sent" },
@@ -151,6 +163,8 @@ export interface FailureDetails {
   code?: string;
   /** What the failure is about: a reference, an id. */
   operation?: string;
+  /** Replaces that of the reason, for a run that may end with any effect: a batch, or a run that was stopped. */
+  effect?: Effect;
   /** Further problems of the same command, each a sentence. */
   problems?: string[];
   /** What only the ledger keeps of it; it is never shown. */
@@ -207,7 +221,9 @@ export class Failure extends Error {
 
   /** @param writes true if the command changes something at the API */
   effect(writes: boolean): Effect {
-    const effect = isNamed(this.reason) ? reasons[this.reason].effect : effectsOfKinds[this.kind];
+    const effect =
+      this.details.effect ??
+      (isNamed(this.reason) ? reasons[this.reason].effect : effectsOfKinds[this.kind]);
     const isUnsent = effect === "nothing-sent" || effect === "nothing-changed";
     return isUnsent && !writes ? "read-only" : effect;
   }

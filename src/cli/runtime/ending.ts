@@ -15,14 +15,13 @@ export function codeOfEnding(ending: Ending): number {
  * @param operation what the result is about
  */
 export function failureOfEnding(
-  ending: Failure | FailureKind | undefined,
+  ending: Failure | FailureKind,
   operation: string | undefined,
 ): Failure {
   if (ending instanceof Failure) return ending;
-  const kind = ending ?? "internal";
-  const { means } = exits[kind];
-  const message = endings[kind] ?? `${means.slice(0, 1).toUpperCase()}${means.slice(1)}.`;
-  return new Failure(kind, message, operation ? { operation } : {});
+  const { means } = exits[ending];
+  const message = endings[ending] ?? `${means.slice(0, 1).toUpperCase()}${means.slice(1)}.`;
+  return new Failure(ending, message, operation ? { operation } : {});
 }
 
 const endings: Partial<Record<FailureKind, string>> = {
@@ -32,16 +31,16 @@ const endings: Partial<Record<FailureKind, string>> = {
   unverified: "The verification failed. The result shows why.",
 };
 
-/**
- * The error of a run that a signal stopped, if nothing is unknown.
- *
- * @param found what the result or the thrown error says of it
- */
-export function failureOfStop(signal: Signal, found?: unknown): Failure {
-  if (!(found instanceof Failure)) return new Failure("interrupted", `Stopped by ${signal}.`);
-  return found.kind === "interrupted"
-    ? found
-    : new Failure("interrupted", `Stopped by ${signal}. ${found.message}`, found.details);
+/** The error of a run that a signal stopped: with the effect of what the run had done by then. */
+export function failureOfStop(signal: Signal, writes: boolean, found?: Failure): Failure {
+  if (found?.kind === "interrupted") return found;
+  if (!found) {
+    // What was in flight ended well after the signal.
+    const effect = writes ? "accepted" : "read-only";
+    return new Failure("run.interrupted", `Stopped by ${signal}.`, { effect });
+  }
+  const details = { ...found.details, effect: found.effect(true) };
+  return new Failure("run.interrupted", `Stopped by ${signal}. ${found.message}`.trim(), details);
 }
 
 /** The code of a command that was told to stop, and came to its end all the same. */
@@ -56,11 +55,11 @@ export function codeOfStop(error: unknown, signal: Signal, { untilStopped }: Com
 }
 
 /** After a stop, only what may have moved money is still worth a word of its own. */
-export function isHarmless(error: unknown): boolean {
+export function isHarmless(error: unknown): error is Failure {
   return isOf(["unreachable", "interrupted", "pending"], error);
 }
 
-function isOf(kinds: FailureKind[], error: unknown): boolean {
+function isOf(kinds: FailureKind[], error: unknown): error is Failure {
   return error instanceof Failure && kinds.includes(error.kind);
 }
 

@@ -52,9 +52,9 @@ export async function runCommand(
     const whole = signal ? codeAfterStop(code, signal, command) : code;
     if (!isJson || whole === 0) return whole;
     const isStopped = signal !== undefined && whole !== code;
-    await tell(
-      isStopped ? failureOfStop(signal, ending) : failureOfEnding(ending, operationOf(shown)),
-    );
+    const found = ending && failureOfEnding(ending, operationOf(shown));
+    if (isStopped) await tell(failureOfStop(signal, writes, found));
+    else if (found) await tell(found);
     return whole;
   } catch (error) {
     await session.close();
@@ -64,7 +64,7 @@ export async function runCommand(
       return await tell(error);
     }
     const code = codeOfStop(error, signal, command);
-    if (isJson && code !== 0) await tell(failureOfStop(signal, error));
+    if (isJson && code !== 0) await tell(failureOfStop(signal, writes, error));
     return code;
   }
 }

@@ -75,13 +75,15 @@ async function cancelBatch(
 }
 
 function nothingToCancel({ id }: Batch, unknown: number): Failure {
-  return new Failure("refused", `Batch ${id} has no row to cancel: every row was sent before.`, {
-    hint:
-      unknown > 0
-        ? `Nothing was changed. ${unknownText(unknown)}`
-        : `Nothing was changed. 'lenden payout batch status ${id}' shows the rows.`,
-    operation: id,
-  });
+  return new Failure(
+    "batch.nothing-to-cancel",
+    `Batch ${id} has no row to cancel: every row was sent before.`,
+    {
+      hint:
+        unknown > 0 ? unknownText(unknown) : `'lenden payout batch status ${id}' shows the rows.`,
+      operation: id,
+    },
+  );
 }
 
 function unknownText(count: number): string {

@@ -50,9 +50,9 @@ export const batchCheck = defineCommand({
 function problemsOf(checked: Checked, file: string): Failure {
   const { problemCount, isOnlyTaken } = checked;
   const count = problemCount === 1 ? "1 problem" : `${problemCount} problems`;
-  const kind = isOnlyTaken ? "conflict" : "usage";
+  const kind = isOnlyTaken ? "batch.references-used" : "batch.invalid-file";
   const hint = adviceOnProblems(checked);
-  return new Failure(kind, `${file} has ${count}. Nothing was sent.`, { hint });
+  return new Failure(kind, `${file} has ${count}.`, { hint });
 }
 
 function problemTable({ problems }: Checked): View {

@@ -29,7 +29,7 @@ export async function batchNamed(name: string, ledger: Ledger, byLines = false):
       : (await batches.list(place))[place - 1];
   if (found?.plan) return found;
   throw new Failure(
-    "not-found",
+    "batch.not-found",
     `The ledger has no batch ${JSON.stringify(name)} of this account.`,
     {
       hint: "To list them, run 'lenden payout batch list'; 'lenden payout batch send <file>' creates one.",

@@ -20,8 +20,8 @@ export function refuseProblems(checked: Checked): void {
   });
   const left = problemCount - problems.length;
   throw new Failure(
-    checked.isOnlyTaken ? "conflict" : "usage",
-    `${file} has ${problemCount} ${problemCount === 1 ? "problem" : "problems"}; nothing was sent.`,
+    checked.isOnlyTaken ? "batch.references-used" : "batch.invalid-file",
+    `${file} has ${problemCount} ${problemCount === 1 ? "problem" : "problems"}.`,
     {
       problems: left > 0 ? [...listed, `and ${left} more`] : listed,
       hint: `${adviceOnProblems(checked)} 'lenden payout batch check' shows the same as a table.`,
@@ -55,11 +55,11 @@ export function otherRows(
     : " (the file has no column ref, so all its rows are new payouts then, also those that did not change)";
   const own = batch.name === name ? "" : `, ${batch.name}`;
   return new Failure(
-    "conflict",
+    "batch.other-rows",
     `Other rows under the name ${name} were planned on ${formatTime(createdAt)}, as batch ${id}${own}, which is not finished.`,
     {
       problems: firstOf(differences.map((one) => describeDifference(one, byReference))),
-      hint: `Nothing was sent. If this is a new batch, give it another name with --name${allNew}. To resume ${id}, use its file without changes. To correct rows that were rejected, use the file of 'lenden payout batch export ${id} --only failed'. To give up its rows that were not sent, run 'lenden payout batch cancel ${id}'.`,
+      hint: `If this is a new batch, give it another name with --name${allNew}. To resume ${id}, use its file without changes. To correct rows that were rejected, use the file of 'lenden payout batch export ${id} --only failed'. To give up its rows that were not sent, run 'lenden payout batch cancel ${id}'.`,
       operation: id,
     },
   );
@@ -67,10 +67,14 @@ export function otherRows(
 
 /** Others paid rows of the file after it was checked. */
 export function paidMeanwhile({ findings }: LedgerFindings): Failure {
-  return new Failure("usage", "Other payouts repeat rows of this file since it was checked.", {
-    problems: listed(findings),
-    hint: "Nothing was sent. Run the same command again to see them all. Only if they are intended, add --allow-duplicates.",
-  });
+  return new Failure(
+    "batch.duplicates",
+    "Other payouts repeat rows of this file since it was checked.",
+    {
+      problems: listed(findings),
+      hint: "Run the same command again to see them all. Only if they are intended, add --allow-duplicates.",
+    },
+  );
 }
 
 /** Between a plan and its end, others may pay the same recipients the same amounts. */
@@ -81,13 +85,13 @@ export function paidOtherwise(
 ): Failure {
   const canBeAllowed = findings.every(isAcceptable);
   return new Failure(
-    "usage",
+    "batch.duplicates",
     `Batch ${id} is still to send ${rowsAnd(sum.count, sum.sumPaisa)}, that other payouts repeat.`,
     {
       problems: listed(findings),
       hint: canBeAllowed
-        ? "Nothing was sent now. If they are intended, add --allow-duplicates: it shows them before it asks."
-        : "Nothing was sent now. Resolve them first, or run 'lenden payout batch cancel' with the same file.",
+        ? "If they are intended, add --allow-duplicates: it shows them before it asks."
+        : "Resolve them first, or run 'lenden payout batch cancel' with the same file.",
     },
   );
 }

@@ -110,8 +110,8 @@ function failedAfterSending(cause: unknown, { id }: Batch): unknown {
   if (cause instanceof Failure && cause.kind !== "internal") return cause;
   const why = cause instanceof Failure ? ` ${cause.message}` : "";
   return new Failure(
-    "uncertain",
-    `Batch ${id} was sent, but the states of its rows cannot be read.${why} Outcome unknown: payouts may have been made.`,
+    "batch.outcome-unknown",
+    `Batch ${id} was sent, but the states of its rows cannot be read.${why}`,
     {
       hint: `Run 'lenden ledger check', then 'lenden payout batch status ${id}'. Do not send the rows in another way.`,
       operation: id,
