@@ -3,11 +3,11 @@ import type { World } from "../operations/world.ts";
 type Clocks = Pick<World, "now" | "clockAheadMs" | "clockAheadLeastMs">;
 
 /**
- * Whether a payout was there before this run, by the service's clock and by ours, for its `Date` may be of
- * another clock than `createdAt`; its status proves nothing. To say so wrongly is the worse mistake: somebody
- * who reads that no new payout was made may pay again.
+ * True if a payout surely existed before this run, by the API's clock and by ours, because `Date` and
+ * `createdAt` may come from two clocks. Its status proves nothing. A wrong `true` is the worse mistake: a
+ * user who reads that no new payout was created may pay again.
  *
- * @param firstMs when the first request that may have made it went out, by our clock
+ * @param firstMs when the first request that may have created it was sent, by our clock
  */
 export function isOlder(
   createdAt: string | null | undefined,
@@ -19,8 +19,8 @@ export function isOlder(
 }
 
 /**
- * Whether it may have been there. Here to miss one is the worse mistake: it is somebody else's money. A
- * time that nobody can read, or that is still to come by the service's own clock, tells nothing.
+ * True if a payout may have existed before this run. A wrong `false` is the worse mistake: the payout may
+ * be another one. A time that cannot be read, or that is in the future by the API's own clock, shows nothing.
  */
 export function mayBeOlder(createdAt: string, firstMs: number, world: Clocks): boolean {
   const latestMs = latestOf(createdAt);
@@ -29,15 +29,12 @@ export function mayBeOlder(createdAt: string, firstMs: number, world: Clocks): b
   return !(isAfter && isOver);
 }
 
-/** `createdAt` and `Date` may be of two clocks, and may count whole seconds. */
+/** `createdAt` and `Date` may come from two clocks, and may count whole seconds. */
 const unsureMs = 5_000;
-/** Of a reference that is asked for the first time: a service may count minutes, or lag behind its `Date`. */
+/** For a reference that is new in this ledger: an API may count minutes, or be behind its `Date`. */
 export const surelyOlderMs = 2 * 60_000;
 
-/**
- * A service may count whole seconds, in `createdAt` as in `Date`: within one, nobody can tell. A time
- * that names no zone is UTC (service.md), and not this machine's.
- */
+/** The latest moment that `createdAt` can mean: it may count whole seconds. Without a zone it is UTC (service.md). */
 function latestOf(createdAt: string | null | undefined): number {
   const text = createdAt ?? "";
   const createdMs = Date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text);

@@ -21,7 +21,7 @@ import { assertRemembered } from "./unknown.ts";
 
 export interface CreatedPayout {
   created: Data<ServiceContract["createPayout"]>;
-  /** When the first request that may have made it went out: a row of a batch may have waited before. */
+  /** When the first request that may have created it was sent, which may be long after the claim. */
   firstMs: number;
   /** True if a response named another reference: then the record itself must be compared (P15b). */
   wasMixedUp: boolean;
@@ -29,13 +29,13 @@ export interface CreatedPayout {
 
 interface Attempts {
   operation: Operation;
-  /** Why it may already have happened. */
+  /** Why an earlier run may have created it. */
   doubt: string | undefined;
 }
 
 /**
- * Sends a payout until an answer decides it, or there is no further attempt. Once one attempt is in
- * doubt, only an answer with the payout ends the doubt.
+ * Sends a payout until a response decides it, or no attempt is left. Once the outcome of an attempt is
+ * unknown, only a response with the payout resolves it (P17b).
  */
 export async function createPayout(
   order: PayoutOrder,
@@ -47,7 +47,7 @@ export async function createPayout(
   let firstMs: number | undefined;
   let wasMixedUp = false;
   for (let attempt = 1; ; attempt += 1) {
-    // The claim looked at that a moment ago; what waited since then has to look again.
+    // The claim has just checked this; after a pause it must be checked again.
     if (attempt > 1 || before !== undefined) (await world.ledger()).assertStillOurs();
     if (doubt === undefined) checkStop(world);
     else {
@@ -98,14 +98,14 @@ function ofReference(
   return { kind: "unclear", why: "another record", status, text, complaint, times };
 }
 
-/** That this attempt never left (there is no secret, say) proves nothing about the ones before it. */
+/** An attempt that was not sent, for example without a secret, proves nothing about earlier ones. */
 function rethrow(error: unknown, order: PayoutOrder, doubt: string | undefined): never {
   if (doubt === undefined || !(error instanceof Failure)) throw error;
-  const why = `${doubt}, and now it could not be sent: ${error.message}`;
+  const why = `${doubt}, and the retry could not be sent: ${error.message}`;
   throw uncertain(order, why, { neverLeft: true });
 }
 
-/** I4: a ledger that fails here stops the sending; nothing catches that. */
+/** I4: a ledger that fails here stops the sending. */
 async function noteAttempt(
   operation: Operation,
   answer: Answer,

@@ -5,8 +5,7 @@ import type { Operation } from "../ledger/operation.ts";
 import { assertFree } from "../operations/compare.ts";
 import type { Repeat } from "../operations/create.ts";
 import { recorded } from "../operations/record-outcome.ts";
-import type { World } from "../operations/world.ts";
-import { checkClock } from "../operations/world.ts";
+import { checkClock, type World } from "../operations/world.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { createPayout } from "./attempts.ts";
 import { checkClaim, claimReference, sentWithOtherKey } from "./claim.ts";
@@ -14,19 +13,19 @@ import { compare, keptTexts, orderOf, type PayoutOrder } from "./order.ts";
 import { knownPayout, type Retrieved, retrievePayout, usedBefore } from "./record.ts";
 import { earlierDoubt } from "./unknown.ts";
 
-/** A payout that the service confirmed and that is the one that was asked for. */
+/** A payout that the API confirmed and that was compared with the request. */
 export interface SentPayout {
   payout: Retrieved;
-  /** The service already had this reference before this run. */
+  /** True if the API had this reference before this run. */
   existing: boolean;
   /** An earlier payout of the same amount to the same recipient, by another reference. */
   earlier?: Operation | undefined;
 }
 
 /**
- * Sends a payout so that it happens once: the intent is durable before anything leaves; the same
- * reference and body go out on every attempt, in this run and in the next; and at the end a retrieve
- * compares the recipient, whom the signature does not cover.
+ * Sends a payout so that it happens once: the intent is durable before the request; every attempt, in this
+ * run and in later ones, has the same reference and body; and the record is retrieved to compare the
+ * recipient, which the signature does not cover.
  *
  * @throws Failure `unreachable` if it is proved that nothing was sent; `refused` or `access` if the API
  * rejected the only attempt, or if it repeats an earlier payout; `conflict` if the reference belongs to
@@ -48,9 +47,10 @@ export async function sendPayout(
 }
 
 /**
- * Sends a payout again that is in doubt, as it was asked for.
+ * Sends a payout of unknown outcome again, unchanged.
  *
- * @throws Failure as `sendPayout`; `moved` makes that of an operation that is not as it was read
+ * @param moved creates the failure of an operation that changed since it was read
+ * @throws Failure as `sendPayout` does
  */
 export async function resendPayout(
   read: Operation,
@@ -67,11 +67,11 @@ export async function resendPayout(
 
 function sendClaimed(order: PayoutOrder, claim: Claimed, world: World): Promise<SentPayout> {
   return recorded(claim.operation, world, async () => {
-    const { created, firstMs } = await make(order, claim, world);
+    const { created, firstMs } = await sendOrder(order, claim, world);
     const payout = await retrievePayout(order, created.payoutId, world);
     await assertFree(claim.operation, created.payoutId, world);
     const createdAt = created.createdAt ?? payout.createdAt;
-    // What this ledger asks for the first time is new, unless it is certain that it is not.
+    // A payout that this ledger requests for the first time is new, unless its record is surely older.
     const isNew = claim.kind === "new" && created.status === "Processing";
     const { payoutId: remoteId } = created;
     const existing = isOlder(createdAt, isNew ? firstMs - surelyOlderMs : firstMs, world);
@@ -80,18 +80,18 @@ function sendClaimed(order: PayoutOrder, claim: Claimed, world: World): Promise<
   });
 }
 
-/** A payout of a batch, whose reference was asked for beforehand. */
+/** A payout of a batch, whose reference was claimed before. */
 export interface PlannedOrder {
   order: PayoutOrder;
   claim: ClaimAnswer;
-  /** Since when nobody works on what an earlier run left, where that is known. */
+  /** Since when no process works on what an earlier run left, if that is known. Milliseconds since 1970. */
   restsSinceMs: number | undefined;
 }
 
 /**
- * The same for a row of a batch, which looks at the clocks for all its rows. What the ledger knows is
- * not looked at again, and the new payout is retrieved only where the answer looks old: made before
- * our first attempt, or further than Processing (P16), or after a response for another reference (P15b).
+ * Sends a row of a batch; the batch checks the clocks for all rows. A payout that the ledger has as finished
+ * is not retrieved. A new one is retrieved only if its response looks old, that is, created before our
+ * first attempt or no longer Processing (P16), or after a response for another reference (P15b).
  *
  * @throws Failure as `sendPayout` does
  */
@@ -107,7 +107,7 @@ export async function sendPlannedPayout(
     return { existing: false };
   }
   return recorded(operation, world, async () => {
-    const { created, ...sent } = await make(order, { kind, operation, restsSinceMs }, world);
+    const { created, ...sent } = await sendOrder(order, { kind, operation, restsSinceMs }, world);
     const firstMs = sent.doubt === undefined ? sent.firstMs : Date.parse(operation.openedAt);
     const looksOld =
       created.status !== "Processing" ||
@@ -123,9 +123,9 @@ export async function sendPlannedPayout(
   });
 }
 
-/** What the ledger keeps of a payout that this run did not make. */
+/** The message that the ledger stores of a payout that an earlier run created. */
 function noteOf(existing: boolean, createdAt: string | null | undefined): string | undefined {
-  return existing ? `the service had it already, since ${formatTime(createdAt ?? "")}` : undefined;
+  return existing ? `the API had it before, since ${formatTime(createdAt ?? "")}` : undefined;
 }
 
 interface Claimed {
@@ -135,16 +135,20 @@ interface Claimed {
 }
 
 /**
- * Sends what was claimed, and holds the answer beside the order. What an earlier run may have sent goes
- * out as it was: the service may have made that, and another body under its reference is a mistake.
+ * Sends an order that was claimed, and compares the response with it. An order that an earlier run may have
+ * sent is sent unchanged: the API may have created it, and its reference must not get another body.
  */
-async function make(given: PayoutOrder, { kind, operation, restsSinceMs }: Claimed, world: World) {
+async function sendOrder(
+  given: PayoutOrder,
+  { kind, operation, restsSinceMs }: Claimed,
+  world: World,
+) {
   const isResumed = kind === "resumed";
   const order = isResumed ? orderOf(operation) : given;
   const kept = isResumed && keptTexts(given, order);
   if (kept)
     world.notice(
-      `${order.reference} goes out as it was first asked for: ${kept}.`,
+      `${order.reference} is sent as it was first requested: ${kept}.`,
       "payout.first-order-kept",
     );
   const doubt = isResumed ? await earlierDoubt(operation, world, restsSinceMs) : undefined;

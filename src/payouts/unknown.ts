@@ -6,14 +6,14 @@ import { conflictHint } from "../operations/compare.ts";
 import type { World } from "../operations/world.ts";
 import { atWorkMs } from "./retry-policy.ts";
 
-const longestDoubtMs = 24 * 60 * 60_000;
+const longestUnknownMs = 24 * 60 * 60_000;
 
 /**
- * Why an earlier run may already have made a payout; undefined where it cannot have. The service may
- * still be at work on that run's request: this waits until it had its time to finish (I3).
+ * Why an earlier run may have created a payout; undefined if it cannot have. The API may still process that
+ * run's request, so this waits until ten seconds have passed (I3).
  *
- * @param deadSinceMs since when the earlier run is known to be dead, where it held the operation
- * @throws Failure `uncertain` after a day (P25)
+ * @param deadSinceMs since when the earlier run is known to have ended, if it held the operation
+ * @throws Failure `uncertain` after 24 hours (P25)
  */
 export async function earlierDoubt(
   operation: Operation,
@@ -33,26 +33,26 @@ export async function earlierDoubt(
   return "an earlier run ended without a response";
 }
 
-/** Before a payout in doubt goes out again: also after every pause, for a machine may sleep in it. */
+/** Called before each retry of a payout of unknown outcome, also after each pause: the machine may have slept. */
 export function assertRemembered(operation: Operation, world: Pick<World, "now">): void {
   if (isForgotten(operation.openedAt, world)) throw forgotten(operation);
 }
 
-/** P25: after a day nobody knows whether the service still remembers the reference. */
+/** P25: after 24 hours the API may no longer remember the reference. */
 export function isForgotten(openedAt: string, { now }: Pick<World, "now">): boolean {
-  return now() - Date.parse(openedAt) > longestDoubtMs;
+  return now() - Date.parse(openedAt) > longestUnknownMs;
 }
 
 /**
- * How long it must rest still: from when it was written down last, or, where its process died with it,
- * from when that is known, for nobody knows when it died.
+ * Milliseconds until a payout of unknown outcome may be sent again: ten seconds after its last record, or,
+ * if its process ended without one, after that became known.
  */
 export function restMs(
   { holder, updatedAt }: Operation,
   { nowMs, deadSinceMs }: { nowMs: number; deadSinceMs: number },
 ): number {
   const lastMs = Date.parse(holder?.since ?? updatedAt);
-  // Held only after that moment, it died later still.
+  // A process that took it after that moment ended even later.
   const knownMs = lastMs < deadSinceMs ? deadSinceMs : nowMs;
   const quietMs = Math.max(0, nowMs - (holder ? knownMs : lastMs));
   return Math.max(0, atWorkMs - quietMs);

@@ -98,7 +98,7 @@ test("P16: rows that the service had already are not called paid now, and the ex
   expect([reason, stderr]).toEqual(["batch.existing", ""]);
   expect(message).toMatch(/Not paid now: 2 rows, BDT 2\.21; .*'lenden payout batch export'/);
   const exported = await merchant.lenden(["payout", "batch", "export", payees.file]);
-  expect(exported.stdout.match(/the service had it already, since/g)).toHaveLength(2);
+  expect(exported.stdout.match(/the API had it before, since/g)).toHaveLength(2);
 });
 
 test("I5, I8: a reference that this machine used for another payout meanwhile is a conflict in every run, and not sent", async () => {

@@ -62,7 +62,7 @@ test("P9: what an earlier run may have sent goes out as it was, and what was giv
   const bodies = run.of("createPayout").map(({ input }) => JSON.stringify(input));
   expect(new Set(bodies).size).toBe(1);
   expect(run.notices).toContain(
-    "INV-7 goes out as it was first asked for: name Rahima, description November.",
+    "INV-7 is sent as it was first requested: name Rahima, description November.",
   );
 });
 
