@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-/** The rows of CONTRIBUTING.md, "What can go wrong with a payout". */
+/** The failures of docs/money-safety.md. */
 const rows = Array.from({ length: 25 }, (_, index) => `P${index + 1}`);
 const named = /* by the rows of a table, which no pattern finds */ ["P19"];
 

@@ -19,7 +19,7 @@ export interface Sent {
 
 const quietMs = 10_000;
 
-/** Looks at every request as it goes out, and holds it against the invariants that CONTRIBUTING.md lists. */
+/** Checks every request against the invariants of docs/money-safety.md. */
 export class Watch {
   readonly #universe: Universe;
   readonly #inFlight = new Set<Sent>();
