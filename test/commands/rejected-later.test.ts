@@ -57,7 +57,7 @@ describe("P17b: a rejection after an attempt whose outcome is unknown", () => {
 
   test("leaves it UNCERTAIN if the earlier attempt was made by an earlier run", async () => {
     const { env } = await rejectingLater(400, json("Insufficient balance"));
-    const send = payoutOf("LATER-1", "--timeout", "400ms");
+    const send = payoutOf("LATER-1", "--timeout", "1500ms");
     expect((await lenden(send, { env })).code).toBe(75);
 
     const { code, stderr } = await lenden(["ledger", "resolve", "LATER-1"], {

@@ -22,9 +22,7 @@ describe("the hint after a connection failed", () => {
       host: jumpingHost(),
     });
     expect(code).toBe(69);
-    expect(stderr).toContain(
-      `hint:  Nothing answers at 127.0.0.1:${port}. To start the local sandbox, run 'lenden sandbox start --port ${port}'.\n`,
-    );
+    expect(stderr).toContain(`'lenden sandbox start --port ${port}'`);
   });
 
   test.each(["https://127.0.0.1", "https://nowhere.invalid"])(
