@@ -18,7 +18,7 @@ import { errorCode } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { headPath } from "../../ledger/head.ts";
 import { ledgerFileState, lossOf } from "../../ledger/health.ts";
-import type { Acceptance } from "../../ledger/sqlite/recorded.ts";
+import type { Acceptance } from "../../ledger/sqlite/chain.ts";
 import type { Host } from "../../platform/host.ts";
 import { makeFolder } from "../../platform/make-directory.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
@@ -81,7 +81,7 @@ export async function newLedger(
 ): Promise<Database> {
   const { openDatabase } = await import("../../platform/sqlite/open.ts");
   const { migrate } = await import("../../ledger/sqlite/schema.ts");
-  const { recordAcceptance } = await import("../../ledger/sqlite/recorded.ts");
+  const { recordAcceptance } = await import("../../ledger/sqlite/chain.ts");
   const database = await openDatabase(path);
   try {
     database.transaction(() => {

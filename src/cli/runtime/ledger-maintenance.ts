@@ -9,6 +9,7 @@ import {
   writeHead,
 } from "../../ledger/head.ts";
 import { hasTables, ledgerFileState, rejectWithoutTables } from "../../ledger/health.ts";
+import { type Acceptance, recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import {
   findingsDigest,
   integrityOf,
@@ -16,7 +17,6 @@ import {
   isComplete,
   isIntact,
 } from "../../ledger/sqlite/integrity.ts";
-import { type Acceptance, recordAcceptance } from "../../ledger/sqlite/recorded.ts";
 import { migrate } from "../../ledger/sqlite/schema.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Database } from "../../platform/sqlite/database.ts";

@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
-import { recordAccount, recordKey } from "./recorded.ts";
+import { recordAccount, recordKey } from "./chain.ts";
 
 /** What names the account of a run (product.md §6). */
 export interface Claimant {

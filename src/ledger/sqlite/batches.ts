@@ -15,8 +15,8 @@ import { type Holder, payeeOf } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchRows } from "./batch-rows.ts";
+import { recordPlan } from "./chain.ts";
 import { holderIn, reader, samePayoutInSql } from "./operation-rows.ts";
-import { recordPlan } from "./recorded.ts";
 
 const rowsPerCommit = 20_000;
 const rowsPerPage = 500;

@@ -1,11 +1,17 @@
 import { createHash } from "node:crypto";
-import type { Database } from "../../platform/sqlite/database.ts";
+import type { Database, Row } from "../../platform/sqlite/database.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
 import { type Head, headOf } from "../head.ts";
 import { faultsIn } from "../health.ts";
-import { auditRows, type Finding } from "./audit.ts";
-import { openChain } from "./chain.ts";
-import { type Acceptance, lastAcceptance } from "./recorded.ts";
+import { type Columns, type ReplayedEvent, replay } from "../replay.ts";
+import { rowDigestOf } from "./callbacks.ts";
+import {
+  type Acceptance,
+  digestOfRows,
+  immutableColumns,
+  lastAcceptance,
+  openChain,
+} from "./chain.ts";
 import { migrate } from "./schema.ts";
 
 /** What was found in a ledger, of all accounts. */
@@ -145,4 +151,214 @@ function plain(sql: string): string {
     .replace(/["\s]+/g, " ")
     .replace(/ ?([(),]) ?/g, "$1")
     .trim();
+}
+
+/** Something in the ledger that is not as the events tell. */
+export interface Finding {
+  kind:
+    | "operation"
+    | "account"
+    | "key"
+    | "batch"
+    | "callback"
+    | "table"
+    | "index"
+    | "trigger"
+    | "view";
+  /** An ID, or the number where there is none. */
+  name: string;
+  problem: "changed" | "missing" | "added";
+  /** The columns that were changed; `rows` for those of a batch plan. */
+  columns: string[];
+  /** What is there now: the values of these columns, or all of what was added. */
+  now: (string | null)[];
+}
+
+/** Compares every table with the events; the events themselves are checked by the chain. */
+function* auditRows(database: Database): Iterable<Finding> {
+  yield* auditOperations(database);
+  yield* auditRecorded(database, { table: "accounts", kind: "account", event: "account" });
+  yield* auditRecorded(database, { table: "account_keys", kind: "key", event: "key" });
+  yield* auditRecorded(database, {
+    ...{ table: "batches", kind: "batch", event: "plan" },
+    where: "digest IS NOT NULL",
+  });
+  yield* auditCallbacks(database);
+}
+
+const pageSize = 500;
+/** Numbers may have been changed to any value. */
+const lowest = -(2n ** 63n);
+
+function* auditOperations(database: Database): Iterable<Finding> {
+  for (const { storedValue, events, allColumns } of operationsIn(database)) {
+    const name = storedValue("id") ?? "";
+    const replayed = replay(events);
+    if (!replayed) {
+      yield {
+        kind: "operation",
+        name,
+        problem: "added",
+        columns: [],
+        now: Object.values(allColumns()),
+      };
+      continue;
+    }
+    const changed = differences(replayed.columns, storedValue).filter(
+      (column) => !replayed.mayDiffer(column, allColumns()),
+    );
+    const now = changed.map((column) => storedValue(column) ?? null);
+    if (changed.length > 0)
+      yield { kind: "operation", name, problem: "changed", columns: changed, now };
+  }
+  const lost = database.prepare(
+    `SELECT DISTINCT operation FROM events
+     WHERE operation IS NOT NULL AND operation NOT IN (SELECT number FROM operations) LIMIT ${pageSize}`,
+  );
+  for (const { operation } of lost.all())
+    yield { kind: "operation", name: String(operation), problem: "missing", columns: [], now: [] };
+}
+
+interface OperationWithEvents {
+  /** The value of a column as text; undefined if there is no such column. */
+  storedValue(name: string): string | null | undefined;
+  allColumns(): Columns;
+  events: ReplayedEvent[];
+}
+
+/** A page is one text, because a value that is handed over by SQLite costs more than to parse it. */
+function* operationsIn(database: Database): Iterable<OperationWithEvents> {
+  const names = database
+    .prepare("SELECT name FROM pragma_table_info('operations') WHERE name != 'holder'")
+    .all()
+    .map(({ name }) => String(name));
+  const values = names.map((name) => `CAST("${name}" AS TEXT)`);
+  const places = new Map(names.map((name, place) => [name, place]));
+  const page = database.prepare(`
+    SELECT json_group_array(json_array(json_array(${values}),
+      (SELECT json_group_array(json_array(at, event, data))
+        FROM (SELECT at, event, data FROM events WHERE operation = o.number ORDER BY number)))) AS page
+    FROM (SELECT * FROM operations WHERE number > ? ORDER BY number LIMIT ${pageSize}) o`);
+  for (let after = lowest; ; ) {
+    const found: [(string | null)[], [string, string, string][]][] = JSON.parse(
+      String(page.get(after)?.page),
+    );
+    for (const [row, events] of found)
+      yield {
+        storedValue: (name) => row[places.get(name) ?? -1],
+        allColumns: () =>
+          Object.fromEntries(names.map((name, place) => [name, row[place] ?? null])),
+        events: events.map(([at, event, data]) => ({ at, event, data })),
+      };
+    const last = found.at(-1)?.[0];
+    if (!last) return;
+    after = BigInt(last[places.get("number") ?? -1] ?? 0);
+  }
+}
+
+interface RecordedTable {
+  table: "accounts" | "account_keys" | "batches";
+  kind: "account" | "key" | "batch";
+  event: string;
+  where?: string;
+}
+
+/** Compares rows that never change with the newest event that has each as a whole. */
+function* auditRecorded(
+  database: Database,
+  { table, kind, event, where = "true" }: RecordedTable,
+): Iterable<Finding> {
+  const told = new Map<string, { row: Columns; rows: string | undefined }>();
+  const events = database.prepare(
+    "SELECT data FROM events WHERE operation IS NULL AND event = ? ORDER BY number",
+  );
+  for (const { data } of events.all(event)) {
+    const recorded = recordedIn(String(data));
+    if (recorded) told.set(keyOf(recorded.row), recorded);
+  }
+  for (const found of database.prepare(`SELECT * FROM ${table} WHERE ${where}`).all()) {
+    const row = immutableColumns(found);
+    const name = nameOf(row);
+    const recorded = told.get(keyOf(row));
+    told.delete(keyOf(row));
+    if (!recorded) yield { kind, name, problem: "added", columns: [], now: Object.values(row) };
+    else {
+      const changed = differences(recorded.row, (column) => row[column]);
+      const now = changed.map((column) => row[column] ?? null);
+      const rows =
+        recorded.rows === undefined ? undefined : digestOfRows(database, numberOf(found));
+      if (rows !== undefined && rows !== recorded.rows) {
+        changed.push("rows");
+        now.push(rows);
+      }
+      if (changed.length > 0) yield { kind, name, problem: "changed", columns: changed, now };
+    }
+  }
+  for (const { row } of told.values())
+    yield { kind, name: nameOf(row), problem: "missing", columns: [], now: [] };
+}
+
+function recordedIn(data: string): { row: Columns; rows: string | undefined } | undefined {
+  try {
+    const { row, rows }: { row?: unknown; rows?: unknown } = JSON.parse(data);
+    if (typeof row !== "object" || row === null) return undefined;
+    const columns = Object.entries(row).map(([name, value]) => [
+      name,
+      value === null ? null : String(value),
+    ]);
+    return {
+      row: Object.fromEntries(columns),
+      rows: rows === undefined ? undefined : String(rows),
+    };
+  } catch {
+    return undefined; // The chain reports an event that was changed.
+  }
+}
+
+function nameOf({ id, number, key_hash: key }: Columns): string {
+  return key ?? id ?? number ?? "";
+}
+
+/** Two accounts may have a batch of one ID. */
+function keyOf({ number, environment, key_hash: key }: Columns): string {
+  return number ?? `${environment} ${key}`;
+}
+
+function* auditCallbacks(database: Database): Iterable<Finding> {
+  const all = `SELECT * FROM callbacks WHERE number > ? ORDER BY number LIMIT ${pageSize}`;
+  for (const row of pagesOf(database, all)) {
+    const now = rowDigestOf(row);
+    const name = String(row.number);
+    if (row.row_digest !== now)
+      yield { kind: "callback", name, problem: "changed", columns: [], now: [now] };
+  }
+}
+
+/** Memory does not grow with the ledger. */
+function* pagesOf(database: Database, sql: string): Iterable<Row> {
+  const page = database.prepare(sql);
+  for (let after = lowest; ; ) {
+    const rows = page.all(after);
+    yield* rows;
+    const last = rows.at(-1);
+    if (!last) return;
+    after = numberOf(last);
+  }
+}
+
+function numberOf({ number }: Row): bigint {
+  return typeof number === "bigint" ? number : 0n;
+}
+
+/** The columns whose values differ; a column that the event does not know is not compared. */
+function differences(
+  told: Columns,
+  storedValue: (name: string) => string | null | undefined,
+): string[] {
+  const different: string[] = [];
+  for (const name in told) {
+    const value = storedValue(name);
+    if (value !== undefined && value !== told[name]) different.push(name);
+  }
+  return different;
 }

@@ -4,14 +4,14 @@ import { identityOf, rowKey } from "../batch.ts";
 import { newName } from "./accounts.ts";
 import { batchOf, digestOf } from "./batches.ts";
 import { setRowDigest } from "./callbacks.ts";
-import { listedOf, numberIn, reader, stateIn } from "./operation-rows.ts";
 import {
   type Acceptance,
   recordAcceptance,
   recordAccount,
   recordKey,
   recordPlan,
-} from "./recorded.ts";
+} from "./chain.ts";
+import { listedOf, numberIn, reader, stateIn } from "./operation-rows.ts";
 
 /** A stored profile, which gives the account of its key a name. */
 export interface KnownProfile {
