@@ -49,7 +49,7 @@ const example = "Write digits and at most two decimals, for example 1250.50.";
 /** Some patterns below take quadratic time, and nothing longer is a mistyped amount. */
 const longestMeant = 100;
 
-/** A refused amount is answered with the reading that was probably meant, never silently mended. */
+/** The message for an invalid amount suggests what was probably meant; the amount is never corrected silently. */
 function whatWasMeant(text: string): string {
   if (text.length > longestMeant) return example;
   const plain = asciiDigits(text)
@@ -57,7 +57,7 @@ function whatWasMeant(text: string): string {
     .replace(/^([0-9]+),(?=[0-9]{1,2}$)/, "$1.") // 1250,50 is no 125050
     .replace(/[,\s\u00a0_']/gu, "")
     .replace(/^\+|^0+(?=[0-9])/g, "");
-  if (/\p{Cf}/u.test(text)) return "It holds an invisible character. Type it anew.";
+  if (/\p{Cf}/u.test(text)) return "It contains an invisible character. Type it again.";
   if (shape.test(plain) && plain !== text && /[1-9]/.test(plain)) return `Did you mean ${plain}?`;
   const scientific = /^([1-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$/i.exec(plain);
   if (scientific) {

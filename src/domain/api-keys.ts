@@ -42,7 +42,7 @@ export function masked(secret: string): string {
   return `${prefix}…${tail}`;
 }
 
-/** A profile's name as it may be repeated: nobody knows what was pasted in its place. */
+/** A profile's name as it may be shown: it may be a pasted secret. */
 export function repeatable(name: string): string {
   return /^[\w-]{1,24}$/.test(name) && !readApiKey(name).ok ? name : "of that name";
 }

@@ -198,7 +198,7 @@ function sentences(parts: string[]): string {
 
 /** What the service said that could not be trusted. */
 export interface Evidence {
-  /** The first 4 KiB of an answer that nobody understood. */
+  /** The first 4 KiB of a response that lenden could not read. */
   answer?: string;
   /** The id of a record that is not the one that was asked for. */
   otherId?: string;

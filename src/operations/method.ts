@@ -82,7 +82,7 @@ function methodNamed(name: string, methods: PaymentMethod[]): Reading<string> {
   );
 }
 
-/** Finds a method in the kept list alone: a dry run asks nobody. */
+/** Finds a method in the cached list: a dry run sends no request. */
 export function findKeptMethod(
   wanted: string,
   kept: Pick<Kept, "read">,

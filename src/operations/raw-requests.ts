@@ -74,7 +74,7 @@ export async function sendByHand<Raw extends { answer: Answered }>(
 }
 
 /**
- * P5: nothing is sent, for nobody knows how long the service remembers a reference; the payout is
+ * P5: nothing is sent, because the API may forget a reference; the payout is
  * retrieved instead, and compared.
  */
 async function known<Raw extends { answer: Answered }>(

@@ -146,7 +146,7 @@ test.concurrent.for(Array.from({ length: unknownKills }, (_, kill) => kill))(
   },
 );
 
-test.concurrent(`P8: ${planKills} times kill -9 while a large file is read and planned: nothing is sent, and the next run plans it anew`, async ({
+test.concurrent(`P8: ${planKills} times kill -9 while a large file is read and planned: nothing is sent, and the next run plans it again`, async ({
   onTestFailed,
   onTestFinished,
 }) => {

@@ -72,7 +72,7 @@ test("a batch that is being sent is pending to whoever looks, who sees it throug
   expect(watched.stderr).not.toContain("Process");
 }, 20_000);
 
-test("P4: a batch whose process died is free at once; while it lives, nobody gets it", async () => {
+test("P4: a batch whose process died is free at once; while it runs, no other process gets it", async () => {
   const ill = faults("createPayout:hang-after");
   const merchant = await openMerchantApart({ faults: ill });
   const payees = payeesOf("DIED", 8);
@@ -94,7 +94,7 @@ test("P4: a batch whose process died is free at once; while it lives, nobody get
   await expectPaidOnce(merchant, payees);
 }, 40_000);
 
-test("P4: who read the file while another process planned and sent it goes on with that plan, and makes none anew", async () => {
+test("P4: a process that read the file while another one planned and sent it uses that plan", async () => {
   const other = await openMerchant(); // everything is loaded once it is through
   expect(await other.lenden(sendOf(payeesOf("LOADED", 2)))).toMatchObject({ code: 0 });
   const slow = faults("listMethods:latency-3000");

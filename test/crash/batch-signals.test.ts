@@ -44,7 +44,7 @@ test.each([
   },
 );
 
-test("P22: the second signal leaves at once (75): the rows in flight are in doubt, and the next run settles them", async () => {
+test("P22: the second signal leaves at once (75): the outcome of the rows in flight is unknown, and the next run resolves it", async () => {
   const ill = faults("createPayout:hang-after");
   const merchant = await openMerchantApart({ faults: ill });
   const payees = payeesOf("TWICE", 20);
@@ -77,7 +77,7 @@ async function askedToWait(...flags: string[]) {
   return { child, end, creations };
 }
 
-test("P20, P22: a signal ends the pause that the service asked for, and nothing goes out after it", async () => {
+test("P20, P22: a signal ends the pause that the API requested, and nothing is sent after it", async () => {
   const { child, end, creations } = await askedToWait();
   await delay(500);
   const [before, stoppedMs] = [creations(), Date.now()];

@@ -38,7 +38,7 @@ function referenceIn(request: unknown): unknown {
   return /"merchantRef":"([^"]+)"/.exec(JSON.stringify(request).replaceAll("\\", ""))?.[1];
 }
 
-test("P16: a reference that another machine used for somebody else is a conflict: the batch stops, and says both", async () => {
+test("P16: a reference that another machine used for another recipient is a conflict: the batch stops, and says both", async () => {
   const merchant = await openMerchant();
   const payees = payeesOf("OLD", 30);
   const what = ["--amount", "1.28", "--to", "01810000004", "--method", "bkash"];
@@ -58,7 +58,7 @@ test("P16: a reference that another machine used for somebody else is a conflict
   expect(references).toHaveLength(2);
 });
 
-test("I5, P16: a row whose payout turns out to be somebody else's is never told as paid, but as a conflict", async () => {
+test("I5, P16: a row whose payout turns out to have another recipient is never shown as paid, but as a conflict", async () => {
   const merchant = await openMerchant();
   const payees = payeesOf("SWAP", 6);
   expect(await send(merchant, payees)).toMatchObject({ code: 0 });
@@ -130,7 +130,7 @@ test("I5, I8: a reference that this machine used for another payout meanwhile is
 });
 
 test.each([3, 40])(
-  "P18: a refused key stops a batch of %i rows (4); once it is mended the same command sends the rest, each row once",
+  "P18: a refused key stops a batch of %i rows (4); once it is fixed the same command sends the rest, each row once",
   async (count) => {
     const ill: Fault[] = [];
     const merchant = await openMerchant({ faults: ill });
@@ -195,7 +195,7 @@ test("P17: ten identical rejections in a row stop a batch (6), and the same comm
   expect(await moneyReferences(merchant)).toHaveLength(60);
 });
 
-test("P12: five rows in doubt one after the other stop it (75); the next run settles these first, and every row is paid once", async () => {
+test("P12: five unknown outcomes in a row stop it (75); the next run resolves these first, and every row is paid once", async () => {
   const ill = faults("createPayout:lost-reply");
   const merchant = await openMerchant({ faults: ill });
   const payees = payeesOf("LOST", 30);
@@ -208,7 +208,7 @@ test("P12: five rows in doubt one after the other stop it (75); the next run set
   expect([second.code, second.stderr]).toEqual([
     0,
     expect.stringContaining(
-      `${uncertain} rows in doubt from before this run: they are taken first`,
+      `${uncertain} rows of unknown outcome from before this run: they are sent first`,
     ),
   ]);
   const sent = (await moneyReferences(merchant)).slice(before);

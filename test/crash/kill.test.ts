@@ -121,7 +121,7 @@ async function expectPaidOnce(merchant: Merchant, told: Told[]): Promise<void> {
   expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true });
 }
 
-test.concurrent("P9: a payout that was killed in flight waits ten seconds before it goes out again", async ({
+test.concurrent("P9: a payout that was killed in flight waits ten seconds before it is sent again", async ({
   onTestFinished,
 }) => {
   const ill = faults("createPayout:hang-after");

@@ -112,7 +112,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
 );
 
 test.each(["SIGINT", "SIGTERM"] as const)(
-  "P22: the second %s leaves at once, and what is in doubt is said to be",
+  "P22: the second %s exits at once, and reports the unknown outcome",
   async (name) => {
     const merchant = await openMerchantApart({ faults: faults("createPayout:hang-after") });
     const child = merchant.start(payoutOf("LEAVES"));

@@ -19,7 +19,7 @@ import { built, scratchFolder } from "../run.ts";
 import { faults } from "../sandbox/running.ts";
 import { canMount, fill, mounted } from "../small-disk.ts";
 
-/** Nothing was sent, one sentence says why and one what to do, and nobody sees a stack. */
+/** Nothing was sent; one sentence says why and one what to do, without a stack trace. */
 async function expectNothingSent(
   merchant: Merchant,
   env: Record<string, string>,
@@ -62,7 +62,7 @@ test("P7: the ledger's path is a folder, or a symbolic link: nothing is sent", a
     /ledger\.db cannot be used for data\.[\s\S]*regular/,
   );
   const folder = scratchFolder();
-  const target = join(scratchFolder(), "somebody-elses");
+  const target = join(scratchFolder(), "other-directory");
   writeFileSync(target, "");
   chmodSync(target, 0o644);
   symlinkSync(target, join(folder, "ledger.db"));

@@ -59,14 +59,14 @@ test("P4: a lock is its process's, whatever number and host name it goes by, and
     merchant.inLedger((ledger) =>
       ledger.exec(`UPDATE operations SET holder = json_set(holder, ${changes})`),
     );
-  // As another container would have written it, where this number is nobody's.
+  // As another container would have written it, where no process has this number.
   await known("'$.pid', 7, '$.machine', 'pod-a'");
   const refused = await merchant.built(payoutOf("POD"));
   expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining("7 on pod-a")]);
   sending.kill("SIGKILL");
   await end;
   ill.splice(0);
-  await known("'$.lock', '../ledger.db'"); // of such a name nobody can tell
+  await known("'$.lock', '../ledger.db'"); // a name that cannot be checked
   expect(await merchant.built(payoutOf("POD"))).toMatchObject({ code: 7 });
   const locks = join(merchant.dataFolder, "processes");
   const [left = ""] = readdirSync(locks);
@@ -87,7 +87,7 @@ test("P4: who loses the file that shows it to others says so at the end, and the
   const end = ended(merchant.start(payoutOf("LOST")));
   const locks = join(merchant.dataFolder, "processes");
   await until(() => existsSync(locks) && readdirSync(locks).length === 1);
-  await delay(700); // its request is under way
+  await delay(700); // its request is in flight
   rmSync(locks, { recursive: true });
   const { code, stderr } = await end;
   expect([code, stderr]).toEqual([75, expect.stringMatching(/LOST[\s\S]*took away/)]);
@@ -101,7 +101,7 @@ test("I1: who loses the ledger itself says so at the end, and what became of it 
   const end = ended(merchant.start(payoutOf("LOST")));
   const locks = join(merchant.dataFolder, "processes");
   await until(() => readdirSync(locks).length === 1);
-  await delay(700); // its request is under way
+  await delay(700); // its request is in flight
   for (const name of readdirSync(merchant.dataFolder))
     if (name.startsWith("ledger.db")) rmSync(join(merchant.dataFolder, name));
   const { code, stderr } = await end;

@@ -52,7 +52,7 @@ describe("verify", () => {
     const { database } = await filled();
     database.prepare("DELETE FROM events WHERE number = ?").run(BigInt(number));
     expect(verifyEvents(database).brokenAt).toBe(number);
-    // And where somebody closes the gap as well.
+    // Also if the gap is closed.
     database.prepare("UPDATE events SET number = number - 1 WHERE number > ?").run(BigInt(number));
     expect(verifyEvents(database).brokenAt).toBe(number);
   });
@@ -101,7 +101,7 @@ describe("verify", () => {
   );
 
   const unseen = {
-    asked: `'{"to":"somebody else"}'`,
+    asked: `'{"to":"another one"}'`,
     recipient_key: "'another'",
     phase: "'free'",
     key_hash: "'another'",

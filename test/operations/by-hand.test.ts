@@ -8,7 +8,7 @@ import { created, data, failure, order, scripted, unclear } from "./scripted.ts"
 const call: Call = { method: "POST", path: "/payout/create-by-server", body: payoutBody(order) };
 const once = { again: false };
 
-test("P9: a call in doubt with another text is not sent", async () => {
+test("P9: a call of unknown outcome with another text is not sent", async () => {
   const run = scripted({});
   let sent = 0;
   const lost = async () => {
@@ -24,7 +24,7 @@ test("P9: a call in doubt with another text is not sent", async () => {
   expect(sent).toBe(1);
 });
 
-test("P22: a call in doubt that is stopped before it goes out again stays in doubt", async () => {
+test("P22: a call of unknown outcome that is stopped before the retry stays unknown", async () => {
   const run = scripted(
     {},
     {

@@ -107,7 +107,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     expect(script.calls.length).toBeLessThanOrEqual(2);
   });
 
-  test("a connection that is gone after an attempt in doubt does not end the doubt", async () => {
+  test("a connection that is gone after an attempt of unknown outcome leaves it unknown", async () => {
     const down = unsent("connection refused");
     const script = run([lost, down, down], [down, down, down]);
     expect((await failure(start(script.world))).kind).toBe("uncertain");
@@ -116,7 +116,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
   test.each<[string, Bad]>([
     ["401", refused("access", 401)],
     ["429", refused("busy", 429)],
-  ])("a %s after an attempt in doubt does not end the doubt", async (_, no) => {
+  ])("a %s after an attempt of unknown outcome leaves it unknown", async (_, no) => {
     const script = run([lost, no, no], [lost, lost, lost]);
     expect((await failure(start(script.world))).kind).toBe("uncertain");
   });

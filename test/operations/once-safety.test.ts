@@ -22,7 +22,7 @@ test.each(kindNames)("a refund is sent once at most: %s", async (kind) => {
   }
 });
 
-test("a loop that repeats an uncertain refund pays back once", async () => {
+test("a loop that repeats a refund of unknown outcome refunds once", async () => {
   const place = await stage({ faults: [undefined, fault("reset", { acts: true })] });
   const codes: unknown[] = [];
   for (let round = 0; round < 3; round += 1)
@@ -39,14 +39,14 @@ test("an uncertain payment is not made again without --again, and is with it", a
   expect(codes).toEqual([75, 3, 0]);
 });
 
-test("an uncertain refund counts in the sum of what was paid back", async () => {
+test("a refund of unknown outcome counts as refunded", async () => {
   const place = await stage({ faults: [undefined, fault("reset", { acts: true })] });
   const first = await refund({ ...paysBack, amount: 2 }, place);
   const second = await refund({ ...paysBack, amount: 0 }, place);
   expect([first.ended.code, second.ended.code]).toEqual([75, 3]);
 });
 
-test("a payment that is not Completed is not paid back", async () => {
+test("a payment that is not Completed is not refunded", async () => {
   const place = await stage();
   for (const one of place.universe.service.payments) one.status = "Processing";
   const { ended, tool } = await refund(paysBack, place);

@@ -116,7 +116,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     [refused("busy", 425), "uncertain"],
     [refused("busy", 429), "uncertain"],
   ])(
-    "is in doubt where a page refuses it, for that is not the service's word (%#)",
+    "has an unknown outcome if a page rejects it, which is not the API's own response (%#)",
     async (bad, wanted) => {
       const one = scripted(script({ ...bad, isJson: false }));
       expect((await failure(run(one.world))).kind).toBe(wanted);
@@ -184,7 +184,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     expect(one.of(name)).toHaveLength(1);
   });
 
-  test("in doubt after one that was not sent, is not tried again", async () => {
+  test("an unknown outcome after an attempt that was not sent is not retried", async () => {
     const one = scripted(script(unsent("connection refused"), unclear("connection lost")));
     expect((await failure(run(one.world))).kind).toBe("uncertain");
     expect(one.of(name)).toHaveLength(2);
@@ -230,7 +230,7 @@ describe("before a refund, the payment is looked at", () => {
     scripted({ retrievePayment: [record], createRefund: [data(refundMade)] });
 
   test.each(["Processing", "Cancelled", "Held", "completed", ""])(
-    "one that is %j is not paid back: exit 3, and nothing is sent",
+    "one that is %j is not refunded: exit 3, and nothing is sent",
     async (status) => {
       const run = refunding(data({ ...paid, status }));
       const { reason, message } = await failure(
@@ -254,7 +254,7 @@ describe("before a refund, the payment is looked at", () => {
   );
 
   test.each([-5, 0.001, 1250.505, 1e12, 1e21])(
-    "one over %f, which no amount can be held against, is not paid back",
+    "one over %f, which no amount can be compared with, is not refunded",
     async (amount) => {
       const run = refunding(data({ ...paid, amount }));
       await expect(
@@ -277,7 +277,7 @@ describe("before a refund, the payment is looked at", () => {
     [refused("access", 401), "access"],
     [unclear("connection lost"), "unreachable"],
     [unsent("connection refused"), "unreachable"],
-  ])("one that cannot be retrieved is not paid back (%#)", async (bad, wanted) => {
+  ])("one that cannot be retrieved is not refunded (%#)", async (bad, wanted) => {
     const run = refunding(bad);
     const { kind } = await failure(
       createRefund(paisa("5"), refundInput, { again: false }, run.world),

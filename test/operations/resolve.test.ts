@@ -7,7 +7,7 @@ import { created, data, failure, order, recordOutcome, retrieved, scripted } fro
 const confirmed = { state: "CONFIRMED", remoteId: "PO1", status: "Completed", sent: true } as const;
 const lost = { state: "UNCERTAIN", message: "no answer in time", sent: true } as const;
 
-/** A payout in doubt, as somebody read it a while ago. */
+/** A payout of unknown outcome, as it was read before another process changed it. */
 async function doubtful(script: Parameters<typeof scripted>[0] = {}) {
   const run = scripted(script);
   const ledger = await run.ledger();
@@ -24,7 +24,7 @@ test.each<[string, Finding]>([
   ["it was not made", "not created"],
   ["it was made", { created: "PO1" }],
 ])(
-  "what another process confirmed while somebody looked stays so, whoever says that %s",
+  "what another process confirmed meanwhile stays confirmed, although the user says that %s",
   async (_, finding) => {
     const record = data({ ...retrieved, status: "Processing" });
     const { world, ledger, read } = await doubtful({ retrievePayout: [record] });
@@ -50,7 +50,7 @@ test("an operation that was resent in the meantime is not declared not created",
   expect(await ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
 });
 
-test("what somebody took, sent and died over is seen, although nothing was written of it", async () => {
+test("a process that ended after sending is seen, although it recorded nothing", async () => {
   const { world, ledger, read } = await doubtful({ createPayout: [], retrievePayout: [] });
   const claim = await ledger.claim({ intent: payoutIntent(order), onDuplicate: "reject" });
   expect(claim.kind).toBe("resumed");
@@ -104,7 +104,7 @@ test("what a record may be of is not settled by it while another process sends t
   expect(await settleProved(found, world)).toHaveLength(1);
 });
 
-test("a cancel in doubt that is not looked at, for somebody stops it, stays in doubt", async () => {
+test("a cancel of unknown outcome stays unknown if its check is stopped", async () => {
   const run = scripted({});
   const ledger = await run.ledger();
   const move = { kind: "cancel", reference: null, target: "RF1" } as const;
@@ -118,7 +118,7 @@ test("a cancel in doubt that is not looked at, for somebody stops it, stays in d
   expect(await ledger.find(read.id)).toMatchObject({ state: "UNCERTAIN" });
 });
 
-test("a cancel in doubt is looked at once the service had its time for it", async () => {
+test("a cancel of unknown outcome is checked after the API had time to finish it", async () => {
   const run = scripted({
     retrieveRefund: [
       data({ refundRequestId: "RF1", transactionId: "TX1", amount: 10, status: "Cancelled" }),

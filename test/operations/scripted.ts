@@ -166,7 +166,7 @@ export async function failure(promise: Promise<unknown>): Promise<Failure> {
   throw outcome;
 }
 
-/** A ledger of its own for each run, which nobody else works on. */
+/** A ledger of its own for each run. */
 function memoryLedger(state: { nowMs: number }): () => Promise<Ledger> {
   let opened: Promise<Ledger> | undefined;
   let count = 0;

@@ -117,7 +117,7 @@ async function recover(
     universe.report("broken", `the batch still ends ${code} after recovery`);
 }
 
-/** After recovery every row is paid, refused or in conflict, and nobody got anything else. */
+/** After recovery every row is paid, rejected or in conflict, and there is no other payout. */
 async function judgeRows(file: PaidFile, universe: Universe): Promise<void> {
   const found = await standings(file, universe);
   if (found.size === 0) universe.report("lost", "the batch was never planned");

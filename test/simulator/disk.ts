@@ -34,14 +34,14 @@ export class Disk {
     return new Disk(database);
   }
 
-  /** An empty disk; the tables stay, because migrating them anew would cost most of a run. */
+  /** An empty disk; the tables stay, because migrating them again would cost most of a run. */
   clear(): void {
     this.#durable = [];
     this.head.clear();
     this.losePower();
   }
 
-  /** Throws the image away and makes it anew from what was durable. */
+  /** Throws the image away and makes a new one from what was durable. */
   losePower(): void {
     this.#open = undefined;
     try {

@@ -57,7 +57,7 @@ export const unsentReasons = [
 export const refusals = [400, 401, 403, 404, 422, 410];
 /** With a page, as something that stands before the service answers, whatever the service did. */
 export const pageStatuses = [400, 401, 403, 404, 409, 429, 499];
-/** A payment that was made all the same costs nobody anything: there a page that refuses access is believed. */
+/** A payment that was created all the same sends no money: a page that denies access counts there. */
 export const paymentPages = pageStatuses.filter((status) => status !== 401 && status !== 403);
 export const busyStatuses = [429, 423, 425];
 export const serverErrors = [500, 502, 503, 504, 408];

@@ -109,7 +109,7 @@ test("P4: what another process holds cannot be declared not created", async () =
   expect(code).toBe(7);
 });
 
-test("P16: a record to somebody else is not adopted", async () => {
+test("P16: a record to another recipient is not adopted", async () => {
   const place = await stage({ faults: Array(5).fill(fault("reset")) });
   await payout(order, place);
   place.universe.service.seedPayout({
@@ -177,7 +177,7 @@ test.each<[Command, string, boolean]>([
   },
 );
 
-test("I7: nobody goes on resolving beside the next step after the power was lost", async () => {
+test("I7: resolving ends with the power, before the next step", async () => {
   const pay = (reference: number, meanwhile?: Step["meanwhile"]): Step => ({
     command: { does: "payout", reference, amount: 0, to: 0 },
     reruns: 0,

@@ -222,7 +222,7 @@ export class Network {
     return { kind: "answer", status, headers: { date, ...headers }, bytes: Buffer.from(text) };
   }
 
-  /** Of what is proved not sent nobody may be unsure; of a record that was not seen, they may. */
+  /** What is proved not sent is certain; a record that was not retrieved is not. */
   #note(tool: Tool, request: Request, fault: Fault): void {
     this.#universe.note(
       `${tool.name} ${request.method} ${request.url.pathname}: ${fault.kind}${fault.acts ? ", acts" : ""} ${fault.pick}`,

@@ -142,8 +142,8 @@ export class Player {
   }
 
   /**
-   * A person stops when something died: without power there is nobody to go on, and what would go on
-   * beside the next step of the script would move the one clock under its hands.
+   * A user stops if a process ended: without power nothing continues, and resolving beside the next step
+   * of the script would move the simulated clock during that step.
    */
   async #resolvesAll(): Promise<number | "killed"> {
     for (const id of this.unsettled()) {

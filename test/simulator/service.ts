@@ -114,7 +114,7 @@ export class Service {
     }
   }
 
-  /** A reference that somebody else used. */
+  /** A reference that another one used. */
   seedPayout(payout: Omit<PayoutRecord, "payoutId" | "isForeign" | "keyId">): void {
     const keyId = this.#keys[0]?.id ?? "";
     this.payouts.push({ ...payout, payoutId: this.#newId("PO"), keyId, isForeign: true });

@@ -1,5 +1,5 @@
 /**
- * Simulated time, in whole milliseconds as a real clock shows it. It moves only when somebody
+ * Simulated time, in whole milliseconds as a real clock shows it. It moves only when a caller
  * sleeps or waits; what is due happens on the way.
  */
 export class Timeline {

@@ -146,7 +146,7 @@ export class Tool {
     return { world, wire };
   }
 
-  /** Who is to stop sleeps no longer: somebody who waits for the time to pass waits for ever. */
+  /** A run that is to stop no longer sleeps, so a loop that waits for a time would never end. */
   #sleepsForEver(): boolean {
     this.#sleepsWhileStopping += this.isStopping ? 1 : 0;
     if (this.#sleepsWhileStopping < 1_000) return false;

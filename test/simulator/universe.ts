@@ -32,7 +32,7 @@ export class Universe {
   readonly wrong: { what: Wrong; says: string }[] = [];
   readonly trace: string[] = [];
   readonly counts = { crashes: 0, faults: 0, calls: 0 };
-  /** Payouts, payments and refunds that somebody may rightly be unsure of. */
+  /** Payouts, payments and refunds whose outcome may be unknown. */
   readonly doubted = new Set<string>();
   /** What was asked for with --again: "payout INV-1". */
   readonly deliberate = new Set<string>();

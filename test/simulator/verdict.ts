@@ -5,7 +5,7 @@ import { payeeOf } from "./repeats.ts";
 import type { PayoutRecord } from "./service.ts";
 import type { Universe } from "./universe.ts";
 
-/** What each exit code promises, held against the service's own books. */
+/** What each exit code promises, compared with the API's own records. */
 export function judgePayout(ran: Ran<PayoutShown>, order: PayoutOrder, universe: Universe): void {
   const { code, result } = ran.ended;
   const record = universe.service.payoutOfAccount(order.reference, ran.tool.key.id);
@@ -66,7 +66,7 @@ export function judgeCancel(ran: Ran, id: string, universe: Universe): void {
   judgeAny(ran, universe, record?.status === "Processing");
 }
 
-/** Within a second of the start nobody can tell what was there before. */
+/** Within a second of the start, it is unknown what existed before. */
 function judgeExisting(
   { existing, record, ran }: { existing: boolean; record: PayoutRecord; ran: Ran },
   universe: Universe,

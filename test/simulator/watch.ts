@@ -29,7 +29,7 @@ export class Watch {
   readonly #signatures = new Set<string>();
   /** What the service made, and for which operation of the ledger. */
   readonly made = new Map<string, Sent>();
-  /** Refunds and payments that were sent and that nobody has spoken of since. */
+  /** Refunds and payments that were sent and not reported since. */
   readonly unsettled = new Map<Sent, bigint | undefined>();
 
   /** What a person told the ledger last, by operation. */
@@ -139,7 +139,7 @@ export class Watch {
       this.#universe.report("broken", `I3: ${key} is in flight twice`);
     const quiet = this.#quiet.get(key);
     if (quiet !== undefined && quiet > nowMs)
-      this.#universe.report("broken", `I3: ${key} goes out less than 10 s after a time-out`);
+      this.#universe.report("broken", `I3: ${key} is sent less than 10 s after a timeout`);
     // Between the stamp and the wire a row of a batch may have moved the simulated clock.
     const isExact = ![...this.#universe.alive].some(({ isBatch }) => isBatch);
     if (timestamp !== Math.floor(nowMs / 1000) && isExact)
@@ -163,7 +163,7 @@ export class Watch {
         !this.isDeclared(one.operation),
     );
     if (!tool.again && earlier.length > 0)
-      this.#universe.report("doubled", `${key} went out again while it was uncertain`);
+      this.#universe.report("doubled", `${key} was sent again while its outcome was unknown`);
     if (kind === "refund") this.#seesRefund(sent);
     this.unsettled.set(sent, sent.operation);
   }
@@ -193,11 +193,11 @@ export class Watch {
       return amount === fields.amount && !(other && this.#mayRepeat(sent, other));
     });
     if (!tool.again && earlier.length > 0)
-      this.#universe.report("doubled", `${key} went out although the service has it`);
+      this.#universe.report("doubled", `${key} was sent although the API has it`);
     const sum = live.reduce((paisa, one) => paisa + Math.round(one.amount * 100), 0);
     const payment = paid.find((one) => one.transactionId === fields.transactionId);
     if (sum + Math.round(Number(fields.amount) * 100) > Math.round((payment?.taka ?? 0) * 100))
-      this.#universe.report("doubled", `${key}: more would be paid back than was paid`);
+      this.#universe.report("doubled", `${key}: more would be refunded than was paid`);
   }
 }
 

@@ -49,7 +49,7 @@ test("P5: a payout that is done is shown again, and nothing is sent", async () =
   expect(tool.sends).toBe(0);
 });
 
-test("P5, P16: a payout that is done, and turns out to be somebody else's, is a conflict from then on", async () => {
+test("P5, P16: a payout that is done, and turns out to have another recipient, is a conflict from then on", async () => {
   const place = await stage();
   await payout(order, place);
   const [own] = place.universe.service.payouts;
@@ -83,7 +83,7 @@ test.each([
   ["amount", otherAmount],
   ["recipient", otherRecipient],
   ["method", { ...order, paymentMethodId: "nagad" }],
-])("I2, P6: a reference in doubt does not go out with another %s", async (_, other) => {
+])("I2, P6: a reference of unknown outcome is not sent with another %s", async (_, other) => {
   const place = await stage({ faults: Array(5).fill(fault("reset")) });
   await payout(order, place);
   const { ended, tool } = await payout(other, place);
@@ -176,7 +176,7 @@ test("P15b: responses for another reference alone leave the payout UNCERTAIN", a
   expect(place.universe.service.payouts).toHaveLength(1);
 });
 
-test("P16: a payout of the same reference to somebody else is found by retrieving it", async () => {
+test("P16: a payout of the same reference to another recipient is found by retrieving it", async () => {
   const place = await stage();
   place.universe.service.seedPayout(foreign(place.universe.timeline.now(), "01999999999"));
   expect((await payout(order, place)).ended.code).toBe(5);
@@ -203,7 +203,7 @@ test("P21: a ledger that fails at the end leaves doubt, and the next run settles
   expect(await place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1" }]);
 });
 
-test("P24: a payout that ended Cancelled is shown again under its reference, and not made anew", async () => {
+test("P24: a payout that ended Cancelled is shown again under its reference, and not created again", async () => {
   const place = await stage();
   await payout(order, place);
   for (const one of place.universe.service.payouts) one.status = "Cancelled";
@@ -218,9 +218,9 @@ test("P24: a new payout in place of a cancelled one is linked to it in the ledge
   await payout(order, place);
   for (const one of place.universe.service.payouts) one.status = "Cancelled";
   await payout(order, place); // looks, and sees that it was cancelled
-  await payout({ ...order, reference: "ANEW" }, place);
+  await payout({ ...order, reference: "AGAIN" }, place);
   const [first, second] = await place.operations();
-  expect(second).toMatchObject({ reference: "ANEW", state: "CONFIRMED", target: first?.id });
+  expect(second).toMatchObject({ reference: "AGAIN", state: "CONFIRMED", target: first?.id });
 });
 
 test("P25: an uncertain payout is not sent again after a day, and a person settles it", async () => {
@@ -271,7 +271,7 @@ test("P9: a refusal does not end the doubt that a dead run left", async () => {
   expect((await payout(order, place)).ended.code).toBe(75);
 });
 
-test("I3: what another run left in doubt rests for ten seconds", async () => {
+test("I3: an unknown outcome of another run is not retried for ten seconds", async () => {
   const place = await stage({ faults: Array(5).fill(fault("server error")) });
   await payout(order, place);
   const endedMs = place.universe.timeline.now();

@@ -51,7 +51,7 @@ test("a payout that goes well is created once, retrieved once, and is not an old
   expect(run.notices).toEqual([]);
 });
 
-test("P9: what an earlier run may have sent goes out as it was, and what was given now is told", async () => {
+test("P9: what an earlier run may have sent is sent unchanged, and the difference is reported", async () => {
   const run = scripted({
     createPayout: [...five(unclear("server error", 500)), data(created)],
     retrievePayout: [data(retrieved)],
@@ -104,7 +104,7 @@ describe("P3: the clock", () => {
     },
   );
 
-  test("P3: a clock that a bad answer shows to be wrong stops the attempts, in doubt", async () => {
+  test("P3: a clock that a bad response shows to be wrong stops the attempts, outcome unknown", async () => {
     const run = scripted(after(unclear("server error", 503)), {
       onCall: (_, state) => {
         state.clockAheadMs = minutes(10);
@@ -151,7 +151,7 @@ describe("P10, P11: proved that nothing was sent", () => {
     expect(run.of("createPayout")).toHaveLength(1);
   });
 
-  test("P10: after an attempt in doubt, one that was not sent does not make it certain", async () => {
+  test("P10: an attempt that was not sent proves nothing about an earlier one of unknown outcome", async () => {
     const run = scripted(
       only(unclear("connection lost"), ...five(unsent("connection refused")).slice(1)),
     );
@@ -160,7 +160,7 @@ describe("P10, P11: proved that nothing was sent", () => {
   });
 });
 
-describe("P12, P13: in doubt", () => {
+describe("P12, P13: unknown outcomes", () => {
   test.each<[string, Bad]>([
     ["a reset", unclear("connection lost")],
     ["a timeout", unclear("no answer in time")],
@@ -394,7 +394,7 @@ describe("P15, P16: another payout", () => {
     expect(await (await run.ledger()).find("INV-7")).toMatchObject({ state: "UNCERTAIN" });
   });
 
-  test("P15: a conflict is one also after an attempt in doubt", async () => {
+  test("P15: a conflict is one also after an attempt of unknown outcome", async () => {
     const run = scripted({
       createPayout: [unclear("connection lost"), data({ ...created, amount: 501 })],
     });
@@ -461,7 +461,7 @@ describe("P17 to P20: refusals", () => {
   );
 
   test.each([401, 403])(
-    "P18: a page that says %i is not the service's word: the payout stays in doubt, and is sent once",
+    "P18: a page that says %i is not the API's own response: the outcome stays unknown, and the payout is sent once",
     async (status) => {
       const run = scripted(only({ ...refused("access", status), isJson: false }));
       const { kind, message, details } = await failure(sendPayout(order, run.world));
@@ -472,7 +472,7 @@ describe("P17 to P20: refusals", () => {
     },
   );
 
-  test("P6, P17: after a refusal the mended payout is told by which reference it goes on", async () => {
+  test("P6, P17: after a rejection the hint names the next reference for the corrected payout", async () => {
     const run = scripted(only(refused("refused", 400)));
     await failure(sendPayout(order, run.world));
     const mended = await failure(sendPayout({ ...order, amountPaisa: 1n }, run.world));
@@ -606,7 +606,7 @@ describe("existing", () => {
   });
 });
 
-test("an amount goes out as the one number that is signed", async () => {
+test("an amount is sent as the number that is signed", async () => {
   const run = scripted({
     createPayout: [data({ ...created, amount: 1250.5 })],
     retrievePayout: [data({ ...retrieved, amount: 1250.5 })],
