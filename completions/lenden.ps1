@@ -515,13 +515,13 @@ $global:LendenPlaces = @{
     }
     'profile' = @{
         members = @(
-            'add Keep an account''s address, key and payout secret under a name'
-            'list List the profiles'
-            'show Show what a run would go by, and where each value comes from'
-            'use Choose the profile that commands use from now on'
-            'set Change one setting of the profile in use'
-            'rename Give a profile another name'
-            'remove Forget a profile, with its key and its secret'
+            'add Add or replace a profile'
+            'list List profiles'
+            'show Show the effective configuration and its sources'
+            'use Set the default profile'
+            'set Change a profile setting'
+            'rename Rename a profile'
+            'remove Remove a profile and its credentials'
         )
     }
     'profile add' = @{
@@ -530,16 +530,16 @@ $global:LendenPlaces = @{
             '--secret-stdin Read the payout secret from standard input'
             '--key-file:@file Read the API key from a file'
             '--secret-file:@file Read the payout secret from a file'
-            '--key-command: A command that prints the API key, run when it is needed'
-            '--secret-command: A command that prints the payout secret'
-            '--keychain Keep them in the operating system''s keychain, not in the profile''s file'
-            '--environment:sandbox,production What the key must be for; taken from the key if left out'
-            '--redirect-url: Where customers go after paying'
-            '--callback-url: Where the service reports changes of status'
-            '--method:@method The usual payment method'
-            '--number-format:local,e164,as-is How mobile numbers are sent'
-            '--confirm-above: Real money above this sum is sent when the sum is typed (10000, if left out)'
-            '--replace Replace a profile of this name'
+            '--key-command: Command that prints the API key, run when needed'
+            '--secret-command: Command that prints the payout secret, run when needed'
+            '--keychain Store both in the operating system''s keychain'
+            '--environment:sandbox,production Environment that the key must be for (default: the key''s)'
+            '--redirect-url: Where customers return to'
+            '--callback-url: Where the API sends callbacks'
+            '--method:@method Default payment method'
+            '--number-format:local,e164,as-is Format in which mobile numbers are sent (default: local)'
+            '--confirm-above: In production, type amounts above this to confirm (default: 10000)'
+            '--replace Replace the profile of this name'
         )
         operands = @(
             ','

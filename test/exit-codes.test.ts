@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import lockfile from "proper-lockfile";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { exits, type FailureKind } from "../src/domain/failure.ts";
 import type { Host, Signal } from "../src/platform/host.ts";
+import { openDatabase } from "../src/platform/sqlite/open.ts";
 import { type RunningSandbox, startSandbox } from "../src/sandbox/server.ts";
 import { closedPort, misbehave, refusal, success } from "./http/misbehaving.ts";
 import { lenden, type Outcome, scratchFolder, startBuilt } from "./run.ts";
@@ -254,21 +254,11 @@ test("a SIGINT in the pause before another try sends no payment: 130", async () 
 
 test("7: another lenden is changing the profiles, and nothing is changed", async () => {
   const folder = scratchFolder();
-  const release = await lockfile.lock(folder, { lockfilePath: join(folder, "profiles.lock") });
-  // It asks for the lock for some twelve seconds, which are made short.
-  vi.useFakeTimers({ toFake: ["setTimeout"] });
-  onTestFinished(() => void vi.useRealTimers());
-  let over = false;
-  const run = addProfile(folder).finally(() => {
-    over = true;
-  });
-  while (!over) {
-    await vi.advanceTimersByTimeAsync(1_000);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  vi.useRealTimers();
+  const { lock } = await openDatabase(":memory:");
+  const unlock = lock(join(folder, ".profiles.lock"));
+  const run = addProfile(folder, { sleep: async () => {} });
   expectEnding(await run, 7, "locked");
-  await release();
+  unlock?.();
   expect(await addProfile(folder)).toMatchObject({ code: 0 });
 });
 
@@ -290,9 +280,9 @@ function expectEnding({ code, stdout, stderr }: Outcome, wanted: number, kind: F
   return error;
 }
 
-function addProfile(folder: string): Promise<Outcome> {
+function addProfile(folder: string, host: Partial<Host> = {}): Promise<Outcome> {
   const line = ["profile", "add", "shop", "--key-stdin", "--base-url", sandbox.baseUrl, "--json"];
-  return lenden(line, { env: { LENDEN_CONFIG_DIR: folder }, stdin: `${sandbox.apiKey}\n` });
+  return lenden(line, { env: { LENDEN_CONFIG_DIR: folder }, stdin: `${sandbox.apiKey}\n`, host });
 }
 
 async function quiet(line: string[]): Promise<string> {

@@ -73,7 +73,7 @@ const program = defineConfig({
 /** Files of their own: what they shared with the program would be one file more at every start. */
 const alone = { ...usual.output, codeSplitting: false };
 
-/** A process of its own, for whatever asks the keychain may hang; see src/config/keychain.ts. */
+/** A process of its own, for whatever asks the keychain may hang; see src/config/secrets.ts. */
 const keychain = defineConfig({
   ...usual,
   input: { keychain: `${root}/src/platform/subprocesses/keychain.ts` },

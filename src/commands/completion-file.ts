@@ -2,8 +2,8 @@ import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { dirname } from "node:path";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
+import { makeDirectory } from "../platform/files.ts";
 import type { Host } from "../platform/host.ts";
-import { makeFolder } from "../platform/make-directory.ts";
 import { placeOf, type Shell, scriptNames } from "./completion-places.ts";
 
 /** What came of installing, or of taking it away. */
@@ -30,7 +30,7 @@ export function install(shell: Shell, host: Host): Installed {
   const before = ownText(file);
   if (before === script) return { shell, file, state: "there already", next };
   carefully(file, () => {
-    makeFolder(dirname(file));
+    makeDirectory(dirname(file));
     writeFileSync(`${file}.new`, script);
     renameSync(`${file}.new`, file);
   });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { shellLine } from "../cli/output/shell-line.ts";
+import { absolute } from "../platform/directories.ts";
 import type { Host } from "../platform/host.ts";
-import { absolute } from "../platform/xdg.ts";
 
 export const shells = ["bash", "zsh", "fish", "powershell"] as const;
 export type Shell = (typeof shells)[number];

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PaymentMethod } from "../api/contract/index.ts";
 import { environments } from "../domain/api-keys.ts";
-import type { Profile, Profiles } from "./profile.ts";
+import type { Profile, Profiles } from "./profiles.ts";
 
 /**
  * What a Tab sees of the files, in a few milliseconds: it reads them without their schema, leaves

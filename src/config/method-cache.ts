@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { methodList, type PaymentMethod } from "../api/contract/index.ts";
-import { makeFolder } from "../platform/make-directory.ts";
-import { isOwnFile } from "../platform/own-file.ts";
+import { isOwnFile, makeDirectory } from "../platform/files.ts";
 import type { Account } from "./account.ts";
 import { methodFiles } from "./glance.ts";
 
@@ -39,7 +38,7 @@ export function openMethodCache(folder: string, account: Account, now: () => num
     write: (methods) => {
       try {
         if (JSON.stringify(readIfYounger(writtenAnewMs)) === JSON.stringify(methods)) return;
-        makeFolder(folder, 0o700);
+        makeDirectory(folder, 0o700);
         const kept = { atMs: now(), profile: account.name, baseUrl: account.baseUrl, methods };
         writeFileSync(`${file}.new`, JSON.stringify(kept), { mode: 0o600 });
         renameSync(`${file}.new`, file);

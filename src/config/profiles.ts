@@ -1,102 +1,152 @@
-import {
-  chmodSync,
-  copyFileSync,
-  lstatSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  type Stats,
-} from "node:fs";
+import { chmodSync, copyFileSync, lstatSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import * as z from "zod/mini";
+import { readAmount } from "../domain/amount.ts";
+import { environments } from "../domain/api-keys.ts";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { jsonIn } from "../domain/json.ts";
-import { makeFolder } from "../platform/make-directory.ts";
-import { type Profiles, profilesSchema } from "./profile.ts";
-import { type Processes, takeLock } from "./profiles-lock.ts";
+import { numberFormats } from "../domain/mobile.ts";
+import { makeDirectory } from "../platform/files.ts";
 
-const fileName = "profiles.json";
-const none: Profiles = { version: 1, profiles: {} };
+/** Where a secret is stored: in the file itself, in the keychain, or with a program that prints it. */
+const secretSource = z.union([
+  z.strictObject({ text: z.string() }),
+  z.strictObject({ command: z.string() }),
+  z.strictObject({ keychain: z.string() }),
+]);
+export type SecretSource = z.infer<typeof secretSource>;
+
+const profileSchema = z.strictObject({
+  environment: z.enum(environments),
+  baseUrl: z.string(),
+  /** The ledger's account that the profile's keys belong to. */
+  account: z.optional(z.string()),
+  apiKey: z.optional(secretSource),
+  payoutSecret: z.optional(secretSource),
+  redirectUrl: z.optional(z.string()),
+  callbackUrl: z.optional(z.string()),
+  method: z.optional(z.string()),
+  numberFormat: z.optional(z.enum(numberFormats)),
+  confirmAbove: z.optional(z.string().check(z.refine((text) => readAmount(text).ok))),
+});
+export type Profile = z.infer<typeof profileSchema>;
+
+const profilesSchema = z.strictObject({
+  version: z.literal(1),
+  current: z.optional(z.string()),
+  profiles: z.record(z.string(), profileSchema),
+});
+/** The content of the file. */
+export type Profiles = z.infer<typeof profilesSchema>;
+
+export function profilesFile(directory: string): string {
+  return join(directory, "profiles.json");
+}
 
 /**
- * Reads all profiles; none when there is no file. A link, a damaged file or a file of somebody
- * else's making is refused, and its content is never shown: it holds keys.
+ * Reads all profiles; there are none without a file. Read without conf, which would cost each start 14 ms.
+ * The file contains keys: links are rejected, others lose their access, and no error shows the content.
  */
-export function readProfiles(folder: string): Profiles {
+export function readProfiles(directory: string): Profiles {
+  const file = profilesFile(directory);
   try {
-    return read(folder);
-  } catch (error) {
-    if (error instanceof Failure) throw error;
-    const code = errorCode(error) ?? "unknown";
-    throw new Failure("access", `The profiles in ${folder} cannot be read (${code}).`, {
-      hint: "Check the permissions of that folder and of profiles.json, or set LENDEN_CONFIG_DIR to a folder of your own.",
-      cause: error,
-    });
+    if (!exists(directory, "directory") || !exists(file, "file"))
+      return { version: 1, profiles: {} };
+    makePrivate(file, 0o600);
+    const read = profilesSchema.safeParse(jsonIn(readFileSync(file, "utf8"))?.value);
+    if (read.success) return read.data;
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause;
+    const code = errorCode(cause) ?? "unknown";
+    throw new Failure(
+      "profiles.unreadable",
+      `Cannot read the profiles in ${directory} (${code}).`,
+      {
+        hint: "Check the permissions of the directory and of profiles.json, or set LENDEN_CONFIG_DIR to a directory of yours.",
+        cause,
+      },
+    );
   }
-}
-
-/** The file that holds them. */
-export function profilesFile(folder: string): string {
-  return join(folder, fileName);
-}
-
-function read(folder: string): Profiles {
-  const file = profilesFile(folder);
-  const found = statusOf(folder);
-  if (found?.isSymbolicLink()) throw linkRefused(folder);
-  if (!found || !isOwnFile(file)) return none;
-  mend(file, 0o600);
-  const read = profilesSchema.safeParse(jsonIn(readFileSync(file, "utf8"))?.value);
-  if (read.success) return read.data;
-  throw new Failure("access", `The profiles in ${file} cannot be read: the file is damaged.`, {
-    hint: "Nothing was changed in it. Restore it from a backup, or move it away and add the profiles again.",
+  throw new Failure("profiles.damaged", `Cannot read the profiles: ${file} is damaged.`, {
+    hint: "Restore the file from a backup, or move it away and add the profiles again.",
   });
 }
 
 /**
- * Changes the profiles: takes the lock, reads anew, writes, reads back, and puts the old file back
- * if what it finds is not what it wrote (a full disk truncates without a word).
+ * Reads the profiles under a lock, changes them, and writes them.
  *
- * @throws Failure `locked` when another lenden is writing, `internal` when the disk does not keep it
+ * @param sleep waits between two attempts to lock
+ * @throws Failure `profiles.locked` if another process is writing, `profiles.not-written` if the disk is full
+ *   or read-only; the earlier profiles stay
  */
 export async function changeProfiles(
-  folder: string,
+  directory: string,
   change: (now: Profiles) => Profiles,
-  processes: Processes,
+  sleep: (ms: number) => Promise<void>,
 ): Promise<void> {
-  prepareFolder(folder);
-  const release = await lock(folder, processes);
+  prepareDirectory(directory);
+  const unlock = await lockProfiles(directory, sleep);
   try {
-    const next = change(readProfiles(folder));
-    await writeVerified(folder, next);
+    await writeVerified(directory, change(readProfiles(directory)));
   } finally {
-    release();
+    unlock();
   }
 }
 
-async function writeVerified(folder: string, next: Profiles): Promise<void> {
-  const file = profilesFile(folder);
-  const aside = join(folder, `${fileName}.old`);
-  const hadFile = isOwnFile(file);
-  rmSync(aside, { force: true });
+const lockAttempts = 130;
+const lockPauseMs = 100;
+
+/**
+ * Locks a file beside the profiles with SQLite: the operating system releases the lock when its process
+ * ends, however it ends.
+ */
+async function lockProfiles(
+  directory: string,
+  sleep: (ms: number) => Promise<void>,
+): Promise<() => void> {
+  const { loadEngine } = await import("../platform/sqlite/engines.ts");
+  const { lockFile } = await import("../platform/sqlite/lock.ts");
+  const open = await loadEngine();
+  for (let attempt = 1; attempt <= lockAttempts; attempt += 1) {
+    try {
+      const unlock = lockFile(join(directory, ".profiles.lock"), open);
+      if (unlock) return unlock;
+    } catch (cause) {
+      throw notWritten(directory, cause);
+    }
+    await sleep(lockPauseMs);
+  }
+  throw new Failure("profiles.locked", "Another lenden process is changing the profiles.", {
+    hint: "Run the same command again in a moment. Nothing was changed.",
+  });
+}
+
+/** conf reports success on a full disk and leaves a truncated file: what it wrote is read back. */
+async function writeVerified(directory: string, next: Profiles): Promise<void> {
+  const file = profilesFile(directory);
+  const backup = `${file}.old`;
+  const hadFile = exists(file, "file");
   try {
-    if (hadFile) copyFileSync(file, aside);
-    await store(folder, next);
+    rmSync(backup, { force: true });
+    if (hadFile) copyFileSync(file, backup);
+    await writeWithConf(directory, next);
     const wanted: unknown = JSON.parse(JSON.stringify(next));
-    if (!isDeepStrictEqual(readProfiles(folder), wanted)) throw new Error("read back differently");
-  } catch (error) {
-    if (hadFile && isOwnFile(aside)) renameSync(aside, file);
+    if (!isDeepStrictEqual(readProfiles(directory), wanted))
+      throw new Error("read back differently");
+  } catch (cause) {
     if (!hadFile) rmSync(file, { force: true });
-    throw unwritten(file, error);
+    else if (exists(backup, "file")) renameSync(backup, file);
+    throw notWritten(directory, cause);
   }
-  rmSync(aside, { force: true });
+  rmSync(backup, { force: true });
 }
 
-async function store(folder: string, next: Profiles): Promise<void> {
+async function writeWithConf(directory: string, next: Profiles): Promise<void> {
   const { default: Conf } = await import("conf");
   const conf = new Conf<Profiles>({
-    cwd: folder,
+    cwd: directory,
     configName: "profiles",
     configFileMode: 0o600,
     projectSuffix: "",
@@ -106,67 +156,44 @@ async function store(folder: string, next: Profiles): Promise<void> {
   conf.store = next;
 }
 
-async function lock(folder: string, processes: Processes): Promise<() => void> {
-  const path = join(folder, "profiles.lock");
-  const release = await takeLock(path, processes).catch((error) => {
-    throw unwritten(profilesFile(folder), error);
-  });
-  if (release) return release;
-  throw new Failure("locked", "Another lenden is changing the profiles; nothing was changed.", {
-    hint: "Try again in a moment.",
-  });
-}
-
-function unwritten(file: string, cause: unknown): Failure {
-  return new Failure("internal", `The profiles could not be written to ${file}.`, {
-    hint: "Is the disk full or read-only? The profiles are as they were.",
+function notWritten(directory: string, cause: unknown): Failure {
+  return new Failure("profiles.not-written", `Cannot write ${profilesFile(directory)}.`, {
+    hint: "Is the disk full or read-only? The profiles are unchanged.",
     cause,
   });
 }
 
-function prepareFolder(folder: string): void {
+function prepareDirectory(directory: string): void {
   try {
-    makeFolder(folder, 0o700);
-    if (!lstatSync(folder).isDirectory()) throw linkRefused(folder);
-    mend(folder, 0o700);
-  } catch (error) {
-    if (error instanceof Failure) throw error;
-    throw new Failure("internal", `The folder ${folder} cannot be made or used.`, {
-      hint: "Check its permissions, or set LENDEN_CONFIG_DIR to a folder of your own.",
-      cause: error,
+    makeDirectory(directory, 0o700);
+    exists(directory, "directory");
+    makePrivate(directory, 0o700);
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause;
+    throw new Failure("profiles.no-directory", `Cannot create or use the directory ${directory}.`, {
+      hint: "Check its permissions, or set LENDEN_CONFIG_DIR to a directory of yours.",
+      cause,
     });
   }
 }
 
-/** Undefined where nothing is, nor can be: a service's user may have /dev/null as its home. */
-function statusOf(path: string): Stats | undefined {
+/** @throws Failure `profiles.link` if something else is there, such as a link */
+function exists(path: string, kind: "file" | "directory"): boolean {
+  let found: ReturnType<typeof lstatSync>;
   try {
-    return lstatSync(path, { throwIfNoEntry: false });
+    found = lstatSync(path);
   } catch (error) {
-    if (errorCode(error) === "ENOTDIR") return undefined;
+    // ENOTDIR: the home directory of many a service's user is /dev/null.
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return false;
     throw error;
   }
+  if (kind === "file" ? found.isFile() : found.isDirectory()) return true;
+  throw new Failure("profiles.link", `${path} is a link, or not a plain ${kind}.`, {
+    hint: `Replace it with the ${kind} itself: no link to stored keys is followed.`,
+  });
 }
 
-/** Whether there is a file, and one that may hold keys: no link, no folder. */
-function isOwnFile(file: string): boolean {
-  const found = lstatSync(file, { throwIfNoEntry: false });
-  if (!found) return false;
-  if (!found.isFile()) throw linkRefused(file);
-  return true;
-}
-
-function linkRefused(path: string): Failure {
-  return new Failure(
-    "access",
-    `${path} is a link, or no plain file or folder; it is not followed.`,
-    {
-      hint: "Put the real one in its place: keys are only kept where lenden can see who reads them.",
-    },
-  );
-}
-
-/** Takes away what others may do with it. Where modes mean nothing (Windows), nothing happens. */
-function mend(path: string, mode: number): void {
+/** Removes what others may do with it. Windows has no modes: there nothing happens. */
+function makePrivate(path: string, mode: number): void {
   if ((lstatSync(path).mode & 0o777) !== mode) chmodSync(path, mode);
 }

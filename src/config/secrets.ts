@@ -1,15 +1,30 @@
+import * as z from "zod/mini";
+import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
-import type { KeychainSource } from "./keychain.ts";
-import type { SecretSource } from "./profile.ts";
-import type { Surroundings } from "./program.ts";
+import { jsonIn } from "../domain/json.ts";
+import type { SecretSource } from "./profiles.ts";
 import type { Sourced } from "./settings.ts";
 
-/** How long a command may take to print a secret; a person may have to unlock something first. */
-const patienceMs = 60_000;
+/** What is needed to run a program. */
+interface Surroundings {
+  env: Record<string, string | undefined>;
+  /** Ends early when the signal fires. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The single-file binary has no program for the keychain. */
+export interface KeychainSource extends Surroundings {
+  keychain?: { program: string; args: string[] };
+}
+
+/** A person may have to unlock something first. */
+const commandTimeoutMs = 60_000;
+const keychainTimeoutMs = 3_000;
+const maxPrintedBytes = 64 * 1024;
 
 /**
- * Fetches a secret from where it lies: the profile's file, the keychain, or a command, which is run
- * without a shell and whose first line counts.
+ * Fetches a secret from the profile's file, from the keychain, or from a command, which runs without a shell
+ * and prints the secret as its first line.
  */
 export async function fetchSecret(
   { value, source }: Sourced<SecretSource>,
@@ -17,23 +32,144 @@ export async function fetchSecret(
 ): Promise<Sourced<string>> {
   if ("text" in value) return { value: value.text, source };
   if ("keychain" in value) {
-    const { openKeychain } = await import("./keychain.ts");
-    const kept = await openKeychain(around).read(value.keychain);
-    return { value: kept, source: `the keychain entry of ${source}` };
+    const secret = await createKeychain(around).read(value.keychain);
+    return { value: secret, source: `the keychain entry of ${source}` };
   }
-  const printed = await firstLine(value.command, around);
+  const printed = await firstLineOf(value.command, around);
   return { value: printed, source: `the command of ${source}` };
 }
 
-async function firstLine(command: string, { env, sleep }: Surroundings): Promise<string> {
+async function firstLineOf(command: string, around: Surroundings): Promise<string> {
   const { parseArgsStringToArgv } = await import("string-argv");
   const [program = "", ...args] = parseArgsStringToArgv(command);
-  const { printedBy } = await import("./program.ts");
-  const printed = await printedBy({ program, args, env, sleep, patienceMs });
+  const printed = await runProgram({ program, args, timeoutMs: commandTimeoutMs }, around);
   const line = "text" in printed ? (printed.text.split(/\r?\n/)[0]?.trim() ?? "") : "";
   if (line) return line;
-  const why = "fault" in printed ? `failed (${printed.fault})` : "printed nothing";
-  throw new Failure("access", `The command that should print a secret, ${program}, ${why}.`, {
-    hint: "Run it by hand to see why; lenden runs it without a shell and reads its first line.",
+  const why = "problem" in printed ? `failed (${printed.problem})` : "printed nothing";
+  throw new Failure("secret.command-failed", `The command for a secret, ${program}, ${why}.`, {
+    hint: "Run the command yourself to see why. lenden runs it without a shell and reads its first line.",
+  });
+}
+
+/**
+ * The operating system's keychain. Its functions block, sometimes until a person types a password, so a
+ * subprocess calls them (platform/subprocesses/keychain.ts) and is killed after three seconds.
+ */
+export interface Keychain {
+  /** @throws Failure (exit 4) without the secret: also if the entry was deleted */
+  read(entry: string): Promise<string>;
+  store(entry: string, secret: string): Promise<void>;
+  /** False if there is no keychain; true also if there is no such entry. */
+  remove(entry: string): Promise<boolean>;
+}
+
+/** What the subprocess reads as JSON from its standard input. */
+export type KeychainQuestion =
+  | { wanted: "read" | "remove"; entry: string }
+  | { wanted: "store"; entry: string; secret: string };
+
+const keychainAnswer = z.union([
+  z.strictObject({ secret: z.string() }),
+  z.strictObject({ done: z.literal(true) }),
+  /** There is no such entry. */
+  z.strictObject({ absent: z.literal(true) }),
+  /** Why no keychain can be reached. */
+  z.strictObject({ missing: z.string() }),
+  /** Why the keychain did not do it. */
+  z.strictObject({ refused: z.string() }),
+]);
+/** What the subprocess prints as JSON. */
+export type KeychainAnswer = z.infer<typeof keychainAnswer>;
+
+export function createKeychain({ keychain, ...around }: KeychainSource): Keychain {
+  const ask = async (question: KeychainQuestion): Promise<KeychainAnswer> => {
+    if (!keychain) return { missing: "this executable comes without the keychain" };
+    const call = { ...keychain, input: JSON.stringify(question), timeoutMs: keychainTimeoutMs };
+    const printed = await runProgram(call, around);
+    if ("problem" in printed) return { refused: printed.problem };
+    const read = keychainAnswer.safeParse(jsonIn(printed.text)?.value);
+    return read.success ? read.data : { refused: "invalid response" };
+  };
+  return {
+    read: async (entry) => {
+      const answer = await ask({ wanted: "read", entry });
+      if ("secret" in answer) return answer.secret;
+      throw keychainFailure(answer, entry);
+    },
+    store: async (entry, secret) => {
+      const answer = await ask({ wanted: "store", entry, secret });
+      if (!("done" in answer)) throw keychainFailure(answer, entry);
+    },
+    remove: async (entry) => {
+      const answer = await ask({ wanted: "remove", entry });
+      if ("done" in answer || "absent" in answer) return true;
+      if ("missing" in answer) return false;
+      throw keychainFailure(answer, entry);
+    },
+  };
+}
+
+function keychainFailure(answer: KeychainAnswer, entry: string): Failure {
+  if ("missing" in answer)
+    return new Failure("keychain.unavailable", `Cannot reach a keychain (${answer.missing}).`, {
+      hint: "Use the lenden that npm installs, where you are logged in with a keychain such as GNOME Keyring; or store the secrets with 'lenden profile add <name> --replace', or name programs that print them with --key-command and --secret-command.",
+    });
+  if ("absent" in answer)
+    return new Failure("keychain.no-entry", `The keychain has no entry ${entry}.`, {
+      hint: "The entry was deleted. Add the profile again with 'lenden profile add <name> --keychain --replace'.",
+    });
+  const why = "refused" in answer ? answer.refused : "invalid response";
+  return new Failure("keychain.failed", `The keychain did not do what lenden requested (${why}).`, {
+    hint: "Is the keychain locked, or does a window ask for its password? Unlock it, then run the same command again.",
+  });
+}
+
+interface ProgramCall {
+  program: string;
+  args: string[];
+  /** For its standard input: other users can read arguments. */
+  input?: string;
+  timeoutMs: number;
+}
+
+/**
+ * Runs a program without a shell and returns what it printed. Its stderr is ignored, because it may show
+ * the secret. A program that takes too long or prints too much is killed.
+ */
+async function runProgram(
+  { program, args, input = "", timeoutMs }: ProgramCall,
+  { env, sleep }: Surroundings,
+): Promise<{ text: string } | { problem: string }> {
+  if (program === "") return { problem: "no program is named" };
+  const { spawn } = await import("node:child_process");
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      env,
+      stdio: ["pipe", "pipe", "ignore"],
+      windowsHide: true,
+    });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const ended = new AbortController();
+    const end = (result: { text: string } | { problem: string }): void => {
+      ended.abort();
+      child.kill("SIGKILL");
+      child.stdout.destroy();
+      resolve(result);
+    };
+    void sleep(timeoutMs, ended.signal).then(() =>
+      end({ problem: `no answer in ${timeoutMs / 1000} s` }),
+    );
+    child.stdout.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > maxPrintedBytes) end({ problem: `more than ${maxPrintedBytes / 1024} KiB` });
+    });
+    child.on("error", (error) => end({ problem: errorCode(error) ?? "unknown" }));
+    child.on("close", (code, signal) => {
+      if (code === 0) end({ text: Buffer.concat(chunks).toString("utf8") });
+      else end({ problem: signal ? `ended by ${signal}` : `exit code ${code}` });
+    });
+    child.stdin.on("error", () => {}).end(input); // a program need not read its input
   });
 }

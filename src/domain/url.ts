@@ -30,3 +30,11 @@ export function isLoopback(url: URL): boolean {
 export function isLocalSandbox(account: { baseUrl: string; environment: string }): boolean {
   return account.environment === "sandbox" && isLoopback(new URL(account.baseUrl));
 }
+
+/** True for two URLs of one host. On this machine each port is a separate server. */
+export function isSameServer(one: string, other: string): boolean {
+  const [a, b] = [parseUrl(one), parseUrl(other)];
+  if (!a || !b) return false;
+  if (isLoopback(a) && isLoopback(b)) return a.port === b.port;
+  return a.hostname.replace(/\.$/, "") === b.hostname.replace(/\.$/, "");
+}

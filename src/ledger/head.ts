@@ -3,7 +3,7 @@ import { readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "n
 import { basename, dirname, join } from "node:path";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
-import { makeFolder } from "../platform/make-directory.ts";
+import { makeDirectory } from "../platform/files.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 
 /** The place of an event in the chain, and its hash. */
@@ -42,7 +42,7 @@ export function readHead(path: string): StoredHead {
  */
 export function writeHead(path: string, { number, hash }: Head, isModified = false): void {
   const draft = `${path}.${randomUUID()}.new`;
-  makeFolder(dirname(path), 0o700);
+  makeDirectory(dirname(path), 0o700);
   try {
     const modified = isModified ? { modified: true } : {};
     const text = JSON.stringify({ number: String(number), hash, ...modified });

@@ -1,27 +1,23 @@
-import { join } from "node:path";
-import { absolute } from "./xdg.ts";
+import { isAbsolute, join } from "node:path";
 
-/** Where files belong. */
 export interface Folders {
   /** Profiles and secrets. */
   config: string;
-  /** The ledger and what can be looked up again. */
+  /** The ledger, and what can be retrieved again. */
   data: string;
-  /** The person's own. */
   home: string;
   /** What may be deleted at any time. */
   cache: string;
 }
 
-/** By LENDEN_CONFIG_DIR and LENDEN_DATA_DIR, else by the platform's custom. */
+/** Named by LENDEN_CONFIG_DIR and LENDEN_DATA_DIR, or else by the platform's custom. */
 export function foldersOf(
   env: Record<string, string | undefined>,
-  machine: { platform: NodeJS.Platform; home: string },
+  { platform, home }: { platform: NodeJS.Platform; home: string },
 ): Folders {
-  const { home } = machine;
   const local = env.LOCALAPPDATA ?? join(home, "AppData", "Local");
   const [config, data, cache] =
-    machine.platform === "win32"
+    platform === "win32"
       ? [env.APPDATA ?? join(home, "AppData", "Roaming"), local, join(local, "Temp")]
       : [
           absolute(env.XDG_CONFIG_HOME) ?? join(home, ".config"),
@@ -34,4 +30,9 @@ export function foldersOf(
     cache: join(cache, "lenden"),
     home,
   };
+}
+
+/** The XDG specification ignores relative directories: each working directory would have another ledger. */
+export function absolute(named: string | undefined): string | undefined {
+  return named !== undefined && isAbsolute(named) ? named : undefined;
 }

@@ -133,15 +133,6 @@ function silenceSqliteWarning(): void {
   });
 }
 
-/** False only if no process has this ID: one of another user runs too. */
-export function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return errorCode(error) !== "ESRCH";
-  }
-}
-
 function listen(listener: (signal: Signal) => void): () => void {
   const signals: Signal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) process.on(signal, listener);

@@ -2,10 +2,11 @@ import type { Server } from "node:http";
 import { Failure } from "../domain/failure.ts";
 
 /**
- * Makes a server listen where only this machine reaches it; the port that it got.
+ * Makes a server listen where only this machine reaches it.
  *
  * @param port 0 for any free one
- * @throws Failure `internal` where the port cannot be had
+ * @returns the port
+ * @throws Failure `server.no-port`
  */
 export function listenOnLoopback(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -20,5 +21,5 @@ export function listenOnLoopback(server: Server, port: number): Promise<number> 
 function notListening(port: number, cause: NodeJS.ErrnoException): Failure {
   const why = cause.code === "EADDRINUSE" ? "is already in use" : "cannot be listened on";
   const hint = "Choose another port, or let the system choose one: --port 0.";
-  return new Failure("internal", `The port ${port} ${why}.`, { hint, cause });
+  return new Failure("server.no-port", `The port ${port} ${why}.`, { hint, cause });
 }

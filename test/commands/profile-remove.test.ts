@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { liveKey, place } from "../config/profile-place.ts";
+import { liveKey, place } from "../config/setup.ts";
 import { openTerminal, terminalTest } from "../terminal/terminal.ts";
 
 /** A place with a sandbox profile, which is in use, and a production profile. */

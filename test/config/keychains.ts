@@ -8,25 +8,22 @@ import { until } from "../merchant.ts";
 import { scratchFolder } from "../run.ts";
 import { isOneFile } from "../tool.js";
 
-/** How a keychain that is none behaves; where it names an entry's kind, only for that one. */
+/** How the fake keychain fails, for all entries and questions or for some. */
 export type Mood =
   | { reply: object | string; of?: string; wanted?: string }
   | { hangs: true; of?: string; wanted?: string }
   | { exits: number; of?: string; wanted?: string };
 
 export interface FakeKeychain {
-  /** For the host: the program that stands where lenden's own does. */
+  /** The program that replaces lenden's own. */
   keychain: NonNullable<Host["keychain"]>;
-  /** What it holds now. */
   entries(): Record<string, string>;
-  /** Somebody deletes everything. */
   clear(): void;
-  /** From now on it does something else than its work. */
   feels(mood: Mood): void;
 }
 
-/** A keychain in a file, behind a program that is asked like the real one. */
-export function fakeKeychain(): FakeKeychain {
+/** A keychain in a file, with the questions of the real one. */
+export function createFakeKeychain(): FakeKeychain {
   const folder = scratchFolder();
   const [program, file, moodFile] = ["keychain.cjs", "entries.json", "mood.json"].map((name) =>
     join(folder, name),
@@ -56,22 +53,19 @@ const fakeProgram = `
     const entries = JSON.parse(fs.readFileSync(file, "utf8"));
     const known = Object.hasOwn(entries, entry);
     if (wanted === "read") say(known ? { secret: entries[entry] } : { absent: true });
-    if (wanted === "keep") { entries[entry] = secret; say({ done: true }); }
-    if (wanted === "forget") { delete entries[entry]; say(known ? { done: true } : { absent: true }); }
+    if (wanted === "store") { entries[entry] = secret; say({ done: true }); }
+    if (wanted === "remove") { delete entries[entry]; say(known ? { done: true } : { absent: true }); }
     fs.writeFileSync(file, JSON.stringify(entries));
   }`;
 
-/**
- * A test that needs a real Secret Service, and is skipped if none can be started.
- * As one file, lenden comes without the keychain.
- */
+/** Skipped if no real Secret Service can be started. The single-file binary has no keychain. */
 export const secretServiceTest = test.skipIf(isOneFile || !hasSecretService());
 
 /**
- * A session with GNOME's keyring, and nothing else in it; it is gone with the test.
+ * A session with only GNOME's keyring, until the test ends.
  *
- * @param home where the keyring's files are
- * @param password what opens it, or makes it the first time; it stays locked without one
+ * @param home the directory of the keyring's files
+ * @param password creates or unlocks it; without one it stays locked
  */
 export async function openSecretService(
   home: string,
@@ -98,7 +92,7 @@ export async function openSecretService(
   return { env: { XDG_RUNTIME_DIR: runtime, DBUS_SESSION_BUS_ADDRESS: bus } };
 }
 
-/** A session bus that takes connections and never says a word. */
+/** A session bus that accepts connections and never responds. */
 export async function openSilentBus(): Promise<{ env: Record<string, string> }> {
   const path = join(scratchFolder(), "bus");
   const server = createServer(() => {}).listen(path);

@@ -1,32 +1,34 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { lenden } from "../run.ts";
-import { key, liveKey, place, secret, url } from "./profile-place.ts";
+import { openTerminal, terminalTest } from "../terminal/terminal.ts";
+import { key, liveKey, place, secret, url } from "./setup.ts";
 
-describe("the environment lock holds what is kept", () => {
+describe("the environment lock", () => {
   test.each([
     ["a sandbox key for production", ["--environment", "production"], key, url],
     ["a production key for the sandbox", ["--environment", "sandbox"], liveKey, url],
     ["a production key over http:", [], liveKey, "http://127.0.0.1:4242"],
-    ["a key over http: to elsewhere", [], key, "http://sandbox.example"],
+    ["a key over http: to another machine", [], key, "http://sandbox.example"],
     ["no base URL", [], key, undefined],
-  ])("%s is refused (exit 4)", async (_, more, given, baseUrl) => {
+  ])("rejects a profile with %s (exit 4)", async (_, more, given, baseUrl) => {
     const { profile, file } = place();
-    const address = baseUrl === undefined ? [] : ["--base-url", baseUrl];
-    const { code } = await profile(["add", "shop", "--key-stdin", ...address, ...more], given);
-    expect({ code, kept: existsSync(file) }).toEqual({ code: 4, kept: false });
+    const flags = baseUrl === undefined ? [] : ["--base-url", baseUrl];
+    const { code } = await profile(["add", "shop", "--key-stdin", ...flags, ...more], given);
+    expect({ code, isStored: existsSync(file) }).toEqual({ code: 4, isStored: false });
   });
 
-  test("a key of one environment never gets the address of the other", async () => {
+  test("keeps a key of one environment from the host of the other", async () => {
     const { profile, add, stored } = place();
     await add("test");
     const live = ["add", "live", "--key-stdin", "--base-url"];
-    expect((await profile([...live, "https://sandbox.example/other"], liveKey)).code).toBe(4);
-    expect((await profile([...live, "https://pay.example"], liveKey)).code).toBe(0);
-    expect((await profile(["set", "base-url", url, "--profile", "live"])).code).toBe(4);
-    expect(
-      (await profile(["set", "base-url", "https://PAY.example", "--profile", "test"])).code,
-    ).toBe(4);
+    const codes = [
+      await profile([...live, "https://sandbox.example/other"], liveKey),
+      await profile([...live, "https://pay.example"], liveKey),
+      await profile(["set", "base-url", url, "--profile", "live"]),
+      await profile(["set", "base-url", "https://PAY.example", "--profile", "test"]),
+    ].map(({ code }) => code);
+    expect(codes).toEqual([4, 0, 4, 4]);
     expect(stored().profiles).toMatchObject({
       test: { baseUrl: url },
       live: { baseUrl: "https://pay.example/cp/api/v1", environment: "production" },
@@ -34,12 +36,11 @@ describe("the environment lock holds what is kept", () => {
   });
 });
 
-describe("the life of a profile", () => {
-  test("the first is in use, others are not; list, show, use, set, rename, remove", async () => {
+describe("profiles", () => {
+  test("are added, listed, chosen, changed, renamed and removed", async () => {
     const { profile, add, stored } = place();
     await add("shop");
     await add("other");
-    expect(stored().current).toBe("shop");
     const list = async () => {
       const { stdout } = await profile(["list", "--json"]);
       const found: { name: string; current: boolean }[] = JSON.parse(stdout);
@@ -47,15 +48,15 @@ describe("the life of a profile", () => {
     };
     expect(await list()).toEqual(["*shop", "other"]);
     expect((await profile(["use", "other"])).stdout).toBe("Profile other is in use.\n");
-    expect((await profile(["set", "method", "bkash"])).code).toBe(0);
-    expect((await profile(["set", "number-format", "e164", "--profile", "shop"])).code).toBe(0);
+    await profile(["set", "method", "bkash"]);
+    await profile(["set", "number-format", "e164", "--profile", "shop"]);
     expect(stored().profiles).toMatchObject({
       other: { method: "bkash" },
       shop: { numberFormat: "e164" },
     });
-    expect((await profile(["set", "method", ""])).code).toBe(0);
+    await profile(["set", "method", ""]);
     expect(stored().profiles.other).not.toHaveProperty("method");
-    expect((await profile(["rename", "other", "main"])).code).toBe(0);
+    await profile(["rename", "other", "main"]);
     expect(await list()).toEqual(["shop", "*main"]);
     expect((await profile(["remove", "main"])).code).toBe(0);
     expect(await list()).toEqual(["shop"]);
@@ -65,76 +66,130 @@ describe("the life of a profile", () => {
   test.each([
     [["add", "shop", "--key-stdin", "--base-url", url], "There already is a profile shop"],
     [["rename", "other", "shop"], "There already is a profile shop"],
-    [["rename", "nobody", "new"], "There is no profile nobody"],
-    [["use", "nobody"], "There is no profile nobody"],
-    [["remove", "nobody"], "There is no profile nobody"],
+    [["rename", "unknown", "new"], "There is no profile unknown"],
+    [["use", "unknown"], "There is no profile unknown"],
+    [["remove", "unknown"], "There is no profile unknown"],
     [["use", "constructor"], "There is no profile constructor"],
     [["set", "api-key", "x"], "not one of: base-url"],
     [["set", "constructor", "x"], "not one of: base-url"],
-    [["set", "redirect-url", "http://shop.example"], "begins with https:"],
+    [["set", "redirect-url", "http://shop.example"], "https:"],
     [["set", "number-format", "roman"], "not one of: local"],
     [["set", "base-url", ""], "needs a base URL"],
-    [["set", "confirm-above", "25,000"], "Did you mean 25000?"],
-    [["set", "confirm-above", "0"], "above zero"],
-  ])("profile %j is refused and changes nothing", async (line, why) => {
+    [["set", "confirm-above", "25,000"], "25000"],
+  ])("are unchanged after the invalid command profile %j", async (line, why) => {
     const { profile, add, file } = place();
     await add("shop");
     await add("other");
     const before = readFileSync(file, "utf8");
     const { code, stderr } = await profile(line, key);
-    expect(code).toBe(2);
-    expect(stderr).toContain(why);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(why) });
     expect(readFileSync(file, "utf8")).toBe(before);
   });
 
-  test("--replace replaces it, all of it", async () => {
+  test.each(["constructor", "tostring", "0", "a".repeat(32)])("may be named %s", async (name) => {
     const { profile, add, stored } = place();
-    await add("shop", ["--method", "bkash"]);
-    const line = ["add", "shop", "--key-stdin", "--base-url", "https://new.example", "--replace"];
-    expect((await profile(line, "sk_sandbox_new")).code).toBe(0);
+    expect((await profile(["show", name])).code).toBe(4);
+    expect((await add(name)).code).toBe(0);
+    expect(Object.keys(stored().profiles)).toEqual([name]);
+    expect((await profile(["show", name])).stdout).toContain(url);
+    expect((await profile(["rename", name, "shop"])).code).toBe(0);
+    expect((await profile(["rename", "shop", name])).code).toBe(0);
+    expect((await profile(["remove", name])).code).toBe(0);
+    expect(stored().profiles).toEqual({});
+  });
+
+  test.each(["__proto__", "prototype.x", "", "Shop", "-x", "a/b", "..", "দোকান", "a".repeat(33)])(
+    "may not be named %j",
+    async (name) => {
+      const { file, profile } = place();
+      const line = ["add", "--key-stdin", "--base-url", url, "--", name];
+      expect((await profile(line, key)).code).toBe(2);
+      expect(existsSync(file)).toBe(false);
+    },
+  );
+});
+
+describe("profile add --replace", () => {
+  const newKey = "sk_sandbox_NEW-ABCDEFGHIJKL-XYZ";
+  const replace = ["add", "shop", "--key-stdin", "--replace", "--base-url"];
+
+  /** A profile that was used: its operations are recorded in the account `dhaka`. */
+  async function used() {
+    const opened = place();
+    await opened.add("shop", ["--method", "bkash"]);
+    const stored = opened.stored();
+    const shop = { ...stored.profiles.shop, account: "dhaka" };
+    writeFileSync(opened.file, JSON.stringify({ ...stored, profiles: { shop } }));
+    return opened;
+  }
+
+  test("replaces every setting, and the new key joins the account", async () => {
+    const { profile, stored } = await used();
+    expect((await profile([...replace, `${url}/v2`], newKey)).code).toBe(0);
     expect(stored().profiles.shop).toEqual({
       environment: "sandbox",
-      baseUrl: "https://new.example/cp/api/v1",
-      apiKey: { text: "sk_sandbox_new" },
+      baseUrl: `${url}/v2`,
+      apiKey: { text: newKey },
+      account: "dhaka",
     });
   });
 
-  test.each(["constructor", "tostring", "hasownproperty", "0", "a".repeat(32)])(
-    "the name %s is a name like any other",
-    async (name) => {
-      const { profile, add, stored } = place();
-      expect((await profile(["show", name])).code).toBe(4);
-      expect((await add(name)).code).toBe(0);
-      expect(Object.keys(stored().profiles)).toEqual([name]);
-      expect((await profile(["show", name])).stdout).toContain(url);
-      expect((await profile(["rename", name, "shop"])).code).toBe(0);
-      expect((await profile(["rename", "shop", name])).code).toBe(0);
-      expect((await profile(["remove", name])).code).toBe(0);
-      expect(stored().profiles).toEqual({});
-    },
-  );
+  test("rejects another server non-interactively, which may be another merchant", async () => {
+    const { profile, file } = await used();
+    const before = readFileSync(file, "utf8");
+    const other = [...replace, "https://new.example", "--json"];
+    const { code, stderr } = await profile(other, newKey);
+    expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
+      code: 4,
+      error: {
+        reason: "profile.other-server",
+        hint: expect.stringContaining("LENDEN_ACCOUNT=dhaka"),
+      },
+    });
+    expect(readFileSync(file, "utf8")).toBe(before);
+  });
 
   test.each([
-    "__proto__",
-    "prototype.x",
-    "a.b",
-    "",
-    "Shop",
-    "-x",
-    "_x",
-    "a/b",
-    "..",
-    "দোকান",
-    "a".repeat(33),
-  ])("the name %j is none", async (name) => {
-    const { file, profile } = place();
-    const line = ["add", "--key-stdin", "--base-url", url, "--", name];
-    expect((await profile(line, key)).code).toBe(2);
-    expect(existsSync(file)).toBe(false);
+    ["joins the account that LENDEN_ACCOUNT names", "dhaka", "dhaka"],
+    ["leaves the account if LENDEN_ACCOUNT names another one", "khulna", undefined],
+  ])("%s", async (_, named, account) => {
+    const { profile, stored } = await used();
+    const env = { LENDEN_ACCOUNT: named };
+    expect((await profile([...replace, "https://new.example"], newKey, env)).code).toBe(0);
+    expect(stored().profiles.shop?.account).toBe(account);
+  });
+
+  test("leaves the account for a production key and for a local sandbox", async () => {
+    const [production, local] = [await used(), await used()];
+    await production.profile([...replace, "https://pay.example"], liveKey);
+    await local.profile([...replace, "http://127.0.0.1:4242"], newKey);
+    for (const { stored } of [production, local]) {
+      expect(stored().profiles.shop).not.toHaveProperty("method");
+      expect(stored().profiles.shop).not.toHaveProperty("account");
+    }
+  });
+
+  terminalTest("asks in a terminal about another server, and the default is no", async () => {
+    for (const [answer, account] of [
+      ["", undefined],
+      ["y", "dhaka"],
+    ] as const) {
+      const { folder, stored } = await used();
+      const env = { LENDEN_CONFIG_DIR: folder, NO_COLOR: "1" };
+      const line = ["profile", ...replace.filter((word) => word !== "--key-stdin")];
+      const command = ["--key-command", `printf ${newKey}`];
+      const terminal = await openTerminal([...line, "https://new.example", ...command], { env });
+      await terminal.answer(
+        "Is the account on new.example the same as dhaka on sandbox.example?",
+        answer,
+      );
+      expect((await terminal.ended()).code).toBe(0);
+      expect(stored().profiles.shop?.account).toBe(account);
+    }
   });
 });
 
-test("without any account it is said how to try lenden, and with one it is not", async () => {
+test("a missing account is explained, with a way to try lenden", async () => {
   const { env, add } = place();
   expect((await lenden(["methods"], { env })).stderr).toContain("'lenden sandbox start'");
   await add("shop");
@@ -143,7 +198,7 @@ test("without any account it is said how to try lenden, and with one it is not",
   expect(stderr).not.toContain("sandbox start");
 });
 
-test("whose home is no folder, as many a service's user, goes by the environment alone", async () => {
+test("a user without a home directory works with environment variables alone", async () => {
   const env = {
     LENDEN_CONFIG_DIR: "/dev/null/.config/lenden",
     LENDEN_DATA_DIR: "/dev/null/.local/share/lenden",
@@ -153,6 +208,9 @@ test("whose home is no folder, as many a service's user, goes by the environment
   };
   const sign = ["payout", "sign", "--amount", "5", "--ref", "A"];
   expect((await lenden(sign, { env })).code).toBe(0);
-  const { code, stderr } = await lenden(["profile", "use", "shop"], { env });
-  expect([code, stderr]).toEqual([1, expect.stringContaining("cannot be made or used")]);
+  const { code, stderr } = await lenden(["profile", "use", "shop", "--json"], { env });
+  expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
+    code: 1,
+    error: { reason: "profiles.no-directory" },
+  });
 });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import type { Profile, Profiles } from "../../src/config/profile.ts";
+import { expect, test } from "vitest";
+import type { Profile, Profiles } from "../../src/config/profiles.ts";
 import { resolveSettings } from "../../src/config/settings.ts";
-import { Failure } from "../../src/domain/failure.ts";
-import { built, lenden, scratchFolder } from "../run.ts";
+import { built, lenden } from "../run.ts";
 import { runs } from "../runs.ts";
+import { place } from "./setup.ts";
 
 const shop: Profile = {
   environment: "sandbox",
@@ -20,8 +20,9 @@ const shop: Profile = {
 const bare: Profile = { environment: "production", baseUrl: "https://bare.example" };
 const stored: Profiles = { version: 1, current: "shop", profiles: { shop, bare } };
 const empty: Profiles = { version: 1, profiles: {} };
+const keyAndUrl = { LENDEN_API_KEY: "sk_sandbox_ci", LENDEN_BASE_URL: "https://ci.example" };
 
-test("the profile in use gives every value, and each says so", () => {
+test("every value of the profile in use names its source", () => {
   const source = "profile shop";
   expect(resolveSettings({}, {}, stored)).toEqual({
     profile: { value: "shop", source: "profile use" },
@@ -38,105 +39,59 @@ test("the profile in use gives every value, and each says so", () => {
   });
 });
 
-test("without anything there are the defaults alone", () => {
+test("without a profile there are only defaults", () => {
+  const source = "default";
   expect(resolveSettings({}, {}, empty)).toEqual({
-    profile: undefined,
-    environment: undefined,
-    baseUrl: undefined,
-    apiKey: undefined,
-    payoutSecret: undefined,
-    redirectUrl: undefined,
-    callbackUrl: undefined,
-    method: undefined,
-    numberFormat: { value: "local", source: "default" },
-    confirmAbove: { value: 10_000_00n, source: "default" },
+    numberFormat: { value: "local", source },
+    confirmAbove: { value: 10_000_00n, source },
     shadows: [],
   });
 });
 
-test("--profile goes before LENDEN_PROFILE, that before the profile in use", () => {
-  const flags = { profile: "bare" };
-  expect(resolveSettings(flags, { LENDEN_PROFILE: "shop" }, stored).profile).toEqual({
-    value: "bare",
-    source: "--profile",
-  });
-  expect(resolveSettings({}, { LENDEN_PROFILE: "bare" }, stored).profile).toEqual({
-    value: "bare",
-    source: "LENDEN_PROFILE",
-  });
-});
-
-test("--base-url goes before LENDEN_BASE_URL, that before the profile; what is hidden is said", () => {
-  const env = { LENDEN_BASE_URL: "https://env.example" };
-  const flagged = resolveSettings({ baseUrl: "https://flag.example" }, env, stored);
-  expect(flagged.baseUrl).toEqual({ value: "https://flag.example", source: "--base-url" });
-  expect(flagged.shadows).toEqual(["--base-url hides the base URL of profile shop."]);
-  const fromEnv = resolveSettings({}, env, stored);
-  expect(fromEnv.baseUrl).toEqual({ value: env.LENDEN_BASE_URL, source: "LENDEN_BASE_URL" });
-  expect(fromEnv.shadows).toEqual(["LENDEN_BASE_URL hides the base URL of profile shop."]);
-});
-
-test("a variable that hides nothing is not said to", () => {
-  const env = { LENDEN_API_KEY: "public-x", LENDEN_PAYOUT_SECRET: "s" };
-  expect(resolveSettings({ profile: "bare" }, env, stored).shadows).toEqual([]);
-  expect(resolveSettings({}, env, stored).shadows).toEqual([
-    "LENDEN_API_KEY hides the API key of profile shop.",
-    "LENDEN_PAYOUT_SECRET hides the payout secret of profile shop.",
-  ]);
-});
-
-test("key and base URL of the environment alone take nothing from the profile in use", () => {
-  const env = { LENDEN_API_KEY: "sk_sandbox_ci", LENDEN_BASE_URL: "https://ci.example" };
-  expect(resolveSettings({}, env, stored)).toEqual({
+test("key and base URL of the environment take nothing from the profile in use", () => {
+  expect(resolveSettings({}, keyAndUrl, stored)).toEqual({
     ...resolveSettings({}, {}, empty),
     baseUrl: { value: "https://ci.example", source: "LENDEN_BASE_URL" },
     apiKey: { value: { text: "sk_sandbox_ci" }, source: "LENDEN_API_KEY" },
-    shadows: ["LENDEN_API_KEY and LENDEN_BASE_URL hide profile shop, which is in use."],
+    shadows: ["Using LENDEN_API_KEY and LENDEN_BASE_URL; profile shop is ignored."],
   });
-  expect(resolveSettings({}, env, empty).shadows).toEqual([]);
+  const named = resolveSettings({ profile: "shop" }, keyAndUrl, stored);
+  expect(named.payoutSecret?.source).toBe("profile shop");
+  expect(named.shadows).toEqual([
+    "LENDEN_BASE_URL overrides the base URL of profile shop.",
+    "LENDEN_API_KEY overrides the API key of profile shop.",
+  ]);
 });
 
-test("key and base URL of the environment beside a named profile do hide its own", () => {
-  const env = { LENDEN_API_KEY: "sk_sandbox_ci", LENDEN_BASE_URL: "https://ci.example" };
-  const settings = resolveSettings({ profile: "shop" }, env, stored);
-  expect(settings.payoutSecret?.source).toBe("profile shop");
-  expect(settings.shadows).toHaveLength(2);
-});
-
-describe("on loopback", () => {
-  test("the customer's return and the callbacks go to the service itself, and nowhere else is guessed", () => {
-    const env = { LENDEN_BASE_URL: "http://127.0.0.1:4242/cp/api/v1" };
-    expect(resolveSettings({}, env, empty)).toMatchObject({
-      redirectUrl: { value: "http://127.0.0.1:4242/return", source: "default on loopback" },
-      callbackUrl: { value: "http://127.0.0.1:4242/callback", source: "default on loopback" },
-    });
-    expect(resolveSettings({ profile: "bare" }, {}, stored).redirectUrl).toBeUndefined();
-    expect(resolveSettings({}, env, stored).redirectUrl?.source).toBe("profile shop");
+test("on loopback, customers and callbacks go to the API's own server", () => {
+  const env = { LENDEN_BASE_URL: "http://127.0.0.1:4242/cp/api/v1" };
+  expect(resolveSettings({}, env, empty)).toMatchObject({
+    redirectUrl: { value: "http://127.0.0.1:4242/return", source: "default on loopback" },
+    callbackUrl: { value: "http://127.0.0.1:4242/callback", source: "default on loopback" },
   });
+  expect(resolveSettings({ profile: "bare" }, {}, stored).redirectUrl).toBeUndefined();
+  expect(resolveSettings({}, env, stored).redirectUrl?.source).toBe("profile shop");
 });
 
-test.each(["nobody", "constructor", "__proto__", "toString", ""])(
-  "the profile %j that there is not is an access failure, and lists what there is",
-  (profile) => {
-    const resolve = () => resolveSettings({ profile }, {}, stored);
-    expect(resolve).toThrow(Failure);
-    expect(resolve).toThrow(expect.objectContaining({ kind: "access" }));
-    expect(() => resolveSettings({}, { LENDEN_PROFILE: profile }, stored)).toThrow(
-      expect.objectContaining({ details: { hint: "There are: shop, bare." } }),
-    );
-  },
-);
+test.each(["unknown", "constructor", "__proto__", ""])("rejects the unknown profile %j", (name) => {
+  const rejection = expect.objectContaining({
+    reason: "profile.not-found",
+    details: { hint: "There are: shop, bare." },
+  });
+  expect(() => resolveSettings({ profile: name }, {}, stored)).toThrow(rejection);
+  expect(() => resolveSettings({}, { LENDEN_PROFILE: name }, stored)).toThrow(rejection);
+});
 
-test("in every combination the first of flag, variable, profile and default that is there wins", () => {
-  const maybe = (value: string) => fc.option(fc.constant(value), { nil: undefined });
+test("in every combination the order is flag, variable, profile, default", () => {
+  const maybe = (...values: string[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
   const combination = fc.record({
-    profileFlag: fc.option(fc.constantFrom("shop", "bare"), { nil: undefined }),
-    profileVariable: fc.option(fc.constantFrom("shop", "bare"), { nil: undefined }),
+    profileFlag: maybe("shop", "bare"),
+    profileVariable: maybe("shop", "bare"),
     urlFlag: maybe("https://flag.example"),
     urlVariable: maybe("https://env.example"),
     keyVariable: maybe("sk_sandbox_env"),
     secretVariable: maybe("secret-env"),
-    current: fc.option(fc.constantFrom("shop", "bare"), { nil: undefined }),
+    current: maybe("shop", "bare"),
   });
   fc.assert(
     fc.property(combination, (given) => {
@@ -148,48 +103,38 @@ test("in every combination the first of flag, variable, profile and default that
           LENDEN_API_KEY: given.keyVariable,
           LENDEN_PAYOUT_SECRET: given.secretVariable,
         },
-        {
-          version: 1,
-          ...(given.current ? { current: given.current } : {}),
-          profiles: { shop, bare },
-        },
+        { ...stored, current: given.current },
       );
-      const alone = given.urlVariable !== undefined && given.keyVariable !== undefined;
+      const isComplete = given.urlVariable !== undefined && given.keyVariable !== undefined;
       const name =
-        given.profileFlag ?? given.profileVariable ?? (alone ? undefined : given.current);
-      const own = name === undefined ? undefined : { shop, bare }[name];
+        given.profileFlag ?? given.profileVariable ?? (isComplete ? undefined : given.current);
+      const own = name === "shop" ? shop : name === "bare" ? bare : undefined;
+      const text = (value: string | undefined) =>
+        value === undefined ? undefined : { text: value };
       expect(settings.profile?.value).toBe(name);
       expect(settings.environment).toBe(own?.environment);
       expect(settings.baseUrl?.value).toBe(given.urlFlag ?? given.urlVariable ?? own?.baseUrl);
-      expect(settings.apiKey?.value).toEqual(
-        given.keyVariable === undefined ? own?.apiKey : { text: given.keyVariable },
-      );
-      expect(settings.payoutSecret?.value).toEqual(
-        given.secretVariable === undefined ? own?.payoutSecret : { text: given.secretVariable },
-      );
+      expect(settings.apiKey?.value).toEqual(text(given.keyVariable) ?? own?.apiKey);
+      expect(settings.payoutSecret?.value).toEqual(text(given.secretVariable) ?? own?.payoutSecret);
       expect(settings.numberFormat.value).toBe(own?.numberFormat ?? "local");
-      const hidden = [
+      const overridden = [
         (given.urlFlag ?? given.urlVariable) && own?.baseUrl,
         given.keyVariable && own?.apiKey,
         given.secretVariable && own?.payoutSecret,
         name === undefined && given.current,
       ];
-      expect(settings.shadows).toHaveLength(hidden.filter(Boolean).length);
+      expect(settings.shadows).toHaveLength(overridden.filter(Boolean).length);
     }),
     { numRuns: runs(200, 20_000) },
   );
 });
 
-test("`profile show` names the source of every value, and the notices stand on stderr", async () => {
-  const folder = scratchFolder();
-  const env = { LENDEN_CONFIG_DIR: folder };
-  await lenden(["profile", "add", "shop", "--key-stdin", "--base-url", shop.baseUrl], {
-    env,
-    stdin: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ\n",
-  });
+test("profile show names the source of every value, and says on stderr what is overridden", async () => {
+  const { env, add } = place();
+  await add("shop");
   const overriding = { ...env, LENDEN_BASE_URL: "https://env.example/cp/api/v1" };
   const shown = await lenden(["profile", "show"], { env: overriding });
-  expect(shown.stderr).toBe("LENDEN_BASE_URL hides the base URL of profile shop.\n");
+  expect(shown.stderr).toBe("LENDEN_BASE_URL overrides the base URL of profile shop.\n");
   const { stdout, stderr, code } = await lenden(["profile", "show", "--json"], { env: overriding });
   expect([code, stderr]).toEqual([0, ""]);
   const rows: { setting: string; value: string | null; source: string }[] = JSON.parse(stdout);
@@ -209,17 +154,10 @@ test("`profile show` names the source of every value, and the notices stand on s
 });
 
 test("an empty variable is an unset one (built tool)", async () => {
-  const { stdout, stderr, code } = await built(["profile", "show", "--json"], {
-    env: {
-      LENDEN_PROFILE: "",
-      LENDEN_API_KEY: "",
-      LENDEN_BASE_URL: "",
-      LENDEN_PAYOUT_SECRET: "",
-      LENDEN_OUTPUT: "",
-      LENDEN_DATA_DIR: "",
-    },
-  });
+  const names = ["PROFILE", "API_KEY", "BASE_URL", "PAYOUT_SECRET", "OUTPUT", "DATA_DIR"];
+  const env = Object.fromEntries(names.map((name) => [`LENDEN_${name}`, ""]));
+  const { stdout, stderr, code } = await built(["profile", "show", "--json"], { env });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  const rows: { setting: string; source: string }[] = JSON.parse(stdout);
+  const rows: { source: string }[] = JSON.parse(stdout);
   expect(new Set(rows.map(({ source }) => source))).toEqual(new Set(["not set", "default"]));
 });

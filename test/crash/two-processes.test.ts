@@ -90,7 +90,7 @@ test("P4: who loses the file that shows it to others says so at the end, and the
   await delay(700); // its request is in flight
   rmSync(locks, { recursive: true });
   const { code, stderr } = await end;
-  expect([code, stderr]).toEqual([75, expect.stringMatching(/LOST[\s\S]*took away/)]);
+  expect([code, stderr]).toEqual([75, expect.stringMatching(/LOST[\s\S]*was removed/)]);
   expect(stderr).not.toMatch(/disk/);
   expect(await merchant.json(["ledger", "show", "LOST"])).toMatchObject({ state: "INTENT" });
 }, 20_000);
@@ -107,6 +107,6 @@ test("I1: who loses the ledger itself says so at the end, and what became of it 
   const { code, stderr } = await end;
   expect([code, stderr]).toEqual([
     75,
-    expect.stringMatching(/LOST \(CONFIRMED[\s\S]*took away or replaced/),
+    expect.stringMatching(/LOST \(CONFIRMED[\s\S]*removed or replaced/),
   ]);
 }, 20_000);

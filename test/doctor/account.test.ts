@@ -61,7 +61,7 @@ test("a variable that hides what the profile has is a warning", async () => {
   const { of } = await doctor({ ...having(shop), LENDEN_BASE_URL: "http://127.0.0.1:2" });
   expect(of.profile).toMatchObject({
     state: "warning",
-    says: expect.stringContaining("LENDEN_BASE_URL hides the base URL of profile shop."),
+    says: expect.stringContaining("LENDEN_BASE_URL overrides the base URL of profile shop."),
   });
 });
 

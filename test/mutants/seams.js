@@ -38,7 +38,7 @@ export const seams = {
   },
   /** Whether other processes are alive, by the files that they lock. */
   presence: {
-    file: "platform/process-locks/process-locks.ts",
+    file: "platform/process-locks.ts",
     name: "openPresence",
     lift: (open, decorate) => (database, options) => decorate(open(database, options), options),
   },

@@ -11,7 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { Failure } from "../../src/domain/failure.ts";
-import { openPresence } from "../../src/platform/process-locks/process-locks.ts";
+import { openPresence } from "../../src/platform/process-locks.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { scratchFolder } from "../run.ts";
 
@@ -73,11 +73,11 @@ test("who has lost the file that others see goes on with nothing", () => {
   const name = one.own();
   one.assertSeen();
   rmSync(folder, { recursive: true });
-  expect(() => one.assertSeen()).toThrow(/which shows others that this process works/);
+  expect(() => one.assertSeen()).toThrow(/was removed, the file that shows others/);
   mkdirSync(folder);
   writeFileSync(join(folder, name), ""); // of its name, and yet another
-  expect(() => one.assertSeen()).toThrow(/which shows others that this process works/);
-  expect(() => one.own()).toThrow(/which shows others that this process works/);
+  expect(() => one.assertSeen()).toThrow(/was removed, the file that shows others/);
+  expect(() => one.own()).toThrow(/was removed, the file that shows others/);
   one.end();
 });
 
@@ -86,7 +86,7 @@ test("where nothing can be locked, that is said, with the folder", () => {
   writeFileSync(folder, "");
   const failure = caught(() => enter().own());
   expect(failure).toMatchObject({ kind: "internal", message: expect.stringContaining(folder) });
-  expect(failure.message).toContain("nothing was sent");
+  expect(failure.text(true)).toContain("Nothing was sent.");
 });
 
 test("what a killed process left is taken away after an hour, and what cannot be does no harm", () => {
@@ -150,8 +150,8 @@ test("who has lost the ledger, or has another one in its place, goes on with not
     const open = openSync(ledger, "r");
     rmSync(ledger);
     instead(ledger, "");
-    expect(() => one.assertSeen()).toThrow(/took away or replaced/);
-    expect(() => one.own()).toThrow(/took away or replaced/);
+    expect(() => one.assertSeen()).toThrow(/was removed or replaced/);
+    expect(() => one.own()).toThrow(/was removed or replaced/);
     one.end();
     closeSync(open);
   }

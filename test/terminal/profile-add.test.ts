@@ -45,10 +45,10 @@ describe("profile add at a terminal", () => {
   terminalTest("asks, tries the key out, and keeps the profile", async () => {
     const { apiKey, payoutSecret, baseUrl } = account.sandbox();
     const { folder, file, terminal, stored } = await adding();
-    await terminal.answer("API key", apiKey);
-    await terminal.answer("Payout secret", payoutSecret);
-    await terminal.answer("Name of the profile", "");
-    await terminal.answer("Base URL", new URL(baseUrl).origin);
+    await terminal.answer("API key:", apiKey);
+    await terminal.answer("Payout secret (", payoutSecret);
+    await terminal.answer("Profile name", "");
+    await terminal.answer("Base URL of the API", new URL(baseUrl).origin);
     const { code, screen, isRestored } = await terminal.ended();
     expect({ code, isRestored }).toEqual({ code: 0, isRestored: true });
     expect(stored()).toEqual({
@@ -64,7 +64,7 @@ describe("profile add at a terminal", () => {
       },
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readdirSync(folder)).toEqual(["profiles.json"]);
+    expect(readdirSync(folder)).toEqual([".profiles.lock", "profiles.json"]);
     for (const secret of [apiKey.slice(11, 23), payoutSecret]) expect(screen).not.toContain(secret);
     await expect(told(screen, folder)).toMatchFileSnapshot("__snapshots__/profile-add.txt");
   });
@@ -73,8 +73,8 @@ describe("profile add at a terminal", () => {
     const { apiKey, payoutSecret, baseUrl } = account.sandbox();
     const more = ["--redirect-url", "https://shop.example/it's?a=1&b=$HOME"];
     const { terminal, stored, env } = await adding(["shop", ...more], { LENDEN_BASE_URL: baseUrl });
-    await terminal.answer("API key", apiKey);
-    await terminal.answer("Payout secret", payoutSecret);
+    await terminal.answer("API key:", apiKey);
+    await terminal.answer("Payout secret (", payoutSecret);
     const { code, screen } = await terminal.ended();
     expect(code).toBe(0);
     const line = /^The same without questions:\n {2}lenden (.*)$/m.exec(screen)?.[1] ?? "";
@@ -90,30 +90,30 @@ describe("profile add at a terminal", () => {
     const { apiKey, baseUrl } = account.sandbox();
     const folder = await withProfile("shop");
     const { terminal } = await adding(["--environment", "sandbox"], { LENDEN_CONFIG_DIR: folder });
-    await terminal.answer("API key", "hello");
+    await terminal.answer("API key:", "hello");
     await terminal.shows("begins with sk_sandbox_");
-    await terminal.answer("API key", "public-ABC-ABCDEFGHIJKL-XYZ");
-    await terminal.shows("This is a production key, and --environment says sandbox.");
-    await terminal.answer("API key", apiKey);
-    await terminal.answer("Payout secret", apiKey);
+    await terminal.answer("API key:", "public-ABC-ABCDEFGHIJKL-XYZ");
+    await terminal.shows("This is a production key, but --environment is sandbox.");
+    await terminal.answer("API key:", apiKey);
+    await terminal.answer("Payout secret (", apiKey);
     await terminal.shows("This is an API key, not the payout secret.");
-    await terminal.answer("Payout secret", "");
-    await terminal.answer("Name of the profile", "Shop");
+    await terminal.answer("Payout secret (", "");
+    await terminal.answer("Profile name", "Shop");
     await terminal.shows("1 to 32 small letters");
     await terminal.press("C-u");
-    await terminal.answer("Name of the profile", "shop");
+    await terminal.answer("Profile name", "shop");
     await terminal.shows("There already is a profile shop");
     await terminal.press("C-u");
-    await terminal.answer("Name of the profile", "other");
-    await terminal.answer("Base URL", "http://elsewhere.example");
+    await terminal.answer("Profile name", "other");
+    await terminal.answer("Base URL of the API", "http://elsewhere.example");
     await terminal.shows("begins with https:");
     await terminal.press("C-u");
-    await terminal.answer("Base URL", baseUrl);
+    await terminal.answer("Base URL of the API", baseUrl);
     const { code, screen } = await terminal.ended();
     expect(code).toBe(0);
     expect(screen).not.toContain("ABCDEFGH");
-    expect(screen).toContain("In use is still shop; 'lenden profile use other' changes that.");
-    expect(readdirSync(folder)).toEqual(["profiles.json"]);
+    expect(screen).toContain("Profile shop is in use. To change that: 'lenden profile use other'.");
+    expect(readdirSync(folder)).toEqual([".profiles.lock", "profiles.json"]);
     const { profiles } = JSON.parse(readFileSync(join(folder, "profiles.json"), "utf8"));
     expect(Object.keys(profiles)).toEqual(["shop", "other"]);
     expect(profiles.other).not.toHaveProperty("payoutSecret");
@@ -122,13 +122,13 @@ describe("profile add at a terminal", () => {
   terminalTest("asks for another address where the environment lock refuses one", async () => {
     const { baseUrl } = account.sandbox();
     const { terminal, file } = await adding();
-    await terminal.answer("API key", "public-ABC-ABCDEFGHIJKL-XYZ");
+    await terminal.answer("API key:", "public-ABC-ABCDEFGHIJKL-XYZ");
     await terminal.shows("This is a production key.");
-    await terminal.answer("Payout secret", "");
-    await terminal.answer("Name of the profile", "");
-    await terminal.answer("Base URL", baseUrl);
+    await terminal.answer("Payout secret (", "");
+    await terminal.answer("Profile name", "");
+    await terminal.answer("Base URL of the API", baseUrl);
     await terminal.shows("A production key is only sent over https:");
-    await terminal.shows(/Base URL of the service:$/m);
+    await terminal.shows(/Base URL of the API:$/m);
     await terminal.press("C-c");
     expect((await terminal.ended()).code).toBe(130);
     expect(existsSync(file)).toBe(false);
@@ -149,31 +149,31 @@ describe("a key that cannot be tried out", () => {
     const made = await adding([], {
       LENDEN_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
     });
-    await made.terminal.answer("API key", key);
-    await made.terminal.answer("Payout secret", "");
-    await made.terminal.answer("Name of the profile", "shop");
+    await made.terminal.answer("API key:", key);
+    await made.terminal.answer("Payout secret (", "");
+    await made.terminal.answer("Profile name", "shop");
     return made;
   };
 
   terminalTest("is kept after a yes, and not at all after anything else", async () => {
     const [kept, left] = await Promise.all([untried(), untried()]);
-    await kept.terminal.answer("Keep it anyway?", "y");
-    await left.terminal.answer("Keep it anyway?", "");
+    await kept.terminal.answer("Store it anyway?", "y");
+    await left.terminal.answer("Store it anyway?", "");
     expect((await kept.terminal.ended()).code).toBe(0);
     expect(kept.stored()).toMatchObject({ profiles: { shop: { apiKey: { text: key } } } });
     const { code, screen } = await left.terminal.ended();
     expect({ code, files: readdirSync(left.folder) }).toEqual({ code: 4, files: [] });
-    expect(screen).toContain("Nothing was written.");
+    expect(screen).toContain("Nothing was stored.");
   });
 });
 
 describe("Ctrl-C", () => {
   const answers: [string, string][] = [
-    ["API key", key],
-    ["Payout secret", "a-payout-secret"],
-    ["Name of the profile", "shop"],
-    ["Base URL", "http://127.0.0.1:1"],
-    ["Keep it anyway?", ""],
+    ["API key:", key],
+    ["Payout secret (", "a-payout-secret"],
+    ["Profile name", "shop"],
+    ["Base URL of the API", "http://127.0.0.1:1"],
+    ["Store it anyway?", ""],
   ];
 
   terminalTest("at any question leaves with 130, and nothing is written", async () => {
@@ -193,8 +193,8 @@ describe("Ctrl-C", () => {
   terminalTest("while the key is tried out does too", async () => {
     const service = await misbehave(() => ({ do: "silence" }));
     const { terminal, folder } = await adding(["shop"], { LENDEN_BASE_URL: service.baseUrl });
-    await terminal.answer("API key", key);
-    await terminal.answer("Payout secret", "");
+    await terminal.answer("API key:", key);
+    await terminal.answer("Payout secret (", "");
     await until(() => service.count() > 0);
     await terminal.press("C-c");
     const { code, isRestored } = await terminal.ended();
@@ -210,9 +210,9 @@ secretServiceTest("profile add --keychain says so, and keeps key and secret ther
     ...bus,
     LENDEN_BASE_URL: baseUrl,
   });
-  await terminal.shows("will be kept in this system's keychain");
-  await terminal.answer("API key", apiKey);
-  await terminal.answer("Payout secret", payoutSecret);
+  await terminal.shows("will be stored in this system's keychain");
+  await terminal.answer("API key:", apiKey);
+  await terminal.answer("Payout secret (", payoutSecret);
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
   expect(screen).toContain("--key-stdin --secret-stdin --keychain");

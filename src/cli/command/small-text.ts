@@ -1,4 +1,4 @@
-import { createReadStream } from "node:fs";
+import { createReadStream, statSync } from "node:fs";
 import { readApiKey } from "../../domain/api-keys.ts";
 import { errorCode } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
@@ -17,9 +17,15 @@ export async function readSmallText(
   return decoded(isInput ? await readAll(stdin, label) : await readFile(name, label), label);
 }
 
-/** A file, or a pipe such as the shell's `<(…)`: read bit by bit, so that neither hangs the process. */
+/** The shell opened these for us, such as `<(…)`. To open another pipe could wait until someone writes to it. */
+const inherited = /^\/(?:dev\/stdin|(?:dev|proc\/self)\/fd\/\d+)$/;
+
 async function readFile(name: string, label: string): Promise<Uint8Array> {
   try {
+    if (!inherited.test(name) && !statSync(name).isFile())
+      throw new Failure("input.not-a-file", `${label} is not a regular file.`, {
+        hint: "Write a pipe's content to standard input instead.",
+      });
     return await readAll(createReadStream(name), label);
   } catch (error) {
     if (error instanceof Failure) throw error;
@@ -34,7 +40,6 @@ const reasons: Record<string, string> = {
   ENOTDIR: "file not found",
   EACCES: "permission denied",
   EPERM: "permission denied",
-  EISDIR: "it is a directory",
 };
 
 /** The name of a file, unless it looks like the secret itself, typed in place of the file. */

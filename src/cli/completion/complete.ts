@@ -1,4 +1,4 @@
-import { baseUrlText, readBaseUrl } from "../../config/base-url.ts";
+import { baseUrlText, readBaseUrl } from "../../config/account.ts";
 import { glanceAtMethods, glanceAtProfiles, type Whose } from "../../config/glance.ts";
 import { resolveSettings, type Settings } from "../../config/settings.ts";
 import type { Host } from "../../platform/host.ts";

@@ -1,8 +1,8 @@
 import {
   type Account,
-  lockedAccount,
+  candidateAccount,
+  checkedAccount,
   noticesOf,
-  profileAccount,
   type RecordsOwner,
   recordsOwner,
 } from "../../config/account.ts";
@@ -11,7 +11,7 @@ import { fetchSecret } from "../../config/secrets.ts";
 import { resolveSettings, type Settings, type Sourced } from "../../config/settings.ts";
 import { readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure } from "../../domain/failure.ts";
-import { type Host, isRunning } from "../../platform/host.ts";
+import type { Host } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
 import type { Context } from "../command/context.ts";
 import type { Scrubber } from "../output/scrub.ts";
@@ -51,7 +51,7 @@ export function openAccounts({ host, globals, scrubber, notice }: AccountsOption
   const account = once(async (): Promise<Account> => {
     const own = await settings();
     const key = await fetched(own.apiKey, "API key", "LENDEN_API_KEY");
-    const locked = lockedAccount(key, own, await stored());
+    const locked = checkedAccount(key, own, await stored());
     for (const text of noticesOf(own)) notice(text);
     return locked;
   });
@@ -79,7 +79,7 @@ export function openAccounts({ host, globals, scrubber, notice }: AccountsOption
     learnSecrets,
     profiles: {
       read: stored,
-      change: (change) => changeProfiles(folder, change, { pid: host.pid, isRunning }),
+      change: (change) => changeProfiles(folder, change, (ms) => host.sleep(ms)),
       file: async () => profilesFile(folder),
       baseUrlGiven,
       check: async (candidate) => {
@@ -88,7 +88,7 @@ export function openAccounts({ host, globals, scrubber, notice }: AccountsOption
         if (payoutSecret && "text" in payoutSecret) scrubber.learn(payoutSecret.text);
         const apiKey = await fetchSecret({ value, source: "the profile" }, host);
         scrubber.learn(apiKey.value);
-        return profileAccount({ ...candidate, apiKey, baseUrl }, await stored(), notice);
+        return candidateAccount({ ...candidate, apiKey, baseUrl }, await stored(), notice);
       },
     },
   };

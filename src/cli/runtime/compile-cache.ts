@@ -1,7 +1,6 @@
 import nodeModule from "node:module";
 import { isAbsolute, join } from "node:path";
-import { makeFolder } from "../../platform/make-directory.ts";
-import { isOwnDirectory } from "../../platform/own-file.ts";
+import { isOwnDirectory, makeDirectory } from "../../platform/files.ts";
 
 /**
  * Node's own compile cache, a quarter of what a command takes to start; Node 20 has none. Whoever
@@ -20,7 +19,7 @@ export function enableCompileCache(cache: string): void {
 /** Creates the directory if it is missing; without a private one, lenden starts without a cache. */
 function isPrivate(directory: string): boolean {
   try {
-    makeFolder(directory, 0o700);
+    makeDirectory(directory, 0o700);
     return isOwnDirectory(directory);
   } catch {
     return false;

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, lstatSync, openSync, renameSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { ulid } from "ulid";
 import { errorCode } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
@@ -8,7 +8,7 @@ import { hasTables } from "../../ledger/health.ts";
 import { type Integrity, integrityOf, isAccepted } from "../../ledger/sqlite/integrity.ts";
 import { migrate } from "../../ledger/sqlite/schema.ts";
 import type { Host } from "../../platform/host.ts";
-import { openLockFolder } from "../../platform/process-locks/lock-directory.ts";
+import { isInUse } from "../../platform/process-locks.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase, openUnchanging, openUnshared } from "../../platform/sqlite/open.ts";
 import { makePrivateFile } from "../../platform/sqlite/private-file.ts";
@@ -177,8 +177,7 @@ async function openEarlier(ledger: string): Promise<EarlierLedger | undefined> {
   return {
     content: contentIfReadable(database),
     requireUnused: () => {
-      const folder = join(dirname(ledger), "processes");
-      if (openLockFolder(folder, database).held().length > 0) throw inUse(ledger);
+      if (isInUse(ledger, database)) throw inUse(ledger);
       try {
         // SQLite gives up the log only if no other process has the file open.
         database.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE");

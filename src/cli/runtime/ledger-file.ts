@@ -19,15 +19,15 @@ import { Failure } from "../../domain/failure.ts";
 import { headPath } from "../../ledger/head.ts";
 import { ledgerFileState, lossOf } from "../../ledger/health.ts";
 import type { Acceptance } from "../../ledger/sqlite/chain.ts";
+import { makeDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
-import { makeFolder } from "../../platform/make-directory.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { makePrivateFile } from "../../platform/sqlite/private-file.ts";
 
 /** The one file of all accounts, in a directory that only you can read. */
 export function ledgerFile({ folders }: Host): string {
   try {
-    makeFolder(folders.data, 0o700);
+    makeDirectory(folders.data, 0o700);
     if ((statSync(folders.data).mode & 0o077) !== 0 && isWritable(folders.data))
       chmodSync(folders.data, 0o700);
   } catch (cause) {

@@ -1,5 +1,5 @@
 import type { Account, RecordsOwner } from "../../config/account.ts";
-import type { Profiles } from "../../config/profile.ts";
+import type { Profiles } from "../../config/profiles.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Host } from "../../platform/host.ts";

@@ -75,7 +75,7 @@ export function openSession(options: SessionOptions): Session {
       await calls.refuseSecrets(typed);
       return idsOf(calls.ledger)(kind, typed);
     },
-    keychain: async () => (await import("../../config/keychain.ts")).openKeychain(host),
+    keychain: async () => (await import("../../config/secrets.ts")).createKeychain(host),
     startSandbox: async (wanted) => (await import("../../sandbox/server.ts")).startSandbox(wanted),
     stopping: stop.stopping,
   };

@@ -1,63 +1,243 @@
-import type { Context } from "../../cli/command/context.ts";
+import { readWord } from "../../cli/command/common-flags.ts";
+import type { Context, Profile, Profiles, SecretSource } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag } from "../../cli/command/flag.ts";
-import type { Environment } from "../../domain/api-keys.ts";
-import { profileFlags, readProfileName } from "./flags.ts";
-import { keepProfile } from "./keeping.ts";
-import { namesSource, readSecrets, secretFlags } from "./secret-flags.ts";
-import { profileCard, shownProfile } from "./shown.ts";
+import { readSmallText } from "../../cli/command/small-text.ts";
+import { readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
+import { Failure, usage } from "../../domain/failure.ts";
+import type { Reading } from "../../domain/reading.ts";
+import { isLocalSandbox, isSameServer } from "../../domain/url.ts";
+import {
+  findProfile,
+  profileCard,
+  profileFlags,
+  readProfileName,
+  requireFreeName,
+  shownProfile,
+  tidyEntries,
+} from "./stored.ts";
+
+/** Where key and secret come from. No flag takes a secret itself: other users could read it. */
+const secretFlags = {
+  keyStdin: flag.toggle("--key-stdin", "Read the API key from standard input"),
+  secretStdin: flag.toggle("--secret-stdin", "Read the payout secret from standard input"),
+  keyFile: flag.optional("--key-file <file>", "Read the API key from a file", readWord, "file"),
+  secretFile: flag.optional(
+    "--secret-file <file>",
+    "Read the payout secret from a file",
+    readWord,
+    "file",
+  ),
+  keyCommand: flag.optional(
+    "--key-command <command>",
+    "Command that prints the API key, run when needed",
+    readWord,
+  ),
+  secretCommand: flag.optional(
+    "--secret-command <command>",
+    "Command that prints the payout secret, run when needed",
+    readWord,
+  ),
+  keychain: flag.toggle("--keychain", "Store both in the operating system's keychain"),
+};
 
 export const profileAdd = defineCommand({
   name: "profile add",
-  summary: "Keep an account's address, key and payout secret under a name",
+  summary: "Add or replace a profile",
   details:
-    "At a terminal, with nothing said of where the key comes from, it asks for all it needs, tries the key out and says where it will be kept. A secret is never a flag: it comes from standard input, from a file, or from a command that prints it (run without a shell). With --key-stdin and --secret-stdin together, the key is the first line and the secret the second. The first profile becomes the one in use. --keychain with --replace moves the secrets of a profile into the keychain.",
+    "In a terminal, lenden asks for what is missing and tries the key. A secret is never a flag: give it on standard input, in a file, or by a command that prints it (run without a shell). With --key-stdin and --secret-stdin, the key is the first line and the secret the second. The first profile becomes the default.",
   examples: [
-    { line: "lenden profile add", says: "asks, at a terminal" },
+    { line: "lenden profile add", says: "asks for everything in a terminal" },
     {
       line: "lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-file key.txt --secret-file secret.txt",
-      says: "from files",
+      says: "read the secrets from files",
     },
     {
       line: 'lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-command "pass show shop/key"',
-      says: "from a password store, at every run",
+      says: "fetch the key from a password store at each run",
     },
   ],
   arguments: {
-    name: argument.optional("name", "Its name (the environment's, if left out)", readProfileName),
+    name: argument.optional("name", "Name (default: the environment)", readProfileName),
   },
   flags: {
     ...secretFlags,
     ...profileFlags,
-    replace: flag.toggle("--replace", "Replace a profile of this name"),
+    replace: flag.toggle("--replace", "Replace the profile of this name"),
   },
   exits: ["access", "locked"],
   async run(input, context) {
     const ask = namesSource(input) ? undefined : await context.ask();
-    const dialogue = ask && (await import("./dialogue.ts"));
+    const dialogue = ask && (await import("./add-dialogue.ts"));
     const { name, apiKey, payoutSecret, environment, baseUrl } = dialogue
       ? await dialogue.askProfile(input, ask, context)
       : await givenProfile(input, context);
     const { redirectUrl, callbackUrl, method, numberFormat, confirmAbove } = input;
     const settings = { redirectUrl, callbackUrl, method, numberFormat, confirmAbove };
     const profile = { environment, baseUrl, apiKey, payoutSecret, ...settings };
-    const kept = await keepProfile(name, profile, input, context);
-    dialogue?.showSameAdd(name, profile, input, context);
-    if (dialogue) await dialogue.showInUse(name, context);
-    return shownProfile(name, kept);
+    const stored = await storeProfile(name, profile, input, context);
+    await dialogue?.showAfterwards(name, profile, input, context);
+    return shownProfile(name, stored);
   },
   view: profileCard,
 });
 
-type Given = Parameters<typeof readSecrets>[0] & {
+interface Given {
   name: string | undefined;
-  environment: Environment | undefined;
-};
+  environment: Profile["environment"] | undefined;
+  keyStdin: boolean;
+  secretStdin: boolean;
+  keyFile: string | undefined;
+  secretFile: string | undefined;
+  keyCommand: string | undefined;
+  secretCommand: string | undefined;
+  keychain: boolean;
+  replace: boolean;
+}
 
-async function givenProfile(input: Given, context: Context) {
+/** The ways in which flags can name the key, and those for the secret. */
+function waysOf(given: Given) {
+  const { keyStdin, keyFile, keyCommand, secretStdin, secretFile, secretCommand } = given;
+  return {
+    key: [keyStdin, keyFile, keyCommand].filter(Boolean),
+    secret: [secretStdin, secretFile, secretCommand].filter(Boolean),
+  };
+}
+
+function namesSource(given: Given): boolean {
+  const { key, secret } = waysOf(given);
+  return key.length + secret.length > 0;
+}
+
+async function givenProfile(given: Given, context: Context) {
   const hasUrl = (await context.profiles.baseUrlGiven()) !== undefined;
-  const missing = hasUrl ? [] : ["--base-url is missing: the service's address."];
-  const secrets = await readSecrets(input, missing, context);
-  const { environment, baseUrl } = await context.profiles.check({ ...input, ...secrets });
-  return { ...secrets, environment, baseUrl, name: input.name ?? environment };
+  const problems = flagProblems(given);
+  if (problems.length > 0)
+    throw usage([...problems, ...(hasUrl ? [] : ["--base-url is missing: the API's base URL."])]);
+  const secrets = await readSecrets(given, context);
+  const { environment, baseUrl } = await context.profiles.check({ ...given, ...secrets });
+  return { ...secrets, environment, baseUrl, name: given.name ?? environment };
+}
+
+function flagProblems(given: Given): string[] {
+  const { key, secret } = waysOf(given);
+  const problems = Object.entries({ key, secret })
+    .filter(([, ways]) => ways.length > 1)
+    .map(([of]) => `Use one of --${of}-stdin, --${of}-file and --${of}-command, not several.`);
+  if (key.length === 0)
+    problems.push("There is no API key: use --key-stdin, --key-file or --key-command.");
+  if (given.keychain && given.keyCommand && !given.secretStdin && !given.secretFile)
+    problems.push("--keychain: there is no secret to store, because commands print them.");
+  return problems;
+}
+
+/** @throws Failure `usage` with all problems of both */
+async function readSecrets(given: Given, { host }: Context) {
+  const read = (file: string, flag: string) => readSmallText(file, flag, host);
+  const usesStdin = given.keyStdin || given.secretStdin;
+  const lines = usesStdin ? (await read("-", "standard input")).split(/\r?\n/) : [];
+  const key = given.keyStdin
+    ? (lines.shift() ?? "")
+    : given.keyFile && (await read(given.keyFile, "--key-file"));
+  const secret = given.secretStdin
+    ? (lines.shift() ?? "")
+    : given.secretFile && (await read(given.secretFile, "--secret-file"));
+  const problems: string[] = [];
+  const checked = (text: string | undefined, check: (text: string) => Reading<unknown>) => {
+    if (text === undefined) return undefined;
+    const reading = check(text.trim());
+    if (!reading.ok) problems.push(reading.problem);
+    return { text: text.trim() };
+  };
+  const stored = (command: string | undefined) => (command === undefined ? undefined : { command });
+  const apiKey: SecretSource | undefined = stored(given.keyCommand) ?? checked(key, readApiKey);
+  const payoutSecret: SecretSource | undefined =
+    stored(given.secretCommand) ?? checked(secret, readPayoutSecret);
+  if (problems.length > 0 || !apiKey) throw usage(problems);
+  return { apiKey, payoutSecret };
+}
+
+/**
+ * Stores a profile. Secrets in the keychain get new entries: until the file names them, a profile that is
+ * replaced stays as it was.
+ *
+ * @returns the profile as it is stored, without its account
+ */
+async function storeProfile(
+  name: string,
+  profile: Profile,
+  { replace, keychain }: Given,
+  context: Context,
+): Promise<Profile> {
+  const requireName = (now: Profiles): void => {
+    if (!replace) requireFreeName(name, now, "Choose another name, or add --replace.");
+  };
+  const before = await context.profiles.read();
+  requireName(before);
+  const account = await accountToJoin(name, findProfile(name, before), profile, context);
+  const stored = keychain ? await intoKeychain(name, profile, context) : profile;
+  let replaced: Profile | undefined;
+  try {
+    await context.profiles.change((now) => {
+      requireName(now);
+      replaced = findProfile(name, now);
+      const profiles = { ...now.profiles, [name]: { ...stored, account } };
+      return { ...now, current: now.current ?? name, profiles };
+    });
+  } catch (error) {
+    if (keychain) await tidyEntries(stored, context);
+    throw error;
+  }
+  if (replaced) await tidyEntries(replaced, context);
+  return stored;
+}
+
+/**
+ * The ledger's account that the new key of a replaced profile joins, so that rotating a key changes nothing.
+ * Another server may be another merchant: then a user has to say that the account is the same.
+ *
+ * @throws Failure `profile.other-server` non-interactively, unless LENDEN_ACCOUNT says it
+ */
+async function accountToJoin(
+  name: string,
+  before: Profile | undefined,
+  after: Profile,
+  { host, ask: openAsk }: Context,
+): Promise<string | undefined> {
+  const account = before?.environment === after.environment ? before.account : undefined;
+  if (!before || account === undefined || isLocalSandbox(after)) return undefined;
+  if (isSameServer(before.baseUrl, after.baseUrl)) return account;
+  const named = host.env.LENDEN_ACCOUNT;
+  if (named !== undefined) return named === account ? account : undefined;
+  const [from, to] = [before, after].map(({ baseUrl }) => new URL(baseUrl).host);
+  const ask = await openAsk();
+  if (ask)
+    return (await ask.yes(`Is the account on ${to} the same as ${account} on ${from}?`))
+      ? account
+      : undefined;
+  throw new Failure(
+    "profile.other-server",
+    `Profile ${name} is for account ${account} on ${from}, and the new base URL is on ${to}.`,
+    {
+      hint: `If the account is the same, set LENDEN_ACCOUNT=${account}. Otherwise choose another profile name. Nothing was changed.`,
+    },
+  );
+}
+
+async function intoKeychain(name: string, profile: Profile, context: Context): Promise<Profile> {
+  const keychain = await context.keychain();
+  const id = Buffer.from(context.host.randomBytes(6)).toString("hex");
+  const moved = async (what: string, source: SecretSource | undefined) => {
+    if (!source || !("text" in source)) return source;
+    const entry = `${name}/${what}/${id}`;
+    await keychain.store(entry, source.text);
+    return { keychain: entry };
+  };
+  const apiKey = await moved("api-key", profile.apiKey);
+  try {
+    return { ...profile, apiKey, payoutSecret: await moved("payout-secret", profile.payoutSecret) };
+  } catch (error) {
+    await tidyEntries({ ...profile, apiKey, payoutSecret: undefined }, context);
+    throw error;
+  }
 }

@@ -1,24 +1,57 @@
 import type { SecretSource, Settings, Sourced } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
-import { text } from "../../cli/output/view.ts";
+import { id, text } from "../../cli/output/view.ts";
 import { amountText } from "../../domain/amount.ts";
-import { readProfileName } from "./flags.ts";
-import { shownSecret } from "./shown.ts";
+import { readProfileName, shownProfile, shownSecret } from "./stored.ts";
+
+export const profileList = defineCommand({
+  name: "profile list",
+  summary: "List profiles",
+  examples: [{ line: "lenden profile list", says: "list them; an asterisk marks the default" }],
+  async run(_, context) {
+    const { profiles, current } = await context.profiles.read();
+    return Object.entries(profiles).map(([name, profile]) => ({
+      ...shownProfile(name, profile),
+      current: name === current,
+    }));
+  },
+  view: (found) => ({
+    kind: "table",
+    columns: [
+      { key: "current", label: "" },
+      { key: "name", label: "NAME" },
+      { key: "environment", label: "ENVIRONMENT" },
+      { key: "baseUrl", label: "BASE URL" },
+      { key: "apiKey", label: "API KEY" },
+    ],
+    rows: found.map((profile) => ({
+      id: profile.name,
+      cells: {
+        current: text(profile.current ? "*" : ""),
+        name: id(profile.name),
+        environment: text(profile.environment),
+        baseUrl: text(profile.baseUrl),
+        apiKey: text(profile.apiKey),
+      },
+    })),
+    empty: "No profiles. Add one with 'lenden profile add', or try 'lenden sandbox start'.",
+  }),
+});
 
 export const profileShow = defineCommand({
   name: "profile show",
-  summary: "Show what a run would go by, and where each value comes from",
+  summary: "Show the effective configuration and its sources",
   details:
-    "A flag goes before an environment variable, that before the profile, that before the default. Secrets are shown as their first and last characters.",
+    "Precedence: flag, environment variable, profile, default. Secrets are shown as prefix and last three characters.",
   examples: [
-    { line: "lenden profile show", says: "the profile in use" },
-    { line: "lenden profile show shop --json", says: "another one" },
+    { line: "lenden profile show", says: "show the effective settings" },
+    { line: "lenden profile show shop --json", says: "show them for another profile" },
   ],
   arguments: {
     name: argument.optional(
       "name",
-      "The profile (the one in use, if left out)",
+      "Profile (default: the current one)",
       readProfileName,
       "profile",
     ),
@@ -45,42 +78,36 @@ export const profileShow = defineCommand({
 });
 
 function rowsOf(settings: Settings) {
-  const { profile, environment, apiKey, payoutSecret } = settings;
-  const row = (setting: string, found: { value: string | null; source: string } | undefined) => ({
+  const { profile, environment, account, confirmAbove } = settings;
+  const ofProfile = `profile ${profile?.value}`;
+  const row = (setting: string, found: Sourced<string | null> | undefined) => ({
     setting,
     value: found?.value ?? null,
     source: found?.source ?? "not set",
   });
+  const secret = (setting: string, found: Sourced<SecretSource> | undefined) => {
+    if (!found) return row(setting, undefined);
+    const { value, source } = found;
+    const place = "text" in value ? "file" : "keychain" in value ? "keychain" : "command";
+    const from = source === ofProfile ? `${source}, ${place}` : source;
+    return row(setting, { value: shownSecret(value), source: from });
+  };
   return [
     row("profile", profile),
+    row("environment", environment && { value: environment, source: ofProfile }),
     row(
-      "environment",
-      environment && profile && { value: environment, source: `profile ${profile.value}` },
+      "account",
+      account?.source === ofProfile
+        ? { ...account, source: `${ofProfile}, unless the ledger knows the key` }
+        : account,
     ),
-    row("account", settings.account && accountRow(settings.account)),
     row("base-url", settings.baseUrl),
-    row("api-key", apiKey && secretRow(apiKey, settings)),
-    row("payout-secret", payoutSecret && secretRow(payoutSecret, settings)),
+    secret("api-key", settings.apiKey),
+    secret("payout-secret", settings.payoutSecret),
     row("redirect-url", settings.redirectUrl),
     row("callback-url", settings.callbackUrl),
     row("method", settings.method),
     row("number-format", settings.numberFormat),
-    row("confirm-above", {
-      value: amountText(settings.confirmAbove.value),
-      source: settings.confirmAbove.source,
-    }),
+    row("confirm-above", { ...confirmAbove, value: amountText(confirmAbove.value) }),
   ];
-}
-
-/** A key that the ledger knows stays with its account, whatever the profile says. */
-function accountRow({ value, source }: Sourced<string>) {
-  const isOfProfile = source.startsWith("profile ");
-  return { value, source: isOfProfile ? `${source}, unless the ledger knows the key` : source };
-}
-
-/** Of a profile's secret it says too in which of the three places that a profile has it lies. */
-function secretRow({ value, source }: Sourced<SecretSource>, { profile }: Settings) {
-  const place = "text" in value ? "file" : "keychain" in value ? "keychain" : "command";
-  const isOwn = source === `profile ${profile?.value}`;
-  return { value: shownSecret(value), source: isOwn ? `${source}, ${place}` : source };
 }

@@ -1,7 +1,7 @@
-import type { KeychainAnswer, KeychainQuestion } from "../../config/keychain.ts";
+import type { KeychainAnswer, KeychainQuestion } from "../../config/secrets.ts";
 import { processHost } from "../host.ts";
 
-/** The program that asks the operating system's keychain; see config/keychain.ts for why it is one. */
+/** The program that asks the operating system's keychain; see config/secrets.ts for why it is one. */
 
 const service = "lenden";
 /** Anything else would be a silent fallback: the kernel's keyring forgets it all at the next boot. */
@@ -31,11 +31,11 @@ function answerOf(
   question: KeychainQuestion,
   entry: import("@napi-rs/keyring").Entry,
 ): KeychainAnswer {
-  if (question.wanted === "keep") {
+  if (question.wanted === "store") {
     entry.setPassword(question.secret);
     return { done: true };
   }
-  if (question.wanted === "forget")
+  if (question.wanted === "remove")
     return entry.deleteCredential() ? { done: true } : { absent: true };
   const secret = entry.getPassword();
   return secret === null ? { absent: true } : { secret };

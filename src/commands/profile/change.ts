@@ -1,0 +1,161 @@
+import { readWord } from "../../cli/command/common-flags.ts";
+import type { Context, Profile } from "../../cli/command/context.ts";
+import { defineCommand } from "../../cli/command/define-command.ts";
+import { argument, oneOf } from "../../cli/command/flag.ts";
+import { Failure, usage } from "../../domain/failure.ts";
+import { accepted, type Reading } from "../../domain/reading.ts";
+import {
+  profileCard,
+  profileFlags,
+  readProfileName,
+  removeEntries,
+  requireFreeName,
+  requireProfile,
+  shownProfile,
+  shownSecret,
+} from "./stored.ts";
+
+const existingName = argument.required("name", "Profile", readProfileName, "profile");
+
+export const profileUse = defineCommand({
+  name: "profile use",
+  summary: "Set the default profile",
+  examples: [{ line: "lenden profile use shop", says: "use it in every command from now on" }],
+  arguments: { name: existingName },
+  exits: ["locked"],
+  async run({ name }, context) {
+    await context.profiles.change((now) => {
+      requireProfile(name, now);
+      return { ...now, current: name };
+    });
+    return { name };
+  },
+  view: ({ name }) => ({ kind: "line", text: `Profile ${name} is in use.`, id: name }),
+});
+
+/** What `profile set` changes. Secrets are not among it: they would be in the shell's history. */
+const settable: Record<string, { key: keyof Profile; read: (text: string) => Reading<string> }> = {
+  "base-url": { key: "baseUrl", read: readWord },
+  "redirect-url": { key: "redirectUrl", read: profileFlags.redirectUrl.read },
+  "callback-url": { key: "callbackUrl", read: profileFlags.callbackUrl.read },
+  method: { key: "method", read: readWord },
+  "number-format": { key: "numberFormat", read: profileFlags.numberFormat.read },
+  "confirm-above": { key: "confirmAbove", read: profileFlags.confirmAbove.read },
+};
+const settings = Object.keys(settable);
+
+export const profileSet = defineCommand({
+  name: "profile set",
+  summary: "Change a profile setting",
+  details:
+    "Changes the default profile, or the one that --profile names. An empty value removes the setting. To change a secret, run 'lenden profile add <name> --replace'.",
+  examples: [
+    {
+      line: "lenden profile set redirect-url https://shop.example/thanks",
+      says: "set where customers return to",
+    },
+    { line: "lenden profile set method bkash --profile shop", says: "change another profile" },
+    {
+      line: "lenden profile set confirm-above 25000",
+      says: "in production, type larger amounts to confirm",
+    },
+  ],
+  arguments: {
+    key: argument.required("setting", `One of ${settings.join(", ")}`, oneOf(settings)),
+    value: argument.required("value", "New value", accepted<string>),
+  },
+  exits: ["access", "locked"],
+  async run({ key, value }, context) {
+    const { profile } = await context.settings();
+    if (!profile)
+      throw new Failure("profile.none-in-use", "No profile is in use.", {
+        hint: "Name one with --profile, or add one with 'lenden profile add'.",
+      });
+    const name = profile.value;
+    const setting = settable[key];
+    const read = value === "" ? accepted(undefined) : setting?.read(value);
+    if (!setting || read?.ok !== true)
+      throw usage([`<value>: ${read?.ok === false ? read.problem : "unknown setting"}`]);
+    const before = requireProfile(name, await context.profiles.read());
+    const isUrl = setting.key === "baseUrl";
+    const checked = isUrl ? await checkedUrl(name, before, read.value, context) : read.value;
+    await context.profiles.change((now) => {
+      const changed = { ...requireProfile(name, now), [setting.key]: checked };
+      return { ...now, profiles: { ...now.profiles, [name]: changed } };
+    });
+    return shownProfile(name, { ...before, [setting.key]: checked });
+  },
+  view: profileCard,
+});
+
+async function checkedUrl(
+  name: string,
+  { apiKey, environment }: Profile,
+  baseUrl: string | undefined,
+  context: Context,
+): Promise<string> {
+  if (baseUrl === undefined || !apiKey) throw usage(["A profile needs a base URL and a key."]);
+  return (await context.profiles.check({ name, apiKey, environment, baseUrl })).baseUrl;
+}
+
+export const profileRename = defineCommand({
+  name: "profile rename",
+  summary: "Rename a profile",
+  examples: [{ line: "lenden profile rename shop old-shop", says: "rename it, settings included" }],
+  arguments: {
+    old: argument.required("old", "Current name", readProfileName, "profile"),
+    name: argument.required("new", "New name", readProfileName),
+  },
+  exits: ["locked"],
+  async run({ old, name }, context) {
+    await context.profiles.change((now) => {
+      const profile = requireProfile(old, now);
+      requireFreeName(name, now);
+      const { [old]: _, ...others } = now.profiles;
+      const current = now.current === old ? name : now.current;
+      return { ...now, current, profiles: { ...others, [name]: profile } };
+    });
+    return { name };
+  },
+  view: ({ name }) => ({ kind: "line", text: `The profile is now named ${name}.`, id: name }),
+});
+
+export const profileRemove = defineCommand({
+  name: "profile remove",
+  summary: "Remove a profile and its credentials",
+  details:
+    "Removes the credentials from the keychain first; if the keychain refuses, the profile stays. The key itself stays valid: to revoke it, use the dashboard. A production profile needs a confirmation or --yes.",
+  examples: [{ line: "lenden profile remove old-shop", says: "remove it with its credentials" }],
+  arguments: { name: existingName },
+  exits: ["access", "locked"],
+  async run({ name }, context) {
+    const profile = requireProfile(name, await context.profiles.read());
+    const { environment, baseUrl } = profile;
+    const key = shownSecret(profile.apiKey) ?? "none";
+    if (environment === "production")
+      await context.confirm({
+        action: `Remove profile ${name}`,
+        profile: { name, environment, key },
+        rows: [["Base URL", baseUrl]],
+      });
+    await removeEntries(profile, context);
+    let current: string | undefined;
+    let isLast = false;
+    await context.profiles.change((now) => {
+      requireProfile(name, now);
+      const { [name]: _, ...others } = now.profiles;
+      current = now.current === name ? undefined : now.current;
+      isLast = Object.keys(others).length === 0;
+      return { ...now, current, profiles: others };
+    });
+    return { name, current: current ?? null, isLast };
+  },
+  json: ({ name, current }) => ({ name, current }),
+  view: ({ name, current, isLast }) => {
+    const next = isLast
+      ? " No profile is left. To add one, run 'lenden profile add'."
+      : " No profile is in use now. To choose one, run 'lenden profile use <name>'.";
+    const line = `Profile ${name} is removed.${current === null ? next : ""}`;
+    return { kind: "line", text: line, id: name };
+  },
+});

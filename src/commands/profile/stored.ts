@@ -1,0 +1,135 @@
+import { readWord } from "../../cli/command/common-flags.ts";
+import type { Context, Profile, Profiles, SecretSource } from "../../cli/command/context.ts";
+import { flag, oneOf } from "../../cli/command/flag.ts";
+import { card, field, text } from "../../cli/output/view.ts";
+import { amountText, readAmount } from "../../domain/amount.ts";
+import { environments, masked, repeatable } from "../../domain/api-keys.ts";
+import { Failure, usage } from "../../domain/failure.ts";
+import { numberFormats } from "../../domain/mobile.ts";
+import { didYouMean } from "../../domain/nearest.ts";
+import { accepted, type Reading, rejected } from "../../domain/reading.ts";
+import { readUrl } from "../../domain/url.ts";
+
+/** Without dots: conf would take them for paths. */
+export function readProfileName(text: string): Reading<string> {
+  return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(text)
+    ? accepted(text)
+    : rejected("A profile name has 1 to 32 small letters, digits, hyphens and underscores.");
+}
+
+/** The settings of a profile besides its secrets and its base URL. */
+export const profileFlags = {
+  environment: flag.optional(
+    `--environment <${environments.join("|")}>`,
+    "Environment that the key must be for (default: the key's)",
+    oneOf(environments),
+  ),
+  redirectUrl: flag.optional("--redirect-url <url>", "Where customers return to", readUrl),
+  callbackUrl: flag.optional("--callback-url <url>", "Where the API sends callbacks", readUrl),
+  method: flag.optional("--method <code>", "Default payment method", readWord, "method"),
+  numberFormat: flag.optional(
+    `--number-format <${numberFormats.join("|")}>`,
+    "Format in which mobile numbers are sent (default: local)",
+    oneOf(numberFormats),
+  ),
+  confirmAbove: flag.optional(
+    "--confirm-above <bdt>",
+    "In production, type amounts above this to confirm (default: 10000)",
+    readLimit,
+  ),
+};
+
+/** Stored as text. */
+function readLimit(typed: string): Reading<string> {
+  const reading = readAmount(typed);
+  return reading.ok ? accepted(amountText(reading.value)) : reading;
+}
+
+/** A profile may be named `constructor`. */
+export function findProfile(name: string, { profiles }: Profiles): Profile | undefined {
+  return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+}
+
+/** @throws Failure `usage` if there is no such profile */
+export function requireProfile(name: string, stored: Profiles): Profile {
+  const found = findProfile(name, stored);
+  if (found) return found;
+  const meant = didYouMean(name, Object.keys(stored.profiles));
+  throw usage(
+    [`There is no profile ${repeatable(name)}.${meant}`],
+    "To list the profiles, run 'lenden profile list'.",
+  );
+}
+
+/** @throws Failure `usage` if there is a profile of this name */
+export function requireFreeName(
+  name: string,
+  stored: Profiles,
+  hint = "Choose another name.",
+): void {
+  if (findProfile(name, stored)) throw usage([`There already is a profile ${name}.`], hint);
+}
+
+/** A profile with its secrets masked, or where they are stored. */
+export function shownProfile(name: string, { apiKey, payoutSecret, ...others }: Profile) {
+  return { name, ...others, apiKey: shownSecret(apiKey), payoutSecret: shownSecret(payoutSecret) };
+}
+
+export function shownSecret(source: SecretSource | undefined): string | null {
+  if (!source) return null;
+  if ("text" in source) return masked(source.text);
+  return "keychain" in source ? "in the keychain" : `printed by: ${source.command.split(" ")[0]}`;
+}
+
+export function profileCard(profile: ReturnType<typeof shownProfile>) {
+  return card("Profile", profile.name, [
+    field("name", "Name", text(profile.name)),
+    field("environment", "Environment", text(profile.environment)),
+    field("baseUrl", "Base URL", text(profile.baseUrl)),
+    field("apiKey", "API key", text(profile.apiKey)),
+    field("payoutSecret", "Payout secret", text(profile.payoutSecret)),
+    field("redirectUrl", "Redirect URL", text(profile.redirectUrl)),
+    field("callbackUrl", "Callback URL", text(profile.callbackUrl)),
+    field("method", "Method", text(profile.method)),
+    field("numberFormat", "Number format", text(profile.numberFormat)),
+    field("confirmAbove", "Confirm above", text(profile.confirmAbove)),
+  ]);
+}
+
+/**
+ * Removes a profile's secrets from the keychain.
+ *
+ * @throws Failure (exit 4) if the keychain refuses
+ */
+export async function removeEntries(profile: Profile, context: Context): Promise<void> {
+  const entries = entriesOf(profile);
+  if (entries.length === 0) return;
+  const keychain = await context.keychain();
+  for (const entry of entries) {
+    if (!(await keychain.remove(entry)))
+      context.notice(
+        `Cannot reach a keychain, so its entry ${entry} may remain.`,
+        "keychain.entry-left",
+      );
+  }
+}
+
+/** The same after a change that is complete: what remains in the keychain is a warning. */
+export async function tidyEntries(profile: Profile, context: Context): Promise<void> {
+  try {
+    await removeEntries(profile, context);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const entries = entriesOf(profile).join(", ");
+    context.notice(
+      `${error.message} Delete these entries there: ${entries}.`,
+      "keychain.entry-left",
+    );
+  }
+}
+
+function entriesOf({ apiKey, payoutSecret }: Profile): string[] {
+  return [apiKey, payoutSecret].flatMap((source) =>
+    source && "keychain" in source ? [source.keychain] : [],
+  );
+}
