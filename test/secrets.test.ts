@@ -109,6 +109,7 @@ test("a whole story leaves no trace of key and secret in any output or file", as
   // The write-ahead log of a closed ledger stays until libsql is collected; node:sqlite removes it.
   const lasting = files.filter(({ name }) => !/^ledger\.db-(?:shm|wal)$/.test(name));
   expect(lasting.map(({ name }) => name)).toEqual([
+    ".profiles.lock",
     expect.stringMatching(/^ledger-head-\w+\.json$/),
     "ledger.db",
     expect.stringMatching(/^methods-\w+\.json$/),
