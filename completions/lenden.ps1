@@ -171,7 +171,7 @@ $global:LendenPlaces = @{
             'sandbox Try everything out without real money'
             'profile Keep accounts under names of your choice'
             'ledger List, resolve and check what was sent from this machine'
-            'doctor Look for what keeps lenden from working'
+            'doctor Check configuration, connectivity and credentials'
             'callback Receive the service''s callbacks, and believe none of them unseen'
             'api Make a raw call, signed when the path needs it'
             'completion Print a shell''s completion script, or install it'

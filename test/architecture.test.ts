@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, "../src");
  */
 const mayImport: Record<string, string[]> = {
   domain: ["fastest-levenshtein", "node:crypto"],
-  platform: ["domain", "ulid", "libsql", "@napi-rs/keyring", "types:config", "types:doctor"],
+  platform: ["domain", "ulid", "libsql", "@napi-rs/keyring", "types:config"],
   "api/contract": ["domain", "zod/mini"],
   api: ["api/contract", "domain", "undici", "types:zod/mini"],
   config: ["api/contract", "domain", "platform", "conf", "zod/mini", "string-argv"],
@@ -36,7 +36,14 @@ const mayImport: Record<string, string[]> = {
     "zod/mini",
   ],
   callbacks: ["api/contract", "domain", "platform/loopback.ts", "types:ledger"],
-  doctor: ["domain", "api/proxy.ts", "ledger/head.ts", "ledger/health.ts", "types:cli"],
+  doctor: [
+    "domain",
+    "api/proxy.ts",
+    "ledger/head.ts",
+    "ledger/health.ts",
+    "types:cli",
+    "types:config",
+  ],
   commands: [
     "cli",
     "domain",

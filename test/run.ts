@@ -57,7 +57,6 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
     nodeVersion: process.version,
     shipped: unbuilt,
     keepsCompiled: false,
-    lookup: parts.lookup,
     pid: process.pid,
     user: "tester",
     machine: "test",

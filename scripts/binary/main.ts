@@ -7,14 +7,9 @@ import type { Parts } from "../../src/platform/assets.ts";
 const parts: Parts = {
   shipped: (file) => getAsset(file, "utf8"),
   keepsCompiled: false,
-  lookup: { program: process.execPath, args: ["__lookup"] },
 };
 
 async function start(argv: string[]): Promise<void> {
-  if (argv[0] === "__lookup") {
-    await import("../../src/platform/subprocesses/lookup.ts");
-    return;
-  }
   const isTab = argv[0] === "__complete";
   const program = isTab ? await import("../../src/cli/completion/complete.ts") : { main };
   process.exitCode = await program.main(argv, processHost(parts));

@@ -80,13 +80,6 @@ const keychain = defineConfig({
   output: alone,
 });
 
-/** Another one, for a name's look-up may hang too; see src/doctor/lookup.ts. */
-const lookup = defineConfig({
-  ...usual,
-  input: { lookup: `${root}/src/platform/subprocesses/lookup.ts` },
-  output: alone,
-});
-
 /** What a Tab asks. */
 const complete = defineConfig({
   ...usual,
@@ -94,4 +87,4 @@ const complete = defineConfig({
   output: alone,
 });
 
-export default [program, keychain, lookup, complete];
+export default [program, keychain, complete];

@@ -3,19 +3,28 @@ import type { Finding } from "../doctor/finding.ts";
 
 export const doctor = defineCommand({
   name: "doctor",
-  summary: "Look for what keeps lenden from working",
+  summary: "Check configuration, connectivity and credentials",
   details:
-    "From the folders over the profile and the ledger to the network, the service's certificate, the key and the clock. It changes nothing at the service. A check passes, warns, fails, or is skipped where another one failed before it; each says what to do. Exit 1 when one fails.",
+    "Checks Node, directories, ledger, profile and credentials on this machine, then makes one request that changes nothing. If the request fails, the hint depends on the reason. Exit 1 if a check fails.",
   examples: [
-    { line: "lenden doctor", says: "for the profile in use" },
-    { line: "lenden doctor --profile shop --json", says: "as an array, for a script" },
+    { line: "lenden doctor", says: "check the profile in use" },
+    { line: "lenden doctor --profile shop --json", says: "print an array, for a script" },
   ],
   list: true,
   exits: ["internal"],
   async *run(_, context): AsyncIterable<Finding> {
-    const { examine } = await import("../doctor/examine.ts");
-    yield* examine(context);
+    const { checkMachine } = await import("../doctor/machine.ts");
+    yield* checkMachine(context);
+    const { checkAccount } = await import("../doctor/account.ts");
+    yield* checkAccount(context);
   },
-  view: ({ check, state, says, todo }) => ({ kind: "step", id: check, check, state, says, todo }),
+  view: ({ check, state, message, hint }) => ({
+    kind: "step",
+    id: check,
+    check,
+    state,
+    says: message,
+    todo: hint,
+  }),
   ending: ({ state }) => (state === "failed" ? "internal" : undefined),
 });

@@ -1,70 +1,51 @@
-import type { SecretSource, Settings } from "../cli/command/context.ts";
+import type { Account } from "../config/account.ts";
 import { masked } from "../domain/api-keys.ts";
-import { parseUrl } from "../domain/url.ts";
-import { failed, passed, type Verdict, warning } from "./finding.ts";
-import type { Patient } from "./patient.ts";
+import { checkApi } from "./api.ts";
+import {
+  allSkipped,
+  type CheckContext,
+  check,
+  type Finding,
+  passed,
+  skipped,
+  warning,
+} from "./finding.ts";
 
-export function profileInUse({ profile, apiKey, baseUrl, shadows }: Settings): Verdict {
-  const isBare = !profile && apiKey && baseUrl;
-  if (!profile && !isBare) {
-    return failed(
-      "There is no profile.",
-      "Make one with 'lenden profile add', or try 'lenden sandbox start'.",
-    );
+const apiChecks = ["connection", "access", "clock", "ip-allowlist"];
+
+/** Checks what a run would use: profile, API key, base URL, payout secret; then the API with them. */
+export async function* checkAccount(context: CheckContext): AsyncIterable<Finding> {
+  const seen: { account?: Account } = {};
+  yield await check("profile", async () => {
+    const { profile, shadows } = await context.settings();
+    if (!profile) return skipped("none in use");
+    const message = `${profile.value} (from ${profile.source})`;
+    return shadows.length > 0
+      ? warning(`${message}. ${shadows.join(" ")}`, "Unset the variables that should not apply.")
+      : passed(message);
+  });
+  yield await check("key", async () => {
+    seen.account = await context.account();
+    const { apiKey, environment } = seen.account;
+    return passed(`${masked(apiKey)}, for ${environment}`);
+  });
+  yield await check("payout-secret", async () => {
+    const { payoutSecret } = await context.settings();
+    if (payoutSecret) await context.payoutSecret();
+    return payoutSecret
+      ? passed(`from ${payoutSecret.source}`)
+      : warning(
+          "No payout secret is set: payouts cannot be signed.",
+          "Set LENDEN_PAYOUT_SECRET, or run 'lenden profile add <name> --replace'.",
+        );
+  });
+  const { account } = seen;
+  if (!account) {
+    yield* allSkipped(["base-url", ...apiChecks], "no API key and base URL to use");
+    return;
   }
-  const says = profile
-    ? `${profile.value} (from ${profile.source})`
-    : "none: environment variables name the account";
-  return shadows.length > 0
-    ? warning(`${says}. ${shadows.join(" ")}`, "Unset what is not meant to count.")
-    : passed(says);
-}
-
-/** Where the key lies, and whether it fits its environment and its address: the environment lock. */
-export async function keyPlace({ apiKey }: Settings, patient: Patient): Promise<Verdict> {
-  const account = await patient.account();
-  return passed(`${masked(account.apiKey)}, ${placeOf(apiKey)}; for ${account.environment}`);
-}
-
-/** The address, without what would be no address but a secret. */
-export function baseUrlInUse({ baseUrl }: Settings): Verdict {
-  if (!baseUrl) {
-    return failed(
-      "No base URL is set.",
-      "Give --base-url, set LENDEN_BASE_URL, or make a profile with 'lenden profile add'.",
-    );
-  }
-  const url = webAddress(baseUrl.value);
-  return url
-    ? passed(`${url.origin}${url.pathname} (from ${baseUrl.source})`)
-    : failed(
-        `The base URL of ${baseUrl.source} is no web address.`,
-        "Write it whole, as the service gave it, for example https://host/cp/api/v1.",
-      );
-}
-
-export function webAddress(text: string): URL | undefined {
-  const url = parseUrl(text);
-  return url && /^https?:$/.test(url.protocol) ? url : undefined;
-}
-
-/** Only payouts need it. */
-export async function secretPlace({ payoutSecret }: Settings, patient: Patient): Promise<Verdict> {
-  if (!payoutSecret) {
-    return warning(
-      "There is none: payouts cannot be signed.",
-      "Set LENDEN_PAYOUT_SECRET, or add the profile again with 'lenden profile add <name> --replace'.",
-    );
-  }
-  await patient.payoutSecret();
-  return passed(`there, ${placeOf(payoutSecret)}`);
-}
-
-function placeOf(secret: { value: SecretSource; source: string } | undefined): string {
-  if (!secret) return "from nowhere";
-  const { value, source } = secret;
-  if ("text" in value) return `written in ${source}`;
-  return "keychain" in value
-    ? `kept in the keychain for ${source}`
-    : `printed by the command of ${source}`;
+  const url = new URL(account.baseUrl);
+  // Without user, password and query: any of them may be a secret.
+  yield await check("base-url", () => passed(`${url.origin}${url.pathname}`));
+  yield* checkApi(url, context);
 }

@@ -1,54 +1,62 @@
+import type { Context } from "../cli/command/context.ts";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 
-/** What one check came to. */
+/** What the checks need of a run. */
+export type CheckContext = Pick<
+  Context,
+  "host" | "version" | "settings" | "account" | "payoutSecret" | "raw"
+>;
+
 export interface Verdict {
   state: "passed" | "warning" | "failed" | "skipped";
-  /** What was found, or why it was not looked for. */
-  says: string;
-  /** What to do about it; null where nothing is to be done. */
-  todo: string | null;
+  message: string;
+  /** What to do; null if there is nothing to do. */
+  hint: string | null;
 }
 
-/** The same with the check's name, as it is shown. */
 export interface Finding extends Verdict {
   check: string;
 }
 
-export function passed(says: string): Verdict {
-  return { state: "passed", says, todo: null };
+export function passed(message: string): Verdict {
+  return { state: "passed", message, hint: null };
 }
 
-export function warning(says: string, todo: string): Verdict {
-  return { state: "warning", says, todo };
+export function warning(message: string, hint: string): Verdict {
+  return { state: "warning", message, hint };
 }
 
-export function failed(says: string, todo: string): Verdict {
-  return { state: "failed", says, todo };
+export function failed(message: string, hint: string): Verdict {
+  return { state: "failed", message, hint };
 }
 
-export function skipped(why: string): Verdict {
-  return { state: "skipped", says: why, todo: null };
+export function skipped(message: string): Verdict {
+  return { state: "skipped", message, hint: null };
 }
 
-/** What a piece of work gave, or what is to be said of it because it gave nothing. */
-export type Attempt<Value> = { value: Value } | { verdict: Verdict };
+export function* allSkipped(checks: string[], message: string): Iterable<Finding> {
+  for (const check of checks) yield { check, ...skipped(message) };
+}
 
-/** Never throws: whatever goes wrong with one check, the others go on. */
-export async function attempt<Value>(work: () => Promise<Value>): Promise<Attempt<Value>> {
+/** Never rejects: an error of one check does not keep the others from running. */
+export async function check(
+  name: string,
+  examine: () => Verdict | Promise<Verdict>,
+): Promise<Finding> {
   try {
-    return { value: await work() };
+    return { check: name, ...(await examine()) };
   } catch (error) {
-    return { verdict: verdictOf(error) };
+    return { check: name, ...verdictOf(error) };
   }
 }
 
 function verdictOf(error: unknown): Verdict {
   if (error instanceof Failure)
-    return failed(error.message, error.details.hint ?? "Mend what it names.");
+    return failed(error.message, error.details.hint ?? "Fix what the message names.");
   const code = errorCode(error);
   return failed(
-    `This could not be looked at${code ? ` (${code})` : ""}.`,
-    "Run it again with LENDEN_DEBUG=1 and report what it prints.",
+    `The check could not run${code ? ` (${code})` : ""}.`,
+    "Run 'lenden doctor' with LENDEN_DEBUG=1 and report what it prints.",
   );
 }

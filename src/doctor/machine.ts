@@ -1,54 +1,99 @@
 import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, lstat, readFile } from "node:fs/promises";
 import { arch } from "node:os";
-import { failed, passed, type Verdict, warning } from "./finding.ts";
-import type { Patient } from "./patient.ts";
+import { join } from "node:path";
+import { errorCode } from "../domain/error-code.ts";
+import { headPath } from "../ledger/head.ts";
+import { checkHealth } from "../ledger/health.ts";
+import {
+  type CheckContext,
+  check,
+  type Finding,
+  failed,
+  passed,
+  type Verdict,
+  warning,
+} from "./finding.ts";
 
-type Host = Patient["host"];
-
-const oldestNode = [20, 19];
-
-export function versions({ version, host }: Pick<Patient, "version" | "host">): Verdict {
-  return passed(`${version} on ${host.platform} ${arch()}`);
+/** Checks this machine: Node, directories, ledger, CA certificates. */
+export async function* checkMachine({ host, version }: CheckContext): AsyncIterable<Finding> {
+  const { folders, platform, env } = host;
+  yield await check("lenden", () => passed(`${version} on ${platform} ${arch()}`));
+  yield await check("node", () => nodeVersion(host.nodeVersion));
+  yield await check("config", () => directory(folders.config, "LENDEN_CONFIG_DIR", platform));
+  yield await check("data", () => directory(folders.data, "LENDEN_DATA_DIR", platform));
+  yield await check("ledger", () => ledger(folders));
+  yield await check("ca-certificates", () => caCertificates(env.NODE_EXTRA_CA_CERTS));
 }
 
-export function nodeVersion({ nodeVersion: version }: Host): Verdict {
+function nodeVersion(version: string): Verdict {
   const [major = 0, minor = 0] = version.replace("v", "").split(".").map(Number);
-  const [least = 0, leastMinor = 0] = oldestNode;
-  return major > least || (major === least && minor >= leastMinor)
+  return major > 20 || (major === 20 && minor >= 19)
     ? passed(version)
-    : failed(`Node ${version} is too old.`, `Install Node ${oldestNode.join(".")} or later.`);
+    : failed(`Node ${version} is too old.`, "Install Node 20.19 or later.");
 }
 
-/** Node goes on without a word on stdout where it cannot read the file. */
-export async function extraAuthorities({ env }: Host): Promise<Verdict> {
-  const file = env.NODE_EXTRA_CA_CERTS;
-  if (file === undefined) return passed("those that Node comes with");
-  const trouble = await troubleWith(file);
-  return trouble
-    ? failed(
-        `NODE_EXTRA_CA_CERTS names ${file}, ${trouble}.`,
-        "Name a file of certificates in PEM form, or unset the variable.",
-      )
-    : passed(`those of Node, and those of NODE_EXTRA_CA_CERTS, ${file}`);
-}
-
-async function troubleWith(file: string): Promise<string | undefined> {
-  const text = await readFile(file, "utf8").catch(() => undefined);
-  if (text === undefined) return "which cannot be read";
+/** Its files are checked by whoever opens them. */
+async function directory(path: string, variable: string, platform: string): Promise<Verdict> {
+  const hint = `Replace it or its permissions, or set ${variable} to another directory.`;
   try {
-    new X509Certificate(text);
-    return undefined;
-  } catch {
-    return "which holds no certificate";
+    const found = await lstat(path);
+    if (!found.isDirectory()) return failed(`${path} is a link or a file.`, hint);
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    // Windows has no modes; there, a user's directories are private.
+    const isPrivate = platform === "win32" || (found.mode & 0o077) === 0;
+    return isPrivate
+      ? passed(path)
+      : warning(`Other users can read ${path}.`, `Run: chmod -R go= '${path}'`);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "ENOENT") return passed(`${path}, created when it is first needed`);
+    return failed(`${path} cannot be used (${code ?? "unknown"}).`, hint);
   }
 }
 
-export function verification({ env }: Host): Verdict {
-  return env.NODE_TLS_REJECT_UNAUTHORIZED === "0"
-    ? warning(
-        "NODE_TLS_REJECT_UNAUTHORIZED=0 is set. lenden checks certificates all the same; other programs do not.",
-        "Unset it; for a proxy's own authority set NODE_EXTRA_CA_CERTS.",
-      )
-    : passed("certificates are checked");
+async function ledger({ config, data }: { config: string; data: string }): Promise<Verdict> {
+  const path = join(data, "ledger.db");
+  const health = await checkHealth(path, headPath(config, path));
+  if (!health) return passed("none yet; created before the first request that moves money");
+  const { faults, uncertainCount, containsHead, isModified, bytes } = health;
+  const size = `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+  const accept = "To accept it as it is, run 'lenden ledger check --accept'.";
+  if (faults.length > 0) {
+    return failed(
+      `${path} is damaged: ${faults.join("; ")}.`,
+      "Restore it from a backup before you send anything: without it, lenden can pay twice.",
+    );
+  }
+  if (!containsHead) {
+    return failed(
+      `${path} was truncated, rolled back or replaced since lenden last wrote it.`,
+      `Put the newest ledger back. ${accept}`,
+    );
+  }
+  if (isModified)
+    return failed(
+      `${path} was modified: 'lenden ledger check' shows what.`,
+      `Restore it from a backup. ${accept}`,
+    );
+  if (uncertainCount === 0) return passed(`intact (${size}), no outcome is unknown`);
+  return warning(
+    `Intact (${size}), but the outcome of ${uncertainCount === 1 ? "1 operation" : `${uncertainCount} operations`} is unknown.`,
+    "Run 'lenden ledger resolve'.",
+  );
+}
+
+/** Node ignores a file that it cannot use, with a warning on stderr only. */
+async function caCertificates(file: string | undefined): Promise<Verdict> {
+  if (file === undefined) return passed("those of Node");
+  try {
+    new X509Certificate(await readFile(file));
+    return passed(`those of Node and of NODE_EXTRA_CA_CERTS, ${file}`);
+  } catch {
+    return failed(
+      `NODE_EXTRA_CA_CERTS names ${file}, which is not a readable file of certificates.`,
+      "Name a file of certificates in PEM form, or unset the variable.",
+    );
+  }
 }

@@ -9,8 +9,6 @@ export interface Parts {
   keepsCompiled: boolean;
   /** What asks the operating system's keychain, over stdin and stdout, where there is such a program. */
   keychain?: Program;
-  /** What looks up the name that it reads from stdin. */
-  lookup: Program;
 }
 
 /** What a process of its own is started with. */
@@ -30,7 +28,6 @@ export function packageParts(node: string): Parts {
     shipped: (name) => readFileSync(file(name), "utf8"),
     keepsCompiled: true,
     keychain: { program: node, args: [file("dist/keychain.cjs")] },
-    lookup: { program: node, args: [file("dist/lookup.cjs")] },
   };
 }
 

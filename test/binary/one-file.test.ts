@@ -4,7 +4,6 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { testAccount } from "../commands/account.ts";
-import { builtDoctor, envOf } from "../doctor/running.ts";
 import { built, lenden, scratchFolder } from "../run.ts";
 import { tool } from "../tool.js";
 
@@ -18,7 +17,7 @@ function strangers() {
   const code = `require("node:fs").appendFileSync(${JSON.stringify(mark)}, __filename + "\\n");`;
   const places = ["dist", "node_modules/libsql", "node_modules/@napi-rs/keyring"];
   for (const place of places) mkdirSync(join(folder, place), { recursive: true });
-  const names = ["stranger", "dist/main", "dist/lookup"].map((n) => `${n}.cjs`);
+  const names = ["stranger", "dist/main"].map((n) => `${n}.cjs`);
   for (const name of [...names, ...places.slice(1).map((place) => `${place}/index.js`)])
     writeFileSync(join(folder, name), code);
   writeFileSync(join(folder, "package.json"), '{ "version": "6.6.6" }');
@@ -70,11 +69,6 @@ describe("lenden as one file", () => {
     }
     const { version } = JSON.parse(readFileSync("package.json", "utf8"));
     expect((await built(["--version"])).stdout).toBe(`${version}\n`);
-  });
-
-  test("looks names up by itself", async () => {
-    const { of } = await builtDoctor(envOf("http://localhost:1"));
-    expect(of.name?.says).toMatch(/^localhost is (127|::)/);
   });
 
   test("has no keychain, writes nothing, and says what else there is", async () => {

@@ -3,7 +3,7 @@ import { built, lenden, type Outcome, type RunOptions } from "../run.ts";
 
 export const apiKey = "sk_sandbox_AbC-0123456789ab-XyZ";
 
-/** What `lenden doctor` found, by the names of its checks. */
+/** The findings of `lenden doctor`, by the names of their checks. */
 export interface Examined {
   code: number;
   of: Record<string, Finding>;
@@ -19,12 +19,11 @@ export async function doctor(
   return examined(await lenden(["doctor", "--json"], { env, ...options }));
 }
 
-/** The same in a process of its own: Node reads NODE_EXTRA_CA_CERTS once, at its start. */
+/** A separate process: Node reads NODE_EXTRA_CA_CERTS once, when it starts. */
 export async function builtDoctor(env: Record<string, string | undefined>): Promise<Examined> {
   return examined(await built(["doctor", "--json"], { env }));
 }
 
-/** An account at some address. */
 export function envOf(baseUrl: string): Record<string, string> {
   return { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: apiKey, LENDEN_PAYOUT_SECRET: "s3cret" };
 }

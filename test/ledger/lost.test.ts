@@ -86,8 +86,8 @@ describe.each([
       expect.objectContaining({
         check: "ledger",
         state: "failed",
-        says: expect.stringMatching(says),
-        todo: expect.stringContaining("ledger check --accept"),
+        message: expect.stringMatching(says),
+        hint: expect.stringContaining("ledger check --accept"),
       }),
     );
   });

@@ -27,9 +27,12 @@ function tableOf(view: View): CsvTable {
     return { columns, rows: rows.map(({ cells }) => cells), style };
   }
   if (view.kind === "step") {
-    const keys = ["check", "state", "says", "todo"] as const;
-    const cells = keys.map((key) => [key, text(view[key])]);
-    return { columns: keys.map((key) => ({ key, label: "" })), rows: [Object.fromEntries(cells)] };
+    const { check, state, says: message, todo: hint } = view;
+    const cells = Object.entries({ check, state, message, hint });
+    return {
+      columns: cells.map(([key]) => ({ key, label: "" })),
+      rows: [Object.fromEntries(cells.map(([key, value]) => [key, text(value)]))],
+    };
   }
   if (view.kind !== "card") {
     return {

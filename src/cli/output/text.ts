@@ -29,7 +29,7 @@ export function toText(view: View, options: TextOptions): string {
 }
 
 /** Where the texts of steps begin: they come one by one, and stand below each other all the same. */
-const stepIndent = { state: 10, check: 15 };
+const stepIndent = { state: 10, check: 17 };
 
 function stepText({ state, check, says, todo }: Step, options: TextOptions): string {
   const { style } = options;

@@ -1,0 +1,162 @@
+import { proxySettings } from "../api/proxy.ts";
+import type { RawOutcome } from "../cli/command/context.ts";
+import { Failure } from "../domain/failure.ts";
+import { toleratedClockMs } from "../domain/timestamp.ts";
+import { isLoopback, parseUrl } from "../domain/url.ts";
+import {
+  type CheckContext,
+  check,
+  type Finding,
+  failed,
+  passed,
+  skipped,
+  type Verdict,
+  warning,
+} from "./finding.ts";
+
+interface Response {
+  outcome: RawOutcome;
+  /** Undefined if the response has no `Date`. */
+  clockAheadMs: number | undefined;
+}
+
+/** Makes one request, as every other command does, and explains how it ended. */
+export async function* checkApi(url: URL, context: CheckContext): AsyncIterable<Finding> {
+  const seen: { response?: Response } = {};
+  yield await check("connection", async () => {
+    try {
+      const response = await requestMethods(context);
+      if (response.outcome.status !== null) seen.response = response;
+      return connection(url, response.outcome);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.details.code === undefined) throw error;
+      return unreachable(url, error, context.host.env);
+    }
+  });
+  const { response } = seen;
+  yield await check("access", () => (response ? access(response) : skipped("no response")));
+  yield await check("clock", () => (response ? clock(response) : skipped("no response")));
+  yield await check("ip-allowlist", () => ipAllowlist(url));
+}
+
+async function requestMethods({ raw, host }: CheckContext): Promise<Response> {
+  const startedMs = host.now();
+  const outcome = await raw({ method: "GET", path: "/payment/methods", body: undefined });
+  const dateMs = Date.parse(String(outcome.headers.date));
+  const aheadMs = dateMs - (startedMs + host.now()) / 2;
+  return { outcome, clockAheadMs: Number.isNaN(aheadMs) ? undefined : aheadMs };
+}
+
+function connection({ host }: URL, { answer, status }: RawOutcome): Verdict {
+  if (status !== null) return passed(`${host} responded`);
+  const why = answer.kind === "unclear" ? ` (${answer.why})` : "";
+  return failed(
+    `${host} accepted the request and sent no valid response${why}.`,
+    "Check the base URL and the proxy, then run 'lenden doctor' again.",
+  );
+}
+
+/** Cause and hint by the code of the network error; the first that matches. */
+const causes: [codes: RegExp, cause: string, hint: string][] = [
+  [
+    /^(?:ENOTFOUND|EAI_)/,
+    "its name cannot be resolved",
+    "Check the host in the base URL, the network and the DNS settings of this machine.",
+  ],
+  [
+    /^E(?:CONNREFUSED|HOSTUNREACH|NETUNREACH|ADDRNOTAVAIL)$/,
+    "nothing accepts connections there",
+    "Check host and port of the base URL, the network and the firewall.",
+  ],
+  [
+    /TIMEOUT|^ETIMEDOUT$/,
+    "it does not respond",
+    "Check whether a firewall blocks the connection, or HTTPS_PROXY must be set.",
+  ],
+  [
+    /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/,
+    "its certificate is not valid at this time",
+    "Check the date of this machine. If it is right, the certificate must be renewed.",
+  ],
+  [
+    /^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
+    "its certificate is for another host",
+    "Check the host in the base URL.",
+  ],
+  [
+    /CERT|^UNABLE_TO_|^INVALID_CA/,
+    "its certificate is not trusted",
+    "If a proxy or a virus scanner inspects the connection, set NODE_EXTRA_CA_CERTS to its CA file.",
+  ],
+  [
+    /^(?:ERR_SSL|ERR_TLS|EPROTO)/,
+    "TLS failed",
+    "Check the port of the base URL: the API must use TLS 1.2 or later.",
+  ],
+  [/./, "the connection failed", "Check the base URL, the network and the firewall."],
+];
+
+function unreachable(url: URL, failure: Failure, env: CheckContext["host"]["env"]): Verdict {
+  const code = failure.details.code ?? "unknown";
+  const [, cause, hint] = causes.find(([codes]) => codes.test(code)) ?? ["", "", ""];
+  const message = `Cannot connect to ${url.host}: ${cause} (${code}).`;
+  // Only a local sandbox has no TLS. The failure's own hint names the command that starts it.
+  if (url.protocol === "http:") return failed(message, failure.details.hint ?? hint);
+  const { http, https = http } = proxySettings(env);
+  const proxy = isLoopback(url) ? undefined : parseUrl(https ?? "");
+  return failed(
+    message,
+    proxy
+      ? `${hint} Check the proxy ${proxy.host} too: its user and password, and what it allows.`
+      : hint,
+  );
+}
+
+function access({ outcome: { answer, status } }: Response): Verdict {
+  if (answer.kind === "data") return methods(answer.data);
+  const said = answer.complaint.message ? `: ${answer.complaint.message}` : "";
+  if (answer.kind === "refused" && answer.why === "access") {
+    return failed(
+      `The API rejected the key (${status})${said}`,
+      "Compare the key with the dashboard (Settings → Development Info), and check that this machine's IP address is on the allowlist there.",
+    );
+  }
+  return failed(
+    `The response is not usable (${status}): ${answer.why}${said}`,
+    "Check the base URL and its path. If it is right, contact the provider's support.",
+  );
+}
+
+function methods(data: unknown): Verdict {
+  const count = Array.isArray(data) ? data.length : 0;
+  return count > 0
+    ? passed(`the API accepts the key; payment methods: ${count}`)
+    : warning(
+        "The API accepts the key, but no payment method is enabled.",
+        "Enable one in the merchant dashboard.",
+      );
+}
+
+/** Warn before the clock is so far off that payouts fail. */
+const warnAfterMs = 60_000;
+
+function clock({ clockAheadMs }: Response): Verdict {
+  if (clockAheadMs === undefined) return skipped("the response has no Date header");
+  const offMs = Math.abs(clockAheadMs);
+  // `Date` has whole seconds.
+  if (offMs <= 2_000) return passed("the same as the API's");
+  const difference = `${Math.round(offMs / 1000)} s ${clockAheadMs > 0 ? "behind" : "ahead of"} the API's`;
+  if (offMs <= warnAfterMs) return passed(difference);
+  const message = `This machine's clock is ${difference}.`;
+  const hint = "Set it with NTP: lenden sends no payout if it is more than 4 minutes off.";
+  return offMs > toleratedClockMs ? failed(message, hint) : warning(message, hint);
+}
+
+/** No response shows which addresses are on the list (service.md §5). */
+function ipAllowlist(url: URL): Verdict {
+  if (isLoopback(url)) return skipped("not needed on this machine");
+  return {
+    ...skipped("only a payout shows whether this machine's IP address is on the allowlist"),
+    hint: "Add the address in the merchant dashboard, Settings → Development Info.",
+  };
+}
