@@ -380,38 +380,38 @@ function __lenden_known --no-scope-shadowing
                 '@refund'
         case 'sandbox'
             set members \
-                'start Run the service\'s local sandbox on this machine until Ctrl-C' \
-                'exec Run a command against a local sandbox of its own' \
+                'start Start a local sandbox' \
+                'exec Run a command against a temporary sandbox' \
                 'trigger Play the customer who pays, or the recipient who gets the money' \
-                'set Move a record of the local sandbox to Completed or Cancelled' \
-                'requests Show what the local sandbox was asked and answered, and the callbacks it sent' \
-                'info Show what the service says of the sandbox account'
+                'set Set the status of a local sandbox record' \
+                'requests Show the local sandbox\'s request log' \
+                'info Show sandbox account details'
         case 'sandbox start'
             set flags \
-                '--port: The port on 127.0.0.1; 0 takes any free one' \
-                '--data:@file Keep payments, payouts and keys in this file (in memory, if left out)' \
-                '--auto-complete: Complete what is Processing after this time, for example 2s' \
-                '--latency: Wait this long before every answer, for example 100ms' \
-                '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3' \
-                '--callback-fault+: Misbehave with callbacks: <kind>[:<share>], for example lost:0.2' \
-                '--refund-callback-url: Where to tell of refunds (payments bring their own address)' \
-                '--seed: Make ids, keys and faults the same every time'
+                '--port: Port on 127.0.0.1; 0 for any free port' \
+                '--data:@file Store records and keys in this file (default: in memory)' \
+                '--auto-complete: Complete Processing records after this time, for example 2s' \
+                '--latency: Delay of each response, for example 100ms' \
+                '--fault+: Inject a fault: <endpoint>:<kind>[:<rate>], as createPayout:reset:0.3' \
+                '--callback-fault+: Inject a fault into callbacks: <kind>[:<rate>], as lost:0.2' \
+                '--refund-callback-url: Callback URL for refunds (payments set their own)' \
+                '--seed: Make IDs, keys and faults the same in every run'
         case 'sandbox exec'
             set flags \
-                '--port: The port on 127.0.0.1; 0 takes any free one' \
-                '--data:@file Keep payments, payouts and keys in this file (in memory, if left out)' \
-                '--auto-complete: Complete what is Processing after this time, for example 2s' \
-                '--latency: Wait this long before every answer, for example 100ms' \
-                '--fault+: Misbehave: <endpoint>:<kind>[:<share>], for example createPayout:lost-reply:0.3' \
-                '--callback-fault+: Misbehave with callbacks: <kind>[:<share>], for example lost:0.2' \
-                '--refund-callback-url: Where to tell of refunds (payments bring their own address)' \
-                '--seed: Make ids, keys and faults the same every time'
+                '--port: Port on 127.0.0.1; 0 for any free port' \
+                '--data:@file Store records and keys in this file (default: in memory)' \
+                '--auto-complete: Complete Processing records after this time, for example 2s' \
+                '--latency: Delay of each response, for example 100ms' \
+                '--fault+: Inject a fault: <endpoint>:<kind>[:<rate>], as createPayout:reset:0.3' \
+                '--callback-fault+: Inject a fault into callbacks: <kind>[:<rate>], as lost:0.2' \
+                '--refund-callback-url: Callback URL for refunds (payments set their own)' \
+                '--seed: Make IDs, keys and faults the same in every run'
             set operands \
                 '@command'
         case 'sandbox trigger'
             set members \
-                'payment Complete a simulated payment, as if the customer had paid' \
-                'payout Complete a simulated payout, as if the recipient had it'
+                'payment Complete a sandbox payment' \
+                'payout Complete a sandbox payout'
         case 'sandbox trigger payment'
             set flags \
                 '--dry-run Print the request that would be sent, secrets masked, and send nothing'
@@ -429,7 +429,7 @@ function __lenden_known --no-scope-shadowing
                 'Completed,Cancelled'
         case 'sandbox requests'
             set flags \
-                '--follow Go on and show new ones as they come'
+                '--follow Continue and show new requests as they arrive'
         case 'profile'
             set members \
                 'add Add or replace a profile' \

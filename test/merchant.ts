@@ -134,7 +134,14 @@ async function merchantWith(
     built: (args) => built(args, { env }),
     start: (args) => startBuilt(args, env),
     books: (table) =>
-      inDatabase(dataFile, (books) => books.prepare(`SELECT * FROM ${table}`).all()),
+      inDatabase(dataFile, (books) => {
+        const select = books.prepare("SELECT * FROM records WHERE kind = ? ORDER BY rowid");
+        return select.all(table.slice(0, -1)).map((row) => ({
+          note: null,
+          ...row,
+          ...JSON.parse(String(row.body)),
+        }));
+      }),
     set: async (kind, id, status) => {
       const { success } = await call("/local/status", { kind, id, status });
       if (success !== true) throw new Error(`${kind} ${id} could not be set to ${status}`);

@@ -76,7 +76,7 @@ export async function openProductionMerchant(): Promise<ProductionMerchant> {
     payoutSecret: String(merchant.env.LENDEN_PAYOUT_SECRET),
     folder: String(merchant.env.LENDEN_CONFIG_DIR),
     otherBaseUrl: `https://127.0.0.1:${port}${basePath}`,
-    complete: (table, id) => inBooks(`UPDATE ${table} SET status = 'Completed' WHERE id = ?`, id),
+    complete: (_, id) => inBooks("UPDATE records SET status = 'Completed' WHERE id = ?", id),
     rotateKey,
   };
 }

@@ -166,6 +166,8 @@ const reasons = {
   "request.invalid-id": { kind: "internal", effect: "nothing-sent" },
   "run.interrupted": { kind: "interrupted", effect: "nothing-sent" },
   "run.timeout": { kind: "unreachable", effect: "nothing-sent" },
+  "sandbox.command-not-run": { kind: "usage", effect: "nothing-sent" },
+  "sandbox.no-command": { kind: "usage", effect: "nothing-sent" },
   "secret.command-failed": { kind: "access", effect: "nothing-sent" },
   "server.no-port": { kind: "internal", effect: "nothing-sent" },
   "status.timeout": { kind: "unreachable", effect: "read-only" },

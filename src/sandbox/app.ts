@@ -1,46 +1,81 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
-import type { Contract } from "../api/contract/endpoint.ts";
+import type { Contract, Endpoint } from "../api/contract/endpoint.ts";
+import { type Fault, faultKinds } from "../api/contract/fault.ts";
 import { basePath, contract } from "../api/contract/index.ts";
 import { localContract } from "../api/contract/local.ts";
-import type { Fields } from "./body.ts";
-import { serviceHandlers } from "./endpoints/index.ts";
-import { answerTo, bytesOf, exchange, note, type Route, type Sandbox, send } from "./exchange.ts";
-import type { Handlers } from "./handlers.ts";
-import { localHandlers } from "./local.ts";
+import {
+  type Answer,
+  errorAnswer,
+  Rejection,
+  rejected,
+  requireKey,
+  requireLocalHost,
+  requireNoWebPage,
+  requireSignature,
+  requireSignatureHeader,
+} from "./access.ts";
+import { type Fields, readBytes, readFields } from "./body.ts";
+import {
+  type EndpointOptions,
+  type Handlers,
+  localHandlers,
+  serviceHandlers,
+} from "./endpoints.ts";
+import { chooseFault, deliver, deliveries, visibleStatus } from "./faults.ts";
+import { headersOf } from "./journal.ts";
 import { openApi } from "./openapi.ts";
 import { mountPayPage } from "./pay-page.ts";
-import { Refusal, refusalAnswer } from "./refusal.ts";
-import { requireLocalHost, requireNoWebPage } from "./safety.ts";
+import type { Random } from "./random.ts";
 
-type Env = { Bindings: HttpBindings };
+export interface AppOptions extends EndpointOptions {
+  port: number;
+  latencyMs: number;
+  faults: readonly Fault[];
+  /** Decides whether a fault applies. */
+  random: Random;
+  /** Milliseconds since 1970. */
+  now: () => number;
+}
 
-/** The contract as an HTTP application: access, parse, handle, check the reply, and faults. */
-export function createApp(sandbox: Sandbox): Hono<Env> {
+/** An endpoint of the contract and the function that answers it. */
+interface Route {
+  name: string;
+  endpoint: Endpoint;
+  handle(input: Fields): unknown;
+}
+
+export type Env = { Bindings: HttpBindings };
+type Caller = Context<Env>;
+
+const noBytes = Buffer.alloc(0);
+
+/** The contract as an HTTP application: access, body, handler, check of the reply, faults. */
+export function createApp(options: AppOptions): Hono<Env> {
   const app = new Hono<Env>();
-  const { store, journal } = sandbox;
+  const { baseUrl, port } = options;
   app.use((c, next) => {
-    requireLocalHost((name) => c.req.header(name), sandbox.port);
+    requireLocalHost((name) => c.req.header(name), port);
     return next();
   });
-  // Before the next line, because it is made for browsers and guards itself.
-  mountPayPage(app, sandbox);
+  // Before the next line, because it is made for browsers and has its own checks.
+  mountPayPage(app, options.store);
   app.use((c, next) => {
     requireNoWebPage((name) => c.req.header(name));
     return next();
   });
-  app.get("/", (c) => c.text(`The local sandbox of lenden. The service: ${sandbox.baseUrl}\n`));
-  // Where lenden sends callbacks of merchants that have no server yet.
+  app.get("/", (c) => c.text(`The local sandbox of lenden. The API: ${baseUrl}\n`));
+  // The callback URL of merchants that have no server yet.
   app.post("/callback", (c) => c.json({ success: true }));
-  app.get("/openapi.json", (c) => c.json(openApi(sandbox.baseUrl)));
-  for (const route of routes(contract, serviceHandlers(sandbox))) {
-    mount(app, route, (c) => exchange(sandbox, route, c));
-  }
-  for (const route of routes(localContract, localHandlers(store, journal.after))) {
-    mount(app, route, async (c) => send(c, answerTo(sandbox, route, c, await bytesOf(route, c))));
-  }
-  app.notFound((c) => notARoute(sandbox, c));
-  app.onError((error, c) => send(c, refusalAnswer(error)));
+  app.get("/openapi.json", (c) => c.json(openApi(baseUrl)));
+  for (const route of routes(contract, serviceHandlers(options)))
+    mount(app, route, (c) => exchange(options, route, c));
+  for (const route of routes(localContract, localHandlers(options)))
+    mount(app, route, async (c) => send(c, answerTo(options, route, c, await bytesOf(route, c))));
+  app.notFound((c) => unknownRoute(options, c));
+  app.onError((error, c) => send(c, errorAnswer(error)));
   return app;
 }
 
@@ -48,8 +83,8 @@ function routes<C extends Contract>(contract: C, handlers: Handlers<C>): Route[]
   return Object.entries(contract).map(([name, endpoint]) => ({
     name,
     endpoint,
-    // The loop forgets which handler belongs to which endpoint. Handlers<C> has already held each
-    // one against the very path and body schema that its input is read with in `answerTo`.
+    // The loop loses which handler belongs to which endpoint. Handlers<C> has compared each with the
+    // path and body schema that `answerTo` reads its input with.
     handle: handlers[name] as (input: Fields) => unknown,
   }));
 }
@@ -57,21 +92,100 @@ function routes<C extends Contract>(contract: C, handlers: Handlers<C>): Route[]
 function mount(
   app: Hono<Env>,
   { endpoint: { method, path } }: Route,
-  answer: (c: Context<Env>) => Promise<Response>,
+  answer: (c: Caller) => Promise<Response>,
 ): void {
   app.on(method, basePath + path, answer);
   app.all(basePath + path, () => {
-    throw new Refusal(405, "METHOD_NOT_ALLOWED", `${path} takes ${method}.`);
+    throw new Rejection(405, "METHOD_NOT_ALLOWED", `${path} accepts only ${method}.`);
   });
 }
 
-function notARoute(sandbox: Sandbox, c: Context<Env>): Promise<Response> {
+function unknownRoute(options: AppOptions, c: Caller): Promise<Response> {
   const message = `There is no ${c.req.method} ${c.req.path} here.`;
-  const answer = refusalAnswer(new Refusal(404, "UNKNOWN_ROUTE", message));
-  const isForService = c.req.path.startsWith(basePath) && !c.req.path.startsWith(localPath);
-  if (isForService) note(sandbox, c, { startedMs: performance.now(), bytes: noBytes, answer });
+  const answer = errorAnswer(new Rejection(404, "UNKNOWN_ROUTE", message));
+  const isOfApi = c.req.path.startsWith(basePath) && !c.req.path.startsWith(`${basePath}/local`);
+  if (isOfApi) record(options, c, { startedMs: performance.now(), bytes: noBytes, answer });
   return send(c, answer);
 }
 
-const localPath = `${basePath}/local`;
-const noBytes = Buffer.alloc(0);
+/** One request to the API, with its faults and its entry in the journal. */
+async function exchange(options: AppOptions, route: Route, c: Caller): Promise<Response> {
+  const startedMs = performance.now();
+  const bytes = await bytesOf(route, c);
+  const fault = chooseFault(options.faults, route.name, options.random.share);
+  const acts = !fault || faultKinds[fault.kind].acts;
+  const answer = acts ? answerTo(options, route, c, bytes) : injected(fault);
+  const waitMs = options.latencyMs + (fault?.kind === "latency" ? fault.number : 0);
+  if (waitMs > 0) await delay(waitMs, undefined, { ref: false });
+  record(options, c, { startedMs, bytes, answer, fault });
+  // Responses of one turn are sent together: waking a caller costs more than answering it.
+  await new Promise((resolve) => setImmediate(resolve));
+  return send(c, answer, fault);
+}
+
+/** The body of a request, if its endpoint has one; undefined if it is too large. */
+async function bytesOf({ endpoint }: Route, c: Caller): Promise<Buffer | undefined> {
+  return endpoint.body ? readBytes(c.env.incoming) : noBytes;
+}
+
+/** The OpenAPI document promises the order of these checks. */
+export function answerTo(
+  { store, now }: Pick<AppOptions, "store" | "now">,
+  { endpoint, handle }: Route,
+  c: Caller,
+  bytes: Buffer | undefined,
+): Answer {
+  try {
+    const { apiKey, payoutSecret } = store.account;
+    requireKey(c.req.header("x-api-key"), apiKey);
+    const isSigned = endpoint.access === "signature";
+    const signature = isSigned ? requireSignatureHeader(c.req.header("x-payout-signature")) : "";
+    const type = c.req.header("content-type");
+    const fields = endpoint.body ? readFields(bytes, type, endpoint.body) : {};
+    if (isSigned) requireSignature(fields, { signature, payoutSecret, nowMs: now() });
+    const data = handle({ ...fields, ...c.req.param() });
+    endpoint.data?.parse(data);
+    return { status: 200, text: JSON.stringify({ success: true, data }) };
+  } catch (error) {
+    return errorAnswer(error);
+  }
+}
+
+/** The answer of a fault that does not act; most of them send nothing. */
+function injected({ kind, number, rule }: Fault): Answer {
+  if (kind !== "status") return { status: 500, text: "" };
+  return rejected(number, "FAULT", `Injected by the fault ${rule}.`);
+}
+
+interface Exchanged {
+  startedMs: number;
+  bytes: Buffer | undefined;
+  answer: Answer;
+  fault?: Fault | undefined;
+}
+
+/** Writes an exchange into the journal, with the answer even if a fault withholds it. */
+function record(
+  { journal, now }: AppOptions,
+  c: Caller,
+  { startedMs, bytes, answer, fault }: Exchanged,
+): void {
+  const durationMs = Math.round(performance.now() - startedMs);
+  journal.add({
+    at: new Date(now() - durationMs).toISOString(),
+    method: c.req.method,
+    path: c.req.path,
+    status: visibleStatus(answer, fault),
+    fault: fault?.rule ?? null,
+    durationMs,
+    attempt: null,
+    request: { headers: headersOf((name) => c.req.header(name)), body: bytes },
+    answer: answer.text,
+  });
+}
+
+/** Tells hono that the response was sent: a fault sends what is not a response to it. */
+async function send(c: Caller, answer: Answer, fault?: Fault): Promise<Response> {
+  await (fault ? deliveries[fault.kind] : deliver)(c.env.outgoing, answer);
+  return RESPONSE_ALREADY_SENT;
+}

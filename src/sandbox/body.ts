@@ -3,19 +3,22 @@ import type * as z from "zod/mini";
 import { paisaOf } from "../domain/amount.ts";
 import { isObject } from "../domain/json.ts";
 import { parseUrl } from "../domain/url.ts";
-import { paymentMethods } from "./methods.ts";
-import { Refusal } from "./refusal.ts";
+import { Rejection } from "./access.ts";
+import { paymentMethods } from "./store.ts";
 
 export type Fields = Record<string, unknown>;
 
-/** The bytes of a request's body; undefined when they are more than 1 MiB. */
+const largestBody = 1024 * 1024;
+const mostProblems = 30;
+
+/** The bytes of a body; undefined if there are more than 1 MiB. */
 export function readBytes(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   return new Promise((resolve, reject) => {
     incoming.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      // The rest is read and thrown away, so that the caller gets to see the refusal.
+      // The rest is read and dropped, so that the caller receives the rejection.
       if (size <= largestBody) chunks.push(chunk);
     });
     incoming.on("end", () => resolve(size <= largestBody ? Buffer.concat(chunks) : undefined));
@@ -23,9 +26,7 @@ export function readBytes(incoming: IncomingMessage): Promise<Buffer | undefined
   });
 }
 
-const largestBody = 1024 * 1024;
-
-/** Reads a body strictly against its schema; names all that is wrong with it at once (400). */
+/** Reads a body strictly against its schema; reports its problems together (400). */
 export function readFields(
   bytes: Buffer | undefined,
   contentType: string | undefined,
@@ -33,34 +34,27 @@ export function readFields(
 ): Fields {
   if (!/^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i.test(contentType ?? "")) {
     const message = "A body needs the header Content-Type: application/json.";
-    throw new Refusal(415, "NOT_JSON", message);
+    throw new Rejection(415, "NOT_JSON", message);
   }
-  if (!bytes) throw new Refusal(413, "BODY_TOO_LARGE", "The body is larger than 1 MiB.");
-  const fields = parseObject(bytes);
+  if (!bytes) throw new Rejection(413, "BODY_TOO_LARGE", "The body is larger than 1 MiB.");
+  const fields = parseJson(bytes);
+  if (!isObject(fields))
+    throw new Rejection(400, "NOT_JSON", "The body is not a JSON object in UTF-8.");
   const problems = [...shapeProblems(schema, fields), ...valueProblems(fields)];
   if (problems.length === 0) return fields;
   const rest = problems.length > mostProblems ? ` And ${problems.length - mostProblems} more.` : "";
-  throw new Refusal(400, "VALIDATION", problems.slice(0, mostProblems).join(" ") + rest);
-}
-
-/** More than any honest body has; a hostile one must not get an answer of megabytes. */
-const mostProblems = 30;
-
-/** Undefined where it is no JSON, or no UTF-8. */
-export function parseJson(said: Buffer | string): unknown {
-  try {
-    return JSON.parse(typeof said === "string" ? said : utf8.decode(said));
-  } catch {
-    return undefined;
-  }
+  throw new Rejection(400, "VALIDATION", problems.slice(0, mostProblems).join(" ") + rest);
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-function parseObject(bytes: Buffer): Fields {
-  const value = parseJson(bytes);
-  if (isObject(value)) return value;
-  throw new Refusal(400, "NOT_JSON", "The body is not a JSON object in UTF-8.");
+/** Undefined if it is not JSON, or not UTF-8. */
+export function parseJson(json: Buffer | string): unknown {
+  try {
+    return JSON.parse(typeof json === "string" ? json : utf8.decode(json));
+  } catch {
+    return undefined;
+  }
 }
 
 function shapeProblems(schema: z.ZodMiniType, fields: Fields): string[] {
@@ -81,39 +75,40 @@ function sentences(issue: z.core.$ZodIssue, fields: Fields): string[] {
   return [`${field} is out of range.`];
 }
 
-/** What a value must be beside its type. A field means the same wherever it appears. */
-const rules: { [field: string]: { holds(value: unknown): boolean; says: string } } = {
-  amount: {
-    holds: (value) => typeof value !== "number" || isAmount(value),
-    says: "must be above zero and below 1000000000000, with at most two decimals",
-  },
-  merchantRef: { holds: isFilled, says: "must not be empty" },
-  recipientNumber: { holds: isFilled, says: "must not be empty" },
-  accountNumber: { holds: isFilled, says: "must not be empty" },
-  redirect_url: { holds: isWebAddress, says: "must be a web address" },
-  callback_url: { holds: isWebAddress, says: "must be a web address" },
-  paymentMethodId: {
-    holds: (value) =>
-      typeof value !== "string" || paymentMethods.some((method) => method.id === value),
-    says: "must be the id of one of GET /payment/methods",
-  },
+type Rule = [holds: (value: unknown) => boolean, problem: string];
+const notEmpty: Rule = [
+  (value) => value !== "" && !/^\s+$/.test(String(value)),
+  "must not be empty",
+];
+const webUrl: Rule = [
+  (value) => typeof value !== "string" || /^https?:$/.test(parseUrl(value)?.protocol ?? ""),
+  "must be a web URL",
+];
+
+/** Rules besides the type, which the schema has checked. A field means the same in every request. */
+const rules: Record<string, Rule> = {
+  amount: [
+    (value) => typeof value !== "number" || isAmount(value),
+    "must be above zero and below 1000000000000, with at most two decimals",
+  ],
+  merchantRef: notEmpty,
+  recipientNumber: notEmpty,
+  accountNumber: notEmpty,
+  redirect_url: webUrl,
+  callback_url: webUrl,
+  paymentMethodId: [
+    (value) => typeof value !== "string" || paymentMethods.some(({ id }) => id === value),
+    "must be the id of one of GET /payment/methods",
+  ],
 };
 
 function valueProblems(fields: Fields): string[] {
   return Object.entries(rules)
-    .filter(([field, rule]) => Object.hasOwn(fields, field) && !rule.holds(fields[field]))
-    .map(([field, rule]) => `${field} ${rule.says}.`);
+    .filter(([field, [holds]]) => Object.hasOwn(fields, field) && !holds(fields[field]))
+    .map(([field, [, problem]]) => `${field} ${problem}.`);
 }
 
 function isAmount(number: number): boolean {
   const amountPaisa = paisaOf(number);
   return amountPaisa !== undefined && amountPaisa > 0n && amountPaisa < 10n ** 14n;
-}
-
-function isFilled(value: unknown): boolean {
-  return typeof value !== "string" || value.trim() !== "";
-}
-
-function isWebAddress(value: unknown): boolean {
-  return typeof value !== "string" || /^https?:$/.test(parseUrl(value)?.protocol ?? "");
 }

@@ -1,24 +1,53 @@
 import { createHash } from "node:crypto";
 import { html, raw } from "hono/html";
-import { amountNumber } from "../domain/amount.ts";
 import { unsafeCharacters } from "../domain/unsafe-characters.ts";
-import { providerName } from "./methods.ts";
-import { payPageStyle } from "./pay-page-style.ts";
 import type { PayPageWords } from "./pay-page-words.ts";
-import type { Payment } from "./records.ts";
+import { providerName, type Stored } from "./store.ts";
 
-/** HTML in which every value was escaped: `html` does it, whatever a description says. */
+type Payment = Stored<"payment">;
+
+/** `html` escapes every value. */
 type Markup = ReturnType<typeof html>;
 
+/** Fits a phone of 320 pixels, and follows the light or dark mode of the browser. */
+const style = `
+:root { color-scheme: light dark; --ink: #1c2430; --soft: #515c6b; --paper: #fff; --ground: #eef1f5;
+  --line: #7d8896; --act: #0b6b4f; --on-act: #fff; --bad: #a4161a; --note: #fff3d6; }
+@media (prefers-color-scheme: dark) { :root { --ink: #eceff4; --soft: #b4bdca; --paper: #1d242e;
+  --ground: #12171e; --line: #8591a1; --act: #5fd3ac; --on-act: #0b1f18; --bad: #ff9b9b; --note: #40351a; } }
+* { box-sizing: border-box; }
+body { margin: 0; padding: 1rem; background: var(--ground); color: var(--ink);
+  font: 1rem/1.5 system-ui, "Noto Sans Bengali", sans-serif; overflow-wrap: anywhere; }
+nav, main { max-width: 26rem; margin: 0 auto; }
+nav { text-align: end; }
+nav a { display: inline-block; padding: .6rem .2rem; }
+main { padding: 1rem; background: var(--paper); border-radius: .75rem; }
+a { color: var(--act); }
+h1 { margin: .75rem 0; font-size: 1.5rem; line-height: 1.3; }
+.notice { margin: 0; padding: .5rem .75rem; background: var(--note); border-radius: .5rem; }
+dl { margin: 1rem 0; }
+dl div { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: .4rem 0; border-bottom: 1px solid var(--ground); }
+dt { flex: 0 0 8rem; color: var(--soft); }
+dd { flex: 1 1 9rem; min-width: 0; margin: 0; white-space: pre-wrap; }
+label { display: block; font-weight: 600; }
+input, button { width: 100%; min-height: 3rem; padding: .5rem .75rem; border-radius: .5rem; font: inherit; }
+input { border: 1px solid var(--line); background: var(--paper); color: var(--ink); }
+.hint { margin: .25rem 0 1rem; color: var(--soft); }
+.problem { margin: .25rem 0; color: var(--bad); font-weight: 600; }
+button { margin-top: .5rem; border: 1px solid var(--act); background: var(--act); color: var(--on-act);
+  font-weight: 600; cursor: pointer; }
+button.quiet { background: transparent; color: var(--act); }
+:focus-visible { outline: 3px solid var(--act); outline-offset: 2px; }
+`;
+
 /**
- * Nothing but the one style is loaded or run, and nobody may frame, keep or sniff the page. A form
- * may lead anywhere on the web: browsers hold the redirect to the merchant's own address, and
- * wherever that leads on to, against `form-action`.
+ * The page loads and runs nothing but its style, and other sites cannot frame it. Forms may lead anywhere:
+ * browsers check the redirect to the merchant, and where that leads, against `form-action`.
  */
 export const pageHeaders = {
   "content-security-policy": [
     "default-src 'none'",
-    `style-src 'sha256-${createHash("sha256").update(payPageStyle).digest("base64")}'`,
+    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
     "form-action 'self' https: http:",
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -30,14 +59,14 @@ export const pageHeaders = {
   "cache-control": "no-store",
 };
 
-/** The form, with what was wrong about it when it comes back. */
+/** The form, again if its number was wrong. */
 export function formPage(
   payment: Payment,
   { token, wrongPayer }: { token: string; wrongPayer?: string },
   words: PayPageWords,
 ): Markup {
   const isWrong = wrongPayer !== undefined;
-  const payer = wrongPayer ?? payment.suggestedPayerNumber ?? "";
+  const payer = wrongPayer ?? payment.body.suggestedPayerNumber ?? "";
   const about = isWrong ? "payer-problem payer-hint" : "payer-hint";
   const body = html`
     <h1>${words.payHeading(amountText(payment, words))}</h1>
@@ -55,7 +84,7 @@ export function formPage(
   return page({ title: words.payHeading(amountText(payment, words)), body }, words);
 }
 
-/** What somebody sees who comes back, or whose other tab was faster. */
+/** For customers who return, or whose other tab was faster. */
 export function endedPage(payment: Payment, backTo: string, words: PayPageWords): Markup {
   const title = payment.status === "Completed" ? words.completed : words.cancelled;
   const body = html`
@@ -66,13 +95,12 @@ export function endedPage(payment: Payment, backTo: string, words: PayPageWords)
   return page({ title, body }, words);
 }
 
-/** An id that no payment has. */
 export function unknownPage(words: PayPageWords): Markup {
   const body = html`<h1>${words.unknown}</h1><p>${words.unknownHint}</p>`;
   return page({ title: words.unknown, body }, words);
 }
 
-/** A form that this sandbox did not make, or that is older than the sandbox itself. */
+/** For a form of another site, or from before a restart. */
 export function stalePage(words: PayPageWords): Markup {
   const body = html`
     <h1>${words.stale}</h1>
@@ -80,7 +108,7 @@ export function stalePage(words: PayPageWords): Markup {
   return page({ title: words.stale, body }, words);
 }
 
-/** The sandbox in place of a merchant's own page. */
+/** In place of a merchant's own page. */
 export function returnPage(words: PayPageWords): Markup {
   const body = html`<h1>${words.back}</h1><p>${words.backHint}</p>`;
   return page({ title: words.back, body }, words);
@@ -94,7 +122,7 @@ function page({ title, body }: { title: string; body: Markup }, words: PayPageWo
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>${title}</title>
-    ${raw(`<style>${payPageStyle}</style>`)}
+    ${raw(`<style>${style}</style>`)}
   </head>
   <body>
     <nav><a href="?lang=${code}" lang="${code}" hreflang="${code}">${language}</a></nav>
@@ -108,26 +136,27 @@ function page({ title, body }: { title: string; body: Markup }, words: PayPageWo
 }
 
 function details(payment: Payment, words: PayPageWords): Markup {
+  const { description, paymentMethodId } = payment.body;
   const rows: [string, string][] = [
     [words.merchant, merchantOf(payment)],
     [words.amount, amountText(payment, words)],
-    [words.description, payment.description],
-    [words.method, providerName(payment.paymentMethodId) ?? payment.paymentMethodId],
+    [words.description, description],
+    [words.method, providerName(paymentMethodId) ?? paymentMethodId],
   ];
   return html`<dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd dir="auto">${safe(value)}</dd></div>`)}</dl>`;
 }
 
-/** A text from a request, without what could change the order in which the page is read. */
+/** Removes characters that could change the order in which the page is read. */
 function safe(text: string): string {
   return text.replace(unsafeCharacters, (character) => (character === "\n" ? "\n" : ""));
 }
 
-/** The service tells no name of the merchant; where the customer goes back to says who it is. */
-function merchantOf({ redirectUrl }: Payment): string {
-  return new URL(redirectUrl).host;
+/** The API has no name of the merchant; the redirect URL shows who it is. */
+function merchantOf({ body }: Payment): string {
+  return new URL(body.redirect_url).host;
 }
 
-function amountText({ amountPaisa }: Payment, words: PayPageWords): string {
+function amountText({ body }: Payment, words: PayPageWords): string {
   const grouped = new Intl.NumberFormat(words.numbers, { minimumFractionDigits: 2 });
-  return words.taka(grouped.format(amountNumber(amountPaisa)));
+  return words.taka(grouped.format(body.amount));
 }

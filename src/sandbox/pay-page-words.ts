@@ -1,66 +1,39 @@
-export type Language = "en" | "bn";
+const english = {
+  language: "en",
+  /** The locale of amounts, in lakh and crore. */
+  numbers: "en-IN",
+  /** The other language, in that language. */
+  other: { language: "বাংলা", code: "bn" },
+  noRealMoney: "Local sandbox: no real money moves here.",
+  taka: (amount: string) => `BDT ${amount}`,
+  payHeading: (amount: string) => `Pay ${amount}`,
+  merchant: "Merchant",
+  amount: "Amount",
+  description: "For",
+  method: "Method",
+  payer: "Your mobile number",
+  payerHint: "11 digits, for example 01712345678",
+  payerProblem: "This is not a Bangladeshi mobile number.",
+  pay: "Pay",
+  decline: "Decline",
+  completed: "This payment is completed",
+  cancelled: "This payment was cancelled",
+  nothingToDo: "There is nothing more to do here.",
+  backTo: (merchant: string) => `Back to ${merchant}`,
+  unknown: "There is no such payment",
+  unknownHint: "Check the address, or ask the merchant for a new one.",
+  stale: "This page is out of date",
+  nothingChanged: "Nothing was changed.",
+  openAgain: "Open the payment again",
+  back: "You are back at the merchant",
+  backHint: "A merchant's own page comes here; this payment was made without one.",
+};
 
-/** All that the payer's page says in one language. */
-export interface PayPageWords {
-  language: Language;
-  /** How the digits of an amount are written and grouped, in lakh and crore. */
-  numbers: string;
-  /** The name of the other language, in that language. */
-  other: { language: string; code: Language };
-  noRealMoney: string;
-  taka(amount: string): string;
-  payHeading(amount: string): string;
-  merchant: string;
-  amount: string;
-  description: string;
-  method: string;
-  payer: string;
-  payerHint: string;
-  payerProblem: string;
-  pay: string;
-  decline: string;
-  completed: string;
-  cancelled: string;
-  nothingToDo: string;
-  backTo(merchant: string): string;
-  unknown: string;
-  unknownHint: string;
-  stale: string;
-  nothingChanged: string;
-  openAgain: string;
-  back: string;
-  backHint: string;
-}
+/** The texts of the payment page in one language. */
+export type PayPageWords = typeof english;
 
-export const payPageWords: Record<Language, PayPageWords> = {
-  en: {
-    language: "en",
-    numbers: "en-IN",
-    other: { language: "বাংলা", code: "bn" },
-    noRealMoney: "Local sandbox: no real money moves here.",
-    taka: (amount) => `BDT ${amount}`,
-    payHeading: (amount) => `Pay ${amount}`,
-    merchant: "Merchant",
-    amount: "Amount",
-    description: "For",
-    method: "Method",
-    payer: "Your mobile number",
-    payerHint: "11 digits, for example 01712345678",
-    payerProblem: "This is not a Bangladeshi mobile number.",
-    pay: "Pay",
-    decline: "Decline",
-    completed: "This payment is completed",
-    cancelled: "This payment was cancelled",
-    nothingToDo: "There is nothing more to do here.",
-    backTo: (merchant) => `Back to ${merchant}`,
-    unknown: "There is no such payment",
-    unknownHint: "Check the address, or ask the merchant for a new one.",
-    stale: "This page is out of date",
-    nothingChanged: "Nothing was changed.",
-    openAgain: "Open the payment again",
-    back: "You are back at the merchant",
-    backHint: "A merchant's own page comes here; this payment was made without one.",
-  },
+export const payPageWords: Record<"en" | "bn", PayPageWords> = {
+  en: english,
   bn: {
     language: "bn",
     numbers: "bn-BD",

@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { CallbackFault, Fault } from "../api/contract/fault.ts";
 import { basePath } from "../api/contract/index.ts";
@@ -6,48 +6,52 @@ import { listenOnLoopback } from "../platform/loopback.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";
 import { createApp } from "./app.ts";
 import { openCallbacks } from "./callbacks.ts";
-import { watchDue } from "./due.ts";
-import { createJournal, type Journal } from "./journal.ts";
+import { createJournal } from "./journal.ts";
 import { createRandom } from "./random.ts";
-import { type Account, openStore, type Store } from "./store.ts";
+import { openStore, type SandboxAccount } from "./store.ts";
 
 export interface SandboxOptions {
-  /** 0, or none: any free one. */
-  port?: number;
-  /** Without a file, everything is forgotten at the end. */
-  dataFile?: string;
-  /** Makes ids, keys and the luck of faults the same in every run. */
-  seed?: number;
-  /** How long every answer of the service waits. */
-  latencyMs?: number;
+  /** Default: any free port. */
+  port?: number | undefined;
+  /** Without a file, everything is lost at the end. */
+  dataFile?: string | undefined;
+  /** Makes IDs, keys and the choice of faults the same in every run. */
+  seed?: number | undefined;
+  /** The delay of every response. */
+  latencyMs?: number | undefined;
   /** When a Processing record becomes Completed by itself. */
-  autoCompleteMs?: number;
-  faults?: Fault[];
-  callbackFaults?: CallbackFault[];
-  /** Where callbacks of refunds go; without it there are none. */
-  refundCallbackUrl?: string;
-  /** How long the second try of a callback waits: a second, if left out. */
-  firstRetryMs?: number;
+  autoCompleteMs?: number | undefined;
+  faults?: Fault[] | undefined;
+  callbackFaults?: CallbackFault[] | undefined;
+  /** Without it, refunds have no callbacks. */
+  refundCallbackUrl?: string | undefined;
+  /** Before the second attempt of a callback (default: one second). */
+  firstRetryMs?: number | undefined;
   /** Milliseconds since 1970. */
   now: () => number;
 }
 
-export interface RunningSandbox {
+export interface RunningSandbox extends SandboxAccount {
   baseUrl: string;
-  apiKey: string;
-  payoutSecret: string;
-  /** Ends all connections, hanging ones too, and closes the data. */
+  /** Ends all connections, also those that hang, and closes the data. */
   close(): Promise<void>;
 }
 
+/** How often due records are completed for callbacks; otherwise reading a record completes it. */
+const completeEveryMs = 100;
+
 /**
- * Starts the service on loopback; it accepts requests when this returns. Fails as
- * `internal` when the port is taken or the data file cannot be used.
+ * Starts the API on loopback; it accepts requests when this resolves.
+ *
+ * @throws Failure `internal` if the port is taken or the data file cannot be used
  */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
+  const { seed, now, autoCompleteMs, faults = [], callbackFaults = [], latencyMs = 0 } = options;
+  const database = await openDatabase(options.dataFile ?? ":memory:");
+  const ids = createRandom("ids", seed);
+  const store = openStore({ database, ids, newAccount: newAccount(seed), now, autoCompleteMs });
   const server = createServer();
-  const store = await storeFor(options);
-  // Five seconds, Node's own, would cut off clients that keep a connection for their next call.
+  // Node's default of five seconds would close connections that clients keep for their next request.
   server.keepAliveTimeout = 60_000;
   const port = await listenOnLoopback(server, options.port ?? 0).catch((error) => {
     store.close();
@@ -56,72 +60,43 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const origin = `http://127.0.0.1:${port}`;
   const baseUrl = origin + basePath;
   const journal = createJournal();
-  const app = createApp({
-    ...options,
-    store,
-    journal,
-    port,
-    origin,
-    baseUrl,
-    latencyMs: options.latencyMs ?? 0,
-    faults: options.faults ?? [],
-    luck: createRandom("faults", options.seed),
-  });
-  // hono would put its own Request and Response in place of everybody's in this process.
+  const shared = { store, journal, now };
+  const random = createRandom("faults", seed);
+  const app = createApp({ ...shared, port, origin, baseUrl, latencyMs, faults, random });
+  // By default hono replaces the global Request and Response of the process.
   server.on("request", getRequestListener(app.fetch, { overrideGlobalObjects: false }));
-  const stopTelling = tellMerchants(options, { store, journal });
-  let closing: Promise<void> | undefined;
-  const closeOnce = (): Promise<void> => {
-    stopTelling();
-    closing ??= close(server, store);
-    return closing;
+  const stopCallbacks = openCallbacks({
+    ...shared,
+    refundCallbackUrl: options.refundCallbackUrl,
+    faults: callbackFaults,
+    random: createRandom("callbacks", seed),
+    firstRetryMs: options.firstRetryMs ?? 1000,
+  });
+  const timer = setInterval(() => store.completeDue(), completeEveryMs);
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      clearInterval(timer);
+      stopCallbacks();
+      server.close(() => {
+        store.close();
+        resolve();
+      });
+      server.closeAllConnections();
+    });
+  return {
+    baseUrl,
+    ...store.account,
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
   };
-  return { baseUrl, ...store.account, close: closeOnce };
-}
-
-async function storeFor({ dataFile, seed, now, autoCompleteMs }: SandboxOptions): Promise<Store> {
-  const database = await openDatabase(dataFile ?? ":memory:");
-  const ids = createRandom("ids", seed);
-  return openStore({ database, ids, newAccount: newAccount(seed), now, autoCompleteMs });
 }
 
 /** A key of the documented shape `sk_sandbox_XXX-XXXXXXXXXXXX-XXX` (service.md §5). */
-function newAccount(seed: number | undefined): Account {
+function newAccount(seed: number | undefined): SandboxAccount {
   const { letters } = createRandom("account", seed);
   const apiKey = `sk_sandbox_${letters(3)}-${letters(12)}-${letters(3)}`;
   return { apiKey, payoutSecret: letters(32) };
-}
-
-/** Starts the callbacks; returns what ends them. */
-function tellMerchants(
-  options: SandboxOptions,
-  { store, journal }: { store: Store; journal: Journal },
-): () => void {
-  const { refundCallbackUrl, callbackFaults = [], firstRetryMs = 1000, seed, now } = options;
-  const luck = createRandom("callbacks", seed);
-  const told = {
-    store,
-    journal,
-    refundCallbackUrl,
-    faults: callbackFaults,
-    luck,
-    firstRetryMs,
-    now,
-  };
-  const stopCallbacks = openCallbacks(told);
-  const stopWatching = watchDue(store, options.autoCompleteMs);
-  return () => {
-    stopWatching();
-    stopCallbacks();
-  };
-}
-
-function close(server: Server, store: Store): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => {
-      store.close();
-      resolve();
-    });
-    server.closeAllConnections();
-  });
 }

@@ -29,7 +29,7 @@ test("the built sandbox tells of payments and refunds, and `sandbox requests` sh
   const follow = startBuilt(["sandbox", "requests", "--follow"], env);
   const lines: string[] = [];
   createInterface({ input: follow.stdout }).on("line", (line) => lines.push(line));
-  await until(() => lines.some((line) => line.endsWith(`POST  ${url}  200  callback, try 1`)));
+  await until(() => lines.some((line) => line.endsWith(`POST  ${url}  200  callback, attempt 1`)));
   follow.kill("SIGINT");
   await once(follow, "exit");
 });

@@ -54,7 +54,7 @@ async function killAndResume(
   const options = { faults: faults(...badService), seed: seed + number };
   const merchant = await openMerchantApart(options, atEnd);
   const books = await openDatabase(merchant.booksFile);
-  const counting = books.prepare("SELECT count(*) AS count FROM payouts");
+  const counting = books.prepare("SELECT count(*) AS count FROM records WHERE kind = 'payout'");
   const paid = () => Number(counting.all()[0]?.count);
   const concurrency = String(1 + Math.floor(random.share() * 32));
   for (let kill = 0; kill < killsEach; kill += 1) {

@@ -89,7 +89,7 @@ test("P16: rows that the service had already are not called paid now, and the ex
   expect(await built(sendOf(payees, "-q"), { env: elsewhere })).toMatchObject({ code: 0 });
   await inDatabase(merchant.booksFile, (books) =>
     books.exec(
-      "UPDATE payouts SET createdAt = '2026-01-02T03:04:05.678Z' WHERE merchantRef != 'HAD-1'",
+      "UPDATE records SET createdAt = '2026-01-02T03:04:05.678Z' WHERE merchantRef != 'HAD-1'",
     ),
   );
   const { code, stdout, stderr } = await send(merchant, payees, "--json");

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { message, sign } from "../../src/api/signature.ts";
-import { paymentMethods } from "../../src/sandbox/methods.ts";
+import { paymentMethods } from "../../src/sandbox/store.ts";
 import { type AtEnd, type Merchant, paymentOf, payoutOf, refundOf } from "../merchant.ts";
 import { openShop } from "../shops/running.ts";
 

@@ -3,8 +3,8 @@ import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { contract, type ServiceContract } from "../../src/api/contract/index.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { answerTo } from "../../src/sandbox/exchange.ts";
-import type { Handlers } from "../../src/sandbox/handlers.ts";
+import { answerTo } from "../../src/sandbox/app.ts";
+import type { Handlers } from "../../src/sandbox/endpoints.ts";
 import { createRandom } from "../../src/sandbox/random.ts";
 import { openStore } from "../../src/sandbox/store.ts";
 import { start } from "./running.ts";
@@ -52,7 +52,7 @@ test("it names the fields, the headers, and which choices are the sandbox's own"
 test("the root says in one line what this is", async () => {
   const sandbox = await start();
   expect((await sandbox.call("//", noKey)).text).toBe(
-    `The local sandbox of lenden. The service: ${sandbox.baseUrl}\n`,
+    `The local sandbox of lenden. The API: ${sandbox.baseUrl}\n`,
   );
 });
 

@@ -69,7 +69,7 @@ test("damaged data is a 500 that says whose fault it is", async () => {
   const sandbox = await start({ dataFile });
   const transactionId = await completedPayment(sandbox);
   const database = await openDatabase(dataFile);
-  database.exec("UPDATE payments SET amountPaisa = 9007199254740993001");
+  database.exec("UPDATE records SET body = '{}'");
   database.close();
   const reply = await sandbox.get(`/payment/retrieve/${transactionId}`);
   expect(reply).toMatchObject({ status: 500, body: { success: false, code: "SANDBOX_BUG" } });

@@ -74,7 +74,7 @@ test("no answer is larger than what lenden takes", async () => {
   const first = await sandbox.get("/local/requests/0");
   expect(first.text.length).toBeLessThan(1024 * 1024);
   const last = await exchanges(sandbox, 100);
-  expect(last).toMatchObject([{ request: { body: "(too large to be kept)" } }]);
+  expect(last).toMatchObject([{ request: { body: "(too large to store)" } }]);
 });
 
 async function paymentId(sandbox: Sandbox): Promise<string> {

@@ -21,8 +21,8 @@ test("all that is wrong with a body is named at once", async () => {
   for (const problem of [
     "amount must be of type number.",
     "description is required.",
-    "redirect_url must be a web address.",
-    "callback_url must be a web address.",
+    "redirect_url must be a web URL.",
+    "callback_url must be a web URL.",
     "paymentMethodId must be the id of one of GET /payment/methods.",
     '"currency" is not a field of this request.',
     '"constructor" is not a field of this request.',

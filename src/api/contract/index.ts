@@ -31,7 +31,7 @@ const methods = {
   }),
 };
 
-export const payments = {
+const payments = {
   createPayment: endpoint("POST /payment/create", {
     access: "key",
     repeat: "never",
@@ -66,7 +66,7 @@ export const payments = {
   }),
 };
 
-export const payouts = {
+const payouts = {
   createPayout: endpoint("POST /payout/create-by-server", {
     access: "signature",
     repeat: "same reference",
@@ -112,7 +112,7 @@ export const payouts = {
 const accountTypes = ["PERSONAL_ACCOUNT", "BUSINESS_ACCOUNT"] as const;
 export type AccountType = (typeof accountTypes)[number];
 
-export const refunds = {
+const refunds = {
   createRefund: endpoint("POST /refund/create-a-request", {
     access: "key",
     repeat: "never",
@@ -167,7 +167,7 @@ export const refunds = {
 };
 
 /** The answers of the sandbox helpers are not shown (service.md §4): whatever comes is taken. */
-export const sandbox = {
+const sandbox = {
   triggerPayment: endpoint("POST /sandbox/trigger-payment", {
     access: "sandbox key",
     repeat: "settles",

@@ -1,7 +1,7 @@
 import type { RecordedExchange } from "../../api/contract/local.ts";
 import type { Context } from "../../cli/command/context.ts";
 
-/** What the local sandbox has kept, part by part; an empty part means that it has no more by now. */
+/** The journal of the local sandbox in pages; an empty page means that there are no more exchanges now. */
 export async function* keptExchanges(
   context: Pick<Context, "local" | "stopping">,
   after = 0,
@@ -10,8 +10,8 @@ export async function* keptExchanges(
   const local = await context.local();
   let last = after;
   while (!context.stopping.aborted) {
-    const part = dataOf(await local.listExchanges({ after: String(last) }));
-    last = part.at(-1)?.number ?? last;
-    yield part;
+    const page = dataOf(await local.listExchanges({ after: String(last) }));
+    last = page.at(-1)?.number ?? last;
+    yield page;
   }
 }

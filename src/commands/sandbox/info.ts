@@ -1,11 +1,12 @@
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { card, field, text } from "../../cli/output/view.ts";
+import { isObject } from "../../domain/json.ts";
 
 export const sandboxInfo = defineCommand({
   name: "sandbox info",
-  summary: "Show what the service says of the sandbox account",
-  details: "Which fields there are is the service's affair; all of them are shown.",
-  examples: [{ line: "lenden sandbox info", says: "all that the service says of it" }],
+  summary: "Show sandbox account details",
+  details: "The API decides which fields there are; all of them are shown.",
+  examples: [{ line: "lenden sandbox info", says: "show all details" }],
   sandboxOnly: true,
   exits: ["access", "unreachable"],
   async run(_, context) {
@@ -13,16 +14,13 @@ export const sandboxInfo = defineCommand({
     return dataOf(await (await context.world()).client.sandboxInfo({}));
   },
   view: (info) => {
-    const fields =
-      typeof info === "object" && info !== null ? Object.entries(info) : [["info", info]];
+    const shown = (value: unknown) =>
+      typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+    const fields = Object.entries(isObject(info) ? info : { info });
     return card(
       "Sandbox",
       "",
-      fields.map(([name, value]) => field(String(name), String(name), text(shown(value)))),
+      fields.map(([name, value]) => field(name, name, text(shown(value)))),
     );
   },
 });
-
-function shown(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-}

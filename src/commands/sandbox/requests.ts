@@ -8,20 +8,20 @@ import { keptExchanges } from "./exchanges.ts";
 
 const pollMs = 300;
 
-/** All that were kept at once, or one after the other. */
+/** All exchanges at once, or one after the other. */
 type Found = RecordedExchange[] | RecordedExchange;
 
 export const sandboxRequests = defineCommand({
   name: "sandbox requests",
-  summary: "Show what the local sandbox was asked and answered, and the callbacks it sent",
+  summary: "Show the local sandbox's request log",
   examples: [
-    { line: "lenden sandbox requests", says: "the last thousand, as a table" },
+    { line: "lenden sandbox requests", says: "show the last thousand requests and callbacks" },
     {
       line: "lenden sandbox requests --follow --json",
-      says: "as they come, with bodies, one JSON document a line",
+      says: "print new ones with bodies, one JSON document per line",
     },
   ],
-  flags: { follow: flag.toggle("--follow", "Go on and show new ones as they come") },
+  flags: { follow: flag.toggle("--follow", "Continue and show new requests as they arrive") },
   sandboxOnly: true,
   untilStopped: true,
   exits: ["access", "unreachable"],
@@ -32,31 +32,31 @@ export const sandboxRequests = defineCommand({
 });
 
 async function allExchanges(context: Context): Promise<RecordedExchange[]> {
-  const kept: RecordedExchange[] = [];
-  for await (const part of keptExchanges(context)) {
-    if (part.length === 0) break;
-    kept.push(...part);
+  const all: RecordedExchange[] = [];
+  for await (const page of keptExchanges(context)) {
+    if (page.length === 0) break;
+    all.push(...page);
   }
-  return kept;
+  return all;
 }
 
 async function* followExchanges(context: Context): AsyncIterable<RecordedExchange> {
-  for await (const part of keptExchanges(context)) {
-    yield* part;
-    if (part.length === 0) await context.host.sleep(pollMs, context.stopping);
+  for await (const page of keptExchanges(context)) {
+    yield* page;
+    if (page.length === 0) await context.host.sleep(pollMs, context.stopping);
   }
 }
 
 function lineOf(exchange: RecordedExchange): View {
   const { number, at, method, path, status, attempt, fault } = exchange;
-  const which = attempt ? `callback, try ${attempt}` : "";
-  const why = whyUnanswered(exchange) ?? "";
-  const parts = [formatTime(at), method, path, status ?? "no answer", which, fault ?? "", why];
+  const which = attempt ? `callback, attempt ${attempt}` : "";
+  const error = errorOf(exchange) ?? "";
+  const parts = [formatTime(at), method, path, status ?? "no response", which, fault ?? "", error];
   return { kind: "line", id: String(number), text: parts.filter((part) => part !== "").join("  ") };
 }
 
-/** What kept a callback from its answer; of requests that were not answered, `fault` says it. */
-function whyUnanswered({ status, attempt, answer }: RecordedExchange): string | null {
+/** Why a callback has no response; for a request, `fault` says it. */
+function errorOf({ status, attempt, answer }: RecordedExchange): string | null {
   return status === null && attempt !== null && typeof answer === "string" ? answer : null;
 }
 
@@ -71,12 +71,11 @@ function tableOf(exchanges: RecordedExchange[]): View {
       { key: "status", label: "STATUS" },
       { key: "durationMs", label: "MS" },
       { key: "fault", label: "FAULT" },
-      { key: "attempt", label: "TRY" },
-      { key: "why", label: "WHY NOT ANSWERED" },
+      { key: "attempt", label: "ATTEMPT" },
+      { key: "why", label: "ERROR" },
     ],
     rows: exchanges.map(row),
-    empty:
-      "It was asked nothing yet. Run something against it in another terminal, for example 'lenden methods'.",
+    empty: "No requests yet. Run a command in another terminal, for example 'lenden methods'.",
   };
 }
 
@@ -92,7 +91,7 @@ function row(exchange: RecordedExchange): Row {
       durationMs: text(Math.round(exchange.durationMs)),
       fault: text(exchange.fault),
       attempt: text(exchange.attempt),
-      why: text(whyUnanswered(exchange)),
+      why: text(errorOf(exchange)),
     },
   };
 }

@@ -6,16 +6,14 @@ import { resources, statuses } from "../../domain/statuses.ts";
 
 export const sandboxSet = defineCommand({
   name: "sandbox set",
-  summary: "Move a record of the local sandbox to Completed or Cancelled",
+  summary: "Set the status of a local sandbox record",
   details:
-    "Only a local sandbox can do this ('lenden sandbox start'): for trying out what your code does when a payment is cancelled, or a payout fails.",
-  examples: [
-    { line: "lenden sandbox set payout PO19ZK Cancelled", says: "as if the payout had failed" },
-  ],
+    "Works only with a local sandbox ('lenden sandbox start'). Use it to test how your code handles a cancelled payment or a failed payout.",
+  examples: [{ line: "lenden sandbox set payout PO19ZK Cancelled", says: "make a payout fail" }],
   arguments: {
-    kind: argument.required("payment|payout|refund", "What it is", oneOf(resources)),
-    id: argument.required("id", "Its id, or @last", readIdentifier),
-    status: argument.required("Completed|Cancelled", "Its new status", oneOf(statuses.slice(1))),
+    kind: argument.required("payment|payout|refund", "Kind of the record", oneOf(resources)),
+    id: argument.required("id", "ID of the record, or @last", readIdentifier),
+    status: argument.required("Completed|Cancelled", "New status", oneOf(statuses.slice(1))),
   },
   sandboxOnly: true,
   exits: ["refused", "access", "not-found", "unreachable"],
@@ -27,7 +25,7 @@ export const sandboxSet = defineCommand({
   view: (record) =>
     card("Set", record.id, [
       field("kind", "Kind", text(record.kind)),
-      field("id", "Id", text(record.id)),
+      field("id", "ID", text(record.id)),
       field("status", "Status", status(record.status)),
     ]),
 });

@@ -7,30 +7,28 @@ import { sandboxFlags, sandboxOptions } from "./options.ts";
 const usualPort = 4242;
 const profileName = "local";
 
-/** The sandbox's own choices that a merchant meets first. */
-const paymentsAndCallbacks =
-  "The payment_url of a payment opens a page to pay or decline on; it then leads to the redirect URL, with transactionId and status in the query. When a payment or a refund is Completed or Cancelled, the record is posted to its callback URL, as JSON and unsigned. What is not answered with 2xx within 10 seconds is sent again after 1, 2, 4, 8, 16 and 32 seconds, until the sandbox stops. 'lenden sandbox requests' shows every try.";
-
 export const sandboxStart = defineCommand({
   name: "sandbox start",
-  summary: "Run the service's local sandbox on this machine until Ctrl-C",
-  details: `It behaves as the service's interface says; where that is silent it makes a choice of its own, and /openapi.json says which. It writes the profile '${profileName}'. 'lenden help faults' has the kinds of faults.\n\n${paymentsAndCallbacks}`,
+  summary: "Start a local sandbox",
+  details: `Runs the API on this machine until Ctrl-C, and writes the profile '${profileName}'. Its /openapi.json lists what the API's specification leaves open and this sandbox decides. 'lenden help faults' lists the kinds of faults.
+
+The payment_url of a payment opens a page to pay or decline on. When a payment or a refund is Completed or Cancelled, the record is sent to its callback URL, as JSON and unsigned. Without a 2xx response within 10 seconds, the callback is sent again after 1, 2, 4, 8, 16 and 32 seconds.`,
   examples: [
     {
       line: "lenden sandbox start",
-      says: `on port ${usualPort}; then 'lenden methods --profile local' elsewhere`,
+      says: `use port ${usualPort}; then run 'lenden methods --profile local' elsewhere`,
     },
     {
       line: "lenden sandbox start --port 0 --json",
-      says: "any free port; one line of JSON once it accepts requests",
+      says: "use any free port; print one line of JSON once it accepts requests",
     },
     {
       line: "lenden sandbox start --auto-complete 2s --fault createPayout:lost-reply:0.3",
-      says: "loses three in ten answers",
+      says: "lose three in ten responses",
     },
     {
       line: "lenden sandbox start --refund-callback-url http://127.0.0.1:3000/callback --callback-fault duplicated:0.5",
-      says: "tells of refunds too, and of every second record twice",
+      says: "also send refund callbacks, and duplicate about half of all callbacks",
     },
   ],
   flags: sandboxFlags,
@@ -45,13 +43,16 @@ export const sandboxStart = defineCommand({
       await writeProfile(sandbox, context);
       const { baseUrl, apiKey, payoutSecret } = sandbox;
       yield { baseUrl, apiKey, payoutSecret, pid: host.pid };
-      await stopped(stopping);
+      await new Promise<void>((resolve) => {
+        if (stopping.aborted) resolve();
+        stopping.addEventListener("abort", () => resolve(), { once: true });
+      });
     } finally {
       await sandbox.close();
     }
   },
   view: (running) =>
-    card("Local sandbox, until Ctrl-C", running.baseUrl, [
+    card("Local sandbox running (press Ctrl-C to stop)", running.baseUrl, [
       field("baseUrl", "Base URL", text(running.baseUrl)),
       field("apiKey", "API key", text(running.apiKey)),
       field("payoutSecret", "Payout secret", text(running.payoutSecret)),
@@ -59,16 +60,15 @@ export const sandboxStart = defineCommand({
     ]),
 });
 
-/** The profile `local`; never over one of that name which is somebody's real account. */
+/** Writes the profile, but not over one of the same name for another account. */
 async function writeProfile(
   { baseUrl, apiKey, payoutSecret }: RunningSandbox,
-  context: Context,
+  { profiles, notice }: Context,
 ): Promise<void> {
-  const before = (await context.profiles.read()).profiles[profileName];
+  const before = (await profiles.read()).profiles[profileName];
   const url = before && parseUrl(before.baseUrl);
-  if (before && (before.environment !== "sandbox" || !url || !isLoopback(url))) {
-    return context.notice(`Profile ${profileName} is another account; it was left as it is.`);
-  }
+  if (before && (before.environment !== "sandbox" || !url || !isLoopback(url)))
+    return notice(`The profile ${profileName} belongs to another account and was not changed.`);
   const local = {
     ...before,
     environment: "sandbox" as const,
@@ -76,17 +76,10 @@ async function writeProfile(
     apiKey: { text: apiKey },
     payoutSecret: { text: payoutSecret },
   };
-  await context.profiles.change((now) => ({
+  await profiles.change((now) => ({
     ...now,
     current: now.current ?? profileName,
     profiles: { ...now.profiles, [profileName]: local },
   }));
-  context.notice(`Profile ${profileName} is ready: try 'lenden methods --profile ${profileName}'.`);
-}
-
-function stopped(stopping: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (stopping.aborted) resolve();
-    stopping.addEventListener("abort", () => resolve(), { once: true });
-  });
+  notice(`The profile ${profileName} is ready: try 'lenden methods --profile ${profileName}'.`);
 }

@@ -5,17 +5,17 @@ import { readIdentifier } from "../../domain/identifier.ts";
 
 export const triggerPayment = defineCommand({
   name: "sandbox trigger payment",
-  summary: "Complete a simulated payment, as if the customer had paid",
+  summary: "Complete a sandbox payment",
   examples: [
     {
       line: "lenden sandbox trigger payment TX8F3K2Q",
-      says: "the payment is Completed then, and shown",
+      says: "complete the payment and show it",
     },
   ],
   arguments: {
     transactionId: argument.required(
       "transactionId",
-      "A payment of the sandbox, or @last",
+      "ID of the payment, or @last",
       readIdentifier,
       "payment",
     ),
@@ -34,20 +34,15 @@ export const triggerPayment = defineCommand({
 
 export const triggerPayout = defineCommand({
   name: "sandbox trigger payout",
-  summary: "Complete a simulated payout, as if the recipient had it",
+  summary: "Complete a sandbox payout",
   examples: [
     {
       line: "lenden sandbox trigger payout PO19ZK",
-      says: "the payout is Completed then, and shown",
+      says: "complete the payout and show it",
     },
   ],
   arguments: {
-    payoutId: argument.required(
-      "payoutId",
-      "A payout of the sandbox, or @last",
-      readIdentifier,
-      "payout",
-    ),
+    payoutId: argument.required("payoutId", "ID of the payout, or @last", readIdentifier, "payout"),
   },
   writes: true,
   sandboxOnly: true,

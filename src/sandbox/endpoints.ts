@@ -1,0 +1,200 @@
+import type { Contract, Data, Input } from "../api/contract/endpoint.ts";
+import type { ServiceContract } from "../api/contract/index.ts";
+import type { localContract } from "../api/contract/local.ts";
+import { amountNumber } from "../domain/amount.ts";
+import type { Resource } from "../domain/statuses.ts";
+import { Rejection } from "./access.ts";
+import type { Journal } from "./journal.ts";
+import {
+  type FinalStatus,
+  paymentMethods,
+  providerName,
+  type Store,
+  type Stored,
+  wholePaisa,
+} from "./store.ts";
+
+/**
+ * One function for each endpoint. A missing one does not compile, nor does a reply without a documented
+ * field: what the API may omit is null here.
+ */
+export type Handlers<C extends Contract> = {
+  [Name in keyof C]: (input: Input<C[Name]>) => Reply<Data<C[Name]>>;
+};
+
+type Reply<Data> = unknown extends Data
+  ? object
+  : Data extends readonly (infer Item)[]
+    ? Documented<Item>[]
+    : Documented<Data>;
+
+/** The documented fields alone, all of them present. */
+type Documented<Data> = {
+  [Name in keyof Data as string extends Name
+    ? never
+    : number extends Name
+      ? never
+      : Name]-?: Exclude<Data[Name], undefined>;
+};
+
+export interface EndpointOptions {
+  store: Store;
+  journal: Journal;
+  /** `http://127.0.0.1:4700`, where the payment page is. */
+  origin: string;
+  baseUrl: string;
+}
+
+/** The endpoints of the API (service.md §4). */
+export function serviceHandlers({
+  store,
+  origin,
+  baseUrl,
+}: EndpointOptions): Handlers<ServiceContract> {
+  return {
+    listMethods: () => paymentMethods,
+
+    createPayment(body) {
+      const { id, status } = store.add("payment", body);
+      const { amount } = body;
+      return { transactionId: id, payment_url: origin + payPath(id), amount, status };
+    },
+    retrievePayment: ({ transactionId }) => paymentReply(existing(store, "payment", transactionId)),
+
+    createPayout(body) {
+      // A used reference is not an error, whatever the rest of the body is (service.md §7).
+      const payout = store.transaction(
+        () => store.payoutOf(body.merchantRef) ?? store.add("payout", body),
+      );
+      const { payoutId, merchantRef, amount, status, createdAt } = payoutReply(payout);
+      return { payoutId, merchantRef, amount, status, createdAt };
+    },
+    retrievePayout: ({ payoutId }) => payoutReply(existing(store, "payout", payoutId)),
+
+    createRefund(body) {
+      // One transaction: two at a time must not refund more than was paid.
+      const refund = store.transaction(() => {
+        requireRefundable(store, body);
+        return store.add("refund", body);
+      });
+      const { refundRequestId, transactionId, amount, status, createdAt } = refundReply(refund);
+      return { refundRequestId, transactionId, amount, status, createdAt };
+    },
+    retrieveRefund: ({ id }) => refundReply(existing(store, "refund", id)),
+    cancelRefund({ refundRequestId: id, note: newNote }) {
+      const changes = newNote === undefined ? {} : { note: newNote };
+      const refund = refundReply(moved(store, "refund", id, "Cancelled", changes));
+      const { refundRequestId, status, note, updatedAt } = refund;
+      return { refundRequestId, status, note, updatedAt };
+    },
+
+    triggerPayment: ({ transactionId }) => paymentReply(completed(store, "payment", transactionId)),
+    triggerPayout: ({ payoutId }) => payoutReply(completed(store, "payout", payoutId)),
+    sandboxInfo: () => ({
+      name: "lenden local sandbox",
+      environment: "sandbox",
+      baseUrl,
+      payments: store.count("payment"),
+      payouts: store.count("payout"),
+      refunds: store.count("refund"),
+    }),
+  };
+}
+
+/** What the sandbox offers besides the API, under `/local`. */
+export function localHandlers({ store, journal }: EndpointOptions): Handlers<typeof localContract> {
+  return {
+    setStatus({ kind, id, status }) {
+      if (status === "Processing") {
+        const message = "status must be Completed or Cancelled: nothing returns to Processing.";
+        throw new Rejection(400, "VALIDATION", message);
+      }
+      moved(store, kind, id, status);
+      return { kind, id, status };
+    },
+
+    listExchanges({ after }) {
+      if (/^[0-9]{1,15}$/.test(after)) return journal.after(Number(after));
+      const message = "The path ends with a whole number: /local/requests/0.";
+      throw new Rejection(400, "VALIDATION", message);
+    },
+  };
+}
+
+/** The path of a payment's page, after the origin. */
+export function payPath(transactionId: string): string {
+  return `/p/${transactionId}`;
+}
+
+/** A record as its retrieve endpoint shows it. */
+export function paymentReply({ id, body, ...record }: Stored<"payment">) {
+  const { amount, description, paymentMethodId } = body;
+  const paymentMethod = providerName(paymentMethodId);
+  return { transactionId: id, amount, description, paymentMethod, ...record };
+}
+
+function payoutReply({ id, body, ...record }: Stored<"payout">) {
+  const { amount, merchantRef, recipientNumber, recipientName = null, description = null } = body;
+  return {
+    payoutId: id,
+    merchantRef,
+    amount,
+    recipientNumber,
+    recipientName,
+    description,
+    ...record,
+  };
+}
+
+export function refundReply({ id, body, ...record }: Stored<"refund">) {
+  const { transactionId, amount, accountType, accountNumber, note = null } = body;
+  return {
+    refundRequestId: id,
+    transactionId,
+    amount,
+    accountType,
+    accountNumber,
+    note,
+    ...record,
+  };
+}
+
+function existing<K extends Resource>(store: Store, kind: K, id: string): Stored<K> {
+  const record = store.find(kind, id);
+  if (record) return record;
+  const name = kind === "refund" ? "refund request" : kind;
+  throw new Rejection(404, "NOT_FOUND", `There is no ${name} with this id.`);
+}
+
+/** A record in its last state cannot be moved (service.md §3, §7). */
+function moved<K extends Resource>(
+  store: Store,
+  kind: K,
+  id: string,
+  ...[to, changes]: [to: FinalStatus, changes?: Parameters<typeof store.move<K>>[3]]
+): Stored<K> {
+  const { status } = existing(store, kind, id);
+  if (store.move(kind, id, to, changes)) return existing(store, kind, id);
+  throw new Rejection(409, "ALREADY_ENDED", `This ${kind} is ${status}; its status is final.`);
+}
+
+function completed<K extends Resource>(store: Store, kind: K, id: string): Stored<K> {
+  const record = existing(store, kind, id);
+  return record.status === "Completed" ? record : moved(store, kind, id, "Completed");
+}
+
+/** The payment must be completed (service.md §3), and refunds never exceed it. */
+function requireRefundable(
+  store: Store,
+  { transactionId, amount }: { transactionId: string; amount: number },
+): void {
+  const payment = existing(store, "payment", transactionId);
+  if (payment.status !== "Completed") {
+    const message = `Only a Completed payment can be refunded; this one is ${payment.status}.`;
+    throw new Rejection(409, "PAYMENT_NOT_COMPLETED", message);
+  }
+  const leftPaisa = wholePaisa(payment.body.amount) - store.refundedPaisa(transactionId);
+  if (wholePaisa(amount) <= leftPaisa) return;
+  const message = `Of this payment, ${amountNumber(leftPaisa)} is left to refund.`;
+  throw new Rejection(422, "REFUND_EXCEEDS_PAYMENT", message);
+}
