@@ -165,7 +165,7 @@ export interface UnacceptedLedger {
   accept(): Promise<void>;
 }
 
-export interface MethodWanted {
+interface MethodWanted {
   method: string | undefined;
   /** Sent as it is, unlooked. */
   methodId: string | undefined;

@@ -1,158 +1,197 @@
+import { arch } from "node:os";
 import { createClient, requestFor, type Wire } from "../../api/client.ts";
-import { contract } from "../../api/contract/index.ts";
+import { contract, type PaymentMethod } from "../../api/contract/index.ts";
 import { localContract } from "../../api/contract/local.ts";
 import { checkProxy, proxySettings } from "../../api/proxy.ts";
 import { type RawCall, rawOutcome, rawRequest } from "../../api/raw.ts";
-import { openTransport } from "../../api/transport.ts";
+import { type Exchange, openTransport, type Request } from "../../api/transport.ts";
 import type { Account } from "../../config/account.ts";
-import { Failure, usage } from "../../domain/failure.ts";
+import { openMethodCache } from "../../config/method-cache.ts";
+import { Failure } from "../../domain/failure.ts";
 import { isLoopback } from "../../domain/url.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { findKeptMethod, findMethod, listMethods, unknownMethod } from "../../operations/method.ts";
 import { plainPath } from "../../operations/raw-path.ts";
 import { unsent } from "../../operations/response-failure.ts";
-import type { World } from "../../operations/world.ts";
+import { openServiceClock, type World } from "../../operations/world.ts";
+import type { Host } from "../../platform/host.ts";
 import type { Context } from "../command/context.ts";
-import { Preview } from "../command/preview.ts";
+import { Preview, withoutSecrets } from "../command/preview.ts";
+import { clean } from "../output/terminal-text.ts";
 import type { Accounts } from "./accounts.ts";
-import { once } from "./once.ts";
-import { closeAll, openRunLedgers } from "./run-ledgers.ts";
-import { openWires, type WireOptions, type Wires } from "./wire.ts";
+import { once, type RunParts } from "./parts.ts";
+import type { RunLedgers } from "./run-ledgers.ts";
 
-/** The ways to the service. */
+/** Requests to the API, and what the API is asked before them. */
 export type Calls = Pick<
   Context,
   | "world"
   | "worldOf"
-  | "ledger"
-  | "records"
-  | "refuseSecrets"
   | "raw"
   | "previewRaw"
   | "preview"
   | "local"
-> & { close(): Promise<void> };
+  | "methodCache"
+  | "methods"
+  | "methodId"
+>;
 
-export interface CallsOptions extends WireOptions {
-  /** Whether it takes as long as it takes: then only --timeout ends it. */
-  patient: boolean;
-  /** The command's name, for the ledger. */
-  command: string;
-  accounts: Accounts;
-  /** The whole line: a secret that was typed in place of an ID must not be sent. */
-  argv: string[];
-}
+/** A pause after --wait-timeout in which the last status may still arrive. */
+const graceMs = 60_000;
 
-const defaultTimeoutMs = 60_000;
-
-/** Opens the way to the service; the command's deadline runs from here. */
-export function openCalls(options: CallsOptions): Calls {
-  const { host, globals, patient, accounts, stop } = options;
-  const proxy = proxySettings(host.env);
-  const transport = openTransport(proxy, host.nodeVersion);
-  stop.cutOffAfter(globals.timeoutMs ?? (patient ? Number.POSITIVE_INFINITY : defaultTimeoutMs));
-  const wires = openWires(transport, options);
-  const ledgers = openRunLedgers({
-    ...options,
-    account: accounts.account,
-    recordsOwner: accounts.recordsOwner,
-    profiles: accounts.profiles,
-  });
-  const payoutSecret = once(accounts.payoutSecret);
-  const wireTo: Wires["to"] = (account, secret) => {
-    if (!isLoopback(new URL(account.baseUrl))) checkProxy(proxy);
-    return wires.to(account, secret);
-  };
-  const refuseSecrets = async (...texts: string[]): Promise<void> => {
-    await accounts.learnSecrets();
-    if (texts.some((text) => options.scrub(text) !== text)) throw secretTyped();
-  };
+export function openCalls(
+  parts: RunParts,
+  accounts: Accounts,
+  ledgers: () => Promise<RunLedgers>,
+): Calls {
+  const { wireTo, worldOf } = openWires(parts);
   const wire = once(async () => {
     const account = await accounts.account();
-    await refuseSecrets(...options.argv);
-    return wireTo(account, payoutSecret);
+    await accounts.refuseSecrets(...parts.argv);
+    return wireTo(account, accounts.payoutSecret);
   });
-  const worldWith = (account: Account, own: Wire, ledger: () => Promise<Ledger>) =>
-    worldOf({ account, wire: own, ledger }, wires, options);
+  const world = once(async () =>
+    worldOf(await accounts.account(), await wire(), async () => (await ledgers()).own()),
+  );
+  /** A raw call may contain a secret in its path, also as a server decodes it, or in its body. */
+  const wireFor = async ({ path, body }: RawCall): Promise<Wire> => {
+    const own = await wire();
+    const texts = [path, plainPath(path).decoded, ...(body ? [JSON.stringify(body)] : [])];
+    await accounts.refuseSecrets(...texts);
+    return own;
+  };
   return {
-    ledger: ledgers.own,
-    records: ledgers.records,
-    world: once(async () => worldWith(await accounts.account(), await wire(), ledgers.own)),
+    world,
     worldOf: async (account, payoutSecret) => {
       const own = wireTo(account, async () => payoutSecret);
-      return worldWith(account, own, ledgers.inMemory(account));
+      return worldOf(
+        account,
+        own,
+        once(async () => (await ledgers()).inMemory(account)),
+      );
     },
-    refuseSecrets,
     raw: async (call) => {
-      const own = await wire();
-      await refuseSecrets(...textsOf(call));
-      const outcome = await rawOutcome(call, own);
+      const outcome = await rawOutcome(call, await wireFor(call));
       if (outcome.answer.kind === "unsent") throw unsent(outcome.answer);
       return { ...outcome, answer: outcome.answer };
     },
-    previewRaw: async (call) => {
-      const own = await wire();
-      await refuseSecrets(...textsOf(call));
-      return new Preview(await rawRequest(call, own));
-    },
+    previewRaw: async (call) => new Preview(await rawRequest(call, await wireFor(call))),
     preview: async (name, input) =>
       new Preview(await requestFor(contract[name], input, await wire())),
     local: async () => createClient(localContract, requireLocal(await wire())),
-    close: () => closeAll([ledgers.close, transport.close]),
+    ...methodsOf(parts.host, accounts, world),
   };
 }
 
-/** What of a raw call is sent; also as a server decodes its path. */
-function textsOf({ path, body }: RawCall): string[] {
-  return [path, plainPath(path).decoded, ...(body ? [JSON.stringify(body)] : [])];
-}
-
-/** Without the value: it is a secret, or holds one. */
-function secretTyped(): Failure {
-  return usage(
-    ["What is to be sent holds the API key or the payout secret."],
-    "Take it out of the text; nothing was sent.",
-  );
-}
-
-interface Parts {
-  account: Account;
-  wire: Wire;
-  ledger: () => Promise<Ledger>;
-}
-
-/** What the operations of one account need. */
-function worldOf(
-  { account, wire, ledger }: Parts,
-  { clock }: Wires,
-  { host, globals, stop, notice }: WireOptions,
-): World {
-  return {
-    client: createClient(contract, wire),
+/** One transport and one clock of the API for all accounts of a run. */
+function openWires(parts: RunParts) {
+  const { host, globals, stop, notice, closing } = parts;
+  const proxy = proxySettings(host.env);
+  const transport = openTransport(proxy, host.nodeVersion);
+  closing.push(transport.close);
+  const clock = openServiceClock();
+  const wireTo = ({ baseUrl, apiKey }: Account, payoutSecret: () => Promise<string>): Wire => {
+    if (!isLoopback(new URL(baseUrl))) checkProxy(proxy);
+    return {
+      ...{ transport, baseUrl, apiKey, payoutSecret },
+      userAgent: `lenden/${parts.version} (node ${host.nodeVersion.slice(1)}; ${host.platform} ${arch()})`,
+      now: host.now,
+      random: () => Buffer.from(host.randomBytes(4)).readUInt32BE() / 2 ** 32,
+      sleep: (ms) => host.sleep(ms, AbortSignal.any([stop.stopping, stop.cutOff])),
+      signal: stop.cutOff,
+      onSignature: parts.scrubber.learnSignature,
+      onClock: clock.saw,
+      ...(globals.verbose ? { onExchange: tracer(parts) } : {}),
+    };
+  };
+  const worldOf = (account: Account, own: Wire, ledger: () => Promise<Ledger>): World => ({
+    client: createClient(contract, own),
     ledger,
     account,
     now: host.now,
-    random: wire.random,
-    sleep: wire.sleep,
+    random: own.random,
+    sleep: own.sleep,
     // The second turn reads responses that have arrived: half as many commits, measured with 32 in flight.
     soon: (work) => void setImmediate(() => setImmediate(work)),
     get deadlineMs() {
       return stop.cutOffAtMs();
     },
     waitFor: (ms) => {
-      if (globals.timeoutMs === undefined) stop.cutOffAfter(ms + defaultTimeoutMs);
+      if (globals.timeoutMs === undefined) stop.cutOffAfter(ms + graceMs);
     },
     isStopping: () => stop.stopping.aborted || stop.cutOff.aborted,
     isOutOfTime: () => stop.cutOff.aborted && !stop.stopping.aborted,
     clockAheadMs: clock.aheadMs,
     clockAheadLeastMs: clock.aheadLeastMs,
     notice,
+  });
+  return { wireTo, worldOf };
+}
+
+/** The methods of the account, which are stored for a day; a dry run does not request them. */
+function methodsOf(
+  host: Host,
+  { account }: Accounts,
+  world: () => Promise<World>,
+): Pick<Context, "methodCache" | "methods" | "methodId"> {
+  const methodCache = once(async () => {
+    const { data } = host.folders;
+    const cache = openMethodCache(data, await account(), host.now);
+    return {
+      read: cache.read,
+      write: async (methods: PaymentMethod[]) => {
+        // The cache is a trace of use: a ledger that is missing beside it was lost.
+        const { hasLedger } = await import("./ledger-file.ts");
+        if (await hasLedger(host)) await cache.write(methods);
+      },
+    };
+  });
+  return {
+    methodCache,
+    methods: async () => {
+      const cache = await methodCache();
+      return cache.read() ?? listMethods(await world(), cache);
+    },
+    methodId: async ({ method = "", methodId: id, dryRun }) => {
+      if (id !== undefined) return id;
+      const cache = await methodCache();
+      if (!dryRun) return (await findMethod(method, await world(), cache)).id;
+      const known = findKeptMethod(method, cache);
+      if (known) return known.id;
+      const methods = cache.read();
+      if (methods) throw unknownMethod(method, methods);
+      return `(the id of ${method}, looked up when it is sent)`;
+    },
   };
 }
 
 function requireLocal(wire: Wire): Wire {
-  const { host } = new URL(wire.baseUrl);
-  if (isLoopback(new URL(wire.baseUrl))) return wire;
-  throw new Failure("access", `Only a local sandbox can do this, and ${host} is none.`, {
+  const url = new URL(wire.baseUrl);
+  if (isLoopback(url)) return wire;
+  throw new Failure("run.not-local", `Only a local sandbox can do this, and ${url.host} is none.`, {
     hint: "Start one with 'lenden sandbox start', and use --profile local.",
   });
+}
+
+const longestLine = 4096;
+
+/** Prints every exchange for `--verbose`, as it was on the wire, secrets masked. */
+function tracer({ trace, scrub }: RunParts): (request: Request, exchange: Exchange) => void {
+  return (request, exchange) => {
+    trace(`> ${request.method} ${request.url.href}`);
+    for (const [name, value] of Object.entries(withoutSecrets(request.headers)))
+      trace(`> ${name}: ${value}`);
+    if (request.body !== undefined) trace(`> ${request.body}`);
+    // Cut last: half a secret would not be found.
+    for (const line of linesOf(exchange)) trace(`< ${scrub(clean(line)).slice(0, longestLine)}`);
+  };
+}
+
+function linesOf(exchange: Exchange): string[] {
+  if (exchange.kind === "broken") {
+    const when = exchange.sent ? "after the request was sent" : "nothing was sent";
+    return [`${exchange.fault.reason} (${exchange.fault.code}), ${when}`];
+  }
+  const headers = Object.entries(exchange.headers).map(([name, value]) => `${name}: ${value}`);
+  return [String(exchange.status), ...headers, new TextDecoder().decode(exchange.bytes)];
 }

@@ -6,7 +6,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  lstatSync,
   openSync,
   renameSync,
   rmSync,
@@ -22,21 +21,20 @@ import type { Acceptance } from "../../ledger/sqlite/chain.ts";
 import { makeDirectory } from "../../platform/files.ts";
 import type { Host } from "../../platform/host.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
-import { makePrivateFile } from "../../platform/sqlite/private-file.ts";
+import { writeCopy } from "../../platform/sqlite/open.ts";
 
 /** The one file of all accounts, in a directory that only you can read. */
-export function ledgerFile({ folders }: Host): string {
+export function ledgerFile({ folders: { data } }: Host): string {
   try {
-    makeDirectory(folders.data, 0o700);
-    if ((statSync(folders.data).mode & 0o077) !== 0 && isWritable(folders.data))
-      chmodSync(folders.data, 0o700);
+    makeDirectory(data, 0o700);
+    if ((statSync(data).mode & 0o077) !== 0 && isWritable(data)) chmodSync(data, 0o700);
   } catch (cause) {
-    throw new Failure("internal", `The folder ${folders.data} cannot be made; nothing was sent.`, {
-      hint: "Check its permissions, or set LENDEN_DATA_DIR to a folder of your own.",
+    throw new Failure("internal", `The folder ${data} cannot be made; nothing was sent.`, {
+      hint: "Check its permissions, or set LENDEN_DATA_DIR to another directory.",
       cause,
     });
   }
-  return join(folders.data, "ledger.db");
+  return join(data, "ledger.db");
 }
 
 /** In a directory that cannot be written, the ledger is only read. */
@@ -67,7 +65,8 @@ export async function requireLedger(path: string, { folders }: Host): Promise<vo
  */
 export async function hasLedger(host: Host): Promise<boolean> {
   try {
-    await requireLedger(ledgerFile(host), host);
+    const path = join(host.folders.data, "ledger.db");
+    if (!existsSync(path)) await requireLedger(ledgerFile(host), host);
     return true;
   } catch {
     return false;
@@ -75,10 +74,7 @@ export async function hasLedger(host: Host): Promise<boolean> {
 }
 
 /** An open ledger with its tables, and with the acceptance of it, if one is given. */
-export async function newLedger(
-  path: string,
-  acceptance: Acceptance | undefined,
-): Promise<Database> {
+export async function newLedger(path: string, acceptance?: Acceptance): Promise<Database> {
   const { openDatabase } = await import("../../platform/sqlite/open.ts");
   const { migrate } = await import("../../ledger/sqlite/schema.ts");
   const { recordAcceptance } = await import("../../ledger/sqlite/chain.ts");
@@ -96,8 +92,8 @@ export async function newLedger(
 }
 
 /**
- * Creates the ledger under another name and gives it its own once it is whole: a kill leaves no
- * ledger, or a whole one, and never an empty file. Of several processes, one creates it.
+ * Creates the ledger under another name and renames it once it is complete: a kill leaves no ledger, or
+ * a complete one, and never an empty file. Of several processes, one creates it.
  */
 export async function createLedger(path: string, acceptance?: Acceptance): Promise<void> {
   const draft = `${path}.${ulid()}.new`;
@@ -105,15 +101,13 @@ export async function createLedger(path: string, acceptance?: Acceptance): Promi
   let database: Database | undefined;
   try {
     database = await newLedger(":memory:", acceptance);
-    makePrivateFile(draft);
-    database.prepare("VACUUM INTO ?").run(draft);
-    sync(draft, "r+");
+    writeCopy(database, draft);
     publish(draft, path);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // The user knows the ledger by its own name.
     const message = error.message.replaceAll(draft, path).replaceAll(":memory:", path);
-    throw new Failure(error.kind, message, error.details);
+    throw new Failure(error.reason, message, error.details);
   } finally {
     database?.close();
     rmSync(draft, { force: true });
@@ -122,12 +116,13 @@ export async function createLedger(path: string, acceptance?: Acceptance): Promi
 
 /** Never replaces a ledger: another process may have created it and sent something since. */
 export function publish(draft: string, path: string): void {
+  sync(draft, "r+");
   try {
     linkSync(draft, path);
   } catch (error) {
     if (errorCode(error) === "EEXIST") return;
     // A file system without hard links.
-    if (!lstatSync(path, { throwIfNoEntry: false })) renameSync(draft, path);
+    if (!existsSync(path)) renameSync(draft, path);
   }
   try {
     sync(dirname(path), "r");

@@ -1,3 +1,6 @@
+import { closeSync, existsSync, lstatSync, openSync, renameSync, rmSync } from "node:fs";
+import { ulid } from "ulid";
+import { errorCode } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import {
   containsHead,
@@ -5,13 +8,13 @@ import {
   headOf,
   headPath,
   readHead,
-  type StoredHead,
   writeHead,
 } from "../../ledger/head.ts";
 import { hasTables, ledgerFileState, rejectWithoutTables } from "../../ledger/health.ts";
 import { type Acceptance, recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import {
   findingsDigest,
+  type Integrity,
   integrityOf,
   isAccepted,
   isComplete,
@@ -19,38 +22,87 @@ import {
 } from "../../ledger/sqlite/integrity.ts";
 import { migrate } from "../../ledger/sqlite/schema.ts";
 import type { Host } from "../../platform/host.ts";
+import { isInUse } from "../../platform/process-locks.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
-import { openDatabase } from "../../platform/sqlite/open.ts";
-import type { LedgerCheck, LedgerMaintenance, UnacceptedLedger } from "../command/context.ts";
-import { backUp, prepareRestore } from "./ledger-copies.ts";
-import { createLedger, ledgerFile, newLedger, requireLedger, setAside } from "./ledger-file.ts";
+import {
+  openDatabase,
+  openUnchanging,
+  openUnshared,
+  writeCopy,
+} from "../../platform/sqlite/open.ts";
+import type {
+  LedgerCheck,
+  LedgerContent,
+  LedgerMaintenance,
+  LedgerRestore,
+  UnacceptedLedger,
+} from "../command/context.ts";
+import {
+  createLedger,
+  ledgerFile,
+  newLedger,
+  publish,
+  requireLedger,
+  setAside,
+  sync,
+} from "./ledger-file.ts";
 
 /** The ledger as a file: of all accounts at once, and without a key. */
 export function createLedgerMaintenance(host: Host): LedgerMaintenance {
+  const headFileOf = (path: string) => headPath(host.folders.config, path);
   return {
     check: async () => {
       const path = ledgerFile(host);
       await requireLedger(path, host);
-      return inLedger(path, (database) => checkLedger(database, headOfHost(host, path)));
+      return inLedger(path, (database) => checkLedger(database, headFileOf(path)));
     },
     backup: async (file) => {
       const path = ledgerFile(host);
-      const state = ledgerFileState(path, headOfHost(host, path));
-      if (state.kind === "new") throw noLedger(path);
+      if (ledgerFileState(path, headFileOf(path)).kind === "new")
+        throw usage([`There is no ledger yet: ${path} is created when something is first sent.`]);
       await requireLedger(path, host);
       return backUp(path, file);
     },
-    prepareRestore: async (file) => prepareRestore(host, ledgerFile(host), file),
-    unaccepted: async () => unacceptedLedger(host, ledgerFile(host)),
+    prepareRestore: async (file) => {
+      const path = ledgerFile(host);
+      return prepareRestore({ path, headFile: headFileOf(path) }, file, host.now);
+    },
+    unaccepted: async () => {
+      const path = ledgerFile(host);
+      const by = { at: new Date(host.now()).toISOString(), user: host.user };
+      return unacceptedLedger({ path, headFile: headFileOf(path) }, by);
+    },
   };
 }
 
-function noLedger(path: string): Failure {
-  return usage([`There is no ledger yet: ${path} is created when something is first sent.`]);
+interface LedgerPlace {
+  path: string;
+  /** The file with the head that is stored outside the ledger. */
+  headFile: string;
 }
 
-function headOfHost({ folders }: Host, ledger: string): string {
-  return headPath(folders.config, ledger);
+async function using<Result>(
+  opening: Promise<Database>,
+  work: (database: Database) => Result | Promise<Result>,
+): Promise<Result> {
+  const database = await opening;
+  try {
+    return await work(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** In a ledger that was brought to the newest schema. */
+function inLedger<Result>(
+  path: string,
+  work: (database: Database) => Result | Promise<Result>,
+): Promise<Result> {
+  return using(openDatabase(path), (database) => {
+    rejectWithoutTables(database, path);
+    migrate(database);
+    return work(database);
+  });
 }
 
 async function checkLedger(database: Database, headFile: string): Promise<LedgerCheck> {
@@ -58,11 +110,10 @@ async function checkLedger(database: Database, headFile: string): Promise<Ledger
   const integrity = await integrityOf(database);
   const isContained = stored.kind !== "head" || containsHead(database, stored.head);
   const head = stored.kind !== "head" ? stored.kind : isContained ? "contained" : "not-contained";
-  const lacksLog = database.readOnly?.lacksLog === true;
   const isModified = !isAccepted(integrity);
   storeFinding(database, headFile, isModified);
   const holds = isContained && !isModified && (isIntact(integrity) || isComplete(integrity));
-  return { holds, ...integrity, head, lacksLog };
+  return { holds, ...integrity, head, lacksLog: database.readOnly?.lacksLog === true };
 }
 
 /** Only a check of the whole ledger finds modified rows; a command that sends reads it beside the head. */
@@ -78,44 +129,41 @@ function storeFinding(database: Database, headFile: string, isModified: boolean)
   }
 }
 
-/** What is wrong with the ledger as a file; undefined if nothing is, or if it is yet to be created. */
-async function unacceptedLedger(host: Host, path: string): Promise<UnacceptedLedger | undefined> {
-  const headFile = headOfHost(host, path);
+/** What a user has to accept before anything is sent; undefined if nothing, or if there is no ledger yet. */
+async function unacceptedLedger(
+  place: LedgerPlace,
+  by: Pick<Acceptance, "at" | "user">,
+): Promise<UnacceptedLedger | undefined> {
+  const { path, headFile } = place;
   const { kind } = ledgerFileState(path, headFile);
   if (kind === "new") return undefined;
-  const by = { at: new Date(host.now()).toISOString(), user: host.user };
-  if (kind === "present" && (await withDatabase(path, hasTables)))
-    return inLedger(path, (database) => unacceptedContent(database, { path, headFile, by }));
+  if (kind === "present" && (await using(openDatabase(path), hasTables)))
+    return inLedger(path, (database) => unacceptedContent(database, place, by));
   const state = kind === "missing" ? "missing" : "empty";
   return {
     ...{ path, state, newest: null },
     accept: async () => {
       setAside(path);
-      await (state === "empty" ? fillLedger : createLedger)(path, { ...by, state });
-      await withDatabase(path, (database) => storeHead(database, headFile));
+      if (state === "empty") (await newLedger(path, { ...by, state })).close();
+      else await createLedger(path, { ...by, state });
+      await using(openDatabase(path), (database) => storeHead(database, headFile));
     },
   };
-}
-
-interface Diverged {
-  path: string;
-  headFile: string;
-  /** When it is accepted, and by whom. */
-  by: Pick<Acceptance, "at" | "user">;
 }
 
 /** A ledger that does not contain its stored head, or whose rows are not as its events tell. */
 async function unacceptedContent(
   database: Database,
-  { path, headFile, by }: Diverged,
+  { path, headFile }: LedgerPlace,
+  by: Pick<Acceptance, "at" | "user">,
 ): Promise<UnacceptedLedger | undefined> {
   const newest = headOf(database);
-  const found = divergence(readHead(headFile), newest, database) ?? (await modification(database));
+  const found = divergence(database, headFile, newest) ?? (await modification(database));
   if (!found) return undefined;
   return {
     ...{ path, state: found.state, newest: newest?.hash ?? null },
     accept: () =>
-      withDatabase(path, (opened) => {
+      using(openDatabase(path), (opened) => {
         opened.transaction(() => {
           if (headOf(opened)?.hash !== newest?.hash) throw changedMeanwhile(path);
           recordAcceptance(opened, { ...by, ...found });
@@ -125,7 +173,8 @@ async function unacceptedContent(
   };
 }
 
-function divergence(stored: StoredHead, newest: Head | undefined, database: Database) {
+function divergence(database: Database, headFile: string, newest: Head | undefined) {
+  const stored = readHead(headFile);
   if (stored.kind !== "head" || containsHead(database, stored.head)) return undefined;
   const isShorter = (newest?.number ?? 0n) < stored.head.number;
   return { state: isShorter ? "truncated" : "replaced", stored: stored.head } as const;
@@ -139,7 +188,7 @@ async function modification(database: Database) {
 
 /** From here on, the ledger has to contain the event of the acceptance. */
 function storeHead(database: Database, headFile: string): void {
-  const head: Head | undefined = headOf(database);
+  const head = headOf(database);
   try {
     if (head) writeHead(headFile, head);
   } catch (cause) {
@@ -151,41 +200,174 @@ function storeHead(database: Database, headFile: string): void {
 }
 
 function changedMeanwhile(path: string): Failure {
-  return new Failure(
-    "locked",
-    `Cannot accept ${path}: it was changed meanwhile. Nothing was sent.`,
-    {
-      hint: "Review it with 'lenden ledger check', then accept it again.",
-    },
-  );
+  const message = `Cannot accept ${path}: it was changed meanwhile. Nothing was sent.`;
+  const hint = "Review it with 'lenden ledger check', then accept it again.";
+  return new Failure("locked", message, { hint });
 }
 
-/** Creates the tables in an empty ledger, and records who accepted it. */
-async function fillLedger(path: string, acceptance: Acceptance): Promise<void> {
-  const database = await newLedger(path, acceptance);
-  database.close();
+/**
+ * Copies a ledger while other processes write it. Only SQLite opens the ledger's files: a plain copy
+ * would miss its log, and drop the locks of this process.
+ */
+async function backUp(ledger: string, file: string): Promise<LedgerContent> {
+  const path = resolve(file);
+  try {
+    // An existing file is never replaced, and no link is followed.
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (cause) {
+    const why = createErrors[errorCode(cause) ?? ""] ?? errorCode(cause);
+    throw usage(
+      [`Cannot create ${file}: ${why}.`],
+      "Choose another file name. Nothing was changed.",
+    );
+  }
+  try {
+    await using(openDatabase(ledger), (database) => database.prepare("VACUUM INTO ?").run(path));
+    sync(path, "r+");
+    // The copy is counted, because other processes may write the ledger meanwhile.
+    return await using(openUnchanging(path), contentOf);
+  } catch (cause) {
+    rmSync(path, { force: true });
+    if (cause instanceof Failure) throw cause;
+    throw new Failure("internal", `Cannot write the backup ${file}. Nothing was changed.`, {
+      hint: "Check that there is room on the disk, or choose another file.",
+      cause,
+    });
+  }
 }
 
-/** The same for a ledger, which is brought to the newest schema first. */
-function inLedger<Result>(
-  path: string,
-  work: (database: Database) => Result | Promise<Result>,
-): Promise<Result> {
-  return withDatabase(path, (database) => {
-    rejectWithoutTables(database, path);
-    migrate(database);
-    return work(database);
+const createErrors: Record<string, string> = {
+  EEXIST: "it exists already",
+  ENOENT: "its directory does not exist",
+  ENOTDIR: "its directory is a file",
+  EACCES: "permission denied",
+};
+
+/** Checks a copy of a backup, which replaces the ledger only by `restore`. */
+async function prepareRestore(
+  { path, headFile }: LedgerPlace,
+  file: string,
+  now: () => number,
+): Promise<LedgerRestore> {
+  const draft = `${path}.${ulid(now())}.new`;
+  const removeDraft = () => rmSync(draft, { force: true });
+  try {
+    const backup = await copyChecked(file, draft);
+    const earlier = await openEarlier(path);
+    return {
+      backup,
+      current: earlier && contentIfReadable(earlier),
+      discard: () => {
+        earlier?.close();
+        removeDraft();
+      },
+      restore: async () => {
+        if (earlier) requireUnused(path, earlier);
+        earlier?.close();
+        setAside(path);
+        const aside = existsSync(path) ? `${path}.${ulid(now())}.before-restore` : null;
+        if (aside !== null) renameSync(path, aside);
+        publish(draft, path);
+        removeDraft();
+        await requireAcceptance(path, headFile);
+        return aside;
+      },
+    };
+  } catch (error) {
+    removeDraft();
+    throw error;
+  }
+}
+
+/** Copies a backup, which may be on a medium that cannot be written, updates the copy, and checks it. */
+async function copyChecked(file: string, draft: string): Promise<LedgerContent> {
+  const path = resolve(file);
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  const hint = "Use a file that 'lenden ledger backup' wrote. Nothing was changed.";
+  if (!found?.isFile()) {
+    const why = found ? "it is not a regular file" : "there is no such file";
+    throw usage([`Cannot restore ${file}: ${why}.`], hint);
+  }
+  try {
+    await using(openUnchanging(path), (database) => {
+      if (!hasTables(database)) throw new Error("there are no tables");
+      writeCopy(database, draft);
+    });
+    return await using(openUnshared(draft), async (database) => {
+      migrate(database);
+      const integrity = await integrityOf(database);
+      if (!isAccepted(integrity)) throw modifiedBackup(file, integrity);
+      return contentOf(database);
+    });
+  } catch (cause) {
+    if (cause instanceof Failure && cause.reason.startsWith("ledger.")) throw cause;
+    throw usage([`Cannot restore ${file}: it cannot be read as a ledger.`], hint);
+  }
+}
+
+function modifiedBackup(file: string, { brokenAt, modified, damage }: Integrity): Failure {
+  const causes = [
+    ...(brokenAt === null ? [] : [`event ${brokenAt} does not follow from the one before it`]),
+    ...modified.map(({ kind, name, problem }) => `${kind} ${name} was ${problem}`),
+    ...damage,
+  ];
+  const message = `Cannot restore ${file}: ${causes.slice(0, 3).join("; ")}.`;
+  return new Failure("ledger.modified", message, {
+    hint: "Use another backup. Nothing was changed.",
   });
 }
 
-async function withDatabase<Result>(
-  path: string,
-  work: (database: Database) => Result | Promise<Result>,
-): Promise<Result> {
-  const database = await openDatabase(path);
+/** One connection for all: libsql closes it late, and SQLite would take it for another process. */
+async function openEarlier(path: string): Promise<Database | null> {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.size) return null;
+  // A file that is no database is used by no process.
+  return openDatabase(path).catch(() => null);
+}
+
+/** @throws Failure `locked` if another process works on the ledger, or only has it open */
+function requireUnused(path: string, database: Database): void {
+  const inUse = new Failure("locked", `Another lenden process uses ${path}. Nothing was changed.`, {
+    hint: "Wait until it ends, or stop it, then run the command again.",
+  });
+  if (isInUse(path, database)) throw inUse;
   try {
-    return await work(database);
-  } finally {
-    database.close();
+    // SQLite gives up the log only if no other process has the file open.
+    database.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE");
+  } catch (error) {
+    // A damaged ledger is a reason for a restore.
+    if (/locked/.test(String(error))) throw inUse;
   }
+}
+
+function contentIfReadable(database: Database): LedgerContent | null {
+  try {
+    return contentOf(database);
+  } catch {
+    return null;
+  }
+}
+
+function contentOf(database: Database): LedgerContent {
+  // Read to the end: an open statement would keep the file in use.
+  const [row] = database
+    .prepare(
+      `SELECT (SELECT count(*) FROM operations) AS operations, count(*) AS events, max(at) AS at
+       FROM events`,
+    )
+    .all();
+  return {
+    operations: Number(row?.operations ?? 0n),
+    events: Number(row?.events ?? 0n),
+    newestAt: typeof row?.at === "string" ? row.at : null,
+  };
+}
+
+/** What was sent since the backup is unknown: a user has to accept it, even if nothing shows that. */
+async function requireAcceptance(path: string, headFile: string): Promise<void> {
+  await using(openUnchanging(path), (database) => {
+    const stored = readHead(headFile);
+    if (stored.kind === "head" && !containsHead(database, stored.head)) return;
+    const number = (headOf(database)?.number ?? 0n) + 1n;
+    writeHead(headFile, { number, hash: "restored" });
+  });
 }

@@ -1,118 +1,231 @@
+import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { ulid } from "ulid";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Profiles } from "../../config/profiles.ts";
+import { Failure, usage } from "../../domain/failure.ts";
+import type { Resource } from "../../domain/statuses.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
+import { createHeadKeeper, headPath, tellingCommits } from "../../ledger/head.ts";
+import { rejectWithoutTables } from "../../ledger/health.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import type { Actor } from "../../ledger/operation.ts";
+import { openLedger } from "../../ledger/sqlite/ledger.ts";
+import type { KnownProfile } from "../../ledger/sqlite/migrate-accounts.ts";
+import { migrate, outdatedVersion } from "../../ledger/sqlite/schema.ts";
+import type { Owner } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
-import type { Context } from "../command/context.ts";
-import { once } from "./once.ts";
+import { alone, openPresence } from "../../platform/process-locks.ts";
+import type { Database } from "../../platform/sqlite/database.ts";
+import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
+import { placeIn } from "../command/place.ts";
+import { keepRecent } from "../completion/recent.ts";
+import type { Accounts } from "./accounts.ts";
+import { ledgerFile, requireLedger } from "./ledger-file.ts";
+import { once, type RunParts } from "./parts.ts";
 
-export interface RunLedgersOptions {
-  host: Host;
-  /** The command's name, which the ledger keeps. */
-  command: string;
-  account: () => Promise<Account>;
-  recordsOwner: () => Promise<RecordsOwner>;
-  scrub: (text: string) => string;
-  profiles: Pick<Context["profiles"], "read" | "change">;
-  notice(text: string, reason?: string): void;
-}
-
-/** The ledgers of a run; each is opened when it is first asked for. */
+/** The ledgers of a run; each is opened when it is first needed. */
 export interface RunLedgers {
   /** Of the account that the run is for. */
   own(): Promise<Ledger>;
-  /** For a command that only reads, of the account that the settings name, or of all accounts. */
+  /** For a command that only reads: of the account that the settings name, or of all accounts. */
   records(): Promise<Ledger>;
   /** For an account that leaves no trace. */
-  inMemory(account: Account): () => Promise<Ledger>;
-  close(): Promise<void>;
+  inMemory(account: Account): Promise<Ledger>;
+  /** The API's ID of the newest operation of a kind: `@last`, or the one before it: `@2`. */
+  idAt(kind: Resource, typed: string): Promise<string>;
 }
 
-/**
- * Closes all of them, also after one that fails.
- *
- * @throws AggregateError with what failed
- */
-export async function closeAll(closing: (() => void | Promise<void>)[]): Promise<void> {
-  const errors: unknown[] = [];
-  for (const close of closing) {
-    try {
-      await close();
-    } catch (error) {
-      errors.push(error);
-    }
-  }
-  if (errors.length > 0) {
-    const messages = errors.map((error) => (error instanceof Error ? error.message : "unknown"));
-    throw new AggregateError(errors, [...new Set(messages)].join("; "));
-  }
-}
+type LedgerParts = Pick<RunParts, "host" | "command" | "scrub" | "notice" | "closing">;
 
-export function openRunLedgers(options: RunLedgersOptions): RunLedgers {
-  const { host, command, account, recordsOwner, scrub, profiles, notice } = options;
-  const closing: (() => void | Promise<void>)[] = [];
+export function openRunLedgers(
+  parts: LedgerParts,
+  { account, recordsOwner, profiles }: Accounts,
+): RunLedgers {
+  const { host, notice, closing } = parts;
   const ownFile = once(async () => {
-    const { ledgerFile, requireLedger } = await import("./ledger-file.ts");
     const path = ledgerFile(host);
     await requireLedger(path, host);
     return path;
   });
 
-  const open = async (owned: Account | RecordsOwner, path: string): Promise<Ledger> => {
-    const { openAccountLedger, ownerOf } = await import("./ledger.ts");
-    const owner = ownerOf(owned);
-    const opened = await openAccountLedger(path, {
-      ...{ owner, host, command, scrub },
-      profiles: profiles.read,
-    });
-    closing.push(opened.close);
-    if (opened.lacksLog)
-      notice(`${path} is read-only: changes that are only in its log are missing.`);
-    return opened.ledger;
-  };
+  const open = async (owned: Account | RecordsOwner, path: string): Promise<Ledger> =>
+    openFile(parts, { owned, path, profiles: profiles.read });
 
   const own = once(async () => {
     const owned = await account();
-    const opened = await open(owned, await ownFile());
-    await announceAccount(owned, opened);
-    closing.push(() => storeAccount(owned, opened));
-    return opened;
-  });
-
-  /**
-   * A key that the ledger does not know, and no profile names, gets an account of its own.
-   *
-   * @throws Failure `access` if the key belongs to another account than the one that is named
-   */
-  async function announceAccount(owned: Account, ledger: Ledger): Promise<void> {
-    const account = await ledger.account();
-    const isNamed = Object.values(owned.ledgerAccount).some((name) => name !== undefined);
-    if (isNamed || isLocalSandbox(owned) || (await ledger.isAccountStored())) return;
-    notice(
-      `The ledger does not know this API key, so its operations are recorded in a new account, ${account}. To record them in another one, set LENDEN_ACCOUNT.`,
-    );
-  }
-
-  /** At its first use a profile keeps the account of its keys, so that its next key joins it. */
-  async function storeAccount(owned: Account, ledger: Ledger): Promise<void> {
+    const ledger = await open(owned, await ownFile());
     const { joins, proposed } = owned.ledgerAccount;
-    const isKept = joins !== undefined || isLocalSandbox(owned);
-    if (proposed === undefined || isKept || !(await ledger.isAccountStored())) return;
-    // Without it the next key gets a new account, and guards of production see both.
-    const account = await ledger.account();
-    await profiles.change((stored) => withAccount(stored, proposed, account)).catch(() => {});
-  }
+    const name = await ledger.account();
+    const isNamed = Object.values(owned.ledgerAccount).some((one) => one !== undefined);
+    if (!isNamed && !isLocalSandbox(owned) && !(await ledger.isAccountStored()))
+      notice(
+        `The ledger does not know this API key, so its operations are recorded in a new account, ${name}. To record them in another one, set LENDEN_ACCOUNT.`,
+      );
+    closing.push(async () => {
+      const isStored = proposed === undefined || joins !== undefined || isLocalSandbox(owned);
+      if (isStored || !(await ledger.isAccountStored())) return;
+      // At its first use a profile stores the account of its keys. Otherwise the next key would get a new
+      // account; the guards of production see both.
+      const account = await ledger.account();
+      await profiles.change((now) => withAccount(now, proposed, account)).catch(() => {});
+    });
+    return ledger;
+  });
 
   return {
     own,
     records: once(async () => open(await recordsOwner(), await ownFile())),
-    inMemory: (owned) => once(async () => open(owned, ":memory:")),
-    close: () => closeAll(closing.reverse()),
+    inMemory: (owned) => open(owned, ":memory:"),
+    idAt: async (kind, typed) => {
+      const place = placeIn(typed);
+      if (place === undefined)
+        throw usage([
+          `${JSON.stringify(typed)} is no place: @last is the newest that was sent from here, @2 the one before it.`,
+        ]);
+      const found = (await (await own()).newest(kind, place))?.remoteId;
+      if (found) return found;
+      const what = place === 1 ? kind : `${place} ${kind}s`;
+      throw new Failure("ledger.not-found", `The ledger has no ${what} of this account.`);
+    },
   };
+}
+
+interface LedgerFile {
+  owned: Account | RecordsOwner;
+  path: string;
+  profiles(): Promise<Profiles>;
+}
+
+/** @throws Failure `internal` if the ledger cannot be used, or was lost; nothing was sent then (P7) */
+async function openFile(
+  { host, command, scrub, notice, closing }: LedgerParts,
+  { owned, path, profiles }: LedgerFile,
+): Promise<Ledger> {
+  const isFile = path !== ":memory:";
+  const opened = await openDatabase(path);
+  const keeper = isFile
+    ? createHeadKeeper(opened, headPath(host.folders.config, path), host.now)
+    : undefined;
+  const database = keeper ? tellingCommits(opened, keeper.committed) : opened;
+  if (isFile) await prepareFile(database, path, host, profiles);
+  const presence = isFile ? openPresence(database, { ledger: path, now: host.now }) : alone;
+  // Each command that sends something needs the lock first, and no other command does.
+  let isChecked = false;
+  const ownLock = (): string => {
+    if (!isChecked) keeper?.assertAccepted();
+    isChecked = true;
+    return presence.own();
+  };
+  const owner = ownerOf(owned);
+  const ledger = openLedger(database, {
+    owner,
+    user: host.user,
+    command,
+    actor: actorOf(host),
+    holder: {
+      pid: host.pid,
+      machine: host.machine,
+      get lock() {
+        return ownLock();
+      },
+    },
+    now: host.now,
+    scrub,
+    newId: openIds(host),
+    isAlive: ({ lock }) => presence.isAlive(lock),
+    assertSeen: presence.assertSeen,
+  });
+  closing.push(async () => {
+    const isChanged = database.transactionCount() > 0;
+    if (isChanged && isFile) await keepRecent(dirname(path), ledger, owner);
+    if (isChanged) keeper?.store();
+    try {
+      database.close();
+    } finally {
+      presence.end();
+    }
+  });
+  if (opened.readOnly?.lacksLog)
+    notice(`${path} is read-only: changes that are only in its log are missing.`);
+  return ledger;
 }
 
 function withAccount(stored: Profiles, name: string, account: string): Profiles {
   const own = stored.profiles[name];
   if (!own || own.account !== undefined) return stored;
   return { ...stored, profiles: { ...stored.profiles, [name]: { ...own, account } } };
+}
+
+/** A ledger that an earlier version wrote is copied before it is migrated. */
+async function prepareFile(
+  database: Database,
+  path: string,
+  host: Host,
+  profiles: () => Promise<Profiles>,
+): Promise<void> {
+  try {
+    rejectWithoutTables(database, path);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  const from = outdatedVersion(database);
+  if (from === undefined) return;
+  const copy = `${path}.backup-v${from}-${ulid(host.now())}`;
+  try {
+    writeCopy(database, copy);
+  } catch (cause) {
+    rmSync(copy, { force: true });
+    throw new Failure("ledger.not-copied", `Cannot copy the ledger to ${copy}.`, {
+      hint: "The ledger is copied before it is updated for this version. Make room on the disk, then run the same command again.",
+      cause,
+    });
+  }
+  // Stored profiles name the accounts of an old ledger, if their keys need no keychain or program.
+  const known = Object.entries((await profiles()).profiles).flatMap(
+    ([name, { environment, apiKey }]): KnownProfile[] =>
+      apiKey && "text" in apiKey ? [{ name, environment, keyHash: keyHashOf(apiKey.text) }] : [],
+  );
+  migrate(database, known);
+}
+
+/** A batch makes an ID for every row, and random bytes are expensive one by one. */
+function openIds({ now, randomBytes }: Host): () => string {
+  let bytes = new Uint8Array().values();
+  const share = (): number => {
+    let next = bytes.next();
+    if (next.done) {
+      bytes = randomBytes(4096).values();
+      next = bytes.next();
+    }
+    return (next.value ?? 0) / 256;
+  };
+  return () => `OP${ulid(now(), share)}`;
+}
+
+/** Whose operations they are; the key itself is not part of it. */
+function ownerOf(owned: Account | RecordsOwner): Owner {
+  const { name: profile, environment = "", apiKey, ledgerAccount: account } = owned;
+  const baseUrl = "baseUrl" in owned ? owned.baseUrl : "";
+  const keyId = apiKey === undefined ? "" : keyHashOf(apiKey);
+  return { profile, environment, baseUrl, keyId, account };
+}
+
+/** Identifies an API key without containing it. */
+function keyHashOf(apiKey: string): string {
+  return createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
+}
+
+/** Who runs this process, as the operating system and the environment show. */
+function actorOf({ user, machine, pid, env }: Host): Actor {
+  const { LOGNAME: login, SUDO_USER: sudoUser, SSH_CONNECTION: ssh } = env;
+  const [sshFrom] = ssh?.split(" ") ?? [];
+  return {
+    ...{ user, machine, pid },
+    ...(login === undefined || login === user ? {} : { login }),
+    ...(sudoUser === undefined ? {} : { sudoUser }),
+    ...(sshFrom === undefined ? {} : { sshFrom }),
+  };
 }

@@ -1,13 +1,25 @@
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
+import { isAbsolute } from "node:path";
 import { commands } from "../../commands/index.ts";
-import { Failure } from "../../domain/failure.ts";
-import type { Host } from "../../platform/host.ts";
+import { errorCode } from "../../domain/error-code.ts";
+import { exits, Failure, type FailureKind, usage } from "../../domain/failure.ts";
+import type { Host, Signal } from "../../platform/host.ts";
 import type { Invocation } from "../args/argv.ts";
 import { readGlobals } from "../args/globals.ts";
-import { createScrubber } from "../output/scrub.ts";
+import type { Ending, Shown } from "../command/define-command.ts";
+import { createScrubber, type Scrubber } from "../output/scrub.ts";
 import { wantsColor } from "../output/style.ts";
+import { openPrinter } from "../terminal/printer.ts";
 import { report } from "../terminal/report.ts";
 import { write } from "../terminal/write.ts";
-import { runCommand } from "./run-command.ts";
+import { openSession } from "./session.ts";
+
+interface Around {
+  host: Host;
+  scrubber: Scrubber;
+  version: string;
+}
 
 /** Runs one command line and returns its exit code. What no command catches is caught here. */
 export async function run(argv: string[], host: Host, version: string): Promise<number> {
@@ -17,23 +29,20 @@ export async function run(argv: string[], host: Host, version: string): Promise<
   try {
     const invocation = await understand(argv);
     if (invocation.kind === "run") return await runCommand(invocation, { host, scrubber, version });
-    await print(
-      invocation.kind === "version" ? `${version}\n` : await helpOf(invocation, host),
-      host,
-    );
+    const text = invocation.kind === "version" ? `${version}\n` : await helpOf(invocation, host);
+    const lost = await write(host.stdout, text);
+    if (lost) throw new Failure("internal", `Standard output could not be written (${lost}).`);
     return 0;
   } catch (error) {
-    const asJson = wantsJson(argv, host);
-    return await report(error, { host, scrubber, asJson, writes: true });
+    return await report(error, { host, scrubber, asJson: wantsJson(argv, host), writes: true });
   }
 }
 
-/** Help needs no parser: it is what people meet first, and it should be there at once. */
+/** The root help needs no parser. */
 async function understand(argv: string[]): Promise<Invocation> {
-  const [only, ...others] = argv;
-  const isRootHelp =
-    others.length === 0 && (only === undefined || ["--help", "-h", "help"].includes(only));
-  if (isRootHelp) return { kind: "help", path: "", globals: new Map() };
+  const [only = "help", ...others] = argv;
+  if (others.length === 0 && ["--help", "-h", "help"].includes(only))
+    return { kind: "help", path: "", globals: new Map() };
   return (await import("../args/argv.ts")).readArgv(argv, commands);
 }
 
@@ -47,19 +56,157 @@ async function helpOf(
   return helpText(path, commands, { color: wantsColor({ mode, env, isTerminal }) });
 }
 
-async function print(text: string, { stdout }: Host): Promise<void> {
-  const lost = await write(stdout, text);
-  if (lost) throw new Failure("internal", `Standard output could not be written (${lost}).`);
+/** For a command line that cannot be parsed: which output it probably requests. */
+function wantsJson(argv: string[], { env }: Host): boolean {
+  const isJson = (format = "") => /^(?:nd)?json$/.test(format);
+  return (
+    isJson(env.LENDEN_OUTPUT) ||
+    argv.some(
+      (text, index) =>
+        /^(?:--(?:print-)?json|(?:-[qv]*o=?|--output=)(?:nd)?json)$/.test(text) ||
+        (/^(?:-[qv]*o|--output)$/.test(text) && isJson(argv[index + 1])),
+    )
+  );
 }
 
-/** For a line that could not be taken apart: what it probably asked for. */
-function wantsJson(argv: string[], { env }: Host): boolean {
-  const json = /^(?:--(?:print-)?json|(?:-[qv]*o=?|--output=)(?:nd)?json)$/;
-  const split = argv.some(
-    (text, index) =>
-      /^(?:-[qv]*o|--output)$/.test(text) && /^(?:nd)?json$/.test(argv[index + 1] ?? ""),
-  );
-  return (
-    split || argv.some((text) => json.test(text)) || /^(?:nd)?json$/.test(env.LENDEN_OUTPUT ?? "")
-  );
+/** Prints each result of a command, or why there is none, and returns the exit code. */
+async function runCommand(
+  { command, given, globals: typed }: Extract<Invocation, { kind: "run" }>,
+  { host, scrubber, version }: Around,
+): Promise<number> {
+  rejectRelativeDirectories(host);
+  requireFileDescriptors();
+  const { globals, problems } = readGlobals(typed, host.env);
+  const printer = openPrinter(command, globals, { host, scrubber });
+  const { isJson } = printer;
+  const { name, untilStopped = false, patient = false } = command;
+  const writes = command.writes === true || command.finishes === true;
+  const session = openSession({
+    ...{ host, scrubber, version, globals, isJson, command: name, argv: given.argv },
+    finishes: writes,
+    patient: untilStopped || patient,
+  });
+  const tell = (error: unknown) =>
+    report(error, { host, scrubber, asJson: isJson, writes, ...session.unsaid() });
+  try {
+    const everything = { ...given, problems: [...given.problems, ...problems] };
+    const results = command.start(everything, session.context);
+    const { ending, shown } = await printAll(results, printer, session);
+    // The exit code of another program is passed on, whatever happened.
+    if (typeof ending === "number") return ending;
+    const found = ending && failureOf(ending, shown);
+    const code = found ? exits[found.kind].code : 0;
+    const signal = session.stoppedBy();
+    const isStopped =
+      signal && !untilStopped && !["uncertain", "conflict"].includes(found?.kind ?? "");
+    const failure = isStopped ? stopped(signal, found, writes) : found;
+    if (isJson && failure) await tell(failure);
+    return isStopped ? codeOf(signal) : code;
+  } catch (error) {
+    await session.close();
+    const signal = session.stoppedBy();
+    if (!signal || !isHarmless(error)) {
+      await session.learnSecrets();
+      return await tell(error);
+    }
+    // A stop is the good end of a command that runs until it is stopped.
+    if (untilStopped && error.kind !== "interrupted") return 0;
+    if (isJson) await tell(stopped(signal, error, writes));
+    return codeOf(signal);
+  }
+}
+
+async function printAll(
+  results: AsyncIterable<Shown>,
+  printer: ReturnType<typeof openPrinter>,
+  { close, takeWarnings }: ReturnType<typeof openSession>,
+): Promise<{ ending: Ending; shown: Shown | undefined }> {
+  let last: { ending: Ending; shown: Shown | undefined } = { ending: undefined, shown: undefined };
+  for await (const shown of results) {
+    // Closing first lets a single JSON result show a warning about it.
+    if (!shown.streamed) await close();
+    await printer.print(shown, takeWarnings);
+    // A later good result does not replace a bad ending.
+    if (shown.ending !== undefined) last = { ending: shown.ending, shown };
+  }
+  await close();
+  await printer.end();
+  return last;
+}
+
+/** The error of a result that is not a success. */
+function failureOf(ending: Failure | FailureKind, shown: Shown | undefined): Failure {
+  if (ending instanceof Failure) return ending;
+  const { means } = exits[ending];
+  const message = endings[ending] ?? `${means.slice(0, 1).toUpperCase()}${means.slice(1)}.`;
+  const view = shown?.view?.();
+  const id = view?.kind === "card" ? view.id : "";
+  return new Failure(ending, message, id ? { operation: id } : {});
+}
+
+const endings: Partial<Record<FailureKind, string>> = {
+  internal: "A check failed. The result shows which one.",
+  pending: "The wait ended before the status was Completed or Cancelled.",
+  cancelled: "The status is Cancelled.",
+  unverified: "The verification failed. The result shows why.",
+};
+
+/** The error of a run that a signal stopped: with the effect of what the run had done by then. */
+function stopped(signal: Signal, found: Failure | undefined, writes: boolean): Failure {
+  if (found?.kind === "interrupted") return found;
+  // Without an error, what was in flight ended well after the signal.
+  const effect = found?.effect(true) ?? (writes ? "accepted" : "read-only");
+  const message = `Stopped by ${signal}. ${found?.message ?? ""}`.trim();
+  return new Failure("run.interrupted", message, { ...found?.details, effect });
+}
+
+/** After a stop, only what may have moved money is reported as an error. */
+function isHarmless(error: unknown): error is Failure {
+  return error instanceof Failure && ["unreachable", "interrupted", "pending"].includes(error.kind);
+}
+
+function codeOf(signal: Signal): number {
+  return { SIGINT: exits.interrupted.code, SIGTERM: 143, SIGHUP: 129 }[signal];
+}
+
+/**
+ * With a relative path, each working directory would have its own ledger, and the same command could pay
+ * twice.
+ */
+function rejectRelativeDirectories({ env, folders, platform }: Host): void {
+  const bases = platform === "win32" ? ["APPDATA", "LOCALAPPDATA"] : ["HOME", "HOME"];
+  const problems = [
+    { variable: "LENDEN_CONFIG_DIR", base: bases[0] ?? "", path: folders.config },
+    { variable: "LENDEN_DATA_DIR", base: bases[1] ?? "", path: folders.data },
+  ]
+    .filter(({ path }) => !isAbsolute(path))
+    .map(({ variable, base, path }) => {
+      const name = env[variable] === undefined ? base : variable;
+      return `${name}: ${JSON.stringify(env[name] ?? path)} is not an absolute path. Nothing was sent.`;
+    });
+  if (problems.length > 0)
+    throw usage(
+      [...new Set(problems)],
+      "Use a full path such as /home/me/lenden. A relative path is another ledger in each working directory.",
+    );
+}
+
+/** A batch opens the most files at once. */
+const neededFiles = 32;
+
+/** With too few files to open, SQLite would end the process, and no error message could be loaded. */
+function requireFileDescriptors(): void {
+  const opened: number[] = [];
+  try {
+    while (opened.length < neededFiles) opened.push(openSync(devNull, "r"));
+  } catch (cause) {
+    const code = errorCode(cause) ?? "";
+    if (!["EMFILE", "ENFILE"].includes(code)) return;
+    throw new Failure("run.too-few-files", `Cannot open enough files at once (${code}).`, {
+      hint: "Raise the limit, for example with 'ulimit -n 256', then run the same command again.",
+      cause,
+    });
+  } finally {
+    for (const file of opened) closeSync(file);
+  }
 }

@@ -1,15 +1,12 @@
-import type { Host, Signal } from "../../platform/host.ts";
-import type { Globals } from "../args/globals.ts";
+import type { Signal } from "../../platform/host.ts";
 import type { Context } from "../command/context.ts";
 import type { Warning } from "../output/error-text.ts";
-import type { Scrubber } from "../output/scrub.ts";
 import { openPerson } from "../terminal/person.ts";
-import { openSpeech } from "../terminal/speech.ts";
-import { accountsOnDemand, callsOnDemand, methodsOnDemand } from "./on-demand.ts";
+import { openSpeech, type Speech } from "../terminal/speech.ts";
+import { once, type RunParts, type SessionOptions } from "./parts.ts";
 import { listenForStop } from "./stop.ts";
-import { idsOf } from "./typed-id.ts";
 
-/** One run's context, and what must be let go of at its end. */
+/** One run's context, and what ends with the run. */
 export interface Session {
   context: Context;
   /** The signal that stopped the run, if one did. */
@@ -18,7 +15,7 @@ export interface Session {
   takeWarnings(): Warning[];
   /** What the run's error has to say besides the failure itself. */
   unsaid(): { operation: string | undefined; warnings: Warning[] };
-  /** Makes stored secrets known to the scrubber: what is reported may repeat one that was typed. */
+  /** Makes stored secrets known to the scrubber: an error may repeat one that was typed. */
   learnSecrets(): Promise<void>;
   /**
    * Ends the run; a second call does nothing. A failure is a warning (P27): what the command did is recorded
@@ -27,78 +24,130 @@ export interface Session {
   close(): Promise<void>;
 }
 
-export interface SessionOptions {
-  host: Host;
-  globals: Globals;
-  /** Whether results and errors are JSON: then nothing else is said. */
-  isJson: boolean;
-  version: string;
-  /** The command's name. */
-  command: string;
-  /** The whole line, as it was typed. */
-  argv: string[];
-  scrubber: Scrubber;
-  /** Whether what is in flight may end after the first Ctrl-C: so it is where money moves. */
-  finishes: boolean;
-  /** Whether it takes as long as it takes: then only --timeout ends it. */
-  patient: boolean;
-}
+const defaultTimeoutMs = 60_000;
 
-/** Wires the parts of a run together; what is dear in them is loaded when it is first asked for. */
+/**
+ * A context is made of the account and its secrets (`accounts.ts`), the ledger (`run-ledgers.ts`), the API
+ * (`calls.ts`), and the person at the terminal. All but the last are loaded when they are first needed.
+ */
 export function openSession(options: SessionOptions): Session {
-  const { host, globals, version } = options;
-  const { scrub, learnSignature } = options.scrubber;
+  const { host, globals } = options;
+  const { scrub } = options.scrubber;
   const speech = openSpeech(host, globals, { scrub, isJson: options.isJson });
   const notice = (message: string, reason?: string): void =>
     reason === undefined ? speech.say(message) : speech.warn({ reason, message });
-  let operation: string | undefined;
-  let closed: { signal: Signal | undefined } | undefined;
   const stop = listenForStop(host, { ...options, notice });
-  const accounts = accountsOnDemand({ ...options, notice });
-  const parts = { ...options, speech, notice, trace: speech.trace, stop, accounts, scrub };
-  const { close, ...calls } = callsOnDemand({ ...parts, learnSignature });
+  const unlimited = options.patient ? Number.POSITIVE_INFINITY : defaultTimeoutMs;
+  stop.cutOffAfter(globals.timeoutMs ?? unlimited);
 
-  const context: Context = {
-    host,
-    version,
-    ...accounts,
-    holdsSecret: (text) => scrub(text) !== text,
-    ...calls,
-    ...methodsOnDemand(host, { ...accounts, ...calls }),
-    ...openPerson(parts),
-    concerns: (reference) => {
-      operation = reference;
-    },
-    ledgerMaintenance: async () =>
-      (await import("./ledger-maintenance.ts")).createLedgerMaintenance(host),
-    idOf: async (kind, typed) => {
-      await calls.refuseSecrets(typed);
-      return idsOf(calls.ledger)(kind, typed);
-    },
-    keychain: async () => (await import("../../config/secrets.ts")).createKeychain(host),
-    startSandbox: async (wanted) => (await import("../../sandbox/server.ts")).startSandbox(wanted),
-    stopping: stop.stopping,
+  const closing: (() => void | Promise<void>)[] = [];
+  const parts = { ...options, closing, scrub, speech, notice, trace: speech.trace, stop };
+  const load = loadOnDemand(parts);
+  let operation: string | undefined;
+  const concerns = (reference: string): void => {
+    operation = reference;
   };
-
+  let closed: { signal: Signal | undefined } | undefined;
   return {
-    context,
+    context: contextOf(parts, load, concerns),
     // A signal that arrives while the run closes does not change its exit code.
     stoppedBy: () => (closed ? closed.signal : stop.signal()),
     takeWarnings: speech.takeWarnings,
     unsaid: () => ({ operation, warnings: speech.takeWarnings() }),
     learnSecrets: async () => {
-      if (accounts.isOpened()) await accounts.learnSecrets().catch(() => {});
+      if (load.hasAccounts()) await (await load.accounts()).learnSecrets().catch(() => {});
     },
     close: async () => {
       if (closed) return;
       closed = { signal: stop.signal() };
       stop.end();
-      await close().catch((error: unknown) => notice(closingFailed(error), "run.closing-failed"));
+      const problems = new Set<string>();
+      for (const end of closing.reverse()) {
+        try {
+          await end();
+        } catch (error) {
+          problems.add(error instanceof Error ? error.message.replace(/\.$/, "") : "unknown");
+        }
+      }
+      if (problems.size > 0)
+        notice(
+          `Cannot close the ledger or a connection: ${[...problems].join("; ")}. This does not change the result.`,
+          "run.closing-failed",
+        );
     },
   };
 }
 
-function closingFailed(error: unknown): string {
-  const why = error instanceof Error ? error.message.replace(/\.$/, "") : "unknown";
-  return `Cannot close the ledger or a connection: ${why}. This does not change the result.`;
+type Parts = RunParts & { speech: Speech };
+
+/** The parts of a run that are loaded when they are first needed. */
+function loadOnDemand(parts: Parts) {
+  let hasAccounts = false;
+  const accounts = once(async () => {
+    hasAccounts = true;
+    return (await import("./accounts.ts")).openAccounts(parts);
+  });
+  const ledgers = once(async () => {
+    const { openRunLedgers } = await import("./run-ledgers.ts");
+    return openRunLedgers(parts, await accounts());
+  });
+  const calls = once(async () => {
+    const { openCalls } = await import("./calls.ts");
+    return openCalls(parts, await accounts(), ledgers);
+  });
+  return { accounts, ledgers, calls, hasAccounts: () => hasAccounts };
+}
+
+function contextOf(
+  parts: Parts,
+  { accounts, ledgers, calls }: ReturnType<typeof loadOnDemand>,
+  concerns: Context["concerns"],
+): Context {
+  const { host } = parts;
+  const ofAccount = {
+    settings: async (profile?: string) => (await accounts()).settings(profile),
+    account: async () => (await accounts()).account(),
+  };
+  const context: Context = {
+    host,
+    version: parts.version,
+    ...ofAccount,
+    payoutSecret: async () => (await accounts()).payoutSecret(),
+    profiles: {
+      read: async () => (await accounts()).profiles.read(),
+      change: async (change) => (await accounts()).profiles.change(change),
+      check: async (candidate) => (await accounts()).profiles.check(candidate),
+      file: async () => (await accounts()).profiles.file(),
+      baseUrlGiven: async () => (await accounts()).profiles.baseUrlGiven(),
+    },
+    keychain: async () => (await import("../../config/secrets.ts")).createKeychain(host),
+    holdsSecret: (text) => parts.scrub(text) !== text,
+    refuseSecrets: async (...texts) => (await accounts()).refuseSecrets(...texts),
+
+    ledger: async () => (await ledgers()).own(),
+    records: async () => (await ledgers()).records(),
+    ledgerMaintenance: async () =>
+      (await import("./ledger-maintenance.ts")).createLedgerMaintenance(host),
+    idOf: async (kind, typed) => {
+      await context.refuseSecrets(typed);
+      if (!typed.startsWith("@")) return typed;
+      return (await ledgers()).idAt(kind, typed);
+    },
+
+    world: async () => (await calls()).world(),
+    worldOf: async (account, secret) => (await calls()).worldOf(account, secret),
+    methodCache: async () => (await calls()).methodCache(),
+    methods: async () => (await calls()).methods(),
+    methodId: async (wanted) => (await calls()).methodId(wanted),
+    raw: async (call) => (await calls()).raw(call),
+    previewRaw: async (call) => (await calls()).previewRaw(call),
+    preview: async (name, input) => (await calls()).preview(name, input),
+    local: async () => (await calls()).local(),
+
+    ...openPerson({ ...parts, accounts: ofAccount }),
+    concerns,
+    startSandbox: async (wanted) => (await import("../../sandbox/server.ts")).startSandbox(wanted),
+    stopping: parts.stop.stopping,
+  };
+  return context;
 }

@@ -4,7 +4,7 @@ import type { Warning } from "../output/error-text.ts";
 import { openProgress, type Progress } from "../output/progress.ts";
 import { loadStyle, type Style, wantsColor } from "../output/style.ts";
 import { clean } from "../output/terminal-text.ts";
-import { once } from "../runtime/once.ts";
+import { once } from "../runtime/parts.ts";
 
 /** What lenden says to the person beside the answer: lines on stderr. */
 export interface Speech {

@@ -1,0 +1,42 @@
+import type { Host } from "../../platform/host.ts";
+import type { Globals } from "../args/globals.ts";
+import type { Scrubber } from "../output/scrub.ts";
+import type { Stop } from "./stop.ts";
+
+/** What the parts of a run share. */
+export interface RunParts extends SessionOptions {
+  /** Ends at the end of the run, the last one first. */
+  closing: (() => void | Promise<void>)[];
+  stop: Stop;
+  scrub(text: string): string;
+  notice(text: string, reason?: string): void;
+  /** Prints a line of --verbose. */
+  trace(text: string): void;
+}
+
+/** What a run starts with. */
+export interface SessionOptions {
+  host: Host;
+  globals: Globals;
+  /** True if results and errors are JSON: then no notices are printed. */
+  isJson: boolean;
+  version: string;
+  /** The command's name, which the ledger stores. */
+  command: string;
+  /** The whole line: a secret that was typed in place of an ID must not be sent. */
+  argv: string[];
+  scrubber: Scrubber;
+  /** True if requests in flight may end after the first Ctrl-C, because they move money. */
+  finishes: boolean;
+  /** True if only --timeout limits the run. */
+  patient: boolean;
+}
+
+/** Does it at most once a run, when it is first needed. */
+export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
