@@ -1,87 +1,87 @@
-// How long commands take with a ledger of a thousand operations, and with one of a million.
+// How long commands take with a large ledger, beside a small one.
 import { join } from "node:path";
-import { launcher, scratch, startSandbox, surroundings, timed } from "./commands.js";
-import { roundedUp, spread, summaries, verdict, whole } from "./figures.js";
-import { fillLedger } from "./ledger-made.js";
-import { sideBySide } from "./rounds.js";
-
-const mostTimes = 1.3;
-
-/** The section of the report on large ledgers. */
-export async function measureLedger({ rounds, quick }) {
-  const sandbox = await startSandbox();
-  const ledgers = [];
-  for (const size of [1_000, quick ? 20_000 : 1_000_000])
-    ledgers.push(await makeLedger(sandbox, size));
-  const sides = commands.flatMap(({ name, words }) =>
-    ledgers.map((ledger) => ({
-      name: sideName(name, ledger),
-      run: () => run(ledger, words(ledger)),
-    })),
-  );
-  const times = summaries(await sideBySide(sides, { rounds, what: "ledger" }));
-  const checks = ledgers.map((ledger) => run(ledger, "ledger check"));
-  sandbox.stop();
-  return [table(ledgers, times, { rounds, checks })];
-}
+import { payoutFile, sendFile } from "./batch.js";
+import {
+  environment,
+  launcher,
+  medianOf,
+  roundUp,
+  scratch,
+  sideBySide,
+  spread,
+  startApi,
+  time,
+  whole,
+} from "./measure.js";
 
 const send = "payout send --amount 5 --to 01712345678 --method bkash";
-
 const commands = [
-  same("payout list --limit 20"),
-  same("payout list --since today --limit 20"),
-  same("payout list --status Cancelled", "payout list --status Cancelled (there is none)"),
-  same("payout get @last"),
-  same("ledger show REF-77", "ledger show <reference>"),
-  same("ledger show PO77", "ledger show <payoutId>"),
-  same("payout wait @last --wait-timeout 1ms", "payout wait @last (1 ms)"),
-  same(`${send} --again`, "payout send (a new reference)"),
-  { name: "payout send (a known reference)", words: ({ known }) => `${send} --ref ${known}` },
-  same("ledger resolve", "ledger resolve (nothing to do)"),
+  "payout list --limit 20",
+  "payout list --since today --limit 20",
+  "payout list --status Cancelled",
+  "ledger show SMALL-1-77",
+  `${send} --ref SMALL-1-77`,
+  "ledger resolve",
 ];
 
-function same(words, name = words) {
-  return { name, words: () => words };
+/** The most that a command may take with the large ledger, as a ratio. */
+const most = 1.3;
+
+/** @param {import("./measure.js").Options} options */
+export async function measureLedger({ rounds, quick }) {
+  const { account, stop } = await startApi();
+  const files = quick ? [1, 2] : Array.from({ length: 10 }, (_, index) => index);
+  const small = await filledLedger(account, { rows: 1_000, files: [] });
+  const large = await filledLedger(account, { rows: quick ? 10_000 : 100_000, files });
+  const ledgers = [small, large];
+  const sides = ledgers.flatMap(({ size, env }) =>
+    commands.map((command) => ({
+      name: `${command}, ${size}`,
+      // A reference that belongs to another payout ends with 5.
+      run: () => time([process.execPath, launcher, ...command.split(" ")], { env, codes: [0, 5] }),
+    })),
+  );
+  const figures = await sideBySide(sides, { rounds });
+  const checks = ledgers.map(({ size, env }) => {
+    const ms = time([process.execPath, launcher, "ledger", "check"], { env });
+    return `${whole(size)} operations in ${whole(ms)} ms`;
+  });
+  stop();
+  return [
+    {
+      title: "A ledger that grows, in milliseconds",
+      notes: [
+        `Node ${process.versions.node}, medians of ${rounds} rounds side by side. \`ledger check\`, which reads everything, once each: ${checks.join(", ")}.`,
+      ],
+      columns: [
+        "command",
+        ...ledgers.flatMap(({ size }) => [`${whole(size)} operations`, "least to most"]),
+        `ratio, at most ${most}`,
+      ],
+      rows: commands.map((command) => {
+        const names = ledgers.map(({ size }) => `${command}, ${size}`);
+        const [few = 0, many = 0] = names.map((name) => medianOf(figures, name));
+        const cells = names.flatMap((name) => [
+          whole(medianOf(figures, name)),
+          spread(figures[name]),
+        ]);
+        const verdict = many / few <= most ? "yes" : "NO";
+        return [`\`${command}\``, ...cells, `${roundUp(many / few)}: ${verdict}`];
+      }),
+    },
+  ];
 }
 
-async function makeLedger({ account }, size) {
-  const folder = join(scratch, `ledger-${size}`);
-  const ledger = { size, known: `KNOWN-${size}`, env: surroundings(folder, account) };
-  run(ledger, `${send} --ref ${ledger.known}`);
-  await fillLedger(folder, size);
-  return ledger;
-}
-
-/** A payout that still is Processing when the wait ran out is 8. */
-function run({ env }, words) {
-  return timed([process.execPath, launcher, ...words.split(" ")], env, [0, 8]);
-}
-
-function table(ledgers, times, { rounds, checks }) {
-  const sizes = ledgers.map(({ size }) => whole(size));
-  const checked = checks.map((ms, index) => `${sizes[index]} operations in ${whole(ms)} ms`);
-  return {
-    title: "A ledger that grows, in milliseconds of the whole process",
-    notes: [
-      `Node ${process.versions.node}, medians of ${rounds} rounds side by side.`,
-      `\`ledger check\`, which reads everything, once each: ${checked.join(", ")}.`,
-    ],
-    columns: [
-      "command",
-      ...sizes.flatMap((size) => [`${size} operations`, "least to most"]),
-      "ratio",
-      `at most ${mostTimes}`,
-    ],
-    rows: commands.map(({ name }) => {
-      const [few, many] = ledgers.map((ledger) => times[sideName(name, ledger)]);
-      const ratio = many.median / few.median;
-      const cells = [few, many].flatMap((ms) => [whole(ms.median), spread(ms)]);
-      return [`\`${name}\``, ...cells, roundedUp(ratio), verdict(ratio <= mostTimes)];
-    }),
-    figures: times,
-  };
-}
-
-function sideName(name, { size }) {
-  return `${name}, ${size}`;
+/**
+ * A ledger with a thousand payouts, and with those of more files.
+ *
+ * @param {import("./measure.js").Account} account
+ * @param {{ rows: number, files: number[] }} size
+ */
+async function filledLedger(account, { rows, files }) {
+  const directory = join(scratch, `ledger-${files.length}`);
+  await sendFile(payoutFile(1_000, "SMALL-1"), account, { directory });
+  for (const file of files)
+    await sendFile(payoutFile(rows, `LARGE-${file}`), account, { directory });
+  return { size: 1_000 + rows * files.length, env: environment(directory, account) };
 }

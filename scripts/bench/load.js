@@ -1,42 +1,41 @@
-// Requests as fast as a server answers them, with autocannon: 32 connections, one request at a time
-// on each. A process of its own, which prints how many a second there were.
-// Usage: node load.js <node_modules with autocannon> <what to ask: JSON>
+// Sends requests as fast as a server responds, with autocannon: 32 connections, one request on each.
+// Usage: node load.js <node_modules with autocannon> <JSON: url, amount, account, references>, which
+// prints requests a second. With references, each request is a signed payout.
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { signedPayout } from "./asking.js";
+import { signedPayout } from "./signed-payout.js";
 
-const [, , modules, text] = process.argv;
-const { url, amount, references, ...account } = JSON.parse(text);
+const [modules = "", json = ""] = process.argv.slice(2);
+const { url, amount, account, references } = JSON.parse(json);
 const autocannon = createRequire(join(modules, "load.js"))("autocannon");
-// Signed before the clock runs, and each with a reference of its own.
-const payouts = references && Array.from({ length: amount + 32 }, (_, index) => payout(index));
+// Signed before the clock starts.
+const payouts = Array.from({ length: references ? amount + 32 : 0 }, (_, index) =>
+  signedPayout(account, `${references}-${index}`, 100.5 + (index % 900)),
+);
 
-// autocannon itself looks at the clock once a second.
-let [startedMs, endedMs, right] = [0, 0, 0];
+// autocannon itself reads the clock once a second.
+let [startMs, endMs, accepted] = [0, 0, 0];
 const run = autocannon({
   url,
   amount,
   connections: 32,
   headers: { "x-api-key": account.apiKey },
-  requests: [payouts ? { method: "POST", setupRequest: nextPayout } : { method: "GET" }],
+  requests: [
+    references
+      ? {
+          method: "POST",
+          setupRequest: (/** @type {object} */ one) => ({ ...one, ...payouts.pop() }),
+        }
+      : { method: "GET" },
+  ],
 });
 run.on("start", () => {
-  startedMs = performance.now();
+  startMs = performance.now();
 });
-run.on("response", (_client, status) => {
-  right += status === 200 ? 1 : 0;
-  endedMs = performance.now();
+run.on("response", (/** @type {object} */ _client, /** @type {number} */ status) => {
+  accepted += status === 200 ? 1 : 0;
+  endMs = performance.now();
 });
 await run;
-if (right !== amount) throw new Error(`${url}: ${right} of ${amount} answers were right`);
-console.log(amount / ((endedMs - startedMs) / 1000));
-
-function nextPayout(request) {
-  return { ...request, ...payouts.pop() };
-}
-
-function payout(index) {
-  const fields = { merchantRef: `${references}-${index}`, amount: 100.5 + (index % 900) };
-  const { body, headers } = signedPayout(account, fields);
-  return { headers, body: JSON.stringify(body) };
-}
+if (accepted !== amount) throw new Error(`${url}: ${accepted} of ${amount} requests succeeded`);
+console.log(amount / ((endMs - startMs) / 1000));

@@ -1,121 +1,118 @@
-// How long commands take to start, and their memory at its peak: on two Nodes, beside a bare Node,
-// curl, and other people's command lines that ask the same loopback server.
+// How long a command takes, beside a bare Node and beside `stripe get` against the same fake API.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
-  hasGnuTime,
+  environment,
   launcher,
-  peakMegabytes,
+  medianOf,
+  roundUp,
   scratch,
-  started,
+  sideBySide,
+  spread,
+  startApi,
   startSandbox,
-  surroundings,
-  timed,
-} from "./commands.js";
-import { summaries } from "./figures.js";
-import { nodeOf, versionOf } from "./others.js";
-import { othersOn, stripeAlone } from "./others-commands.js";
-import { sideBySide } from "./rounds.js";
-import { bars, memoryTable, timeTable } from "./start-tables.js";
+  time,
+  whole,
+} from "./measure.js";
+import { nodeOf, stripeGet, versionOf } from "./tools.js";
 
-const majors = [20, 24];
+/** @typedef {import("./measure.js").Account} Account */
 
-/** Where a build of lenden as a single file may lie; it is measured when it does. */
-const singleFiles = ["dist/lenden", "dist-binary/lenden"];
+const bare = "node -e 0";
+const stripe = "stripe get /v1/charges";
 
-/** The sections of the report on starting. */
+/**
+ * Each command with what it is compared with, and the ratio that it should not exceed. Commands of
+ * the sandbox write a ledger; the others ask the fake API.
+ */
+const commands = [
+  { label: "lenden --version", line: "--version", beside: bare, most: 1.8 },
+  { label: "lenden --help", line: "--help", beside: bare, most: 1.8 },
+  { label: "lenden payout send --help", line: "payout send --help", beside: bare, most: 1.8 },
+  { label: "Tab on a flag", line: "__complete payout send --a", beside: bare, most: 2 },
+  { label: "Tab on a payout's ID", line: "__complete payout get PO", beside: bare, most: 2 },
+  { label: "lenden methods", line: "methods", beside: stripe, most: 0.75 },
+  {
+    label: "lenden payout send",
+    line: "payout send --amount 5 --to 01712345678 --method bkash --again",
+    beside: stripe,
+    most: 1.1,
+  },
+];
+
+/** A single-file binary, if one was built. */
+const binary = resolve(import.meta.dirname, "../../dist-binary/lenden");
+
+/** @param {import("./measure.js").Options} options */
 export async function measureStart({ rounds }) {
-  const service = await started([process.execPath, join(import.meta.dirname, "service.js")]);
-  const sandbox = await startSandbox();
-  const servers = { service: service.first, sandbox: sandbox.account };
-  const nodes = majors.map((major) => ({ major, ...nodeOf(major) }));
-  const sides = [...nodes.flatMap((node) => sidesOn(node, servers)), ...sidesOnNone(servers)];
-  const times = await measure(sides, timed, { rounds, what: "starting" });
-  const peaks = hasGnuTime && (await measure(sides, peakMegabytes, { rounds, what: "memory" }));
-  service.stop();
-  sandbox.stop();
-  const report = { sides, versions: nodes.map(versionTold), rounds };
+  const [api, sandbox] = [await startApi(), await startSandbox()];
+  const nodes = [20, 24].map((major) => ({ major, node: nodeOf(major) }));
+  const sides = nodes.flatMap(({ major, node }) =>
+    sidesOn(node, major, api.account, sandbox.account),
+  );
+  const figures = await sideBySide(
+    sides.map(({ name, line, env }) => ({ name, run: () => time(line, { env }) })),
+    { rounds },
+  );
+  for (const server of [api, sandbox]) server.stop();
+  const labels = [...new Set(sides.map(({ label }) => label))];
+  const majors = nodes.map(({ major }) => major);
   return [
-    { ...timeTable(report, times), figures: times, bars: bars(times) },
-    { ...memoryTable(report, peaks), figures: peaks },
+    {
+      title: "Commands, in milliseconds",
+      notes: [
+        `Medians of ${rounds} rounds side by side, without NODE_EXTRA_CA_CERTS. \`payout send\` asks the local sandbox and writes the ledger; the other requests go to a fake API that responds at once. Stripe is version ${stripeGet(process.execPath, api.account.baseUrl).version}.`,
+      ],
+      columns: [
+        "command",
+        ...nodes.flatMap(({ node }) => [`Node ${versionOf(node)}`, "least to most"]),
+        "ratio",
+      ],
+      rows: labels.map((label) => [
+        label,
+        ...majors.flatMap((major) => {
+          const ms = figures[`${label} (Node ${major})`];
+          return [ms ? whole(ms.median) : "", spread(ms)];
+        }),
+        ratios(label, majors, figures),
+      ]),
+    },
   ];
 }
 
-async function measure(sides, one, options) {
-  const measurable = sides.filter(({ line }) => line);
-  const runs = measurable.map(({ name, line, env }) => ({ name, run: () => one(line, env) }));
-  return summaries(await sideBySide(runs, options));
-}
-
-function versionTold({ major, path }) {
-  return { major, says: `Node ${path ? versionOf(path) : major}` };
-}
-
-/** One that is measured has a `line`; one that cannot be says `why`. */
-function sidesOn({ major, path, why }, { service, sandbox }) {
-  const named = (one) => ({ ...one, major, name: `${one.label} (Node ${major})` });
-  if (why) return [named({ label: "node -e 0", why })];
-  const env = surroundings(join(scratch, `service-${major}`), accountOf(service));
-  const sandboxed = surroundings(join(scratch, `sandbox-${major}`), sandbox);
-  const bare = { label: "node -e 0", line: [path, "-e", "0"], env };
-  const lenden = (label, words = label, where = env) => ({
-    label: `lenden ${label}`,
-    line: [path, launcher, ...words.split(" ")],
-    env: where,
-  });
-  const sends = "payout send --amount 5 --to 01712345678 --method bkash";
+/** @param {string} node @param {number} major @param {Account} api @param {Account} sandbox */
+function sidesOn(node, major, api, sandbox) {
+  const env = environment(join(scratch, `api-${major}`), api);
+  const sandboxed = environment(join(scratch, `sandbox-${major}`), sandbox);
+  const single = existsSync(binary) && major === 24 ? ["--version", "methods"] : [];
   return [
-    bare,
-    lenden("--version"),
-    lenden("--help"),
-    lenden("payout send --help"),
-    { ...lenden("", "__complete profile", sandboxed), label: "Tab on a profile" },
-    { ...lenden("", "__complete payout", sandboxed), label: "Tab on a payout's id" },
-    lenden("methods"),
-    lenden("methods --json"),
-    lenden("payout send", sends, sandboxed),
-    ...withCertificates([bare, lenden("methods")]),
-    ...othersOn(path, new URL(service).origin),
-  ].map(named);
+    { label: bare, line: [node, "-e", "0"], env },
+    ...commands.map(({ label, line }) => ({
+      label,
+      line: [node, launcher, ...line.split(" ")],
+      env: /payout/.test(label) ? sandboxed : env,
+    })),
+    { label: stripe, ...stripeGet(node, api.baseUrl) },
+    ...single.map((word) => ({ label: `lenden ${word}, single file`, line: [binary, word], env })),
+  ].map((side) => ({ ...side, name: `${side.label} (Node ${major})` }));
 }
 
 /**
- * The same with certificates beside Node's own, as a machine behind a company's proxy has them. Node
- * reads them at every start, so they are held beside a bare Node that does too.
+ * The ratio of a command on each Node, and whether each is small enough.
+ *
+ * @param {string} label
+ * @param {number[]} majors
+ * @param {import("./measure.js").Figures} figures
  */
-function withCertificates([bare, command]) {
-  const { NODE_EXTRA_CA_CERTS } = process.env;
-  if (!NODE_EXTRA_CA_CERTS) return [];
-  const label = (side) => `${side.label}, with NODE_EXTRA_CA_CERTS`;
-  return [bare, command].map((side) => ({
-    ...side,
-    label: label(side),
-    env: { ...side.env, NODE_EXTRA_CA_CERTS },
-    beside: label(bare),
-  }));
-}
-
-/** What is no program for Node, or brings its own. */
-function sidesOnNone({ service }) {
-  const env = surroundings(join(scratch, "none"), accountOf(service));
-  const files = singleFiles.map((file) => resolve(import.meta.dirname, "../..", file));
-  const single = files.filter(existsSync).flatMap((file) =>
-    ["--version", "--help", "methods"].map((word) => ({
-      label: `lenden ${word}, as a single file`,
-      line: [file, word],
-      env,
-    })),
+function ratios(label, majors, figures) {
+  const aim = commands.find((command) => command.label === label);
+  if (!aim) return "";
+  const found = majors.map(
+    (major) =>
+      medianOf(figures, `${label} (Node ${major})`) /
+      medianOf(figures, `${aim.beside} (Node ${major})`),
   );
-  const asks = ["-sf", "-H", `x-api-key: ${key}`, `${service}/payment/methods`];
-  const curl = { label: "curl, the call of `methods`", line: ["curl", ...asks], env };
-  return [curl, ...single, ...stripeAlone(new URL(service).origin)].map((one) => ({
-    ...one,
-    name: one.label,
-  }));
-}
-
-const key = "sk_sandbox_abc-abcdefghijkl-xyz";
-
-function accountOf(baseUrl) {
-  return { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: key, LENDEN_PAYOUT_SECRET: "a-payout-secret" };
+  const holds = found.every((ratio) => ratio <= aim.most) ? "yes" : "NO";
+  const [program] = aim.beside.split(" ");
+  return `${found.map(roundUp).join(", ")} of ${program}; at most ${aim.most}: ${holds}`;
 }
