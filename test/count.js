@@ -2,8 +2,15 @@
 // not pass. Fails if nothing ran, or if a test failed or was skipped.
 import { readFileSync } from "node:fs";
 
+/**
+ * @typedef {{ status: string, fullName: string }} TestResult
+ * @typedef {{ name: string, assertionResults: TestResult[] }} FileResult
+ * @typedef {{ numPassedTests: number, numFailedTests: number, numPendingTests: number, testResults?: FileResult[] }} Report
+ */
+
 const reports = process.argv.slice(2).map(reportIn);
-const sum = (name) => reports.reduce((total, report) => total + report[name], 0);
+const sum = (/** @type {"numPassedTests" | "numFailedTests" | "numPendingTests"} */ name) =>
+  reports.reduce((total, report) => total + report[name], 0);
 const [passed, failed, skipped] = [
   sum("numPassedTests"),
   sum("numFailedTests"),
@@ -16,7 +23,12 @@ for (const { name, assertionResults } of reports.flatMap((report) => report.test
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exitCode = passed > 0 && failed === 0 && skipped === 0 ? 0 : 1;
 
-/** A run that ended without its report counts as one failed test. */
+/**
+ * A run that ended without its report counts as one failed test.
+ *
+ * @param {string} file
+ * @returns {Report}
+ */
 function reportIn(file) {
   try {
     return JSON.parse(readFileSync(file, "utf8"));

@@ -4,7 +4,7 @@ for (const name of ["node:sqlite", "libsql"]) {
   if (!Database) continue;
   const { close, exec } = Database.prototype;
   const changed = new WeakSet();
-  Database.prototype.exec = function commits(sql) {
+  Database.prototype.exec = function commits(/** @type {string} */ sql) {
     if (sql === "COMMIT") changed.add(this);
     return exec.call(this, sql);
   };
@@ -14,7 +14,7 @@ for (const name of ["node:sqlite", "libsql"]) {
   };
 }
 
-/** Node 20 has no SQLite of its own. */
+/** Node 20 has no SQLite. @param {string} name */
 function databaseOf(name) {
   try {
     const loaded = require(name);

@@ -16,7 +16,7 @@ const env = {
   LENDEN_CONFIG_DIR: folder,
   LENDEN_DATA_DIR: folder,
 };
-const run = (...args) =>
+const run = (/** @type {string[]} */ ...args) =>
   execFileSync(program, [...before, ...args], {
     env,
     encoding: "utf8",

@@ -2,4 +2,4 @@
 import { build } from "rolldown";
 import config from "./rolldown.config.js";
 
-for (const bundle of config) await build(bundle);
+await build(config);

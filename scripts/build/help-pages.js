@@ -5,7 +5,11 @@ import { rolldown } from "rolldown";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Every page of help, as a file of its own: `lenden --help` reads it and need know no command. */
+/**
+ * Every page of help, as a file of its own: `lenden --help` reads it and need know no command.
+ *
+ * @type {import("rolldown").Plugin}
+ */
 export const helpPages = {
   name: "help-pages",
   async generateBundle() {

@@ -1,60 +1,101 @@
 import { readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { licenceTexts } from "./licence-texts.js";
-import { sbom } from "./sbom.js";
+
+/**
+ * @typedef {{ name: string, version: string, license: string }} Manifest
+ * @typedef {Manifest & { directory: string, licenseText: string }} BundledPackage
+ */
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** Where the packages are: at the root, unless somebody's node_modules leads elsewhere. */
+/** The directory of node_modules, which may be a symbolic link. */
 const home = dirname(realpathSync(join(root, "node_modules")));
 
-/** A package's folder, as the lock has it, → the files of the bundle that hold code of it. */
-const bundled = new Map();
-
 /**
- * Says whose code is in the bundle: `sbom.cdx.json`, and the licences that have to travel with it.
- * Both are read from what was really bundled, never from package.json. Each of the bundles adds to
- * them and writes them anew, so that the last one leaves them whole.
+ * Describes the packages whose code is in the bundle: a bill of materials, and their licenses. Both
+ * come from what was bundled, not from package.json. The same sources give the same bytes.
+ *
+ * @type {import("rolldown").Plugin}
  */
 export const inventory = {
   name: "inventory",
-  writeBundle({ dir }, bundle) {
-    for (const [file, { modules = {} }] of Object.entries(bundle)) {
-      for (const folder of Object.keys(modules).map(folderOf)) {
-        if (folder) bundled.set(folder, (bundled.get(folder) ?? new Set()).add(`dist/${file}`));
-      }
-    }
-    const packages = [...bundled].map(([folder, files]) => ({
-      ...described(folder),
-      files: [...files].sort(),
-    }));
-    const [product, lock] = ["package.json", "package-lock.json"].map((name) =>
-      readJson(join(root, name)),
+  writeBundle({ dir = "dist" }, bundle) {
+    const modules = Object.values(bundle).flatMap((file) =>
+      file.type === "chunk" ? Object.keys(file.modules) : [],
     );
-    const document = sbom({ product, packages, lock });
-    writeFileSync(join(dir, "sbom.cdx.json"), `${JSON.stringify(document, null, 1)}\n`);
-    writeFileSync(join(dir, "THIRD-PARTY-LICENSES.txt"), licenceTexts(packages));
+    const directories = new Set(modules.map(packageDirectory).filter((one) => one !== undefined));
+    const packages = [...directories].sort().map(describe);
+    const document = `${JSON.stringify(billOfMaterials(packages), null, 1)}\n`;
+    writeFileSync(join(root, dir, "sbom.cdx.json"), document);
+    writeFileSync(join(root, dir, "THIRD-PARTY-LICENSES.txt"), licenseTexts(packages));
   },
 };
 
-/** The package that a module belongs to; undefined for one of ours. What rolldown adds is its own. */
-function folderOf(id) {
+/**
+ * The package that a module belongs to; undefined if lenden. The runtime of the bundle is rolldown's.
+ *
+ * @param {string} id
+ */
+function packageDirectory(id) {
   if (id.startsWith("\0rolldown/")) return "node_modules/rolldown";
   const path = relative(home, id).replaceAll("\\", "/");
   return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
 }
 
-function described(folder) {
-  const path = join(home, folder);
-  const { name, version, license } = readJson(join(path, "package.json"));
+/**
+ * @param {string} directory
+ * @returns {BundledPackage}
+ */
+function describe(directory) {
+  const path = join(home, directory);
+  /** @type {Manifest} */
+  const { name, version, license } = JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
   const texts = readdirSync(path)
     .filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file))
     .sort()
-    .map((file) => readFileSync(join(path, file), "utf8"));
-  if (texts.length === 0) throw new Error(`${name} is bundled and has no text of its licence.`);
-  return { folder, name, version, license, text: texts.join("\n") };
+    .map((file) => readFileSync(join(path, file), "utf8").replaceAll("\r\n", "\n").trim());
+  if (texts.length === 0) throw new Error(`${name} is bundled and has no license text.`);
+  return { directory, name, version, license, licenseText: texts.join("\n") };
 }
 
-function readJson(path) {
-  return JSON.parse(readFileSync(path, "utf8"));
+/** CycloneDX 1.6. @param {BundledPackage[]} packages */
+function billOfMaterials(packages) {
+  /** @type {Manifest} */
+  const product = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return {
+    $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: { component: { type: "application", ...component(product) } },
+    components: packages.map((one) => ({
+      type: "library",
+      "bom-ref": one.directory,
+      ...component(one),
+    })),
+  };
+}
+
+/** @param {Manifest} manifest */
+function component({ name, version, license }) {
+  const isExpression = /[^\w.+-]/.test(license);
+  return {
+    name,
+    version,
+    licenses: [isExpression ? { expression: license } : { license: { id: license } }],
+    purl: `pkg:npm/${name.replace("@", "%40")}@${version}`,
+  };
+}
+
+/** The licenses of bundled code. Packages with the same text share it. @param {BundledPackage[]} packages */
+function licenseTexts(packages) {
+  /** @type {Map<string, string[]>} */
+  const namesByText = new Map();
+  for (const { name, version, license, licenseText } of packages) {
+    const names = namesByText.get(licenseText) ?? [];
+    namesByText.set(licenseText, [...names, `${name} ${version} (${license})`]);
+  }
+  const opening = "lenden contains code of these packages. Each has its own license.\n";
+  const parts = [...namesByText].map(([text, names]) => `${names.join("\n")}\n\n${text}\n`);
+  return [opening, ...parts.sort()].join(`\n${"-".repeat(80)}\n\n`);
 }

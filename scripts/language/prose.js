@@ -50,11 +50,22 @@ function stringsOf(program) {
   /** @param {unknown} node */
   const visit = (node) => {
     if (typeof node !== "object" || node === null) return;
-    if (node.type === "TemplateElement" || typeof node.value === "string") found.push(node);
+    if (isText(node)) found.push(node);
     for (const [key, child] of Object.entries(node)) if (key !== "source") visit(child);
   };
   visit(program);
   return found.sort((a, b) => a.start - b.start);
+}
+
+/**
+ * True for a string literal and for a text in a template.
+ *
+ * @param {object} node
+ * @returns {node is Range}
+ */
+function isText(node) {
+  if (!("type" in node && "start" in node && "end" in node)) return false;
+  return node.type === "TemplateElement" || ("value" in node && typeof node.value === "string");
 }
 
 /**

@@ -9,7 +9,7 @@ const seam = bug && seams[bug.seam];
 const wrong = new Map();
 
 export function woven(file, name, right) {
-  if (seam?.file !== file || seam.name !== name) return right;
+  if (!bug || !seam || seam.file !== file || seam.name !== name) return right;
   if (!wrong.has(right)) wrong.set(right, guarded(seam.lift(right, guarded(bug.decorate))));
   return wrong.get(right);
 }

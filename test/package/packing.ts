@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
-import { root } from "./sbom.ts";
+import { join, resolve } from "node:path";
+
+export const root = resolve(import.meta.dirname, "../..");
 
 interface Packed {
   filename: string;
@@ -9,22 +10,17 @@ interface Packed {
   files: { path: string; mode: number }[];
 }
 
-/**
- * Packs what is built, as npm would publish it: into a folder, or without writing anything. Its
- * scripts stay off, for they would build anew under the feet of the other tests.
- */
+/** Packs what is built, as npm would publish it: into a directory, or without writing anything. */
 export function pack({ from = root, into }: { from?: string; into?: string } = {}): Packed {
-  const where = into === undefined ? ["--dry-run"] : ["--pack-destination", into];
-  const printed = npm(["pack", "--json", "--ignore-scripts", ...where], from);
+  const target = into === undefined ? ["--dry-run"] : ["--pack-destination", into];
+  // Without scripts, because they would build again while other tests run the tool.
+  const printed = npm(["pack", "--json", "--ignore-scripts", ...target], from);
   const [packed]: Packed[] = Object.values(JSON.parse(printed));
   if (!packed) throw new Error("npm packed nothing");
-  return {
-    ...packed,
-    filename: into === undefined ? packed.filename : join(into, packed.filename),
-  };
+  return { ...packed, filename: into ? join(into, packed.filename) : packed.filename };
 }
 
-/** Runs npm outside the tests' own environment: with NODE_ENV=test the bundler prints less. */
+/** Runs npm without the environment of the tests: with NODE_ENV=test the bundler prints less. */
 export function npm(args: string[], cwd: string): string {
   const { NODE_ENV: _, TEST: __, VITEST: ___, ...env } = process.env;
   return execFileSync("npm", args, {

@@ -1,4 +1,5 @@
 import { closeSync, existsSync, lstatSync, openSync, renameSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
 import { ulid } from "ulid";
 import { errorCode } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";

@@ -1,0 +1,153 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { Ajv } from "ajv";
+import { describe, expect, test } from "vitest";
+import { scratchFolder } from "../run.ts";
+import { pack, root } from "./packing.ts";
+
+const packed = pack();
+const paths = packed.files.map(({ path }) => path);
+const manifest = readJson("package.json");
+
+describe("the npm package", () => {
+  test("is under 700 kB", () => {
+    expect(packed.size).toBeLessThan(700_000);
+  });
+
+  test("contains the built tool and its texts, and no source", () => {
+    const kinds = [
+      /^bin\/(?:lenden\.js|package\.json)$/,
+      /^dist\/[\w-]+\.cjs$/,
+      /^dist\/help\/(?:lenden|topic)[\w.-]*\.txt$/,
+      /^dist\/(?:sbom\.cdx\.json|THIRD-PARTY-LICENSES\.txt)$/,
+      /^completions\/(?:lenden\.(?:bash|fish|ps1)|_lenden)$/,
+      /^man\/lenden[a-z-]*\.1$/,
+      /^(?:package\.json|LICENSE|(?:CHANGELOG|CONTRIBUTING|README)\.md)$/,
+      /^docs\/(?:images\/[\w-]+\.(?:png|svg)|[\w-]+\.md)$/,
+    ];
+    expect(paths.filter((path) => !kinds.some((kind) => kind.test(path)))).toEqual([]);
+  });
+
+  test("contains every file that package.json and the README name", () => {
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => path);
+    expect(links).not.toHaveLength(0);
+    const texts = ["LICENSE", "dist/main.cjs", "dist/keychain.cjs"];
+    const named = [manifest.bin.lenden, ...manifest.man, ...links, ...texts];
+    expect(paths).toEqual(expect.arrayContaining(named));
+    const launcher = packed.files.find(({ path }) => path === manifest.bin.lenden);
+    expect(launcher?.mode.toString(8)).toBe("755");
+  });
+
+  test("runs nothing when it is installed, and brings only two optional packages", () => {
+    const atInstall = ["preinstall", "install", "postinstall"];
+    expect(Object.keys(manifest.scripts).filter((name) => atInstall.includes(name))).toEqual([]);
+    expect(paths).not.toContain("binding.gyp"); // npm would build it.
+    expect(manifest).not.toHaveProperty("dependencies");
+    expect(manifest).not.toHaveProperty("bundleDependencies");
+    expect(Object.keys(manifest.optionalDependencies)).toEqual(["@napi-rs/keyring", "libsql"]);
+  });
+
+  test("does not contain the path of the machine that built it", () => {
+    const built = readdirSync(join(root, "dist"), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name));
+    expect(built.filter((file) => readFileSync(file, "utf8").includes(root))).toEqual([]);
+  });
+});
+
+interface Component {
+  "bom-ref": string;
+  name: string;
+  version: string;
+  licenses: { license?: { id: string } }[];
+}
+
+describe("the bill of materials", () => {
+  const sbom = readJson("dist/sbom.cdx.json");
+  const components: Component[] = sbom.components;
+
+  test("is valid CycloneDX 1.6", () => {
+    const validate = cycloneDx();
+    validate(sbom);
+    expect(validate.errors).toBeNull();
+    expect(validate({ ...sbom, components: [{ type: "library" }] })).toBe(false);
+  });
+
+  test("names every package that the sources import, in its installed version", () => {
+    const names = [
+      ...components.map(({ name }) => name),
+      ...Object.keys(manifest.optionalDependencies),
+    ];
+    expect(names).toEqual(expect.arrayContaining(importedPackages()));
+    for (const component of components) {
+      const { name, version } = readJson(`${component["bom-ref"]}/package.json`);
+      expect(component).toMatchObject({ name, version });
+    }
+  });
+
+  test("has only licenses that allow distribution, and the package contains each of them", () => {
+    const accepted = ["MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "0BSD"];
+    const texts = readFileSync(join(root, "dist/THIRD-PARTY-LICENSES.txt"), "utf8");
+    for (const { "bom-ref": directory, name, version, licenses } of components) {
+      const id = licenses[0]?.license?.id ?? "";
+      expect(accepted).toContain(id);
+      expect(texts).toContain(`${name} ${version} (${id})\n`);
+      const file = readdirSync(join(root, directory)).find((one) => /^licen[cs]e/i.test(one)) ?? "";
+      const text = readFileSync(join(root, directory, file), "utf8");
+      expect(texts).toContain(text.replaceAll("\r\n", "\n").trim());
+    }
+  });
+});
+
+test("the lock check fails if an optional package of one platform is missing", () => {
+  const lock = readJson("package-lock.json");
+  const check = (...removed: string[]) => {
+    const kept = Object.entries(lock.packages).filter(([path]) => !removed.includes(path));
+    const file = join(scratchFolder(), "package-lock.json");
+    writeFileSync(file, JSON.stringify({ ...lock, packages: Object.fromEntries(kept) }));
+    const script = join(root, "scripts/build/check-lock.js");
+    return spawnSync(process.execPath, [script, file], { encoding: "utf8" });
+  };
+  expect(check()).toMatchObject({ status: 0, stderr: "" });
+  for (const name of ["libsql", "@libsql/win32-x64-msvc", "@biomejs/cli-darwin-arm64"]) {
+    const { status, stderr } = check(`node_modules/${name}`);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringContaining(`no entry for ${name}, which `),
+    });
+  }
+});
+
+function cycloneDx() {
+  const require = createRequire(import.meta.url);
+  const library = dirname(require.resolve("@cyclonedx/cyclonedx-library/package.json"));
+  const schema = (name: string) =>
+    JSON.parse(readFileSync(join(library, `res/schema/${name}.SNAPSHOT.schema.json`), "utf8"));
+  // Validating and inlining the published schema would take ten times as long.
+  const options = { strict: false, validateFormats: false, validateSchema: false } as const;
+  const ajv = new Ajv({ ...options, inlineRefs: false });
+  for (const name of ["spdx", "jsf-0.82"])
+    ajv.addSchema(schema(name), `http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`);
+  return ajv.compile(schema("bom-1.6"));
+}
+
+/** The packages that the sources import, without types. */
+function importedPackages(): string[] {
+  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))
+    .map((name) => readFileSync(join(root, "src", name), "utf8"));
+  const named = sources.flatMap((text) => [
+    ...text.matchAll(
+      /^(?:import|\} from)(?! type)[^"]*"((?:@[\w-]+\/)?[a-z][\w-]*)|import\("((?:@[\w-]+\/)?[a-z][\w-]*)/gm,
+    ),
+  ]);
+  const names = named.map(([, imported, loaded]) => imported ?? loaded ?? "");
+  return [...new Set(names)].filter((name) => name !== "node");
+}
+
+function readJson(path: string) {
+  return JSON.parse(readFileSync(join(root, path), "utf8"));
+}
