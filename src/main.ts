@@ -1,16 +1,19 @@
-import { readyHelp } from "./cli/help/ready.ts";
+import nodeModule from "node:module";
 import type { Host } from "./platform/host.ts";
 
 export { processHost } from "./platform/host.ts";
 
-/** argv and a host in, an exit code out. The version and the help need nothing of what follows. */
+/** Runs one command line and returns its exit code. */
 export async function main(argv: string[], host: Host): Promise<number> {
-  const isVersion = argv.length === 1 && argv[0] === "--version";
-  const ready = isVersion ? `${versionOf(host)}\n` : readyHelp(argv, host);
-  if (ready !== undefined && host.lastOutput.write(ready)) return 0;
-  if (host.keepsCompiled) {
+  if (host.keepsCompiled && "enableCompileCache" in nodeModule) {
     const { enableCompileCache } = await import("./cli/runtime/compile-cache.ts");
     enableCompileCache(host.folders.cache);
+  }
+  const [first, ...others] = argv;
+  if (first === "__complete") {
+    const { complete } = await import("./cli/completion/complete.ts");
+    host.lastOutput.write(await complete(others, host));
+    return 0;
   }
   const { run } = await import("./cli/runtime/run.ts");
   return run(argv, host, versionOf(host));

@@ -113,7 +113,6 @@ test("a whole story leaves no trace of key and secret in any output or file", as
     expect.stringMatching(/^ledger-head-\w+\.json$/),
     "ledger.db",
     expect.stringMatching(/^methods-\w+\.json$/),
-    "recent.json",
   ]);
   for (const { name, text } of files)
     expect(found(name + text, [apiKey, payoutSecret])).toEqual([]);

@@ -10,9 +10,7 @@ const parts: Parts = {
 };
 
 async function start(argv: string[]): Promise<void> {
-  const isTab = argv[0] === "__complete";
-  const program = isTab ? await import("../../src/cli/completion/complete.ts") : { main };
-  process.exitCode = await program.main(argv, processHost(parts));
+  process.exitCode = await main(argv, processHost(parts));
   // As in bin/lenden.js: without its terminal, Node aborts, so lenden ends by the signal itself.
   if (process.exitCode === 129) process.kill(process.pid, "SIGHUP");
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { helpPages } from "./help-pages.js";
 import { inventory } from "./inventory.js";
+import { manPages } from "./man-pages.js";
 
 /**
  * The program, and the programs that it starts. What a command imports when it needs it is a file
@@ -12,12 +12,11 @@ export default {
   cwd: resolve(import.meta.dirname, "../.."),
   input: {
     main: "src/main.ts",
-    complete: "src/cli/completion/complete.ts",
     keychain: "src/platform/subprocesses/keychain.ts",
   },
   platform: "node",
   external: ["libsql", "@napi-rs/keyring"],
-  plugins: [helpPages, inventory],
+  plugins: [inventory, manPages],
   output: {
     dir: "dist",
     cleanDir: true,

@@ -57,8 +57,8 @@ function ownText(file: string): string | undefined {
   });
   if (text === undefined) return undefined;
   if (text.split("\n", 3).some((line) => line.startsWith(mark))) return text;
-  throw new Failure("usage", `${file} was not written by lenden; it was left as it is.`, {
-    hint: "Move it away first, or print the script without --install and keep it where you like.",
+  throw new Failure("completion.other-file", `Cannot replace ${file}: lenden did not write it.`, {
+    hint: "Move the file away, or print the script without --install and store it where you like.",
   });
 }
 
@@ -67,8 +67,8 @@ function carefully<Result>(file: string, work: () => Result): Result {
     return work();
   } catch (cause) {
     const code = errorCode(cause) ?? "unknown";
-    throw new Failure("internal", `${file} cannot be read or written (${code}).`, {
-      hint: "Check the permissions of its folder, or print the script without --install.",
+    throw new Failure("completion.not-written", `Cannot read or write ${file} (${code}).`, {
+      hint: "Check the permissions of its directory, or print the script without --install.",
       cause,
     });
   }

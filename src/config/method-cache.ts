@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import * as z from "zod/mini";
 import { methodList, type PaymentMethod } from "../api/contract/index.ts";
+import { jsonIn } from "../domain/json.ts";
 import { isOwnFile, makeDirectory } from "../platform/files.ts";
-import type { Account } from "./account.ts";
-import { methodFiles } from "./glance.ts";
+import { type Account, baseUrlText, readBaseUrl } from "./account.ts";
+import type { Settings } from "./settings.ts";
 
 const keptMs = 24 * 60 * 60_000;
 /** What has not changed is written again after this: where a disk is busy, a rename waits for it. */
@@ -48,6 +50,31 @@ export function openMethodCache(folder: string, account: Account, now: () => num
       }
     },
   };
+}
+
+/** The methods that were last looked up for a profile, however long ago. Needs no API key. */
+export function keptMethods(folder: string, { profile, baseUrl }: Settings): PaymentMethod[] {
+  const name = profile?.value ?? "environment variables";
+  const url = baseUrlText(readBaseUrl(baseUrl?.value ?? ""));
+  const [newest] = methodFiles(folder)
+    .map((file) => keptFile.safeParse(jsonIn(readFileSync(file, "utf8"))?.value))
+    .flatMap((read) => (read.success ? [read.data] : []))
+    .filter((kept) => kept.profile === name && kept.baseUrl === url)
+    .sort((one, other) => other.atMs - one.atMs);
+  return newest?.methods ?? [];
+}
+
+const keptFile = z.object({
+  atMs: z.number(),
+  profile: z.string(),
+  baseUrl: z.string(),
+  methods: methodList,
+});
+
+function methodFiles(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => /^methods-[0-9a-f]{24}\.json$/.test(name))
+    .map((name) => join(folder, name));
 }
 
 /** Accounts come and go, those of a local sandbox at every start. */

@@ -1,41 +1,66 @@
 /**
- * Every way a run can end badly, and its exit code. Scripts are written against these numbers;
- * the sentence is what `--help` says of each.
+ * Every way a run can fail: its exit code, what help says about it, and whether the same command can be
+ * run again. Scripts rely on the codes.
  */
 export const exits = {
-  internal: { code: 1, means: "a fault of lenden itself, or of this machine; nothing was sent" },
-  usage: { code: 2, means: "wrong arguments or input; nothing was sent" },
-  refused: { code: 3, means: "the service refused; nothing changed" },
+  internal: {
+    code: 1,
+    means: "internal or local error; nothing was sent",
+    retry: "no; report it",
+  },
+  usage: {
+    code: 2,
+    means: "invalid arguments or input file; nothing was sent",
+    retry: "after fixing it",
+  },
+  refused: {
+    code: 3,
+    means: "rejected by the API or by a safety check; nothing changed",
+    retry: "after fixing it",
+  },
   access: {
     code: 4,
-    means:
-      "no key or secret, a key of the other environment, 401 or 403, a clock too far off, or a confirmation is missing",
+    means: "not authorized: credentials, environment, clock or confirmation",
+    retry: "after fixing it",
   },
   conflict: {
     code: 5,
-    means: "the service has something else under this reference or id than what was asked",
+    means: "the reference or ID belongs to a different transaction",
+    retry: "no",
   },
-  mixed: { code: 6, means: "a batch ended with some rows refused or cancelled, none uncertain" },
-  locked: { code: 7, means: "another lenden is working on the same thing; nothing was sent" },
-  pending: { code: 8, means: "still Processing when the wait ran out" },
-  "not-found": { code: 9, means: "the service does not know this id" },
-  cancelled: { code: 10, means: "waited for, and it ended Cancelled" },
+  mixed: {
+    code: 6,
+    means: "a batch ended with rejected or cancelled rows, none unknown",
+    retry: "no; 'payout batch export --only failed' writes the failed rows",
+  },
+  locked: {
+    code: 7,
+    means: "another lenden process is working on it; nothing was sent",
+    retry: "later",
+  },
+  pending: { code: 8, means: "still Processing when the wait timed out", retry: "yes" },
+  "not-found": { code: 9, means: "the API or the ledger does not know this ID", retry: "no" },
+  cancelled: { code: 10, means: "the status is Cancelled", retry: "no" },
   unverified: {
     code: 11,
-    means:
-      "a signature or a callback is not what it claims to be, or your handler did not pass its test",
+    means: "verification failed: signature, callback or handler test",
+    retry: "no",
   },
   unreachable: {
     code: 69,
-    means:
-      "no connection, or no usable answer to a read; nothing was sent that moves money, or not all of a batch",
+    means: "no valid API response; no money moved, or only part of a batch was sent",
+    retry: "yes",
   },
   uncertain: {
     code: 75,
-    means:
-      "money may have moved, or it did and its answer could not be written; the message says how to find out",
+    means: "outcome unknown: money may have moved",
+    retry: "a payout with the same --ref, or a batch: yes; a payment or a refund: check it first",
   },
-  interrupted: { code: 130, means: "stopped by Ctrl-C (143 by SIGTERM); nothing is uncertain" },
+  interrupted: {
+    code: 130,
+    means: "interrupted by Ctrl-C (143: SIGTERM, 129: SIGHUP); nothing is unknown",
+    retry: "yes",
+  },
 } as const;
 
 export type FailureKind = keyof typeof exits;
@@ -91,6 +116,7 @@ const reasons = {
   "account.no-base-url": { kind: "access", effect: "nothing-sent" },
   "account.no-secret": { kind: "access", effect: "nothing-sent" },
   "account.other-name": { kind: "access", effect: "nothing-sent" },
+  "account.production": { kind: "access", effect: "nothing-sent" },
   "api.access-denied": { kind: "access", effect: "nothing-changed" },
   "api.busy": { kind: "unreachable", effect: "nothing-changed" },
   "api.not-found": { kind: "not-found", effect: "nothing-changed" },
@@ -117,6 +143,8 @@ const reasons = {
   "clock.differs": { kind: "access", effect: "nothing-sent" },
   "file.unreadable": { kind: "usage", effect: "nothing-sent" },
   "file.unusable": { kind: "internal", effect: "nothing-sent" },
+  "completion.not-written": { kind: "internal", effect: "read-only" },
+  "completion.other-file": { kind: "usage", effect: "read-only" },
   "input.not-a-file": { kind: "usage", effect: "nothing-sent" },
   "keychain.failed": { kind: "access", effect: "nothing-sent" },
   "keychain.no-entry": { kind: "access", effect: "nothing-sent" },

@@ -140,7 +140,7 @@ test("a production account is refused before anything is looked up or sent", asy
     host,
   });
   expect([code, asked]).toEqual([4, []]);
-  expect(stderr).toContain("sandbox alone");
+  expect(stderr).toContain("needs a sandbox account");
 });
 
 test("a service that keeps no journal is no local sandbox", async () => {

@@ -73,7 +73,7 @@ describe.each(shells)("lenden completion %s", (shell) => {
       writeFileSync(file, "# mine\n");
       const { code, stdout, stderr } = await lenden(["completion", shell, flag], { env });
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-      expect(stderr).toContain(`${file} was not written by lenden`);
+      expect(stderr).toContain(`Cannot replace ${file}: lenden did not write it.`);
       expect(readFileSync(file, "utf8")).toBe("# mine\n");
     },
   );
@@ -116,7 +116,7 @@ test("a folder that cannot be written is said, with the file", async () => {
   writeFileSync(join(folder, ".local"), "a file where a folder should be");
   const { code, stderr } = await lenden(["completion", "bash", "--install"], { env });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/lenden cannot be read or written \(ENOTDIR\)/);
+  expect(stderr).toMatch(/Cannot read or write .*lenden \(ENOTDIR\)/);
 });
 
 test("the lines to add are quoted for the shell", async () => {

@@ -1,9 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { commands } from "../../src/commands/index.ts";
+import { loadCommands } from "../../src/commands/index.ts";
 import { scratchFolder } from "../run.ts";
 import { testAccount } from "./account.ts";
+
+const commands = await loadCommands();
 
 const account = testAccount();
 

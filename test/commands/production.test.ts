@@ -2,11 +2,13 @@ import { createServer } from "node:net";
 import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { commands } from "../../src/commands/index.ts";
+import { loadCommands } from "../../src/commands/index.ts";
 import type { Host } from "../../src/platform/host.ts";
 import { lenden } from "../run.ts";
 import { testAccount } from "./account.ts";
 import { methodOf, writes } from "./writes.ts";
+
+const commands = await loadCommands();
 
 const account = testAccount();
 const key = "public-ABC-ABCDEFGHIJKL-XYZ";

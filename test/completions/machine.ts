@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
@@ -35,23 +35,11 @@ export const hostileIds = [
   "~PO",
 ];
 
-/** The built tool, which leaves behind what it was called with. */
-const recorder = `#!/bin/sh
-echo "$*" >>"$HOME/calls"
-exec ${toolLine} "$@"
-`;
-
-/** What `lenden` was called with on this machine so far, a call a line. */
-export function callsOn({ folder }: Machine): string[] {
-  const file = join(folder, "calls");
-  return existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
-}
-
 export async function openMachine(): Promise<Machine> {
   const folder = scratchFolder();
   const [bin, work] = [join(folder, "bin"), join(folder, "work")];
   for (const one of [bin, work]) mkdirSync(one);
-  writeFileSync(join(bin, "lenden"), recorder, { mode: 0o755 });
+  writeFileSync(join(bin, "lenden"), `#!/bin/sh\nexec ${toolLine} "$@"\n`, { mode: 0o755 });
   writeFileSync(join(bin, "unmistakable"), "#!/bin/sh\n", { mode: 0o755 });
   writeFileSync(join(work, "payroll november.csv"), "amount,to,method\n5,01712345678,bkash\n");
   const env = {

@@ -2,12 +2,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { commands } from "../../src/commands/index.ts";
+import { loadCommands } from "../../src/commands/index.ts";
 import { until } from "../merchant.ts";
 import { builtEnv, lenden } from "../run.ts";
 import { tool } from "../tool.js";
 import { key, place, secret, url, verifyLine } from "./setup.ts";
 
+const commands = await loadCommands();
 const path = { PATH: process.env.PATH };
 const add = ["add", "shop", "--base-url", url];
 

@@ -24,8 +24,8 @@ test.each([
   ["shirt trousers", []],
 ])("%j finds %j", (typed, found) => {
   const candidates = [
-    { text: "A", shown: "A  Shirt, blue" },
-    { text: "B", shown: "B  Trousers", alsoFoundBy: "2026-11-20" },
+    { text: "A", shown: "A  Shirt, blue", about: "" },
+    { text: "B", shown: "B  Trousers", about: "", alsoFoundBy: "2026-11-20" },
   ];
   expect(fitting(typed, candidates).map(({ text }) => text)).toEqual(found);
 });

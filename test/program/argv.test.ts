@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { readArgv } from "../../src/cli/args/argv.ts";
 import { globalFlags } from "../../src/cli/args/globals.ts";
 import { otherFlags, otherWords } from "../../src/cli/args/other-words.ts";
+import { parseArgv } from "../../src/cli/args/parse.ts";
 import { flagName } from "../../src/cli/command/flag.ts";
-import { commands } from "../../src/commands/index.ts";
+import { entries, loadCommands } from "../../src/commands/index.ts";
 import { type Merchant, openMerchant } from "../merchant.ts";
 import { lenden } from "../run.ts";
 
@@ -16,7 +16,7 @@ async function writeProfile({ apiKey, baseUrl, lenden: run }: Merchant): Promise
 }
 
 async function read(argv: string[]) {
-  const invocation = await readArgv(argv, commands);
+  const invocation = await parseArgv(argv);
   if (invocation.kind !== "run") throw new Error(`not a run: ${invocation.kind}`);
   const { command, given, globals } = invocation;
   return {
@@ -213,17 +213,17 @@ describe("what there is not", () => {
       "lenden sandbox trigger has no",
       "'lenden sandbox trigger payment'?",
     ],
-    [["completely-other"], "lenden has no command 'completely-other'", "See 'lenden --help'"],
-    [["pay", "completely-other"], "lenden pay has no command", "See 'lenden pay --help'"],
+    [["completely-other"], "lenden has no command 'completely-other'", "Run 'lenden --help'"],
+    [["pay", "completely-other"], "lenden pay has no command", "Run 'lenden pay --help'"],
     [
       ["--jsno", "methods"],
       "There is no flag '--jsno'; did you mean --json?",
-      "See 'lenden --help'",
+      "Run 'lenden --help'",
     ],
-    [["--api-key", "x", "methods"], "no flag takes a secret", "See 'lenden --help'"],
+    [["--api-key", "x", "methods"], "no flag takes a secret", "Run 'lenden --help'"],
     [
       ["payout", "--amount", "5", "send"],
-      "--amount is a flag of a command, and stands after it",
+      "--amount is a flag of a command: put it after the command",
       "",
     ],
     [["help", "payot"], "no command or topic 'payot'", "Did you mean 'lenden help payout'?"],
@@ -316,14 +316,14 @@ describe("what there is not", () => {
     );
   });
 
-  test("the other names of flags are of flags that there are", () => {
-    const flags = commands.flatMap((command) => Object.values(command.flags));
+  test("the other names of flags are of flags that there are", async () => {
+    const flags = (await loadCommands()).flatMap((command) => Object.values(command.flags));
     const names = new Set([...flags, ...Object.values(globalFlags)].map(flagName));
     for (const name of Object.keys(otherFlags)) expect(names).toContain(`--${name}`);
   });
 
   test("none of the other words is a command that runs", async () => {
-    const taken = new Set(commands.flatMap(({ name }) => name.split(" ")));
+    const taken = new Set(entries.flatMap(({ name }) => name.split(" ")));
     for (const word of Object.values(otherWords)
       .flat()
       .filter((one) => !taken.has(one))) {

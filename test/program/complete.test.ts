@@ -1,151 +1,170 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { main } from "../../src/cli/completion/complete.ts";
-import { processHost } from "../../src/platform/host.ts";
 import { hostileIds, type Machine, openMachine } from "../completions/machine.ts";
-import { scratchFolder } from "../run.ts";
+import { lenden, scratchFolder } from "../run.ts";
 
 let machine: Machine;
 beforeAll(async () => {
   machine = await openMachine();
 });
 
-/** What is answered, as value and sentence. */
-async function answer(
-  asked: string[],
-  folder = machine.folder,
+/** What Tab offers for a line, whose last word may be empty: each text with what it means. */
+async function tab(
+  line: string,
+  directory = machine.folder,
   env: Record<string, string> = {},
 ): Promise<[string, string][]> {
-  let text = "";
-  const lastOutput = {
-    isTTY: false,
-    write: (more: string) => {
-      text += more;
-      return true;
+  const words = line.split(" ");
+  const { code, stdout, stderr } = await lenden(
+    ["__complete", `--typed=${words.at(-1)}`, ...words.slice(0, -1)],
+    {
+      env: {
+        LENDEN_CONFIG_DIR: directory,
+        LENDEN_DATA_DIR: join(directory, "data"),
+        ...env,
+      },
     },
-  };
-  const folders = { ...processHost().folders, config: folder, data: join(folder, "data") };
-  const code = await main(["__complete", ...asked], { ...processHost(), env, folders, lastOutput });
-  expect(code).toBe(0);
-  const lines = text.split("\n").slice(0, -1);
-  return lines.map((line) => {
-    const [value = "", about = "", ...more] = line.split("\t");
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const lines = stdout.split("\n").slice(0, -1);
+  return lines.map((one) => {
+    const [text = "", about = "", ...more] = one.split("\t");
     expect(more).toEqual([]);
-    return [value, about];
+    return [text, about];
   });
 }
 
-const values = async (asked: string[], folder?: string, env?: Record<string, string>) =>
-  (await answer(asked, folder, env)).map(([value]) => value);
+const texts = async (...asked: Parameters<typeof tab>) =>
+  (await tab(...asked)).map(([text]) => text);
 
-/** The same files once more, to be changed. */
-function copied(folder: string): string {
+function copied(directory: string): string {
   const copy = scratchFolder();
   for (const name of ["profiles.json", "data"])
-    cpSync(join(folder, name), join(copy, name), { recursive: true });
+    cpSync(join(directory, name), join(copy, name), { recursive: true });
   return copy;
 }
 
-describe("what a Tab asks for", () => {
-  test("profiles, with their environment", async () => {
-    expect(await answer(["profile"])).toEqual([["shop", "sandbox"]]);
+describe("Tab completes", () => {
+  test.each([
+    ["payo", ["payout"]],
+    ["payout ba", ["batch"]],
+    ["help payout ba", ["batch"]],
+    ["help exit", ["exit-codes"]],
+    ["refund ", ["create", "get", "wait", "list", "cancel"]],
+    ["completion p", ["powershell"]],
+    ["pay list --status Com", ["Completed"]],
+    ["pay list --status=Can", ["--status=Cancelled"]],
+    ["-o nd", ["ndjson"]],
+    ["--json pay list --q", ["--quiet"]],
+    ["pay create --amount 5 --am", []],
+    ["-o json pay get --outp", []],
+    ["sandbox start --fault a:b --fau", ["--fault"]],
+    ["pay create --amount ", []],
+    ["profile rename shop ", []],
+    ["pay get -- ", []],
+    ["sandbox exec -- ", [":program"]],
+    ["api POST /x --input=pa", [":file"]],
+    ["payout batch check ", [":csv"]],
+    ["payout batch status payr", [":csv"]],
+    ["nonsense ", []],
+    ["pay nonsense --no-i", ["--no-input"]],
+  ])("%j with %j", async (line, expected) => {
+    const found = await texts(line);
+    if (line.endsWith("nonsense ")) expect(found).toContain("--help");
+    else expect(found).toEqual(expected);
   });
 
-  test("methods by their code, with their name", async () => {
-    expect((await answer(["method"]))[0]).toEqual(["bkash", "bKash"]);
+  test("commands and flags with what they mean", async () => {
+    expect(await tab("pay g")).toEqual([["get", "Show a payment"]]);
+    expect(await tab("pay get --quie")).toEqual([["--quiet", expect.stringMatching(/id/i)]]);
   });
 
-  test("records newest first, with amount, status and age", async () => {
-    const found = await answer(["payment"]);
-    expect(found.map(([value]) => value)).toEqual(machine.payments);
-    expect(found[0]?.[1]).toBe("BDT 250.50, Processing, just now");
+  test("profiles and methods", async () => {
+    expect(await tab("--profile ")).toEqual([["shop", "sandbox, in use"]]);
+    expect((await tab("pay create --method=b"))[0]).toEqual(["--method=bkash", "bKash"]);
   });
 
-  test("no more than what begins with what is typed", async () => {
-    const [newest] = machine.payments;
-    expect(await values(["payment", `--typed=${newest}`])).toEqual([newest]);
-    expect(await values(["payment", "--typed=nothing"])).toEqual([]);
+  test("records newest first, with amount and status", async () => {
+    const found = await tab("pay get ");
+    expect(found.map(([text]) => text)).toEqual(machine.payments);
+    expect(found[0]?.[1]).toMatch(/^BDT 250\.50, two, Processing, /);
+    expect(await texts(`pay get ${machine.payments[0]}`)).toEqual([machine.payments[0]]);
   });
 
-  test("@last and those before it, once somebody types @, with the id behind it", async () => {
-    const [newest, older] = machine.payments;
-    const found = await answer(["payment", "--typed=@"]);
-    expect(found.map(([value]) => value)).toEqual(["@last", "@2"]);
-    expect(found.map(([, about]) => about.split(",")[0])).toEqual([newest, older]);
+  test("@last and the ones before it, with the ID behind each", async () => {
+    const found = await tab("pay wait @");
+    expect(found.map(([text]) => text)).toEqual(["@last", "@2"]);
+    expect(found.map(([, about]) => about.split(",")[0])).toEqual(machine.payments);
   });
 
-  test("batches, with name, rows and total", async () => {
-    const [[id, about] = []] = await answer(["batch"]);
-    expect(id).toBe(machine.batch);
-    expect(about).toMatch(/, 1 row, BDT 5\.00, just now$/);
-    const [[newest, behind] = []] = await answer(["batch", "--typed=@"]);
-    expect([newest, behind]).toEqual(["@last", expect.stringContaining(`${machine.batch}, `)]);
+  test("batches with rows and total, and CSV files only if no batch matches", async () => {
+    const [[id, about] = [], ...more] = await tab("payout batch status B");
+    expect([id, more]).toEqual([machine.batch, []]);
+    expect(about).toMatch(/BDT 5\.00, 1 row, /);
   });
 
-  test("operations by reference, else by id, what is uncertain first", async () => {
-    const found = await values(["operation"]);
+  test("operations by reference or ID, unknown outcomes first", async () => {
+    const found = await texts("ledger show ");
     expect(found[0]).toBe("H-0");
-    expect(found[1]).toMatch(/^OP[0-9A-Z]{26}$/);
-    expect(found).toContain("H-1");
+    expect(found).toContainEqual(expect.stringMatching(/^OP[0-9A-Z]{26}$/));
     expect(new Set(found).size).toBe(found.length);
-    const [[newest, about] = []] = await answer(["operation", "--typed=@"]);
-    expect([newest, about?.slice(0, 28)]).toEqual(["@last", found[1]]);
   });
 });
 
-describe("of whose account", () => {
-  test("of the profile that is named", async () => {
-    expect(await values(["payment", "--profile=shop"])).toEqual(machine.payments);
-    expect(await values(["payment", "--profile=nobody"])).toEqual([]);
-    expect(await values(["payment"], machine.folder, { LENDEN_PROFILE: "nobody" })).toEqual([]);
+describe("Tab reads the account", () => {
+  test("that the command line or the environment names", async () => {
+    expect(await texts("--profile shop pay get ")).toEqual(machine.payments);
+    expect(await texts("--profile nobody pay get ")).toEqual([]);
+    expect(await texts("pay get ", machine.folder, { LENDEN_PROFILE: "nobody" })).toEqual([]);
+    expect(await texts("pay get ", machine.folder, { LENDEN_ACCOUNT: "nobody" })).toEqual([]);
   });
 
-  test("of the base URL that is named", async () => {
-    expect(await values(["payment", "--base-url=https://other.example"])).toEqual([]);
-  });
-
-  test("also where the key lies behind a command, which is not run", async () => {
-    const folder = copied(machine.folder);
-    const file = join(folder, "profiles.json");
+  test("without running the command that prints the key", async () => {
+    const directory = copied(machine.folder);
+    const file = join(directory, "profiles.json");
     const kept = JSON.parse(readFileSync(file, "utf8"));
-    kept.profiles.shop.apiKey = { command: `touch ${join(folder, "asked")}` };
+    kept.profiles.shop.apiKey = { command: `touch ${join(directory, "fetched")}` };
     writeFileSync(file, JSON.stringify(kept));
-    expect(await values(["payment"], folder)).toHaveLength(2);
-    expect(await values(["method"], folder)).toContain("bkash");
-    expect(existsSync(join(folder, "asked"))).toBe(false);
+    expect(await texts("pay get ", directory)).toHaveLength(2);
+    expect(await texts("pay create --method ", directory)).toContain("bkash");
+    expect(existsSync(join(directory, "fetched"))).toBe(false);
   });
 });
 
-describe("what is not there, or no good", () => {
-  test("nothing on a new machine, and no file is made", async () => {
-    const folder = scratchFolder();
-    for (const what of ["profile", "method", "payment", "operation", "batch", "rubbish", ""])
-      expect(await values([what], folder, { LENDEN_BASE_URL: "http://127.0.0.1:1" })).toEqual([]);
-    expect(readdirSync(folder)).toEqual([]);
+describe("Tab offers nothing, and creates nothing,", () => {
+  const lines = ["--profile ", "pay create --method ", "pay get ", "ledger show "];
+
+  test("on a new machine", async () => {
+    const directory = scratchFolder();
+    const env = { LENDEN_BASE_URL: "http://127.0.0.1:1" };
+    for (const line of lines) expect(await texts(line, directory, env)).toEqual([]);
+    expect(readdirSync(directory)).toEqual([]);
   });
 
-  test("nothing of damaged files", async () => {
-    const folder = scratchFolder();
-    mkdirSync(join(folder, "data"));
-    for (const name of ["profiles.json", "data/recent.json", `data/methods-${"0".repeat(24)}.json`])
-      writeFileSync(join(folder, name), '{"profiles":{"a":1,"b":{"environment":"x"}},"meth');
+  test("of damaged files, and leaves an empty ledger as it is", async () => {
+    const directory = scratchFolder();
+    mkdirSync(join(directory, "data"));
+    const method = `data/methods-${"0".repeat(24)}.json`;
+    for (const name of ["profiles.json", "data/ledger.db", method])
+      writeFileSync(join(directory, name), name === "data/ledger.db" ? "" : '{"profiles":{"a":1');
     const env = { LENDEN_BASE_URL: "http://127.0.0.1:1", LENDEN_API_KEY: "x" };
-    for (const what of ["profile", "method", "payment"])
-      expect(await values([what], folder, env)).toEqual([]);
+    for (const line of lines) expect(await texts(line, directory, env)).toEqual([]);
+    expect(readFileSync(join(directory, "data/ledger.db"), "utf8")).toBe("");
+    expect(readdirSync(join(directory, "data"))).toHaveLength(2);
   });
 
-  test("only values that mean themselves in every shell, and sentences without control characters", async () => {
+  test("that means something to a shell or a terminal", async () => {
     const found = [
-      ...(await answer(["payout"])),
-      ...(await answer(["method"])),
-      ...(await answer(["batch"])),
-      ...(await answer(["operation"])),
-    ];
-    expect(found.map(([value]) => value)).toContain(machine.payout);
-    for (const [value, about] of found) {
-      expect(hostileIds).not.toContain(value);
-      expect(value).toMatch(/^[\w-]+$/);
+      ...(await tab("payout get ")),
+      ...(await tab("payout send --method ")),
+      ...(await tab("payout batch status ")),
+      ...(await tab("ledger show ")),
+    ].filter(([text]) => text !== ":csv");
+    expect(found.map(([text]) => text)).toContain(machine.payout);
+    for (const [text, about] of found) {
+      expect(hostileIds).not.toContain(text);
+      expect(text).toMatch(/^[\w-]+$/);
       expect(about).not.toMatch(/\p{Cc}/u);
     }
   });

@@ -88,7 +88,7 @@ test("reports a relative directory as JSON", async () => {
   });
 });
 
-test.each([[["--help"]], [["--version"]], [["help", "environment"]]])(
+test.each([[["--help"]], [["--version"]], [["help", "flags"]]])(
   "answers lenden %j with relative directories",
   async (line) => {
     const env = { LENDEN_DATA_DIR: "./data", LENDEN_CONFIG_DIR: "./config" };

@@ -1,22 +1,14 @@
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
-import type { Example } from "../../src/cli/command/define-command.ts";
-import type { Page } from "../../src/cli/help/page.ts";
-import { rootPage, topicsPage } from "../../src/cli/help/root.ts";
 import { topics } from "../../src/cli/help/topics.ts";
-import { commands } from "../../src/commands/index.ts";
+import { loadCommands } from "../../src/commands/index.ts";
 import { exits } from "../../src/domain/failure.ts";
 import { ended } from "../merchant.ts";
 import { builtEnv } from "../run.ts";
 import { type Stage, stageFor } from "./staging.ts";
 
-const pages = [
-  rootPage(commands),
-  topicsPage(),
-  ...(await Promise.all(topics.map(async ({ load }) => (await load()).page))),
-];
-
-const examples = [...commands.flatMap((command) => command.examples), ...pages.flatMap(examplesOf)];
+const sections = (await Promise.all(topics.map(({ load }) => load()))).flat();
+const examples = [...(await loadCommands()), ...sections].flatMap(({ examples = [] }) => examples);
 
 // Each is given to a shell, as a reader would; what it names is there (staging.ts).
 for (const [line, says] of new Map(examples.map((one) => [one.line, one.says]))) {
@@ -32,10 +24,6 @@ for (const [line, says] of new Map(examples.map((one) => [one.line, one.says])))
 function endingOf(says: string): number {
   if (/^asks\b/.test(says)) return exits.usage.code;
   return Number(/^exit (\d+)\b/.exec(says)?.[1] ?? 0);
-}
-
-function examplesOf(page: Page): Example[] {
-  return page.flatMap((block) => (block.kind === "examples" ? block.examples : []));
 }
 
 /** Runs an example; an endless one is stopped by Ctrl-C after its first output. */

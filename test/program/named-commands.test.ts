@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgsStringToArgv } from "string-argv";
 import { expect, test } from "vitest";
-import { readArgv } from "../../src/cli/args/argv.ts";
+import { parseArgv } from "../../src/cli/args/parse.ts";
 import { topics } from "../../src/cli/help/topics.ts";
-import { commands } from "../../src/commands/index.ts";
+import { entries } from "../../src/commands/index.ts";
 
 const source = resolve(import.meta.dirname, "../../src");
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>
@@ -20,7 +20,7 @@ const told = files.flatMap((name) => {
 test.each([...new Set(told)])("there is what somebody is told to run: lenden %s", async (line) => {
   const argv = parseArgsStringToArgv(line);
   if (/^<(?:command|anything)>/.test(line)) return;
-  const invocation = await readArgv(argv, commands);
+  const invocation = await parseArgv(argv);
   if (invocation.kind === "help") return expect(isHelp(invocation.path)).toBe(true);
   if (invocation.kind !== "run") throw new Error(`this is ${invocation.kind}`);
   const { command, given } = invocation;
@@ -32,7 +32,7 @@ test.each([...new Set(told)])("there is what somebody is told to run: lenden %s"
 });
 
 function isHelp(path: string): boolean {
-  const isCommand = commands.some(({ name }) => `${name} `.startsWith(`${path} `));
+  const isCommand = entries.some(({ name }) => name === path);
   return (
     isCommand ||
     ["", "topics", "<topic>"].includes(path) ||

@@ -1,9 +1,6 @@
 import { distance } from "fastest-levenshtein";
 
-/**
- * What other tools call a command, by its name here. Nothing runs by these words: they only help to
- * say what was probably meant.
- */
+/** What other tools call a command, by its name here. These words run nothing: they only make suggestions. */
 export const otherWords: Record<string, string[]> = {
   pay: ["payment", "payments", "charge", "charges", "checkout", "collect", "invoice", "link"],
   payout: ["payouts", "transfer", "transfers", "disburse", "disbursement", "withdraw", "cashout"],
@@ -11,7 +8,7 @@ export const otherWords: Record<string, string[]> = {
   refund: ["refunds", "payback", "reverse", "reversal", "return"],
   methods: ["method", "provider", "providers", "wallet", "wallets"],
   sandbox: ["mock", "simulator", "emulator", "serve", "server", "local", "fake"],
-  trigger: ["simulate", "settle", "fulfil", "complete"],
+  trigger: ["simulate", "fulfil", "complete"],
   profile: ["profiles", "account", "accounts", "auth", "config", "configure", "context", "key"],
   ledger: ["log", "logs", "journal", "history", "audit", "operations"],
   callback: ["callbacks", "webhook", "webhooks", "listen", "events", "hook"],
@@ -19,7 +16,7 @@ export const otherWords: Record<string, string[]> = {
   completion: ["completions", "autocomplete", "complete"],
   api: ["request", "call", "raw", "curl", "rest"],
   demo: ["tour", "tutorial", "example", "quickstart", "try"],
-  create: ["new", "make", "add", "send", "issue"],
+  create: ["new", "make", "add", "issue"],
   send: ["create", "new", "make", "transfer", "disburse", "run", "start", "submit"],
   get: ["show", "view", "describe", "retrieve", "status", "fetch", "find", "info", "read"],
   show: ["get", "view", "describe", "retrieve", "info", "whoami", "current", "cat"],
@@ -36,17 +33,19 @@ export const otherWords: Record<string, string[]> = {
   verify: ["validate", "check"],
   template: ["example", "sample", "new", "init", "create"],
   export: ["download", "dump", "write"],
-  resolve: ["settle", "fix", "reconcile"],
+  resolve: ["fix", "reconcile"],
   requests: ["log", "logs", "events", "history"],
   exec: ["run", "with"],
   start: ["serve", "server", "up", "run"],
 };
 
-/** The same for flags, without their hyphens. */
+/**
+ * The same for flags, without their hyphens. Nothing leads to --again: it may pay twice.
+ */
 export const otherFlags: Record<string, string[]> = {
   amount: ["amt", "sum", "total", "value", "bdt", "taka", "price"],
   to: ["recipient", "recipient-number", "receiver", "phone", "mobile", "number", "msisdn"],
-  ref: ["reference", "merchant-ref", "merchantRef", "idempotency-key", "client-reference", "id"],
+  ref: ["reference", "merchant-ref", "merchantRef", "idempotency-key", "client-reference"],
   name: ["recipient-name", "recipientName", "beneficiary"],
   description: ["desc", "memo", "message", "purpose"],
   note: ["reason", "comment", "memo", "message"],
@@ -72,9 +71,8 @@ export const otherFlags: Record<string, string[]> = {
   field: ["data", "form", "raw-field", "param"],
   input: ["body", "file", "json-body", "data-file"],
   include: ["headers", "head"],
-  again: ["force", "retry", "resend"],
   "dry-run": ["preview", "simulate", "noop", "what-if", "test"],
-  yes: ["confirm", "force", "assume-yes", "no-confirm"],
+  yes: ["confirm", "assume-yes", "no-confirm"],
   output: ["format", "out"],
   quiet: ["silent", "id-only"],
   verbose: ["debug", "trace"],
@@ -87,7 +85,14 @@ export const otherFlags: Record<string, string[]> = {
   "secret-file": ["payout-secret-file"],
 };
 
-/** What holds a secret elsewhere, without hyphens; here no flag does. */
+/** What a topic of help could be called, by its name. */
+export const otherTopics: Record<string, string[]> = {
+  flags: ["environment", "env", "variables", "options", "profiles"],
+  formats: ["amounts", "numbers", "times", "durations", "ids", "references", "output"],
+  "exit-codes": ["exits", "errors", "statuses", "ci"],
+};
+
+/** What contains a secret in other tools, without hyphens; here no flag does. */
 const secretFlags = [
   ...["key", "apikey", "xapikey", "accesskey", "secretkey", "privatekey"],
   ...["token", "apitoken", "accesstoken", "authtoken", "bearer"],
@@ -95,7 +100,7 @@ const secretFlags = [
   ...["password", "passwd", "passphrase", "auth", "authorization", "credential", "credentials"],
 ];
 
-/** Whether a flag's name says that its value is a secret; a long name may be mistyped. */
+/** True if a flag's name suggests that its value is a secret; a long name may be mistyped. */
 export function namesSecret(bare: string): boolean {
   const name = bare.toLowerCase().replace(/[-_]/g, "");
   const most = name.length < 5 ? 0 : name.length < 6 ? 1 : 2;

@@ -2,43 +2,64 @@ import type { PaymentMethod } from "../../api/contract/index.ts";
 import { amountText } from "../../domain/amount.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
+import { isUnsettled } from "../../domain/state.ts";
+import type { Kind } from "../../ledger/operation.ts";
 import { rowsText } from "../output/rows.ts";
 import type { Batch, Context, Operation } from "./context.ts";
 import type { Named } from "./flag.ts";
 
-/** One thing that can be named: what names it, and how a person sees it. */
+/** One thing that can be named: the text that names it, and how a prompt and a Tab show it. */
 export interface Candidate {
   text: string;
   shown: string;
-  /** In more spellings, for a search. */
+  about: string;
+  /** More spellings, for a search. */
   alsoFoundBy?: string;
+  /** Of an operation: a payout's reference. */
+  reference?: string | null;
+  /** Of an operation: its outcome is unknown. */
+  isUnresolved?: boolean;
 }
 
-/** How far back a search goes; an older one is named by its id. */
-const newest = 2000;
+/** Where candidates come from: a Tab has a ledger that only lists. */
+export interface Sources {
+  ledger(): Promise<{
+    list(kind: Kind, filter: { limit: number }): Promise<Operation[]>;
+    recent(limit: number): Promise<Operation[]>;
+    batches: { list(limit: number): Promise<Batch[]> };
+  }>;
+  methods(): Promise<PaymentMethod[]>;
+  profiles: Pick<Context["profiles"], "read">;
+}
 
-/** What this machine knows of a kind, the newest first. */
+/** How far back a search goes; an older one is named by its ID. */
+const searched = 2000;
+
+/** What this machine knows of a kind, newest first. */
 export async function candidatesOf(
-  kind: Exclude<Named, "file">,
-  context: Pick<Context, "ledger" | "methods" | "profiles">,
+  kind: Exclude<Named, "file" | "csv-file">,
+  context: Sources,
+  newest = searched,
 ): Promise<Candidate[]> {
   if (kind === "method") return methodCandidates(await context.methods());
   if (kind === "profile") {
     const { profiles, current } = await context.profiles.read();
-    return Object.entries(profiles).map(([name, { environment }]) => ({
-      text: name,
-      shown: `${name}  ${environment}${name === current ? ", in use" : ""}`,
-    }));
+    return Object.entries(profiles).map(([name, { environment }]) => {
+      const about = `${environment}${name === current ? ", in use" : ""}`;
+      return { text: name, shown: `${name}  ${about}`, about };
+    });
   }
   const ledger = await context.ledger();
   if (kind === "batch") return (await ledger.batches.list(newest)).map(batchCandidate);
   if (kind === "operation") return (await ledger.recent(newest)).map(operationCandidate);
   return (await ledger.list(kind, { limit: newest })).flatMap((one) =>
-    one.remoteId ? [{ ...operationCandidate(one), text: one.remoteId }] : [],
+    one.remoteId
+      ? [{ ...operationCandidate(one), text: one.remoteId, reference: null, isUnresolved: false }]
+      : [],
   );
 }
 
-/** Those that hold every word that was typed, in any order and case. */
+/** Those that contain every word that was typed, in any order and case. */
 export function fitting(typed: string, candidates: Candidate[]): Candidate[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   return candidates.filter(({ text, shown, alsoFoundBy = "" }) => {
@@ -55,6 +76,7 @@ function methodCandidates(methods: PaymentMethod[]): Candidate[] {
   return methods.map(({ id, codeName, providerName }) => ({
     text: names.filter((name) => name === codeName.toLowerCase()).length === 1 ? codeName : id,
     shown: `${providerName}  ${codeName}  ${id}`,
+    about: providerName,
   }));
 }
 
@@ -62,7 +84,8 @@ function batchCandidate({ id, name, createdAt, plan }: Batch): Candidate {
   const total = plan
     ? `${formatPaisa(plan.totalPaisa)}, ${rowsText(plan.rowCount)}`
     : "not planned";
-  return { text: id, shown: `${id}  ${name}  ${total}  ${formatTime(createdAt)}` };
+  const columns = [name, total, formatTime(createdAt)];
+  return { text: id, shown: [id, ...columns].join("  "), about: columns.join(", ") };
 }
 
 /** What a person remembers of an operation, beside its amount. */
@@ -76,16 +99,18 @@ function operationCandidate(operation: Operation): Candidate {
   const { id, remoteId, reference, kind, amountPaisa, asked, createdAt } = operation;
   const who = aboutOf[kind];
   const about = who === undefined ? operation.target : asked[who];
-  const shown = [
-    remoteId ?? id,
+  const columns = [
     amountPaisa === null ? kind : formatPaisa(amountPaisa),
     typeof about === "string" ? about : "",
     operation.status ?? operation.state,
     formatTime(createdAt),
-  ];
+  ].filter(Boolean);
   return {
     text: id,
-    shown: shown.filter(Boolean).join("  "),
+    shown: [remoteId ?? id, ...columns].join("  "),
+    about: columns.join(", "),
+    reference,
+    isUnresolved: isUnsettled(operation),
     alsoFoundBy: [
       ...[id, reference ?? "", kind, createdAt, asked.recipientName ?? ""],
       ...[asked.description ?? "", amountPaisa === null ? "" : amountText(amountPaisa)],

@@ -2,8 +2,8 @@ import { Failure, type FailureKind } from "../../domain/failure.ts";
 import type { OutputFormat } from "../output/render.ts";
 import type { View } from "../output/view.ts";
 import type { Context } from "./context.ts";
+import type { Guide } from "./dialogue.ts";
 import { type Argument, type Flag, flag, type Input } from "./flag.ts";
-import type { Guide } from "./guide.ts";
 import { type Given, readInput } from "./input.ts";
 import { Preview } from "./preview.ts";
 
@@ -140,10 +140,8 @@ async function refuseProduction(context: Context): Promise<void> {
   const { environment, name } = await context.account();
   if (environment === "sandbox") return;
   throw new Failure(
-    "access",
-    `This works in the sandbox alone, and this is a production account (${name}).`,
-    {
-      hint: "Choose a sandbox profile with --profile, or run it inside 'lenden sandbox exec'; nothing was sent.",
-    },
+    "account.production",
+    `This command needs a sandbox account, but ${name} is a production account.`,
+    { hint: "Select a sandbox profile with --profile, or run it in 'lenden sandbox exec'." },
   );
 }

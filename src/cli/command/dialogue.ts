@@ -1,10 +1,34 @@
 import { Failure } from "../../domain/failure.ts";
+import { shellLine } from "../output/shell-line.ts";
+import { clean } from "../output/terminal-text.ts";
 import type { Ask } from "../prompts/ask.ts";
-import { answerText } from "./ask-value.ts";
+import type { Choice } from "../prompts/choice.ts";
+import { type Candidate, candidatesOf, fitting } from "./candidates.ts";
 import type { Context } from "./context.ts";
-import { type Argument, type Flag, flagName } from "./flag.ts";
-import type { AnyGuide } from "./guide.ts";
-import { showSame } from "./same-command.ts";
+import { type Argument, type Flag, flagName, type Input, type Read, type Shape } from "./flag.ts";
+
+/** What a command adds to the plain questions of its flags and arguments, where there is more to say. */
+export type Guide<S extends Shape> = {
+  [Name in keyof S]?: GuidedQuestion<Exclude<Input<S>[Name], undefined>, Partial<Input<S>>>;
+};
+
+interface GuidedQuestion<Value, Known> {
+  /** How to ask, where the flag's own sentence is not the best question; without a colon. */
+  message?: string;
+  /** An optional one is asked for too once anything is; Enter leaves it out. */
+  isOffered?: boolean;
+  /** What Enter answers. @throws Failure that ends the dialogue */
+  preset?(known: Known): Promise<string>;
+  /**
+   * Looks at an answer that reads well, and shows what the person should see of it.
+   *
+   * @throws Failure `refused`, `not-found` or `usage` that says why to ask again
+   */
+  look?(value: Value, known: Known): Promise<void>;
+}
+
+/** The same without its types: a dialogue only passes on what the flags have read. */
+export type AnyGuide = Record<string, GuidedQuestion<unknown, Record<string, unknown>> | undefined>;
 
 /** What a dialogue is about. */
 interface Asked {
@@ -101,4 +125,71 @@ function withAnswers(argv: string[], answers: { of: Flag | Argument; text: strin
   const all = [...operands, ...more];
   const needsEnd = all.some((text) => text.startsWith("-"));
   return needsEnd ? [...options, ...flags, "--", ...all] : [...options, ...flags, ...all];
+}
+
+interface Wanted {
+  of: Flag | Argument;
+  /** How to ask, where the flag's own sentence is not the best question. */
+  message: string | undefined;
+  /** What Enter answers. */
+  preset: string | undefined;
+  isOptional: boolean;
+}
+
+/** Asks for one value, as it would be typed: from a list where there is one. */
+async function answerText(
+  { of, message, preset, isOptional }: Wanted,
+  ask: Ask,
+  context: Context,
+): Promise<string> {
+  const { about, names, read } = of;
+  if (read.words) {
+    const words = read.words.map((word) => ({ name: word, value: word }));
+    return ask.choice(`${message ?? about}:`, words);
+  }
+  const candidates =
+    names && names !== "file" && names !== "csv-file" ? await candidatesOf(names, context) : [];
+  if (candidates.length > 0) {
+    const question = message ?? `Which ${names}?`;
+    return names === "method"
+      ? ask.choice(question, candidates.map(choice))
+      : ask.search(question, searched(candidates, read));
+  }
+  const isLeftOut = isOptional && preset === undefined;
+  return ask.text(`${message ?? about}${isLeftOut ? " (Enter leaves it out)" : ""}:`, {
+    ...(preset === undefined ? {} : { preset }),
+    check: (text) => (text === "" && isLeftOut ? undefined : problemOf(read, text)),
+  });
+}
+
+/** The candidates that fit, and the typed text itself: it may be an id that this ledger does not know. */
+function searched(candidates: Candidate[], read: Read<unknown>) {
+  return (typed: string): Choice<string>[] => {
+    const word = typed.trim();
+    const isKnown = candidates.some(({ text }) => text === word);
+    const isWord = word !== "" && !isKnown && problemOf(read, word) === undefined;
+    const asTyped = { name: `${word}  (as typed)`, value: word };
+    return [...fitting(word, candidates).map(choice), ...(isWord ? [asTyped] : [])];
+  };
+}
+
+function choice({ text, shown }: Candidate): Choice<string> {
+  return { name: shown, value: text };
+}
+
+function problemOf(read: Read<unknown>, text: string): string | undefined {
+  const reading = read(text);
+  return reading.ok ? undefined : reading.problem;
+}
+
+/**
+ * Shows the command lines that do the same as a dialogue did. Only such as can be copied as they
+ * stand: none with characters that no terminal shows.
+ */
+export function showSame(argvs: string[][], { notice }: Pick<Context, "notice">): void {
+  const lines = argvs.map((argv) => shellLine(["lenden", ...argv]));
+  const shown = lines.filter((line) => clean(line) === line);
+  if (shown.length === 0) return;
+  for (const text of ["", "The same without questions:", ...shown.map((one) => `  ${one}`), ""])
+    notice(text);
 }

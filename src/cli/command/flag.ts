@@ -38,7 +38,10 @@ export interface Read<Value> {
 }
 
 /** The kinds of things that a flag or an argument can name, and of which this machine knows some. */
-export type Named = "profile" | "method" | Resource | "batch" | "operation" | "file";
+export type Named =
+  | ("profile" | "method" | Resource | "batch" | "operation")
+  /** Files are completed by the shell. */
+  | ("file" | "csv-file");
 
 /** The kinds of flags. */
 export const flag = {

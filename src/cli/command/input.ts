@@ -1,7 +1,7 @@
 import { usage } from "../../domain/failure.ts";
 import type { Context } from "./context.ts";
+import type { AnyGuide } from "./dialogue.ts";
 import { type Argument, type Flag, flagName, type Read } from "./flag.ts";
-import type { AnyGuide } from "./guide.ts";
 
 /** What was typed, still as text. */
 export interface Given {

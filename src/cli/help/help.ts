@@ -1,37 +1,164 @@
+import { Command as Commander, type Help } from "commander";
+import { type Entry, entries, entriesBelow } from "../../commands/index.ts";
+import { exits } from "../../domain/failure.ts";
 import type { Command } from "../command/define-command.ts";
-import { commandPage, groupPage } from "./commands.ts";
-import { strong } from "./emphasis.ts";
-import type { Page } from "./page.ts";
-import { rootPage, topicsPage } from "./root.ts";
-import { pageText } from "./text.ts";
+import type { Argument } from "../command/flag.ts";
+import { flagRow, type Row, type Section } from "./page.ts";
 import { topics } from "./topics.ts";
 
-/**
- * The help of a command, of a group of commands, of a topic, or of lenden itself (an empty path).
- * All of it is made from the command list and from the tables of the code.
- *
- * @throws Failure `usage` when there is nothing of that name
- */
-export async function helpText(
-  path: string,
-  commands: Command[],
-  { color }: { color: boolean },
-): Promise<string> {
-  return pageText(await pageOf(path, commands), color ? strong : plain);
+interface Style {
+  color: boolean;
+  width?: number;
 }
 
-async function pageOf(path: string, commands: Command[]): Promise<Page> {
-  if (path === "") return rootPage(commands);
-  const command = commands.find(({ name }) => name === path);
-  if (command) return commandPage(command);
-  if (commands.some(({ name }) => name.startsWith(`${path} `))) return groupPage(path, commands);
+/**
+ * The help of a command, a group, a topic, or of lenden itself (an empty path).
+ *
+ * @throws Failure `usage` if there is nothing of that name
+ */
+export async function helpText(path: string, style: Style): Promise<string> {
+  return print(await pageOf(path), style);
+}
+
+async function pageOf(path: string): Promise<Section[]> {
+  if (path === "") return rootPage();
+  const entry = entries.find(({ name }) => name === path);
+  const command = await entry?.load?.();
+  if (entry) return command ? commandPage(entry, command) : groupPage(entry);
   if (path === "topics") return topicsPage();
   const topic = topics.find(({ name }) => name === path);
-  if (topic) return (await topic.load()).page;
-  const { unknownHelp } = await import("../args/suggest.ts");
-  throw unknownHelp(path.split(" "), commands);
+  if (topic) return [{ text: `${topic.summary}.` }, ...(await topic.load()), learnMore("topics")];
+  throw (await import("../args/suggest.ts")).unknownHelp(path.split(" "));
 }
 
-function plain(heading: string): string {
-  return heading;
+function rootPage(): Section[] {
+  const headings = new Set(entries.map(({ heading }) => heading));
+  return [
+    { text: "Collect payments, send payouts and issue refunds in BDT, with safe retries." },
+    {
+      text: "Running the same command twice does not pay twice: the same --ref shows the existing payout. All conditions: 'lenden help money-safety'.",
+    },
+    usage("<command> [flags]"),
+    ...[...headings].flatMap((title) =>
+      title ? [{ title, rows: entries.filter(({ heading }) => heading === title).map(rowOf) }] : [],
+    ),
+    {
+      title: "Examples",
+      examples: [
+        { line: "lenden demo", says: "try everything on this machine, without an account" },
+      ],
+    },
+    { text: "Learn more: lenden help <command>, lenden help topics" },
+  ];
 }
+
+function topicsPage(): Section[] {
+  return [
+    { text: "Topics of help besides the commands." },
+    { title: "Topics", rows: topics.map(({ name, summary }): Row => [name, summary]) },
+    { title: "Examples", examples: [{ line: "lenden help exit-codes", says: "read a topic" }] },
+  ];
+}
+
+function groupPage(entry: Entry): Section[] {
+  return [
+    { text: `${entry.summary}.` },
+    ...paragraphs(entry.description),
+    usage(entry.name, "<command> [flags]"),
+    { title: "Commands", rows: entriesBelow(entry.name).map(rowOf) },
+    { text: `Learn more: lenden help ${entry.name} <command>` },
+  ];
+}
+
+function commandPage({ name, summary }: Entry, command: Command): Section[] {
+  const { details, examples, exits: kinds = [] } = command;
+  const args = Object.values(command.arguments);
+  const flags = Object.values(command.flags);
+  const required = flags.filter(({ presence }) => presence === "required");
+  const codes = [...new Set(kinds)].map((kind) => exits[kind]);
+  return [
+    { text: `${summary}.` },
+    ...paragraphs(details),
+    usage(name, ...args.map(termOf), ...required.map((flag) => flag.usage), "[flags]"),
+    { title: examples.length === 1 ? "Example" : "Examples", examples },
+    { title: "Arguments", rows: args.map((one) => [termOf(one), one.about]) },
+    { title: "Flags", rows: flags.map(flagRow) },
+    {
+      title: "Exit codes (all: lenden help exit-codes)",
+      rows: codes
+        .sort((one, other) => one.code - other.code)
+        .map(({ code, means }) => [String(code), means]),
+    },
+    { text: "Flags of every command, such as --profile and --json: lenden help flags" },
+    learnMore(topicOf(name)),
+  ];
+}
+
+/** An empty line ends a paragraph. */
+function paragraphs(texts = ""): Section[] {
+  return texts.split("\n\n").map((text) => ({ text }));
+}
+
+function usage(...words: string[]): Section {
+  return { text: `Usage: lenden ${words.join(" ")}` };
+}
+
+function learnMore(topic: string): Section {
+  return { text: `Learn more: lenden help ${topic}` };
+}
+
+function topicOf(command: string): string {
+  if (command.startsWith("payout batch")) return "batch";
+  return /^(?:pay|payout|refund|ledger|api)\b/.test(command) ? "money-safety" : "topics";
+}
+
+function rowOf({ name, summary }: Entry): Row {
+  return [name, summary];
+}
+
+function termOf({ name, presence }: Argument): string {
+  if (presence === "required") return `<${name}>`;
+  return presence === "rest" ? `<${name}>...` : `[${name}]`;
+}
+
+/** commander wraps and aligns, and removes the color where none is wanted. */
+function print(page: Section[], { color, width = 80 }: Style): string {
+  return new Commander()
+    .configureOutput({ getOutHasColors: () => color, getOutHelpWidth: () => width })
+    .configureHelp({
+      styleTitle: (title) => `\u001b[1m${title}\u001b[22m`,
+      formatHelp: (_, helper) => {
+        const parts = page.map((section) => formatSection(section, helper, width));
+        return `${parts.filter(Boolean).join("\n\n")}\n`;
+      },
+    })
+    .helpInformation();
+}
+
+function formatSection(section: Section, helper: Help, width: number): string {
+  const { title, text = "", rows = [], examples = [] } = section;
+  const body = [
+    ...(text === "" ? [] : [helper.boxWrap(text, width)]),
+    ...formatRows(rows, helper),
+    ...examples.map(({ line, says }) => {
+      const comment = helper.boxWrap(says.charAt(0).toUpperCase() + says.slice(1), width - 4);
+      return `  # ${comment.replaceAll("\n", "\n  # ")}\n  ${line}\n`;
+    }),
+  ].join("\n");
+  if (body === "") return "";
+  const titled = title === undefined ? body : `${helper.styleTitle(title)}\n${body}`;
+  return titled.trimEnd().replace(/^Usage:/, helper.styleTitle("Usage:"));
+}
+
+/** Terms on the left; one that is too wide has a line of its own. */
+function formatRows(rows: Row[], helper: Help): string[] {
+  const widths = rows.map(([term]) => term.length).filter((length) => length <= widestTerm);
+  const width = Math.max(0, ...widths);
+  return rows.map(([term, meaning]) =>
+    term.length > width
+      ? `  ${term}\n${helper.formatItem("", width, meaning, helper)}`
+      : helper.formatItem(term, width, meaning, helper),
+  );
+}
+
+const widestTerm = 27;

@@ -1,102 +1,86 @@
-import { groups } from "../../commands/groups.ts";
-import { childrenOf, indexOf, summaryOf } from "../args/command-tree.ts";
-import type { Command } from "../command/define-command.ts";
-import { commandPage, groupPage } from "./commands.ts";
-import { type Page, rows, text } from "./page.ts";
-import { manSection, roffText } from "./roff.ts";
+import { entries, entriesBelow } from "../../commands/index.ts";
+import { helpText } from "./help.ts";
 import { topics } from "./topics.ts";
 
-/** A page of the manual: the name of its file, and what stands in it. */
-interface ManPage {
+/** A page of the manual: the name of its file, and its text for `man`. */
+export interface ManPage {
   file: string;
   roff: string;
 }
 
+/** The text of a manual is indented by seven columns. */
+const width = 73;
+
 /**
- * The manual, made of the same pages as the help: `lenden.1` has the whole, the commands without a
- * group and the topics; each group of commands has a page of its own.
+ * The manual, made of the help as it is: `lenden.1` has the single commands and the topics, and each group
+ * of commands has a page of its own. The build writes it.
  */
-export async function manual(commands: Command[], version: string): Promise<ManPage[]> {
-  const names = [...groups.keys()].filter((name) => childrenOf(name, commands).length > 0);
+export async function manual(version: string): Promise<ManPage[]> {
+  const groups = entries.filter(({ load }) => !load);
+  const single = entries.filter(({ name, load }) => load && !name.includes(" "));
   return [
-    { file: "lenden.1", roff: await mainPage(commands, names, version) },
-    ...names.map((name) => ({
-      file: `${fileName(name)}.1`,
-      roff: groupManual(name, commands, version),
-    })),
+    {
+      file: "lenden.1",
+      roff: [
+        head("lenden", "collect payments, send payouts and issue refunds in BDT", version),
+        await section("DESCRIPTION", ""),
+        ...(await sections(single.map(({ name }) => name))),
+        ...(await sections(topics.map(({ name }) => name))),
+        seeAlso(groups.map(({ name }) => name)),
+      ].join(""),
+    },
+    ...(await Promise.all(
+      groups.map(async ({ name, summary }) => ({
+        file: `${fileName(name)}.1`,
+        roff: [
+          head(fileName(name), summary.charAt(0).toLowerCase() + summary.slice(1), version),
+          await section("DESCRIPTION", name),
+          ...(await sections(
+            entriesBelow(name).flatMap((below) => (below.load ? [below.name] : [])),
+          )),
+          seeAlso(["", ...entriesBelow(name).flatMap((below) => (below.load ? [] : [below.name]))]),
+        ].join(""),
+      })),
+    )),
   ];
 }
 
-async function mainPage(
-  commands: Command[],
-  groupNames: string[],
-  version: string,
-): Promise<string> {
-  const single = commands.filter(({ name }) => !name.includes(" "));
-  const read = await Promise.all(
-    topics.map(async ({ name, load }) => manSection(capitals(name), (await load()).page)),
-  );
-  return [
-    head("lenden", version),
-    name("lenden", "collect payments, send payouts and issue refunds in BDT"),
-    manSection("SYNOPSIS", [text("lenden <command> [flags]")]),
-    manSection("DESCRIPTION", [
-      text(
-        "lenden collects payments, sends payouts to mobile wallets and issues refunds in BDT. Running the same command twice does not pay twice: the same --ref shows the existing payout, and other repeats are rejected, unless you add --again. The section MONEY SAFETY has the conditions. 'lenden demo' shows all of it on this machine, without real money. 'lenden <command> --help' says the same as this manual.",
-      ),
-    ]),
-    manSection("COMMANDS", overview(commands)),
-    ...single.map((command) =>
-      manSection(capitals(`lenden ${command.name}`), commandPage(command)),
-    ),
-    ...read,
-    seeAlso(groupNames),
-  ].join("");
+function sections(paths: string[]): Promise<string[]> {
+  return Promise.all(paths.map((path) => section(`LENDEN ${path}`.toUpperCase(), path)));
 }
 
-function overview(commands: Command[]): Page {
-  return indexOf(commands).map(({ title, names }) =>
-    rows(
-      title,
-      names.map((one) => [`lenden ${one}`, `${summaryOf(one, commands)}.`]),
-    ),
-  );
+async function section(title: string, path: string): Promise<string> {
+  const text = await helpText(path, { color: false, width });
+  return `.SH "${roffText(title)}"\n.nf\n${text.trimEnd().split("\n").map(roffText).join("\n")}\n.fi\n`;
 }
 
-function groupManual(path: string, commands: Command[], version: string): string {
-  const members = childrenOf(path, commands);
-  const own = commands.filter((command) => members.includes(command.name));
-  return [
-    head(fileName(path), version),
-    name(fileName(path), lowerFirst(summaryOf(path, commands))),
-    manSection("DESCRIPTION", groupPage(path, commands)),
-    ...own.map((command) => manSection(capitals(`lenden ${command.name}`), commandPage(command))),
-    seeAlso(["", ...members.filter((member) => groups.has(member))]),
-  ].join("");
-}
-
-function head(title: string, version: string): string {
-  return `.\\" Made by 'npm run man' from the help; do not edit.\n.TH ${title.toUpperCase()} 1 "" "lenden ${version}" "lenden"\n.nh\n.ad l\n`;
-}
-
-function name(title: string, summary: string): string {
-  return `.SH NAME\n${roffText(title)} \\- ${roffText(summary)}\n`;
+function head(title: string, summary: string, version: string): string {
+  return `.TH ${title.toUpperCase()} 1 "" "lenden ${version}" "lenden"\n.SH NAME\n${roffText(title)} \\- ${roffText(summary)}\n`;
 }
 
 /** The other pages; an empty name is lenden itself. */
 function seeAlso(names: string[]): string {
   const pages = names.map((one) => `.BR ${roffText(fileName(one))} (1)`);
-  return `.SH SEE ALSO\n${pages.join(" ,\n")}\n`;
+  return `.SH "SEE ALSO"\n${pages.join(" ,\n")}\n`;
 }
 
 function fileName(path: string): string {
   return ["lenden", ...path.split(" ").filter(Boolean)].join("-");
 }
 
-function capitals(title: string): string {
-  return title.replaceAll("-", " ").toUpperCase();
-}
-
-function lowerFirst(sentence: string): string {
-  return sentence.slice(0, 1).toLowerCase() + sentence.slice(1);
+/** A line that means itself: no macro, no escape, and a hyphen that can be copied into a shell. */
+export function roffText(line: string): string {
+  const escaped = line
+    .replaceAll("\\", "\\e")
+    .replaceAll("-", "\\-")
+    .replaceAll("'", "\\(aq")
+    .replaceAll("`", "\\(ga")
+    .replaceAll("^", "\\(ha")
+    .replaceAll("~", "\\(ti")
+    .replaceAll('"', "\\(dq")
+    .replace(/[^\0-\x7f]/gu, (character) => {
+      const code = character.codePointAt(0) ?? 0;
+      return `\\[u${code.toString(16).toUpperCase().padStart(4, "0")}]`;
+    });
+  return escaped.replace(/^\./, "\\&.");
 }

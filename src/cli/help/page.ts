@@ -1,30 +1,24 @@
 import type { Example } from "../command/define-command.ts";
+import type { Flag } from "../command/flag.ts";
 
-/** A page of help, as plain data: the terminal and the manual show the same one. */
-export type Page = Block[];
-
-export type Block =
-  | { kind: "text"; text: string; title?: string }
-  | { kind: "usage"; line: string }
-  | { kind: "examples"; examples: Example[] }
-  | { kind: "rows"; title: string; rows: Row[] }
-  | { kind: "index"; rows: IndexRow[] };
-
-/** A term, and what is said of it. */
-export type Row = [term: string, says: string];
-
-/** What one wants to do, the command or the group that does it, and what is said of that. */
-export interface IndexRow {
-  purpose: string;
-  name: string;
-  says: string;
+/** A part of a page: a paragraph, a list of terms, or examples, under a title if there is one. */
+export interface Section {
+  title?: string;
+  text?: string;
+  rows?: Row[];
+  examples?: Example[];
 }
 
-/** One paragraph or several, under a title if there is one. */
-export function text(paragraph: string, title?: string): Block {
-  return { kind: "text", text: paragraph, ...(title === undefined ? {} : { title }) };
-}
+/** A term and what it means. */
+export type Row = [term: string, meaning: string];
 
-export function rows(title: string, all: Row[]): Block {
-  return { kind: "rows", title, rows: all };
+/** A flag and what it means, with what it requires. */
+export function flagRow({ usage, about, presence }: Flag): Row {
+  const notation: Partial<Record<Flag["presence"], string>> = {
+    required: " (required)",
+    setting: " (required unless set in the profile)",
+    either: " (required unless set in the profile)",
+    many: " (repeatable)",
+  };
+  return [usage, about + (notation[presence] ?? "")];
 }

@@ -1,6 +1,4 @@
-import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
-import { dirname } from "node:path";
 import { ulid } from "ulid";
 import type { Account, RecordsOwner } from "../../config/account.ts";
 import type { Profiles } from "../../config/profiles.ts";
@@ -14,15 +12,14 @@ import type { Actor } from "../../ledger/operation.ts";
 import { openLedger } from "../../ledger/sqlite/ledger.ts";
 import type { KnownProfile } from "../../ledger/sqlite/migrate-accounts.ts";
 import { migrate, outdatedVersion } from "../../ledger/sqlite/schema.ts";
-import type { Owner } from "../../ledger/worker.ts";
 import type { Host } from "../../platform/host.ts";
 import { alone, openPresence } from "../../platform/process-locks.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
-import { placeIn } from "../command/place.ts";
-import { keepRecent } from "../completion/recent.ts";
+import { placeIn } from "../command/common-flags.ts";
 import type { Accounts } from "./accounts.ts";
 import { ledgerFile, requireLedger } from "./ledger-file.ts";
+import { keyHashOf, ownerOf } from "./owner.ts";
 import { once, type RunParts } from "./parts.ts";
 
 /** The ledgers of a run; each is opened when it is first needed. */
@@ -118,9 +115,8 @@ async function openFile(
     isChecked = true;
     return presence.own();
   };
-  const owner = ownerOf(owned);
   const ledger = openLedger(database, {
-    owner,
+    owner: ownerOf(owned),
     user: host.user,
     command,
     actor: actorOf(host),
@@ -139,7 +135,6 @@ async function openFile(
   });
   closing.push(async () => {
     const isChanged = database.transactionCount() > 0;
-    if (isChanged && isFile) await keepRecent(dirname(path), ledger, owner);
     if (isChanged) keeper?.store();
     try {
       database.close();
@@ -203,19 +198,6 @@ function openIds({ now, randomBytes }: Host): () => string {
     return (next.value ?? 0) / 256;
   };
   return () => `OP${ulid(now(), share)}`;
-}
-
-/** Whose operations they are; the key itself is not part of it. */
-function ownerOf(owned: Account | RecordsOwner): Owner {
-  const { name: profile, environment = "", apiKey, ledgerAccount: account } = owned;
-  const baseUrl = "baseUrl" in owned ? owned.baseUrl : "";
-  const keyId = apiKey === undefined ? "" : keyHashOf(apiKey);
-  return { profile, environment, baseUrl, keyId, account };
-}
-
-/** Identifies an API key without containing it. */
-function keyHashOf(apiKey: string): string {
-  return createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
 }
 
 /** Who runs this process, as the operating system and the environment show. */

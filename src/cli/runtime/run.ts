@@ -1,19 +1,17 @@
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 import { isAbsolute } from "node:path";
-import { commands } from "../../commands/index.ts";
 import { errorCode } from "../../domain/error-code.ts";
 import { exits, Failure, type FailureKind, usage } from "../../domain/failure.ts";
 import type { Host, Signal } from "../../platform/host.ts";
-import type { Invocation } from "../args/argv.ts";
 import { readGlobals } from "../args/globals.ts";
+import { type Invocation, parseArgv } from "../args/parse.ts";
 import type { Ending, Shown } from "../command/define-command.ts";
 import { createScrubber, type Scrubber } from "../output/scrub.ts";
 import { wantsColor } from "../output/style.ts";
-import { openPrinter } from "../terminal/printer.ts";
-import { report } from "../terminal/report.ts";
+import type { openPrinter } from "../terminal/printer.ts";
 import { write } from "../terminal/write.ts";
-import { openSession } from "./session.ts";
+import type { openSession } from "./session.ts";
 
 interface Around {
   host: Host;
@@ -27,33 +25,27 @@ export async function run(argv: string[], host: Host, version: string): Promise<
   for (const name of ["LENDEN_API_KEY", "LENDEN_PAYOUT_SECRET"])
     scrubber.learn(host.env[name] ?? "");
   try {
-    const invocation = await understand(argv);
+    const invocation = await parseArgv(argv);
     if (invocation.kind === "run") return await runCommand(invocation, { host, scrubber, version });
     const text = invocation.kind === "version" ? `${version}\n` : await helpOf(invocation, host);
+    // Faster than a stream. If it fails, the stream says why.
+    if (host.lastOutput.write(text)) return 0;
     const lost = await write(host.stdout, text);
     if (lost) throw new Failure("internal", `Standard output could not be written (${lost}).`);
     return 0;
   } catch (error) {
+    const { report } = await import("../terminal/report.ts");
     return await report(error, { host, scrubber, asJson: wantsJson(argv, host), writes: true });
   }
 }
 
-/** The root help needs no parser. */
-async function understand(argv: string[]): Promise<Invocation> {
-  const [only = "help", ...others] = argv;
-  if (others.length === 0 && ["--help", "-h", "help"].includes(only))
-    return { kind: "help", path: "", globals: new Map() };
-  return (await import("../args/argv.ts")).readArgv(argv, commands);
-}
-
 async function helpOf(
   { path, globals: typed }: Extract<Invocation, { kind: "help" }>,
-  { env, stdout }: Host,
+  { env, lastOutput }: Host,
 ): Promise<string> {
   const { helpText } = await import("../help/help.ts");
   const mode = readGlobals(typed, env).globals.color;
-  const isTerminal = stdout.isTTY === true;
-  return helpText(path, commands, { color: wantsColor({ mode, env, isTerminal }) });
+  return helpText(path, { color: wantsColor({ mode, env, isTerminal: lastOutput.isTTY }) });
 }
 
 /** For a command line that cannot be parsed: which output it probably requests. */
@@ -77,6 +69,9 @@ async function runCommand(
   rejectRelativeDirectories(host);
   requireFileDescriptors();
   const { globals, problems } = readGlobals(typed, host.env);
+  const { openPrinter } = await import("../terminal/printer.ts");
+  const { report } = await import("../terminal/report.ts");
+  const { openSession } = await import("./session.ts");
   const printer = openPrinter(command, globals, { host, scrubber });
   const { isJson } = printer;
   const { name, untilStopped = false, patient = false } = command;

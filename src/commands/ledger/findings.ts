@@ -1,5 +1,5 @@
 import type { Context, Operation } from "../../cli/command/context.ts";
-import { showSame } from "../../cli/command/same-command.ts";
+import { showSame } from "../../cli/command/dialogue.ts";
 import { card, field, text, time, type View } from "../../cli/output/view.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
 import { formatPaisa } from "../../domain/money.ts";

@@ -1,5 +1,5 @@
+import { placeIn } from "../../cli/command/common-flags.ts";
 import type { Ledger, Operation } from "../../cli/command/context.ts";
-import { placeIn } from "../../cli/command/place.ts";
 import { Failure } from "../../domain/failure.ts";
 
 /** The operation of a name, or the failure that says that there is none. */

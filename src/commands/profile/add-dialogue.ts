@@ -1,5 +1,5 @@
 import type { Account, Context, Profile } from "../../cli/command/context.ts";
-import { showSame } from "../../cli/command/same-command.ts";
+import { showSame } from "../../cli/command/dialogue.ts";
 import type { Ask } from "../../cli/prompts/ask.ts";
 import { type Environment, readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure } from "../../domain/failure.ts";

@@ -21,6 +21,22 @@ import { holderIn, reader, samePayoutInSql } from "./operation-rows.ts";
 const rowsPerCommit = 20_000;
 const rowsPerPage = 500;
 
+/** The planned batches of an account, newest first. */
+export function listBatches(database: Database, account: RunAccount, limit: number): Batch[] {
+  return database
+    .prepare(`${selectOf(account)} AND ${isPlanned} ORDER BY number DESC LIMIT ?`)
+    .all(...whose(account), BigInt(limit))
+    .map(batchOf);
+}
+
+function selectOf({ isAll }: RunAccount): string {
+  return `SELECT * FROM batches WHERE ${isAll ? "true" : "account = ?"}`;
+}
+
+function whose(account: RunAccount): Value[] {
+  return account.isAll ? [] : [account.number()];
+}
+
 /** The batches of one account in SQLite. */
 export class SqliteBatches implements BatchStore {
   readonly #database: Database;
@@ -54,10 +70,7 @@ export class SqliteBatches implements BatchStore {
   }
 
   async list(limit: number): Promise<Batch[]> {
-    return this.#database
-      .prepare(`${this.#select()} AND ${isPlanned} ORDER BY number DESC LIMIT ?`)
-      .all(...this.#whose(), BigInt(limit))
-      .map(batchOf);
+    return listBatches(this.#database, this.#account, limit);
   }
 
   async unfinishedNamed(name: string): Promise<Batch | undefined> {
@@ -168,18 +181,10 @@ export class SqliteBatches implements BatchStore {
     yield* this.#rows.results(batch, set);
   }
 
-  #select(): string {
-    return `SELECT * FROM batches WHERE ${this.#account.isAll ? "true" : "account = ?"}`;
-  }
-
-  #whose(): Value[] {
-    return this.#account.isAll ? [] : [this.#account.number()];
-  }
-
   #one(condition: string, ...values: string[]): Batch | undefined {
     const row = this.#database
-      .prepare(`${this.#select()} AND ${condition}`)
-      .get(...this.#whose(), ...values);
+      .prepare(`${selectOf(this.#account)} AND ${condition}`)
+      .get(...whose(this.#account), ...values);
     return row && batchOf(row);
   }
 

@@ -18,7 +18,7 @@ type Lists = Pick<
 /** Reads operations of the account, and some of the whole environment. */
 export function createReads(
   database: Database,
-  worker: Worker,
+  worker: Pick<Worker, "owner">,
   account: RunAccount,
 ): Finds & Lists {
   const select: Select = (where, ...values) =>
@@ -38,7 +38,7 @@ type Select = (sql: string, ...values: Value[]) => Operation[];
 function createFinds(
   select: Select,
   own: Select,
-  { worker, account }: { worker: Worker; account: RunAccount },
+  { worker, account }: { worker: Pick<Worker, "owner">; account: RunAccount },
 ): Finds {
   const { environment } = worker.owner;
   const isProduction = environment === "production";

@@ -1,54 +1,30 @@
-import { exits, type FailureKind } from "../../../domain/failure.ts";
-import { type Page, type Row, rows, text } from "../page.ts";
+import { exits } from "../../../domain/failure.ts";
+import type { Row, Section } from "../page.ts";
 
-/** Whether a script may run the same line again as it is. */
-const again: Record<FailureKind, string> = {
-  internal: "Report it",
-  usage: "Again after mending",
-  refused: "Again after mending",
-  access: "Again after mending",
-  conflict: "Not again",
-  mixed: "Again sends nothing; 'payout batch export --only failed' has the failed rows",
-  locked: "Again later",
-  pending: "Again: it waits on",
-  "not-found": "Not again",
-  cancelled: "Not again",
-  unverified: "Not again",
-  unreachable: "Again",
-  uncertain:
-    "Again for a payout with the same --ref and for a batch; look first for a payment or a refund",
-  interrupted: "Again",
-};
-
-export const page: Page = [
-  text("How a run ended is its exit code. Scripts can rely on these numbers."),
+export const sections = (): Section[] => [
   {
-    kind: "examples",
+    title: "Examples",
     examples: [
       {
         line: 'lenden pay get TX8F3K2Q -q || echo "ended with $?"',
-        says: "a script looks at the code",
+        says: "print the exit code if it is not 0",
       },
     ],
   },
-  rows("Codes", codes()),
-  text(
-    "Only 75 means that money may have moved without a trustworthy answer. 'lenden ledger resolve' settles it. 'lenden sandbox exec' ends with the code of the command that it ran.",
-  ),
-  text(
-    "With --json, an error is one line on stderr. Its field kind is the word in brackets; its message and hint are sentences for people, and may change.",
-  ),
+  { title: "Codes", rows: [["0", "Done"], ...codes()] },
+  {
+    text: "Only 75 means that money may have moved without a valid response: run 'lenden ledger resolve'. 'lenden sandbox exec' exits with the code of the program that it runs.",
+  },
+  {
+    text: "With --json, an error is one line on stderr: kind is the word in brackets, reason a stable identifier, effect what happened to money. Message and hint may change.",
+  },
 ];
 
 function codes(): Row[] {
-  const kinds = Object.entries(exits).map(([kind, { code, means }]): [number, Row] => {
-    const advice = Object.entries(again).find(([name]) => name === kind)?.[1] ?? "";
-    return [code, [String(code), `${capital(means)} (${kind}). ${advice}.`]];
-  });
-  const all: [number, Row][] = [...kinds, [0, ["0", "Done."]]];
-  return all.sort(([one], [other]) => one - other).map(([, row]) => row);
-}
-
-function capital(sentence: string): string {
-  return sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
+  return Object.entries(exits)
+    .sort(([, one], [, other]) => one.code - other.code)
+    .map(([kind, { code, means, retry }]) => {
+      const meaning = means.charAt(0).toUpperCase() + means.slice(1);
+      return [String(code), `${meaning} (${kind}). Retry: ${retry}.`];
+    });
 }

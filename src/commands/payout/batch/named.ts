@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { readWord } from "../../../cli/command/common-flags.ts";
+import { placeIn, readWord } from "../../../cli/command/common-flags.ts";
 import type { Batch, Ledger } from "../../../cli/command/context.ts";
 import { argument } from "../../../cli/command/flag.ts";
-import { placeIn } from "../../../cli/command/place.ts";
 import { Failure, usage } from "../../../domain/failure.ts";
 
 export const batchArgument = argument.required(

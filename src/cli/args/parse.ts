@@ -1,0 +1,142 @@
+import { Command as Commander, CommanderError } from "commander";
+import { type Entry, entries } from "../../commands/index.ts";
+import { usage } from "../../domain/failure.ts";
+import type { Command } from "../command/define-command.ts";
+import type { Flag } from "../command/flag.ts";
+import type { Given } from "../command/input.ts";
+import { globalFlags } from "./globals.ts";
+
+/** What the command line asks for. */
+export type Invocation =
+  | { kind: "run"; command: Command; given: Given; globals: Typed }
+  /** Help for a command, a group or a topic; an empty path is lenden itself. */
+  | { kind: "help"; path: string; globals: Typed }
+  | { kind: "version" };
+
+/** Every occurrence of every flag, by its name in the code; a switch has no text. */
+type Typed = Map<string, string[]>;
+
+/** Where commander ended: the group or command, and the words that it did not use. */
+interface Reached {
+  path: string;
+  command: Command | undefined;
+  own: Typed;
+  globals: Typed;
+  /** Arguments, and flags that do not exist. */
+  args: string[];
+}
+
+/**
+ * Finds the command and splits the line into flags and arguments. Values are still text: the command
+ * reads them, so that all problems are reported together.
+ *
+ * @throws Failure `usage` for an unknown command, with a suggestion
+ */
+export async function parseArgv(argv: string[]): Promise<Invocation> {
+  const end = argv.indexOf("--");
+  const [options, operands] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
+  const { reached, problems } = await reachWhole(options);
+  const { path, command, args, globals } = reached;
+  const [first, ...others] = args;
+  if (globals.has("version")) return { kind: "version" };
+  if (path === "" && first === "help") return { kind: "help", path: others.join(" "), globals };
+  const isMistyped = !command && first !== undefined && !first.startsWith("-");
+  if (globals.has("help") && !isMistyped) return { kind: "help", path, globals };
+  if (command) {
+    const { known, unknown } = withoutUnknown(args);
+    const suggested =
+      unknown.length === 0
+        ? []
+        : (await import("./suggest.ts")).unknownFlags(unknown, command.flags);
+    const given = {
+      flags: reached.own,
+      arguments: [...known, ...operands],
+      problems: [...problems, ...suggested],
+      argv,
+    };
+    return { kind: "run", command, given, globals };
+  }
+  if (first === undefined && operands.length === 0) return { kind: "help", path, globals };
+  const { unknownCommand } = await import("./suggest.ts");
+  throw await unknownCommand(path, [...args, ...operands]);
+}
+
+/** A last flag that lacks its value is one problem among others, not the only one. */
+async function reachWhole(argv: string[]): Promise<{ reached: Reached; problems: string[] }> {
+  try {
+    return { reached: await reach(argv), problems: [] };
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const problems = [`${error.message.replace(/^error: o/, "O")}.`];
+    if (error.code !== "commander.optionMissingArgument") throw usage(problems);
+    return { reached: await reach(argv.slice(0, -1)), problems };
+  }
+}
+
+/**
+ * Lets commander split the line, over a tree of all groups and commands. Each level reads its own
+ * words: with the global flags on the root alone, `--note --yes` would skip a confirmation. Unknown
+ * flags and errors are worded by us, because commander repeats what was typed.
+ */
+async function reach(argv: string[]): Promise<Reached> {
+  const globals: Typed = new Map();
+  let reached: Reached = { path: "", command: undefined, own: new Map(), globals, args: [] };
+  const root = new Commander("lenden")
+    .exitOverride()
+    .configureOutput({ writeErr: () => {}, writeOut: () => {} })
+    .helpOption(false)
+    .helpCommand(false)
+    .allowExcessArguments()
+    .enablePositionalOptions();
+  const nodes = new Map([["", root]]);
+  const entryOf = new Map<Commander, Entry>();
+
+  const prepare = async (node: Commander): Promise<void> => {
+    const entry = entryOf.get(node);
+    const command = await entry?.load?.();
+    const own: Typed = new Map();
+    for (const [name, flag] of Object.entries<Flag>(globalFlags))
+      collect(node, flag, name, globals);
+    for (const [name, flag] of Object.entries(command?.flags ?? {}))
+      collect(node, flag, flag.sameAs ?? name, flag.sameAs ? globals : own);
+    node
+      .allowUnknownOption()
+      .hook("preSubcommand", (_, below) => prepare(below))
+      .action(() => {
+        reached = { path: entry?.name ?? "", command, own, globals, args: node.args };
+      });
+  };
+
+  for (const entry of entries) {
+    const words = entry.name.split(" ");
+    const node = nodes.get(words.slice(0, -1).join(" "))?.command(words.at(-1) ?? "");
+    if (!node) continue;
+    nodes.set(entry.name, node);
+    entryOf.set(node, entry);
+  }
+  await prepare(root);
+  await root.parseAsync(argv, { from: "user" });
+  return reached;
+}
+
+/**
+ * Collects every occurrence by commander's events: `--input` and `--no-input` would share one value,
+ * and of two occurrences the last would win without a word.
+ */
+function collect(node: Commander, { usage, about }: Flag, name: string, into: Typed): void {
+  const option = node.createOption(usage, about);
+  node.addOption(option);
+  node.on(`option:${option.name()}`, (text?: string | null) => {
+    into.set(name, [...(into.get(name) ?? []), ...(typeof text === "string" ? [text] : [])]);
+  });
+}
+
+/** What commander did not know: flags, each with the value that seems to belong to it. */
+function withoutUnknown(args: string[]): { unknown: string[]; known: string[] } {
+  const isFlag = (text = "") => /^-./.test(text);
+  const known = args.filter((text, index) => {
+    const before = args[index - 1];
+    return !isFlag(text) && !(isFlag(before) && !before?.includes("="));
+  });
+  return { unknown: args.filter(isFlag), known };
+}
