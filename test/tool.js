@@ -9,7 +9,11 @@ export const isOneFile = Boolean(built);
 /** The package's launcher, for what is true of the package alone. */
 export const launcher = resolve(import.meta.dirname, "../bin/lenden.js");
 
-/** A program, and the arguments that come before lenden's own. */
+/**
+ * A program, and the arguments that come before lenden's own.
+ *
+ * @type {[program: string, ...before: string[]]}
+ */
 export const tool = built ? [resolve(built)] : [process.execPath, launcher];
 
 /** The same for a shell. */
