@@ -66,7 +66,7 @@ test.each([
 ])("%s onto a full disk shows the answer, and ends with %i", async (line, code) => {
   const { stdout } = await bash(`${line} 2>&1 >/dev/full; echo $?`);
   expect(stdout).toMatch(
-    new RegExp(`It was done, .*ENOSPC[^]*This was the answer: .{20}[^]*\n${code}\n$`),
+    new RegExp(`The command completed, .*ENOSPC[^]*The result was: .{20}[^]*\n${code}\n$`),
   );
 });
 

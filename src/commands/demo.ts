@@ -1,9 +1,9 @@
 import type { PaymentMethod } from "../api/contract/index.ts";
 import type { Context, RunningSandbox } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
-import { paymentCard, payoutCard, refundCard } from "../cli/output/records.ts";
 import { card, field, text, type View } from "../cli/output/view.ts";
 import type { World } from "../operations/world.ts";
+import { paymentCard, payoutCard, refundCard } from "./resources.ts";
 
 interface Step {
   step: number;

@@ -37,17 +37,17 @@ export const entries: Entry[] = [
   {
     name: "pay get",
     summary: "Show a payment",
-    load: async () => (await import("./pay/get.ts")).payGet,
+    load: async () => (await import("./resource-commands.ts")).payGet,
   },
   {
     name: "pay wait",
     summary: "Wait until a payment is Completed or Cancelled",
-    load: async () => (await import("./pay/wait.ts")).payWait,
+    load: async () => (await import("./resource-commands.ts")).payWait,
   },
   {
     name: "pay list",
     summary: "List payments created from this machine",
-    load: async () => (await import("./pay/list.ts")).payList,
+    load: async () => (await import("./resource-commands.ts")).payList,
   },
   {
     name: "payout",
@@ -64,17 +64,17 @@ export const entries: Entry[] = [
   {
     name: "payout get",
     summary: "Show a payout",
-    load: async () => (await import("./payout/get.ts")).payoutGet,
+    load: async () => (await import("./resource-commands.ts")).payoutGet,
   },
   {
     name: "payout wait",
     summary: "Wait until a payout is Completed or Cancelled",
-    load: async () => (await import("./payout/wait.ts")).payoutWait,
+    load: async () => (await import("./resource-commands.ts")).payoutWait,
   },
   {
     name: "payout list",
     summary: "List payouts sent from this machine",
-    load: async () => (await import("./payout/list.ts")).payoutList,
+    load: async () => (await import("./resource-commands.ts")).payoutList,
   },
   {
     name: "payout batch",
@@ -147,17 +147,17 @@ export const entries: Entry[] = [
   {
     name: "refund get",
     summary: "Show a refund",
-    load: async () => (await import("./refund/get.ts")).refundGet,
+    load: async () => (await import("./resource-commands.ts")).refundGet,
   },
   {
     name: "refund wait",
     summary: "Wait until a refund is Completed or Cancelled",
-    load: async () => (await import("./refund/wait.ts")).refundWait,
+    load: async () => (await import("./resource-commands.ts")).refundWait,
   },
   {
     name: "refund list",
     summary: "List refunds created from this machine",
-    load: async () => (await import("./refund/list.ts")).refundList,
+    load: async () => (await import("./resource-commands.ts")).refundList,
   },
   {
     name: "refund cancel",

@@ -3,12 +3,12 @@ import { id as idCell, text } from "../cli/output/view.ts";
 
 export const methods = defineCommand({
   name: "methods",
-  summary: "List the payment methods of the account",
+  summary: "List payment methods",
   details:
-    "The ids, code names and names that --method takes. The list is kept for a day, so that other commands need not ask for it.",
+    "Lists the IDs, code names and names that --method accepts. lenden stores the list for a day, so that other commands need not request it.",
   examples: [
-    { line: "lenden methods", says: "what the account can pay and be paid with" },
-    { line: "lenden methods --json", says: "the same as JSON, for a script" },
+    { line: "lenden methods", says: "lists the methods of the account" },
+    { line: "lenden methods --json", says: "prints them as JSON, for a script" },
   ],
   exits: ["access", "unreachable"],
   async run(_, context) {
@@ -26,6 +26,6 @@ export const methods = defineCommand({
       id,
       cells: { id: idCell(id), codeName: idCell(codeName), providerName: text(providerName) },
     })),
-    empty: "No payment method is enabled on this account; the merchant dashboard enables them.",
+    empty: "This account has no payment methods. Enable them in the merchant dashboard.",
   }),
 });

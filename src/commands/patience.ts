@@ -6,19 +6,19 @@ import type { FailureKind } from "../domain/failure.ts";
 export const patienceFlags = {
   waitTimeout: flag.optional(
     "--wait-timeout <duration>",
-    "Wait at most this long (default 10m)",
+    "Wait at most this long (default: 10m)",
     readDuration,
   ),
   interval: flag.optional(
     "--interval <duration>",
-    "Look this often (growing from 0.5s to 10s, if left out)",
+    "Time between requests (default: grows from 0.5s to 10s)",
     readDuration,
   ),
 };
 
-/** The same for a command that may wait after what it does. */
+/** The flags of a command that can wait after creating something. */
 export const waitFlags = {
-  wait: flag.toggle("--wait", "Wait until it is Completed or Cancelled"),
+  wait: flag.toggle("--wait", "Wait until the status is Completed or Cancelled"),
   waitTimeout: { ...patienceFlags.waitTimeout, onlyWith: "wait" },
   interval: { ...patienceFlags.interval, onlyWith: "wait" },
 };
@@ -46,7 +46,7 @@ export function endingOf({ status }: { status: string }): FailureKind | undefine
   return status === "Cancelled" ? "cancelled" : "pending";
 }
 
-/** The same of a command that only may have waited. */
+/** How a command ended that waits only with --wait. */
 export function endingAfter(done: {
   waited: boolean;
   record: { status: string };

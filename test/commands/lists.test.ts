@@ -64,12 +64,14 @@ test("lists are filtered by status and time; --refresh asks for what still is Pr
     expect(await merchant.lenden(["payout", "list", ...wrong])).toMatchObject({ code: 2 });
 });
 
-test("empty lists say how to begin, and are empty for scripts", async () => {
+test("an empty list names the help of the creating command, and is empty for scripts", async () => {
   const merchant = await openMerchant();
   for (const group of ["pay", "payout", "refund"]) {
     expect(await merchant.json([group, "list"])).toEqual([]);
     expect(await ids(merchant, [group, "list"])).toEqual([]);
-    expect((await merchant.lenden([group, "list"])).stdout).toContain("was sent from here yet");
+    expect((await merchant.lenden([group, "list"])).stdout).toContain(
+      "was sent from this machine yet",
+    );
   }
 });
 

@@ -121,7 +121,7 @@ describe.skipIf(!hasTerminal)("pay create --open on a terminal", () => {
     const env = { ...(await servicePaying(url)), PATH: path };
     const { code, shown } = await onTerminal([...create, "--open", "--qr"], { env });
     expect(code).toBe(0);
-    expect(shown).toContain("is no https: address; it is neither drawn nor opened");
+    expect(shown).toContain("is not an https: URL, so it is neither drawn nor opened");
     expect(existsSync(given)).toBe(false);
   });
 
@@ -143,6 +143,6 @@ test("pay create --open off a terminal opens nothing, says so and goes on", asyn
   const { code, stdout, stderr } = await built([...create, "--open"], { env });
   expect(code).toBe(0);
   expect(stdout).toContain("TX1");
-  expect(stderr).toContain("The page was not opened: this is no terminal.");
+  expect(stderr).toContain("The payment URL was not opened: stderr is not a terminal.");
   expect(existsSync(given)).toBe(false);
 });

@@ -47,6 +47,20 @@ describe.skipIf(isOneFile)("P27: a ledger that cannot be closed", () => {
     expect(JSON.parse(cancelled.stdout).warnings).toHaveLength(1);
   });
 
+  test("is one line of JSON on stderr after a list or an ID, which have no place for it", async () => {
+    const { merchant, run } = await failingMerchant();
+    const [payment] = await merchant.books("payments");
+    await merchant.set("payment", String(payment?.id), "Completed");
+    const lines = [["pay", "list", "--refresh", "--json"], payoutOf("CLOSE-1", "-q", "--json")];
+    for (const line of lines) {
+      const { code, stdout, stderr } = await run(line);
+      expect([code, stdout]).toEqual([0, expect.not.stringContaining("run.closing-failed")]);
+      expect(JSON.parse(stderr)).toEqual({
+        warnings: [{ reason: "run.closing-failed", message: expect.stringContaining(warning) }],
+      });
+    }
+  });
+
   test("does not change the error of a payout whose outcome is unknown", async () => {
     const { env } = await startService(({ method }) =>
       method === "GET"

@@ -9,16 +9,16 @@ const account = {
   LENDEN_API_KEY: "sk_sandbox_abc-abcdefghijkl-abc",
 };
 
-terminalTest("pay create asks for what is missing, each by its own check", async () => {
+terminalTest("pay create asks for what is missing and checks each answer", async () => {
   const shop = await openShop();
   const terminal = await shop.open(["pay", "create"], { rows: 40 });
-  await terminal.answer("The amount in taka", "0");
+  await terminal.answer("Amount (BDT)", "0");
   await terminal.shows("The amount must be above zero.");
   await terminal.press("C-u");
-  await terminal.answer("The amount in taka", "12");
-  await terminal.answer("What it is for", "");
+  await terminal.answer("Amount (BDT)", "12");
+  await terminal.answer("Description", "");
   await terminal.answer("This is empty", "-5 'off'");
-  await terminal.shows("Which method?");
+  await terminal.shows(/Which method\?\n❯/);
   await terminal.press("Down", "Enter");
   await terminal.answer("Create a payment?", "y");
   const { code, screen } = await terminal.ended();
@@ -31,42 +31,38 @@ terminalTest("pay create asks for what is missing, each by its own check", async
   );
 });
 
-terminalTest(
-  "payout send makes the reference first: its line, run again, is the same payout",
-  async () => {
-    const merchant = await openMerchant();
-    const terminal = await openTerminal(["payout", "send"], { env: merchant.env, rows: 40 });
-    await answerAll(terminal, [
-      ["The amount in taka", "500"],
-      ["The recipient's mobile number", "1712345678"],
-    ]);
-    await terminal.shows("a leading zero was lost");
-    await terminal.press("C-u");
-    await answerAll(terminal, [
-      ["The recipient's mobile number", "+880 1712-345678"],
-      ["Which method?", ""],
-      ["Reference: (LD-", ""],
-      ["Send a payout?", "y"],
-    ]);
-    const { code, screen } = await terminal.ended();
-    expect(code).toBe(0);
-    const [, line = "", reference] =
-      /lenden (payout send .* --ref (LD-\w{26}))\n/.exec(screen) ?? [];
-    expect(line).toContain("--amount 500 --to '+880 1712-345678' --method bkash");
-    const again = await merchant.json(parseArgsStringToArgv(line));
-    expect(again).toMatchObject({ merchantRef: reference, existing: true });
-    expect(await merchant.books("payouts")).toHaveLength(1);
-  },
-);
+terminalTest("payout send shows a command line that is the same payout", async () => {
+  const merchant = await openMerchant();
+  const terminal = await openTerminal(["payout", "send"], { env: merchant.env, rows: 40 });
+  await answerAll(terminal, [
+    ["Amount (BDT)", "500"],
+    ["Recipient's mobile number", "1712345678"],
+  ]);
+  await terminal.shows("a leading zero was lost");
+  await terminal.press("C-u");
+  await answerAll(terminal, [
+    ["Recipient's mobile number", "+880 1712-345678"],
+    ["Which method?", "", ""],
+    ["Reference: (LD-", ""],
+    ["Send a payout?", "y"],
+  ]);
+  const { code, screen } = await terminal.ended();
+  expect(code).toBe(0);
+  const [, line = "", reference] = /lenden (payout send .* --ref (LD-\w{26}))\n/.exec(screen) ?? [];
+  expect(line).toContain("--amount 500 --to '+880 1712-345678' --method bkash");
+  const again = await merchant.json(parseArgsStringToArgv(line));
+  expect(again).toMatchObject({ merchantRef: reference, existing: true });
+  expect(await merchant.books("payouts")).toHaveLength(1);
+});
 
-terminalTest("refund cancel shows the refund, and refuses one that has ended", async () => {
+terminalTest("refund cancel shows the refund and rejects one that has ended", async () => {
   const shop = await openShop();
   const ended = await shop.id(refundOf(shop.order42, "30"));
   await shop.set("refund", ended, "Completed");
   const open = await shop.id(refundOf(shop.order42, "40"));
   const terminal = await shop.open(["refund", "cancel"], { rows: 40 });
-  await terminal.answer("Which refund?", ended);
-  await terminal.answer(/already Completed.\n\? Which refund\?/, "40.00");
+  await terminal.answer("Which refund?", ended, ended);
+  await terminal.answer(/is Completed[\s\S]*\n\? Which refund\?/, "40.00", open);
   await terminal.answer("Note", "kept it");
   await terminal.answer("Cancel a refund?", "y");
   const { code, screen } = await terminal.ended();
@@ -79,15 +75,14 @@ terminalTest("refund cancel shows the refund, and refuses one that has ended", a
 });
 
 terminalTest(
-  "a payment is found by words, amount, id, date and status, in Bangla too",
+  "a payment is found by words, amount, ID, date and status, in Bangla too",
   async () => {
     const shop = await openShop();
     const unpaid = await shop.id(paymentOf("দুই শাড়ি"));
-    const terminal = await shop.open(["pay", "get"], { rows: 40 });
+    const terminal = await shop.open(["pay", "get", "-q"], { rows: 40 });
     await terminal.shows("Which payment?");
     for (const [typed, found] of [
       ["SHIRTS order", shop.order42],
-      ["1250.5", shop.order42],
       ["1,250", shop.order42],
       [shop.order43.slice(2, 9).toLowerCase(), shop.order43],
       ["শাড়ি", unpaid],
@@ -99,78 +94,85 @@ terminalTest(
       await terminal.press("C-u");
       await terminal.shows(/payment\?\n❯ TX.*\n {2}TX.*\n {2}TX/);
     }
-    await terminal.press("C-c");
-    expect((await terminal.ended()).code).toBe(130);
-  },
-);
-
-terminalTest(
-  "what Enter takes stands on the screen: text and Enter that arrive at once are safe",
-  async () => {
-    const shop = await openShop();
-    const terminal = await shop.open(["pay", "get", "-q"], { rows: 40 });
-    await terminal.shows("Which payment?");
+    await terminal.type("no such payment");
+    await terminal.shows("No results found");
+    await terminal.press("C-u");
+    // Enter together with the text is ignored: it could only choose what was found before.
     await terminal.type("42,\r");
-    expect((await terminal.ended()).screen).toContain(`✔ Which payment? ${shop.order42}`);
-  },
-);
-
-terminalTest(
-  "the arrows choose, a tab does nothing, and nothing that fits takes nothing",
-  async () => {
-    const shop = await openShop();
-    const terminal = await shop.open(["pay", "get", "-q"]);
-    await terminal.shows(`❯ ${shop.order43}`);
-    await terminal.type("no such");
-    await terminal.press("Enter", "Tab");
-    await terminal.shows("Nothing fits");
-    await terminal.press("C-u", "Up", "Down", "Down", "Down");
     await terminal.shows(`❯ ${shop.order42}`);
     await terminal.press("Enter");
     expect((await terminal.ended()).screen).toContain(`✔ Which payment? ${shop.order42}`);
   },
 );
 
-terminalTest("without anything in the ledger an id is typed", async () => {
+terminalTest("descriptions with control characters stay on their lines", async () => {
+  const shop = await openShop();
+  const hostile = [
+    "\u001b[2J\u001b[31mPaid\u001b]0;owned\u0007 already",
+    "one\r\n✔ Create a refund? Yes",
+    "\u202eevil\u202c \u2066x\u2069",
+    "লাল জামা ".repeat(200),
+    "漢字かな".repeat(30),
+  ];
+  const sql =
+    "UPDATE operations SET asked = json_set(asked, '$.description', ?) WHERE remote_id = ?";
+  for (const [index, description] of hostile.entries()) {
+    const id = await shop.id(paymentOf(`hostile ${index}`));
+    await shop.inLedger((database) => void database.prepare(sql).run(description, id));
+  }
+  const terminal = await shop.open(["pay", "get"], { columns: 60 });
+  await terminal.shows(/\n {2}TX[\s\S]*navigate/);
+  const screen = await terminal.screen();
+  expect(screen.split("\n").map((line) => line.slice(0, 4))).toEqual([
+    ...["? Wh", "❯ TX", ...Array(6).fill("  TX"), "", "↑↓ n"],
+  ]);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+  expect(screen).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202a-\u202e\u2066-\u2069]/);
+});
+
+terminalTest("an ID is typed if the ledger is empty", async () => {
   const { baseUrl, apiKey } = await openShop();
   const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: apiKey };
   const terminal = await openTerminal(["refund", "get"], { env });
-  await terminal.answer("The id that 'lenden refund create' printed", "a/b");
-  await terminal.answer("An id is one word", "");
+  await terminal.answer("Refund ID", "a/b");
+  await terminal.shows("An id is one word");
   await terminal.press("C-u");
-  await terminal.answer("The id that", "RF1");
+  await terminal.answer("Refund ID", "RF1");
   expect((await terminal.ended()).code).toBe(9);
 });
 
 terminalTest.each([
-  ["what was typed is wrong", ["refund", "create", "--amount", "x"], {}],
+  ["an argument is invalid", ["refund", "create", "--amount", "x"], {}],
   ["--no-input is given", ["refund", "create", "--no-input"], {}],
   ["CI is set", ["refund", "create"], { CI: "true" }],
   ["the terminal cannot draw", ["refund", "create"], { TERM: "dumb" }],
-])("nothing is asked where %s", async (_, args, env) => {
-  const terminal = await openTerminal(args, { env });
-  const { code, screen } = await terminal.ended();
+])("nothing is asked if %s", async (_, args, env) => {
+  const { code, screen } = await (await openTerminal(args, { env })).ended();
   expect(code).toBe(2);
   expect(screen).toContain("--payment is missing");
   expect(screen).not.toContain("? ");
 });
 
 terminalTest.each([
-  ["account", ["pay", "create"], {}, "API key"],
-  ["payout secret", ["payout", "send"], account, "payout secret"],
-])("who has no %s hears of it before the first question", async (_, args, env, missing) => {
-  const terminal = await openTerminal(args, { env });
-  const { code, screen } = await terminal.ended();
-  expect(code).toBe(4);
-  expect(screen).toMatch(new RegExp(`^error: There is no ${missing}`));
-});
+  ["API key", ["pay", "create"], {}],
+  ["payout secret", ["payout", "send"], account],
+])(
+  "a missing %s is reported before the first prompt, with its command unbroken",
+  async (missing, args, env) => {
+    const terminal = await openTerminal(args, { env, columns: 50 });
+    const { code, screen } = await terminal.ended();
+    expect(code).toBe(4);
+    expect(screen).toMatch(new RegExp(`^error: There is no ${missing}`));
+    expect(screen.split("\n").some((line) => line.includes("'lenden profile "))).toBe(true);
+  },
+);
 
-terminalTest("a secret that got into the line is not shown again", async () => {
+terminalTest("a secret in a flag is masked in the shown command line", async () => {
   const shop = await openShop();
   const secret = shop.env.LENDEN_PAYOUT_SECRET ?? "";
   const line = ["pay", "create", "--description", `x ${secret}`, "--method", "bkash"];
   const terminal = await shop.open(line, { columns: 200 });
-  await terminal.answer("The amount in taka", "12");
+  await terminal.answer("Amount (BDT)", "12");
   await terminal.answer("Create a payment?", "n");
   const { screen } = await terminal.ended();
   expect(screen).toContain("lenden pay create --description 'x ");

@@ -8,60 +8,37 @@ import { tool, toolLine } from "../tool.js";
 import { answerAll, openShop, refundAnswers, type Shop } from "./shop.ts";
 import { type Terminal, terminalTest } from "./terminal.ts";
 
-/** Every question of a refund's dialogue, and of the lists among them. */
-const questions = [...refundAnswers.map(([question]) => question), "Create a refund?"];
-/** Each runs the tool once: in `npm test` the first question, a list and the last. */
 const isDeep = process.env.LENDEN_DEEP !== undefined;
-const asked = questions.filter((_, place) => isDeep || [0, 2, 5].includes(place));
+/** The prompts of a refund by their place: the first, a list, and the confirmation. */
+const places = isDeep ? [0, 1, 2, 3, 4, 5] : [0, 2, 5];
 
-/** Leaves at the question, in a dialogue of its own. */
-async function leftAt(question: string, shop: Shop, leave: (terminal: Terminal) => Promise<void>) {
+/** Stops a refund at the prompt of this place. */
+async function stoppedAt(place: number, shop: Shop, stop: (terminal: Terminal) => Promise<void>) {
   const terminal = await shop.open(["refund", "create"], { rows: 40 });
-  await answerAll(terminal, refundAnswers.slice(0, questions.indexOf(question)));
-  await terminal.shows(question);
-  await leave(terminal);
-  const { code, screen, isRestored } = await terminal.ended();
-  return {
-    question,
-    code,
-    isRestored,
-    isSaid: screen.includes("Stopped before anything was sent."),
-  };
+  const answers = refundAnswers(shop);
+  await answerAll(terminal, answers.slice(0, place));
+  await terminal.shows(answers[place]?.[0] ?? "Create a refund?");
+  await stop(terminal);
+  const { code, isRestored } = await terminal.ended();
+  return { code, isRestored };
 }
 
-terminalTest.for([
-  ["Ctrl-C", "C-c"],
-  ["Ctrl-D", "C-d"],
-] as const)(
-  "%s at any question leaves with 130, the terminal restored, nothing begun",
-  async ([, key]) => {
+terminalTest.for<[string, number, (terminal: Terminal) => Promise<void>]>([
+  // In a line with text, Ctrl-D deletes a letter.
+  ["Ctrl-C", 130, (terminal) => terminal.press("C-u", "C-c")],
+  ["Ctrl-D", 130, (terminal) => terminal.press("C-u", "C-d")],
+  ["SIGTERM", 143, (terminal) => terminal.signal("SIGTERM")],
+])(
+  "%s at a prompt ends with %i, restores the terminal and sends nothing",
+  async ([, code, stop]) => {
     const shop = await openShop();
-    const left = await Promise.all(
-      // Where there is text, Ctrl-D takes a letter away instead.
-      asked.map((question) => leftAt(question, shop, (terminal) => terminal.press("C-u", key))),
-    );
-    expect(left).toEqual(
-      asked.map((question) => ({ question, code: 130, isRestored: true, isSaid: true })),
-    );
-    await nothingBegan(shop);
+    const stopped = await Promise.all(places.map((place) => stoppedAt(place, shop, stop)));
+    expect(stopped).toEqual(places.map(() => ({ code, isRestored: true })));
+    await expectNoRefund(shop);
   },
 );
 
-terminalTest(
-  "SIGTERM at a question leaves with 143, the terminal restored, nothing begun",
-  async () => {
-    const shop = await openShop();
-    const left = await Promise.all(
-      asked.map((question) => leftAt(question, shop, (terminal) => terminal.signal("SIGTERM"))),
-    );
-    expect(left).toEqual(
-      asked.map((question) => ({ question, code: 143, isRestored: true, isSaid: false })),
-    );
-    await nothingBegan(shop);
-  },
-);
-
-terminalTest("a terminal that is closed at a question ends it by the signal", async () => {
+terminalTest("a terminal that is closed at a prompt ends the run by the signal", async () => {
   const shop = await openShop();
   const codeFile = join(scratchFolder(), "code");
   const outliving = `trap '' HUP; "$@"; echo $? >"$0.new"; mv "$0.new" "$0"`;
@@ -72,10 +49,10 @@ terminalTest("a terminal that is closed at a question ends it by the signal", as
   await terminal.close();
   await until(() => existsSync(codeFile));
   expect(Number(readFileSync(codeFile, "utf8"))).toBe(128 + constants.signals.SIGHUP);
-  await nothingBegan(shop);
+  await expectNoRefund(shop);
 });
 
-terminalTest("a question that was left with Ctrl-Z is there again after fg", async () => {
+terminalTest("a prompt that was suspended with Ctrl-Z continues after fg", async () => {
   const shop = await openShop();
   const terminal = await shop.open([], { program: ["bash", "--norc", "-i"], rows: 40 });
   await terminal.type(`${toolLine} refund create\n`);
@@ -83,19 +60,17 @@ terminalTest("a question that was left with Ctrl-Z is there again after fg", asy
   await terminal.press("C-z");
   await terminal.shows("Stopped");
   await terminal.type("fg\n");
-  await terminal.type(shop.order42);
-  await terminal.press("Enter");
-  await terminal.shows("Amount to pay back");
+  await terminal.answer("", shop.order42, shop.order42);
+  await terminal.shows("Amount to refund");
   await terminal.press("C-c");
   await terminal.type("exit\n");
   expect((await terminal.ended()).code).toBe(130);
-  await nothingBegan(shop);
+  await expectNoRefund(shop);
 });
 
-async function nothingBegan(shop: Shop): Promise<void> {
+async function expectNoRefund(shop: Shop): Promise<void> {
   expect(await shop.books("refunds")).toEqual([]);
-  const kinds = await shop.inLedger((database) =>
-    database.prepare("SELECT DISTINCT kind FROM operations").all(),
-  );
+  const sql = "SELECT DISTINCT kind FROM operations";
+  const kinds = await shop.inLedger((database) => database.prepare(sql).all());
   expect(kinds.map(({ kind }) => kind)).toEqual(["payment"]);
 }

@@ -7,7 +7,7 @@ import { type Behaviour, misbehave, refusal, success } from "../http/misbehaving
 import { until } from "../merchant.ts";
 import { built, lenden, scratchFolder } from "../run.ts";
 import { tool } from "../tool.js";
-import { openTerminal, terminalTest } from "./terminal.ts";
+import { openTerminal, type Terminal, terminalTest } from "./terminal.ts";
 
 const key = "public-ABC-ABCDEFGHIJKL-XYZ";
 let certificates: Certificates;
@@ -15,7 +15,7 @@ beforeAll(() => {
   certificates = makeCertificates();
 });
 
-/** A production service that refuses whatever it is asked, and counts who knocks. */
+/** A production API that rejects every request and counts the connections. */
 async function production(answer: () => Behaviour = () => refusal(400)) {
   const service = await misbehave(answer, { tls: certificates });
   const env = {
@@ -27,7 +27,19 @@ async function production(answer: () => Behaviour = () => refusal(400)) {
   return { service, env };
 }
 
-/** `lenden payout send` of a sum, at its question. */
+type Service = Awaited<ReturnType<typeof production>>["service"];
+
+async function expectNothingSent(terminal: Terminal, service: Service, code: number) {
+  const ended = await terminal.ended();
+  expect({ ...ended, connections: service.connections() }).toMatchObject({
+    code,
+    isRestored: true,
+    connections: 0,
+  });
+  expect(ended.screen).not.toContain("ABCDEFGH");
+}
+
+/** `payout send` of an amount, at its prompt. */
 async function sending(amount: string, more: Record<string, string> = {}, program = tool) {
   const { service, env } = await production();
   const what = ["--amount", amount, "--to", "01712345678", "--method-id", "M1", "--ref", "INV-7"];
@@ -38,128 +50,90 @@ async function sending(amount: string, more: Record<string, string> = {}, progra
   return { service, terminal };
 }
 
-describe("a payout with real money", () => {
+describe("a payout on a production account", () => {
   terminalTest("is sent after a yes", async () => {
     const { service, terminal } = await sending("500");
     await terminal.answer("Send a payout?", "y");
-    const { code, isRestored } = await terminal.ended();
-    expect({ code, isRestored, asked: service.count("/payout/create-by-server") }).toEqual({
-      code: 3,
-      isRestored: true,
-      asked: 1,
-    });
+    expect(await terminal.ended()).toMatchObject({ code: 3, isRestored: true });
+    expect(service.count("/payout/create-by-server")).toBe(1);
   });
 
-  terminalTest.for(["", "x", "yolo", "yes please"])("is not sent after %j", async (answer) => {
+  terminalTest.for(["", "yolo", "yes please"])("is not sent after %j", async (answer) => {
     const { service, terminal } = await sending("500");
     await terminal.answer("Send a payout?", answer);
-    const { code, screen, isRestored } = await terminal.ended();
-    expect({ code, isRestored, knocks: service.connections() }).toEqual({
-      code: 4,
-      isRestored: true,
-      knocks: 0,
-    });
-    if (answer === "") await expect(screen).toMatchFileSnapshot("__snapshots__/production-no.txt");
+    await expectNothingSent(terminal, service, 4);
+    expect(await terminal.screen()).toContain("error: Not confirmed. Nothing was sent.");
   });
 
-  terminalTest("is not sent for a yes that was typed before the question", async () => {
+  terminalTest("is not sent for a yes that was typed before the prompt", async () => {
     const late = `stty -a >"$0"; sleep 1; exec "$@"`;
-    const begun = join(scratchFolder(), "begun");
-    const { service, terminal } = await sending("500", {}, ["sh", "-c", late, begun, ...tool]);
-    await until(() => existsSync(begun));
+    const started = join(scratchFolder(), "started");
+    const { service, terminal } = await sending("500", {}, ["sh", "-c", late, started, ...tool]);
+    await until(() => existsSync(started));
     await terminal.type("y\ny\n");
     await terminal.answer("Send a payout?", "");
-    const { code } = await terminal.ended();
-    expect({ code, knocks: service.connections() }).toEqual({ code: 4, knocks: 0 });
+    await expectNothingSent(terminal, service, 4);
   });
 
-  terminalTest.for(["500", "25000.5"])("of BDT %s is left with Ctrl-C", async (amount) => {
+  terminalTest.for<[string, number, (terminal: Terminal) => Promise<void>]>([
+    ["500", 130, (terminal) => terminal.press("C-c")],
+    ["25000.5", 130, (terminal) => terminal.press("C-c")],
+    ["500", 143, (terminal) => terminal.signal("SIGTERM")],
+  ])("of BDT %s is not sent if a signal stops it (%i)", async ([amount, code, stop]) => {
     const { service, terminal } = await sending(amount);
     await terminal.shows(/PRODUCTION +(?:Send a payout\?|Type)/);
-    await terminal.press("C-c");
-    const { code, screen, isRestored } = await terminal.ended();
-    expect({ code, isRestored, knocks: service.connections() }).toEqual({
-      code: 130,
-      isRestored: true,
-      knocks: 0,
-    });
-    expect(screen).not.toContain("ABCDEFGH");
+    await stop(terminal);
+    await expectNothingSent(terminal, service, code);
   });
 });
 
-terminalTest("a question that SIGTERM takes away sends nothing", async () => {
-  const { service, terminal } = await sending("500");
-  await terminal.shows("Send a payout?");
-  await terminal.signal("SIGTERM");
-  const { code, isRestored } = await terminal.ended();
-  expect({ code, isRestored, knocks: service.connections() }).toEqual({
-    code: 143,
-    isRestored: true,
-    knocks: 0,
-  });
-});
-
-describe("a sum above the limit", () => {
-  terminalTest.for(["25000.5", " 25000.50"])("is sent after %j", async (answer) => {
+describe("an amount above the limit", () => {
+  terminalTest("is sent after it was typed", async () => {
     const { service, terminal } = await sending("25000.50");
-    await terminal.answer("Type the amount, 25000.5, to go on", answer);
+    await terminal.answer("Type the amount (25000.5) to confirm", " 25000.50");
     expect((await terminal.ended()).code).toBe(3);
     expect(service.count("/payout/create-by-server")).toBe(1);
   });
 
-  terminalTest.for(["", "25,000.50", "25000"])("is not sent after %j", async (answer) => {
+  terminalTest.for(["", "y", "25,000.50", "25000"])("is not sent after %j", async (answer) => {
     const { service, terminal } = await sending("25000.50");
-    await terminal.answer("Type the amount, 25000.5, to go on", answer);
-    const { code, screen } = await terminal.ended();
-    expect({ code, knocks: service.connections() }).toEqual({ code: 4, knocks: 0 });
-    if (answer === "25,000.50")
-      await expect(screen).toMatchFileSnapshot("__snapshots__/production-typed-wrong.txt");
+    await terminal.answer("Type the amount (25000.5) to confirm", answer);
+    await expectNothingSent(terminal, service, 4);
   });
 
-  terminalTest("is typed whatever the command", async () => {
+  terminalTest("is typed for every command", async () => {
     const { service, env } = await production();
-    const create = [
-      "--description",
-      "x",
-      "--method-id",
-      "M1",
-      "--redirect-url",
-      "https://a.example",
-    ];
-    const account = ["--account-type", "personal", "--account-number", "01812345678"];
+    const pay =
+      "--description x --method-id M1 --redirect-url https://a.example --callback-url https://a.example";
+    const refund = "--payment TX1 --account-type personal --account-number 01812345678";
     const lines = [
-      ["pay", "create", "--amount", "10000.01", ...create, "--callback-url", "https://a.example"],
-      ["refund", "create", "--payment", "TX1", "--amount", "10000.01", ...account],
-      ["api", "POST", "/payout/create-by-server", "-f", "amount=10000.01"],
+      `pay create --amount 10000.01 ${pay}`,
+      `refund create --amount 10000.01 ${refund}`,
+      "api POST /payout/create-by-server -f amount=10000.01",
     ];
     const codes = lines.map(async (line) => {
-      const terminal = await openTerminal(line, { env });
-      await terminal.answer("Type the amount, 10000.01, to go on", "y");
+      const terminal = await openTerminal(line.split(" "), { env });
+      await terminal.answer("Type the amount (10000.01) to confirm", "y");
       return (await terminal.ended()).code;
     });
     expect(await Promise.all(codes)).toEqual([4, 4, 4]);
     expect(service.connections()).toBe(0);
   });
 
-  terminalTest("begins above the profile's own limit, which the limit itself is not", async () => {
-    const folder = scratchFolder();
-    const { env } = await production();
-    const own = { LENDEN_CONFIG_DIR: folder };
-    const add = ["profile", "add", "shop", "--key-stdin", "--base-url", env.LENDEN_BASE_URL];
+  terminalTest("is measured by the limit of the profile", async () => {
+    const own = { LENDEN_CONFIG_DIR: scratchFolder() };
+    const add = ["profile", "add", "shop", "--key-stdin", "--base-url", "https://a.example"];
     await lenden(add, { env: own, stdin: key });
-    expect((await lenden(["profile", "set", "confirm-above", "25000.5"], { env: own })).code).toBe(
-      0,
-    );
+    await lenden(["profile", "set", "confirm-above", "25000.5"], { env: own });
     const profile = { ...own, LENDEN_PROFILE: "shop" };
-    const at = await sending("25000.50", profile);
-    await at.terminal.shows("Send a payout?");
+    await (await sending("25000.50", profile)).terminal.shows("Send a payout?");
     const above = await sending("25000.51", profile);
-    await above.terminal.shows("Type the amount, 25000.51, to go on");
+    await above.terminal.shows("Type the amount (25000.51) to confirm");
   });
 });
 
-describe("a batch with real money", () => {
-  /** Two rows that come to 30.50, at the question. */
+describe("a batch on a production account", () => {
+  /** Two rows of 30.50 in total, at the prompt. */
   async function sendingBatch() {
     const { service, env } = await production();
     const file = join(scratchFolder(), "rows.csv");
@@ -169,69 +143,59 @@ describe("a batch with real money", () => {
     return { service, terminal };
   }
 
-  terminalTest("goes on once its total is typed", async () => {
+  terminalTest("is sent after its total was typed", async () => {
     const { service, terminal } = await sendingBatch();
     await terminal.answer("Type the total", "30.50");
-    const { code } = await terminal.ended();
-    expect({ code, asked: service.count("/payout/create-by-server") }).toEqual({
-      code: 6,
-      asked: 2,
-    });
+    expect((await terminal.ended()).code).toBe(6);
+    expect(service.count("/payout/create-by-server")).toBe(2);
   });
 
   terminalTest.for(["", "y", "30.51", "2"])("is not sent after %j", async (answer) => {
     const { service, terminal } = await sendingBatch();
     await terminal.answer("Type the total", answer);
-    const { code } = await terminal.ended();
-    expect({ code, knocks: service.connections() }).toEqual({ code: 4, knocks: 0 });
+    await expectNothingSent(terminal, service, 4);
   });
 
-  terminalTest("is left with Ctrl-C", async () => {
+  terminalTest("is not sent after Ctrl-C", async () => {
     const { service, terminal } = await sendingBatch();
     await terminal.shows("Type the total");
     await terminal.press("C-c");
-    const { code, isRestored } = await terminal.ended();
-    expect({ code, isRestored, knocks: service.connections() }).toEqual({
-      code: 130,
-      isRestored: true,
-      knocks: 0,
-    });
+    await expectNothingSent(terminal, service, 130);
+  });
+
+  terminalTest("is not sent if a recipient was paid while the prompt was shown", async () => {
+    let answer: Behaviour = refusal(401);
+    const { service, env } = await production(() => answer);
+    const file = join(scratchFolder(), "rows.csv");
+    writeFileSync(file, "ref,amount,to\nA,10,01712345678\nB,20.50,01812345678\n");
+    const own = { ...env, LENDEN_DATA_DIR: scratchFolder(), LENDEN_CONFIG_DIR: scratchFolder() };
+    const line = ["payout", "batch", "send", file, "--method-id", "M1", "--concurrency", "1"];
+    const expected = ["--yes", "--expect-total", "30.50", "--expect-count", "2"];
+    expect((await built([...line, ...expected], { env: own })).code).toBe(4);
+    const terminal = await openTerminal(line, { env: own, rows: 40 });
+    await terminal.shows("Type the total");
+    // Accepted, as far as lenden can know: the response is for a different payout.
+    answer = success({ payoutId: "PO1", merchantRef: "OTHER", amount: 1, status: "Processing" });
+    const same = "--amount 20.50 --to 01812345678 --method-id M1 --ref OTHER --again --yes";
+    const other = await built(["payout", "send", ...same.split(" ")], { env: own });
+    expect(other.code).toBe(5);
+    const sent = service.count("/payout/create-by-server");
+    await terminal.answer("Type the total", "30.50");
+    const { code, screen } = await terminal.ended();
+    expect(code).toBe(2);
+    expect(screen).toMatch(/same amount may have been\s+sent[\s\S]*as\s+OTHER/);
+    expect(service.count("/payout/create-by-server")).toBe(sent);
   });
 });
 
-terminalTest("who was paid while somebody looked at the total is not paid again", async () => {
-  let answer: Behaviour = refusal(401);
-  const { service, env } = await production(() => answer);
-  const file = join(scratchFolder(), "rows.csv");
-  writeFileSync(file, "ref,amount,to\nA,10,01712345678\nB,20.50,01812345678\n");
-  const own = { ...env, LENDEN_DATA_DIR: scratchFolder(), LENDEN_CONFIG_DIR: scratchFolder() };
-  const line = ["payout", "batch", "send", file, "--method-id", "M1", "--concurrency", "1"];
-  const expected = ["--yes", "--expect-total", "30.50", "--expect-count", "2"];
-  expect((await built([...line, ...expected], { env: own })).code).toBe(4);
-  const terminal = await openTerminal(line, { env: own, rows: 40 });
-  await terminal.shows("Type the total");
-  // Made, as far as anybody can tell: what came back is another payout's.
-  answer = success({ payoutId: "PO1", merchantRef: "OTHER", amount: 1, status: "Processing" });
-  const same = ["--amount", "20.50", "--to", "01812345678", "--method-id", "M1", "--ref", "OTHER"];
-  expect((await built(["payout", "send", ...same, "--again", "--yes"], { env: own })).code).toBe(5);
-  const sent = service.count("/payout/create-by-server");
-  await terminal.answer("Type the total", "30.50");
-  const { code, screen } = await terminal.ended();
-  expect([code, screen]).toEqual([
-    2,
-    expect.stringMatching(/same amount may have been\s+sent[\s\S]*as\s+OTHER/),
-  ]);
-  expect(service.count("/payout/create-by-server")).toBe(sent);
-});
-
-terminalTest("every command that writes asks, and a no sends nothing", async () => {
+terminalTest("every command that writes asks, and sends nothing after a no", async () => {
   const { service, env } = await production();
-  const outcomes = writes.map(async ([name, flags]) => {
+  const codes = writes.map(async ([name, flags]) => {
     const line = [...name.split(" "), ...flags, ...methodOf(name, "--method", "bkash")];
     const terminal = await openTerminal(line, { env });
     await terminal.answer(/PRODUCTION .*\? \(y\/N\)/, "");
     return (await terminal.ended()).code;
   });
-  expect(await Promise.all(outcomes)).toEqual(writes.map(() => 4));
+  expect(await Promise.all(codes)).toEqual(writes.map(() => 4));
   expect(service.connections()).toBe(0);
 });

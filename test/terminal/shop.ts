@@ -1,24 +1,15 @@
 import { type Merchant, openMerchant, paymentOf } from "../merchant.ts";
-import { openTerminal, type Terminal } from "./terminal.ts";
+import { openTerminal, type Terminal, type TerminalOptions } from "./terminal.ts";
 
-/** The same ids and times in every run, and so long ago that no screen says how long. */
+/** The same IDs and times in every run, and so long ago that no screen shows how long. */
 const openedMs = Date.parse("2024-11-20T04:30:00Z");
 
-/** A merchant with paid orders, in whose terminal lenden runs. */
+/** A merchant with two completed payments. */
 export interface Shop extends Merchant {
-  /** The payment of the order, paid. */
   order42: string;
   order43: string;
   /** Starts lenden in a terminal. */
-  open(args: string[], options?: ShopTerminal): Promise<Terminal>;
-}
-
-interface ShopTerminal {
-  columns?: number;
-  rows?: number;
-  stdout?: string;
-  env?: Record<string, string>;
-  program?: string[];
+  open(args: string[], options?: TerminalOptions): Promise<Terminal>;
 }
 
 export async function openShop(): Promise<Shop> {
@@ -42,16 +33,20 @@ export async function openShop(): Promise<Shop> {
   };
 }
 
-/** The answers of a whole refund, each with its question. */
-export const refundAnswers: [string, string][] = [
-  ["Which payment?", "42,"], // with the comma: a random ID may contain "42"
-  ["Amount to pay back", "250.25"],
-  ["kind of account", ""],
-  ["The account that receives it", "01812345678"],
-  ["Note", "it's damaged"],
-];
+/** The prompts of a refund in their order, and an answer to each. */
+export function refundAnswers({ order42 }: Shop): [string, string, string?][] {
+  return [
+    ["Which payment?", "42,", order42], // with the comma: a random ID may contain "42"
+    ["Amount to refund", "250.25"],
+    ["Account type", ""],
+    ["Refund to account number", "01812345678"],
+    ["Note", "it's damaged"],
+  ];
+}
 
-/** Gives answers one after the other. */
-export async function answerAll(terminal: Terminal, answers: [string, string][]): Promise<void> {
-  for (const [question, text] of answers) await terminal.answer(question, text);
+export async function answerAll(
+  terminal: Terminal,
+  answers: [string, string, string?][],
+): Promise<void> {
+  for (const [question, text, found] of answers) await terminal.answer(question, text, found);
 }

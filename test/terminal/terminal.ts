@@ -7,21 +7,20 @@ import { onTestFinished, test } from "vitest";
 import { builtEnv, scratchFolder } from "../run.ts";
 import { tool } from "../tool.js";
 
-/** The built tool in a real pseudo-terminal, whose screen tmux draws as a person would see it. */
+/** The built tool in a pseudo-terminal. tmux draws its screen as a person sees it. */
 export interface Terminal {
   /** What is on the screen now, without blank space at the ends of lines and of the screen. */
   screen(): Promise<string>;
   /** Waits until this is on the screen; fails when the tool ends without it. */
   shows(wanted: string | RegExp): Promise<void>;
-  /** Types a text as it is, in one go, as somebody who pastes it. */
+  /** Types a text at once, as if it was pasted. */
   type(text: string): Promise<void>;
   /** Presses keys by tmux's names: `Enter`, `Down`, `C-c`. */
   press(...keys: string[]): Promise<void>;
-  /** Types an answer once its question is there, and presses Enter. */
-  answer(question: string | RegExp, text: string): Promise<void>;
-  resize(size: Size): Promise<void>;
+  /** Types an answer once its question is there, and presses Enter. A search needs what it finds. */
+  answer(question: string | RegExp, text: string, found?: string): Promise<void>;
   signal(name: NodeJS.Signals): Promise<void>;
-  /** Takes the terminal away from whatever runs in it. */
+  /** Closes the terminal. */
   close(): Promise<void>;
   /** Waits until the tool has ended. */
   ended(): Promise<Ended>;
@@ -31,16 +30,13 @@ interface Ended {
   code: number;
   /** Everything that is on the screen, and what scrolled out of it. */
   screen: string;
-  /** Whether what is typed next would be seen, a line at a time, and the cursor too. */
+  /** True if the cursor and the next typed line would be visible. */
   isRestored: boolean;
 }
 
-interface Size {
-  columns: number;
-  rows: number;
-}
-
-interface TerminalOptions extends Partial<Size> {
+export interface TerminalOptions {
+  columns?: number;
+  rows?: number;
   env?: Record<string, string>;
   /** Where standard output goes, instead of the terminal. */
   stdout?: string;
@@ -50,13 +46,13 @@ interface TerminalOptions extends Partial<Size> {
 
 const call = promisify(execFile);
 
-/** Each look at the screen is a process of its own: not so often that they hinder what they wait for. */
+/** Each capture of the screen is a process. */
 const betweenLooksMs = 150;
 
 /** A test that needs a terminal, and is skipped without tmux. */
 export const terminalTest = test.skipIf(!(await hasTmux()));
 
-/** Starts the built tool in a terminal of its own; it is gone with the test. */
+/** Starts the built tool in a new terminal, which is closed when the test ends. */
 export async function openTerminal(
   args: string[],
   { env = {}, stdout = "/dev/tty", program = tool, columns = 80, rows = 24 }: TerminalOptions = {},
@@ -91,13 +87,12 @@ export async function openTerminal(
     shows,
     type,
     press,
-    answer: async (question, text) => {
+    answer: async (question, text, found) => {
       await shows(question);
       if (text !== "") await type(text);
+      if (found !== undefined) await shows(`❯ ${found}`);
       await press("Enter");
     },
-    resize: async (to) =>
-      void (await tmux("resize-window", "-x", String(to.columns), "-y", String(to.rows))),
     close: async () => void (await tmux("kill-session")),
     signal: async (name) => {
       process.kill(Number(readFileSync(join(folder, "pid"), "utf8")), name);

@@ -12,7 +12,7 @@ function read(text: string, terminal: "dark" | "light"): string | undefined {
 }
 
 function drawn(columns: number | undefined, color: boolean): string {
-  const drawing = drawQr(url, { columns, color });
+  const drawing = drawQr(url, { width: columns, color });
   return "text" in drawing ? drawing.text : drawing.problem;
 }
 
@@ -35,7 +35,7 @@ test("around it there is room, whatever the terminal's colour", () => {
 
 test("where it does not fit it is not drawn, and says what it needs", () => {
   expect(drawn(36, true)).toBe("The QR code was not drawn: it needs 37 columns, and there are 36.");
-  expect(drawQr("x".repeat(3_000), { columns: undefined, color: true })).toEqual({
+  expect(drawQr("x".repeat(3_000), { width: undefined, color: true })).toEqual({
     problem: "The QR code was not drawn: it is too long.",
   });
 });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { errorText } from "../../src/cli/output/error-text.ts";
-import { paymentCard, payoutCard, refundCard } from "../../src/cli/output/records.ts";
 import { type OutputFormat, outputFormats, render } from "../../src/cli/output/render.ts";
 import { clean, cleanLines, safeJson } from "../../src/cli/output/terminal-text.ts";
 import { card, field, status, text, time, type View } from "../../src/cli/output/view.ts";
+import { errorText } from "../../src/cli/terminal/report.ts";
+import { paymentCard, payoutCard, refundCard } from "../../src/commands/resources.ts";
 import { Failure } from "../../src/domain/failure.ts";
 import { answering } from "../answering.ts";
 import { processorMs } from "../processor-time.ts";

@@ -20,9 +20,9 @@ import type { Integrity } from "../../ledger/sqlite/integrity.ts";
 import type { World } from "../../operations/world.ts";
 import type { Host } from "../../platform/host.ts";
 import type { RunningSandbox, SandboxOptions } from "../../sandbox/server.ts";
-import type { Progress } from "../output/progress.ts";
 import type { View } from "../output/view.ts";
 import type { Ask } from "../prompts/ask.ts";
+import type { Progress } from "../terminal/speech.ts";
 import type { Preview } from "./preview.ts";
 
 /**

@@ -1,8 +1,7 @@
 import { Failure } from "../../domain/failure.ts";
 import { shellLine } from "../output/shell-line.ts";
 import { clean } from "../output/terminal-text.ts";
-import type { Ask } from "../prompts/ask.ts";
-import type { Choice } from "../prompts/choice.ts";
+import type { Ask, Choice } from "../prompts/ask.ts";
 import { type Candidate, candidatesOf, fitting } from "./candidates.ts";
 import type { Context } from "./context.ts";
 import { type Argument, type Flag, flagName, type Input, type Read, type Shape } from "./flag.ts";
@@ -13,7 +12,7 @@ export type Guide<S extends Shape> = {
 };
 
 interface GuidedQuestion<Value, Known> {
-  /** How to ask, where the flag's own sentence is not the best question; without a colon. */
+  /** The label without a colon, if the name of the flag is not the best one. */
   message?: string;
   /** An optional one is asked for too once anything is; Enter leaves it out. */
   isOffered?: boolean;
@@ -129,23 +128,24 @@ function withAnswers(argv: string[], answers: { of: Flag | Argument; text: strin
 
 interface Wanted {
   of: Flag | Argument;
-  /** How to ask, where the flag's own sentence is not the best question. */
+  /** The label, if the name of the flag is not the best one. */
   message: string | undefined;
   /** What Enter answers. */
   preset: string | undefined;
   isOptional: boolean;
 }
 
-/** Asks for one value, as it would be typed: from a list where there is one. */
+/** Asks for one value, as it would be typed: from a list if there is one. */
 async function answerText(
   { of, message, preset, isOptional }: Wanted,
   ask: Ask,
   context: Context,
 ): Promise<string> {
-  const { about, names, read } = of;
+  const { names, read } = of;
+  const label = message ?? labelOf(of);
   if (read.words) {
     const words = read.words.map((word) => ({ name: word, value: word }));
-    return ask.choice(`${message ?? about}:`, words);
+    return ask.choice(`${label}:`, words);
   }
   const candidates =
     names && names !== "file" && names !== "csv-file" ? await candidatesOf(names, context) : [];
@@ -155,14 +155,26 @@ async function answerText(
       ? ask.choice(question, candidates.map(choice))
       : ask.search(question, searched(candidates, read));
   }
-  const isLeftOut = isOptional && preset === undefined;
-  return ask.text(`${message ?? about}${isLeftOut ? " (Enter leaves it out)" : ""}:`, {
+  const mayBeEmpty = isOptional && preset === undefined;
+  return ask.text(`${label}${mayBeEmpty ? " (optional)" : ""}:`, {
     ...(preset === undefined ? {} : { preset }),
-    check: (text) => (text === "" && isLeftOut ? undefined : problemOf(read, text)),
+    check: (text) => (text === "" && mayBeEmpty ? undefined : problemOf(read, text)),
   });
 }
 
-/** The candidates that fit, and the typed text itself: it may be an id that this ledger does not know. */
+/** `Account number` for `--account-number`, `Payment ID` for the ID of a payment. */
+function labelOf(of: Flag | Argument): string {
+  const { names } = of;
+  const isId = names !== undefined && !["file", "csv-file", "profile"].includes(names);
+  const words = "usage" in of ? flagName(of).slice(2).split("-") : isId ? [names, "ID"] : [of.name];
+  const label = words
+    .join(" ")
+    .replace(/\burl\b/, "URL")
+    .replace(/\bid\b/, "ID");
+  return label.charAt(0).toUpperCase() + label.slice(1);
+}
+
+/** The candidates that match, and the typed text itself: it may be an ID that this ledger does not have. */
 function searched(candidates: Candidate[], read: Read<unknown>) {
   return (typed: string): Choice<string>[] => {
     const word = typed.trim();

@@ -3,7 +3,7 @@ import type { Environment } from "../../domain/api-keys.ts";
 export const colorModes = ["auto", "always", "never"] as const;
 export type ColorMode = (typeof colorModes)[number];
 
-/** What decides about colour; chalk's own guess is not asked (it does not know NO_COLOR). */
+/** What decides about color. Chalk does not decide, because it does not know NO_COLOR. */
 export interface ColorQuestion {
   mode: ColorMode | undefined;
   env: Record<string, string | undefined>;
@@ -18,20 +18,25 @@ export function wantsColor({ mode, env, isTerminal }: ColorQuestion): boolean {
   return isTerminal && env.TERM !== "dumb";
 }
 
+/** The columns of a terminal; one that does not know says 0. */
+export function columnsOf({ columns }: { columns?: number }): number {
+  return columns || 80;
+}
+
 /** The few ways in which a text stands out. */
 export type Style = Record<
   "bold" | "dim" | "red" | "green" | "yellow" | "white" | "black" | "bgRed" | "bgGreen",
   (text: string) => string
 >;
 
-/** Without colour nothing needs to be loaded. */
+/** Chalk is only loaded if there is color. */
 export async function loadStyle(color: boolean): Promise<Style> {
   if (!color) return plain;
   const { Chalk } = await import("chalk");
   return new Chalk({ level: 1 });
 }
 
-/** The environment as it stands at the head of a line: real money is seen before it is read. */
+/** The environment at the beginning of a line, in color. */
 export function badge(environment: Environment, style: Style): string {
   const word = environment.toUpperCase();
   if (style === plain) return word;
@@ -42,13 +47,6 @@ export function badge(environment: Environment, style: Style): string {
 
 const same = (text: string): string => text;
 const plain: Style = {
-  bold: same,
-  dim: same,
-  red: same,
-  green: same,
-  yellow: same,
-  white: same,
-  black: same,
-  bgRed: same,
-  bgGreen: same,
+  ...{ bold: same, dim: same, red: same, green: same, yellow: same },
+  ...{ white: same, black: same, bgRed: same, bgGreen: same },
 };

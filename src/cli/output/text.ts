@@ -1,115 +1,260 @@
-import { type CellText, cellText, type Now } from "./cell-text.ts";
+import CliTable from "cli-table3";
+import { formatDay, formatTime } from "../../domain/local-time.ts";
+import { formatAmount, formatPaisa } from "../../domain/money.ts";
 import type { Style } from "./style.ts";
-import { tableText } from "./table-text.ts";
 import { clean, cleanLines } from "./terminal-text.ts";
+import { agoText } from "./time.ts";
 import {
   type Card,
   type Cell,
   type Field,
+  type Row,
   type Step,
   status,
   type Table,
   type View,
 } from "./view.ts";
-import { padded, widthOf, wrapped, wrappedSentence } from "./width.ts";
+import { cut, isAscii, widthOf, wrapped, wrappedSentence } from "./width.ts";
 
-interface TextOptions extends Now {
+interface TextOptions {
   style: Style;
   /** Columns of the terminal; undefined means that nothing is cut or wrapped. */
   width: number | undefined;
+  /** Milliseconds since 1970; undefined if stdout is not a terminal: a file is read later. */
+  nowMs: number | undefined;
 }
 
 /** A view as people read it: a card for one record, a table for many. */
 export function toText(view: View, options: TextOptions): string {
-  if (view.kind === "line")
-    return `${wrappedSentence(clean(view.text), columnsOf(options)).join("\n")}\n`;
-  if (view.kind === "raw") return `${cleanLines(view.text)}\n`;
-  if (view.kind === "step") return stepText(view, options);
-  return view.kind === "card" ? cardText(view, options) : listText(view, options);
+  return `${linesOf(view, options).join("\n")}\n`;
 }
 
-/** Where the texts of steps begin: they come one by one, and stand below each other all the same. */
-const stepIndent = { state: 10, check: 17 };
-
-function stepText({ state, check, says, todo }: Step, options: TextOptions): string {
-  const { style } = options;
-  const { text, paint } = cellText(status(state), style, { nowMs: undefined, short: false });
-  const head = paint(text) + " ".repeat(Math.max(1, stepIndent.state - widthOf(text)));
-  const name = padded(clean(check), stepIndent.check);
-  const whole = stepIndent.state + stepIndent.check;
-  const isNarrow = columnsOf(options) - whole < longestId;
-  const indent = isNarrow ? 4 : whole;
-  const textsOf = (said: string) => wrapped(clean(said), columnsOf(options) - indent);
-  const [first = "", ...others] = textsOf(says);
-  const below = [...others, ...(todo === null ? [] : textsOf(`→ ${todo}`))];
-  const begin = isNarrow ? [head + name.trimEnd(), `    ${first}`] : [head + name + first];
-  return `${[...begin, ...below.map((line) => " ".repeat(indent) + line)].join("\n")}\n`;
+function linesOf(view: View, options: TextOptions): string[] {
+  if (view.kind === "line") return wrappedSentence(clean(view.text), columnsOf(options));
+  if (view.kind === "raw") return [cleanLines(view.text)];
+  if (view.kind === "step") return stepLines(view, options);
+  return view.kind === "card" ? cardLines(view, options) : tableLines(view, options);
 }
 
-function cardText({ title, command, fields }: Card, options: TextOptions): string {
+function columnsOf({ width }: TextOptions): number {
+  return width ?? Number.POSITIVE_INFINITY;
+}
+
+/** The longest ID that lenden creates: it should fit on one line. */
+const longestId = 29;
+
+/** Steps are printed one by one, so these columns have fixed widths. */
+const stepWidths = { state: 8, check: 15 };
+
+function stepLines({ state, check, says, todo }: Step, options: TextOptions): string[] {
+  const head = [cellText(status(state), options), { text: clean(check), paint: plain }];
+  const widths = [stepWidths.state, stepWidths.check].map((least, index) =>
+    Math.max(least, widthOf(head[index]?.text ?? "")),
+  );
+  const room = columnsOf(options) - sum(widths) - gap * widths.length;
+  const isNarrow = room < longestId;
+  const texts = [clean(says), ...(todo === null ? [] : [clean(`→ ${todo}`)])];
+  const lines = texts.flatMap((text) => wrapped(text, isNarrow ? columnsOf(options) - 4 : room));
+  const cells = head.map(({ text, paint }) => ({ lines: [text], paint }));
+  if (!isNarrow) return draw([[...cells, { lines, paint: plain }]], [...widths, widest(lines)]);
+  return [...draw([cells], widths), ...lines.map((line) => `    ${line}`)];
+}
+
+function cardLines({ title, command, fields }: Card, options: TextOptions): string[] {
   const { style } = options;
   const head = style.bold(clean(title));
   const lines = fieldLines(
     fields.filter(({ cell }) => cell.value !== null),
     options,
   );
-  return command
-    ? `${[head, `  ${style.dim("$")} ${clean(command)}`, ...lines, "", ""].join("\n")}`
-    : `${[head, ...lines].join("\n")}\n`;
+  return command ? [head, `  ${style.dim("$")} ${clean(command)}`, ...lines, ""] : [head, ...lines];
 }
 
-/** Label and value; a long value goes on below its beginning, or below its label where it is narrow. */
+/** Label and value. Long values are wrapped; on a narrow terminal they begin below their label. */
 function fieldLines(fields: Field[], options: TextOptions): string[] {
   const { style } = options;
   const labels = fields.map(({ label }) => clean(label));
-  const widest = Math.max(0, ...labels.map(widthOf));
-  const longest = Math.max(0, ...fields.map(({ cell }) => widthOf(String(cell.value))));
-  const isNarrow = columnsOf(options) - widest - 4 < Math.min(longest, longestId);
-  const indent = isNarrow ? 4 : widest + 4;
-  const columns = Math.max(1, columnsOf(options) - indent);
-  return fields.flatMap(({ cell }, index) => {
+  const labelWidth = widest(labels);
+  const room = columnsOf(options) - labelWidth - gap * 2;
+  const longest = widest(fields.map(({ cell }) => String(cell.value)));
+  const isNarrow = room < Math.min(longest, longestId);
+  const columns = Math.max(1, isNarrow ? columnsOf(options) - 4 : room);
+  const values = fields.map(({ cell }) => {
     const { text, paint } = fieldText(cell, columns, options);
-    const [first = "", ...others] = wrapped(text, columns).map((line) => paint(line));
-    const label = labels[index] ?? "";
-    const head = isNarrow
-      ? [...(label ? [`  ${style.dim(label)}`] : []), `    ${first}`]
-      : [`  ${style.dim(padded(label, widest))}  ${first}`];
-    return [...head, ...others.map((line) => " ".repeat(indent) + line)];
+    return { lines: wrapped(text, columns), paint };
   });
+  if (isNarrow)
+    return values.flatMap(({ lines, paint }, index) => [
+      ...(labels[index] ? [`  ${style.dim(labels[index])}`] : []),
+      ...lines.map((line) => `    ${paint(line)}`),
+    ]);
+  const rows = values.map((value, index) => [
+    { lines: [labels[index] ?? ""], paint: style.dim },
+    value,
+  ]);
+  const valueWidth = widest(values.flatMap(({ lines }) => lines));
+  return draw(rows, [labelWidth, valueWidth]).map((line) => `  ${line}`);
 }
 
-/** How long ago something was is said where there is room for it. */
-function fieldText(cell: Cell, columns: number, { style, nowMs }: TextOptions): CellText {
-  const whole = cellText(cell, style, { nowMs, short: false });
+/** How long ago something happened is shown if there is room for it. */
+function fieldText(cell: Cell, columns: number, options: TextOptions): CellText {
+  const whole = cellText(cell, options);
   const isTooLong = cell.kind === "time" && widthOf(whole.text) > columns;
-  return isTooLong ? cellText(cell, style, { nowMs: undefined, short: false }) : whole;
+  return isTooLong ? cellText(cell, { ...options, nowMs: undefined }) : whole;
 }
 
-/** A table; where it would not fit without cutting ids and amounts, its rows one below the other. */
-function listText(table: Table, options: TextOptions): string {
-  const { columns, rows, empty } = table;
-  if (rows.length === 0) return `${wrapped(clean(empty), columnsOf(options)).join("\n")}\n`;
-  const shown = rows.map(({ cells }) => columns.map(({ key }) => shownCell(cells[key], options)));
-  const drawn = tableText(table, shown, options);
-  if (drawn !== undefined) return drawn;
-  const blocks = rows.map(({ cells }) => {
-    const fields = columns.map((column) => ({ ...column, cell: cells[column.key] ?? nothing }));
-    return fieldLines(
-      fields.filter(({ cell }) => cell.value !== null && cell.value !== ""),
-      options,
-    ).join("\n");
+/**
+ * A heading and one line for each row. If the terminal is narrow, sentences are wrapped, then texts
+ * are cut, then IDs, but never the ID of the row itself. Part of an amount or of a time would be a
+ * wrong one: if these do not fit, the rows are listed like cards.
+ */
+function tableLines({ columns, rows, empty }: Table, options: TextOptions): string[] {
+  if (rows.length === 0) return wrappedSentence(clean(empty), columnsOf(options));
+  const kinds = columns.map(({ key }, index) => {
+    const kind = rows.find(({ cells }) => cells[key] !== undefined)?.cells[key]?.kind;
+    return kind === "id" && index === 0 ? "row-id" : kind;
   });
-  return `${blocks.join("\n\n")}\n`;
+  const lines = [
+    columns.map(({ label }) => ({ text: label, paint: options.style.dim })),
+    ...rows.map(({ cells }) => columns.map(({ key }) => cellText(cells[key], options, "short"))),
+  ];
+  const wanted = columns.map((_, index) => widest(lines.map((line) => line[index]?.text ?? "")));
+  const widths = narrowed(wanted, kinds, columnsOf(options) - gap * (columns.length - 1));
+  if (widths === undefined)
+    return rows.flatMap((row, index) => [
+      ...(index === 0 ? [] : [""]),
+      ...fieldLines(fieldsOf(row, columns), options),
+    ]);
+  const cells = lines.map((line) =>
+    line.map(({ text, paint }, index) => {
+      const width = widths[index] ?? 0;
+      return {
+        lines: kinds[index] === "sentence" ? wrapped(text, width) : [cut(text, width)],
+        paint,
+      };
+    }),
+  );
+  return draw(cells, widths);
 }
 
-/** A reference that lenden makes: it should stand on one line. */
-const longestId = 29;
-const nothing: Cell = { kind: "text", value: null };
-
-function shownCell(cell: Cell | undefined, { style, nowMs }: TextOptions): CellText {
-  return cellText(cell, style, { nowMs, short: true });
+function fieldsOf({ cells }: Row, columns: Table["columns"]): Field[] {
+  return columns.flatMap((column) => {
+    const cell = cells[column.key];
+    return cell === undefined || cell.value === null || cell.value === ""
+      ? []
+      : [{ ...column, cell }];
+  });
 }
 
-function columnsOf({ width }: TextOptions): number {
-  return width ?? Number.POSITIVE_INFINITY;
+/** The kinds of cells that are narrowed, in this order, and the least width of each. */
+const leastWidths = Object.entries({ sentence: 30, text: 8, id: 8 });
+
+/** Narrows the widest of the columns until all of them fit; undefined if they cannot. */
+function narrowed(
+  wanted: number[],
+  kinds: (string | undefined)[],
+  room: number,
+): number[] | undefined {
+  const widths = [...wanted];
+  for (const [kind, least] of leastWidths) {
+    for (let over = sum(widths) - room; over > 0; over -= 1) {
+      const ofKind = widths.map((width, index) => (kinds[index] === kind ? width : 0));
+      const most = Math.max(...ofKind);
+      if (most <= least) break;
+      widths[ofKind.indexOf(most)] = most - 1;
+    }
+  }
+  return sum(widths) > room ? undefined : widths;
+}
+
+interface DrawnCell {
+  lines: string[];
+  paint: CellText["paint"];
+}
+
+const gap = 2;
+
+/**
+ * Draws rows of cells with cli-table3. It counts a Bangla mark as a letter, so a text that is not
+ * ASCII is drawn as a stand-in of the same width, and replaced afterwards.
+ */
+function draw(rows: DrawnCell[][], widths: number[]): string[] {
+  const table = new CliTable({
+    chars: noBorders,
+    style: { head: [], border: [], "padding-left": 0, "padding-right": gap },
+    colWidths: widths.map((width) => width + gap),
+  });
+  const replaced: string[] = [];
+  const content = (line: string, paint: DrawnCell["paint"]): string => {
+    if (isAscii(line)) return paint(line);
+    const width = widthOf(line);
+    if (width === 0) return "";
+    replaced.push(paint(line));
+    return `\ue000${"\ue001".repeat(width - 1)}`;
+  };
+  for (const row of rows) {
+    const height = Math.max(...row.map(({ lines }) => lines.length));
+    for (let at = 0; at < height; at += 1)
+      table.push(row.map(({ lines, paint }) => content(lines[at] ?? "", paint)));
+  }
+  const drawn = table.toString().replace(/\ue000\ue001*/g, () => replaced.shift() ?? "");
+  return drawn.split("\n").map((line) => line.trimEnd());
+}
+
+const borders =
+  "top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle";
+const noBorders = Object.fromEntries(borders.split(" ").map((name) => [name, ""]));
+
+/** A cell as people read it. It is painted last: color codes have no width and are never cut. */
+interface CellText {
+  text: string;
+  paint(text: string): string;
+}
+
+function cellText(cell: Cell | undefined, options: TextOptions, length?: "short"): CellText {
+  const { style, nowMs } = options;
+  if (!cell || cell.value === null) return { text: "-", paint: style.dim };
+  if (cell.kind === "money") return { text: moneyText(cell.value), paint: plain };
+  const text = clean(cell.value);
+  if (cell.kind === "time") return { text: timeText(text, nowMs, length), paint: plain };
+  const color = cell.kind === "status" ? statusColors.get(text) : undefined;
+  return { text, paint: color ? style[color] : plain };
+}
+
+function moneyText(value: number | bigint): string {
+  return typeof value === "bigint" ? formatPaisa(value) : formatAmount(value);
+}
+
+/** A short time is how long ago it was; after a day, its date. */
+function timeText(iso: string, nowMs: number | undefined, length?: "short"): string {
+  const ago = nowMs === undefined ? undefined : agoText(iso, nowMs);
+  if (length === "short" && nowMs !== undefined)
+    return ago?.includes("day") === false ? ago : formatDay(iso);
+  return ago === undefined ? formatTime(iso) : `${formatTime(iso)} (${ago})`;
+}
+
+/** Done is green, open is yellow, wrong is red. */
+const statusColors = new Map<string, "green" | "yellow" | "red">([
+  ["Completed", "green"],
+  ["Processing", "yellow"],
+  ["Cancelled", "red"],
+  ["INTENT", "yellow"],
+  ["UNCERTAIN", "yellow"],
+  ["REFUSED", "red"],
+  ["CONFLICT", "red"],
+  ["passed", "green"],
+  ["warning", "yellow"],
+  ["failed", "red"],
+]);
+
+function plain(text: string): string {
+  return text;
+}
+
+function widest(texts: string[]): number {
+  return texts.reduce((most, text) => Math.max(most, widthOf(text)), 0);
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

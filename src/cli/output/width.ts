@@ -5,17 +5,12 @@ import baseWidth from "string-width";
  * takes none, a Bangla vowel sign beside its letter takes one, wide characters and emoji take two.
  */
 export function widthOf(text: string): number {
-  return isPlain(text) ? text.length : sum(charactersOf(text).map(characterWidth));
+  return isAscii(text) ? text.length : sum(charactersOf(text).map(characterWidth));
 }
 
 /** The text on so many columns: what is too long ends in …, and no character is cut in half. */
 export function cut(text: string, columns: number): string {
   return widthOf(text) <= columns ? text : `${pieces(text, columns - 1)[0]?.trimEnd()}…`;
-}
-
-/** Fills up with spaces. */
-export function padded(text: string, columns: number): string {
-  return text + " ".repeat(Math.max(0, columns - widthOf(text)));
 }
 
 /**
@@ -76,7 +71,7 @@ let segmenter: Intl.Segmenter | undefined;
 
 /** What a reader takes for one character: a letter with its marks, an emoji of several parts. */
 function charactersOf(text: string): string[] {
-  if (isPlain(text)) return [...text];
+  if (isAscii(text)) return [...text];
   segmenter ??= new Intl.Segmenter();
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
@@ -86,7 +81,7 @@ function characterWidth(character: string): number {
   return baseWidth(character.replace(/[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/gu, ""));
 }
 
-function isPlain(text: string): boolean {
+export function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 

@@ -1,46 +1,74 @@
-import { columnsOf } from "../output/columns.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { Failure } from "../../domain/failure.ts";
+import { columnsOf } from "../output/style.ts";
 import { clean } from "../output/terminal-text.ts";
-import type { Choice } from "./choice.ts";
-import { discardTyped } from "./keyboard.ts";
-import { put, type Question, type Terminal } from "./question.ts";
 
-/** Says of a text what is wrong with it; nothing, if it will do. */
-type Check = (text: string) => string | undefined;
-
-/** The questions that a person can be asked; each throws Failure `interrupted` on Ctrl-C. */
+/** The prompts; each throws Failure `prompt.closed` on Ctrl-C, Ctrl-D, or if the run has to stop. */
 export interface Ask {
   text(message: string, options?: { preset?: string; check?: Check }): Promise<string>;
-  /** Without echo: for what nobody may read over a shoulder. */
+  /** Shows nothing of what is typed. */
   secret(message: string, check?: Check): Promise<string>;
-  /** An answer to what is on the screen: what was typed before it does not count. */
+  /** Ignores what was typed before the prompt was shown. */
   word(message: string): Promise<string>;
-  /** The same; anything but y and yes is a no. */
+  /** Asks (y/N) in the same way. */
   yes(message: string): Promise<boolean>;
   choice<Value>(message: string, choices: Choice<Value>[]): Promise<Value>;
-  /** One of many texts, narrowed by what is typed. */
+  /** Asks for one of many texts, filtered by what is typed. */
   search(message: string, find: (typed: string) => Choice<string>[]): Promise<string>;
 }
 
-/** Opens the way to the person at a terminal; the prompts are loaded with the first question. */
+/** Returns what is wrong with a text; undefined if nothing is. */
+type Check = (text: string) => string | undefined;
+
+export interface Choice<Value> {
+  name: string;
+  value: Value;
+}
+
+interface Terminal {
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+  /** Prompts are never on stdout, which is for the result of the command. */
+  stderr: NodeJS.WritableStream & { columns?: number };
+  /** Withdraws a prompt, because the run has to stop. */
+  stopping: AbortSignal;
+  /** Replaces the question mark before a prompt. */
+  head?: string;
+  /** Called when a prompt is shown and when it is gone. */
+  onQuestion: (isOpen: boolean) => void;
+  /** Called when the terminal is gone while a prompt is shown. */
+  onGone: () => void;
+}
+
+/** A prompt, and where it is shown and read. */
+type Prompt<Answer> = (
+  prompts: Pick<typeof import("@inquirer/prompts"), "input" | "password" | "search" | "select">,
+  where: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream; signal: AbortSignal },
+) => Promise<Answer>;
+
 export function openAsk(terminal: Terminal): Ask {
   const { stdin, stderr, head } = terminal;
   const theme = head ? { theme: { prefix: head } } : {};
-  const asked = <Answer>(question: Question<Answer>): Promise<Answer> => put(question, terminal);
+  const put = <Answer>(prompt: Prompt<Answer>): Promise<Answer> => putPrompt(prompt, terminal);
   const word = async (message: string): Promise<string> => {
     await discardTyped(stdin);
-    return asked(({ input }, where) => input({ ...theme, message: clean(message) }, where));
+    return put(({ input }, where) => input({ ...theme, message: clean(message) }, where));
+  };
+  const shortened = async <Value>(choices: Choice<Value>[]): Promise<Choice<Value>[]> => {
+    const { cut } = await import("../output/width.ts");
+    const width = columnsOf(stderr) - 3;
+    return choices.map((one) => ({ ...one, name: cut(clean(one.name), width) }));
   };
   return {
     text: (message, { preset, check } = {}) => {
       const filled = preset === undefined ? {} : { default: clean(preset) };
-      const own = { ...theme, ...filled, message: clean(message), validate: validate(check) };
-      return asked(({ input }, where) => input(own, where));
+      const options = { ...theme, ...filled, message: clean(message), validate: validate(check) };
+      return put(({ input }, where) => input(options, where));
     },
-    // Asked anew each time: in a field that shows nothing, nobody sees what is left of the last try.
+    // A new prompt after each mistake: nobody could see what is left in a hidden field.
     secret: async (message, check) => {
       for (;;) {
         const hidden = { message: clean(message), mask: false };
-        const typed = await asked(({ password }, where) => password(hidden, where));
+        const typed = await put(({ password }, where) => password(hidden, where));
         const problem = check?.(typed);
         if (problem === undefined) return typed;
         stderr.write(`> ${clean(problem)}\n`);
@@ -49,17 +77,15 @@ export function openAsk(terminal: Terminal): Ask {
     word,
     yes: async (message) => /^\s*y(?:es)?\s*$/i.test(await word(`${message} (y/N)`)),
     choice: (message, choices) =>
-      asked(async ({ select }, where) => {
-        const { cut } = await import("../output/width.ts");
-        const width = columnsOf(stderr) - 3;
-        const fitting = choices.map((one) => ({ ...one, name: cut(clean(one.name), width) }));
-        return select({ message: clean(message), choices: fitting, loop: false }, where);
+      put(async ({ select }, where) => {
+        const options = { message: clean(message), choices: await shortened(choices), loop: false };
+        return select(options, where);
       }),
     search: (message, find) =>
-      asked(async (_, where) => {
-        const { searchPrompt } = await import("./search-prompt.ts");
-        const own = { message: clean(message), find: cleaned(find), terminal: stderr };
-        return searchPrompt(own, where);
+      put(async ({ search }, where) => {
+        const source = async (typed = "") =>
+          (await shortened(find(typed))).map((one) => ({ ...one, short: clean(one.value) }));
+        return search({ message: clean(message), source }, where);
       }),
   };
 }
@@ -71,7 +97,84 @@ function validate(check: Check | undefined): (text: string) => string | true {
   };
 }
 
-function cleaned(find: (typed: string) => Choice<string>[]) {
-  return (typed: string): Choice<string>[] =>
-    find(typed).map((choice) => ({ ...choice, name: clean(choice.name) }));
+async function putPrompt<Answer>(
+  prompt: Prompt<Answer>,
+  { stdin, stderr, stopping, onQuestion, onGone }: Terminal,
+): Promise<Answer> {
+  // Only these: the prompt that opens an editor is a quarter of the package.
+  const { input, password, search, select } = await import("@inquirer/prompts");
+  // A prompt that is withdrawn before it is shown would leave the terminal without echo.
+  if (stopping.aborted) throw closed();
+  const ended = new AbortController();
+  const stopWatching = watchKeyboard(stdin, { onEnd: () => ended.abort(), onGone });
+  const signal = AbortSignal.any([stopping, ended.signal]);
+  onQuestion(true);
+  try {
+    const prompts = { input, password, search, select };
+    return await prompt(prompts, { input: stdin, output: stderr, signal });
+  } catch (error) {
+    const isClosed =
+      error instanceof Error && ["ExitPromptError", "AbortPromptError"].includes(error.name);
+    throw isClosed ? closed(error) : error;
+  } finally {
+    stopWatching();
+    onQuestion(false);
+  }
+}
+
+function closed(cause?: unknown): Failure {
+  return new Failure("prompt.closed", "Stopped at a prompt.", { cause });
+}
+
+/** Long enough for everything that waits in the terminal to arrive. */
+const arrivalMs = 30;
+
+/** Discards what was typed before a prompt was shown: pasted lines would answer it with yes. */
+async function discardTyped(stdin: Terminal["stdin"]): Promise<void> {
+  if (!stdin.isTTY || !("setRawMode" in stdin) || typeof stdin.setRawMode !== "function") return;
+  const ignore = (): void => {};
+  stdin.setRawMode(true);
+  stdin.on("data", ignore);
+  stdin.resume();
+  await delay(arrivalMs);
+  stdin.pause();
+  stdin.off("data", ignore);
+  stdin.setRawMode(false);
+}
+
+/**
+ * Does what readline does not do while a prompt is shown. After Ctrl-D and after Ctrl-Z it stops reading
+ * without an event, and when the terminal is gone it sets its mode, which throws.
+ *
+ * @param onEnd called after Ctrl-D
+ * @param onGone called when the terminal is gone
+ * @returns stops watching
+ */
+function watchKeyboard(
+  stdin: Terminal["stdin"],
+  { onEnd, onGone }: { onEnd: () => void; onGone: () => void },
+): () => void {
+  let isOpen = true;
+  let isEnd = false;
+  const onKey = (_: unknown, { ctrl, name }: { ctrl?: boolean; name?: string }): void => {
+    isEnd = ctrl === true && name === "d";
+  };
+  const onPause = (): void => {
+    const closes = isEnd;
+    setImmediate(() => {
+      if (!isOpen) return;
+      if (closes) onEnd();
+      else stdin.resume();
+    });
+  };
+  stdin.on("keypress", onKey);
+  stdin.on("pause", onPause);
+  stdin.prependListener("end", onGone);
+  return () => {
+    isOpen = false;
+    stdin.off("keypress", onKey);
+    stdin.off("pause", onPause);
+    stdin.off("end", onGone);
+    stdin.pause();
+  };
 }

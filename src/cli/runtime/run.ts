@@ -96,6 +96,7 @@ async function runCommand(
       signal && !untilStopped && !["uncertain", "conflict"].includes(found?.kind ?? "");
     const failure = isStopped ? stopped(signal, found, writes) : found;
     if (isJson && failure) await tell(failure);
+    else if (isJson) await printer.printWarnings(session.takeWarnings());
     return isStopped ? codeOf(signal) : code;
   } catch (error) {
     await session.close();

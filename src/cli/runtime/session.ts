@@ -1,7 +1,7 @@
 import type { Signal } from "../../platform/host.ts";
 import type { Context } from "../command/context.ts";
-import type { Warning } from "../output/error-text.ts";
 import { openPerson } from "../terminal/person.ts";
+import type { Warning } from "../terminal/report.ts";
 import { openSpeech, type Speech } from "../terminal/speech.ts";
 import { once, type RunParts, type SessionOptions } from "./parts.ts";
 import { listenForStop } from "./stop.ts";

@@ -1,4 +1,4 @@
-import { amountText, type Paisa, readAmount } from "../../domain/amount.ts";
+import { amountText, readAmount } from "../../domain/amount.ts";
 import { masked } from "../../domain/api-keys.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Globals } from "../args/globals.ts";
@@ -11,43 +11,63 @@ interface Surroundings {
   accounts: Pick<Context, "account" | "settings">;
   globals: Globals;
   speech: Speech;
-  /** The way to the person, if there is one; its questions begin with this head. */
+  /** Undefined if a person cannot be asked. `head` is shown before each prompt. */
   ask(head: string): Promise<Ask | undefined>;
   notice: Context["notice"];
-  /** Whether it was put together from answers: then it is seen once more as a whole, in a sandbox too. */
+  /** True if the command was composed in a dialogue: it is confirmed as a whole, in a sandbox too. */
   isDialogue: boolean;
 }
 
 /**
- * Says what is about to happen, and on a production account lets nobody pass without a yes. A sum
- * worth a second thought is typed by a person, or said beforehand by a script.
+ * Shows what is about to happen. On a production account a person has to confirm it, or --yes. A large
+ * amount is typed by the person.
  *
- * @throws Failure `access` when nobody confirmed; nothing was sent
+ * @throws Failure `confirmation.declined` or `confirmation.missing`; nothing was sent
  */
 export async function confirm(question: Confirmation, around: Surroundings): Promise<void> {
   const { accounts, globals, speech } = around;
+  const { action, alwaysAsked, alwaysShown, profile } = question;
   const isDialogue = around.isDialogue && !globals.yes;
-  const whose =
-    question.profile ?? (question.ofAllAccounts ? undefined : await accountOf(accounts));
-  const isReal = whose?.environment === "production";
-  const head = speech.isTerminal && whose ? badge(whose.environment, await speech.style()) : "";
+  const account = profile ?? (question.ofAllAccounts ? undefined : await accountOf(accounts));
+  const isProduction = account?.environment === "production";
+  const head = speech.isTerminal && account ? badge(account.environment, await speech.style()) : "";
   // Before the rows are shown: with JSON output only a person who is asked sees them.
-  const ask =
-    isDialogue || ((isReal || question.alwaysAsked) && !globals.yes)
-      ? await around.ask(head)
-      : undefined;
-  if (isReal || isDialogue || question.alwaysShown || question.alwaysAsked) {
-    speech.say(titleOf(question, { isReal, hasBadge: head !== "" }), head);
-    const account = whose ? [["Profile", whose.name] as const, ["Key", whose.key] as const] : [];
-    for (const [label, value] of [...account, ...question.rows]) {
+  const isAsked = isDialogue || ((isProduction || alwaysAsked) && !globals.yes);
+  const ask = isAsked ? await around.ask(head) : undefined;
+  if (isProduction || isDialogue || alwaysShown || alwaysAsked) {
+    speech.say(titleOf(question, isProduction, head), head);
+    const rows = account
+      ? [
+          ["Profile", account.name],
+          ["Key", account.key],
+        ]
+      : [];
+    for (const [label, value] of [...rows, ...question.rows])
       speech.say(label ? `  ${label}: ${value}` : `    ${value}`);
-    }
-  } else if (head && whose && !globals.quiet)
-    speech.say(`${question.action}, profile ${whose.name}`, head);
+  } else if (head && account && !globals.quiet) {
+    speech.say(`${action}, profile ${account.name}`, head);
+  }
   await confirmWarnings(question, head, around);
-  if (question.profile) await confirmProfileChange(question, ask, globals);
-  else if (isReal || question.alwaysAsked) await requireWord(question, ask, around);
+  if (profile) await confirmProfileChange(action, ask, globals);
+  else if (isProduction || alwaysAsked) await confirmWrite(question, ask, around);
   else if (isDialogue) await requireYes(question, ask);
+}
+
+async function accountOf(accounts: Surroundings["accounts"]) {
+  const { environment, name, apiKey } = await accounts.account();
+  return { environment, name, key: masked(apiKey) };
+}
+
+/** The badge names the environment; without one, words do. */
+function titleOf(
+  { action, profile, ofAllAccounts }: Confirmation,
+  isProduction: boolean,
+  head: string,
+) {
+  if (ofAllAccounts) return `${action}:`;
+  if (profile) return head ? `${action}:` : `${action} (${profile.environment}):`;
+  if (head) return isProduction ? `${action} with real money:` : `${action}:`;
+  return `${action} — ${isProduction ? "production, real money" : "sandbox"}:`;
 }
 
 /** Asks about each warning in a terminal; otherwise, and with --yes, prints it. */
@@ -56,80 +76,52 @@ async function confirmWarnings(
   head: string,
   { globals, speech, notice, ...around }: Surroundings,
 ): Promise<void> {
-  if (warnings.length === 0) return;
-  const ask = globals.yes ? undefined : await around.ask(head);
-  for (const warning of warnings) {
+  const ask = globals.yes || warnings.length === 0 ? undefined : await around.ask(head);
+  for (const { message, reason, question } of warnings) {
     if (ask === undefined) {
-      notice(warning.message, warning.reason);
+      notice(message, reason);
       continue;
     }
-    speech.say(`Warning: ${warning.message}`);
-    if (await ask.yes(warning.question)) continue;
-    throw new Failure("access", "Not confirmed. Nothing was sent.", {
-      hint: "Correct the value, then run the command again.",
-    });
+    speech.say(`Warning: ${message}`);
+    if (!(await ask.yes(question)))
+      throw declined("Correct the value, then run the command again.");
   }
-}
-
-async function accountOf(accounts: Surroundings["accounts"]) {
-  const { environment, name, apiKey } = await accounts.account();
-  return { environment, name, key: masked(apiKey) };
 }
 
 /** A change of a profile sends nothing, so the error names another effect. */
-async function confirmProfileChange(
-  { action }: Confirmation,
-  ask: Ask | undefined,
-  { yes }: Globals,
-): Promise<void> {
-  if (yes) return;
-  if (!ask) {
-    throw new Failure("access", "Production requires confirmation. Nothing was changed.", {
-      hint: "Review the details above, then add --yes.",
-    });
-  }
-  if (await ask.yes(`${action}?`)) return;
-  throw new Failure("access", "Not confirmed. Nothing was changed.");
+async function confirmProfileChange(action: string, ask: Ask | undefined, { yes }: Globals) {
+  if (yes || (await ask?.yes(`${action}?`))) return;
+  const message = ask ? "Not confirmed" : "Production requires confirmation";
+  throw new Failure("profile.change-not-confirmed", `${message}. Nothing was changed.`, {
+    ...(ask ? {} : { hint: "Review the details above, then add --yes." }),
+  });
 }
 
-/** A badge says which environment it is; without one, words do. */
-function titleOf(
-  { action, profile, ofAllAccounts }: Confirmation,
-  { isReal, hasBadge }: { isReal: boolean; hasBadge: boolean },
-) {
-  if (ofAllAccounts) return `${action}:`;
-  if (profile) return hasBadge ? `${action}:` : `${action} (${profile.environment}):`;
-  if (hasBadge) return isReal ? `${action} with real money:` : `${action}:`;
-  return `${action} — ${isReal ? "production, real money" : "sandbox"}:`;
-}
-
-async function requireWord(
+async function confirmWrite(
   question: Confirmation,
   ask: Ask | undefined,
   { accounts, globals }: Surroundings,
 ): Promise<void> {
   const { amountPaisa, typed } = question;
   if (globals.yes && (!typed || typed.isGiven)) return;
-  if (globals.yes && typed)
-    throw unconfirmed(question, `with --yes, ${typed.flags} have to be given too`);
-  if (!ask) throw unconfirmed(question, `add --yes${typed ? ` and ${typed.flags}` : ""}`);
+  if (globals.yes || !ask) throw missing(question, globals);
   const limit = (await accounts.settings()).confirmAbove.value;
-  const isLarge = amountPaisa !== undefined && amountPaisa > limit;
-  const text = typed ?? (isLarge ? amountTyped(amountPaisa) : undefined);
-  await (text ? requireText(text, ask) : requireYes(question, ask));
+  if (typed) await requireText(typed, ask);
+  else if (amountPaisa !== undefined && amountPaisa > limit)
+    await requireText(amountOf(amountPaisa), ask);
+  else await requireYes(question, ask);
 }
 
 async function requireYes({ action }: Confirmation, ask: Ask | undefined): Promise<void> {
-  if (await ask?.yes(`${action}?`)) return;
-  throw new Failure("access", "This was not confirmed.", { hint: "Nothing was sent." });
+  if (!(await ask?.yes(`${action}?`))) throw declined();
 }
 
 type TypedText = Pick<NonNullable<Confirmation["typed"]>, "what" | "matches">;
 
-/** The figure as it is written on the command line, so that nobody wonders about commas. */
-function amountTyped(amountPaisa: Paisa): TypedText {
+/** The amount is written as on the command line, so that commas are not in question. */
+function amountOf(amountPaisa: NonNullable<Confirmation["amountPaisa"]>): TypedText {
   return {
-    what: `the amount, ${amountText(amountPaisa)}`,
+    what: `the amount (${amountText(amountPaisa)})`,
     matches: (text) => {
       const read = readAmount(text);
       return read.ok && read.value === amountPaisa;
@@ -138,16 +130,20 @@ function amountTyped(amountPaisa: Paisa): TypedText {
 }
 
 async function requireText({ what, matches }: TypedText, ask: Ask): Promise<void> {
-  const answer = await ask.word(`Type ${what}, to go on:`);
-  if (matches(answer.trim())) return;
-  throw new Failure("access", `What was typed is not ${what}.`, { hint: "Nothing was sent." });
+  const answer = await ask.word(`Type ${what} to confirm:`);
+  if (!matches(answer.trim())) throw declined(`To confirm, type ${what}.`);
 }
 
-function unconfirmed({ action, alwaysAsked }: Confirmation, what: string): Failure {
+function declined(hint?: string): Failure {
+  return new Failure("confirmation.declined", "Not confirmed.", hint === undefined ? {} : { hint });
+}
+
+function missing({ action, alwaysAsked, typed }: Confirmation, { yes }: Globals): Failure {
   const message = alwaysAsked
-    ? `Cannot confirm non-interactively: ${action}. Nothing was sent.`
-    : "This is a production account, and nobody confirmed.";
-  return new Failure("access", message, {
-    hint: `Check ${alwaysAsked ? "the lines above" : "what is about to be sent"}, then ${what}; nothing was sent.`,
+    ? `Cannot confirm non-interactively: ${action}.`
+    : "Production requires confirmation.";
+  const flags = [...(yes ? [] : ["--yes"]), ...(typed ? [typed.flags] : [])];
+  return new Failure("confirmation.missing", message, {
+    hint: `Review the details above, then add ${flags.join(" and ")}.`,
   });
 }

@@ -1,80 +1,115 @@
 import { errorCode } from "../../domain/error-code.ts";
 import { exits, Failure } from "../../domain/failure.ts";
 import type { Host } from "../../platform/host.ts";
-import type { Warning } from "../output/error-text.ts";
 import type { Scrubber } from "../output/scrub.ts";
-import { cleanLines, safeJson } from "../output/terminal-text.ts";
+import { clean, cleanLines, safeJson } from "../output/terminal-text.ts";
 import { write } from "./write.ts";
 
-interface Reporting {
-  host: Host;
-  scrubber: Scrubber;
+/** A warning about money, as JSON output shows it. */
+export interface Warning {
+  reason: string;
+  message: string;
+}
+
+interface ErrorOptions {
   asJson: boolean;
   /** True if the command changes something at the API. */
   writes: boolean;
+  /** What the run is about, if the failure does not say so. */
   operation?: string | undefined;
+  /** The warnings that no result shows. */
   warnings?: Warning[];
+  /** Removes secrets, before anything is cut: half a secret would not be found. */
+  scrub: (text: string) => string;
 }
 
-/** Says what went wrong, and returns the code. A stack trace only where LENDEN_DEBUG=1 asks for it. */
+/** Prints an error and returns the exit code. The stack is printed only with LENDEN_DEBUG=1. */
 export async function report(
   error: unknown,
-  { host, scrubber, asJson, writes, operation, warnings = [] }: Reporting,
+  { host, scrubber, ...options }: Omit<ErrorOptions, "scrub"> & { host: Host; scrubber: Scrubber },
 ): Promise<number> {
   const failure = error instanceof Failure ? error : unexpected(error);
-  const given = { host, scrubber, asJson, writes, operation, warnings };
-  const text = await textOf(failure, given).catch(() => {
-    // Its code cannot be loaded, if no more files can be opened: the exit code must stay the same.
-    const { message, kind, reason, details } = failure;
-    const effect = failure.effect(writes);
-    const plain = asJson
-      ? safeJson({ error: { kind, reason, message, effect, hint: details.hint, operation } })
-      : `error: ${failure.text(writes)}\nhint:  ${details.hint ?? ""}`;
-    return `${scrubber.scrub(cleanLines(plain))}\n`;
-  });
-  await write(host.stderr, text);
+  const { scrub } = scrubber;
+  const wrap = host.stderr.isTTY ? await wrapFor(host.stderr.columns) : undefined;
+  await write(host.stderr, errorText(failure, { ...options, scrub }, wrap));
   if (host.env.LENDEN_DEBUG === "1")
-    await write(host.stderr, `${scrubber.scrub(cleanLines(stackOf(error)))}\n`);
+    await write(host.stderr, `${scrub(cleanLines(stackOf(error)))}\n`);
   return exits[failure.kind].code;
 }
 
-async function textOf(
+const mostCharacters = 600;
+
+/** What happened, its effect on money and what to do; or the same as one line of JSON. */
+export function errorText(
   failure: Failure,
-  { host, scrubber, asJson, writes, operation, warnings = [] }: Reporting,
-): Promise<string> {
-  const { errorText } = await import("../output/error-text.ts");
-  const lay = host.stderr.isTTY ? await layFor(host.stderr.columns) : undefined;
-  return errorText(failure, {
-    ...{ asJson, writes, operation, warnings, scrub: scrubber.scrub },
-    ...(lay && { lay }),
-  });
+  { asJson, writes, operation, warnings = [], scrub }: ErrorOptions,
+  wrap = (text: string) => [text],
+): string {
+  const { kind, reason, details } = failure;
+  const safe = (text: string): string => {
+    const whole = scrub(clean(text));
+    return whole.length > mostCharacters ? `${whole.slice(0, mostCharacters)}…` : whole;
+  };
+  const maybe = (text: string | undefined) => (text === undefined ? undefined : safe(text));
+  const problems = (details.problems ?? []).map(safe);
+  const hint = maybe(details.hint);
+  if (asJson) {
+    const error = {
+      kind,
+      reason,
+      message: safe(failure.message),
+      effect: failure.effect(writes),
+      hint,
+      status: details.status,
+      code: maybe(details.code),
+      operation: maybe(details.operation ?? operation),
+      ...(problems.length > 0 && { problems }),
+      ...(warnings.length > 0 && {
+        warnings: warnings.map((one) => ({ reason: one.reason, message: safe(one.message) })),
+      }),
+    };
+    return `${safeJson({ error })}\n`;
+  }
+  const parts = [
+    ["error: ", safe(failure.text(writes))],
+    ...problems.map((problem) => ["", problem]),
+    ...(hint ? [["hint: ", hint]] : []),
+  ];
+  const lines = parts.flatMap(([label = "", text = ""]) =>
+    wrap(text).map((line, index) => (index === 0 ? label : "").padEnd(labelColumns) + line),
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+const labelColumns = 7;
+const leastColumns = 40;
+
+/** In a terminal, lines end between words; a command stays on one line so that it can be copied. */
+async function wrapFor(columns = 0): Promise<((text: string) => string[]) | undefined> {
+  if (columns < leastColumns) return undefined;
+  try {
+    const { wrappedSentence } = await import("../output/width.ts");
+    return (text) => wrappedSentence(text, columns - labelColumns);
+  } catch {
+    return undefined; // With too many open files no code can be loaded. The error is printed anyway.
+  }
 }
 
 function unexpected(error: unknown): Failure {
   const code = errorCode(error);
   // SQLITE_FULL of libsql, ERR_SQLITE_ERROR of Node.
-  if (error instanceof Error && code?.includes("SQLITE_")) return storageTrouble(error);
+  if (error instanceof Error && code?.includes("SQLITE_"))
+    return new Failure(
+      "ledger.unavailable",
+      `The ledger could not be read or written: ${error.message}.`,
+      {
+        hint: "Check the free disk space and the permissions of the ledger's file, then run the same command again.",
+        cause: error,
+      },
+    );
   return new Failure("internal", `Something went wrong inside lenden${code ? ` (${code})` : ""}.`, {
     hint: "Run it again with LENDEN_DEBUG=1 and report what it prints.",
     cause: error,
-  });
-}
-
-const leastColumns = 40;
-
-/** On a terminal no word is cut in two, and a command line stays whole, so that it can be copied. */
-async function layFor(columns = 0): Promise<((text: string) => string[]) | undefined> {
-  if (columns < leastColumns) return undefined;
-  const { wrappedSentence } = await import("../output/width.ts");
-  const { headColumns } = await import("../output/error-text.ts");
-  return (text) => wrappedSentence(text, columns - headColumns);
-}
-
-/** P7: SQLite's own words are the clearest. What it was in doubt about never comes here as its error. */
-function storageTrouble(cause: Error): Failure {
-  return new Failure("internal", `The ledger could not be read or written: ${cause.message}.`, {
-    hint: "Nothing was sent. Is there room on the disk, and may the file be written? Then run the same command again.",
-    cause,
   });
 }
 

@@ -1,45 +1,53 @@
 import type { Host } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
-import type { Warning } from "../output/error-text.ts";
-import { openProgress, type Progress } from "../output/progress.ts";
-import { loadStyle, type Style, wantsColor } from "../output/style.ts";
+import { columnsOf, loadStyle, type Style, wantsColor } from "../output/style.ts";
 import { clean } from "../output/terminal-text.ts";
 import { once } from "../runtime/parts.ts";
+import type { Warning } from "./report.ts";
 
-/** What lenden says to the person beside the answer: lines on stderr. */
+/** What lenden tells the person on stderr, beside the result. */
 export interface Speech {
   isTerminal: boolean;
   /**
-   * One line; only its head, which is our own, may hold colours. With JSON output nothing is said,
-   * unless a person is asked something.
+   * Prints one line, but not with JSON output, unless a person is asked something.
+   *
+   * @param head our own text before it, which may contain colors
    */
   say(text: string, head?: string): void;
-  /** The same for a warning about money. JSON output keeps it for the result or the error. */
+  /** Prints a warning about money. JSON output shows it in the result or in the error. */
   warn(warning: Warning): void;
-  /** One line that the person asked for with --verbose, whatever the output. */
+  /** Prints one line of --verbose, whatever the output is. */
   trace(text: string): void;
-  /** A person is asked something, and has to see what it is about. */
+  /** From now on a person is asked something, and has to see what it is about. */
   attend(): void;
-  /** The warnings that nothing has shown yet; each is given once. */
+  /** The warnings that no result and no error has shown yet; each is returned once. */
   takeWarnings(): Warning[];
   style(): Promise<Style>;
-  /** A line that is drawn over and over until it is closed; what is said meanwhile stands above it. */
+  /** Shows how far something is until it is closed. Other lines are printed above it. */
   progress(line: () => string[]): Progress;
 }
 
-/** Opens the way to stderr. */
+export interface Progress {
+  /** Prints a line above it. */
+  note(text: string): void;
+  /** Draws it a last time. */
+  close(): void;
+}
+
 export function openSpeech(
-  { stderr, env, sleep }: Host,
+  host: Pick<Host, "stderr" | "env" | "sleep">,
   { color: mode }: Globals,
   { scrub, isJson }: { scrub: (text: string) => string; isJson: boolean },
 ): Speech {
+  const { stderr, env } = host;
   const isTerminal = stderr.isTTY === true;
+  const safe = (text: string): string => scrub(clean(text));
   let isSilent = isJson;
   let drawn: Progress | undefined;
   let warnings: Warning[] = [];
   const trace = (text: string, head = ""): void => {
     if (drawn) drawn.note(text);
-    else stderr.write(`${head && `${head} `}${scrub(clean(text))}\n`);
+    else stderr.write(`${head && `${head} `}${safe(text)}\n`);
   };
   const say = (text: string, head?: string): void => {
     if (!isSilent) trace(text, head);
@@ -49,7 +57,7 @@ export function openSpeech(
     say,
     trace,
     warn: ({ reason, message }) => {
-      if (isJson) warnings.push({ reason, message: scrub(clean(message)) });
+      if (isJson) warnings.push({ reason, message: safe(message) });
       say(message);
     },
     attend: () => {
@@ -63,15 +71,62 @@ export function openSpeech(
     style: once(() => loadStyle(wantsColor({ mode, env, isTerminal }))),
     progress: (line) => {
       if (isSilent) return { note: () => {}, close: () => {} };
-      const opened = openProgress(line, { stderr, env, sleep, scrub });
-      drawn = opened;
+      const started = startProgress(() => line().map(safe), safe, host);
+      drawn = started;
       return {
-        ...opened,
+        ...started,
         close: () => {
           drawn = undefined;
-          opened.close();
+          started.close();
         },
       };
     },
   };
+}
+
+const intervalMs = { terminal: 200, other: 5_000 };
+const eraseLine = "\r\u001b[K";
+const separator = " · ";
+
+/**
+ * In a terminal one line is drawn again and again; otherwise one is printed every few seconds.
+ *
+ * @param line its parts, the most important first
+ */
+function startProgress(
+  line: () => string[],
+  safe: (text: string) => string,
+  { stderr, env, sleep }: Pick<Host, "stderr" | "env" | "sleep">,
+): Progress {
+  const redraws = stderr.isTTY === true && env.TERM !== "dumb";
+  const closed = new AbortController();
+  const draw = (): void => {
+    if (redraws) stderr.write(eraseLine + fitting(line(), columnsOf(stderr) - 1));
+    else stderr.write(`${line().join(separator)}\n`);
+  };
+  void (async () => {
+    while (!closed.signal.aborted) {
+      await sleep(redraws ? intervalMs.terminal : intervalMs.other, closed.signal);
+      if (!closed.signal.aborted) draw();
+    }
+  })();
+  return {
+    note: (text) => {
+      stderr.write(`${redraws ? eraseLine : ""}${safe(text)}\n`);
+      if (redraws) draw();
+    },
+    close: () => {
+      closed.abort();
+      draw();
+      if (redraws) stderr.write("\n");
+    },
+  };
+}
+
+/** As many whole parts as fit: part of a number would be a wrong number. */
+function fitting(parts: string[], columns: number): string {
+  const last = parts.findLastIndex(
+    (_, index) => parts.slice(0, index + 1).join(separator).length <= columns,
+  );
+  return parts.slice(0, last + 1).join(separator);
 }

@@ -8,58 +8,56 @@ import {
   readWord,
   redirectUrl,
 } from "../../cli/command/common-flags.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
-import { paymentCard } from "../../cli/output/records.ts";
 import { amountNumber } from "../../domain/amount.ts";
 import { mobileText, readMobile } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
+import { readUrl } from "../../domain/url.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
-import { bringPage } from "./page.ts";
+import { paymentCard } from "../resources.ts";
 
 export const payCreate = defineCommand({
   name: "pay create",
-  summary: "Create a payment and get the page where the customer pays",
+  summary: "Create a payment and get its payment URL",
   details:
-    "Send the customer to the address it prints. The payment has happened when 'lenden pay get' says Completed, and not before. A payment is never sent twice: after an unclear answer (exit 75) look in the dashboard first.",
+    "Send the payment URL to the customer. The payment has happened when 'lenden pay get' shows Completed. A payment is sent once: if its outcome is unknown (exit 75), check the dashboard first.",
   examples: [
     {
       line: 'lenden pay create --amount 1250.50 --description "Order 42" --method bkash',
-      says: "prints the page's address",
+      says: "prints the payment URL",
     },
     {
       line: 'id=$(lenden pay create --amount 500 --description "Order 43" --method nagad -q)',
-      says: "keeps the id for a script",
+      says: "keeps the ID for a script",
     },
   ],
   flags: {
     amount,
-    description: flag.required(
-      "--description <text>",
-      "What it is for, for example the order's number",
-      readText,
-    ),
+    description: flag.required("--description <text>", "For example the order number", readText),
     ...method,
     redirectUrl,
     callbackUrl,
     payer: flag.optional(
       "--payer <number>",
-      "The customer's mobile number, filled in on the page",
+      "The customer's mobile number, suggested on the page",
       readMobile,
     ),
     gatewayType: flag.optional(
       "--gateway-type <text>",
-      "The gateway type, where the service gave you one",
+      "Gateway type, if the API gave you one",
       readWord,
     ),
     note,
     again,
     ...waitFlags,
-    open: flag.toggle("--open", "Open the page in the browser"),
-    qr: flag.toggle("--qr", "Show the page's address as a QR code, on stderr"),
+    open: flag.toggle("--open", "Open the payment URL in the browser"),
+    qr: flag.toggle("--qr", "Show the payment URL as a QR code, on stderr"),
   },
   writes: true,
   exits: ["refused", "access", "conflict", "pending", "cancelled", "unreachable", "uncertain"],
+  guide: async () => ({ amount: { message: "Amount (BDT)" } }),
   async run(input, context) {
     if (!input.dryRun) {
       await context.confirm({
@@ -79,32 +77,55 @@ export const payCreate = defineCommand({
       paymentMethodId,
       redirect_url: input.redirectUrl,
       callback_url: input.callbackUrl,
-      ...(input.payer ? { suggestedPayerNumber: mobileText(input.payer, numberFormat.value) } : {}),
-      ...(input.gatewayType === undefined ? {} : { gatewayType: input.gatewayType }),
-      ...(input.note === undefined ? {} : { note: input.note }),
+      ...(input.payer && { suggestedPayerNumber: mobileText(input.payer, numberFormat.value) }),
+      ...(input.gatewayType !== undefined && { gatewayType: input.gatewayType }),
+      ...(input.note !== undefined && { note: input.note }),
     };
-    if (input.dryRun) {
+    if (input.dryRun)
       return context.preview("createPayment", { ...request, amount: amountNumber(input.amount) });
-    }
     const { createPayment } = await import("../../operations/create.ts");
     const how = {
       again: input.again,
       methodName: input.methodId === undefined ? input.method : undefined,
     };
-    const payment = await createPayment(input.amount, request, how, await context.world());
-    await bringPage(payment.payment_url, input, context);
-    if (!input.wait) return { record: payment, waited: false, payment_url: undefined };
-    context.notice(`The customer pays at ${payment.payment_url}`);
+    const world = await context.world();
+    const created = await createPayment(input.amount, request, how, world);
+    await showPage(created.payment_url, input, context);
+    if (!input.wait) return { record: created, waited: false, payment_url: undefined };
+    context.notice(`Payment URL: ${created.payment_url}`);
     const { waitForRecord } = await import("../../operations/status.ts");
-    const record = await waitForRecord(
-      "payment",
-      payment.transactionId,
-      { ...patienceOf(input), justMade: true },
-      await context.world(),
-    );
-    return { record, waited: true, payment_url: payment.payment_url };
+    const patience = { ...patienceOf(input), justMade: true };
+    const record = await waitForRecord("payment", created.transactionId, patience, world);
+    return { record, waited: true, payment_url: created.payment_url };
   },
   json: ({ record, payment_url }) => (payment_url ? { ...record, payment_url } : record),
   view: ({ record }) => paymentCard(record),
   ending: (done) => endingAfter(done),
 });
+
+/** Opens and draws the payment URL. The payment exists by now, so problems are only notices. */
+async function showPage(
+  url: string,
+  { qr, open: opens }: { qr: boolean; open: boolean },
+  context: Context,
+): Promise<void> {
+  if (!qr && !opens) return;
+  if (!readUrl(url).ok)
+    return context.notice(
+      "The payment URL is not an https: URL, so it is neither drawn nor opened.",
+    );
+  if (qr) await context.showQr(url);
+  if (!opens) return;
+  const obstacle = obstacleTo(context.host);
+  if (obstacle) return context.notice(`The payment URL was not opened: ${obstacle}.`);
+  const { default: open } = await import("open");
+  await open(url).catch(() => context.notice("The payment URL was not opened: no browser found."));
+}
+
+/** Why no browser can open. On Linux without a display, one might open inside the terminal. */
+function obstacleTo({ stderr, platform, env }: Context["host"]): string | undefined {
+  if (!stderr.isTTY) return "stderr is not a terminal";
+  const displays = [env.DISPLAY, env.WAYLAND_DISPLAY, env.WSL_DISTRO_NAME];
+  const hasDisplay = ["darwin", "win32"].includes(platform) || displays.some(Boolean);
+  return hasDisplay ? undefined : "there is no display";
+}

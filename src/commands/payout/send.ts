@@ -2,12 +2,12 @@ import { again, amount, method, readText } from "../../cli/command/common-flags.
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
-import { payoutCard } from "../../cli/output/records.ts";
 import { mobileText, readMobile } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { generatedPrefix, readReference } from "../../domain/reference.ts";
 import type { PayoutOrder } from "../../payouts/order.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
+import { payoutCard } from "../resources.ts";
 
 export const payoutSend = defineCommand({
   name: "payout send",
@@ -54,7 +54,11 @@ export const payoutSend = defineCommand({
     await context.payoutSecret();
     // In the line that the dialogue shows at its end: run again, that is the same payout.
     const preset = () => newReference(context.host);
-    return { ref: { message: "Reference", isOffered: true, preset } };
+    return {
+      amount: { message: "Amount (BDT)" },
+      to: { message: "Recipient's mobile number" },
+      ref: { message: "Reference", isOffered: true, preset },
+    };
   },
   async run(input, context) {
     const { numberFormat } = await context.settings();
@@ -101,13 +105,10 @@ export const payoutSend = defineCommand({
       );
     if (!input.wait) return { record: { ...sent.payout, existing }, waited: false };
     const { waitForRecord } = await import("../../operations/status.ts");
-    const payout = await waitForRecord(
-      "payout",
-      sent.payout.payoutId,
-      { ...patienceOf(input), justMade: true },
-      await context.world(),
-    );
-    return { record: { ...payout, existing }, waited: true };
+    const world = await context.world();
+    const patience = { ...patienceOf(input), justMade: true };
+    const record = await waitForRecord("payout", sent.payout.payoutId, patience, world);
+    return { record: { ...record, existing }, waited: true };
   },
   json: ({ record }) => record,
   view: ({ record }) => payoutCard(record),

@@ -2,23 +2,23 @@ import { note } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
-import { refundCard } from "../../cli/output/records.ts";
 import { Failure } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
+import { refund, refundCard } from "../resources.ts";
 
 export const refundCancel = defineCommand({
   name: "refund cancel",
-  summary: "Cancel a refund that is still Processing",
+  summary: "Cancel a refund that is still processing",
   examples: [
     {
       line: 'lenden refund cancel RF77 --note "customer kept it"',
-      says: "while it is Processing; after that it is exit 3",
+      says: "cancels it while it is Processing; afterwards it is exit 3",
     },
   ],
   arguments: {
-    refundRequestId: argument.required(
-      "refundRequestId",
-      "The id that 'lenden refund create' printed, or @last",
+    id: argument.required(
+      refund.idName,
+      "The ID that 'lenden refund create' printed, or @last",
       readIdentifier,
       "refund",
     ),
@@ -27,16 +27,13 @@ export const refundCancel = defineCommand({
   writes: true,
   exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
   guide: async (context) => ({
-    refundRequestId: { look: (typed) => showCancellable(typed, context) },
-    note: { message: "Note", isOffered: true },
+    id: { look: (typed) => showIfCancellable(typed, context) },
+    note: { isOffered: true },
   }),
-  async run({ note: reason, dryRun, ...input }, context) {
-    const refundRequestId = await context.idOf("refund", input.refundRequestId);
-    if (dryRun)
-      return context.preview("cancelRefund", {
-        refundRequestId,
-        ...(reason === undefined ? {} : { note: reason }),
-      });
+  async run({ id: typed, note: reason, dryRun }, context) {
+    const refundRequestId = await context.idOf("refund", typed);
+    const request = { refundRequestId, ...(reason !== undefined && { note: reason }) };
+    if (dryRun) return context.preview("cancelRefund", request);
     await context.confirm({
       action: "Cancel a refund",
       rows: [
@@ -50,13 +47,15 @@ export const refundCancel = defineCommand({
   view: refundCard,
 });
 
-/** Shows the refund that was named; about one that has ended nothing more is asked. */
-async function showCancellable(typed: string, context: Context): Promise<void> {
+/** A dialogue asks nothing more about a refund that cannot be cancelled. */
+async function showIfCancellable(typed: string, context: Context): Promise<void> {
   const id = await context.idOf("refund", typed);
-  const { dataOf } = await import("../../operations/response-failure.ts");
-  const { client } = await context.world();
-  const refund = dataOf(await client.retrieveRefund({ id }), id);
-  await context.show(refundCard(refund));
-  if (refund.status === "Processing") return;
-  throw new Failure("refused", `The refund ${id} is already ${refund.status}.`);
+  const { retrieveRecord } = await import("../../operations/status.ts");
+  const found = await retrieveRecord("refund", id, await context.world());
+  await context.show(refundCard(found));
+  if (found.status === "Processing") return;
+  throw new Failure(
+    "transition.already-ended",
+    `Cannot cancel refund ${id}: its status is ${found.status}.`,
+  );
 }

@@ -1,46 +1,48 @@
 import type { AccountType } from "../../api/contract/index.ts";
 import { again, amount, note } from "../../cli/command/common-flags.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag, takes } from "../../cli/command/flag.ts";
-import { refundCard } from "../../cli/output/records.ts";
+import { field, text } from "../../cli/output/view.ts";
 import { amountNumber, amountText } from "../../domain/amount.ts";
 import { readAccountNumber, readIdentifier } from "../../domain/identifier.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { didYouMean } from "../../domain/nearest.ts";
 import { accepted, type Reading, rejected } from "../../domain/reading.ts";
+import type { Refundable } from "../../operations/create.ts";
 import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
+import { paymentCard, refundCard } from "../resources.ts";
 import { accountNumberWarnings } from "./account-number.ts";
-import { openChosen } from "./refundable.ts";
 
 const accountTypes = ["personal", "business"];
 
 export const refundCreate = defineCommand({
   name: "refund create",
-  summary: "Pay back a completed payment, in whole or in part",
+  summary: "Refund a payment in full or in part",
   details:
-    "On a terminal you are asked for what you leave out; without any flag, for everything. The payment is retrieved first: it must be Completed, and at least as large. A refund is never sent twice: after an unclear answer (exit 75) look in the dashboard first.",
+    "lenden retrieves the payment first: it must be Completed, and the amount must be left of it. In a terminal you are asked for what is missing. A refund is sent once: if its outcome is unknown (exit 75), check the dashboard first.",
   examples: [
     {
       line: 'lenden refund create --payment TX8F3K2Q --amount 250.25 --account-type personal --account-number 01812345678 --note "damaged"',
-      says: "a part of it, to a personal account",
+      says: "refunds a part of it, to a personal account",
     },
   ],
   flags: {
     payment: flag.required(
       "--payment <transactionId>",
-      "The payment to pay back, or @last",
+      "The payment to refund, or @last",
       readIdentifier,
       "payment",
     ),
     amount,
     accountType: flag.required(
       "--account-type <personal|business>",
-      "The kind of account that receives it",
+      "The kind of account that receives the refund",
       takes(accountTypes, readAccountType),
     ),
     accountNumber: flag.required(
       "--account-number <number>",
-      "The account that receives it, sent as you type it",
+      "The account that receives the refund, sent as typed",
       readAccountNumber,
     ),
     note,
@@ -59,21 +61,26 @@ export const refundCreate = defineCommand({
     "uncertain",
   ],
   guide: async (context) => {
-    const chosen = openChosen(context);
+    const show = refundableOnce(context);
+    const check = async (typed: string, amountPaisa: bigint, again: boolean) => {
+      const { checkRefund } = await import("../../operations/create.ts");
+      const { payment, paidPaisa, live } = await show(typed);
+      checkRefund(payment.transactionId, { paidPaisa, amountPaisa, live }, { again });
+    };
     return {
       payment: {
-        look: async (payment, { amount: asked, again: isAgain = false }) => {
-          await chosen.look(payment);
-          if (asked !== undefined) await chosen.check(payment, asked, { again: isAgain });
+        look: async (typed, { amount: asked, again: isAgain = false }) => {
+          await show(typed);
+          if (asked !== undefined) await check(typed, asked, isAgain);
         },
       },
       amount: {
-        message: "Amount to pay back, in taka",
-        preset: async ({ payment = "" }) => amountText((await chosen.look(payment)).leftPaisa),
-        look: (asked, { payment = "", again: isAgain = false }) =>
-          chosen.check(payment, asked, { again: isAgain }),
+        message: "Amount to refund (BDT)",
+        preset: async ({ payment = "" }) => amountText((await show(payment)).leftPaisa),
+        look: (asked, { payment = "", again: isAgain = false }) => check(payment, asked, isAgain),
       },
-      note: { message: "Note", isOffered: true },
+      accountNumber: { message: "Refund to account number" },
+      note: { isOffered: true },
     };
   },
   async run(input, context) {
@@ -81,51 +88,60 @@ export const refundCreate = defineCommand({
       transactionId: await context.idOf("payment", input.payment),
       accountType: input.accountType,
       accountNumber: input.accountNumber,
-      ...(input.note === undefined ? {} : { note: input.note }),
+      ...(input.note !== undefined && { note: input.note }),
     };
-    if (input.dryRun) {
+    if (input.dryRun)
       return context.preview("createRefund", { ...request, amount: amountNumber(input.amount) });
-    }
+    const typeName = input.accountType === "PERSONAL_ACCOUNT" ? "personal" : "business";
     await context.confirm({
       action: "Create a refund",
       amountPaisa: input.amount,
       rows: [
         ["Payment", request.transactionId],
         ["Amount", formatPaisa(input.amount)],
-        ["Account", `${input.accountNumber} (${accountWord(input.accountType)})`],
+        ["Account", `${input.accountNumber} (${typeName})`],
         ...(input.note === undefined ? [] : [["Note", input.note] satisfies [string, string]]),
       ],
       warnings: accountNumberWarnings(input.accountNumber),
     });
     const { createRefund } = await import("../../operations/create.ts");
     const world = await context.world();
-    const refund = await createRefund(input.amount, request, input, world);
-    if (!input.wait) return { record: refund, waited: false };
+    const created = await createRefund(input.amount, request, input, world);
+    if (!input.wait) return { record: created, waited: false };
     const { waitForRecord } = await import("../../operations/status.ts");
-    return {
-      record: await waitForRecord(
-        "refund",
-        refund.refundRequestId,
-        { ...patienceOf(input), justMade: true },
-        world,
-      ),
-      waited: true,
-    };
+    const patience = { ...patienceOf(input), justMade: true };
+    const record = await waitForRecord("refund", created.refundRequestId, patience, world);
+    return { record, waited: true };
   },
   json: ({ record }) => record,
   view: ({ record }) => refundCard(record),
   ending: (done) => endingAfter(done),
 });
 
-/** Reads `personal` and `business`, and the service's own words. */
-function readAccountType(text: string): Reading<AccountType> {
-  const word = text.toLowerCase().replace(/_account$/, "");
+/** Retrieves and shows each payment once. @throws Failure if it cannot be refunded */
+function refundableOnce(context: Context): (typed: string) => Promise<Refundable> {
+  const shown = new Map<string, Refundable>();
+  return async (typed) => {
+    const transactionId = await context.idOf("payment", typed);
+    const known = shown.get(transactionId);
+    if (known) return known;
+    const { refundable } = await import("../../operations/create.ts");
+    const found = await refundable(transactionId, await context.world());
+    shown.set(transactionId, found);
+    const { payment, paidPaisa, leftPaisa } = found;
+    const card = paymentCard(payment);
+    const left = field("left", "Refundable", text(formatPaisa(leftPaisa)));
+    const isWhole = leftPaisa === paidPaisa;
+    await context.show(isWhole ? card : { ...card, fields: [...card.fields, left] });
+    return found;
+  };
+}
+
+/** Reads `personal` and `business`, and the API's own values. */
+function readAccountType(typed: string): Reading<AccountType> {
+  const word = typed.toLowerCase().replace(/_account$/, "");
   if (word === "personal") return accepted("PERSONAL_ACCOUNT");
   return word === "business"
     ? accepted("BUSINESS_ACCOUNT")
     : rejected(`This is not one of: ${accountTypes.join(", ")}.${didYouMean(word, accountTypes)}`);
-}
-
-function accountWord(type: AccountType): string {
-  return type === "PERSONAL_ACCOUNT" ? "personal" : "business";
 }

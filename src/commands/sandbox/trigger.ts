@@ -1,7 +1,7 @@
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
-import { paymentCard, payoutCard } from "../../cli/output/records.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
+import { paymentCard, payoutCard } from "../resources.ts";
 
 export const triggerPayment = defineCommand({
   name: "sandbox trigger payment",

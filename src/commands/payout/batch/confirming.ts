@@ -49,7 +49,7 @@ export async function confirmTotal(
     rows,
     alwaysShown: true,
     typed: {
-      what: `the total, ${amountText(totalPaisa)}`,
+      what: `the total (${amountText(totalPaisa)})`,
       // As it is asked for, and as the summary shows it.
       matches: (text) => {
         const read = readAmount(text);

@@ -1,3 +1,0 @@
-import { listCommand } from "../listing.ts";
-
-export const payList = listCommand({ kind: "payment", group: "pay", idKey: "transactionId" });
