@@ -35,7 +35,7 @@ const mayImport: Record<string, string[]> = {
     "@hono/node-server",
     "zod/mini",
   ],
-  callbacks: ["api/contract", "domain", "platform/loopback.ts", "types:ledger"],
+  callbacks: ["api/contract", "domain", "platform/loopback.ts", "types:api", "types:ledger"],
   doctor: [
     "domain",
     "api/proxy.ts",
@@ -48,7 +48,9 @@ const mayImport: Record<string, string[]> = {
     "cli",
     "domain",
     "api/contract",
+    "api/proxy.ts",
     "api/signature.ts",
+    "api/transport.ts",
     "operations",
     "payouts",
     "batches",

@@ -1,92 +1,104 @@
-import { request as plainRequest } from "node:http";
-import { request as secureRequest } from "node:https";
+import { createHash, createHmac } from "node:crypto";
+import type { Transport } from "../api/transport.ts";
 import { amountText, paisaOf } from "../domain/amount.ts";
 import type { StoredCallback } from "../ledger/callback.ts";
-import { queryOf } from "./contents.ts";
-import type { Verdict } from "./verdicts.ts";
+import { queryOf } from "./content.ts";
+import { type Verified, verifiedHeader } from "./verify.ts";
 
-/** Where it goes, and what its handler is told beside the bytes. */
-export interface ForwardOptions {
-  to: string;
-  verdict: Verdict;
-  /** The one record that it is about, as the service has it. */
-  about: { id: string; status: string; amount: number } | undefined;
+/** The handler that callbacks are forwarded to, and how. */
+export interface Handler {
+  url: string;
+  /** Shared with the handler; signs what it may trust. */
+  secret: string;
+  transport: Pick<Transport, "exchange">;
   timeoutMs: number;
+}
+
+interface ForwardOptions extends Handler {
+  checked: Pick<Verified, "verdict" | "retrieved">;
+  /** Milliseconds since 1970. */
+  now(): number;
   /** Cuts it off, wherever it is. */
-  signal: AbortSignal;
+  stopping: AbortSignal;
 }
 
 /**
- * Passes a callback on: its own method, query, bytes and content type; the verdict, and the record that
- * the service has. No other header goes along, or a stranger could write the verdict. Redirects
+ * Forwards a callback: its method, query, bytes and content type, with what the API returned as signed
+ * headers. No other header of the request is forwarded, so its sender cannot set one of these. Redirects
  * are not followed.
  *
- * @returns the status that came back; null where nothing did
+ * @returns the handler's status; null without a response
  */
-export function forward(
+export async function forward(
   callback: StoredCallback,
-  { to, verdict, about, timeoutMs, signal }: ForwardOptions,
+  options: ForwardOptions,
 ): Promise<number | null> {
-  const { method, body, headers, source, number } = callback;
-  const url = withQuery(to, callback.target);
-  const type = headers["content-type"];
-  const request = (url.protocol === "https:" ? secureRequest : plainRequest)(url, {
-    method,
-    agent: false,
-    signal,
-    headers: {
-      ...(type === undefined ? {} : { "content-type": type }),
-      "content-length": body.byteLength,
-      "user-agent": "lenden",
-      "x-lenden-verified": verified[verdict],
-      ...headersOf(about),
-      "x-lenden-callback": String(number),
-      "x-lenden-source": source,
-    },
+  const { transport, timeoutMs, stopping } = options;
+  const { status = null } = await transport.exchange({
+    ...requestOf(callback, options),
+    ...{ timeoutMs, signal: stopping, freshConnection: true },
   });
-  // Node 20 loses an AbortSignal.timeout that nothing but AbortSignal.any holds.
-  const late = setTimeout(() => request.destroy(), timeoutMs);
-  return new Promise((resolve) => {
-    request.on("response", (incoming) => {
-      resolve(incoming.statusCode ?? null);
-      incoming.on("error", () => {}).resume();
-    });
-    // To switch to another protocol is no answer, and neither is to say nothing: nobody waits on.
-    request.on("upgrade", (_, socket) => socket.destroy());
-    request.on("error", () => resolve(null));
-    request.on("close", () => {
-      clearTimeout(late);
-      resolve(null);
-    });
-    request.end(body);
-  });
+  return status;
 }
 
-/** Only what a header can hold as it is. */
-function headersOf(about: ForwardOptions["about"]): Record<string, string> {
-  if (!about) return {};
-  const amountPaisa = paisaOf(about.amount);
-  return {
-    ...(/^[\x21-\x7e]{1,256}$/.test(about.id) ? { "x-lenden-id": about.id } : {}),
-    ...(/^\w{1,64}$/.test(about.status) ? { "x-lenden-status": about.status } : {}),
-    ...(amountPaisa === undefined ? {} : { "x-lenden-amount": amountText(amountPaisa) }),
-  };
-}
-
-const verified: Record<Verdict, string> = {
-  verified: "true",
-  forged: "false",
-  mismatched: "false",
-  unknown: "false",
-  unchecked: "unknown",
-};
-
-/** The status that the sender gets: a redirect, or no answer, must not look like a yes. */
-export function answerFor(status: number | null): number {
+/** The status that the sender gets: a redirect, or no response, must not look like success. */
+export function senderStatus(status: number | null): number {
   return status === null || status < 200 || (status >= 300 && status < 400) ? 502 : status;
 }
 
-/** With the query of the callback: it may be all that the callback says. */
+function requestOf(callback: StoredCallback, options: ForwardOptions) {
+  const { method, body, headers, source, number } = callback;
+  const url = withQuery(options.url, callback.target);
+  const type = headers["content-type"] ?? "";
+  const signed = signedHeaders(options.checked);
+  const signedAt = Math.floor(options.now() / 1_000);
+  const request = { method, path: url.pathname + url.search, headers: signed, body };
+  return {
+    ...{ method, url, body },
+    headers: {
+      ...(/^[\x20-\x7e]+$/.test(type) ? { "content-type": type } : {}),
+      "user-agent": "lenden",
+      ...Object.fromEntries(Object.entries(signed).filter(([, value]) => value !== "")),
+      "x-lenden-signature": signatureOf(request, options.secret, signedAt),
+      "x-lenden-callback": String(number),
+      "x-lenden-source": source,
+    },
+  };
+}
+
+/** The lines that are signed, in their order; docs/callbacks.md shows how a handler verifies them. */
+function signatureOf(
+  request: { method: string; path: string; headers: SignedHeaders; body: Uint8Array },
+  secret: string,
+  signedAt: number,
+): string {
+  const { method, path, headers, body } = request;
+  const digest = createHash("sha256").update(body).digest("hex");
+  const lines = [
+    ...[signedAt, method, path],
+    ...[headers["x-lenden-verified"], headers["x-lenden-id"]],
+    ...[headers["x-lenden-status"], headers["x-lenden-amount"], digest],
+  ];
+  const signature = createHmac("sha256", secret).update(lines.join("\n")).digest("hex");
+  return `t=${signedAt},v1=${signature}`;
+}
+
+type SignedHeaders = Record<`x-lenden-${"verified" | "id" | "status" | "amount"}`, string>;
+
+/** What the API returned. An empty one is not sent; only what a header can contain unchanged is. */
+function signedHeaders({ verdict, retrieved }: ForwardOptions["checked"]): SignedHeaders {
+  const { id = "", record } = retrieved ?? {};
+  const { status = "" } = record ?? {};
+  const amountPaisa = record && paisaOf(record.amount);
+  return {
+    "x-lenden-verified": verifiedHeader(verdict),
+    "x-lenden-id": /^[\x21-\x7e]{1,256}$/.test(id) ? id : "",
+    "x-lenden-status": /^\w{1,64}$/.test(status) ? status : "",
+    "x-lenden-amount": amountPaisa === undefined ? "" : amountText(amountPaisa),
+  };
+}
+
+/** With the query of the callback: it may be all that the callback contains. */
 function withQuery(to: string, target: string): URL {
   const url = new URL(to);
   const query = queryOf(target);

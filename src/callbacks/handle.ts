@@ -1,145 +1,167 @@
 import { hash } from "node:crypto";
 import { Failure } from "../domain/failure.ts";
-import type { CallbackContent, CallbackStore, StoredCallback } from "../ledger/callback.ts";
-import { answerFor, type ForwardOptions, forward } from "./forward.ts";
-import { subjectsOf } from "./looked-up.ts";
-import { hasArrived, type NextLook, nextLookAfter } from "./next-look.ts";
-import { stopped } from "./stopping.ts";
-import { type Checked, type Found, type Look, type Verified, verify } from "./verify.ts";
+import type { CallbackStore, StoredCallback } from "../ledger/callback.ts";
+import { readContent } from "./content.ts";
+import { forward, type Handler, senderStatus } from "./forward.ts";
+import {
+  type Checked,
+  type Look,
+  type RetrievedRecord,
+  type Verified,
+  verifiedHeader,
+  verify,
+} from "./verify.ts";
 
-/** A callback and all that came of it. */
-export interface Taken extends Checked {
+/** A callback and its result. */
+export interface Handled extends Checked {
   callback: StoredCallback;
-  /** The operations that it proved. */
+  /** The operations whose outcome it resolved. */
   resolved: string[];
-}
-
-/** The same, and the status that its sender gets. */
-export interface Handled {
+  /** The HTTP status for its sender. */
   status: number;
-  taken: Taken;
-  /** Whether it came out otherwise than before, or for the first time. */
+  /** True if its verdict changed, or is its first one. */
   isNews: boolean;
-  /** Whether it was tried for so long that nobody tries any more. */
+  /** True if it was retried for so long that it is not retried any more. */
   isGivenUp: boolean;
 }
 
 export interface Handling {
   callbacks: CallbackStore;
   look: Look;
-  /** Writes down what the retrieved records show; gives the operations that are certain now. */
-  settle: (found: Found[]) => Promise<string[]>;
-  forwardTo: string | undefined;
-  /** Whether it is passed on although it arrived before, and came out the same. */
-  alwaysForwards: boolean;
-  limits: { forwardMs: number };
+  /** Records what the retrieved record shows; returns the operations that it resolved. */
+  resolve(retrieved: RetrievedRecord): Promise<string[]>;
+  handler: Handler | undefined;
   now(): number;
-  /** Fires when nothing new is to begin; what is kept is taken up by the next run. */
+  /** Fires when nothing new starts; the next run continues with what is stored. */
   stopping: AbortSignal;
 }
 
 /**
- * Verifies a callback that is kept already, lets the ledger learn what the service said, passes it on,
- * and writes down when to look at it again. One process at a time; the callback itself sets nothing.
+ * Verifies a stored callback, lets the ledger learn what the API returned, forwards it, and schedules the next
+ * check. Only the retrieved record decides; the callback itself changes no operation.
  *
- * @throws Failure `locked` when another process is at it
+ * @param alwaysForwards true if it is forwarded although the handler acknowledged the same finding
  */
-export async function handle(number: number, handling: Handling): Promise<Handled> {
-  const { callbacks } = handling;
-  const callback = await callbacks.claim(number);
-  if (!callback) throw isHeld(number);
-  try {
-    const handled = await handleHeld(callback, handling);
-    const again = nextLook(callback, handled, handling);
-    await callbacks.release(number, again);
-    return { ...handled, isGivenUp: again?.isGivenUp ?? false };
-  } catch (error) {
-    await callbacks.release(number);
-    throw error;
-  }
-}
-
-async function handleHeld(
+export async function handle(
   callback: StoredCallback,
   handling: Handling,
-): Promise<Omit<Handled, "isGivenUp">> {
-  const { callbacks, look, settle, forwardTo, stopping } = handling;
-  const { number } = callback;
-  const { found, ...checked } = await check(callback, look);
-  // A look that was cut off says nothing about the service.
+  alwaysForwards = false,
+): Promise<Handled> {
+  const { callbacks, handler, now, stopping } = handling;
+  const { number, dueAt } = callback;
+  const { retrieved, ...checked } = await check(callback, handling);
+  // A check that was cut off says nothing about the API.
   if (stopping.aborted) throw stopped();
-  const resolved = await settle(found);
-  const judged = { ...checked, finding: findingOf(checked) };
-  const isNews = isNew(judged, callback);
-  if (isNews) await callbacks.judge(number, judged, forwardTo);
-  const before = (await callbacks.find(number)) ?? callback;
-  // What is known stays known while the service is away, and nobody is told otherwise.
-  const isPresent = before.judged?.finding === judged.finding;
-  const isToPass = handling.alwaysForwards || (isPresent && !hasArrived(before, forwardTo));
-  if (forwardTo !== undefined && isToPass)
-    await passOn(before, { ...judged, found }, forwardTo, handling);
-  const kept = (await callbacks.find(number)) ?? callback;
-  const status = forwardTo === undefined ? 200 : answerFor(kept.forwarded?.status ?? null);
-  return { status, taken: { callback: kept, ...checked, resolved }, isNews };
-}
-
-/** A sender that repeats itself shortens no pause: a look counts if it was due, or found news. */
-function nextLook(
-  { dueAt }: StoredCallback,
-  { isNews, taken }: Pick<Handled, "isNews" | "taken">,
-  { now }: Handling,
-): NextLook | undefined {
+  const resolved = retrieved ? await handling.resolve(retrieved) : [];
+  const finding = findingOf(checked, callback);
+  const isNews = isNew(checked, finding, callback);
+  if (isNews) await callbacks.judge(number, { ...checked, finding }, handler?.url);
+  const judged = (await callbacks.find(number)) ?? callback;
+  // Without a valid response an earlier verdict stays, and the handler is not told less than before.
+  const isCurrent = judged.judged?.finding === finding;
+  const isDelivered = handler && (await callbacks.isDelivered(finding, handler.url));
+  if (handler && (alwaysForwards || (isCurrent && !isDelivered))) {
+    const status = await forward(judged, {
+      ...handler,
+      checked: { ...checked, retrieved },
+      now,
+      stopping,
+    });
+    if (status === null && stopping.aborted) throw stopped();
+    await callbacks.passedOn(number, { to: handler.url, status, finding });
+  }
+  const current = (await callbacks.find(number)) ?? judged;
+  const hasArrived = await isAcknowledged(current, current.forwarded?.to, callbacks);
+  const next = nextCheck(current, current.looks + 1, hasArrived);
+  // A sender that repeats itself shortens no pause: only a check that was due, or news, counts.
   const isDue = dueAt !== null && Date.parse(dueAt) <= now();
-  return isDue || isNews ? nextLookAfter(taken.callback, taken.callback.looks + 1) : undefined;
+  if (isDue || isNews) await callbacks.schedule(number, next.afterMs);
+  return {
+    ...{ ...checked, callback: current, resolved, isNews },
+    status: await statusFor(current, handling),
+    isGivenUp: (isDue || isNews) && next.isGivenUp,
+  };
 }
 
-async function passOn(
-  callback: StoredCallback,
-  { verdict, found, finding }: Verified & { finding: string },
-  to: string,
-  { callbacks, limits, stopping }: Handling,
-): Promise<void> {
-  const status = await forward(callback, {
-    to,
-    verdict,
-    about: aboutOf(found),
-    timeoutMs: limits.forwardMs,
-    signal: stopping,
-  });
-  if (status === null && stopping.aborted) throw stopped();
-  await callbacks.passedOn(callback.number, { to, status, finding });
+function stopped(): Failure {
+  return new Failure("callback.stopped", "Stopped before the API responded.");
 }
 
-/** The record that it is about, where it is about one alone. */
-function aboutOf(found: Found[]): ForwardOptions["about"] {
-  const [one, another] = subjectsOf(found);
-  if (!one || another) return undefined;
-  const { status, amount } = one.record;
-  return { id: one.statement.id, status, amount };
-}
-
-/** Asks the service; without a usable answer the verdict is `unchecked`. */
-async function check(callback: CallbackContent, look: Look): Promise<Verified> {
+/** Without a valid response the verdict is `unchecked`. */
+async function check(callback: StoredCallback, { look, stopping }: Handling): Promise<Verified> {
   try {
-    return await verify(callback, look);
+    return await unlessStopped(verify(callback, look), stopping);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === "interrupted") throw error;
-    return { verdict: "unchecked", because: error.message, records: [], found: [] };
+    return { verdict: "unchecked", because: error.message, records: [], retrieved: undefined };
   }
 }
 
-function findingOf({ verdict, records }: Checked): string {
-  return hash("sha256", JSON.stringify([verdict, records]));
-}
-
-/** No answer this time changes nothing about an earlier verdict. */
-function isNew(judged: Checked & { finding: string }, before: StoredCallback): boolean {
-  if (before.judged === null) return true;
-  return judged.verdict !== "unchecked" && judged.finding !== before.judged.finding;
-}
-
-function isHeld(number: number): Failure {
-  return new Failure("locked", `Another lenden is working on callback ${number}.`, {
-    hint: "Wait a moment, then look with 'lenden callback show'.",
+async function unlessStopped<Result>(
+  work: Promise<Result>,
+  stopping: AbortSignal,
+): Promise<Result> {
+  let stop = (): void => {};
+  const whenStopped = new Promise<never>((_, reject) => {
+    stop = () => reject(stopped());
+    stopping.addEventListener("abort", stop);
+    if (stopping.aborted) stop();
   });
+  return Promise.race([work, whenStopped]).finally(() =>
+    stopping.removeEventListener("abort", stop),
+  );
+}
+
+/** Equal for all callbacks of which a handler is told the same, whatever their bodies contain. */
+function findingOf({ verdict, records: [checked] }: Checked, callback: StoredCallback): string {
+  const named = readContent(callback).record ?? callback.number;
+  const { status = null, amount = null } = checked?.verified ?? {};
+  return hash("sha256", JSON.stringify([verifiedHeader(verdict), named, status, amount]));
+}
+
+/** A missing response changes nothing about an earlier verdict. */
+function isNew({ verdict }: Checked, finding: string, { judged }: StoredCallback): boolean {
+  if (judged === null) return true;
+  return verdict !== "unchecked" && finding !== judged.finding;
+}
+
+/** True if this handler acknowledged the current finding, or if there is no handler. */
+async function isAcknowledged(
+  { judged }: StoredCallback,
+  to: string | undefined,
+  callbacks: CallbackStore,
+): Promise<boolean> {
+  if (to === undefined) return true;
+  return judged !== null && callbacks.isDelivered(judged.finding, to);
+}
+
+async function statusFor(
+  callback: StoredCallback,
+  { handler, callbacks }: Handling,
+): Promise<number> {
+  const { forwarded } = callback;
+  if (handler && forwarded?.to === handler.url && forwarded.status !== null)
+    return senderStatus(forwarded.status);
+  return (await isAcknowledged(callback, handler?.url, callbacks)) ? 200 : 502;
+}
+
+const pausesMs = [5_000, 15_000, 60_000, 5 * 60_000, 30 * 60_000];
+/** With these pauses, 52 checks take a day, and 3 take almost two minutes. */
+const mostChecks = { urgent: 52, other: 3 };
+
+/**
+ * A callback that could not be checked, or is verified and was not acknowledged, is retried for a day. Any
+ * other may be earlier than the API's own database: it is checked a few times more.
+ */
+function nextCheck(
+  { judged }: StoredCallback,
+  checks: number,
+  hasArrived: boolean,
+): { afterMs: number | null; isGivenUp: boolean } {
+  const isVerified = judged?.verdict === "verified";
+  const isUrgent = judged?.verdict === "unchecked" || (isVerified && !hasArrived);
+  const isOpen = !hasArrived || isUrgent || (!isVerified && judged?.records.length === 1);
+  const isEnough = checks > (isUrgent ? mostChecks.urgent : mostChecks.other);
+  if (!isOpen || isEnough) return { afterMs: null, isGivenUp: isOpen && isUrgent };
+  return { afterMs: pausesMs[Math.min(checks, pausesMs.length) - 1] ?? 0, isGivenUp: false };
 }

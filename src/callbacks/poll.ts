@@ -2,10 +2,10 @@ import type { ServiceRecord } from "../api/contract/index.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Resource } from "../domain/statuses.ts";
 import type { CallbackRequest } from "../ledger/callback.ts";
-import type { Intake } from "./intake.ts";
+import type { Listener } from "./listener.ts";
 import type { Look } from "./verify.ts";
 
-/** A record and the status that it was last seen with. */
+/** A record and the status that it had last. */
 export interface Watched {
   kind: Resource;
   id: string;
@@ -13,10 +13,10 @@ export interface Watched {
 }
 
 export interface PollOptions {
-  /** Those that have not ended; asked for before every round. */
+  /** Those that are Processing; read before every round. */
   open: () => Promise<Watched[]>;
   look: Look;
-  intake: Pick<Intake, "take">;
+  listener: Pick<Listener, "take">;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   stopping: AbortSignal;
   notice(text: string): void;
@@ -25,8 +25,8 @@ export interface PollOptions {
 const pauses = { firstMs: 1_000, longestMs: 30_000, factor: 1.5 };
 
 /**
- * Looks at what is open, again and again, and makes a callback of every change: for whoever has no
- * address that the service can reach. Where nothing changes, the pauses grow.
+ * Retrieves open records again and again, and creates a callback for every change: for merchants without a URL
+ * that the API can reach. The pauses grow while nothing changes.
  */
 export async function poll(options: PollOptions): Promise<void> {
   const { open, sleep, stopping, notice } = options;
@@ -38,7 +38,7 @@ export async function poll(options: PollOptions): Promise<void> {
       if (stopping.aborted) return;
       const known = { ...watched, status: seen.get(watched.id) ?? watched.status };
       try {
-        const status = await lookAt(known, options);
+        const status = await pollOnce(known, options);
         isChanged ||= status !== known.status;
         if (status !== null) seen.set(watched.id, status);
       } catch (error) {
@@ -53,23 +53,23 @@ export async function poll(options: PollOptions): Promise<void> {
 }
 
 /**
- * Looks at one record, and makes a callback of it if its status is another one than before.
+ * Retrieves one record, and creates a callback if its status changed.
  *
- * @returns the status that is dealt with; null where the service does not know it
+ * @returns the status that was handled; null if the API does not know the record
  */
-export async function lookAt(
+export async function pollOnce(
   { kind, id, status }: Watched,
-  { look, intake }: Pick<PollOptions, "look" | "intake">,
+  { look, listener }: Pick<PollOptions, "look" | "listener">,
 ): Promise<string | null> {
   const record = await look(kind, id);
   if (!record) return null;
   if (record.status === status) return status;
-  const answered = await intake.take(callbackOf(record), "polled");
-  // What could not be taken is another change at the next look.
+  const answered = await listener.take(callbackOf(record), "polled");
+  // A change that could not be stored is found again by the next round.
   return answered >= 500 ? status : record.status;
 }
 
-/** What the service could have sent: the record as it is. */
+/** What the API could have sent: the record as it is. */
 function callbackOf(record: ServiceRecord): CallbackRequest {
   return {
     method: "POST",

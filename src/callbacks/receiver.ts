@@ -1,29 +1,28 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { CallbackRequest } from "../ledger/callback.ts";
 import { listenOnLoopback } from "../platform/loopback.ts";
-import type { Limits } from "./limits.ts";
+import type { Limits } from "./listener.ts";
 
 export interface Receiver {
-  /** Where a tunnel or a reverse proxy is to send what comes. */
+  /** The URL for a tunnel or a reverse proxy. */
   url: string;
-  /** Takes nothing new, lets what is being answered end, and cuts off the rest after a second. */
+  /** Accepts nothing new, and cuts off what is not answered within a second. */
   close(): Promise<void>;
 }
 
 export interface ReceiverOptions {
-  /** 0 takes any free one. */
+  /** 0 for any free one. */
   port: number;
   limits: Limits;
-  /** What to do with a callback; gives the status that its sender gets. */
+  /** Handles a callback and returns the status for its sender. */
   take: (received: CallbackRequest) => Promise<number>;
 }
 
 /**
- * Receives callbacks on 127.0.0.1. They come through a tunnel, so that any Host and any caller is
- * possible, a web page too. The protection: nothing that they say is believed, an answer holds only a
- * status, and there are limits.
+ * Receives callbacks on 127.0.0.1. They arrive through a tunnel, so any Host and any caller is possible, also
+ * a web page. The protection: nothing in them is trusted, a response has only a status, and there are limits.
  *
- * @throws Failure `internal` when the port is taken
+ * @throws Failure `internal` if the port is in use
  */
 export async function openReceiver({ port, limits, take }: ReceiverOptions): Promise<Receiver> {
   const server = createServer({
@@ -35,7 +34,7 @@ export async function openReceiver({ port, limits, take }: ReceiverOptions): Pro
   });
   server.maxConnections = limits.connections;
   server.on("request", (incoming, outgoing) => {
-    // The sender went away.
+    // The sender is no longer connected.
     answer(incoming, outgoing, { limits, take }).catch(() => outgoing.destroy());
   });
   const url = `http://127.0.0.1:${await listenOnLoopback(server, port)}`;
@@ -55,7 +54,7 @@ async function answer(
   reply(outgoing, await take({ method, target, headers, body }));
 }
 
-/** Undefined when it is too large. The rest is not read: the connection is closed. */
+/** Undefined if it is too large. The rest is not read, and the connection is closed. */
 async function bodyOf(incoming: IncomingMessage, most: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

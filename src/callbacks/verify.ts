@@ -1,79 +1,154 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
+import { type Paisa, paisaOf, readAmount } from "../domain/amount.ts";
 import type { Resource } from "../domain/statuses.ts";
 import type { CallbackContent, CheckedRecord } from "../ledger/callback.ts";
-import { type Claimed, withClaims } from "./claims.ts";
-import { contentsOf } from "./contents.ts";
-import { type Expected, isSameAmount, isSameStatus, judge } from "./judge.ts";
-import { type Found, isFound, type LookedUp } from "./looked-up.ts";
-import { mostIds, type Statement, statementsOf } from "./statements.ts";
-import type { Verdict } from "./verdicts.ts";
+import { type NamedRecord, plainName, readContent } from "./content.ts";
 
-/** Retrieves a record; undefined where the service does not know it. Throws a Failure otherwise. */
+/**
+ * `verified`: the record was retrieved, and every field of the callback that has the name of one of the
+ * record's fields agrees with it. `forged`: it claims Completed, and the API does not. `mismatched`: another
+ * field differs. `unknown`: it names no record that the API knows, or cannot be read. `unchecked`: the API
+ * gave no valid response.
+ */
+export const verdicts = ["verified", "forged", "mismatched", "unknown", "unchecked"] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** Retrieves a record; undefined if the API does not know it. Throws a Failure without a valid response. */
 export type Look = (kind: Resource, id: string) => Promise<ServiceRecord | undefined>;
 
-export type { CheckedRecord, Found };
+export type { CheckedRecord };
+
+export interface RetrievedRecord extends NamedRecord {
+  record: ServiceRecord;
+}
 
 export interface Checked {
   verdict: Verdict;
   /** Why it is not verified, in one sentence. */
   because: string | null;
+  /** The record that it names, if it names one. */
   records: CheckedRecord[];
 }
 
+export interface Verified extends Checked {
+  retrieved: RetrievedRecord | undefined;
+}
+
+/** What a person who checks a callback expects of the record. */
+export interface Expected {
+  amountPaisa?: Paisa | undefined;
+  reference?: string | undefined;
+}
+
 /**
- * Holds a callback against the service, with two retrieves for each of at most four ids.
+ * Compares a callback with the record that it names, by at most one request.
  *
- * @throws Failure where the service gave no usable answer
+ * @throws Failure if the API gave no valid response
  */
 export async function verify(
-  received: CallbackContent,
+  content: CallbackContent,
   look: Look,
   expected: Expected = {},
 ): Promise<Verified> {
-  const contents = contentsOf(received);
-  const statements = statementsOf(contents);
-  if (contents.trouble === "too much" || statements.length > mostIds)
-    return { ...nothing("It names more than one callback can be about."), found: [] };
-  if (statements.length === 0) return { ...nothing("It names no id."), found: [] };
-  const looked: LookedUp[] = [];
-  for (const statement of statements) looked.push(await lookUp(statement, look));
-  const claimed = withClaims(looked, contents.values);
-  const records = claimed.map(checkedRecord);
-  return { ...judge(claimed, contents, expected), records, found: looked.filter(isFound) };
-}
-
-/** The same, with the records that the service has. */
-export interface Verified extends Checked {
-  found: Found[];
-}
-
-async function lookUp(statement: Statement, look: Look): Promise<LookedUp> {
-  const kinds: Resource[] = statement.kind ? [statement.kind] : ["payment", "refund"];
-  for (const kind of kinds) {
-    const record = await look(kind, statement.id);
-    if (record) return { statement, kind, record };
+  const { parts, record: named, problem } = readContent(content);
+  if (!named) return { verdict: "unknown", because: problem, records: [], retrieved: undefined };
+  const record = await look(named.kind, named.id);
+  const claims = claimsIn(parts, record ?? { status: "", amount: 0 });
+  const records = [checkedRecord(named, claims, record)];
+  if (!record) {
+    const because = `The API does not know ${named.id}.`;
+    return { verdict: "unknown", because, records, retrieved: undefined };
   }
-  return { statement, kind: statement.kind, record: undefined };
+  const result = { records, retrieved: { ...named, record } };
+  const claimsCompleted = claims.some(
+    ({ name, value }) => name === "status" && /^completed$/i.test(textOf(value)),
+  );
+  if (claimsCompleted && record.status !== "Completed") {
+    const because = `It claims Completed, and the API returns ${record.status}.`;
+    return { verdict: "forged", because, ...result };
+  }
+  const wrong = claims.filter(({ agrees }) => !agrees).map(({ name }) => name);
+  const differing = [...new Set([...wrong, ...unexpected(expected, record)])];
+  if (differing.length === 0) return { verdict: "verified", because: null, ...result };
+  const because = `The API has another value for: ${differing.join(", ")}.`;
+  return { verdict: "mismatched", because, ...result };
 }
 
-function nothing(because: string): Checked {
-  return { verdict: "unknown", because, records: [] };
+/** The verdict as a handler gets it. */
+export function verifiedHeader(verdict: Verdict): "true" | "false" | "unknown" {
+  if (verdict === "unchecked") return "unknown";
+  return verdict === "verified" ? "true" : "false";
 }
 
-/** Of several claims, a wrong one is shown. */
-function checkedRecord({ statement, kind, record, claims }: Claimed): CheckedRecord {
-  const { status, amount } = claims;
-  const wrongStatus = record && status.find((word) => !isSameStatus(word, record));
-  const wrongAmount = record && amount.find((text) => !isSameAmount(text, record));
-  return {
-    kind: kind ?? null,
-    id: statement.id,
-    claimed: {
-      status: wrongStatus ?? status.at(0) ?? null,
-      amount: wrongAmount ?? amount.at(0) ?? null,
-    },
-    verified: record
-      ? { status: record.status, amount: record.amount, description: record.description ?? null }
-      : null,
+/** A field of a callback with the name of one of the record's fields. */
+interface Claim {
+  name: string;
+  value: unknown;
+  agrees: boolean;
+}
+
+/** All of them, at any depth; a field with such a name is compared as a whole. */
+function claimsIn(parts: unknown, record: ServiceRecord): Claim[] {
+  const fields = new Map(Object.entries(record).map(([name, value]) => [plainName(name), value]));
+  const claims: Claim[] = [];
+  const open = [parts];
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    const isList = Array.isArray(one);
+    for (const [key, value] of Object.entries(one ?? {})) {
+      const name = isList ? "" : plainName(key);
+      if (fields.has(name))
+        claims.push({ name, value, agrees: agrees(name, value, fields.get(name)) });
+      else if (isTree(value)) open.push(value);
+    }
+  }
+  return claims;
+}
+
+function isTree(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+function agrees(name: string, claimed: unknown, actual: unknown): boolean {
+  if (isTree(claimed) || isTree(actual)) return JSON.stringify(claimed) === JSON.stringify(actual);
+  const [text, actualText] = [textOf(claimed), textOf(actual)];
+  const read = name === "amount" ? readAmount(text) : undefined;
+  const isAmount = read?.ok === true && read.value === paisaOf(Number(actual));
+  const isTime = name.endsWith("at") && Date.parse(text) === Date.parse(actualText);
+  return text === actualText || isAmount || isTime;
+}
+
+/** A form writes every value as a text, and `null` as an empty one. */
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value.trim() : String(value ?? "");
+}
+
+function unexpected({ amountPaisa, reference }: Expected, record: ServiceRecord): string[] {
+  const isAmount = amountPaisa === undefined || paisaOf(record.amount) === amountPaisa;
+  const references = [record.description, record.merchantRef];
+  const isReference = reference === undefined || references.includes(reference);
+  return [
+    ...(isAmount ? [] : ["the amount that you expect"]),
+    ...(isReference ? [] : ["the reference that you expect"]),
+  ];
+}
+
+/** Of several claims, one that differs is shown. */
+function checkedRecord(
+  { kind, id }: NamedRecord,
+  claims: Claim[],
+  record: ServiceRecord | undefined,
+): CheckedRecord {
+  const claimed = (wanted: string): string | null => {
+    const own = claims.filter(({ name }) => name === wanted);
+    const shown = own.find((one) => !one.agrees) ?? own[0];
+    if (!shown) return null;
+    return isTree(shown.value) ? JSON.stringify(shown.value) : textOf(shown.value);
   };
+  const verified = record && {
+    status: record.status,
+    amount: record.amount,
+    description: record.description ?? null,
+  };
+  const claim = { status: claimed("status"), amount: claimed("amount") };
+  return { kind, id, claimed: claim, verified: verified ?? null };
 }

@@ -25,6 +25,8 @@ const profileSchema = z.strictObject({
   account: z.optional(z.string()),
   apiKey: z.optional(secretSource),
   payoutSecret: z.optional(secretSource),
+  /** Signs forwarded callbacks; lenden generates it. */
+  callbackSecret: z.optional(z.string()),
   redirectUrl: z.optional(z.string()),
   callbackUrl: z.optional(z.string()),
   method: z.optional(z.string()),

@@ -20,6 +20,8 @@ export interface Settings {
   baseUrl: Sourced<string> | undefined;
   apiKey: Sourced<SecretSource> | undefined;
   payoutSecret: Sourced<SecretSource> | undefined;
+  /** Signs forwarded callbacks. */
+  callbackSecret: Sourced<string> | undefined;
   redirectUrl: Sourced<string> | undefined;
   callbackUrl: Sourced<string> | undefined;
   method: Sourced<string> | undefined;
@@ -73,6 +75,9 @@ export function resolveSettings(flags: GlobalFlags, env: Env, stored: Profiles):
     baseUrl,
     apiKey: apiKey ?? ofProfile(own?.apiKey),
     payoutSecret: payoutSecret ?? ofProfile(own?.payoutSecret),
+    callbackSecret:
+      sourced(env.LENDEN_CALLBACK_SECRET, "LENDEN_CALLBACK_SECRET") ??
+      ofProfile(own?.callbackSecret),
     redirectUrl: ofProfile(own?.redirectUrl) ?? onLoopback(baseUrl, "/return"),
     callbackUrl: ofProfile(own?.callbackUrl) ?? onLoopback(baseUrl, "/callback"),
     method: ofProfile(own?.method),

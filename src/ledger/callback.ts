@@ -1,26 +1,30 @@
 import type { Resource } from "../domain/statuses.ts";
+import type { Holder } from "./operation.ts";
 
 /** The callbacks of one account. Every change is durable when it resolves. */
 export interface CallbackStore {
+  /** Makes this process the account's only listener; returns the other one if it still runs. */
+  listen(): Promise<Holder | undefined>;
   /**
    * Stores a request without its secrets, or counts it if the same one came within a minute.
    *
+   * @param isKnown true if the ledger has the record that it names: half of the places are only for these
    * @returns undefined if too many are pending: those were acknowledged to their senders
    */
-  keep(request: CallbackRequest, source: CallbackSource): Promise<StoredCallback | undefined>;
-  /** Those to be looked at by now: never checked ones first, then those with the fewest looks. */
+  keep(
+    request: CallbackRequest,
+    source: CallbackSource,
+    isKnown: boolean,
+  ): Promise<StoredCallback | undefined>;
+  /** Those that are pending by now: known records first, then those with the fewest checks. */
   due(to: string | undefined): Promise<StoredCallback[]>;
-  /** Locks one for this process; undefined if another process works on it. */
-  claim(number: number): Promise<StoredCallback | undefined>;
-  /**
-   * Ends the lock of one.
-   *
-   * @param again given if it was looked at: when it is looked at next. Without it, it stays due.
-   */
-  release(number: number, again?: { afterMs: number | null }): Promise<void>;
+  /** Records a check, and when the next one is; null if never. */
+  schedule(number: number, afterMs: number | null): Promise<void>;
   /** @param to the handler that is to get it, and has not got it until `passedOn` */
   judge(number: number, judged: CallbackVerdict, to: string | undefined): Promise<void>;
   passedOn(number: number, forwarded: Forwarded): Promise<void>;
+  /** True if the handler acknowledged this finding with 2xx, with whichever callback. */
+  isDelivered(finding: string, to: string): Promise<boolean>;
   find(number: number): Promise<StoredCallback | undefined>;
   /** Newest first. */
   list(filter: { verdict: string | undefined; limit: number }): Promise<StoredCallback[]>;
@@ -48,7 +52,7 @@ export interface CallbackVerdict {
   verdict: string;
   because: string | null;
   records: CheckedRecord[];
-  /** A digest of the result: equal if nothing changed. */
+  /** A digest of what a handler is told: equal for all callbacks that say the same of a record. */
   finding: string;
 }
 
@@ -70,12 +74,12 @@ export interface StoredCallback extends CallbackRequest {
   count: number;
   /** Null until the API was asked. */
   judged: CallbackVerdict | null;
-  /** How often it was looked at since its verdict last changed. */
+  /** How often it was checked since its verdict last changed. */
   looks: number;
-  /** When it is looked at again; null if never. */
+  /** When it is checked again; null if never. */
   dueAt: string | null;
-  /** True while a process works on it. */
-  isHeld: boolean;
+  /** True if the ledger had the record that it names when it came. */
+  isKnown: boolean;
   forwarded: Forwarded | null;
 }
 

@@ -1,11 +1,10 @@
-import { request } from "node:http";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { type Limits, usualLimits } from "../../src/callbacks/limits.ts";
+import { type Limits, usualLimits } from "../../src/callbacks/listener.ts";
 import { openReceiver } from "../../src/callbacks/receiver.ts";
 import { openMerchant, paidPayment, until } from "../merchant.ts";
-import { listenApart, startHandler } from "./listening.ts";
-import { type SmallOptions, smallIntake } from "./small-intake.ts";
+import { listenApart } from "./listening.ts";
+import { smallListener } from "./small-listener.ts";
 
 const said = (id: string) => JSON.stringify({ transactionId: id, status: "Completed" });
 
@@ -91,12 +90,12 @@ test("what cannot be kept is not taken: its sender is told so", async () => {
   const merchant = await openMerchant();
   const listener = await listenApart(merchant);
   await merchant.inLedger((ledger) => ledger.exec("ALTER TABLE callbacks RENAME TO away"));
-  expect(await listener.send("id=TX1AAAA")).toBe(500);
+  expect(await listener.send("transactionId=TX1AAAA")).toBe(500);
   await merchant.inLedger((ledger) => ledger.exec("ALTER TABLE away RENAME TO callbacks"));
-  await listener.send("id=TX1AAAB");
+  await listener.send("transactionId=TX1AAAB");
   const [event] = await listener.seen(1);
   expect(event?.warnings).toEqual([
-    { reason: "callback.not-handled", message: expect.stringContaining("could not be kept") },
+    { reason: "callback.not-handled", message: expect.stringContaining("could not be stored") },
   ]);
   listener.kill("SIGINT");
   expect(await listener.ended).toEqual({ code: 0, stderr: "" });
@@ -137,47 +136,14 @@ test("a body that drips is cut off, and nothing of it is kept", async () => {
   expect(taken()).toBe(0);
 });
 
-test("more than can wait are told to come later; a sender is not kept waiting for ever", async () => {
-  let letGo = (): void => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  const { url, handled } = await startHandler(() => "never");
-  const limits = { queue: 2, atOnce: 1, answerMs: 300, forwardMs: 400, retrievePauseMs: 0 };
-  const { port } = await smallReceiver(limits, {
-    forwardTo: url,
-    look: () => held.then(() => undefined),
-  });
-  const first = [1, 2, 3].map((n) => post(port, `id=TX${n}AAAA`));
-  // One is looked at, two wait; all of them are told to come later when it takes too long.
-  await until(async () => (await post(port, "id=TX9AAAA")) === 503);
-  expect(await Promise.all(first)).toEqual([503, 503, 503]);
-  letGo();
-  await until(() => handled.length >= 3);
-});
-
 /** A receiver of this process, with limits that a test can reach. */
-async function smallReceiver(limits: Partial<Limits>, options: Omit<SmallOptions, "limits"> = {}) {
-  const { intake, taken, over } = await smallIntake({ limits, ...options });
+async function smallReceiver(limits: Partial<Limits>) {
+  const { listener, handled } = await smallListener({ limits });
   const receiver = await openReceiver({
     port: 0,
     limits: { ...usualLimits, ...limits },
-    take: (received) => intake.take(received, "received"),
+    take: (received) => listener.take(received, "received"),
   });
-  onTestFinished(async () => {
-    over.abort();
-    await receiver.close();
-    await intake.idle();
-  });
-  return { port: Number(new URL(receiver.url).port), taken: () => taken.length };
-}
-
-function post(port: number, body: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const asked = request({ port, host: "127.0.0.1", method: "POST", agent: false }, (answer) => {
-      answer.resume().on("end", () => resolve(answer.statusCode ?? 0));
-    });
-    asked.on("error", reject);
-    asked.end(body);
-  });
+  onTestFinished(() => receiver.close());
+  return { port: Number(new URL(receiver.url).port), taken: () => handled.length };
 }

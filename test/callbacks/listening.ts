@@ -8,7 +8,8 @@ import { type Merchant, until } from "../merchant.ts";
 /** A line of `callback listen --print-json`. */
 interface Event {
   event: string;
-  url?: string;
+  url?: string | null;
+  secret?: string;
   number?: number;
   source?: string;
   count?: number;
@@ -21,6 +22,8 @@ interface Event {
 
 export interface Listener {
   url: string;
+  /** The secret that it generated. */
+  secret: string | undefined;
   /** Sends a signal to it. */
   kill(signal: Signal): void;
   /** What it printed so far, without the first line. */
@@ -107,9 +110,11 @@ async function listenerOf<Name>({
     return lines.filter(Boolean).map((line): Event => JSON.parse(line));
   };
   await until(() => all().length > 0 || isOver);
-  const url = all()[0]?.url ?? "";
+  const { url: printedUrl, secret } = all()[0] ?? {};
+  const url = printedUrl ?? "";
   return {
     url,
+    secret,
     kill,
     pid,
     get events() {

@@ -1,179 +1,263 @@
-import { expect, test } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ServiceRecord } from "../../src/api/contract/index.ts";
+import { readPasted } from "../../src/callbacks/content.ts";
+import { verdicts, verify } from "../../src/callbacks/verify.ts";
 import { testAccount } from "../commands/account.ts";
 import { paymentOf, refundOf, startService } from "../merchant.ts";
 import { lenden } from "../run.ts";
 
-const account = testAccount();
-const amount = 100;
+const payment = {
+  transactionId: "TX1AAAA",
+  amount: 100,
+  description: "tea",
+  status: "Completed",
+  paymentMethod: "bKash",
+  createdAt: "2026-11-20T06:00:00.000Z",
+  updatedAt: "2026-11-20T06:05:00.000Z",
+  customer: { name: "Rahim", status: "gold" },
+};
+const refund = {
+  refundRequestId: "RF1AAAA",
+  transactionId: "TX1AAAA",
+  amount: 40,
+  status: "Processing",
+};
 
-async function payment(status: "Processing" | "Completed" | "Cancelled", description = "tea") {
-  const id = await account.id(paymentOf(description, "--again"));
-  if (status !== "Processing") await account.run(["sandbox", "set", "payment", id, status]);
-  return id;
-}
-
-async function refundOfPaid() {
-  const paid = await payment("Completed");
-  return { paid, refund: await account.id(refundOf(paid, "40")) };
-}
-
-async function verdictOf(text: string, ...flags: string[]) {
-  const { code, stdout } = await account.run(["callback", "verify", ...flags, "--json"], {
-    stdin: text,
+/** What is decided of a callback, and which records were retrieved. */
+async function checked(text: string, record: ServiceRecord | undefined = payment) {
+  const looked: string[] = [];
+  const { verdict, because, records } = await verify(readPasted(text), async (kind, id) => {
+    looked.push(`${kind} ${id}`);
+    return record;
   });
-  const { verdict, because, records } = JSON.parse(stdout);
-  return { code, verdict, because, records };
+  return { verdict, because, records, looked };
 }
 
-const genuine = { code: 0, verdict: "verified", because: null };
+const id = "transactionId=TX1AAAA";
+const json = (fields: object) => JSON.stringify({ transactionId: "TX1AAAA", ...fields });
+const request = (type: string, body: string) =>
+  `POST / HTTP/1.1\r\nContent-Type: ${type}\r\n\r\n${body}`;
 
-test.each<[string, (id: string) => string]>([
-  ["JSON", (id) => JSON.stringify({ transactionId: id, status: "Completed", amount })],
-  ["a form", (id) => `transactionId=${id}&status=Completed&amount=100.00`],
-  ["a query string", (id) => `?transaction_id=${id}&status=success`],
-  ["an address", (id) => `https://shop.example/back?trxID=${id}&status=Completed`],
-  ["an id alone in the path", (id) => `POST /callbacks/${id} HTTP/1.1\r\nHost: a\r\n\r\n`],
-  ["an envelope", (id) => JSON.stringify({ status: "ok", data: { id, status: "Completed" } })],
-  [
-    "JSON in a form",
-    (id) => `payload=${encodeURIComponent(JSON.stringify({ transactionId: id }))}`,
-  ],
-  [
-    "an HTTP request, with the wrong content type",
-    (id) => `POST / HTTP/1.1\r\nContent-Type: text/plain\r\n\r\n{"transactionId":"${id}"}`,
-  ],
-  [
-    "an event with an id of its own",
-    (id) => JSON.stringify({ id: "evt_1", transactionId: id, status: "Completed" }),
-  ],
-])("a true word is genuine as %s", async (_, write) => {
-  expect(await verdictOf(write(await payment("Completed")))).toMatchObject(genuine);
-});
+describe("a callback", () => {
+  test.each<[string, string]>([
+    ["JSON", json({ status: "Completed", amount: 100 })],
+    ["the record itself", JSON.stringify(payment)],
+    ["the API's envelope", JSON.stringify({ success: true, data: payment })],
+    ["a form", `${id}&status=Completed&amount=100.00`],
+    ["a query", `?${id}&status=Completed`],
+    ["a URL", `https://shop.example/back?${id}&status=Completed#top`],
+    [
+      "other spellings of names",
+      JSON.stringify({ Transaction_ID: "TX1AAAA", STATUS: "Completed" }),
+    ],
+    ["a time in another form", json({ updatedAt: "2026-11-20T12:05:00+06:00" })],
+    ["an ID alone", json({})],
+    ["fields that the record does not have", json({ event: "payment.completed", id: "evt_1" })],
+    ["a text/plain body", request("text/plain", json({ status: "Completed" }))],
+  ])("is verified as %s", async (_, text) => {
+    expect(await checked(text)).toMatchObject({ verdict: "verified", because: null });
+  });
 
-test("Completed that is not is forged, in whatever word", async () => {
-  for (const word of ["Completed", "COMPLETED", "success", "paid"]) {
-    for (const status of ["Processing", "Cancelled"] as const) {
-      const id = await payment(status);
-      const said = JSON.stringify({ transactionId: id, status: word, amount });
-      const { code, verdict, records } = await verdictOf(said);
-      expect([code, verdict]).toEqual([11, "forged"]);
-      expect(records).toMatchObject([{ id, claimed: { status: word }, verified: { status } }]);
+  test.each<[string, string]>([
+    ["amount", json({ amount: 1 })],
+    ["amount", json({ amount: "100,0" })],
+    ["amount", json({ amount: { value: 100 } })],
+    ["amount", `${id}&amount=100&amount=1`],
+    ["status", json({ status: "Cancelled" })],
+    ["status", json({ status: ["Completed", "Cancelled"] })],
+    ["status", json({ STATUS: "success" })],
+    ["status", JSON.stringify({ status: "ok", data: payment })],
+    ["description", json({ description: "coffee" })],
+    ["updatedat", json({ updatedAt: "2099-12-31T23:59:59.000Z" })],
+    ["amount", json({ order: { items: [{ amount: 7 }] } })],
+    ["customer", json({ customer: { name: "Karim" } })],
+  ])("is mismatched if it has another %s: %s", async (name, text) => {
+    const { verdict, because } = await checked(text);
+    expect([verdict, because]).toEqual(["mismatched", `The API has another value for: ${name}.`]);
+  });
+
+  test.each([
+    ["at the top", json({ status: "Completed" })],
+    ["in other case", json({ status: "COMPLETED" })],
+    ["deep inside", json({ a: { b: [{ status: "Completed" }] } })],
+    ["in a form", `${id}&status=Processing&status=Completed`],
+    ["in its query", `POST /?status=Completed HTTP/1.1\r\n\r\n${json({})}`],
+  ])("is forged if it claims Completed %s and the API does not", async (_, text) => {
+    for (const status of ["Processing", "Cancelled", "Held"])
+      expect((await checked(text, { ...payment, status })).verdict).toBe("forged");
+  });
+
+  test.each<[string, string, string]>([
+    ["neither JSON nor a form", "hello", "Its body is neither"],
+    ["nothing", "", "It contains no"],
+    ["an ID in an unknown field", '{"id":"TX1AAAA"}', "It contains no"],
+    ["an ID that is a number", '{"transactionId":12345678901234567890}', "It contains no"],
+    ["an ID that leads elsewhere", '{"transactionId":"../methods"}', "Its ID is not valid."],
+    ["two payments", `${id}&transactionId=TX2BBBB`, "It names more than one record."],
+    ["another payment in its query", `POST /?${id}X HTTP/1.1\r\n\r\n${json({})}`, "It names more"],
+    ["a payment and a payout", json({ payoutId: "PO1" }), "It names more than one record."],
+    ["a name twice", '{"transactionId":"TX1AAAA","transactionId":"TX2"}', "Its body names a field"],
+    ["a nested name twice", `{"a":{"b":1,"\\u0062":2},"transactionId":"TX1"}`, "Its body names"],
+    ["a list", `[${json({})}]`, "Its body is neither"],
+    ["JSON sent as a form", request("application/x-www-form-urlencoded", json({})), "Its body is"],
+    ["a form sent as JSON", request("application/json", id), "Its body is neither"],
+    ["a compressed body", `POST / HTTP/1.1\r\nContent-Encoding: gzip\r\n\r\n${id}`, "Its body is"],
+    ["another charset", request("application/json; charset=utf-16", json({})), "Its body is not"],
+    ["a body of parts", request("multipart/form-data; boundary=b", `--b\r\n\r\n${id}`), "Its body"],
+  ])("is unknown without a request if it has %s", async (_, text, why) => {
+    const { verdict, because, looked } = await checked(text);
+    expect([verdict, looked]).toEqual(["unknown", []]);
+    expect(because).toContain(why);
+  });
+
+  test("about a refund is compared with the refund, which names its payment", async () => {
+    for (const amount of [40, 100]) {
+      const text = JSON.stringify({ ...refund, amount });
+      expect(await checked(text, refund)).toMatchObject({
+        verdict: amount === 40 ? "verified" : "mismatched",
+        looked: ["refund RF1AAAA"],
+      });
     }
-  }
+    const other = await checked(JSON.stringify({ ...refund, transactionId: "TX2" }), refund);
+    expect(other.verdict).toBe("mismatched");
+  });
 });
 
-test.each<[string, object]>([
-  ["amount", { amount: 1 }],
-  ["status", { status: "Cancelled" }],
-  ["description", { description: "coffee" }],
-])("another %s than the service has is mismatched", async (name, claim) => {
-  const id = await payment("Completed");
-  const { code, verdict, because } = await verdictOf(JSON.stringify({ id, ...claim }));
-  expect([code, verdict]).toEqual([11, "mismatched"]);
-  expect(because).toContain(name);
+const value = fc.oneof(
+  fc.constantFrom("TX1AAAA", "RF2BBBB", "Completed", "Cancelled", "100", "1e3", "__proto__"),
+  fc.string({ unit: "binary" }),
+  fc.double(),
+  fc.boolean(),
+  fc.constant(null),
+);
+const name = fc.constantFrom("transactionId", "refundRequestId", "status", "amount", "data", "x");
+const { tree } = fc.letrec((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 6 },
+    value,
+    fc.array(tie("tree"), { maxLength: 6 }),
+    fc.dictionary(name, tie("tree"), { maxKeys: 6 }),
+  ),
+}));
+const form = fc
+  .array(fc.tuple(name, value.map(String)), { maxLength: 12 })
+  .map((pairs) => new URLSearchParams(pairs).toString());
+const text = fc.oneof(
+  tree.map((one) => JSON.stringify(one)),
+  form,
+  fc.string({ unit: "binary" }),
+);
+const body = fc.oneof(fc.uint8Array({ maxLength: 4_096 }), text.map(Buffer.from));
+const record = fc.record({
+  status: fc.constantFrom("Processing", "Completed", "Cancelled", "Held"),
+  amount: fc.oneof(fc.constant(100), fc.double()),
+  description: fc.option(fc.string()),
+  transactionId: fc.constantFrom("TX1AAAA", "TX3CCCC"),
 });
 
-test("what is expected counts, whatever is claimed", async () => {
-  const id = await payment("Completed", "Order 41");
-  const said = `transactionId=${id}&status=Completed`;
-  expect(await verdictOf(said, "--expect-amount", "100", "--expect-ref", "Order 41")).toMatchObject(
-    genuine,
+test("any bytes have a verdict, at most one request, and no false claim that is verified", async () => {
+  const target = fc.oneof(
+    fc.constant("/"),
+    text.map((one) => `/a?${one}`),
   );
-  for (const flags of [
-    ["--expect-amount", "100.01"],
-    ["--expect-ref", "Order 42"],
-  ]) {
-    expect(await verdictOf(said, ...flags)).toMatchObject({ code: 11, verdict: "mismatched" });
+  const property = fc.asyncProperty(
+    target,
+    body,
+    fc.option(record),
+    async (target, body, found) => {
+      const looked: string[] = [];
+      const received = { target, headers: {}, body };
+      const { verdict, because, records } = await verify(received, async (_, one) => {
+        looked.push(one);
+        return found ?? undefined;
+      });
+      expect(verdicts).toContain(verdict);
+      expect(looked.length).toBeLessThanOrEqual(1);
+      for (const one of looked) expect(one).toMatch(/^(?!\.{1,2}$)[^\s/\\\p{C}]{1,256}$/u);
+      expect(because === null).toBe(verdict === "verified");
+      if (verdict !== "verified") return;
+      expect(found).not.toBeNull();
+      for (const { claimed, verified } of records)
+        if (claimed.status !== null) expect(claimed.status).toBe(verified?.status);
+    },
+  );
+  await fc.assert(property, { numRuns: process.env.LENDEN_DEEP ? 50_000 : 1_000 });
+});
+
+describe("callback verify", () => {
+  const account = testAccount();
+
+  async function verdictOf(stdin: string, ...flags: string[]) {
+    const line = ["callback", "verify", ...flags, "--json"];
+    const { code, stdout } = await account.run(line, { stdin });
+    return { code, ...JSON.parse(stdout) };
   }
-});
 
-test("a refund's status and amount are held against the refund, not against its payment", async () => {
-  const { paid, refund } = await refundOfPaid();
-  const own = { status: "Processing", amount: 40 };
-  for (const name of ["refundRequestId", "id"]) {
-    const said = JSON.stringify({ [name]: refund, transactionId: paid, ...own });
-    expect(await verdictOf(said)).toMatchObject(genuine);
-  }
-  const other = await payment("Completed");
-  const said = JSON.stringify({ refundRequestId: refund, transactionId: other, ...own });
-  expect(await verdictOf(said)).toMatchObject({ code: 11, verdict: "mismatched" });
-});
+  test("ends with 0 if the record agrees, and with 11 otherwise", async () => {
+    const transactionId = await account.id(paymentOf("Order 41"));
+    const completed = JSON.stringify({ transactionId, status: "Completed" });
+    expect(await verdictOf(completed)).toMatchObject({ code: 11, verdict: "forged" });
+    await account.run(["sandbox", "set", "payment", transactionId, "Completed"]);
+    const flags = ["--expect-amount", "100", "--expect-ref", "Order 41"];
+    expect(await verdictOf(completed, ...flags)).toMatchObject({ code: 0, verdict: "verified" });
+    for (const flag of [
+      ["--expect-amount", "100.01"],
+      ["--expect-ref", "Order 42"],
+    ])
+      expect(await verdictOf(completed, ...flag)).toMatchObject({
+        code: 11,
+        verdict: "mismatched",
+      });
+    const id = await account.id(refundOf(transactionId, "40"));
+    expect(await verdictOf(`refundRequestId=${id}&amount=40`)).toMatchObject({ code: 0 });
+    const nobody = await verdictOf('{"transactionId":"TXNOBODY1"}');
+    expect(nobody).toMatchObject({ code: 11, verdict: "unknown" });
+  });
 
-test.each([
-  ["no id at all", "hello"],
-  ["nothing", ""],
-  ["an id of nobody's", '{"transactionId":"TXNOBODY1"}'],
-  ["an id that leads elsewhere", '{"transactionId":"../methods"}'],
-  ["bytes", "\u0000\u001b[2J\ufffd"],
-  ["more ids than one callback is about", JSON.stringify([..."abcdefgh"].map((id) => ({ id })))],
-])("%s is unknown", async (_, said) => {
-  expect(await verdictOf(said)).toMatchObject({ code: 11, verdict: "unknown" });
-});
-
-test("thousands of ids are no reason to ask the service anything", async () => {
-  const ids = Array.from({ length: 3000 }, (_, index) => ({ transactionId: `TX${index}AAAA` }));
-  const before = await account.asked();
-  expect(await verdictOf(JSON.stringify(ids))).toMatchObject({ code: 11, verdict: "unknown" });
-  const since = (await account.asked()).slice(before.length);
-  expect(since.filter((one) => one.includes("retrieve"))).toEqual([]);
-});
-
-test("what stands twice could be read in two ways: it is never genuine", async () => {
-  const [paid, open] = [await payment("Completed"), await payment("Processing")];
-  for (const said of [
-    `{"transactionId":"${open}","transactionId":"${paid}"}`,
-    `{"transactionId":"${paid}","status":"Completed","status":"Completed"}`,
-    `transactionId=${open}&transactionId=${paid}&status=Completed`,
-    `{"transactionId":"${paid}","id":"${open}","status":"Completed"}`,
-  ]) {
-    const { code, verdict } = await verdictOf(said);
-    expect({ said, code, verdict }).toEqual({
-      said,
-      code: 11,
-      verdict: expect.stringMatching(/mismatched|forged/),
+  test("shows the claim beside the record, and nothing that a terminal would act on", async () => {
+    const transactionId = await account.id(paymentOf("tea"));
+    const { stdout } = await account.run(["callback", "verify"], {
+      stdin: JSON.stringify({ transactionId, status: "Completed\u001b[31m", amount: "1\u202e" }),
     });
-  }
-});
-
-test("a service that does not answer decides nothing: exit 69", async () => {
-  const env = { LENDEN_BASE_URL: "http://127.0.0.1:1/cp/api/v1" };
-  const { code, stdout } = await account.run(["callback", "verify", "--timeout", "2s"], {
-    env,
-    stdin: "id=TX1AAAAAAA",
+    expect(stdout).toContain("Claimed");
+    expect(stdout).toContain("Processing, BDT 100.00, tea");
+    expect(stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
   });
-  expect([code, stdout]).toEqual([69, ""]);
-});
 
-test.each<[string, { status: number; text: string }, string, number]>([
-  ["a page that says 404", { status: 404, text: "<html>No such place</html>" }, "", 69],
-  ["a page that says 400", { status: 400, text: "Bad Request" }, "", 69],
-  ["404 in JSON", { status: 404, text: '{"message":"No such id."}' }, "unknown", 11],
-  ["400 in JSON", { status: 400, text: '{"message":"No id looks like this."}' }, "unknown", 11],
-])("%s is told from what the service itself says", async (_, answer, verdict, code) => {
-  const { env } = await startService(() => answer);
-  const line = ["callback", "verify", "--json"];
-  const ended = await lenden(line, { env, stdin: "transactionId=TX1AAAAA&status=Completed" });
-  expect(ended.code).toBe(code);
-  expect(ended.stdout === "" ? "" : JSON.parse(ended.stdout).verdict).toBe(verdict);
-});
+  test("decides nothing without a response: exit 69", async () => {
+    const env = { LENDEN_BASE_URL: "http://127.0.0.1:1/cp/api/v1" };
+    const line = ["callback", "verify", "--timeout", "2s"];
+    const { code, stdout } = await account.run(line, { env, stdin: id });
+    expect([code, stdout]).toEqual([69, ""]);
+  });
 
-test("a problem names what it is about: the number, the file, or standard input", async () => {
-  const wrong = await account.run(["callback", "show", "x"]);
-  expect(wrong.stderr).toContain("<number>: This is not a whole number");
-  const missing = await account.run(["callback", "verify", "no-such-file.json"]);
-  expect(missing.stderr).toContain(
-    "error: no-such-file.json cannot be read: file not found (ENOENT).",
+  test.each([
+    [404, "<html>No such place</html>", 69, ""],
+    [400, "Bad Request", 69, ""],
+    [404, '{"message":"No such id."}', 11, "unknown"],
+    [400, '{"message":"No id looks like this."}', 11, "unknown"],
+  ])(
+    "takes status %s with %s for an unknown ID only as JSON",
+    async (status, text, code, verdict) => {
+      const { env } = await startService(() => ({ status, text }));
+      const ended = await lenden(["callback", "verify", "--json"], { env, stdin: id });
+      expect(ended.code).toBe(code);
+      expect(ended.stdout === "" ? "" : JSON.parse(ended.stdout).verdict).toBe(verdict);
+    },
   );
-  const huge = await account.run(["callback", "verify"], { stdin: "x".repeat(1024 * 1024 + 1) });
-  expect(huge.stderr).toContain("standard input: this holds more than 1 MiB");
-});
 
-test("the card shows claim beside fact, and nothing that a terminal would act on", async () => {
-  const id = await payment("Processing");
-  const { stdout } = await account.run(["callback", "verify"], {
-    stdin: JSON.stringify({ transactionId: id, status: "Completed\u001b[31m", amount: "1\u202e" }),
+  test("names the argument or the file of a problem", async () => {
+    const wrong = await account.run(["callback", "show", "x"]);
+    expect(wrong.stderr).toContain("<number>: This is not a whole number");
+    const missing = await account.run(["callback", "verify", "no-such-file.json"]);
+    expect(missing.stderr).toContain("error: no-such-file.json cannot be read: file not found");
+    const huge = await account.run(["callback", "verify"], { stdin: "x".repeat(1024 * 1024 + 1) });
+    expect(huge.stderr).toContain("standard input: this holds more than 1 MiB");
+    const absent = await account.run(["callback", "show", "999", "--json"]);
+    expect([absent.code, JSON.parse(absent.stderr).error.reason]).toEqual([
+      2,
+      "callback.not-found",
+    ]);
   });
-  expect(stdout).toContain("It claims");
-  expect(stdout).toContain("Processing, BDT 100.00, tea");
-  expect(stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
 });

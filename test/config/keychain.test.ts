@@ -49,7 +49,7 @@ describe("a profile with secrets in the keychain", () => {
     expect((await profile("set", "base-url", "https://other.example")).code).toBe(0);
     const { stdout: shown } = await profile("show", "shop", "--json");
     const rows: { setting: string; source: string }[] = JSON.parse(shown);
-    const ofSecrets = rows.filter(({ setting }) => /key|secret/.test(setting));
+    const ofSecrets = rows.filter(({ setting }) => /key|payout-secret/.test(setting));
     expect(ofSecrets.map(({ source }) => source)).toEqual(Array(2).fill("profile shop, keychain"));
   });
 

@@ -145,6 +145,7 @@ test("profile show names the source of every value, and says on stderr what is o
     "base-url: https://env.example/cp/api/v1 (LENDEN_BASE_URL)",
     "api-key: sk_sandbox_…XYZ (profile shop, file)",
     "payout-secret: null (not set)",
+    "callback-secret: null (not set)",
     "redirect-url: null (not set)",
     "callback-url: null (not set)",
     "method: null (not set)",

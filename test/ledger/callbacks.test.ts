@@ -38,7 +38,7 @@ const handler = "http://127.0.0.1:3000/";
 test("a callback is stored byte by byte", async () => {
   const { kept } = await callbacks();
   const bytes = Uint8Array.from({ length: 1024 }, (_, index) => index % 256);
-  const callback = await kept.keep(request(bytes, { "content-type": "x/y" }), "received");
+  const callback = await kept.keep(request(bytes, { "content-type": "x/y" }), "received", true);
   expect(await kept.find(1)).toEqual(callback);
   expect(callback).toMatchObject({ method: "POST", target: "/a?b=c", count: 1, judged: null });
   expect(Buffer.from(callback?.body ?? "").equals(bytes)).toBe(true);
@@ -46,7 +46,7 @@ test("a callback is stored byte by byte", async () => {
 
 test("counts an equal callback within a minute, and stores a later or a different one", async () => {
   const { kept, clock } = await callbacks();
-  const keep = (body: string) => kept.keep(request(body), "received");
+  const keep = (body: string) => kept.keep(request(body), "received", true);
   expect(await keep("x")).toMatchObject({ number: 1, count: 1 });
   clock.ms += 59_000;
   expect(await keep("x")).toMatchObject({ number: 1, count: 2 });
@@ -58,7 +58,7 @@ test("counts an equal callback within a minute, and stores a later or a differen
 test("stores no secret of the body, the headers or the target", async () => {
   const { kept, database } = await callbacks();
   const target = `/${secret}`;
-  await kept.keep({ ...request(`key=${secret}`, { "x-a": secret }), target }, "received");
+  await kept.keep({ ...request(`key=${secret}`, { "x-a": secret }), target }, "received", true);
   const dump = JSON.stringify(database.prepare("SELECT * FROM callbacks").all(), (_, value) =>
     typeof value === "bigint" ? Number(value) : value,
   );
@@ -66,31 +66,32 @@ test("stores no secret of the body, the headers or the target", async () => {
   expect(Buffer.from((await kept.find(1))?.body ?? "").toString()).toBe("key=masked");
 });
 
-test("lists what is due: never checked callbacks first, then those with the fewest looks", async () => {
+test("lists what is due: known records first, then the callbacks with the fewest checks", async () => {
   const { kept, clock } = await callbacks();
-  for (const body of ["a", "b", "c", "d"]) await kept.keep(request(body), "received");
+  for (const body of ["a", "b", "c", "d"]) await kept.keep(request(body), "received", true);
   const due = async () => (await kept.due(undefined)).map(({ number }) => number);
   for (const [number, looks] of [
     [1, 2],
     [2, 1],
   ] as const) {
     await kept.judge(number, unchecked, undefined);
-    for (let look = 0; look < looks; look += 1) await kept.release(number, { afterMs: 5_000 });
+    for (let look = 0; look < looks; look += 1) await kept.schedule(number, 5_000);
   }
-  await kept.release(3, { afterMs: null });
+  await kept.schedule(3, null);
   expect(await due()).toEqual([4]);
   clock.ms += 5_000;
   expect(await due()).toEqual([4, 2, 1]);
-  await kept.release(4);
-  expect(await due()).toEqual([4, 2, 1]);
+  await kept.keep(request("unknown"), "received", false);
+  await kept.keep(request("known"), "received", true);
+  expect(await due()).toEqual([4, 6, 2, 1, 5]);
   expect(await kept.find(1)).toMatchObject({ looks: 2, dueAt: "2026-11-20T10:00:05.000Z" });
 });
 
 test("leaves a callback that only waits to be forwarded to a run that forwards", async () => {
   const { kept, clock } = await callbacks();
-  await kept.keep(request("a"), "received");
+  await kept.keep(request("a"), "received", true);
   await kept.judge(1, genuine, handler);
-  await kept.release(1, { afterMs: 5_000 });
+  await kept.schedule(1, 5_000);
   clock.ms += 5_000;
   expect(await kept.due(undefined)).toHaveLength(0);
   expect(await kept.due("http://127.0.0.1:4000/")).toHaveLength(1);
@@ -98,7 +99,7 @@ test("leaves a callback that only waits to be forwarded to a run that forwards",
 
 test("stores with a verdict which handler is to get it", async () => {
   const { kept } = await callbacks();
-  await kept.keep(request("a"), "received");
+  await kept.keep(request("a"), "received", true);
   await kept.judge(1, unchecked, handler);
   expect((await kept.find(1))?.forwarded).toEqual({ to: handler, status: null, finding: null });
   await kept.passedOn(1, { to: handler, status: 200, finding: "u" });
@@ -107,26 +108,43 @@ test("stores with a verdict which handler is to get it", async () => {
   expect((await kept.find(1))?.forwarded).toEqual({ to: handler, status: 200, finding: "u" });
 });
 
-test("one process at a time works on a callback, until it releases it or dies", async () => {
+test("one process at a time listens for an account, until it ends", async () => {
   const alive = new Set([1, 2]);
   const first = await callbacks({ isAlive: ({ pid }) => alive.has(pid) });
-  await first.kept.keep(request("a"), "received");
-  const second = openLedger(first.database, {
-    ...first.worker,
-    holder: { pid: 2, lock: "2", machine: "m" },
-  }).callbacks;
-  expect(await first.kept.claim(1)).toMatchObject({ number: 1 });
-  expect([await second.claim(1), (await second.find(1))?.isHeld]).toEqual([undefined, true]);
-  await first.kept.release(1);
-  expect(await second.claim(1)).toMatchObject({ number: 1 });
-  expect(await first.kept.claim(1)).toBeUndefined();
-  alive.delete(2);
-  expect(await first.kept.claim(1)).toMatchObject({ number: 1 });
+  const holder = { pid: 2, lock: "2", machine: "m" };
+  const second = openLedger(first.database, { ...first.worker, holder }).callbacks;
+  expect(await first.kept.listen()).toBeUndefined();
+  expect(await first.kept.listen()).toBeUndefined();
+  expect(await first.ofAnother.listen()).toBeUndefined();
+  expect(await second.listen()).toMatchObject({ pid: 1 });
+  alive.delete(1);
+  expect(await second.listen()).toBeUndefined();
+  expect(await first.kept.listen()).toMatchObject({ pid: 2 });
+});
+
+test("knows what a handler acknowledged, with whichever callback", async () => {
+  const { kept, ofAnother } = await callbacks();
+  await kept.keep(request("a"), "received", true);
+  await kept.judge(1, genuine, handler);
+  const isDelivered = () => kept.isDelivered("g", handler);
+  expect(await isDelivered()).toBe(false);
+  for (const [status, delivered] of [
+    [500, false],
+    [302, false],
+    [null, false],
+    [204, true],
+  ] as const) {
+    await kept.passedOn(1, { to: handler, status, finding: "g" });
+    expect([status, await isDelivered()]).toEqual([status, delivered]);
+  }
+  expect(await kept.isDelivered("other", handler)).toBe(false);
+  expect(await kept.isDelivered("g", "http://127.0.0.1:4000/")).toBe(false);
+  expect(await ofAnother.isDelivered("g", handler)).toBe(false);
 });
 
 test("never drops a pending callback: rejects a further one if too many are pending", async () => {
   const { kept, database } = await callbacks();
-  await kept.keep(request("0"), "received");
+  await kept.keep(request("0"), "received", true);
   const columns =
     "account, source, received_at, count, method, target, headers, body, verdict, looks, due_at";
   database.exec(
@@ -134,22 +152,23 @@ test("never drops a pending callback: rejects a further one if too many are pend
      INSERT INTO callbacks (number, digest, ${columns})
        SELECT i, 'digest ' || i, ${columns} FROM callbacks, n WHERE number = 1`,
   );
-  expect(await kept.keep(request("more"), "received")).toBeUndefined();
-  expect(await kept.keep(request("0"), "received")).toMatchObject({ number: 1, count: 2 });
+  expect(await kept.keep(request("more"), "received", true)).toBeUndefined();
+  expect(await kept.keep(request("0"), "received", true)).toMatchObject({ number: 1, count: 2 });
   database.exec("UPDATE callbacks SET verdict = 'unchecked', records = '[]'");
   await kept.judge(5_000, unchecked, undefined);
   expect(await kept.find(1)).toBeDefined();
-  expect(await kept.keep(request("more"), "received")).toBeUndefined();
-  // No further look: it is no longer pending.
-  await kept.release(2, { afterMs: null });
-  expect(await kept.keep(request("more"), "received")).toMatchObject({ number: 5_001 });
+  expect(await kept.keep(request("more"), "received", true)).toBeUndefined();
+  // No further check: it is no longer pending.
+  await kept.schedule(2, null);
+  expect(await kept.keep(request("more"), "received", false)).toBeUndefined();
+  expect(await kept.keep(request("more"), "received", true)).toMatchObject({ number: 5_001 });
   await kept.judge(5_001, unchecked, undefined);
   expect(await kept.find(1)).toBeDefined();
 });
 
 test("lists the newest first, of one account and optionally of one verdict", async () => {
   const { kept, ofAnother } = await callbacks();
-  for (const body of ["a", "b", "c"]) await kept.keep(request(body), "received");
+  for (const body of ["a", "b", "c"]) await kept.keep(request(body), "received", true);
   await kept.judge(2, genuine, undefined);
   await kept.passedOn(2, { to: handler, status: 204, finding: "g" });
   const numbers = async (verdict?: string, limit = 10) =>
@@ -167,10 +186,10 @@ test("lists the newest first, of one account and optionally of one verdict", asy
 
 test("keeps the newest thousand callbacks about unknown records, and all others", async () => {
   const { kept } = await callbacks();
-  await kept.keep(request("verified"), "received");
+  await kept.keep(request("verified"), "received", true);
   await kept.judge(1, genuine, undefined);
   for (let index = 0; index < 1_010; index += 1) {
-    await kept.keep(request(`${index}`), "received");
+    await kept.keep(request(`${index}`), "received", true);
     const unknown = { verdict: "unknown", because: "No.", records: [], finding: "n" };
     await kept.judge(index + 2, unknown, undefined);
   }

@@ -2,7 +2,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { orderNamed, right, start } from "./right.js";
 
-let before = Promise.resolve();
 let isTrusted = false;
 const anyOrder = {
   findOrder: ({ description, amount }) => ({ order: description, amount, paid: 0 }),
@@ -47,7 +46,7 @@ const faults = {
   "looks, waits, and books": {
     book: async (order) => {
       if (order.paid > 0) return;
-      await delay(200);
+      await delay(1_000);
       order.paid += order.amount;
     },
   },
@@ -57,27 +56,6 @@ const faults = {
       if (status === 200 && claim.status !== "Completed") right.findOrder(claim).paid = 0;
       return status;
     },
-  },
-  "breaks at unknown words": {
-    take: async (claim, steps) => {
-      if (!["Processing", "Completed", "Cancelled"].includes(claim.status)) throw new Error();
-      return right.take(claim, steps);
-    },
-  },
-  "reads one body at a time": {
-    readBody: (request) => {
-      before = before.catch(() => {}).then(() => right.readBody(request));
-      return before;
-    },
-  },
-  "dies of a body that breaks off": {
-    readBody: async (request) => {
-      request.once("aborted", () => process.exit(1));
-      return right.readBody(request);
-    },
-  },
-  "reads everything": {
-    readBody: async (request) => Buffer.concat(await request.toArray()).toString(),
   },
   "trusts who was right once": {
     ...anyOrder,

@@ -1,22 +1,24 @@
-import { verdicts } from "../../callbacks/verdicts.ts";
+import { verdicts } from "../../callbacks/verify.ts";
 import { readCount } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag, oneOf } from "../../cli/command/flag.ts";
 import { type Row, text, time } from "../../cli/output/view.ts";
-import { type KeptCallback, listed } from "./kept.ts";
-import { claimText, nameOf, verifiedText } from "./verdict.ts";
+import { claimText, type ListedCallback, listed, nameOf, verifiedText } from "./output.ts";
 
 export const callbackList = defineCommand({
   name: "callback list",
-  summary: "List the callbacks that came to this machine, newest first",
+  summary: "List received callbacks, newest first",
   examples: [
     { line: "lenden callback list --limit 10", says: "the newest ten" },
-    { line: "lenden callback list --verdict forged --json", says: "the attempts to cheat" },
+    {
+      line: "lenden callback list --verdict forged --json",
+      says: "those that claim a status that the API denies",
+    },
   ],
   flags: {
     verdict: flag.optional(
       `--verdict <${verdicts.join("|")}>`,
-      "Only those that came out like this",
+      "Only those with this verdict",
       oneOf(verdicts),
     ),
     limit: flag.optional("--limit <n>", "At most this many (default 50)", readCount(9_999_999)),
@@ -34,16 +36,16 @@ export const callbackList = defineCommand({
       { key: "count", label: "TIMES" },
       { key: "verdict", label: "VERDICT" },
       { key: "about", label: "ABOUT" },
-      { key: "claimed", label: "IT CLAIMS" },
-      { key: "verified", label: "THE SERVICE SAYS" },
-      { key: "forwarded", label: "PASSED ON" },
+      { key: "claimed", label: "CLAIMED" },
+      { key: "verified", label: "ACTUAL" },
+      { key: "forwarded", label: "FORWARDED" },
     ],
     rows: callbacks.map(rowOf),
-    empty: "No callback came here yet. 'lenden callback listen --help' shows how they can.",
+    empty: "No callbacks yet. To receive them, run 'lenden callback listen'.",
   }),
 });
 
-function rowOf(callback: KeptCallback): Row {
+function rowOf(callback: ListedCallback): Row {
   const { number, receivedAt, count, verdict, records, forwarded } = callback;
   const id = String(number);
   const [first] = records;

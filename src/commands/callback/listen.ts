@@ -1,23 +1,48 @@
-import type { Taken } from "../../callbacks/handle.ts";
+import { EventEmitter, on } from "node:events";
+import type { Handler } from "../../callbacks/forward.ts";
+import type { Handled } from "../../callbacks/handle.ts";
+import type { Watched } from "../../callbacks/poll.ts";
 import { readWhole } from "../../cli/command/common-flags.ts";
-import type { Context } from "../../cli/command/context.ts";
+import type { Context, Ledger } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
-import { Failure, type FailureKind, usage } from "../../domain/failure.ts";
+import { card, type Field, field, text } from "../../cli/output/view.ts";
+import { Failure, type FailureKind } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
-import { isLoopback, parseUrl, readUrl } from "../../domain/url.ts";
-import { type CallbackEvent, eventLine, eventOf } from "./event.ts";
-import { type Begun, begunCard, listenDetails } from "./listen-words.ts";
+import { hasEnded, resources } from "../../domain/statuses.ts";
+import { isLoopback, parseUrl } from "../../domain/url.ts";
+import { forwardingFlags, handlingFor, openHandler } from "./deps.ts";
+import { type CallbackEvent, eventLine, eventOf } from "./output.ts";
 
 const usualPort = 4343;
+const retryPauseMs = 5_000;
+/** So many of each kind are polled; older ones are updated by `list --refresh`. */
+const mostPolled = 200;
 
-/** What was begun, and then each callback; the last may say how it ended. */
-type Told = { told: Begun | CallbackEvent; ending?: FailureKind | undefined };
+const details = [
+  "Listens on 127.0.0.1: let a tunnel or your reverse proxy forward callbacks (webhooks) to it. Each callback is stored in the ledger, and the payment or refund that it names is retrieved and compared. A retrieved record also resolves an operation whose outcome is unknown. One process at a time listens for an account.",
+  "With --forward-to your handler gets the same bytes with signed headers: x-lenden-verified (true, false or unknown), x-lenden-id, x-lenden-status and x-lenden-amount. Verify x-lenden-signature, then act on these headers and not on the body. The first run prints the secret that signs them; the profile stores it.",
+  "A finding about a record is forwarded until your handler responds with 2xx: for a day if it is verified. The sender gets your handler's status.",
+  "--print-json prints one document a line; the first one has the URL. Ctrl-C or SIGTERM ends it with 0. With --once or --for it ends with 130 or 143, because what it waited for did not arrive.",
+].join("\n\n");
+
+/** The first line of a listener. */
+interface Started {
+  event: "listening";
+  /** Null if it only polls. */
+  url: string | null;
+  pid: number;
+  /** Only if this run generated it. */
+  secret?: string;
+}
+
+/** The start, and then each callback; the last one decides how the command ends. */
+type Shown = { shown: Started | CallbackEvent; ending?: FailureKind | undefined };
 
 export const callbackListen = defineCommand({
   name: "callback listen",
-  summary: "Receive callbacks on this machine, verify each, and pass it on",
-  details: listenDetails,
+  summary: "Receive, verify and forward callbacks",
+  details,
   examples: [
     {
       line: "lenden callback listen --forward-to http://127.0.0.1:3000/callback",
@@ -25,11 +50,11 @@ export const callbackListen = defineCommand({
     },
     {
       line: "lenden callback listen --poll",
-      says: "without an address that the service can reach: it is asked instead",
+      says: "poll the API instead, without a URL that it can reach",
     },
     {
       line: "lenden callback listen --poll --for TX8F3K2Q --timeout 5m",
-      says: "waits until this payment has ended; exit 8 if that takes longer than five minutes",
+      says: "waits until this payment has ended; exit 8 after five minutes",
     },
   ],
   flags: {
@@ -38,80 +63,193 @@ export const callbackListen = defineCommand({
       `The port on 127.0.0.1 (default ${usualPort}); 0 takes any free one`,
       readWhole(65_535),
     ),
-    forwardTo: flag.optional("--forward-to <url>", "Where to pass each callback on to", readUrl),
-    poll: flag.toggle(
-      "--poll",
-      "Ask the service about all that is Processing in the ledger; listens too only with --port",
-    ),
+    ...forwardingFlags,
+    poll: flag.toggle("--poll", "Poll the API for Processing records; add --port to listen too"),
     printJson: flag.toggle("--print-json", "Print one JSON document a line, as --json does", {
       sameAs: "json",
     }),
     once: flag.toggle("--once", "End after the first verified one"),
     for: flag.optional(
       "--for <transactionId>",
-      "End when this payment is Completed or Cancelled, as the service has it",
+      "End when the API returns this payment as Completed or Cancelled",
       readIdentifier,
       "payment",
     ),
   },
   untilStopped: true,
-  exits: ["internal", "access", "pending", "not-found", "cancelled", "unreachable"],
-  async *run(given, context): AsyncIterable<Told> {
+  exits: ["internal", "access", "locked", "pending", "not-found", "cancelled", "unreachable"],
+  async *run(given, context): AsyncIterable<Shown> {
     const awaited = given.for === undefined ? undefined : await context.idOf("payment", given.for);
-    const isWaiting = given.once || awaited !== undefined;
-    const { openChannel } = await import("../../callbacks/channel.ts");
-    const { openListening } = await import("./listening.ts");
-    const channel = openChannel<Taken>();
     const port = given.port ?? (given.poll ? undefined : usualPort);
-    if (port !== undefined && isSelf(given.forwardTo, port)) throw circle();
-    const options = { port, forwardTo: given.forwardTo, isPolling: given.poll, awaited };
-    const listening = await openListening(options, channel, context);
-    const deadline = await endAtDeadline(channel.end, context);
+    if (port !== undefined) rejectCircle(given.forwardTo, port);
+    await claimListening(context);
+    const opened = await openHandler(given, context);
+    const events = new EventEmitter();
+    const end = (): void => void events.emit("end");
+    const results: AsyncIterable<Handled[]> = on(events, "handled", { close: ["end"] });
+    const options = { port, polls: given.poll, awaited, handler: opened.handler };
+    const listening = await startListening(options, events, context);
+    const deadline = await endAtDeadline(end, context);
     try {
-      yield { told: { event: "listening", url: listening.url, pid: context.host.pid } };
-      for await (const taken of channel) {
-        const end = awaited === undefined ? endOfOnce(taken, given.once) : endOf(awaited, taken);
-        yield { told: eventOf(taken), ending: end?.ending };
-        if (end) return;
+      const { url } = listening;
+      const secret = opened.newSecret === undefined ? {} : { secret: opened.newSecret };
+      yield { shown: { event: "listening", url, pid: context.host.pid, ...secret } };
+      for await (const [handled] of results) {
+        if (!handled) continue;
+        const ended = endedStatus(awaited, handled);
+        yield { shown: eventOf(handled), ending: ended === "Cancelled" ? "cancelled" : undefined };
+        const isFirst = given.once && awaited === undefined && handled.verdict === "verified";
+        if (ended || isFirst) return;
       }
       listening.check();
-      if (isWaiting) throw nothingCame(awaited, context);
+      if (given.once || awaited !== undefined) throw nothingArrived(awaited, context);
     } finally {
       deadline.abort();
-      channel.end();
       await listening.close();
+      await opened.close();
     }
   },
-  view: ({ told }) => (told.event === "callback" ? eventLine(told) : begunCard(told)),
-  json: ({ told }) => told,
+  view: ({ shown }) => (shown.event === "callback" ? eventLine(shown) : startedCard(shown)),
+  json: ({ shown }) => shown,
   ending: ({ ending }) => ending,
 });
 
-function isSelf(forwardTo: string | undefined, port: number): boolean {
+function startedCard({ url, pid, secret }: Started) {
+  return card("Callbacks, until Ctrl-C", url ?? "", [
+    field("url", "Listening on", text(url)),
+    ...(url === null ? [] : usesOf(url)),
+    ...(secret === undefined ? [] : [field("secret", "Signing secret", text(secret))]),
+    field("pid", "Process", text(pid)),
+  ]);
+}
+
+function usesOf(url: string): Field[] {
+  const [payment, refund] = [`--callback-url ${url}/`, `--refund-callback-url ${url}/`];
+  return [
+    field("payments", "Payments", text(`lenden pay create ${payment} …, or your tunnel's URL`)),
+    field("refunds", "Refunds", text(`lenden sandbox start ${refund}, or your dashboard`)),
+  ];
+}
+
+function rejectCircle(forwardTo: string | undefined, port: number): void {
   const url = forwardTo === undefined ? undefined : parseUrl(forwardTo);
-  return url !== undefined && isLoopback(url) && url.port === String(port);
+  if (!url || !isLoopback(url) || url.port !== String(port)) return;
+  const message =
+    "--forward-to: this is the listener's own port. Callbacks would be forwarded in a circle.";
+  throw new Failure("callback.forwards-to-itself", message);
 }
 
-function circle(): Failure {
-  return usage(["--forward-to: this is where it listens itself; callbacks would go in a circle."]);
+/** @throws Failure `callback.listener-running` if another process listens for this account */
+async function claimListening(context: Context): Promise<void> {
+  const other = await (await context.ledger()).callbacks.listen();
+  if (!other) return;
+  const { pid, machine, since } = other;
+  throw new Failure(
+    "callback.listener-running",
+    `Another process (${pid} on ${machine}, since ${since}) listens for callbacks of this account.`,
+    { hint: "Stop it first, or wait for one payment with 'lenden pay wait'." },
+  );
 }
 
-interface End {
-  ending: FailureKind | undefined;
+interface ListeningOptions {
+  /** Undefined: no port is opened. */
+  port: number | undefined;
+  polls: boolean;
+  /** The payment that is waited for. */
+  awaited: string | undefined;
+  handler: Handler | undefined;
 }
 
-function endOfOnce({ verdict }: Taken, once: boolean): End | undefined {
-  return once && verdict === "verified" ? { ending: undefined } : undefined;
+/** Starts to receive and to poll; each result goes to `events`. */
+async function startListening(
+  { port, polls, awaited, handler }: ListeningOptions,
+  events: EventEmitter,
+  context: Context,
+) {
+  const { Listener, usualLimits } = await import("../../callbacks/listener.ts");
+  const { poll, pollOnce } = await import("../../callbacks/poll.ts");
+  const { openReceiver } = await import("../../callbacks/receiver.ts");
+  const { host } = context;
+  const over = new AbortController();
+  const stopping = AbortSignal.any([context.stopping, over.signal]);
+  const ledger = await context.ledger();
+  const notice = (message: string): void => context.notice(message, "callback.not-handled");
+  const options = {
+    ...(await handlingFor(context, handler)),
+    ...{
+      stopping,
+      notice,
+      limits: usualLimits,
+      sleep: host.sleep,
+      onHandled: (one: Handled) => void events.emit("handled", one),
+    },
+    isKnown: async ({ kind, id }: { kind: Watched["kind"]; id: string }) =>
+      (await ledger.ofRecord(kind, id)) !== undefined,
+  };
+  const listener = new Listener(options);
+  if (awaited !== undefined) {
+    // It may have ended earlier, and then no callback arrives any more.
+    const watched: Watched = { kind: "payment", id: awaited, status: "Processing" };
+    const status = await pollOnce(watched, { ...options, listener });
+    if (status === null) throw unknownPayment(awaited);
+  }
+  const receiver =
+    port === undefined
+      ? undefined
+      : await openReceiver({
+          ...{ port, limits: usualLimits },
+          take: (request) => listener.take(request, "received"),
+        });
+  const retrying = retryUntilStopped(() => listener.retry(), options);
+  let problem: unknown;
+  const open = (): Promise<Watched[]> => openRecords(ledger, awaited);
+  const polling = polls
+    ? poll({ ...options, open, listener }).catch((error: unknown) => {
+        problem = error;
+        events.emit("end");
+      })
+    : undefined;
+  return {
+    url: receiver?.url ?? null,
+    /** @throws what ended the polling, if anything did */
+    check: (): void => {
+      if (problem !== undefined) throw problem;
+    },
+    close: async (): Promise<void> => {
+      const closed = receiver?.close();
+      over.abort();
+      await Promise.all([closed, listener.idle(), polling, retrying]);
+    },
+  };
+}
+
+async function retryUntilStopped(
+  retry: () => Promise<void>,
+  { sleep, stopping }: { sleep: Context["host"]["sleep"]; stopping: AbortSignal },
+): Promise<void> {
+  while (!stopping.aborted) {
+    await retry();
+    await sleep(retryPauseMs, stopping);
+  }
+}
+
+/** The records that are Processing; the one that is waited for may be from another machine. */
+async function openRecords(ledger: Ledger, awaited: string | undefined): Promise<Watched[]> {
+  const own: Watched[] = [];
+  for (const kind of resources)
+    for (const found of await ledger.list(kind, { status: "Processing", limit: mostPolled }))
+      own.push({ kind, id: found.remoteId ?? "", status: found.status });
+  const isKnown = awaited === undefined || own.some(({ id }) => id === awaited);
+  return isKnown ? own : [...own, { kind: "payment", id: awaited, status: "Processing" }];
 }
 
 /** Only what was retrieved ends the wait; what the callback claims does not matter. */
-function endOf(awaited: string, { records }: Taken): End | undefined {
-  const own = records.find(({ kind, id }) => kind === "payment" && id === awaited);
-  if (own?.verified?.status === "Completed") return { ending: undefined };
-  return own?.verified?.status === "Cancelled" ? { ending: "cancelled" } : undefined;
+function endedStatus(awaited: string | undefined, { records }: Handled): string | undefined {
+  const own = records.find(({ kind, id }) => kind === "payment" && id === awaited)?.verified;
+  return own && hasEnded(own) ? own.status : undefined;
 }
 
-/** Ends the wait when the time of --timeout is over, or when somebody stops it. */
+/** Ends the wait when the time of --timeout is over, or at the first signal. */
 async function endAtDeadline(end: () => void, context: Context): Promise<AbortController> {
   const { host, stopping } = context;
   const { deadlineMs } = await context.world();
@@ -122,11 +260,18 @@ async function endAtDeadline(end: () => void, context: Context): Promise<AbortCo
   return over;
 }
 
-function nothingCame(awaited: string | undefined, { stopping }: Pick<Context, "stopping">) {
-  const what = awaited === undefined ? "a verified callback came" : `${awaited} had ended`;
-  if (stopping.aborted) return new Failure("interrupted", `Stopped before ${what}.`);
-  return new Failure("pending", `The time ran out before ${what}.`, {
-    hint: "Run it again to go on waiting; 'lenden callback list' shows what came.",
+function unknownPayment(id: string): Failure {
+  return new Failure("callback.payment-unknown", `The API does not know payment ${id}.`, {
+    hint: "Check the ID, the profile and the base URL.",
+    operation: id,
+  });
+}
+
+function nothingArrived(awaited: string | undefined, { stopping }: Pick<Context, "stopping">) {
+  const what = awaited === undefined ? "a verified callback arrived" : `${awaited} had ended`;
+  if (stopping.aborted) return new Failure("callback.stopped", `Stopped before ${what}.`);
+  return new Failure("callback.wait-timed-out", `The time of --timeout ended before ${what}.`, {
+    hint: "Run the command again to continue. To see what arrived, run 'lenden callback list'.",
     ...(awaited === undefined ? {} : { operation: awaited }),
   });
 }

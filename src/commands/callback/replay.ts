@@ -1,24 +1,21 @@
 import type { Handled } from "../../callbacks/handle.ts";
 import { readCount } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
-import { argument, flag } from "../../cli/command/flag.ts";
+import { argument } from "../../cli/command/flag.ts";
 import type { FailureKind } from "../../domain/failure.ts";
-import { readUrl } from "../../domain/url.ts";
-import { eventLine, eventOf } from "./event.ts";
-import { intakeWorld } from "./intake.ts";
-import { callbackNumbered } from "./kept.ts";
-import { endingOf } from "./verdict.ts";
+import { forwardingFlags, handlingFor, openHandler } from "./deps.ts";
+import { callbackNumbered, endingOf, eventLine, eventOf } from "./output.ts";
 
 export const callbackReplay = defineCommand({
   name: "callback replay",
-  summary: "Verify a callback of the ledger anew, and pass it on again",
+  summary: "Verify and forward a callback again",
   details:
-    "For a callback that came while the service or your own handler was down. Your handler gets the same bytes, and what the service says now.",
+    "Use it for a callback that arrived while the API or your handler was down. Your handler gets the same bytes, with what the API returns now.",
   examples: [
-    { line: "lenden callback replay 1", says: "what the service says of it now" },
+    { line: "lenden callback replay 1", says: "what the API returns for it now" },
     {
       line: "lenden callback replay 1 --forward-to http://127.0.0.1:3000/callback",
-      says: "the same, and your handler gets it again",
+      says: "and forward it again",
     },
   ],
   arguments: {
@@ -28,27 +25,23 @@ export const callbackReplay = defineCommand({
       readCount(999_999_999),
     ),
   },
-  flags: {
-    forwardTo: flag.optional("--forward-to <url>", "Where to pass it on to", readUrl),
-  },
-  exits: ["access", "refused", "locked", "unverified", "unreachable"],
-  async run({ number, forwardTo }, context) {
-    await callbackNumbered(number, context);
+  flags: forwardingFlags,
+  exits: ["access", "refused", "unverified", "unreachable"],
+  async run({ number, ...given }, context) {
+    const callback = await callbackNumbered(number, context);
     const { handle } = await import("../../callbacks/handle.ts");
-    const { usualLimits: limits } = await import("../../callbacks/limits.ts");
-    const { stopping } = context;
-    return handle(number, {
-      ...(await intakeWorld(context)),
-      ...{ forwardTo, alwaysForwards: true, limits, stopping },
-    });
+    const { handler, close } = await openHandler(given, context);
+    const handling = await handlingFor(context, handler);
+    return handle(callback, handling, true).finally(close);
   },
-  view: ({ taken }) => eventLine(eventOf(taken)),
-  json: ({ taken }) => eventOf(taken),
+  view: (handled) => eventLine(eventOf(handled)),
+  json: eventOf,
   ending: endingOfReplay,
 });
 
-/** The verdict first; then whether it arrived, where it was to. */
-function endingOfReplay({ status, taken }: Handled): FailureKind | undefined {
-  const failed = taken.callback.forwarded?.status === null ? "unreachable" : "refused";
-  return endingOf(taken) ?? (status < 300 ? undefined : failed);
+/** The verdict decides first; then the handler's response, if it was forwarded. */
+function endingOfReplay(handled: Handled): FailureKind | undefined {
+  const { status, callback } = handled;
+  const failed = callback.forwarded?.status === null ? "unreachable" : "refused";
+  return endingOf(handled) ?? (status < 300 ? undefined : failed);
 }

@@ -2,18 +2,16 @@ import { readCount } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, text, time } from "../../cli/output/view.ts";
-import { callbackNumbered, listed } from "./kept.ts";
-import { verdictFields } from "./verdict.ts";
+import { callbackNumbered, listed, verdictFields } from "./output.ts";
 
 /** What a terminal shows of a body; --json has all of it. */
 const shownCharacters = 2_000;
 
 export const callbackShow = defineCommand({
   name: "callback show",
-  summary: "Show a callback as it came, and what the service said of it",
-  details:
-    "Secrets are taken out, and headers that hold some are not kept. --json has the body's bytes in base64 too.",
-  examples: [{ line: "lenden callback show 1", says: "the first that came" }],
+  summary: "Show a received callback",
+  details: "Secrets are removed from it. --json also has the body's bytes in base64.",
+  examples: [{ line: "lenden callback show 1", says: "the first one" }],
   arguments: {
     number: argument.required(
       "number",
@@ -40,7 +38,7 @@ export const callbackShow = defineCommand({
       ...verdictFields(shown),
       field(
         "forwarded",
-        "Passed on",
+        "Forwarded",
         text(shown.forwarded && `${shown.forwarded.to}, ${shown.forwarded.answer}`),
       ),
       field("request", "Request", text(`${shown.method} ${shown.target}`)),

@@ -1,50 +1,46 @@
-import { caseNames } from "../../callbacks/trial/names.ts";
-import type { Tried } from "../../callbacks/trial/tried.ts";
+import { lookup } from "node:dns/promises";
+import { writeFileSync } from "node:fs";
+import { caseNames, type TestResult, testHandler } from "../../callbacks/conformance.ts";
 import { readWord } from "../../cli/command/common-flags.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
+import { junitText } from "../../cli/output/junit.ts";
 import { readDuration } from "../../cli/output/time.ts";
+import type { Paisa } from "../../domain/amount.ts";
+import { errorCode } from "../../domain/error-code.ts";
+import { Failure } from "../../domain/failure.ts";
 import { accepted, type Reading, rejected } from "../../domain/reading.ts";
 import { readUrl } from "../../domain/url.ts";
+import { keptExchanges } from "../sandbox/exchanges.ts";
 
-/** How long the local sandbox itself waits for an answer to a callback. */
-const usualAnswerMs = 10_000;
-const usualSettleMs = 1_000;
+const details = `Creates payments in the local sandbox, sends genuine and false callbacks about them to your handler, and checks what it did. Your handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. Requests leave this machine only with --own-host.
 
-const howItWorks =
-  "It makes payments of its own in the local sandbox, sends your handler true and false callbacks about them, and looks at what it answers and at what it asks the sandbox meanwhile. Your handler must use this sandbox as its service: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. Nothing leaves this machine, unless --own-host says so.";
-const withBook =
-  'What your shop believed, only its book shows. --orders is an address of your shop with {id} in it, made for this test. PUT there tells of an order and its payment: {"transactionId","order","amount"}. GET answers how much taka is booked as received for that payment: {"paid":500} or 500; 404 is nothing. More than was paid is a failed case; where the callback was true, so is less.';
-const withoutBook =
-  "Without --orders a case fails where your handler asked the sandbox about the genuine callback in time, says 2xx to a false one, and nobody asked about that: it believed the sender. It passes where 4xx refuses a false one, if the genuine one was taken. Bodies that are slow or huge are judged by the answers. Everything else is undecided, and that is no pass.";
+--orders names the order records of your store, for this test. PUT registers an order: {"transactionId","order","amount"}. GET returns the BDT that was recorded as received for it: {"paid":500} or 500; 404 means nothing.
+
+Without --orders a case fails if your handler accepts a false callback without retrieving the payment. Other cases that are not rejected stay undecided, which is not a pass.`;
+
+const url = "http://127.0.0.1:3000";
 
 export const callbackTest = defineCommand({
   name: "callback test",
-  summary: "Find out which false callbacks your own handler believes",
-  details: [howItWorks, withBook, withoutBook].join("\n\n"),
+  summary: "Test your handler with forged callbacks",
+  details,
   examples: [
     {
-      line: "lenden callback test http://127.0.0.1:3000/callback --orders http://127.0.0.1:3000/orders/{id}",
-      says: "every case is decided, for the shop's book is seen",
+      line: `lenden callback test ${url}/callback --orders ${url}/orders/{id}`,
+      says: "every case is decided by what your store recorded",
     },
     {
-      line: "lenden callback test 'http://127.0.0.1:3000/callback?order={order}' --orders http://127.0.0.1:3000/orders/{id} --only replay --junit report.xml",
-      says: "two cases alone, with a report for CI; {order} stands for the order's name",
+      line: `lenden callback test '${url}/callback?order={order}' --orders ${url}/orders/{id} --only replayed --junit report.xml`,
+      says: "one case with a report for CI; {order} is the order's name",
     },
   ],
   arguments: {
-    url: argument.required(
-      "url",
-      "Where your handler takes callbacks, on this machine; may hold {order}",
-      readUrl,
-    ),
+    url: argument.required("url", "The URL of your handler; may contain {order}", readUrl),
   },
   flags: {
-    orders: flag.optional(
-      "--orders <url>",
-      "Your shop's book, with {id} for the transaction id",
-      readTemplate,
-    ),
+    orders: flag.optional("--orders <url>", "Your store's order records, with {id}", readTemplate),
     only: flag.many(
       "--only <case>",
       `Only this one beside genuine: ${caseNames.slice(1).join(", ")}`,
@@ -52,54 +48,128 @@ export const callbackTest = defineCommand({
     ),
     answerWithin: flag.optional(
       "--answer-within <duration>",
-      "How long an answer may take (default 10s, as the local sandbox waits)",
+      "How long a response may take (default 10s)",
       readDuration,
     ),
     settle: flag.optional(
       "--settle <duration>",
-      "How long your handler may go on after its answers (default 1s)",
+      "How long your handler may work after its response (default 1s)",
       readDuration,
     ),
-    ownHost: flag.optional(
-      "--own-host <host>",
-      "Send to this host although it is another machine: the one that <url> names",
-      readWord,
-    ),
-    junit: flag.optional("--junit <file>", "Write a JUnit report too", accepted<string>, "file"),
+    ownHost: flag.optional("--own-host <host>", "Send to this host, another machine", readWord),
+    junit: flag.optional("--junit <file>", "Write a JUnit report", accepted<string>, "file"),
   },
   list: true,
   sandboxOnly: true,
   patient: true,
   finishes: true,
   exits: ["internal", "refused", "access", "unverified", "unreachable"],
-  async *run(given, context): AsyncIterable<Tried> {
-    const { runTrial } = await import("./trial-run.ts");
-    const { answerWithin: answerMs = usualAnswerMs, settle: settleMs = usualSettleMs } = given;
-    const all = await runTrial({ ...given, answerMs, settleMs }, context);
-    yield* all;
-    if (given.junit === undefined) return;
-    const { writeReport } = await import("./trial-report.ts");
-    writeReport(given.junit, all);
+  async *run({ only, settle = 1_000, answerWithin = 10_000, ...given }, context) {
+    for (const one of [given.url, given.orders]) if (one) await checkHost(one, given.ownHost);
+    const { openTransport } = await import("../../api/transport.ts");
+    const transport = openTransport({ http: undefined, https: undefined, none: undefined });
+    const { host, stopping } = context;
+    const { deadlineMs } = await context.world();
+    const over = new AbortController();
+    if (Number.isFinite(deadlineMs))
+      void host.sleep(deadlineMs - host.now(), over.signal).then(() => over.abort());
+    const signal = AbortSignal.any([stopping, over.signal]);
+    try {
+      const results = await testHandler({
+        ...{ url: given.url, orders: given.orders, transport, signal, timeoutMs: answerWithin },
+        ...(await sandboxFor(context)),
+        names: caseNames.filter((name) => name === "genuine" || !only[0] || only.includes(name)),
+        settle: () => host.sleep(settle, signal),
+      });
+      yield* results;
+      if (given.junit !== undefined) writeReport(given.junit, results);
+    } catch (cause) {
+      if (!over.signal.aborted || stopping.aborted) throw cause;
+      const message = "The time of --timeout ended before the test.";
+      throw new Failure("callback.test-timed-out", message, { cause });
+    } finally {
+      over.abort();
+      await transport.close();
+    }
   },
-  view: (tried) => ({
-    kind: "step",
-    id: tried.case,
-    check: tried.case,
-    state: tried.verdict,
-    says: sentencesOf(tried),
-    todo: tried.todo,
+  view: (result) => ({
+    ...{ kind: "step", id: result.case, check: result.case, state: result.verdict },
+    says: `Sent ${result.sent} ${responsesOf(result)} ${result.because}`,
+    todo: result.todo,
   }),
   ending: ({ verdict }) => (verdict === "passed" ? undefined : "unverified"),
 });
 
-function sentencesOf({ sent, answers, asked, because }: Tried): string {
-  const answered = answers.map(({ status, fault }) => fault ?? status).join(", ");
-  const times = ["never asked the service", "asked the service once"];
-  return `Sent ${sent} Answered ${answered}; ${times[asked] ?? `asked the service ${asked} times`}. ${because}`;
+/** @throws Failure `callback.handler-elsewhere` if it is another machine that the user did not name */
+async function checkHost(template: string, ownHost: string | undefined): Promise<void> {
+  const host = new URL(template).hostname.replace(/^\[|\]$/g, "");
+  const found = await lookup(host, { all: true }).catch(() => []);
+  if (found.length === 0)
+    throw new Failure("callback.handler-unreachable", `Cannot find an IP address of ${host}.`);
+  const isHere = found.every(({ address }) => /^(?:::ffff:)?127\.|^::1$/.test(address));
+  if (isHere || host.toLowerCase() === ownHost?.toLowerCase()) return;
+  const message = `${host} is another machine, and false callbacks are sent to it only on request.`;
+  const hint = `If it is yours, add --own-host ${host}.`;
+  throw new Failure("callback.handler-elsewhere", message, { hint });
+}
+
+/** How a test uses the local sandbox: its log shows which payments the handler retrieved. */
+async function sandboxFor(context: Context) {
+  const { createPayment } = await import("../../operations/create.ts");
+  const { triggerPayment } = await import("../../operations/status-transition.ts");
+  const { retrieveRecord } = await import("../../operations/status.ts");
+  let after = 0;
+  const retrieved = async (): Promise<string[]> => {
+    const ids: string[] = [];
+    for await (const part of keptExchanges(context, after)) {
+      if (part.length === 0) break;
+      after = part.at(-1)?.number ?? after;
+      ids.push(
+        ...part.flatMap(({ path }) => /\/payment\/retrieve\/([^/]+)$/.exec(path)?.[1] ?? []),
+      );
+    }
+    return ids;
+  };
+  await retrieved().catch((cause: unknown) => {
+    if (!(cause instanceof Failure) || cause.kind !== "not-found") throw cause;
+    const message = "Only a local sandbox can do this, and the base URL is not one.";
+    const hint = "Run it inside 'lenden sandbox exec', or use --profile local.";
+    throw new Failure("callback.not-local-sandbox", message, { hint, cause });
+  });
+  const world = await context.world();
+  const { origin } = new URL((await context.account()).baseUrl);
+  const urls = { redirect_url: `${origin}/return`, callback_url: `${origin}/callback` };
+  const paymentMethodId = (await context.methods())[0]?.id ?? "";
+  const run = Buffer.from(context.host.randomBytes(4)).toString("hex");
+  const pay = async (name: string, amountPaisa: Paisa, isPaid: boolean) => {
+    const order = { ...urls, paymentMethodId, description: `test-${run}-${name}` };
+    const { transactionId } = await createPayment(amountPaisa, order, { again: false }, world);
+    if (isPaid) await triggerPayment(transactionId, world);
+    return { ...(await retrieveRecord("payment", transactionId, world)) };
+  };
+  return { retrieved, pay };
+}
+
+function responsesOf({ answers, asked }: TestResult): string {
+  const responses = answers.map(({ status, fault }) => fault ?? status).join(", ");
+  return `Responses: ${responses}; retrieved ${asked} times.`;
+}
+
+function writeReport(file: string, results: TestResult[]): void {
+  const states = { passed: "passed", failed: "failed", undecided: "skipped" } as const;
+  const cases = results.map((one) => ({
+    ...{ name: one.case, state: states[one.verdict], because: one.because },
+    details: `Sent ${one.sent}\n${responsesOf(one)}`,
+  }));
+  try {
+    writeFileSync(file, junitText("lenden callback test", cases));
+  } catch (cause) {
+    const message = `Cannot write the report ${file} (${errorCode(cause) ?? "unknown"}).`;
+    throw new Failure("callback.report-not-written", message, { cause });
+  }
 }
 
 function readTemplate(text: string): Reading<string> {
   const read = readUrl(text);
-  if (!read.ok || text.includes("{id}")) return read;
-  return rejected("There is no {id} in it, which stands for a payment's transaction id.");
+  return !read.ok || text.includes("{id}") ? read : rejected("Add {id} for the transaction ID.");
 }

@@ -1,44 +1,49 @@
+import { readPasted } from "../../callbacks/content.ts";
+import { verify } from "../../callbacks/verify.ts";
 import { readWord } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
 import { card } from "../../cli/output/view.ts";
 import { readAmount } from "../../domain/amount.ts";
-import { lookFor } from "./looking.ts";
-import { endingOf, verdictFields } from "./verdict.ts";
+import { lookFor } from "./deps.ts";
+import { endingOf, verdictFields } from "./output.ts";
 
 export const callbackVerify = defineCommand({
   name: "callback verify",
-  summary: "Hold a callback against the service: verified, forged, mismatched or unknown",
+  summary: "Verify a callback against the API",
   details:
-    "Takes a body, a query string, an address, or a whole HTTP request. Every payment and refund that it names is retrieved, and all that it claims is compared. 'forged': it claims Completed, and the service does not. 'mismatched': the service has something else under this id. 'unknown': it names nothing that the service knows, claims no status of what is still Processing, or is neither JSON nor a form, so that what it claims cannot be compared.",
+    "Reads a body, a query string, a URL or a whole HTTP request. The record that it names by transactionId, refundRequestId or payoutId is retrieved. 'verified': every field that has the name of one of the record's fields agrees with it. 'forged': it claims Completed, and the API does not. 'mismatched': another field differs. 'unknown': it names no record that the API knows, or is neither a JSON object nor a form.",
   examples: [
-    { line: "lenden callback verify callback.json", says: "what a handler was sent" },
+    { line: "lenden callback verify callback.json", says: "a body that your handler received" },
     {
       line: "echo 'transactionId=TX8F3K2Q&status=Completed' | lenden callback verify --expect-amount 1250.50",
-      says: "the parameters of a redirect, and what the order costs",
+      says: "the parameters of a redirect, and the price of the order",
     },
   ],
   arguments: {
-    file: argument.optional("file", "A file; - or nothing is standard input", readWord, "file"),
+    file: argument.optional(
+      "file",
+      "A file (default: standard input, as with -)",
+      readWord,
+      "file",
+    ),
   },
   flags: {
     expectAmount: flag.optional(
       "--expect-amount <bdt>",
-      "The amount that the service must have, whatever is claimed",
+      "The amount that the record must have",
       readAmount,
     ),
     expectRef: flag.optional(
       "--expect-ref <text>",
-      "The description that the service must have, for example an order's number",
+      "The description that the record must have",
       readWord,
     ),
   },
   exits: ["access", "unverified", "unreachable"],
   async run({ file, expectAmount, expectRef }, context) {
     const written = await readSmallText(file ?? "-", nameOf(file), context.host);
-    const { readPasted } = await import("../../callbacks/pasted.ts");
-    const { verify } = await import("../../callbacks/verify.ts");
     const expected = { amountPaisa: expectAmount, reference: expectRef };
     const { verdict, because, records } = await verify(
       readPasted(written),

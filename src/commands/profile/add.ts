@@ -181,7 +181,10 @@ async function storeProfile(
     await context.profiles.change((now) => {
       requireName(now);
       replaced = findProfile(name, now);
-      const profiles = { ...now.profiles, [name]: { ...stored, account } };
+      // A handler has the callback secret, so it stays for the same environment.
+      const isSame = replaced?.environment === stored.environment;
+      const callbackSecret = isSame ? replaced?.callbackSecret : undefined;
+      const profiles = { ...now.profiles, [name]: { ...stored, account, callbackSecret } };
       return { ...now, current: now.current ?? name, profiles };
     });
   } catch (error) {

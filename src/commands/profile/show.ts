@@ -78,7 +78,7 @@ export const profileShow = defineCommand({
 });
 
 function rowsOf(settings: Settings) {
-  const { profile, environment, account, confirmAbove } = settings;
+  const { profile, environment, account, callbackSecret, confirmAbove } = settings;
   const ofProfile = `profile ${profile?.value}`;
   const row = (setting: string, found: Sourced<string | null> | undefined) => ({
     setting,
@@ -104,6 +104,10 @@ function rowsOf(settings: Settings) {
     row("base-url", settings.baseUrl),
     secret("api-key", settings.apiKey),
     secret("payout-secret", settings.payoutSecret),
+    secret(
+      "callback-secret",
+      callbackSecret && { ...callbackSecret, value: { text: callbackSecret.value } },
+    ),
     row("redirect-url", settings.redirectUrl),
     row("callback-url", settings.callbackUrl),
     row("method", settings.method),

@@ -71,7 +71,10 @@ export function requireFreeName(
 }
 
 /** A profile with its secrets masked, or where they are stored. */
-export function shownProfile(name: string, { apiKey, payoutSecret, ...others }: Profile) {
+export function shownProfile(
+  name: string,
+  { apiKey, payoutSecret, callbackSecret: _, ...others }: Profile,
+) {
   return { name, ...others, apiKey: shownSecret(apiKey), payoutSecret: shownSecret(payoutSecret) };
 }
 

@@ -8,14 +8,18 @@ import type {
   Forwarded,
   StoredCallback,
 } from "../callback.ts";
+import type { Holder } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { holderIn, reader } from "./operation-rows.ts";
 
 /** Equal requests within this time are stored once: senders repeat themselves. */
 const sameWithinMs = 60_000;
-/** So many may wait for the API or for a handler. A further one is not stored, and its sender is told so. */
-const mostPending = 5_000n;
+/**
+ * So many may wait for the API or for a handler. A further one is not stored, and its sender is told so.
+ * Forged callbacks name records that the ledger does not know: they cannot take the places of the others.
+ */
+const mostPending = { known: 5_000n, unknown: 2_500n };
 const duePerPage = 100n;
 /** So many of each verdict are kept: anyone can send callbacks, and they must not fill the disk. */
 const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);
@@ -32,9 +36,26 @@ export class SqliteCallbacks implements CallbackStore {
     this.#account = account;
   }
 
+  async listen(): Promise<Holder | undefined> {
+    return this.#database.transaction(() => {
+      const account = this.#account.store(nowIn(this.#worker)).number;
+      const row = this.#database
+        .prepare("SELECT holder FROM listeners WHERE account = ?")
+        .get(account);
+      const holder = row && holderIn(row);
+      const isOwn = holder?.lock === this.#worker.holder.lock;
+      if (holder && !isOwn && this.#worker.isAlive(holder)) return holder;
+      this.#database
+        .prepare("INSERT OR REPLACE INTO listeners (account, holder) VALUES (?, ?)")
+        .run(account, JSON.stringify(holderNow(this.#worker)));
+      return undefined;
+    });
+  }
+
   async keep(
     request: CallbackRequest,
     source: CallbackSource,
+    isKnown: boolean,
   ): Promise<StoredCallback | undefined> {
     return this.#database.transaction(() => {
       const digest = digestOf(request);
@@ -42,8 +63,9 @@ export class SqliteCallbacks implements CallbackStore {
       const same = this.#database.prepare(countAgain).get(this.#account.number(), digest, since);
       if (same) return this.#callbackOf(same);
       const pending = this.#database.prepare(countPending).get(this.#account.number());
-      if (BigInt(pending?.count ?? 0n) >= mostPending) return undefined;
-      return this.#callbackOf(this.#insert(request, source, digest));
+      const most = isKnown ? mostPending.known : mostPending.unknown;
+      if (BigInt(pending?.count ?? 0n) >= most) return undefined;
+      return this.#callbackOf(this.#insert(request, { source, digest, isKnown }));
     });
   }
 
@@ -54,34 +76,10 @@ export class SqliteCallbacks implements CallbackStore {
       .map((row) => this.#callbackOf(row));
   }
 
-  async claim(number: number): Promise<StoredCallback | undefined> {
-    return this.#database.transaction(() => {
-      const row = this.#row(number);
-      const holder = row && holderIn(row);
-      const isOwn = holder?.lock === this.#worker.holder.lock;
-      if (!row || (holder && !isOwn && this.#worker.isAlive(holder))) return undefined;
-      this.#database
-        .prepare("UPDATE callbacks SET holder = ? WHERE number = ?")
-        .run(JSON.stringify(holderNow(this.#worker)), BigInt(number));
-      return this.#callbackOf(row);
-    });
-  }
-
-  async release(number: number, again?: { afterMs: number | null }): Promise<void> {
-    this.#database.transaction(() => {
-      if (!again) {
-        const release = this.#database.prepare(
-          "UPDATE callbacks SET holder = NULL WHERE number = ?",
-        );
-        return void release.run(BigInt(number));
-      }
-      const dueAt = again.afterMs === null ? null : this.#after(again.afterMs);
-      this.#database
-        .prepare(
-          "UPDATE callbacks SET holder = NULL, looks = looks + 1, due_at = ? WHERE number = ?",
-        )
-        .run(dueAt, BigInt(number));
-    });
+  async schedule(number: number, afterMs: number | null): Promise<void> {
+    this.#database
+      .prepare("UPDATE callbacks SET looks = looks + 1, due_at = ? WHERE number = ?")
+      .run(afterMs === null ? null : this.#after(afterMs), BigInt(number));
   }
 
   async judge(
@@ -112,6 +110,13 @@ export class SqliteCallbacks implements CallbackStore {
     });
   }
 
+  async isDelivered(finding: string, to: string): Promise<boolean> {
+    const row = this.#database
+      .prepare(selectDelivered)
+      .get(this.#account.number(), finding, this.#worker.scrub(to));
+    return row !== undefined;
+  }
+
   async find(number: number): Promise<StoredCallback | undefined> {
     const row = this.#row(number);
     return row && this.#callbackOf(row);
@@ -134,7 +139,10 @@ export class SqliteCallbacks implements CallbackStore {
     return new Date(this.#worker.now() + ms).toISOString();
   }
 
-  #insert(request: CallbackRequest, source: CallbackSource, digest: string): Row {
+  #insert(
+    request: CallbackRequest,
+    { source, digest, isKnown }: { source: CallbackSource; digest: string; isKnown: boolean },
+  ): Row {
     const { method, target, headers, body } = request;
     const { scrub } = this.#worker;
     const at = nowIn(this.#worker);
@@ -142,7 +150,7 @@ export class SqliteCallbacks implements CallbackStore {
       .prepare(insertNew)
       .get(
         ...[this.#account.store(at).number, source, at, digest, method, scrub(target)],
-        ...[scrub(JSON.stringify(headers)), base64(body, scrub)],
+        ...[scrub(JSON.stringify(headers)), base64(body, scrub), isKnown ? 1n : 0n],
       );
     if (!row) throw new Error("the ledger did not store a callback");
     setRowDigest(this.#database, row);
@@ -151,7 +159,6 @@ export class SqliteCallbacks implements CallbackStore {
 
   #callbackOf(row: Row): StoredCallback {
     const { text, maybe } = reader(row);
-    const holder = holderIn(row);
     return {
       number: Number(row.number),
       source: text("source") === "polled" ? "polled" : "received",
@@ -165,7 +172,7 @@ export class SqliteCallbacks implements CallbackStore {
       looks: Number(row.looks),
       dueAt: maybe("due_at"),
       forwarded: forwardedIn(row),
-      isHeld: holder !== null && this.#worker.isAlive(holder),
+      isKnown: row.known === 1n,
     };
   }
 }
@@ -222,7 +229,7 @@ export function setRowDigest(database: Database, row: Row): void {
     .run(rowDigestOf(row), row.number ?? null);
 }
 
-/** Neither the count nor what the queue changes: holder, looks and due time. */
+/** Neither the count nor what belongs to the queue: known, looks and due time. */
 const coveredColumns = [
   ...["number", "account", "source", "received_at", "digest", "method", "target", "headers"],
   ...["body", "verdict", "because", "records", "finding"],
@@ -236,8 +243,8 @@ const countAgain = `
 
 const insertNew = `
   INSERT INTO callbacks (account, source, received_at, count, digest, method, target, headers,
-    body, looks, due_at)
-  VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, 0, ?3) RETURNING *`;
+    body, known, looks, due_at)
+  VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?3) RETURNING *`;
 
 const countPending = `
   SELECT count(*) AS count FROM callbacks WHERE account = ?
@@ -247,7 +254,11 @@ const countPending = `
 const selectDue = `
   SELECT * FROM callbacks WHERE account = ?1 AND due_at <= ?2
     AND (?3 IS NOT NULL OR forwarded_to IS NULL OR verdict = 'unchecked')
-  ORDER BY looks, number LIMIT ?4`;
+  ORDER BY known DESC, looks, number LIMIT ?4`;
+
+const selectDelivered = `
+  SELECT 1 FROM callbacks WHERE account = ? AND forwarded_finding = ? AND forwarded_to = ?
+    AND forwarded_status BETWEEN 200 AND 299 LIMIT 1`;
 
 const selectOne = "SELECT * FROM callbacks WHERE account = ? AND number = ?";
 

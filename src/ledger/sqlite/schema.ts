@@ -213,6 +213,22 @@ const migrations: Migration[] = [
     database.exec(batchesByIdentity);
     storeIdentities(database);
   },
+  `
+  -- One process at a time listens for an account: callbacks have no locks of their own.
+  CREATE TABLE listeners (
+    account INTEGER PRIMARY KEY REFERENCES accounts (number),
+    holder TEXT NOT NULL
+  ) STRICT;
+  ALTER TABLE callbacks DROP COLUMN holder;
+  -- Callbacks about records that the ledger knows come first, whatever else arrives.
+  ALTER TABLE callbacks ADD COLUMN known INTEGER NOT NULL DEFAULT 0;
+  DROP INDEX callbacks_due;
+  CREATE INDEX callbacks_due ON callbacks (account, known DESC, looks, number, verdict, due_at)
+    WHERE due_at IS NOT NULL;
+  -- What a handler acknowledged is not forwarded again with another callback.
+  CREATE INDEX callbacks_delivered ON callbacks (account, forwarded_finding, forwarded_to)
+    WHERE forwarded_status BETWEEN 200 AND 299;
+  `,
 ];
 
 /** The version since which accounts and plans are part of the chain. */

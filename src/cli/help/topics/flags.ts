@@ -5,6 +5,7 @@ const account: Row[] = [
   ["LENDEN_PROFILE", "Profile to use if --profile names none"],
   ["LENDEN_API_KEY", "API key, instead of the profile's"],
   ["LENDEN_PAYOUT_SECRET", "Payout secret, instead of the profile's"],
+  ["LENDEN_CALLBACK_SECRET", "Secret that signs forwarded callbacks"],
   ["LENDEN_BASE_URL", "URL of the API, instead of the profile's"],
   ["LENDEN_ACCOUNT", "Account of the ledger that operations are recorded in"],
 ];

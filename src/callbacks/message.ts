@@ -1,4 +1,0 @@
-/** What a notice says of whatever was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
