@@ -109,7 +109,7 @@ async function lockProfiles(
   sleep: (ms: number) => Promise<void>,
 ): Promise<() => void> {
   const { loadEngine } = await import("../platform/sqlite/engines.ts");
-  const { lockFile } = await import("../platform/sqlite/open.ts");
+  const { lockFile } = await import("../platform/sqlite/lock.ts");
   const open = await loadEngine();
   for (let attempt = 1; attempt <= lockAttempts; attempt += 1) {
     try {
