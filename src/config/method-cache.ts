@@ -8,68 +8,67 @@ import { isOwnFile, makeDirectory } from "../platform/files.ts";
 import { type Account, baseUrlText, readBaseUrl } from "./account.ts";
 import type { Settings } from "./settings.ts";
 
-const keptMs = 24 * 60 * 60_000;
-/** What has not changed is written again after this: where a disk is busy, a rename waits for it. */
-const writtenAnewMs = 60 * 60_000;
+const maxAgeMs = 24 * 60 * 60_000;
 
-/** The methods of one account, looked up once and kept for a day. */
+const fileSchema = z.object({
+  atMs: z.number(),
+  profile: z.string(),
+  baseUrl: z.string(),
+  methods: methodList,
+});
+
+/** The payment methods of one account, cached for a day. */
 export interface MethodCache {
   read(): PaymentMethod[] | undefined;
   write(methods: PaymentMethod[]): void | Promise<void>;
 }
 
 /**
- * Opens the cache of an account. It only saves a request: a file that cannot be read or written is
- * as good as none. Its name tells nothing of the key.
+ * Opens the cache of an account, one file with a name that shows nothing of the key. The cache only saves a
+ * request: a file that cannot be read or written counts as missing.
  */
 export function openMethodCache(folder: string, account: Account, now: () => number): MethodCache {
-  const identity = createHash("sha256")
-    .update(`${account.baseUrl}\n${account.apiKey}`)
-    .digest("hex");
+  const { apiKey, baseUrl, name: profile } = account;
+  const identity = createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex");
   const file = join(folder, `methods-${identity.slice(0, 24)}.json`);
-  const readIfYounger = (ageMs: number): PaymentMethod[] | undefined => {
-    try {
-      const kept: unknown = JSON.parse(readFileSync(file, "utf8"));
-      return isYounger(kept, ageMs, now()) ? methodList.parse(kept.methods) : undefined;
-    } catch {
-      return undefined;
-    }
-  };
   return {
-    read: () => readIfYounger(keptMs),
+    read: () => {
+      const stored = storedIn(file);
+      const ageMs = now() - (stored?.atMs ?? 0);
+      return ageMs >= 0 && ageMs < maxAgeMs ? stored?.methods : undefined;
+    },
     write: (methods) => {
       try {
-        if (JSON.stringify(readIfYounger(writtenAnewMs)) === JSON.stringify(methods)) return;
         makeDirectory(folder, 0o700);
-        const kept = { atMs: now(), profile: account.name, baseUrl: account.baseUrl, methods };
-        writeFileSync(`${file}.new`, JSON.stringify(kept), { mode: 0o600 });
+        const stored = JSON.stringify({ atMs: now(), profile, baseUrl, methods });
+        writeFileSync(`${file}.new`, stored, { mode: 0o600 });
         renameSync(`${file}.new`, file);
-        forgetOld(folder, now());
+        removeOld(folder, now());
       } catch {
-        // The next run asks the service again.
+        // The next run retrieves them again.
       }
     },
   };
 }
 
-/** The methods that were last looked up for a profile, however long ago. Needs no API key. */
+/** The methods that were last retrieved for a profile, whatever their age. Needs no API key. */
 export function keptMethods(folder: string, { profile, baseUrl }: Settings): PaymentMethod[] {
   const name = profile?.value ?? "environment variables";
   const url = baseUrlText(readBaseUrl(baseUrl?.value ?? ""));
   const [newest] = methodFiles(folder)
-    .map((file) => keptFile.safeParse(jsonIn(readFileSync(file, "utf8"))?.value))
-    .flatMap((read) => (read.success ? [read.data] : []))
-    .filter((kept) => kept.profile === name && kept.baseUrl === url)
+    .flatMap((file) => storedIn(file) ?? [])
+    .filter((stored) => stored.profile === name && stored.baseUrl === url)
     .sort((one, other) => other.atMs - one.atMs);
   return newest?.methods ?? [];
 }
 
-const keptFile = z.object({
-  atMs: z.number(),
-  profile: z.string(),
-  baseUrl: z.string(),
-  methods: methodList,
-});
+function storedIn(file: string): z.infer<typeof fileSchema> | undefined {
+  try {
+    return fileSchema.safeParse(jsonIn(readFileSync(file, "utf8"))?.value).data;
+  } catch {
+    return undefined;
+  }
+}
 
 function methodFiles(folder: string): string[] {
   return readdirSync(folder)
@@ -77,16 +76,8 @@ function methodFiles(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** Accounts come and go, those of a local sandbox at every start. */
-function forgetOld(folder: string, nowMs: number): void {
-  for (const file of methodFiles(folder).filter(isOwnFile)) {
-    if (nowMs - statSync(file).mtimeMs > keptMs) rmSync(file, { force: true });
-  }
-}
-
-function isYounger(kept: unknown, thanMs: number, nowMs: number): kept is { methods: unknown } {
-  if (typeof kept !== "object" || kept === null || !("atMs" in kept) || !("methods" in kept))
-    return false;
-  const ageMs = nowMs - Number(kept.atMs);
-  return ageMs >= 0 && ageMs < thanMs;
+/** Each start of a local sandbox is another account. */
+function removeOld(folder: string, nowMs: number): void {
+  for (const file of methodFiles(folder).filter(isOwnFile))
+    if (nowMs - statSync(file).mtimeMs > maxAgeMs) rmSync(file, { force: true });
 }

@@ -9,6 +9,7 @@ import { Failure } from "../domain/failure.ts";
 import { jsonIn } from "../domain/json.ts";
 import { numberFormats } from "../domain/mobile.ts";
 import { makeDirectory } from "../platform/files.ts";
+import type { Database } from "../platform/sqlite/database.ts";
 
 /** Where a secret is stored: in the file itself, in the keychain, or with a program that prints it. */
 const secretSource = z.union([
@@ -88,12 +89,26 @@ export async function changeProfiles(
   change: (now: Profiles) => Profiles,
   sleep: (ms: number) => Promise<void>,
 ): Promise<void> {
-  prepareDirectory(directory);
-  const unlock = await lockProfiles(directory, sleep);
+  const { openDatabase } = await import("../platform/sqlite/open.ts");
+  const locking = await openDatabase(":memory:");
   try {
-    await writeVerified(directory, change(readProfiles(directory)));
+    makeDirectory(directory, 0o700);
+    exists(directory, "directory");
+    makePrivate(directory, 0o700);
+    const unlock = await lockProfiles(directory, locking, sleep);
+    try {
+      await writeVerified(directory, change(readProfiles(directory)));
+    } finally {
+      unlock();
+    }
+  } catch (cause) {
+    if (cause instanceof Failure && cause.kind !== "internal") throw cause;
+    throw new Failure("profiles.not-written", `Cannot write ${profilesFile(directory)}.`, {
+      hint: "Is the disk full or read-only? Check the directory's permissions, or set LENDEN_CONFIG_DIR to a directory of yours. The profiles are unchanged.",
+      cause,
+    });
   } finally {
-    unlock();
+    locking.close();
   }
 }
 
@@ -106,18 +121,12 @@ const lockPauseMs = 100;
  */
 async function lockProfiles(
   directory: string,
+  { lock }: Pick<Database, "lock">,
   sleep: (ms: number) => Promise<void>,
 ): Promise<() => void> {
-  const { loadEngine } = await import("../platform/sqlite/engines.ts");
-  const { lockFile } = await import("../platform/sqlite/lock.ts");
-  const open = await loadEngine();
   for (let attempt = 1; attempt <= lockAttempts; attempt += 1) {
-    try {
-      const unlock = lockFile(join(directory, ".profiles.lock"), open);
-      if (unlock) return unlock;
-    } catch (cause) {
-      throw notWritten(directory, cause);
-    }
+    const unlock = lock(join(directory, ".profiles.lock"));
+    if (unlock) return unlock;
     await sleep(lockPauseMs);
   }
   throw new Failure("profiles.locked", "Another lenden process is changing the profiles.", {
@@ -129,18 +138,18 @@ async function lockProfiles(
 async function writeVerified(directory: string, next: Profiles): Promise<void> {
   const file = profilesFile(directory);
   const backup = `${file}.old`;
+  rmSync(backup, { force: true });
   const hadFile = exists(file, "file");
+  if (hadFile) copyFileSync(file, backup);
   try {
-    rmSync(backup, { force: true });
-    if (hadFile) copyFileSync(file, backup);
     await writeWithConf(directory, next);
     const wanted: unknown = JSON.parse(JSON.stringify(next));
     if (!isDeepStrictEqual(readProfiles(directory), wanted))
       throw new Error("read back differently");
-  } catch (cause) {
-    if (!hadFile) rmSync(file, { force: true });
-    else if (exists(backup, "file")) renameSync(backup, file);
-    throw notWritten(directory, cause);
+  } catch (error) {
+    if (hadFile) renameSync(backup, file);
+    else rmSync(file, { force: true });
+    throw new Error("the earlier profiles were restored", { cause: error });
   }
   rmSync(backup, { force: true });
 }
@@ -156,27 +165,6 @@ async function writeWithConf(directory: string, next: Profiles): Promise<void> {
     accessPropertiesByDotNotation: false,
   });
   conf.store = next;
-}
-
-function notWritten(directory: string, cause: unknown): Failure {
-  return new Failure("profiles.not-written", `Cannot write ${profilesFile(directory)}.`, {
-    hint: "Is the disk full or read-only? The profiles are unchanged.",
-    cause,
-  });
-}
-
-function prepareDirectory(directory: string): void {
-  try {
-    makeDirectory(directory, 0o700);
-    exists(directory, "directory");
-    makePrivate(directory, 0o700);
-  } catch (cause) {
-    if (cause instanceof Failure) throw cause;
-    throw new Failure("profiles.no-directory", `Cannot create or use the directory ${directory}.`, {
-      hint: "Check its permissions, or set LENDEN_CONFIG_DIR to a directory of yours.",
-      cause,
-    });
-  }
 }
 
 /** @throws Failure `profiles.link` if something else is there, such as a link */

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import type { Host } from "../../src/platform/host.ts";
@@ -90,15 +89,6 @@ export async function openSecretService(
   await until(() => existsSync(address));
   const bus = readFileSync(address, "utf8");
   return { env: { XDG_RUNTIME_DIR: runtime, DBUS_SESSION_BUS_ADDRESS: bus } };
-}
-
-/** A session bus that accepts connections and never responds. */
-export async function openSilentBus(): Promise<{ env: Record<string, string> }> {
-  const path = join(scratchFolder(), "bus");
-  const server = createServer(() => {}).listen(path);
-  onTestFinished(() => void server.close());
-  await until(() => existsSync(path));
-  return { env: { DBUS_SESSION_BUS_ADDRESS: `unix:path=${path}` } };
 }
 
 function hasSecretService(): boolean {

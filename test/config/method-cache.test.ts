@@ -42,21 +42,6 @@ test("methods are cached for a day, and not if the clock was set back", () => {
   expect(cache.read()).toBeUndefined();
 });
 
-test("unchanged methods are written again only after an hour", () => {
-  const { cache, clock, file } = setup();
-  cache.write([bkash]);
-  const isWritten = (methods: (typeof bkash)[]) => {
-    utimesSync(file(), 0, 0);
-    cache.write(methods);
-    return statSync(file()).mtimeMs !== 0;
-  };
-  clock.ms += hourMs - 1;
-  expect(isWritten([bkash])).toBe(false);
-  expect(isWritten([bkash, nagad])).toBe(true);
-  clock.ms += hourMs;
-  expect(isWritten([bkash, nagad])).toBe(true);
-});
-
 test("a damaged file is ignored and replaced", () => {
   const { cache, file } = setup();
   cache.write([bkash]);
@@ -76,7 +61,7 @@ test("methods of other accounts are deleted after a day, and no other file or li
   const document = join(scratchFolder(), "document");
   writeFileSync(document, "");
   symlinkSync(document, join(folder, link));
-  const others = ["profiles.json", "ledger.db", "methods.json", "methods-of-payment.json"];
+  const others = ["profiles.json", "ledger.db", "methods.json"];
   for (const name of [old, ...others]) writeFileSync(join(folder, name), "");
   for (const name of readdirSync(folder)) utimesSync(join(folder, name), 0, 0);
   utimesSync(document, 0, 0);

@@ -107,12 +107,6 @@ describe("the file of the profiles", () => {
     }
     expect(readFileSync(file, "utf8")).toBe(damaged);
   });
-
-  test("is rejected if it cannot be read, with the system's code", async () => {
-    const { folder, env } = place("/proc/1/fdinfo/lenden");
-    const { code, stderr } = await lenden(["profile", "use", "shop"], { env });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(folder) });
-  });
 });
 
 describe("a disk that cannot store the profiles", () => {

@@ -211,6 +211,6 @@ test("a user without a home directory works with environment variables alone", a
   const { code, stderr } = await lenden(["profile", "use", "shop", "--json"], { env });
   expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
     code: 1,
-    error: { reason: "profiles.no-directory" },
+    error: { reason: "profiles.not-written" },
   });
 });

@@ -22,23 +22,6 @@ const stored: Profiles = { version: 1, current: "shop", profiles: { shop, bare }
 const empty: Profiles = { version: 1, profiles: {} };
 const keyAndUrl = { LENDEN_API_KEY: "sk_sandbox_ci", LENDEN_BASE_URL: "https://ci.example" };
 
-test("every value of the profile in use names its source", () => {
-  const source = "profile shop";
-  expect(resolveSettings({}, {}, stored)).toEqual({
-    profile: { value: "shop", source: "profile use" },
-    environment: "sandbox",
-    baseUrl: { value: shop.baseUrl, source },
-    apiKey: { value: shop.apiKey, source },
-    payoutSecret: { value: shop.payoutSecret, source },
-    redirectUrl: { value: shop.redirectUrl, source },
-    callbackUrl: { value: shop.callbackUrl, source },
-    method: { value: "bkash", source },
-    numberFormat: { value: "e164", source },
-    confirmAbove: { value: 25_000_50n, source },
-    shadows: [],
-  });
-});
-
 test("without a profile there are only defaults", () => {
   const source = "default";
   expect(resolveSettings({}, {}, empty)).toEqual({

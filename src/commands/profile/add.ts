@@ -1,7 +1,7 @@
 import { readWord } from "../../cli/command/common-flags.ts";
 import type { Context, Profile, Profiles, SecretSource } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
-import { argument, flag } from "../../cli/command/flag.ts";
+import { argument, flag, type Input } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
 import { readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
@@ -17,8 +17,8 @@ import {
   tidyEntries,
 } from "./stored.ts";
 
-/** Where key and secret come from. No flag takes a secret itself: other users could read it. */
-const secretFlags = {
+/** No flag takes a secret itself: other users could read it. */
+const flags = {
   keyStdin: flag.toggle("--key-stdin", "Read the API key from standard input"),
   secretStdin: flag.toggle("--secret-stdin", "Read the payout secret from standard input"),
   keyFile: flag.optional("--key-file <file>", "Read the API key from a file", readWord, "file"),
@@ -39,6 +39,8 @@ const secretFlags = {
     readWord,
   ),
   keychain: flag.toggle("--keychain", "Store both in the operating system's keychain"),
+  ...profileFlags,
+  replace: flag.toggle("--replace", "Replace the profile of this name"),
 };
 
 export const profileAdd = defineCommand({
@@ -60,11 +62,7 @@ export const profileAdd = defineCommand({
   arguments: {
     name: argument.optional("name", "Name (default: the environment)", readProfileName),
   },
-  flags: {
-    ...secretFlags,
-    ...profileFlags,
-    replace: flag.toggle("--replace", "Replace the profile of this name"),
-  },
+  flags,
   exits: ["access", "locked"],
   async run(input, context) {
     const ask = namesSource(input) ? undefined : await context.ask();
@@ -82,18 +80,7 @@ export const profileAdd = defineCommand({
   view: profileCard,
 });
 
-interface Given {
-  name: string | undefined;
-  environment: Profile["environment"] | undefined;
-  keyStdin: boolean;
-  secretStdin: boolean;
-  keyFile: string | undefined;
-  secretFile: string | undefined;
-  keyCommand: string | undefined;
-  secretCommand: string | undefined;
-  keychain: boolean;
-  replace: boolean;
-}
+type Given = Input<typeof flags> & { name: string | undefined };
 
 /** The ways in which flags can name the key, and those for the secret. */
 function waysOf(given: Given) {

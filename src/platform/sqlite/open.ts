@@ -196,7 +196,7 @@ function rollBack(engine: Engine): void {
  * @returns what lets go of it; undefined where another process has it
  * @throws the system's or SQLite's error where it cannot be locked at all
  */
-export function lockFile(path: string, open: OpenEngine): (() => void) | undefined {
+function lockFile(path: string, open: OpenEngine): (() => void) | undefined {
   makePrivateFile(path);
   return asked(path, "BEGIN EXCLUSIVE", open);
 }
