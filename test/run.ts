@@ -6,12 +6,11 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { main } from "../src/main.ts";
-import { packageParts } from "../src/platform/assets.ts";
-import type { Host, Signal } from "../src/platform/host.ts";
+import { type Host, packageParts, type Signal } from "../src/platform/host.ts";
 import { tool } from "./tool.js";
 
 /** In process there is no thread that writes, no keychain, and nothing that the build made. */
-const parts = packageParts(process.execPath);
+const parts = packageParts();
 
 function unbuilt(file: string): string {
   if (file.startsWith("dist/")) throw new Error(`${file} is not built`);

@@ -1,7 +1,7 @@
 // The entry of lenden as a single file: the program, with the files of the package inside.
 import { getAsset } from "node:sea";
 import { main, processHost } from "../../src/main.ts";
-import type { Parts } from "../../src/platform/assets.ts";
+import type { Parts } from "../../src/platform/host.ts";
 
 /** There is no keychain: its native addon would have to be loaded from the disk. */
 const parts: Parts = {

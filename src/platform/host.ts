@@ -1,27 +1,36 @@
-import { fstatSync, writeSync } from "node:fs";
+import { existsSync, fstatSync, readFileSync, writeSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
+import { dirname, join } from "node:path";
 import { errorCode } from "../domain/error-code.ts";
-import { type Parts, packageParts } from "./assets.ts";
 import { type Folders, foldersOf } from "./directories.ts";
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** The world that a run lives in. Tests hand in another; nothing else reads `process`. */
+/** What comes with lenden besides its main program. */
+export interface Parts {
+  /** The text of a file of the package, such as `package.json`. Throws if there is none. */
+  shipped(file: string): string;
+  /** False for the single-file binary, which contains compiled code. */
+  keepsCompiled: boolean;
+  /** The program that calls the keychain, if there is one. */
+  keychain?: { program: string; args: string[] };
+}
+
+/** Everything outside of the program. Tests inject another host; no other module reads `process`. */
 export interface Host extends Parts {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   /**
-   * Standard output without a stream, which takes two milliseconds to make: for the text that ends a
-   * run. False where nothing can be written; a stream tells why.
+   * Writes the last text of a run to standard output, without a stream, which takes two milliseconds to
+   * create. Returns false if the text cannot be written.
    */
   lastOutput: { readonly isTTY: boolean; write(text: string): boolean };
-  /** The environment, in which an empty variable is an unset one. */
+  /** The environment; an empty variable counts as unset. */
   env: Record<string, string | undefined>;
   platform: NodeJS.Platform;
   nodeVersion: string;
   pid: number;
-  /** Who runs it, and on which machine. */
   user: string;
   machine: string;
   /** Milliseconds since 1970. */
@@ -30,18 +39,18 @@ export interface Host extends Parts {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   randomBytes(size: number): Uint8Array;
   folders: Folders;
-  /** Calls back on every SIGINT, SIGTERM and SIGHUP, instead of dying; returns how to stop listening. */
+  /** Listens to SIGINT, SIGTERM and SIGHUP, which then do not end the process; returns how to stop that. */
   onSignal(listener: (signal: Signal) => void): () => void;
-  /** Ends this process by a signal, whoever listens to it. */
+  /** Ends this process by a signal, also if it is listened to. */
   raise(signal: Signal): void;
 }
 
-/** The real one; its parts are the package's, unless it is told of others. */
-export function processHost(parts: Parts = packageParts(process.execPath)): Host {
+export function processHost(parts: Parts = packageParts()): Host {
   const env = withoutEmpty(process.env);
   silenceSqliteWarning();
   return {
     ...parts,
+    // Getters: to create a stream takes a millisecond or two.
     get stdin() {
       return survivingClosure(process.stdin);
     },
@@ -74,17 +83,30 @@ export function processHost(parts: Parts = packageParts(process.execPath)): Host
   };
 }
 
-/**
- * A reader that went away (`| head -1`) must never stop work that moves money. Streams are only
- * made when they are asked for: making one takes a millisecond or two.
- */
+/** The parts of the installed package. */
+export function packageParts(): Parts {
+  const file = (name: string): string => join(packageRoot(), name);
+  return {
+    shipped: (name) => readFileSync(file(name), "utf8"),
+    keepsCompiled: true,
+    keychain: { program: process.execPath, args: [file("dist/keychain.cjs")] },
+  };
+}
+
+/** The source is in several directories of the package, and the bundle in one. */
+function packageRoot(directory = import.meta.dirname): string {
+  const isRoot = existsSync(join(directory, "package.json"));
+  return isRoot ? directory : packageRoot(dirname(directory));
+}
+
+/** A reader that ended (`| head -1`) must never stop work that moves money. */
 function survivingClosure<Stream extends NodeJS.EventEmitter>(stream: Stream): Stream {
   if (surviving.has(stream)) return stream;
   surviving.add(stream);
   return stream.on("error", () => {});
 }
 
-/** Remembered here: that a stream has listeners says nothing, for a thread adds one that throws the error on. */
+/** A stream may have another error listener that throws. */
 const surviving = new WeakSet<NodeJS.EventEmitter>();
 
 const lastOutput: Host["lastOutput"] = {
@@ -97,14 +119,14 @@ const lastOutput: Host["lastOutput"] = {
       while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
     } catch (error) {
       if (!isAboutReader(error)) return false;
-      // The stream waits for a slow reader, and ignores one that is gone.
+      // The stream waits for a slow reader, and ignores one that ended.
       survivingClosure(process.stdout).write(rest);
     }
     return true;
   },
 };
 
-/** Whether the reader is slow, or gone. */
+/** True if the reader is slow, or ended. */
 function isAboutReader(error: unknown): boolean {
   const code = errorCode(error);
   return code === "EAGAIN" || code === "EPIPE";
@@ -123,7 +145,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Node 22 calls its SQLite experimental on stderr; of all warnings, that one alone is kept back. */
+/** Node 22 prints a warning that its SQLite is experimental. All other warnings stay. */
 function silenceSqliteWarning(): void {
   const listeners = process.listeners("warning");
   process.removeAllListeners("warning");
