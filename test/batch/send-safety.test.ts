@@ -193,7 +193,7 @@ test("P16: what the service had already is told, and not taken for paid now", as
   const messages = (await collect(place.ledger.batches.rows(place.batch, "all"))).map(
     ({ message }) => message,
   );
-  expect(messages).toEqual([null, expect.stringContaining("had it already, since"), null]);
+  expect(messages).toEqual([null, expect.stringContaining("the API had it before, since"), null]);
 });
 
 test("P16: what somebody else made while a row waited for its turn is not taken for its own", async () => {

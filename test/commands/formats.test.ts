@@ -121,7 +121,7 @@ describe.each(readings)("$name", ({ line, quiet, columns, isList = false }) => {
     }
     const screen = terminal(200);
     await account.run(line(), { host: { stdout: screen } });
-    expect(screen.shown()).toContain(isList && quiet() === "" ? "There is no" : "\u001b[");
+    expect(screen.shown()).toContain(isList && quiet() === "" ? "No profiles" : "\u001b[");
   });
 });
 

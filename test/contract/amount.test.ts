@@ -36,7 +36,7 @@ test.each([
   ["1\u00a0250", "Did you mean 1250?"],
   ["+500", "Did you mean 500?"],
   ["1250,50", "Did you mean 1250.50?"],
-  ["5\u200b", "It holds an invisible character."],
+  ["5\u200b", "It contains an invisible character."],
   ["00", "Write digits and at most two decimals"],
   ["১২৫০,৫", "Did you mean 1250.5?"],
 ])("%j is refused with what was probably meant", (typed, meant) => {
