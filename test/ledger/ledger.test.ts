@@ -153,7 +153,7 @@ describe("accounts", () => {
     ]);
   });
 
-  test("the next key of a profile joins its account, and P25b: resends nothing of the first", async () => {
+  test("P25b: the next key of a profile joins its account, and resends nothing of the first", async () => {
     const database = await openDatabase(":memory:");
     const first = openLedger(database, worker());
     await claimed(first, payout("SENT"));
