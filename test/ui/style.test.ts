@@ -22,9 +22,9 @@ test.each<[string, ColorQuestion, boolean]>([
   ["TERM=dumb", { ...terminal, env: { TERM: "dumb" } }, false],
   ["TERM=dumb and FORCE_COLOR", { ...terminal, env: { TERM: "dumb", FORCE_COLOR: "1" } }, true],
   ["TERM=xterm in a pipe", { ...pipe, env: { TERM: "xterm" } }, false],
-])("%s decides about colour", (_, question, wants) => expect(wantsColor(question)).toBe(wants));
+])("%s decides about color", (_, question, wants) => expect(wantsColor(question)).toBe(wants));
 
-test("a style without colour changes nothing, one with colour only adds codes", async () => {
+test("a style without color changes nothing", async () => {
   const [plain, colored] = [await loadStyle(false), await loadStyle(true)];
   for (const name of ["bold", "dim", "red", "green", "yellow", "bgRed", "bgGreen"] as const) {
     expect(plain[name]("text")).toBe("text");

@@ -1,29 +1,30 @@
-import { toCsv } from "./csv.ts";
+import { paisaOf } from "../../domain/amount.ts";
+import { guarded } from "../../domain/csv-guard.ts";
 import { loadStyle } from "./style.ts";
 import { clean, cleanLines, safeJson } from "./terminal-text.ts";
-import type { View } from "./view.ts";
+import { type Cell, type Column, type Table, text, type View } from "./view.ts";
 
 export const outputFormats = ["table", "json", "ndjson", "csv"] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
 export interface RenderOptions {
   format: OutputFormat;
-  /** The ids alone, one a line. */
+  /** Only the IDs, one on each line. */
   quiet: boolean;
   color: boolean;
-  /** One of several results, and not the first: a header stands already. */
+  /** True if an earlier result has printed the header. */
   continues: boolean;
   /** Columns of the terminal; undefined means that nothing is cut. */
   width: number | undefined;
-  /** Milliseconds since 1970, for `3 min ago`; undefined off a terminal. */
+  /** Milliseconds since 1970, for `3 min ago`; undefined if stdout is not a terminal. */
   nowMs: number | undefined;
 }
 
 /**
- * Turns one result into the text of stdout. JSON is the result itself; the other formats come from
- * its view. The shape never depends on whether stdout is a terminal.
+ * Turns one result into the text of stdout. JSON is the result itself; the other formats show its view.
+ * The shape does not depend on whether stdout is a terminal.
  *
- * @param view made only when it is needed
+ * @param view called only if it is needed
  */
 export async function render(
   result: unknown,
@@ -32,10 +33,9 @@ export async function render(
 ): Promise<string> {
   if (options.quiet) return lines(idsOf(view()));
   if (options.format === "json") return lines([safeJson(result, 2)]);
-  if (options.format === "ndjson") {
+  if (options.format === "ndjson")
     return lines((Array.isArray(result) ? result : [result]).map((one: unknown) => safeJson(one)));
-  }
-  if (options.format === "csv") return toCsv(view(), { header: !options.continues });
+  if (options.format === "csv") return toCsv(view(), options.continues);
   const { toText } = await import("./text.ts");
   return toText(view(), { ...options, style: await loadStyle(options.color) });
 }
@@ -43,9 +43,57 @@ export async function render(
 function idsOf(view: View): string[] {
   if (view.kind === "raw") return [cleanLines(view.text)];
   if (view.kind === "table") return view.rows.map((row) => clean(row.id));
-  return view.id === "" ? [] : [clean(view.id)]; // not everything has one
+  return view.id === "" ? [] : [clean(view.id)];
 }
 
 function lines(texts: string[]): string {
-  return texts.map((text) => `${text}\n`).join("");
+  return texts.map((one) => `${one}\n`).join("");
+}
+
+/** RFC 4180: a header, unless an earlier result has printed it, and one line for each record. */
+function toCsv(view: View, continues: boolean): string {
+  const { columns, rows, csv } = csvTableOf(view);
+  const safe = (value: string): string => (csv === "exact" ? clean(value) : guarded(clean(value)));
+  const header = columns.map(({ key }) => safe(key));
+  const records = rows.map((cells) => columns.map(({ key }) => csvCell(cells[key], safe)));
+  return [...(continues ? [] : [header]), ...records]
+    .map((record) => `${record.map(quoted).join(",")}\r\n`)
+    .join("");
+}
+
+interface CsvTable {
+  columns: Pick<Column, "key">[];
+  rows: Record<string, Cell>[];
+  csv?: Table["csv"];
+}
+
+function csvTableOf(view: View): CsvTable {
+  if (view.kind === "table") return { ...view, rows: view.rows.map(({ cells }) => cells) };
+  if (view.kind === "card") {
+    const cells = view.fields.map(({ key, cell }) => [key, cell] as const);
+    return { columns: view.fields, rows: [Object.fromEntries(cells)] };
+  }
+  const values =
+    view.kind === "step"
+      ? { check: view.check, state: view.state, says: view.says, todo: view.todo }
+      : { message: view.text };
+  const cells = Object.entries(values).map(([key, value]) => [key, text(value)] as const);
+  return { columns: cells.map(([key]) => ({ key })), rows: [Object.fromEntries(cells)] };
+}
+
+function csvCell(cell: Cell | undefined, safe: (text: string) => string): string {
+  if (!cell || cell.value === null) return "";
+  return cell.kind === "money" ? amountCell(cell.value, safe) : safe(cell.value);
+}
+
+/** An exact amount with two decimals; any other value unchanged. */
+function amountCell(value: number | bigint, safe: (text: string) => string): string {
+  const amountPaisa = typeof value === "bigint" ? value : paisaOf(value);
+  if (amountPaisa === undefined) return safe(String(value));
+  return `${amountPaisa / 100n}.${String(amountPaisa % 100n).padStart(2, "0")}`;
+}
+
+/** Quoted if RFC 4180 requires it, and if digits with a leading zero are a text. */
+function quoted(text: string): string {
+  return /[",\r\n]|^0\d+$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
