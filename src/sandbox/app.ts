@@ -129,7 +129,7 @@ async function bytesOf({ endpoint }: Route, c: Caller): Promise<Buffer | undefin
 }
 
 /** The OpenAPI document promises the order of these checks. */
-export function answerTo(
+function answerTo(
   { store, now }: Pick<AppOptions, "store" | "now">,
   { endpoint, handle }: Route,
   c: Caller,

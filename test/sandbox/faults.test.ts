@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { readFault } from "../../src/api/contract/fault.ts";
+import { faultKinds, readCallbackFault, readFault } from "../../src/api/contract/fault.ts";
+import { endpointNames } from "../../src/domain/statuses.ts";
 import { chooseFault } from "../../src/sandbox/faults.ts";
 import { faults, hmac, overSocket, payoutBody, type Sandbox, start } from "./running.ts";
 
@@ -9,32 +10,50 @@ test.each([
   ["*:latency-250:0.5", { kind: "latency", number: 250, share: 0.5 }],
   ["createPayment:status-503:.25", { kind: "status", number: 503, share: 0.25 }],
   ["listMethods:lost-reply:0", { kind: "lost-reply", share: 0 }],
-  ["listMethods:hang-after:1", { kind: "hang-after", share: 1 }],
 ])("%s is a fault", (rule, fault) => {
   expect(readFault(rule)).toMatchObject({ ok: true, value: { rule, ...fault } });
+});
+
+test("every kind fits every endpoint", () => {
+  for (const endpoint of ["*", ...endpointNames]) {
+    for (const kind of Object.keys(faultKinds)) {
+      const rule = `${endpoint}:${kind === "status" ? "status-500" : kind}`;
+      expect([rule, readFault(rule).ok]).toEqual([rule, true]);
+    }
+  }
 });
 
 test.each([
   ["", "endpoint"],
   ["createPayouts:reset", "createPayout, retrievePayout"],
-  ["setStatus:reset", "endpoint"],
-  ["createPayout", "lost-reply"],
+  ["constructor:reset", "endpoint"],
   ["createPayout:explode", "lost-reply"],
   ["createPayout:reset-5", "kind of fault"],
+  ["*:503", "Did you mean status-503?"],
+  ["*:constructor", "kind of fault"],
   ["createPayout:status", "status-503"],
   ["createPayout:status-200", "status-503"],
-  ["createPayout:status-600", "status-503"],
   ["createPayout:reset:2", "from 0 to 1"],
-  ["createPayout:reset:-1", "from 0 to 1"],
   ["createPayout:reset:", "from 0 to 1"],
   ["createPayout:reset:1:1", "from 0 to 1"],
-  ["constructor:reset", "endpoint"],
-  ["*:constructor", "kind of fault"],
-])("%j is no fault, and what there is gets listed", (rule, problem) => {
+])("%j is not a fault, and the problem lists what is", (rule, problem) => {
   expect(readFault(rule)).toMatchObject({ ok: false, problem: expect.stringContaining(problem) });
 });
 
-test("a share is what the draw is held against, and the first rule that hits wins", () => {
+test.each([
+  ["lost", { kind: "lost", delayMs: 5000, share: 1 }],
+  ["late-250:0.5", { kind: "late", delayMs: 250, share: 0.5 }],
+  ["reordered:.25", { kind: "reordered", delayMs: 5000, share: 0.25 }],
+])("%s is a fault of callbacks", (rule, fault) => {
+  expect(readCallbackFault(rule)).toEqual({ ok: true, value: { rule, ...fault } });
+});
+
+test.each(["", "gone", "lost-5", "constructor", "late-1000000000", "lost:2", "lost:"])(
+  "%j is not a fault of callbacks",
+  (rule) => expect(readCallbackFault(rule).ok).toBe(false),
+);
+
+test("a share is compared with the draw, and the first rule that applies wins", () => {
   const rules = faults("createPayout:reset:0.2", "*:hang:0.5");
   expect(chooseFault(rules, "createPayout", () => 0.19)?.kind).toBe("reset");
   expect(chooseFault(rules, "createPayout", () => 0.2)?.kind).toBe("hang");
@@ -42,7 +61,7 @@ test("a share is what the draw is held against, and the first rule that hits win
   expect(chooseFault(rules, "listMethods", () => 0.5)).toBeUndefined();
 });
 
-test("with a seed, the same requests are hit in every run", async () => {
+test("with a seed, faults affect the same requests in every run", async () => {
   const run = async (seed: number) => {
     const sandbox = await start({ seed, faults: faults("listMethods:status-500:0.5") });
     const statuses = [];
@@ -57,50 +76,21 @@ test("with a seed, the same requests are hit in every run", async () => {
   expect(await run(8)).not.toEqual(first);
 });
 
-/** What each fault looks like on a bare socket, and how many payouts there are afterwards. */
 test.each([
-  ["status-503", { says: /^HTTP\/1\.1 503 /, end: "open", payouts: 0, status: 503 }],
-  ["reset", { says: /^$/, end: "reset", payouts: 0, status: null }],
-  ["lost-reply", { says: /^$/, end: "reset", payouts: 1, status: null }],
-  ["hang", { says: /^$/, end: "open", payouts: 0, status: null }],
-  ["hang-after", { says: /^$/, end: "open", payouts: 1, status: null }],
-  [
-    "garbage",
-    { says: /^HTTP\/1\.1 200 .*\r\n\r\n.*<html>/s, end: "open", payouts: 1, status: 200 },
-  ],
-  [
-    "empty",
-    {
-      says: /^HTTP\/1\.1 200 .*content-length: 0\r\n.*\r\n\r\n$/s,
-      end: "open",
-      payouts: 1,
-      status: 200,
-    },
-  ],
-  [
-    "truncated",
-    {
-      says: /^HTTP\/1\.1 200 .*\r\n\r\n\{"success":true/s,
-      end: "closed",
-      payouts: 1,
-      status: 200,
-    },
-  ],
-  [
-    "redirect",
-    {
-      says: /^HTTP\/1\.1 307 .*http:\/\/127\.0\.0\.1:1\/elsewhere/s,
-      end: "open",
-      payouts: 0,
-      status: 307,
-    },
-  ],
-])("%s, seen over a bare socket", async (kind, { says, end, payouts, status }) => {
+  ["status-503", /^HTTP\/1\.1 503 /, "open", 0, 503],
+  ["reset", /^$/, "reset", 0, null],
+  ["lost-reply", /^$/, "reset", 1, null],
+  ["hang", /^$/, "open", 0, null],
+  ["hang-after", /^$/, "open", 1, null],
+  ["garbage", /^HTTP\/1\.1 200 .*\r\n\r\n.*<html>/s, "open", 1, 200],
+  ["empty", /^HTTP\/1\.1 200 .*content-length: 0\r\n.*\r\n\r\n$/s, "open", 1, 200],
+  ["truncated", /^HTTP\/1\.1 200 .*\r\n\r\n\{"success":true/s, "closed", 1, 200],
+  ["redirect", /^HTTP\/1\.1 307 .*http:\/\/127\.0\.0\.1:1\/elsewhere/s, "open", 0, 307],
+])("%s on a bare socket", async (kind, bytes, end, payouts, status) => {
   const rule = `createPayout:${kind}`;
   const sandbox = await start({ faults: faults(rule) });
   const seen = await payoutOverSocket(sandbox);
-  expect(seen.text).toMatch(says);
-  expect(seen.end).toBe(end);
+  expect(seen).toMatchObject({ text: expect.stringMatching(bytes), end });
   expect((await sandbox.get("/sandbox/info")).body.data.payouts).toBe(payouts);
   const { data } = (await sandbox.get("/local/requests/0")).body;
   expect(data).toMatchObject([
@@ -144,7 +134,7 @@ test("latencyMs makes every answer wait", async () => {
   expect(performance.now() - startedMs).toBeGreaterThanOrEqual(145);
 });
 
-test("a star hits every endpoint of the service, and none of the sandbox's own", async () => {
+test("a star affects every endpoint of the API, and none of the sandbox's own", async () => {
   const sandbox = await start({ faults: faults("*:status-500") });
   for (const path of ["/payment/methods", "/sandbox/info", "/payout/retrieve/PO0"]) {
     expect((await sandbox.get(path)).status).toBe(500);

@@ -1,7 +1,81 @@
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
 import axe from "axe-core";
-import type { Page } from "playwright-core";
-import { expect } from "vitest";
-import { browserTest, type Checkout, checkout, openWindow } from "./browser.ts";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { paymentBody, type Sandbox, start } from "./running.ts";
+
+const executablePath = "/usr/bin/chromium";
+
+/** A test that needs a browser, and is skipped without one. */
+const browserTest = test.skipIf(!existsSync(executablePath));
+
+let running: Promise<Browser> | undefined;
+afterAll(async () => (await running)?.close());
+
+/** A new window without scripts. */
+async function openWindow(options: BrowserContextOptions = {}): Promise<Page> {
+  running ??= chromium.launch({ executablePath, args });
+  const context = await (await running).newContext({ javaScriptEnabled: false, ...options });
+  onTestFinished(() => context.close());
+  return context.newPage();
+}
+
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** A merchant's shop, and the URLs that its customers returned to. */
+interface Shop {
+  url: string;
+  visits: string[];
+}
+
+async function openShop(): Promise<Shop> {
+  const visits: string[] = [];
+  const server = createServer((incoming, outgoing) => {
+    if (incoming.url?.startsWith("/thanks")) visits.push(incoming.url);
+    outgoing.writeHead(200, { "content-type": "text/html" }).end("<title>Shop</title>Thank you");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}`, visits };
+}
+
+/** A sandbox, a shop, and a payment that a customer is about to make. */
+interface Checkout {
+  sandbox: Sandbox;
+  shop: Shop;
+  id: string;
+  payUrl: string;
+  status(): Promise<unknown>;
+}
+
+async function checkout(fields: object = {}): Promise<Checkout> {
+  const [sandbox, shop] = [await start(), await openShop()];
+  const { body } = await sandbox.post("/payment/create", {
+    ...paymentBody,
+    redirect_url: `${shop.url}/thanks?order=42`,
+    callback_url: `${shop.url}/callback`,
+    suggestedPayerNumber: "01712345678",
+    ...fields,
+  });
+  const id = String(body.data.transactionId);
+  const payUrl = String(body.data.payment_url);
+  const status = async () => (await sandbox.get(`/payment/retrieve/${id}`)).body.data.status;
+  return { sandbox, shop, id, payUrl, status };
+}
 
 const phone = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
 
@@ -41,18 +115,6 @@ browserTest("the first of two tabs decides, and the other one says so", async ()
   );
 });
 
-browserTest("pressed twice, Pay pays once and leads to the shop both times", async () => {
-  const { shop, payUrl, status } = await checkout();
-  const first = await openWindow();
-  const second = await first.context().newPage();
-  await first.goto(payUrl);
-  await second.goto(payUrl);
-  await press(first, "Pay");
-  await press(second, "Pay");
-  expect(shop.visits).toHaveLength(2);
-  expect(await status()).toBe("Completed");
-});
-
 browserTest("the back button offers no second payment", async () => {
   const { payUrl, status } = await checkout();
   const page = await openWindow();
@@ -64,7 +126,7 @@ browserTest("the back button offers no second payment", async () => {
   expect(await status()).toBe("Completed");
 });
 
-browserTest("a description is text: no element, no script, no request comes of it", async () => {
+browserTest("a description is text: it adds no element, script or request", async () => {
   const description = `</dd><script>document.title="owned"</script><img src=x onerror=alert(1)>"'&lt;`;
   const { payUrl } = await checkout({ description, suggestedPayerNumber: '"><b>017' });
   const page = await openWindow({ javaScriptEnabled: true });
@@ -78,7 +140,7 @@ browserTest("a description is text: no element, no script, no request comes of i
   expect(asked.filter((path) => path !== "/favicon.ico")).toEqual([new URL(payUrl).pathname]);
 });
 
-browserTest("what is no mobile number is asked for again, and nothing is paid", async () => {
+browserTest("asks again for an invalid mobile number, and nothing is paid", async () => {
   const { payUrl, status } = await checkout({ suggestedPayerNumber: "12345" });
   const page = await openWindow();
   const answer = await page.goto(payUrl);
@@ -107,22 +169,22 @@ browserTest(
 );
 
 browserTest.for([["en"], ["bn"]])(
-  "in %s nothing scrolls sideways on a phone, and axe finds nothing to complain about",
+  "in %s nothing scrolls sideways on a phone, and axe finds no problem",
   async ([language]) => {
     const description = `Order ${"4".repeat(200)} with a very long name`;
     const open = await checkout({ description, suggestedPayerNumber: "12345" });
     const page = await openWindow({ ...phone, javaScriptEnabled: true, bypassCSP: true });
     await page.goto(`${open.payUrl}?lang=${language}`);
-    await expectNothingToMend(page);
+    await expectAccessible(page);
     await follow(page, () => page.click("button[value=pay]"));
     expect(await page.locator("[role=alert]").count()).toBe(1);
-    await expectNothingToMend(page);
+    await expectAccessible(page);
     await page.goto(`${open.payUrl}X?lang=${language}`);
-    await expectNothingToMend(page);
+    await expectAccessible(page);
     await end(open);
     await page.emulateMedia({ colorScheme: "dark" });
     await page.goto(`${open.payUrl}?lang=${language}`);
-    await expectNothingToMend(page);
+    await expectAccessible(page);
   },
 );
 
@@ -142,15 +204,6 @@ browserTest("another site can neither frame the page nor post its form", async (
   expect(await status()).toBe("Processing");
 });
 
-browserTest("a shop on another site can send its customer here", async () => {
-  const { payUrl, shop } = await checkout();
-  const page = await openWindow();
-  await page.goto(shop.url.replace("127.0.0.1", "localhost"));
-  await page.setContent(`<a href="${payUrl}">Check out</a>`);
-  await follow(page, () => page.click("text=Check out"));
-  expect(await page.title()).toBe("Pay BDT 1,250.50");
-});
-
 async function press(page: Page, button: string): Promise<void> {
   await follow(page, () => page.getByRole("button", { name: button, exact: true }).click());
 }
@@ -162,7 +215,7 @@ async function follow(page: Page, click: () => Promise<void>): Promise<void> {
   await loaded;
 }
 
-async function expectNothingToMend(page: Page): Promise<void> {
+async function expectAccessible(page: Page): Promise<void> {
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
   await page.evaluate(axe.source);
   expect(

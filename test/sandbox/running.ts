@@ -11,6 +11,7 @@ import {
 
 export interface Reply {
   status: number;
+  headers: Record<string, unknown>;
   body: { success: boolean; data: Record<string, unknown>; message: string; code: string };
   text: string;
 }
@@ -24,6 +25,7 @@ export interface Sent {
 
 export interface Sandbox extends RunningSandbox {
   port: number;
+  /** A path that begins with two slashes is outside the base path. */
   call(path: string, sent?: Sent): Promise<Reply>;
   get(path: string): Promise<Reply>;
   post(path: string, body: unknown): Promise<Reply>;
@@ -33,26 +35,22 @@ export interface Sandbox extends RunningSandbox {
 export async function start(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
   const running = await startSandbox({ now: Date.now, ...options });
   onTestFinished(() => running.close());
-  const port = Number(new URL(running.baseUrl).port);
+  return clientOf(running, options.now);
+}
+
+export function clientOf(running: RunningSandbox, now = Date.now): Sandbox {
   const call = (path: string, sent: Sent = {}) => exchange(running, path, sent);
   const post = (path: string, body: unknown) => call(path, { method: "POST", body });
   return {
     ...running,
-    port,
+    port: Number(new URL(running.baseUrl).port),
     call,
     get: (path) => call(path),
     post,
     payout(fields = {}, { signature } = {}) {
-      const body = {
-        ...payoutBody(),
-        timestamp: Math.floor((options.now ?? Date.now)() / 1000),
-        ...fields,
-      };
-      const made = hmac(
-        `${body.amount}:${body.merchantRef}:${body.timestamp}`,
-        running.payoutSecret,
-      );
-      const headers = { "x-payout-signature": signature ?? made };
+      const body = { ...payoutBody(), timestamp: Math.floor(now() / 1000), ...fields };
+      const signed = `${body.amount}:${body.merchantRef}:${body.timestamp}`;
+      const headers = { "x-payout-signature": signature ?? hmac(signed, running.payoutSecret) };
       return call("/payout/create-by-server", { method: "POST", body, headers });
     },
   };
@@ -126,26 +124,24 @@ export function overSocket(sandbox: Sandbox, head: string, body = "", waitMs = 4
 function exchange(running: RunningSandbox, path: string, sent: Sent): Promise<Reply> {
   const { method = "GET", body, rawBody = body === undefined ? "" : JSON.stringify(body) } = sent;
   const type = method === "GET" ? {} : { "content-type": "application/json" };
-  const given = { "x-api-key": running.apiKey, ...type, ...sent.headers };
+  const given = Object.entries({ "x-api-key": running.apiKey, ...type, ...sent.headers });
   const headers = Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
   const url = path.startsWith("//")
     ? new URL(running.baseUrl).origin + path.slice(1)
     : running.baseUrl + path;
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method, headers }, (incoming) => {
-      let text = "";
-      incoming.setEncoding("utf8");
-      incoming.on("data", (chunk) => {
-        text += chunk;
-      });
-      incoming.on("error", reject);
-      incoming.on("end", () => {
+    const outgoing = request(url, { method, headers }, async (incoming) => {
+      try {
+        const text = (await incoming.setEncoding("utf8").toArray()).join("");
         const isJson = incoming.headers["content-type"]?.startsWith("application/json");
         const status = incoming.statusCode ?? 0;
-        resolve({ status, text, body: isJson && text ? JSON.parse(text) : {} });
-      });
+        const parsed = isJson && text ? JSON.parse(text) : {};
+        resolve({ status, headers: incoming.headers, text, body: parsed });
+      } catch (error) {
+        reject(error);
+      }
     });
     outgoing.on("error", reject);
     outgoing.end(rawBody);

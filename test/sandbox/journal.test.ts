@@ -1,31 +1,7 @@
 import { expect, test } from "vitest";
 import { paymentBody, type Sandbox, start } from "./running.ts";
 
-test.each(["Completed", "Cancelled"])(
-  "a Processing record can be set to %s, once",
-  async (status) => {
-    const sandbox = await start();
-    const id = await paymentId(sandbox);
-    const set = (fields: object) =>
-      sandbox.post("/local/status", { kind: "payment", id, ...fields });
-    expect((await set({ status })).body.data).toEqual({ kind: "payment", id, status });
-    expect((await sandbox.get(`/payment/retrieve/${id}`)).body.data.status).toBe(status);
-    expect((await set({ status: "Completed" })).status).toBe(409);
-    expect((await set({ status: "Cancelled" })).status).toBe(409);
-  },
-);
-
-test("nothing is set back to Processing, nor to what no status is, nor where there is no record", async () => {
-  const sandbox = await start();
-  const id = await paymentId(sandbox);
-  const set = (body: object) => sandbox.post("/local/status", body);
-  expect((await set({ kind: "payment", id, status: "Processing" })).status).toBe(400);
-  expect((await set({ kind: "payment", id, status: "Lost" })).status).toBe(400);
-  expect((await set({ kind: "order", id, status: "Completed" })).status).toBe(400);
-  expect((await set({ kind: "payout", id, status: "Completed" })).status).toBe(404);
-});
-
-test("exchanges are told in order, after a number, without the sandbox's own", async () => {
+test("exchanges are listed in order, after a number, without the sandbox's own", async () => {
   const sandbox = await start();
   await sandbox.get("/payment/methods");
   await sandbox.get("/local/requests/0");
@@ -42,7 +18,7 @@ test("exchanges are told in order, after a number, without the sandbox's own", a
   expect((await sandbox.get("/local/requests/last")).status).toBe(400);
 });
 
-test("neither a key nor a secret nor a signature is written down", async () => {
+test("neither a key nor a secret nor a signature is recorded", async () => {
   const sandbox = await start();
   const signature = "5d41402abc4b2a76b9719d911017c5925d41402abc4b2a76b9719d911017c592";
   await sandbox.payout({}, { signature });
@@ -53,7 +29,7 @@ test("neither a key nor a secret nor a signature is written down", async () => {
   }
 });
 
-test("the last thousand exchanges are kept", async () => {
+test("the last thousand exchanges are stored", async () => {
   const sandbox = await start();
   for (let index = 0; index < 1001; index += 1) await sandbox.get("/sandbox/info");
   const all = [];
@@ -64,7 +40,7 @@ test("the last thousand exchanges are kept", async () => {
   expect(all.map(({ number }) => number)).toEqual(Array.from({ length: 1000 }, (_, i) => i + 2));
 });
 
-test("no answer is larger than what lenden takes", async () => {
+test("no response is larger than what lenden accepts", async () => {
   const sandbox = await start();
   const description = "x".repeat(15_000);
   for (let index = 0; index < 100; index += 1) {
@@ -76,10 +52,6 @@ test("no answer is larger than what lenden takes", async () => {
   const last = await exchanges(sandbox, 100);
   expect(last).toMatchObject([{ request: { body: "(too large to store)" } }]);
 });
-
-async function paymentId(sandbox: Sandbox): Promise<string> {
-  return String((await sandbox.post("/payment/create", paymentBody)).body.data.transactionId);
-}
 
 async function exchanges(sandbox: Sandbox, after: number): Promise<{ number: number }[]> {
   return JSON.parse((await sandbox.get(`/local/requests/${after}`)).text).data;

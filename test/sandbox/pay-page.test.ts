@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { paymentBody, type Sandbox, start } from "./running.ts";
 
-test("the page loads nothing, runs nothing, and is neither framed, kept nor sniffed", async () => {
+test("the page loads and runs nothing, and cannot be framed, stored or sniffed", async () => {
   const { url } = await openPayment();
   const { status, headers } = await fetch(url);
   expect(status).toBe(200);
@@ -22,7 +22,7 @@ test.each([
   ["no Origin that can be named", {}, { origin: "null" }],
   ["another port of this machine", {}, { origin: "http://127.0.0.1:1" }],
   ["a browser that says cross-site", {}, { "sec-fetch-site": "cross-site" }],
-  ["a choice that there is none", { choice: "steal" }, {}],
+  ["an unknown choice", { choice: "steal" }, {}],
 ])("a form with %s changes nothing", async (_, changed, headers) => {
   const { sandbox, url, id } = await openPayment();
   const form = { token: await tokenOf(url), choice: "pay", payer: "01712345678", ...changed };
@@ -39,7 +39,7 @@ test("a form of more than a mebibyte changes nothing", async () => {
   expect((await post(url, form)).status).toBe(403);
 });
 
-test("the answer to Pay goes to the merchant, whatever query its address already has", async () => {
+test("Pay redirects to the merchant, after the query of its URL", async () => {
   const { url, id } = await openPayment(undefined, "https://shop.example/t?a=%20b&status=x#top");
   const answer = await post(url, {
     token: await tokenOf(url),
@@ -52,7 +52,7 @@ test("the answer to Pay goes to the merchant, whatever query its address already
   );
 });
 
-test("an id that no payment has gets a page that says so, and other methods are refused", async () => {
+test("an id that no payment has gets a page that says so, and other methods are rejected", async () => {
   const { url } = await openPayment();
   for (const answer of [await fetch(`${url}X`), await post(`${url}X`, {})]) {
     expect(answer.status).toBe(404);
