@@ -19,11 +19,8 @@ const vectors: Vector[] = JSON.parse(
   readFileSync(new URL("../fixtures/signatures.json", import.meta.url), "utf8"),
 );
 
-test("there are a thousand vectors, made by somebody else", () => {
+test("makes amount, message and signature of the thousand vectors character by character", () => {
   expect(vectors).toHaveLength(1000);
-});
-
-test("each vector's amount, message and signature come out character by character", () => {
   for (const vector of vectors) {
     const { message: text, signature } = signedOf(vector);
     expect({ text, signature }).toEqual({ text: vector.message, signature: vector.signature });

@@ -1,10 +1,8 @@
 import type { ServerResponse } from "node:http";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type CallbackFault, readCallbackFault } from "../../src/api/contract/fault.ts";
 import type { RecordedExchange } from "../../src/api/contract/local.ts";
 import { until } from "../merchant.ts";
-import { scratchFolder } from "../run.ts";
 import { openReceiver } from "./receiver.ts";
 import { paymentBody, type Sandbox, start } from "./running.ts";
 
@@ -33,17 +31,6 @@ test("reports a payment that completes by itself", async () => {
   const id = await createPayment(sandbox, merchant);
   await until(() => merchant.bodies.length > 0);
   expect(merchant.bodies).toMatchObject([{ transactionId: id, status: "Completed" }]);
-});
-
-test("reports one that was created before a restart", async () => {
-  const merchant = await openReceiver();
-  const dataFile = join(scratchFolder(), "books.db");
-  const before = await start({ dataFile });
-  await createPayment(before, merchant);
-  await before.close();
-  await start({ dataFile, autoCompleteMs: 1 });
-  await until(() => merchant.bodies.length > 0);
-  expect(merchant.bodies).toMatchObject([{ status: "Completed" }]);
 });
 
 test("reports a refund to the configured URL, with the note of its cancellation", async () => {
@@ -123,13 +110,6 @@ test("lost: is recorded and never sent", async () => {
     { status: null, attempt: 1, fault: "lost" },
   ]);
   expect(merchant.bodies).toEqual([]);
-});
-
-test("late: arrives", async () => {
-  const { merchant, sandbox } = await afterTwo(...callbackFaults("late-20"));
-  await until(async () => (await deliveries(sandbox)).length >= 2);
-  expect(await deliveries(sandbox)).toMatchObject([{ fault: "late-20" }, { fault: "late-20" }]);
-  expect(merchant.bodies).toHaveLength(2);
 });
 
 test("duplicated: arrives twice", async () => {

@@ -19,16 +19,6 @@ test("a restart on the data file keeps the key, the secret and the records", asy
   expect((await second.payout()).body.data.payoutId).toBe(payout.body.data.payoutId);
 });
 
-test("without a data file, a restart forgets everything", async () => {
-  const first = await start();
-  const transactionId = await completedPayment(first);
-  await first.close();
-  const second = await start();
-  const headers = { "x-api-key": second.apiKey };
-  const reply = await second.call(`/payment/retrieve/${transactionId}`, { headers });
-  expect(reply.status).toBe(404);
-});
-
 test("a seed makes the same key and ids, also beside the ids of an earlier run", async () => {
   const dataFile = join(folder(), "sandbox.db");
   const idOf = async (options: { dataFile?: string }) => {

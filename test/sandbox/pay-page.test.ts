@@ -52,6 +52,30 @@ test("Pay redirects to the merchant, after the query of its URL", async () => {
   );
 });
 
+test("an invalid mobile number is asked for again, and Bengali digits are accepted", async () => {
+  const { sandbox, url, id } = await openPayment();
+  const form = { token: await tokenOf(url), choice: "pay" };
+  const again = await post(url, { ...form, payer: "12345" });
+  expect([again.status, await again.text()]).toEqual([
+    422,
+    expect.stringContaining("This is not a Bangladeshi mobile number."),
+  ]);
+  expect((await sandbox.get(`/payment/retrieve/${id}`)).body.data.status).toBe("Processing");
+  expect((await post(url, { ...form, payer: "০১৭১২৩৪৫৬৭৮" })).status).toBe(303);
+});
+
+test("the first choice decides, and the page shows it afterwards", async () => {
+  const { sandbox, url, id } = await openPayment();
+  const form = { token: await tokenOf(url), payer: "01712345678" };
+  expect((await post(url, { ...form, choice: "decline" })).status).toBe(303);
+  const second = await post(url, { ...form, choice: "pay" });
+  expect(second.headers.get("location")).toBe(`/p/${id}?lang=en`);
+  const page = await (await fetch(url)).text();
+  expect(page).toContain("This payment was cancelled");
+  expect(page).not.toContain("<button");
+  expect((await sandbox.get(`/payment/retrieve/${id}`)).body.data.status).toBe("Cancelled");
+});
+
 test("an id that no payment has gets a page that says so, and other methods are rejected", async () => {
   const { url } = await openPayment();
   for (const answer of [await fetch(`${url}X`), await post(`${url}X`, {})]) {
@@ -102,7 +126,7 @@ test("texts from a request are shown without control and bidirectional character
   const hostile = "\u202eevil\u2066 \u001b[31m\u0007\u200f\u061c\u200bred\ufeff";
   const body = {
     ...paymentBody,
-    description: `Order ${hostile}\nline 2 রহি\u200dমা`,
+    description: `Order ${hostile}\nline 2 রহি\u200dমা<script>`,
     suggestedPayerNumber: `017${hostile}`,
   };
   const { body: made } = await sandbox.post("/payment/create", body);
@@ -111,6 +135,6 @@ test("texts from a request are shown without control and bidirectional character
   for (const answer of [await fetch(url), await post(url, form)]) {
     const text = await answer.text();
     expect(text).not.toMatch(/(?!\n)\p{Cc}|(?![\u200c\u200d])\p{Cf}|[\u2028\u2029]/u);
-    expect(text).toContain("Order evil [31mred\nline 2 রহি\u200dমা</dd>");
+    expect(text).toContain("Order evil [31mred\nline 2 রহি\u200dমা&lt;script&gt;</dd>");
   }
 });
