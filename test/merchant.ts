@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
@@ -243,40 +242,4 @@ export function jumpingHost(aheadMs = 0): Pick<Host, "now" | "sleep"> & { sleptM
   };
 }
 
-export interface Asked {
-  method: string;
-  path: string;
-  body: Fields;
-}
-
-/** A service that answers what it is told to: for answers that no honest one gives. */
-export async function startService(
-  answer: (asked: Asked) => { status?: number; data?: unknown; text?: string },
-): Promise<{ env: Record<string, string>; asked: Asked[] }> {
-  const asked: Asked[] = [];
-  const server = createServer(async (incoming, outgoing) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString();
-    const body: Fields = text ? JSON.parse(text) : {};
-    const one = { method: incoming.method ?? "", path: incoming.url ?? "", body };
-    asked.push(one);
-    const { status = 200, data, text: raw } = answer(one);
-    outgoing.writeHead(status, { "content-type": "application/json" });
-    outgoing.end(raw ?? JSON.stringify({ success: status < 300, data }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === "object" && address ? address.port : 0;
-  const env = {
-    LENDEN_BASE_URL: `http://127.0.0.1:${port}/cp/api/v1`,
-    LENDEN_API_KEY: "sk_sandbox_abc-abcdefghijkl-abc",
-    LENDEN_PAYOUT_SECRET: "not-a-secret-of-anybody",
-    LENDEN_CONFIG_DIR: scratchFolder(),
-  };
-  return { env, asked };
-}
+export { startService } from "./support/server.ts";

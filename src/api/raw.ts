@@ -1,82 +1,57 @@
-import { Failure, usage } from "../domain/failure.ts";
-import { readReference } from "../domain/reference.ts";
-import { baseHeaders, send, type Wire } from "./client.ts";
-import type { Endpoint } from "./contract/endpoint.ts";
-import { contract } from "./contract/index.ts";
-import { type Answer, bodyIn as jsonBodyIn, judge, textOf } from "./response.ts";
-import { sign } from "./signature.ts";
-import type { Request } from "./transport.ts";
+import { Failure } from "../domain/failure.ts";
+import { baseHeaders, requestFor, send, type Wire } from "./client.ts";
+import { endpointAt } from "./contract/index.ts";
+import { type Answer, bodyIn, judge, textOf } from "./response.ts";
+import type { Exchange, Headers, Request } from "./transport.ts";
 
-/** A call that a person wrote by hand. */
+/** A request that a user wrote. */
 export interface RawCall {
-  method: Request["method"];
-  /** Relative to the base URL; may hold a query. */
+  method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+  /** Relative to the base URL, with its query. */
   path: string;
   body: Record<string, unknown> | undefined;
 }
 
-/**
- * The request of a raw call. Where the service wants a signature it is made of the body's own
- * values, and a missing timestamp is added; nothing else is touched.
- */
+export interface RawResponse {
+  /** The method of its request. */
+  method: string;
+  status: number | null;
+  headers: Headers;
+  /** JSON if it can be parsed, otherwise its text. */
+  body: unknown;
+}
+
 export async function rawRequest({ method, path, body }: RawCall, wire: Wire): Promise<Request> {
+  const endpoint = endpointAt(method, path)?.endpoint;
+  if (endpoint?.access === "signature") return requestFor(endpoint, body ?? {}, wire);
   const url = new URL(wire.baseUrl + path);
-  if (!url.pathname.startsWith(`${new URL(wire.baseUrl).pathname}/`)) {
-    throw new Failure("usage", "The path leads out of the base URL; nothing was sent.");
-  }
-  const signed = endpointOf(method, path)?.access === "signature";
-  const reference = signed ? readReference(String(body?.merchantRef ?? "")) : undefined;
-  if (reference?.ok === false) throw usage([`merchantRef: ${reference.problem}`]);
-  const secret = signed ? await wire.payoutSecret() : undefined;
-  const now = signed ? { timestamp: Math.floor(wire.now() / 1000) } : {};
-  const sent = body && { ...now, ...body };
+  if (!url.pathname.startsWith(`${new URL(wire.baseUrl).pathname}/`))
+    throw new Failure("raw.invalid-path", "The path leads out of the base URL.");
   const headers = baseHeaders(wire);
-  if (sent) headers["content-type"] = "application/json";
-  if (sent && secret !== undefined) {
-    const { amount, merchantRef, timestamp }: Record<string, unknown> = sent;
-    const signature = sign(`${amount}:${merchantRef}:${timestamp}`, secret);
-    wire.onSignature?.(signature);
-    headers["x-payout-signature"] = signature;
-  }
-  return {
-    method,
-    url,
-    headers,
-    body: sent && JSON.stringify(sent),
-    freshConnection: method !== "GET",
-    signal: wire.signal,
-  };
+  if (body) headers["content-type"] = "application/json";
+  const freshConnection = method !== "GET";
+  const { signal } = wire;
+  return { method, url, headers, body: body && JSON.stringify(body), freshConnection, signal };
 }
 
-/** Sends it once, and judges the answer by the endpoint's own shape where the path is known. */
-export async function rawOutcome(call: RawCall, wire: Wire) {
+/** Sends it once. A response of a known endpoint is read with its schema. */
+export async function sendRaw(
+  call: RawCall,
+  wire: Wire,
+): Promise<RawResponse & { answer: Answer }> {
   const request = await rawRequest(call, wire);
-  const data = endpointOf(call.method, call.path)?.data;
-  const asked = { data, isRead: call.method === "GET", begunMs: wire.now(), url: request.url };
+  const { method, path } = call;
+  const data = endpointAt(method, path)?.endpoint.data;
+  const begunMs = wire.now();
   const exchange = await send(request, wire);
-  const answer: Answer = judge(exchange, asked);
+  const answer = judge(exchange, { data, isRead: method === "GET", begunMs, url: request.url });
+  return { answer, ...rawResponse(method, exchange) };
+}
+
+export function rawResponse(method: string, exchange: Exchange): RawResponse {
   if (exchange.kind === "broken")
-    return { answer, status: exchange.status ?? null, headers: {}, body: null };
-  return {
-    answer,
-    status: exchange.status,
-    headers: exchange.headers,
-    body: bodyIn(exchange.bytes),
-  };
-}
-
-/** What cannot be read as JSON is shown as it came. */
-function bodyIn(bytes: Uint8Array): unknown {
+    return { method, status: exchange.status ?? null, headers: {}, body: null };
+  const { status, headers, bytes } = exchange;
   const text = textOf(bytes);
-  const value = jsonBodyIn(text);
-  return value === undefined ? text : value;
-}
-
-function endpointOf(method: string, path: string): Endpoint | undefined {
-  const [plain = ""] = path.split("?");
-  return Object.values(contract).find(
-    (endpoint) =>
-      endpoint.method === method &&
-      new RegExp(`^${endpoint.path.replace(/:\w+/g, "[^/]+")}$`).test(plain),
-  );
+  return { method, status, headers, body: bodyIn(text) ?? text };
 }

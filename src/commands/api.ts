@@ -1,22 +1,25 @@
 import { again, readWord } from "../cli/command/common-flags.ts";
-import type { Context, Operation, RawOutcome } from "../cli/command/context.ts";
+import type { Context, RawOutcome } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
+import { readSmallText } from "../cli/command/small-text.ts";
 import { safeJson } from "../cli/output/terminal-text.ts";
-import { type Paisa, paisaOf } from "../domain/amount.ts";
+import { amountNumber, paisaOf, readAmount } from "../domain/amount.ts";
 import { Failure, inOneLine, usage } from "../domain/failure.ts";
+import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";
+import { accepted, type Reading, rejected } from "../domain/reading.ts";
+import { readTimestamp } from "../domain/timestamp.ts";
 import { isWaiting } from "../operations/response-failure.ts";
-import { bodyOf, readField, readPath, withQuery } from "./api-words.ts";
 import { accountNumberWarnings } from "./refund/account-number.ts";
 
 const verbs = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
-type Verb = (typeof verbs)[number];
+type Fields = Record<string, unknown>;
 
 export const api = defineCommand({
   name: "api",
   summary: "Make a raw call, signed when the path needs it",
   details:
-    "The path is relative to the base URL. With GET the fields go into the query, else into a JSON body; amount and timestamp become numbers, everything else a text. A payout gets its timestamp, if it has none, and its signature. It is sent once, never again by itself. What makes a payment, a payout or a refund is written into the ledger first, as everywhere; a payout that the ledger has already is shown as it is now, and not sent.",
+    "The path is relative to the base URL. Fields become the query of a GET, otherwise a JSON body. What an endpoint of the API changes is checked, recorded and retried as by its command: 'payout send', 'pay create', 'refund create', 'refund cancel' or 'sandbox trigger'. Every other request is sent once and is not recorded.",
   examples: [
     { line: "lenden api GET /payment/methods", says: "the answer's body" },
     { line: "lenden api GET /payment/retrieve/TX8F3K2Q --include", says: "status and headers too" },
@@ -45,7 +48,7 @@ export const api = defineCommand({
       readWord,
       "file",
     ),
-    include: flag.toggle("--include", "Show the answer's status and headers too"),
+    include: flag.toggle("--include", "Show the response's status and headers too"),
     again,
   },
   writes: true,
@@ -60,104 +63,98 @@ export const api = defineCommand({
     "uncertain",
   ],
   async run(input, context) {
-    const { verb, include } = input;
-    if (verb !== "GET") await refuseAmbiguous(input.path);
-    const path = verb === "GET" ? withQuery(input) : input.path;
-    const call = {
-      method: verb,
-      path,
-      body: verb === "GET" ? undefined : await bodyOf(input, context),
-    };
-    await refuseHidden(call, context);
-    await context.refuseSecrets(path, JSON.stringify(call.body ?? {}));
+    const { verb: method, include } = input;
+    const call =
+      method === "GET"
+        ? { method, path: withQuery(input), body: undefined }
+        : { method, path: input.path, body: await bodyOf(input, context) };
+    const { writeOf } = await import("../operations/raw.ts");
+    const { baseUrl } = await context.account();
+    const write = writeOf(call, baseUrl);
+    await context.refuseSecrets(call.path, JSON.stringify(call.body ?? {}));
     if (input.dryRun) return context.previewRaw(call);
-    if (verb !== "GET") {
-      const rows: [string, string][] = [
-        ["Request", `${verb} ${path}`],
-        ["Body", JSON.stringify(call.body)],
-      ];
-      const warnings = accountNumberWarnings(call.body?.accountNumber);
-      await context.confirm({ action: "Make a raw call", rows, warnings, ...sumIn(call.body) });
-    }
-    const { raw, failure, isKnown, earlier } = await sent(call, input, context);
-    if (earlier) {
-      const { possibleDuplicate } = await import("../payouts/claim.ts");
-      context.notice(...possibleDuplicate(earlier));
-    }
-    const reads = verb === "GET" || isKnown === true;
-    const ending = failure ?? (await endingOf(raw, reads));
-    if (ending) context.notice(`This is no plain success: ${ending.kind} (status ${raw.status}).`);
-    if (failure?.kind === "uncertain" || failure?.kind === "conflict")
-      context.notice(inOneLine(failure));
+    if (call.body) await confirm({ ...call, body: call.body }, context);
+    if (write) return { include, ...(await throughLedger(call.method, write, input, context)) };
+    const raw = await context.raw(call);
+    const reads = method === "GET";
+    const ending = await endingOf(raw, reads);
+    if (ending) context.notice(inOneLine(ending));
     return { ...raw, include, ending, reads };
   },
   changed: ({ reads, ending }) =>
     !reads && (!ending || ending.kind === "uncertain" || ending.kind === "conflict"),
   json: ({ status, headers, body, include }) => (include ? { status, headers, body } : body),
   view: ({ status, headers, body, include }) => {
-    const head = [
-      String(status),
-      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-      "",
-    ];
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     const shown = typeof body === "string" ? body : safeJson(body, 2);
-    return { kind: "raw", text: [...(include ? head : []), shown].join("\n") };
+    return {
+      kind: "raw",
+      text: [...(include ? [String(status), ...lines, ""] : []), shown].join("\n"),
+    };
   },
   ending: ({ ending }) => ending,
 });
 
-interface Call {
-  method: Verb;
-  path: string;
-  body: Record<string, unknown> | undefined;
-}
+type Write = NonNullable<ReturnType<typeof import("../operations/raw.ts")["writeOf"]>>;
 
-/** A server could read it as the path of a payout, a payment or a refund, which is not sent unprotected. */
-async function refuseAmbiguous(path: string): Promise<void> {
-  const { plainPath } = await import("../operations/raw-path.ts");
-  if (!plainPath(path).isAmbiguous) return;
-  throw usage(
-    [
-      "<path>: servers can read this path in more than one way. Write it without encoded slashes, dot segments and double encoding.",
-    ],
-    "Nothing was sent.",
-  );
-}
-
-/** A base URL of another length must not hide a creation from its checks. */
-async function refuseHidden(call: Call, context: Context): Promise<void> {
-  const { hidesCreation } = await import("../operations/raw-intent.ts");
-  const { baseUrl } = await context.account();
-  if (!hidesCreation(call, baseUrl)) return;
-  throw usage(
-    [`<path>: with the base URL ${baseUrl}, this path creates a payment, a payout or a refund.`],
-    "Nothing was sent. Set the base URL to the prefix of the API, then use a path such as /refund/create-a-request.",
-  );
-}
-
-/** What makes something goes by way of the ledger: raw calls too must not pay twice. */
-async function sent(
-  call: Call,
+/** Runs the function of the command that does the same, and shows the response to its request. */
+async function throughLedger(
+  method: string,
+  { endpoint, send }: Write,
   how: { again: boolean },
   context: Context,
-): Promise<{
-  raw: RawOutcome;
-  failure?: Failure;
-  isKnown?: true;
-  earlier?: Operation | undefined;
-}> {
-  const { madeBy } = await import("../operations/raw-intent.ts");
-  const made = madeBy(call);
-  if (!made) return { raw: await context.raw(call) };
-  if (made === "payout") await context.payoutSecret();
-  const { sendByHand } = await import("../operations/raw-requests.ts");
-  return sendByHand(made, call, (one) => context.raw(one), how, await context.world());
+) {
+  if (endpoint.access === "signature") await context.payoutSecret();
+  if (endpoint.access === "sandbox key" && (await context.account()).environment !== "sandbox")
+    throw new Failure("raw.sandbox-only", "This path works in the sandbox only.", {
+      hint: "Choose a sandbox profile with --profile, or use 'lenden sandbox exec'.",
+    });
+  const responses: Pick<RawOutcome, "method" | "status" | "headers" | "body">[] = [];
+  let ending: Failure | undefined;
+  let record: { status: string } | undefined;
+  try {
+    const world = await context.watchedWorld((response) => responses.push(response));
+    const sent = await send(how, world);
+    record = sent.record;
+    const { possibleDuplicate } = await import("../payouts/claim.ts");
+    if (sent.earlier) context.notice(...possibleDuplicate(sent.earlier));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    ending = error;
+  }
+  const own = responses.filter((response) => response.method === method);
+  // The retrieved record proves the outcome if the response to the request does not.
+  const shown = record && !isSuccess(own.at(-1)) ? responses.at(-1) : own.at(-1);
+  if (!shown) throw ending ?? new TypeError("a request that was sent without a response");
+  const exists = own.length === 0;
+  if (exists)
+    context.notice(
+      "Nothing was sent: the payout exists already. This is its current record.",
+      "payout.existing",
+    );
+  if (exists && record?.status === "Cancelled")
+    ending = new Failure("payout.existing-cancelled", "The existing payout is Cancelled.");
+  if (ending) context.notice(inOneLine(ending));
+  return { ...shown, ending, reads: exists };
 }
 
-/** The sum that a body is about, if it is about one. */
-function sumIn(body: Record<string, unknown> | undefined): { amountPaisa?: Paisa } {
-  const amountPaisa = typeof body?.amount === "number" ? paisaOf(body.amount) : undefined;
-  return amountPaisa === undefined ? {} : { amountPaisa };
+function isSuccess(response: Pick<RawOutcome, "status"> | undefined): boolean {
+  const status = response?.status ?? 0;
+  return status >= 200 && status < 300;
+}
+
+async function confirm(
+  { method, path, body }: { method: string; path: string; body: Fields },
+  context: Context,
+): Promise<void> {
+  const rows: [string, string][] = [
+    ["Request", `${method} ${path}`],
+    ["Body", JSON.stringify(body)],
+  ];
+  const amountPaisa = typeof body.amount === "number" ? paisaOf(body.amount) : undefined;
+  const warnings = accountNumberWarnings(body.accountNumber);
+  const amount = amountPaisa === undefined ? {} : { amountPaisa };
+  await context.confirm({ action: "Make a raw call", rows, warnings, ...amount });
 }
 
 async function endingOf(
@@ -167,6 +164,65 @@ async function endingOf(
   if (answer.kind === "data") return undefined;
   const { unread } = await import("../operations/response-failure.ts");
   if (reads || (answer.kind !== "unclear" && !isWaiting(answer))) return unread(answer);
-  const message = "The API's response is not valid. Outcome unknown: money may have moved.";
-  return new Failure("uncertain", message, status === null ? {} : { status });
+  const details = status === null ? {} : { status };
+  return new Failure("raw.outcome-unknown", "The API's response is not valid.", details);
+}
+
+/** Reads a path that stays below the base URL. */
+function readPath(text: string): Reading<string> {
+  const path = text.startsWith("/") ? text : `/${text}`;
+  const climbs = path.split(/[/?]/).some((one) => /^(?:\.|%2e){1,2}$/i.test(one));
+  const isPlain = /^[\x21-\x7e]+$/.test(path) && !/\/\/|\\|#/.test(path);
+  return isPlain && !climbs
+    ? accepted(path)
+    : rejected("A path is relative to the base URL, for example /payment/methods.");
+}
+
+function readField(text: string): Reading<[string, string]> {
+  const [, key, value] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
+  return key === undefined || value === undefined
+    ? rejected("A field is key=value.")
+    : accepted([key, value]);
+}
+
+interface Given {
+  path: string;
+  field: [string, string][];
+  input: string | undefined;
+}
+
+function withQuery({ path, field, input }: Given): string {
+  if (input !== undefined) throw usage(["--input: a GET has no body."]);
+  const query = new URLSearchParams(field).toString();
+  return query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
+}
+
+async function bodyOf({ field, input }: Given, { host }: Context): Promise<Fields> {
+  if (input === undefined) return fieldsOf(field);
+  if (field.length > 0) throw usage(["Give the body with --input or with --field, not with both."]);
+  const text = await readSmallText(input, "--input", host);
+  const body = jsonIn(text)?.value;
+  // Without the content: it may be a secret.
+  if (!isObject(body)) throw usage(["--input: the body is not a JSON object."]);
+  const key = repeatedKey(text);
+  if (key === undefined) return body;
+  const name = /^[A-Za-z_]\w{0,40}$/.test(key) ? `the key ${key}` : "a key";
+  throw usage([`--input: the body names ${name} twice in one object.`], "Nothing was sent.");
+}
+
+/** Amount and timestamp become numbers, everything else is text. */
+function fieldsOf(given: [string, string][]): Fields {
+  const fields = new Map<string, string>();
+  for (const [key, value] of given) {
+    if ((fields.get(key) ?? value) !== value)
+      throw usage([`--field ${key} is given twice, with different values.`]);
+    fields.set(key, value);
+  }
+  const entries = [...fields].map(([key, text]): [string, unknown] => {
+    if (key !== "amount" && key !== "timestamp") return [key, text];
+    const reading = key === "amount" ? readAmount(text) : readTimestamp(text);
+    if (!reading.ok) throw usage([`--field ${key}: ${reading.problem}`]);
+    return [key, typeof reading.value === "bigint" ? amountNumber(reading.value) : reading.value];
+  });
+  return Object.fromEntries(entries);
 }

@@ -136,7 +136,7 @@ interface RefundRequest extends Pick<PaymentRequest, "asked"> {
  * @throws Failure `refused` if the ledger has the same amount, description, method and payer, either
  * unresolved or still Processing after less than ten minutes, unless `again` is set; nothing was sent
  */
-export function beginPayment(
+function beginPayment(
   { amountPaisa, asked, methodName }: PaymentRequest,
   { again }: Repeat,
   world: World,
@@ -152,7 +152,7 @@ export function beginPayment(
  * @throws Failure `refused` if the refunds of the payment would exceed its amount, or if the same refund is in
  * the ledger and `again` is not set; nothing was sent
  */
-export async function beginRefund(
+async function beginRefund(
   { amountPaisa, payment, asked }: RefundRequest,
   { again }: Repeat,
   world: World,

@@ -66,7 +66,7 @@ export function evidenceOf(answer: Answer): Evidence {
 }
 
 /** As much of a response as the ledger stores. */
-export function beginningOf(text: string): string {
+function beginningOf(text: string): string {
   return text.slice(0, storedCharacters);
 }
 

@@ -32,7 +32,7 @@ export function payoutBody(order: PayoutOrder) {
 }
 
 /** The order in a request's body; undefined without an amount, a recipient, a reference or a method. */
-export function orderIn(body: Record<string, unknown>): PayoutOrder | undefined {
+function orderIn(body: Record<string, unknown>): PayoutOrder | undefined {
   const text = (name: string) => (typeof body[name] === "string" ? body[name] : undefined);
   const amountPaisa = typeof body.amount === "number" ? paisaOf(body.amount) : undefined;
   const [reference, recipientNumber] = [text("merchantRef"), text("recipientNumber")];

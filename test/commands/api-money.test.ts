@@ -4,8 +4,8 @@ import { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Host } from "../../src/platform/host.ts";
-import { type Answering, answering, type Reply } from "../answering.ts";
-import { lenden, scratchFolder } from "../run.ts";
+import { lenden, scratchFolder } from "../support/lenden.ts";
+import { answering, type Reply } from "../support/server.ts";
 
 const payout = {
   amount: 1250.5,
@@ -38,9 +38,9 @@ const paths = {
 };
 const broken: Reply = { status: 500, body: "broken" };
 
-/** A service that gives these answers, one after the other, and calls by hand of one account. */
+/** An API with these responses, one after the other, and raw calls of one account. */
 async function service(...answers: (Reply | object)[]) {
-  const wire: Answering = await answering(() => answers.shift() ?? broken);
+  const wire = await answering(() => answers.shift() ?? broken);
   const folder = scratchFolder();
   const env = {
     LENDEN_BASE_URL: wire.baseUrl,
@@ -71,7 +71,7 @@ async function service(...answers: (Reply | object)[]) {
   return { ...wire, posted, call, run, states, folder, env };
 }
 
-test("a payout by hand is in the ledger, and its reference is no other payout's (I2)", async () => {
+test("a raw payout is in the ledger, and its reference is no other payout's (I2)", async () => {
   const { call, run, states, asked } = await service(made, record, record, record);
   expect((await call("payout", payout)).code).toBe(0);
   expect(await states()).toEqual([["CONFIRMED", "PO1"]]);
@@ -80,16 +80,46 @@ test("a payout by hand is in the ledger, and its reference is no other payout's 
   expect((await run("payout", "list", "-q")).stdout).toBe("PO1\n");
   const again = await call("payout", payout);
   expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('"payoutId": "PO1"') });
-  expect(again.stderr).toContain("nothing was sent");
+  expect(again.stderr).toContain("Nothing was sent");
   expect(await states()).toEqual([["CONFIRMED", "PO1"]]);
   const retrieve = "GET /cp/api/v1/payout/retrieve/PO1";
-  expect(asked.map((head) => head.split(" HTTP")[0])).toEqual([
-    "POST /cp/api/v1/payout/create-by-server",
-    ...[retrieve, retrieve, retrieve],
-  ]);
+  expect(asked).toEqual(["POST /cp/api/v1/payout/create-by-server", retrieve, retrieve]);
 });
 
-test("P16: a payout by hand that went to somebody else before is another payout", async () => {
+test("I9: a raw payout to ten digits is not sent: it would be paid beside 01XXXXXXXXX", async () => {
+  const { call, asked } = await service(made, record, made, record);
+  expect((await call("payout", payout)).code).toBe(0);
+  const short = { ...payout, merchantRef: "HAND-2", recipientNumber: "1712345678" };
+  const { code, stderr } = await call("payout", short);
+  expect([code, asked.length]).toEqual([2, 2]);
+  expect(stderr).toContain("a leading zero was lost");
+});
+
+test.each([
+  ["a refund", "PATCH", "/refund/cancel-by-platform/RF1", [], "cancel"],
+  ["a payment", "POST", "/sandbox/trigger-payment", ["-f", "transactionId=TX1"], "trigger"],
+])("a raw call that moves %s is in the ledger, and shows its response", async (...row) => {
+  const [, method, path, fields, kind] = row;
+  const refunded = { refundRequestId: "RF1", transactionId: "TX1", amount: 20 };
+  const moved = kind === "cancel" ? { ...refunded, status: "Cancelled" } : paid;
+  const { run } = await service({ ...moved, note: "as told" }, moved);
+  const { code, stdout } = await run("api", method, path, ...fields);
+  expect([code, JSON.parse(stdout).data.note]).toEqual([0, "as told"]);
+  const kept = JSON.parse((await run("ledger", "export", "--json")).stdout);
+  expect(kept).toMatchObject([{ kind, state: "CONFIRMED" }]);
+});
+
+test("a raw trigger on a production account is rejected before any request", async () => {
+  const { env, asked } = await service();
+  const production = { ...env, LENDEN_API_KEY: "public-AAA-BBBBBBBBBBBB-CCC" };
+  const url = { LENDEN_BASE_URL: "https://api.invalid/cp/api/v1" };
+  const line = ["api", "POST", "/sandbox/trigger-payout", "-f", "payoutId=PO1", "--yes"];
+  const { code, stderr } = await lenden(line, { env: { ...production, ...url } });
+  expect({ code, stderr, asked }).toMatchObject({ code: 4, asked: [] });
+  expect(stderr).toContain("sandbox only");
+});
+
+test("P16: a raw payout that went to somebody else before is another payout", async () => {
   const { call, states } = await service(made, { ...record, recipientNumber: "01812345678" });
   const { code, stderr } = await call("payout", payout);
   expect(code).toBe(5);
@@ -97,13 +127,14 @@ test("P16: a payout by hand that went to somebody else before is another payout"
   expect(await states()).toEqual([["CONFLICT", null]]);
 });
 
-test("a payout by hand without an answer is uncertain until the same call has one", async () => {
+test("a raw payout without a response is retried, and stays UNCERTAIN until there is one", async () => {
   const refused = { status: 400, body: '{"success":false}' };
-  const { call, states } = await service(broken, refused, made, record);
+  const lost = Array(5).fill(broken);
+  const { call, states, posted } = await service(...lost, refused, made, record);
   const first = await call("payout", payout);
-  expect(first.code).toBe(75);
-  expect(first.stderr).toContain("Make the same call again");
-  expect((await call("payout", payout)).code).toBe(75); // a refusal does not end the doubt
+  expect([first.code, posted()]).toEqual([75, 5]);
+  expect(first.stderr).toContain("--ref HAND-1");
+  expect((await call("payout", payout)).code).toBe(75); // a later rejection proves nothing
   expect(await states()).toEqual([["UNCERTAIN", null]]);
   expect((await call("payout", payout)).code).toBe(0);
   expect(await states()).toEqual([["CONFIRMED", "PO1"]]);
@@ -113,7 +144,7 @@ test.each([
   ["payment", payment, { transactionId: "TX1", payment_url: "https://x.example", amount: 500 }],
   ["refund", refund, { refundRequestId: "RF1", transactionId: "TX1", amount: 20 }],
 ] as const)(
-  "a %s by hand without an answer is not made again, unless --again says so",
+  "a raw %s without a response is not made again, unless --again says so",
   async (kind, body, told) => {
     const before = kind === "refund" ? [paid] : [];
     const answers = [broken, ...before, ...before, { ...told, status: "Processing" }];
@@ -128,19 +159,11 @@ test.each([
   },
 );
 
-test("an id that somebody gave to a payment by hand is not told as the service's", async () => {
-  const { call, run } = await service({ status: 400, body: '{"success":false}' });
-  expect((await call("payment", { ...payment, transactionId: "TXFAKE" })).code).toBe(3);
-  const { stdout } = await run("pay", "list", "--json");
-  expect(JSON.parse(stdout)).toMatchObject([{ state: "REFUSED", transactionId: null }]);
-});
-
 test.each([
-  "/refund/create%2Da-request",
   "/Refund/Create-A-Request",
   "/refund/create-a-request/",
   "/refund/create-a-request?x=1",
-])("a refund by hand at %s is in the ledger too (I1)", async (path) => {
+])("a raw refund at %s is in the ledger too (I1)", async (path) => {
   const { run, states } = await service(paid, broken);
   const fields = Object.entries(refund).flatMap(([key, value]) => ["-f", `${key}=${value}`]);
   expect((await run("api", "POST", path, ...fields)).code).toBe(75);
@@ -158,7 +181,7 @@ test("another payout in answer, and nowhere to show it: 75, not a fault with not
   expect([ended.code, ended.stderr]).toEqual([75, expect.stringContaining("PO9")]);
 });
 
-test("'pay create' knows of a payment by hand that nobody is sure of", async () => {
+test("'pay create' counts a raw payment whose outcome is unknown", async () => {
   const { call, run, asked } = await service();
   await call("payment", payment);
   const line = ["pay", "create", "--amount", "500", "--description", "Order 1"];
@@ -171,7 +194,7 @@ test.each([
   ["payment", payment, { transactionId: "TX9", payment_url: "u", amount: 5 }, "amount"],
   ["refund", refund, { refundRequestId: "RF9", transactionId: "TX9", amount: 20 }, "payment"],
 ] as const)(
-  "a %s by hand that is answered with another one is a conflict: %j, %j",
+  "a raw %s whose response is for another one is a conflict: %j, %j",
   async (kind, body, told, differs) => {
     const before = kind === "refund" ? [paid] : [];
     const { call, states } = await service(...before, { ...told, status: "Processing" });
@@ -195,7 +218,7 @@ test.each([
   if (!url) expect((await states()).map(([one]) => one)).toEqual([state, state]);
 });
 
-test("nothing is sent by hand where the ledger cannot be written (I1, P7)", async () => {
+test("no raw call is sent where the ledger cannot be written (I1, P7)", async () => {
   const { call, asked, folder } = await service();
   mkdirSync(join(folder, "data"), { mode: 0o700 });
   writeFileSync(join(folder, "data", "ledger.db"), "this is no ledger ".repeat(100));
@@ -205,17 +228,19 @@ test("nothing is sent by hand where the ledger cannot be written (I1, P7)", asyn
 });
 
 test.each([
-  ["payout", { ...payout, amount: "1250.50" }, "amount: A payout needs one"],
-  ["payout", { ...payout, amount: 0 }, "amount: A payout needs one"],
-  ["payout", { ...payout, recipientNumber: 1712345678 }, "recipientNumber: A payout needs one"],
-  ["payout", { ...payout, paymentMethodId: undefined }, "paymentMethodId: A payout needs one"],
+  ["payout", { ...payout, amount: "1250.50" }, "amount: not a field"],
+  ["payout", { ...payout, amount: 0 }, "amount: The amount must be above zero"],
+  ["payout", { ...payout, recipientNumber: 1712345678 }, "recipientNumber: not a field"],
+  ["payout", { ...payout, paymentMethodId: undefined }, "paymentMethodId: required"],
   ["payout", { ...payout, merchantRef: "a:b" }, "merchantRef: A reference cannot hold a colon"],
-  ["refund", { ...refund, amount: "20" }, "amount: A refund needs one"],
-  ["refund", { ...refund, transactionId: 1 }, "transactionId: A refund needs one"],
-] as const)("a %s by hand that cannot be told from others is not sent: %j", async (...row) => {
+  ["payment", { ...payment, transactionId: "TXFAKE" }, "transactionId: not a field"],
+  ["refund", { ...refund, amount: "20" }, "amount: not a field"],
+  ["refund", { ...refund, transactionId: ".." }, "transactionId: An id is one word"],
+] as const)("a raw %s that is not what the API documents is not sent: %j", async (...row) => {
   const [kind, body, why] = row;
   const { call, asked } = await service();
   const { code, stderr } = await call(kind, body);
   expect({ code, asked }).toEqual({ code: 2, asked: [] });
   expect(stderr).toContain(why);
+  expect(stderr).toContain("Nothing was sent");
 });

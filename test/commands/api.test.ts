@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { answering } from "../answering.ts";
-import { lenden, scratchFolder } from "../run.ts";
+import { lenden, scratchFolder } from "../support/lenden.ts";
+import { answering } from "../support/server.ts";
 import { testAccount } from "./account.ts";
 
 const account = testAccount();
@@ -12,6 +12,11 @@ const payout = {
   recipientNumber: "01712345678",
   paymentMethodId: "665f1c2ab8e4",
 };
+
+const order = [
+  ...["amount=5", "description=Order 1", "paymentMethodId=665f1c2ab8e4"],
+  ...["redirect_url=https://a.example/", "callback_url=https://a.example/"],
+].flatMap((field) => ["-f", field]);
 
 test("a GET prints the body, fields go into its query", async () => {
   const { stdout, code } = await account.run(["api", "GET", "/payment/methods"]);
@@ -38,9 +43,7 @@ test("an answer that nests without end is shown as it came, and what it was abou
   const deep = `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`;
   const { baseUrl } = await answering(() => ({ body: `{"success":true,"data":${deep}}` }));
   const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: account.sandbox().apiKey };
-  const asked = ["amount=5", "description=Order 1", "paymentMethodId=665f1c2ab8e4"];
-  const line = ["api", "POST", "/payment/create", ...asked.flatMap((one) => ["-f", one])];
-  const { stdout, code } = await lenden(line, { env });
+  const { stdout, code } = await lenden(["api", "POST", "/payment/create", ...order], { env });
   expect(code).toBe(75);
   expect(stdout).toContain(deep);
 });
@@ -60,24 +63,23 @@ test("a payout made of fields is signed, and the sandbox accepts the signature",
   expect(JSON.parse(stdout)).toMatchObject({ data: { merchantRef: "API-1", amount: 1250.5 } });
 });
 
-test("a payout from a file or from standard input is signed too, its own timestamp kept", async () => {
+test("a payout from a file or from standard input is signed too, with the current time", async () => {
   const file = join(scratchFolder(), "payout.json");
-  writeFileSync(file, JSON.stringify({ ...payout, merchantRef: "API-2" }));
-  const fromFile = ["api", "POST", "/payout/create-by-server", "--input", file];
-  expect((await account.run(fromFile)).code).toBe(0);
-  const line = ["api", "POST", "/payout/create-by-server", "--input", "-"];
-  const now = Math.floor(Date.now() / 1000);
-  const own = (merchantRef: string, timestamp: number) =>
-    JSON.stringify({ ...payout, merchantRef, timestamp });
-  expect((await account.run(line, { stdin: own("API-3", now - 200) })).code).toBe(0);
-  const late = await account.run(line, { stdin: own("API-4", now - 400) });
-  expect(late.code).toBe(4);
-  expect(late.stdout).toContain("TIMESTAMP_OUT_OF_WINDOW");
+  writeFileSync(file, JSON.stringify({ ...payout, merchantRef: "API-2", amount: 2 }));
+  const line = ["api", "POST", "/payout/create-by-server", "--input"];
+  expect((await account.run([...line, file])).code).toBe(0);
+  const stdin = JSON.stringify({
+    ...payout,
+    merchantRef: "API-3",
+    amount: 3,
+    timestamp: 1763614800,
+  });
+  expect((await account.run([...line, "-"], { stdin })).code).toBe(0);
 });
 
 test.each([
   [["GET", "/payment/retrieve/TX0"], 9, "NOT_FOUND"],
-  [["POST", "/payment/create", "-f", "amount=5"], 3, "VALIDATION"],
+  [["POST", "/payment/create", ...order.with(5, "paymentMethodId=none")], 3, "VALIDATION"],
   [["POST", "/sandbox/trigger-payment", "-f", "transactionId=TX0"], 9, "NOT_FOUND"],
   [["PUT", "/payment/create"], 3, "METHOD_NOT_ALLOWED"],
   [["DELETE", "/nowhere"], 9, "UNKNOWN_ROUTE"],
@@ -85,7 +87,7 @@ test.each([
   const { code, stdout, stderr } = await account.run(["api", ...line]);
   expect(code).toBe(exit);
   expect(JSON.parse(stdout)).toMatchObject({ success: false, code: text });
-  expect(stderr).toContain("status 4");
+  expect(stderr).toMatch(/\(4\d\d\)/);
 });
 
 test.each([
@@ -101,8 +103,8 @@ test.each([
   async (method, status, body, exit) => {
     const { baseUrl, asked } = await answering(() => ({ status, body }));
     const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: account.sandbox().apiKey };
-    const path = method === "GET" ? "/payment/methods" : "/payment/create";
-    const { code } = await lenden(["api", method, path], { env });
+    const line = method === "GET" ? ["/payment/methods"] : ["/payment/create", ...order];
+    const { code } = await lenden(["api", method, ...line], { env });
     expect({ code, asked: asked.length }).toEqual({ code: exit, asked: 1 });
   },
 );

@@ -7,8 +7,14 @@ import { sendPayout } from "../../src/payouts/send.ts";
 import { order, paisa, scripted } from "../operations/scripted.ts";
 import { lenden } from "../run.ts";
 import { runs } from "../runs.ts";
+import {
+  type Asked,
+  type Behaviour,
+  serve as misbehave,
+  openServer as openMisbehaving,
+  success,
+} from "../support/server.ts";
 import { apiKey, client, noProxy, payoutSecret } from "./answering.ts";
-import { type Asked, type Behaviour, misbehave, openMisbehaving, success } from "./misbehaving.ts";
 
 /** An answer made on purpose, with what is known of it because it was made. */
 interface Made {

@@ -101,8 +101,8 @@ export const seams = {
   resolution: decoratedAt("operations/resolve.ts", "resolve"),
   /** What a retrieved record shows about operations. */
   proof: decoratedAt("operations/resolve.ts", "settleProved"),
-  rawPath: decoratedAt("operations/raw-path.ts", "plainPath"),
-  hiddenCreation: decoratedAt("operations/raw-intent.ts", "hidesCreation"),
+  rawPath: decoratedAt("operations/raw.ts", "isAmbiguous"),
+  hiddenWrite: decoratedAt("operations/raw.ts", "hidesWrite"),
   repeatedKey: decoratedAt("domain/json.ts", "repeatedKey"),
   /** What the rows of a file have to do with each other. */
   fileFindings: decoratedAt("batches/check.ts", "findingsAmong"),

@@ -1,14 +1,11 @@
 import { ulid } from "ulid";
-import type { Wire } from "../../src/api/client.ts";
 import { contract } from "../../src/api/contract/index.ts";
-import { type RawCall, rawOutcome } from "../../src/api/raw.ts";
 import { amountNumber } from "../../src/domain/amount.ts";
 import { generatedPrefix } from "../../src/domain/reference.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
 import { createPayment, createRefund } from "../../src/operations/create.ts";
-import { sendByHand } from "../../src/operations/raw-requests.ts";
+import { writeOf } from "../../src/operations/raw.ts";
 import { type Finding, resolve } from "../../src/operations/resolve.ts";
-import { unread, unsent } from "../../src/operations/response-failure.ts";
 import { cancelRefund } from "../../src/operations/status-transition.ts";
 import type { World } from "../../src/operations/world.ts";
 import { type PayoutOrder, payoutBody } from "../../src/payouts/order.ts";
@@ -80,19 +77,11 @@ function raw(
   { subject, again }: { subject: string; again: boolean },
   place: Place,
 ) {
-  const path = paths[kind];
-  const send = async (world: World, wire: Wire) => {
-    const sendOne = async (call: RawCall) => {
-      const outcome = await rawOutcome(call, wire);
-      if (outcome.answer.kind === "unsent") throw unsent(outcome.answer);
-      return { ...outcome, answer: outcome.answer };
-    };
-    const call = { method: "POST" as const, path, body };
-    const { raw, failure, earlier } = await sendByHand(kind, call, sendOne, { again }, world);
-    if (failure) throw failure;
-    const { answer } = raw;
-    if (answer.kind !== "data") throw unread(answer);
-    const fields = new Map(Object.entries(answer.data ?? {}));
+  const write = writeOf({ method: "POST", path: paths[kind], body }, "https://api.test/cp/api/v1");
+  const send = async (world: World) => {
+    if (!write) throw new Error(`${kind} is not a write`);
+    const { record, earlier } = await write.send({ again }, world);
+    const fields = new Map<string, unknown>(Object.entries(record));
     const text = (name: string) => String(fields.get(name));
     const payout = { payoutId: text("payoutId"), status: text("status") };
     const [transactionId, refundRequestId] = [text("transactionId"), text("refundRequestId")];
@@ -174,7 +163,7 @@ export function settle(
 async function start<Result>(
   subject: string,
   { universe, network }: Place,
-  work: (world: World, wire: Wire) => Promise<Result>,
+  work: (world: World) => Promise<Result>,
   again = false,
 ): Promise<Ran<Result>> {
   const tool = new Tool(universe, subject, { again });

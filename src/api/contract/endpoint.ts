@@ -13,7 +13,7 @@ export type Access = "key" | "signature" | "sandbox key";
 export type Repeat = "safe" | "same reference" | "settles" | "never";
 
 type Method = "GET" | "POST" | "PATCH";
-type Route = `${Method} /${string}`;
+export type Route = `${Method} /${string}`;
 type Schema = z.ZodMiniType;
 
 export interface Endpoint<R extends Route = Route, Body = unknown, Data = unknown> {

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { endpointNames } from "../../domain/statuses.ts";
+import { endpointNames } from "../../domain/statuses.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 
 export { basePath } from "../../domain/url.ts";
@@ -198,6 +198,22 @@ export const contract = {
   ...sandbox,
 } satisfies Record<(typeof endpointNames)[number], Endpoint>;
 export type ServiceContract = typeof contract;
+
+/** The endpoint that a method and a path name, in any case, and the ID in the path. */
+export function endpointAt(method: string, path: string) {
+  const [plain = ""] = path.split("?");
+  for (const name of endpointNames) {
+    const endpoint: Endpoint = contract[name];
+    const match = endpoint.method === method && patternOf(endpoint, "^").exec(plain);
+    if (match) return { name, endpoint, id: match[1] ?? "" };
+  }
+  return undefined;
+}
+
+/** A pattern of the endpoint's path; `start` is empty if other segments may come before it. */
+export function patternOf({ path }: Pick<Endpoint, "path">, start: "^" | ""): RegExp {
+  return new RegExp(`${start}${path.replace(/:\w+/, "([^/]+)")}/?$`, "i");
+}
 
 /** A payment, a payout or a refund, as the API has it. */
 export interface ServiceRecord {

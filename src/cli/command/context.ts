@@ -2,7 +2,7 @@ import type { ClientOf } from "../../api/client.ts";
 import type { Input } from "../../api/contract/endpoint.ts";
 import type { PaymentMethod, ServiceContract } from "../../api/contract/index.ts";
 import type { localContract } from "../../api/contract/local.ts";
-import type { RawCall } from "../../api/raw.ts";
+import type { RawCall, RawResponse } from "../../api/raw.ts";
 import type { Answer } from "../../api/response.ts";
 import type { Account } from "../../config/account.ts";
 import type { MethodCache } from "../../config/method-cache.ts";
@@ -44,6 +44,8 @@ export interface Context {
   /** @throws Failure `usage`, without the text, if one holds the API key or the payout secret */
   refuseSecrets(...texts: string[]): Promise<void>;
   world(): Promise<World>;
+  /** The same; every response of the API is also shown to `onResponse`. */
+  watchedWorld(onResponse: (response: RawResponse) => void): Promise<World>;
   /** The ledger of the account. */
   ledger(): Promise<Ledger>;
   /** The ledger for a command that only reads it: needs no API key. Without an account it has all of them. */
@@ -105,12 +107,8 @@ export interface Context {
   stopping: AbortSignal;
 }
 
-export interface RawOutcome {
+export interface RawOutcome extends RawResponse {
   answer: Exclude<Answer, { kind: "unsent" }>;
-  status: number | null;
-  headers: Record<string, string | string[] | undefined>;
-  /** Parsed where it is JSON, else its text. */
-  body: unknown;
 }
 
 export interface LedgerMaintenance {

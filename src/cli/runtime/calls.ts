@@ -3,7 +3,7 @@ import { createClient, requestFor, type Wire } from "../../api/client.ts";
 import { contract, type PaymentMethod } from "../../api/contract/index.ts";
 import { localContract } from "../../api/contract/local.ts";
 import { checkProxy, proxySettings } from "../../api/proxy.ts";
-import { type RawCall, rawOutcome, rawRequest } from "../../api/raw.ts";
+import { type RawCall, rawRequest, rawResponse, sendRaw } from "../../api/raw.ts";
 import { type Exchange, openTransport, type Request } from "../../api/transport.ts";
 import type { Account } from "../../config/account.ts";
 import { openMethodCache } from "../../config/method-cache.ts";
@@ -11,7 +11,7 @@ import { Failure } from "../../domain/failure.ts";
 import { isLoopback } from "../../domain/url.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { findKeptMethod, findMethod, listMethods, unknownMethod } from "../../operations/method.ts";
-import { plainPath } from "../../operations/raw-path.ts";
+import { decodedPath } from "../../operations/raw.ts";
 import { unsent } from "../../operations/response-failure.ts";
 import { openServiceClock, type World } from "../../operations/world.ts";
 import type { Host } from "../../platform/host.ts";
@@ -26,6 +26,7 @@ import type { RunLedgers } from "./run-ledgers.ts";
 export type Calls = Pick<
   Context,
   | "world"
+  | "watchedWorld"
   | "worldOf"
   | "raw"
   | "previewRaw"
@@ -56,12 +57,21 @@ export function openCalls(
   /** A raw call may contain a secret in its path, also as a server decodes it, or in its body. */
   const wireFor = async ({ path, body }: RawCall): Promise<Wire> => {
     const own = await wire();
-    const texts = [path, plainPath(path).decoded, ...(body ? [JSON.stringify(body)] : [])];
+    const texts = [path, decodedPath(path), ...(body ? [JSON.stringify(body)] : [])];
     await accounts.refuseSecrets(...texts);
     return own;
   };
   return {
     world,
+    watchedWorld: async (onResponse) => {
+      const own = await wire();
+      const onExchange: Wire["onExchange"] = (request, exchange) => {
+        own.onExchange?.(request, exchange);
+        if (exchange.kind === "answer") onResponse(rawResponse(request.method, exchange));
+      };
+      const ledger = async () => (await ledgers()).own();
+      return worldOf(await accounts.account(), { ...own, onExchange }, ledger);
+    },
     worldOf: async (account, payoutSecret) => {
       const own = wireTo(account, async () => payoutSecret);
       return worldOf(
@@ -71,7 +81,7 @@ export function openCalls(
       );
     },
     raw: async (call) => {
-      const outcome = await rawOutcome(call, await wireFor(call));
+      const outcome = await sendRaw(call, await wireFor(call));
       if (outcome.answer.kind === "unsent") throw unsent(outcome.answer);
       return { ...outcome, answer: outcome.answer };
     },

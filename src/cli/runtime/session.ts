@@ -135,6 +135,7 @@ function contextOf(
     },
 
     world: async () => (await calls()).world(),
+    watchedWorld: async (onResponse) => (await calls()).watchedWorld(onResponse),
     worldOf: async (account, secret) => (await calls()).worldOf(account, secret),
     methodCache: async () => (await calls()).methodCache(),
     methods: async () => (await calls()).methods(),

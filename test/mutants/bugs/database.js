@@ -173,7 +173,7 @@ export const databaseBugs = [
     name: "a known reference is sent again by hand",
     seam: "database",
     decorate: (database) => forgetting(database, "payout", ["CONFIRMED"]),
-    tests: ["test/commands/api-money.test.ts", "-t", "by hand is in the ledger"],
+    tests: ["test/commands/api-money.test.ts", "-t", "raw payout is in the ledger"],
   },
   {
     name: "a payout is sent beside one whose outcome is unknown",

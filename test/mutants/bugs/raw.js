@@ -5,7 +5,7 @@ export const rawBugs = [
   {
     name: "I1: a raw path that servers read in two ways is sent",
     seam: "rawPath",
-    decorate: (plainPath) => (path) => ({ ...plainPath(path), isAmbiguous: false }),
+    decorate: () => () => false,
     tests: guards,
   },
   {
@@ -19,8 +19,8 @@ export const rawBugs = [
   },
   {
     name: "a base URL of another length hides a raw refund from its checks",
-    seam: "hiddenCreation",
-    decorate: (hidesCreation) => (call, baseUrl) => hidesCreation(call, new URL(baseUrl).origin),
+    seam: "hiddenWrite",
+    decorate: (hidesWrite) => (call, baseUrl) => hidesWrite(call, new URL(baseUrl).origin),
     tests: guards,
   },
 ];

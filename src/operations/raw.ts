@@ -1,0 +1,181 @@
+import type { Endpoint, Route } from "../api/contract/endpoint.ts";
+import { contract, endpointAt, patternOf } from "../api/contract/index.ts";
+import { type Paisa, readAmount } from "../domain/amount.ts";
+import { Failure } from "../domain/failure.ts";
+import { readAccountNumber, readIdentifier } from "../domain/identifier.ts";
+import { readMobile } from "../domain/mobile.ts";
+import type { Reading } from "../domain/reading.ts";
+import { readReference } from "../domain/reference.ts";
+import type { Operation } from "../ledger/operation.ts";
+import { sendPayout } from "../payouts/send.ts";
+import { createPayment, createRefund, type Repeat } from "./create.ts";
+import { cancelRefund, triggerPayment, triggerPayout } from "./status-transition.ts";
+import type { World } from "./world.ts";
+
+interface Call {
+  method: string;
+  path: string;
+  body: Fields | undefined;
+}
+
+/** A raw call that does what a command does. It runs the same function, so that the same checks apply. */
+export interface RawWrite {
+  endpoint: Endpoint;
+  send(how: Repeat, world: World): Promise<SentWrite>;
+}
+
+type Fields = Record<string, unknown>;
+type Readings = Record<string, Reading<unknown>>;
+
+interface SentWrite {
+  record: { status: string };
+  /** An earlier payout of the same amount to the same recipient. */
+  earlier?: Operation | undefined;
+}
+
+/**
+ * Finds what a raw call would change by an endpoint of the API; undefined for anything else.
+ *
+ * @throws Failure `raw.invalid-path` if the path may be that of an endpoint, and is not written as it is
+ */
+export function writeOf(call: Call, baseUrl: string): RawWrite | undefined {
+  if (call.method === "GET") return undefined;
+  if (isAmbiguous(call.path))
+    throw new Failure(
+      "raw.invalid-path",
+      "<path>: servers can read this path in more than one way.",
+      { hint: "Write the path without '%' and ';'." },
+    );
+  if (hidesWrite(call, baseUrl))
+    throw new Failure(
+      "raw.invalid-path",
+      `<path>: with the base URL ${baseUrl}, this path is an endpoint that changes something.`,
+      {
+        hint: "Set the base URL to the prefix of the API, then use a path such as /refund/create-a-request.",
+      },
+    );
+  const found = endpointAt(call.method, call.path);
+  if (!found || found.endpoint.repeat === "safe") return undefined;
+  const { name, endpoint, id } = found;
+  const send: RawWrite["send"] = (how, world) => sendAs(name, { ...call.body }, id, how, world);
+  return { endpoint, send };
+}
+
+/** True if a server could decode or cut the path to another one. `readPath` rejects the other ways. */
+export function isAmbiguous(path: string): boolean {
+  return /^[^?]*[%;]/.test(path);
+}
+
+/** True if the whole URL is an endpoint that changes something, although the path alone is not. */
+export function hidesWrite(call: Pick<Call, "method" | "path">, baseUrl: string): boolean {
+  if (endpointAt(call.method, call.path)) return false;
+  const [path = ""] = (decodedPath(new URL(baseUrl).pathname) + call.path).split("?");
+  return Object.values(contract).some(
+    (endpoint: Endpoint) =>
+      endpoint.method === call.method &&
+      endpoint.repeat !== "safe" &&
+      patternOf(endpoint, "").test(path),
+  );
+}
+
+/** The path as a server could decode it, however often: a secret may be hidden in it. */
+export function decodedPath(path: string): string {
+  let text = path;
+  for (let times = 0; times < 8 && text.includes("%"); times += 1)
+    // Byte by byte: the bytes need not be UTF-8.
+    text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number(`0x${hex}`)));
+  return text;
+}
+
+/**
+ * Reads the body, and sends it as the command does.
+ *
+ * @throws Failure `raw.invalid-body` if it is not what the endpoint requires; or that of the command
+ */
+async function sendAs(
+  name: keyof typeof contract,
+  given: Fields,
+  id: string,
+  how: Repeat,
+  world: World,
+): Promise<SentWrite> {
+  switch (name) {
+    case "createPayout": {
+      // The client sets the timestamp of each attempt (I7).
+      const body = read(contract[name], { ...given, timestamp: 0 }, "payout send");
+      const { merchantRef: reference, timestamp: _, amount, ...order } = body;
+      const amountPaisa = amountOf(amount, "payout send", {
+        merchantRef: readReference(reference),
+        recipientNumber: readMobile(order.recipientNumber),
+      });
+      const sent = await sendPayout({ ...order, amountPaisa, reference }, world, how);
+      return { record: sent.payout, earlier: sent.earlier };
+    }
+    case "createPayment": {
+      const { amount, ...input } = read(contract[name], given, "pay create");
+      const amountPaisa = amountOf(amount, "pay create", {});
+      return { record: await createPayment(amountPaisa, input, how, world) };
+    }
+    case "createRefund": {
+      const { amount, ...input } = read(contract[name], given, "refund create");
+      const amountPaisa = amountOf(amount, "refund create", {
+        transactionId: readIdentifier(input.transactionId),
+        accountNumber: readAccountNumber(input.accountNumber),
+      });
+      return { record: await createRefund(amountPaisa, input, how, world) };
+    }
+    case "cancelRefund": {
+      const { note } = read(contract[name], given, "refund cancel");
+      return { record: await cancelRefund(id, note, world) };
+    }
+    case "triggerPayment": {
+      const { transactionId } = read(contract[name], given, "sandbox trigger payment");
+      check({ transactionId: readIdentifier(transactionId) }, "sandbox trigger payment");
+      return { record: await triggerPayment(transactionId, world) };
+    }
+    case "triggerPayout": {
+      const { payoutId } = read(contract[name], given, "sandbox trigger payout");
+      check({ payoutId: readIdentifier(payoutId) }, "sandbox trigger payout");
+      return { record: await triggerPayout(payoutId, world) };
+    }
+    default:
+      throw new TypeError(`${name} changes nothing`);
+  }
+}
+
+function read<Body>(endpoint: Endpoint<Route, Body>, given: Fields, command: string): Body {
+  const found = endpoint.body?.safeParse(given);
+  if (found?.success) return found.data;
+  const names = found?.error.issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys" ? issue.keys : issue.path.map(String),
+  );
+  const problems = [...new Set(names)].map((name) => {
+    if (given[name] === undefined) return `${name}: required.`;
+    return `${plain(name)}: not a field of this request, or not a valid value.`;
+  });
+  throw invalid(problems, command);
+}
+
+/** A name in a body that is not a plain word may be anything, a secret too. */
+function plain(name: string): string {
+  return /^[A-Za-z_]\w{0,40}$/.test(name) ? name : "A field";
+}
+
+function amountOf(amount: number, command: string, others: Readings): Paisa {
+  const reading = readAmount(String(amount));
+  check({ ...others, amount: reading }, command);
+  if (!reading.ok) throw new TypeError("an amount that was not checked");
+  return reading.value;
+}
+
+function check(readings: Readings, command: string): void {
+  const problems = Object.entries(readings).flatMap(([name, reading]) =>
+    reading.ok ? [] : [`${name}: ${reading.problem}`],
+  );
+  if (problems.length > 0) throw invalid(problems, command);
+}
+
+function invalid([first = "", ...problems]: string[], command: string): Failure {
+  const hint = `Correct the body, or use 'lenden ${command}'.`;
+  return new Failure("raw.invalid-body", first, { problems, hint });
+}

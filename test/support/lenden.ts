@@ -1,0 +1,151 @@
+import { execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { main } from "../../src/main.ts";
+import { type Host, packageParts, type Signal } from "../../src/platform/host.ts";
+import { tool } from "../tool.js";
+
+/** In process there is no thread that writes, no keychain, and nothing that the build made. */
+const parts = packageParts();
+
+function unbuilt(file: string): string {
+  if (file.startsWith("dist/")) throw new Error(`${file} is not built`);
+  return parts.shipped(file);
+}
+
+export interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  env?: Record<string, string | undefined>;
+  stdin?: string;
+  /** Replaces parts of the host: its clock, its sleep, its terminal. */
+  host?: Partial<Host>;
+  /** Gets a function that sends a signal to the run. */
+  onStart?: (signal: (name: Signal) => void) => void;
+}
+
+/** Runs `main()` in this process, with streams, clock and folders of its own. */
+export async function lenden(args: string[], options: RunOptions = {}): Promise<Outcome> {
+  const stdout = new Collected();
+  const stderr = new Collected();
+  const listeners = new Set<(name: Signal) => void>();
+  const folder = options.env?.LENDEN_CONFIG_DIR ?? scratchFolder();
+  const host: Host = {
+    stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
+    stdout,
+    stderr,
+    lastOutput: {
+      get isTTY() {
+        return host.stdout.isTTY === true;
+      },
+      write: (text) => {
+        host.stdout.write(text);
+        return true;
+      },
+    },
+    env: { ...options.env },
+    platform: "linux",
+    nodeVersion: process.version,
+    shipped: unbuilt,
+    keepsCompiled: false,
+    pid: process.pid,
+    user: "tester",
+    machine: "test",
+    now: Date.now,
+    sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => {}),
+    randomBytes,
+    folders: {
+      config: folder,
+      data: options.env?.LENDEN_DATA_DIR ?? join(folder, "data"),
+      cache: join(folder, "cache"),
+      home: folder,
+    },
+    raise: () => {},
+    onSignal: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    ...options.host,
+  };
+  options.onStart?.((name) => {
+    for (const listener of [...listeners]) listener(name);
+  });
+  const code = await main(args, host);
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** Runs the built tool as a user does, in a process of its own. */
+export function built(
+  args: string[],
+  options: Pick<RunOptions, "env" | "stdin"> = {},
+): Promise<Outcome> {
+  return new Promise((done) => {
+    const [program, ...before] = tool;
+    const child = execFile(
+      program,
+      [...before, ...args],
+      { env: builtEnv(options.env), maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
+        done({ code, stdout, stderr });
+      },
+    );
+    child.stdin?.end(options.stdin ?? "");
+  });
+}
+
+/** Starts the built tool and leaves it running. */
+export function startBuilt(args: string[], env: Record<string, string | undefined> = {}) {
+  const [program, ...before] = tool;
+  return spawn(program, [...before, ...args], {
+    env: builtEnv(env),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+/** All tests share one compile cache, as all commands of a user do. */
+const sharedCache = join(tmpdir(), "lenden-test-cache");
+
+/** An empty directory for one test. */
+export function scratchFolder(): string {
+  return mkdtempSync(join(tmpdir(), "lenden-test-"));
+}
+
+/** What a process of the built tool needs around it, in folders of its own. */
+export function builtEnv(env: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
+  const folder = env.LENDEN_CONFIG_DIR ?? scratchFolder();
+  return {
+    PATH: process.env.PATH,
+    HOME: folder,
+    XDG_CACHE_HOME: sharedCache,
+    LENDEN_CONFIG_DIR: folder,
+    LENDEN_DATA_DIR: join(folder, "data"),
+    ...env,
+  };
+}
+
+class Collected extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    this.#chunks.push(chunk);
+    done();
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString("utf8");
+  }
+}
+
+/** How many cases a property is tried with: few in `npm test`, many in `npm run test:deep`. */
+export function runs(usual: number, deep: number): number {
+  return process.env.LENDEN_DEEP === undefined ? usual : deep;
+}
