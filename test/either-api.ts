@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type AtEnd, type Child, openMerchant } from "./merchant.ts";
 import { built, lenden, scratchFolder, startBuilt } from "./run.ts";
 import { faults } from "./sandbox/running.ts";
-import { type SecondApi, startSecondApi } from "./second-api.ts";
+import { type Disturbance, type FakeApi, startFakeApi } from "./support/fake-api.ts";
 
 type Kind = "payment" | "payout" | "refund";
 /** Creation of a record, or cancellation of a refund. */
@@ -113,9 +113,9 @@ function showClock(port: number, now: () => number, atEnd: AtEnd): void {
 }
 
 /** The API that was written a second time, from its specification alone. */
-export async function openSecondApi(atEnd: AtEnd): Promise<Api & { server: SecondApi }> {
+export async function openSecondApi(atEnd: AtEnd): Promise<Api & { server: FakeApi }> {
   const clock = { aheadMs: 0 };
-  const api = await startSecondApi(() => Date.now() + clock.aheadMs);
+  const api = await startFakeApi(() => Date.now() + clock.aheadMs);
   atEnd(() => api.close());
   const paths = {
     payment: "/payment/create",
@@ -124,12 +124,15 @@ export async function openSecondApi(atEnd: AtEnd): Promise<Api & { server: Secon
     cancel: "/refund/cancel-by-platform/",
   };
   const rejection = JSON.stringify({ statusCode: 422, message: ["rejected"], error: "Rejected" });
-  const troubles = {
-    lost: { kind: "lost" },
-    late: { kind: "delayed", ms: 5_000 },
-    slow: { kind: "delayed", ms: 300 },
-    rejected: { kind: "replaced", status: 422, body: rejection, takesEffect: false },
-  } as const;
+  const troubles: Record<Trouble, Disturbance> = {
+    lost: { response: () => ({ do: "close" }) },
+    late: { delayMs: 5_000 },
+    slow: { delayMs: 300 },
+    rejected: {
+      takesEffect: false,
+      response: () => ({ do: "answer", status: 422, body: rejection }),
+    },
+  };
   return {
     server: api,
     methodId: api.methods[0].id,

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
 import { type Api, openSandboxApi, openSecondApi, openShop, type Shop } from "../either-api.ts";
 import { ended, paymentOf, payoutOf, refundOf, until } from "../merchant.ts";
-import { isSigned } from "../second-api.ts";
+import { isSigned } from "../support/fake-api.ts";
 
 /**
  * The table of duplicate protection, row by row ("Running the same command twice does not pay twice."),
@@ -647,11 +647,7 @@ describe("on a second API that responds with another amount:", () => {
     const data = { amount: 99, status: "Processing", createdAt: new Date().toISOString() };
     const body = (more: object) => JSON.stringify({ success: true, data: { ...data, ...more } });
     const respond = (more: object) =>
-      api.server.disturb(
-        path,
-        { kind: "replaced", status: 200, body: body(more), takesEffect: true },
-        1,
-      );
+      api.server.disturb(path, { response: () => ({ do: "answer", body: body(more) }) }, 1);
     return { api, shop, respond };
   };
 

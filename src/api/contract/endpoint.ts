@@ -6,15 +6,14 @@ import type * as z from "zod/mini";
 export type Access = "key" | "signature" | "sandbox key";
 
 /**
- * What a second sending would do. `safe`: nothing. `same reference`: the service answers with the
- * payout it already has. `settles`: the record can be looked at to see whether it happened.
- * `never`: it would be a second payment or refund.
+ * What a second request would do. `safe`: nothing. `same reference`: the API returns the existing payout.
+ * `settles`: nothing, and the record shows whether the first one took effect. `never`: create a second
+ * payment or refund.
  */
 export type Repeat = "safe" | "same reference" | "settles" | "never";
 
 type Method = "GET" | "POST" | "PATCH";
 export type Route = `${Method} /${string}`;
-type Schema = z.ZodMiniType;
 
 export interface Endpoint<R extends Route = Route, Body = unknown, Data = unknown> {
   route: R;
@@ -24,14 +23,14 @@ export interface Endpoint<R extends Route = Route, Body = unknown, Data = unknow
   access: Access;
   repeat: Repeat;
   summary: string;
-  /** The field of `data` that must be the id in the path: an answer may be about another record. */
+  /** The field of `data` that must equal the ID in the path: a response may be about another record. */
   about: string | undefined;
   body: z.ZodMiniType<Body> | undefined;
-  /** The shape of the answer's `data`; undefined where the specification shows no answer. */
+  /** The schema of the response's `data`; undefined if the specification does not show it. */
   data: z.ZodMiniType<Data> | undefined;
 }
 
-type Contract = Record<string, Endpoint>;
+export type Contract = Record<string, Endpoint>;
 
 /** The names of the parameters in a path: `/refund/retrieve/:id` → `id`. */
 type Parameters<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -40,7 +39,7 @@ type Parameters<Path extends string> = Path extends `${string}:${infer Name}/${i
     ? Name
     : never;
 
-/** What a caller gives: the path's parameters and the body's fields. The client adds the timestamp. */
+/** The input of a call: path parameters and body fields. The client adds the timestamp. */
 export type Input<E> =
   E extends Endpoint<infer R, infer Body, infer _>
     ? { [Name in Parameters<R>]: string } & (unknown extends Body
@@ -48,39 +47,23 @@ export type Input<E> =
         : Omit<Body, "timestamp">)
     : never;
 
-/** What a caller gets: the answer's `data`. */
+/** The `data` of a response. */
 export type Data<E> = E extends Endpoint<infer _R, infer _B, infer D> ? D : never;
 
-/** Joins what the client and the local sandbox are both derived from. */
-export function endpoint<R extends Route, BodySchema extends Schema, DataSchema extends Schema>(
-  route: R,
-  spec: {
-    access: Access;
-    repeat: Repeat;
-    summary: string;
-    about?: string;
-    body?: BodySchema;
-    data?: DataSchema;
-  },
-): Endpoint<R, z.infer<BodySchema>, z.infer<DataSchema>>;
-export function endpoint(
-  route: Route,
-  spec: {
-    access: Access;
-    repeat: Repeat;
-    summary: string;
-    about?: string;
-    body?: Schema;
-    data?: Schema;
-  },
-): Endpoint {
-  const { method, path } = splitRoute(route);
-  return { route, method, path, ...spec, about: spec.about, body: spec.body, data: spec.data };
+interface Spec<Body, Data>
+  extends Pick<Endpoint<Route, Body, Data>, "access" | "repeat" | "summary"> {
+  about?: string;
+  body?: z.ZodMiniType<Body>;
+  data?: z.ZodMiniType<Data>;
 }
-export type { Contract };
 
-function splitRoute(route: Route): { method: Method; path: string } {
+/** Declares an endpoint, for the client and for the local sandbox. */
+export function endpoint<R extends Route, Body = unknown, Data = unknown>(
+  route: R,
+  spec: Spec<Body, Data>,
+): Endpoint<R, Body, Data> {
   const [method, path = "/"] = route.split(" ");
-  if (method === "GET" || method === "POST" || method === "PATCH") return { method, path };
-  throw new TypeError(`not a route: ${route}`);
+  if (method !== "GET" && method !== "POST" && method !== "PATCH")
+    throw new TypeError(`not a route: ${route}`);
+  return { route, method, path, ...spec, about: spec.about, body: spec.body, data: spec.data };
 }

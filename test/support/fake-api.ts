@@ -1,15 +1,15 @@
 import { createHmac, randomInt, randomUUID, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { type Asked, type Behaviour, openServer } from "./server.ts";
 
 /**
- * A second implementation of the payment API, written from its specification (`service.md`) alone. It
- * shares no code with lenden or its sandbox, so that a misunderstanding they have in common shows here.
+ * An implementation of the payment API from its specification (`service.md`) alone. It shares no code with
+ * lenden or its sandbox, so that a misunderstanding they have in common shows here.
  *
  * Choices for what the specification does not show are marked "Not shown". Each is something that a
  * real API does, and deliberately not the most convenient one.
  */
-export interface SecondApi {
+export interface FakeApi {
   baseUrl: string;
   apiKey: string;
   payoutSecret: string;
@@ -19,7 +19,7 @@ export interface SecondApi {
   payouts: Payout[];
   refunds: Refund[];
   /** Every request that arrived, oldest first. */
-  requests: { method: string; path: string }[];
+  requests: Asked[];
   /** Moves a record from outside, as the payment provider does. */
   set(kind: "payment" | "payout" | "refund", id: string, status: Status): void;
   /** Disturbs the n-th request whose path starts so from now on, or every one until `heal()`. */
@@ -30,13 +30,13 @@ export interface SecondApi {
 
 type Status = "Processing" | "Completed" | "Cancelled";
 
-type Disturbance =
-  /** The request takes effect, and the connection closes without a response. */
-  | { kind: "lost" }
-  /** The request takes effect at once, its response is late. */
-  | { kind: "delayed"; ms: number }
-  /** Another response; the request takes effect only if `takesEffect`. */
-  | { kind: "replaced"; status: number; body: string; takesEffect: boolean };
+export interface Disturbance {
+  /** Replaces the response, whose body it gets; see `misbehaviours` in server.ts for hostile ones. */
+  response?: (body: string) => Behaviour;
+  /** False if the API rejects the request without any effect (default: true). */
+  takesEffect?: boolean;
+  delayMs?: number;
+}
 
 interface Payment {
   transactionId: string;
@@ -86,7 +86,6 @@ interface Answer {
   data: unknown;
 }
 
-const prefix = "/cp/api/v1";
 const toleranceSeconds = 5 * 60;
 
 /** Not shown: codes are internal names, so that only the display name is `bKash`. */
@@ -110,13 +109,12 @@ class Rejection extends Error {
 }
 
 /** @param now milliseconds since 1970; also what the `Date` header of each response shows */
-export async function startSecondApi(now: () => number = Date.now): Promise<SecondApi> {
+export async function startFakeApi(now: () => number = Date.now): Promise<FakeApi> {
   const apiKey = "sk_sandbox_SEC-ondapi012345-KEY";
   const payoutSecret = `second-${randomUUID()}`;
   const payments: Payment[] = [];
   const payouts: Payout[] = [];
   const refunds: Refund[] = [];
-  const requests: SecondApi["requests"] = [];
   let disturbances: { path: string; disturbance: Disturbance; nth: number | "every" }[] = [];
 
   /** Not shown: the precision. Whole seconds, so that a record can look older than its request. */
@@ -244,10 +242,8 @@ export async function startSecondApi(now: () => number = Date.now): Promise<Seco
     "GET /sandbox/info": () => read({ merchant: { title: "Second API" }, currency: "BDT" }),
   };
 
-  async function answer(incoming: IncomingMessage): Promise<Answer> {
-    const { method = "", headers } = incoming;
-    const path = pathOf(incoming);
-    const text = await readAll(incoming);
+  function answer({ method, path: target, headers, body: text }: Asked): Answer {
+    const [path = ""] = target.split("?");
     // Not shown: the status. A 401 for a wrong key, as for a wrong signature.
     if (headers["x-api-key"] !== apiKey) throw new Rejection(401, "x-api-key is not valid");
     const last = path.slice(path.lastIndexOf("/") + 1);
@@ -257,7 +253,7 @@ export async function startSecondApi(now: () => number = Date.now): Promise<Seco
     if (!route) throw new Rejection(404, `Cannot ${method} ${path}`);
     if (method !== "GET" && headers["content-type"]?.split(";")[0] !== "application/json")
       throw new Rejection(415, "content-type must be application/json");
-    const signature = String(headers["x-payout-signature"] ?? "");
+    const signature = headers["x-payout-signature"] ?? "";
     return route({ body: readBody(text), signature, id: decodeURIComponent(last) });
   }
 
@@ -268,59 +264,44 @@ export async function startSecondApi(now: () => number = Date.now): Promise<Seco
     return found?.disturbance;
   }
 
-  async function respond(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const path = pathOf(incoming);
-    requests.push({ method: incoming.method ?? "", path });
-    const disturbance = disturbanceOf(path);
-    const date = new Date(now()).toUTCString();
-    const send = (status: number, body: string) =>
-      outgoing.writeHead(status, { "content-type": "application/json", date }).end(body);
-    if (disturbance?.kind === "replaced" && !disturbance.takesEffect) {
-      await readAll(incoming);
-      send(disturbance.status, disturbance.body);
-      return;
-    }
-    let reply: { status: number; body: string };
+  function replyTo(asked: Asked): { status: number; body: string } {
     try {
-      const { status, data } = await answer(incoming);
-      reply = { status, body: toJson({ success: true, data }) };
+      const { status, data } = answer(asked);
+      return { status, body: toJson({ success: true, data }) };
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
-      reply = { status: error.status, body: JSON.stringify(error.body) };
+      return { status: error.status, body: JSON.stringify(error.body) };
     }
-    if (disturbance?.kind === "lost") {
-      incoming.socket.destroy();
-      return;
-    }
-    if (disturbance?.kind === "replaced") reply = disturbance;
-    if (disturbance?.kind === "delayed") await delay(disturbance.ms);
-    send(reply.status, reply.body);
   }
 
-  const server = createServer((incoming, outgoing) => void respond(incoming, outgoing));
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const address = server.address();
-  const port = typeof address === "object" && address ? address.port : 0;
+  async function respond(asked: Asked): Promise<Behaviour> {
+    const { response, takesEffect = true, delayMs = 0 } = disturbanceOf(asked.path) ?? {};
+    const { status, body } = takesEffect ? replyTo(asked) : { status: 200, body: "" };
+    const headers = { date: new Date(now()).toUTCString() };
+    if (delayMs > 0) await delay(delayMs);
+    const changed = response?.(body) ?? { do: "answer", status, body };
+    return changed.do === "answer"
+      ? { ...changed, headers: { ...headers, ...changed.headers } }
+      : changed;
+  }
+
+  const server = await openServer(respond);
   return {
-    baseUrl: `http://127.0.0.1:${port}${prefix}`,
+    baseUrl: server.baseUrl,
     apiKey,
     payoutSecret,
     methods,
     payments,
     payouts,
     refunds,
-    requests,
+    requests: server.asked,
     set: (kind, id, status) =>
       move({ payment: paymentOf, payout: payoutOf, refund: refundOf }[kind](id), status),
     disturb: (path, disturbance, nth) => void disturbances.push({ path, disturbance, nth }),
     heal: () => {
       disturbances = [];
     },
-    close: () =>
-      new Promise((closed) => {
-        server.close(() => closed());
-        server.closeAllConnections();
-      }),
+    close: server.close,
   };
 }
 
@@ -385,15 +366,4 @@ function toJson(value: unknown): string {
     name === "amount" && typeof one === "number" ? `amount:${one.toFixed(2)}` : one,
   );
   return marked.replace(/"amount":"amount:([0-9.]+)"/g, '"amount":$1');
-}
-
-function pathOf({ url = "" }: IncomingMessage): string {
-  const { pathname } = new URL(url, "http://localhost");
-  return pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname.concat("#");
-}
-
-async function readAll(incoming: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
 }
