@@ -3,14 +3,14 @@ import type * as z from "zod/mini";
 /**
  * Who may call: any key, a key with a payout signature, or a sandbox key alone (service.md §4).
  */
-export type Access = "key" | "signature" | "sandbox key";
+type Access = "key" | "signature" | "sandbox key";
 
 /**
  * What a second request would do. `safe`: nothing. `same reference`: the API returns the existing payout.
  * `settles`: nothing, and the record shows whether the first one took effect. `never`: create a second
  * payment or refund.
  */
-export type Repeat = "safe" | "same reference" | "settles" | "never";
+type Repeat = "safe" | "same reference" | "settles" | "never";
 
 type Method = "GET" | "POST" | "PATCH";
 export type Route = `${Method} /${string}`;
