@@ -7,24 +7,24 @@ import { type Shell, shells } from "./completion-places.ts";
 
 export const completion = defineCommand({
   name: "completion",
-  summary: "Print a shell's completion script, or install it",
+  summary: "Print or install shell completions",
   details:
-    "With it, Tab completes commands, flags and their words, files, profiles, methods, batches, and the newest ids of the ledger. --install writes one file, where the shell looks for such files, and says what else is to be done; your own start-up files are never changed.",
+    "Tab then completes commands, flags, files, profiles, methods, batches and the newest IDs of the ledger. --install writes one file where the shell looks for completions, and shows what else to do. It does not change your start-up files.",
   examples: [
-    { line: "lenden completion bash --install", says: "for every bash from now on" },
-    { line: "lenden completion zsh --uninstall", says: "takes that file away again" },
-    { line: "lenden completion fish", says: "prints it, for those who keep such files themselves" },
+    { line: "lenden completion bash --install", says: "install it for bash" },
+    { line: "lenden completion zsh --uninstall", says: "remove it from zsh" },
+    { line: "lenden completion fish", says: "print it for fish" },
   ],
-  arguments: { shell: argument.required(shells.join("|"), "The shell", takes(shells, readShell)) },
+  arguments: { shell: argument.required(shells.join("|"), "Shell", takes(shells, readShell)) },
   flags: {
-    install: flag.toggle("--install", "Write it to where the shell finds it"),
+    install: flag.toggle("--install", "Write it where the shell finds it"),
     uninstall: flag.toggle("--uninstall", "Remove what --install wrote"),
   },
   exits: ["internal"],
   async run({ shell, ...wanted }, { host }): Promise<Printed | Installed> {
     const { install, scriptOf, uninstall } = await import("./completion-file.ts");
     if (wanted.install && wanted.uninstall)
-      throw usage(["--install and --uninstall contradict each other."]);
+      throw usage(["--install and --uninstall cannot be used together."]);
     if (wanted.install) return install(shell, host);
     return wanted.uninstall ? uninstall(shell, host) : { shell, script: scriptOf(shell, host) };
   },
@@ -35,27 +35,11 @@ export const completion = defineCommand({
 });
 
 const readKnown = oneOf(shells);
-/** Real names that are a letter or two from a shell that lenden knows. */
-const otherShells = [
-  "ash",
-  "cmd",
-  "csh",
-  "dash",
-  "ksh",
-  "mksh",
-  "nu",
-  "sh",
-  "tcsh",
-  "xonsh",
-  "yash",
-];
 
-/** Another shell is not a mistyped one; `pwsh` is what PowerShell's program is called. */
+/** `pwsh` is the program of PowerShell. */
 function readShell(text: string): Reading<Shell> {
-  const typed = text.toLowerCase();
-  const known = `This is not one of: ${shells.join(", ")}.`;
-  if (typed === "pwsh") return rejected(`${known} Did you mean powershell?`);
-  return otherShells.includes(typed) ? rejected(known) : readKnown(text);
+  if (text.toLowerCase() !== "pwsh") return readKnown(text);
+  return rejected(`This is not one of: ${shells.join(", ")}. Did you mean powershell?`);
 }
 
 interface Printed {
@@ -65,10 +49,10 @@ interface Printed {
 
 function saidOf({ shell, file, state, next }: Installed): string {
   const said = {
-    written: `The completion of ${shell} is written to ${file}.`,
-    "there already": `The completion of ${shell} is in ${file} already.`,
-    removed: `${file} is removed. What you added to your start-up file yourself is still there.`,
-    "not there": `There is no ${file}; nothing was changed.`,
+    written: `Wrote the completion of ${shell} to ${file}.`,
+    "there already": `The completion of ${shell} is already in ${file}.`,
+    removed: `Removed ${file}. Lines in your start-up files are still there.`,
+    "not there": `There is no ${file}. Nothing was changed.`,
   }[state];
   return [said, ...next].join("\n");
 }

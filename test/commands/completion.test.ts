@@ -132,5 +132,5 @@ test("the lines to add are quoted for the shell", async () => {
 test("--install and --uninstall together are a mistake", async () => {
   const { code, stderr } = await lenden(["completion", "zsh", "--install", "--uninstall"]);
   expect(code).toBe(2);
-  expect(stderr).toContain("contradict each other");
+  expect(stderr).toContain("cannot be used together");
 });

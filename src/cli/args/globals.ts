@@ -4,35 +4,30 @@ import { type OutputFormat, outputFormats } from "../output/render.ts";
 import { type ColorMode, colorModes } from "../output/style.ts";
 import { readDuration } from "../output/time.ts";
 
-/** The options that every command takes, before or after its name. */
+/** The flags of every command; they can be before or after it. */
 export const globalFlags = {
-  profile: flag.optional(
-    "--profile <name>",
-    "The account to use, of those that 'lenden profile list' shows",
-    accepted,
-    "profile",
-  ),
-  baseUrl: flag.optional(
-    "--base-url <url>",
-    "The service's address, instead of the profile's",
-    accepted,
-  ),
+  profile: flag.optional("--profile <name>", "Profile to use", accepted, "profile"),
+  baseUrl: flag.optional("--base-url <url>", "URL of the API (default: the profile's)", accepted),
   output: flag.optional(
     "-o, --output <format>",
-    `How to print the result: ${outputFormats.join(", ")}`,
+    `Output format: {${outputFormats.join(" | ")}} (default: table)`,
     oneOf(outputFormats),
   ),
-  json: flag.toggle("--json", "The same as --output json"),
-  quiet: flag.toggle("-q, --quiet", "Print the id alone; of a list, one id a line"),
-  yes: flag.toggle("--yes", "Do not ask; needed for production off a terminal"),
-  noInput: flag.toggle("--no-input", "Never ask for anything; fail instead"),
+  json: flag.toggle("--json", "Same as --output json"),
+  quiet: flag.toggle("-q, --quiet", "Print IDs only, one per line"),
+  yes: flag.toggle("--yes", "Skip confirmations"),
+  noInput: flag.toggle("--no-input", "Never prompt"),
   timeout: flag.optional(
     "--timeout <duration>",
-    "For the whole command, for example 90s (default 60s)",
+    "Deadline of the whole command (default: 60s)",
     readDuration,
   ),
-  color: flag.optional("--color <when>", `Colours: ${colorModes.join(", ")}`, oneOf(colorModes)),
-  verbose: flag.toggle("-v, --verbose", "Show requests and answers on stderr, secrets masked"),
+  color: flag.optional(
+    "--color <when>",
+    `Color: {${colorModes.join(" | ")}} (default: auto)`,
+    oneOf(colorModes),
+  ),
+  verbose: flag.toggle("-v, --verbose", "Show requests and responses on stderr, secrets masked"),
   version: flag.toggle("--version", "Print the version"),
   help: flag.toggle("-h, --help", "Show help"),
 };
@@ -40,7 +35,7 @@ export const globalFlags = {
 export interface Globals {
   profile: string | undefined;
   baseUrl: string | undefined;
-  /** Undefined where nobody said. */
+  /** Undefined if neither a flag nor LENDEN_OUTPUT sets it. */
   format: OutputFormat | undefined;
   quiet: boolean;
   yes: boolean;
@@ -50,7 +45,7 @@ export interface Globals {
   verbose: boolean;
 }
 
-/** Reads the global options; their problems are reported together with the command's own. */
+/** Reads the global flags; their problems are reported together with those of the command. */
 export function readGlobals(
   typed: Map<string, string[]>,
   env: Record<string, string | undefined>,
@@ -62,7 +57,7 @@ export function readGlobals(
   ): Value | undefined => {
     const texts = typed.get(name) ?? [];
     const label = flagName(globalFlags[name]);
-    if (new Set(texts).size > 1) problems.push(`${label} is given twice, with different values.`);
+    if (new Set(texts).size > 1) problems.push(`${label} is given twice with different values.`);
     const [text] = texts;
     const reading = text === undefined ? undefined : read(text);
     if (reading?.ok === false) problems.push(`${label}: ${reading.problem}`);
@@ -70,7 +65,7 @@ export function readGlobals(
   };
   const output = value("output", globalFlags.output.read);
   if (typed.has("json") && output !== undefined && output !== "json") {
-    problems.push(`--json and --output ${output} contradict each other.`);
+    problems.push(`--json and --output ${output} cannot be used together.`);
   }
   const globals = {
     profile: value("profile", accepted<string>),

@@ -9,70 +9,66 @@ import { Preview } from "./preview.ts";
 
 export interface Spec<F extends Record<string, Flag>, A extends Record<string, Argument>, Result> {
   name: string;
-  /** One sentence without a full stop, for lists. */
+  /** As in the command table. */
   summary: string;
-  /** More, for its own help. */
+  /** What its help says beyond the summary. */
   details?: string;
-  /** Command lines that work, each with what it does. */
   examples: Example[];
   arguments?: A;
   flags?: F;
-  /** Whether it changes something at the service: then it takes --dry-run, and production asks. */
+  /** True if it changes something at the API: it has --dry-run, and production asks. */
   writes?: boolean;
-  /** Whether it has, for a result of a command that `writes`; all of them have, where it is left out. */
+  /** True if a result of a command that `writes` has changed something (default: always). */
   changed?(result: Result): boolean;
-  /** Whether it goes on until somebody stops it: then there is no deadline, and a stop is its good end. */
+  /** True if it runs until it is stopped: without a deadline, and a stop is success. */
   untilStopped?: boolean;
-  /** Whether it takes as long as its work does: then only --timeout ends it. */
+  /** True if it has no deadline except --timeout. */
   patient?: boolean;
-  /** Whether what is in flight may end after the first Ctrl-C; so it is for all that `writes`. */
+  /** True if requests in flight may end after the first Ctrl-C, as for all that `writes`. */
   finishes?: boolean;
-  /** Whether the results that come one after the other are one list: JSON is then one array. */
+  /** True if successive results are one list: one JSON array. */
   list?: boolean;
-  /** How its result is printed when nobody says; a table, if left out. */
+  /** Default: table. */
   format?: OutputFormat;
-  /** Whether it refuses a production account before anything is sent. */
+  /** True if it rejects a production account before anything is sent. */
   sandboxOnly?: boolean;
-  /** The exit codes, beside 0 and 2, that a script should know. */
+  /** The exit codes, besides 0 and 2, that matter to a script. */
   exits?: FailureKind[];
-  /** What its dialogue adds; asked for before the first question, and may forbid it. */
+  /** Called before the first question. @throws Failure if it must not be asked */
   guide?(context: Context): Promise<Guide<F & A>>;
   run(
     input: Input<F & A> & { dryRun: boolean },
     context: Context,
   ): Promise<Result | Preview> | AsyncIterable<Result>;
-  /** Left out where the command prints by itself: another program does, with our streams. */
+  /** Absent if another program prints with our streams. */
   view?(result: Result): View;
-  /** What JSON shows, where it is not the result itself. */
+  /** What JSON shows (default: the result). */
   json?(result: Result): unknown;
-  /**
-   * An ending that is not a success although there is a result; a number is another program's code.
-   * A failure says more of it where the output is JSON.
-   */
+  /** Why it is no success although there is a result; a number is the exit code of another program. */
   ending?(result: Result): Ending;
 }
 
 export interface Example {
-  /** Tests give it to a shell, with everything in place that it names. */
+  /** Tests run it in a shell. */
   line: string;
-  /** What it does. It ends with 0, unless this begins with `exit <code>` or with `asks`. */
+  /** What it does. It ends with 0 unless this begins with `exit <code>` or with `asks`. */
   says: string;
 }
 
 export type Ending = FailureKind | Failure | number | undefined;
 
-/** One result of a run, ready to be shown in any format. */
+/** A result that can be shown in any format. */
 export interface Shown {
   result: unknown;
   view: (() => View) | undefined;
   ending: Ending;
-  /** Whether something was changed at the service: who cannot see the result has to know that. */
+  /** True if something was changed at the API, which is reported if the result cannot be printed. */
   changed: boolean;
-  /** One of several that come one after the other: JSON is then one document a line. */
+  /** True for one of several successive results: one JSON document per line. */
   streamed: boolean;
 }
 
-/** A command, whatever its types: what the program lists, completes and runs. */
+/** A command without its types. */
 export interface Command
   extends Omit<
     Spec<Record<string, Flag>, Record<string, Argument>, unknown>,
@@ -124,10 +120,7 @@ export function defineCommand<
   };
 }
 
-const dryRun = flag.toggle(
-  "--dry-run",
-  "Print the request that would be sent, secrets masked, and send nothing",
-);
+const dryRun = flag.toggle("--dry-run", "Print the request without sending it, secrets masked");
 
 function viewOf<Result>(
   { view }: { view?: (result: Result) => View },

@@ -142,6 +142,11 @@ export function flagName({ usage: written }: Pick<Flag, "usage">): string {
   return /--[a-z0-9-]+/.exec(written)?.[0] ?? written;
 }
 
+/** `transaction-id` of `transactionId`. */
+export function argumentName({ name }: Pick<Argument, "name">): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
 /** Reads one of a few words. */
 export function oneOf<Word extends string>(words: readonly Word[]): Read<Word> {
   return takes(words, (text) => {

@@ -1,15 +1,15 @@
 import { usage } from "../../domain/failure.ts";
 import type { Context } from "./context.ts";
 import type { AnyGuide } from "./dialogue.ts";
-import { type Argument, type Flag, flagName, type Read } from "./flag.ts";
+import { type Argument, argumentName, type Flag, flagName, type Read } from "./flag.ts";
 
-/** What was typed, still as text. */
+/** The command line, still as text. */
 export interface Given {
   flags: Map<string, string[]>;
   arguments: string[];
-  /** What is already known to be wrong with it: unknown flags, for one. */
+  /** Problems that were found before, such as unknown flags. */
   problems: string[];
-  /** The whole line, before it was taken apart. */
+  /** The whole command line. */
   argv: string[];
 }
 
@@ -20,18 +20,18 @@ interface Shape {
   arguments: Record<string, Argument>;
 }
 
-/** What the command line says, and what it does not. */
+/** What the command line has, and what is missing. */
 interface Typed {
   values: Record<string, unknown>;
-  /** Everything that is wrong, each a sentence. */
+  /** Sentences. */
   problems: string[];
-  /** Everything that is needed and was not typed: its name, and a sentence. */
+  /** A sentence for each required flag or argument, by its name. */
   missing: Map<string, string>;
 }
 
 /**
- * Reads everything that was typed, and asks a person at a terminal for what is missing. All problems
- * are reported together; where anything is wrong, nothing is asked.
+ * Reads all flags and arguments, and asks for missing ones in a terminal. All problems are reported
+ * together; if there are any, nothing is asked.
  */
 export async function readInput(
   shape: Shape & { guide?: ((context: Context) => Promise<AnyGuide>) | undefined },
@@ -47,16 +47,16 @@ export async function readInput(
   return askForMissing({ ...shape, guide, values, missing, argv: given.argv }, ask, context);
 }
 
-/** A value that is wrong says itself what would be right; of a line's shape the help does. */
+/** The problem of a value says what is valid; for unknown flags and extra arguments the help does. */
 function hintOn({ name, arguments: args }: Shape, given: Given): string | undefined {
   const takesRest = Object.values(args).some(({ presence }) => presence === "rest");
   const isTooMuch = !takesRest && given.arguments.length > Object.keys(args).length;
   return given.problems.length > 0 || isTooMuch
-    ? `'lenden ${name} --help' shows what it takes.`
+    ? `Run 'lenden ${name} --help' to list its flags and arguments.`
     : undefined;
 }
 
-/** Reads everything that was typed, and what a profile holds instead of it. */
+/** Reads the command line, and settings of the profile in place of missing flags. */
 async function readTyped(
   shape: Shape,
   given: Given,
@@ -77,12 +77,14 @@ async function readTyped(
   }
   if (left.length > 0)
     problems.push(
-      `${left.length === 1 ? "There is an argument" : `There are ${left.length} arguments`} too many.`,
+      left.length === 1
+        ? "There is an extra argument."
+        : `There are ${left.length} extra arguments.`,
     );
   return read;
 }
 
-/** What is wrong with a flag that was typed, by what else was. */
+/** Flags that exclude or need each other. */
 function beside(
   one: Flag,
   flags: Record<string, Flag>,
@@ -92,10 +94,9 @@ function beside(
   const { unless = "", onlyWith = "" } = one;
   const other = flags[unless];
   if (other && typed.has(unless))
-    problems.push(`${flagName(one)} and ${flagName(other)} contradict each other: give one.`);
+    problems.push(`${flagName(one)} and ${flagName(other)} cannot be used together.`);
   const needed = flags[onlyWith];
-  if (needed && !typed.has(onlyWith))
-    problems.push(`${flagName(one)} does nothing without ${flagName(needed)}: give both.`);
+  if (needed && !typed.has(onlyWith)) problems.push(`${flagName(one)} needs ${flagName(needed)}.`);
   return problems;
 }
 
@@ -110,7 +111,7 @@ function readFlag(
     return (texts ?? []).map((text) => readText(label, one.read, text, problems));
   const [text, ...others] = texts ?? [];
   if (others.some((other) => other !== text))
-    problems.push(`${label} is given twice, with different values.`);
+    problems.push(`${label} is given twice with different values.`);
   if (text !== undefined) return readText(label, one.read, text, problems);
   if (one.presence !== "optional") missing.set(name, isMissing(label, one));
   return undefined;
@@ -121,7 +122,7 @@ function readArgument(
   left: string[],
   { problems, missing }: Typed,
 ): unknown {
-  const label = `<${one.name}>`;
+  const label = `<${argumentName(one)}>`;
   if (one.presence === "rest")
     return left.splice(0).map((text) => readText(label, one.read, text, problems));
   const text = left.shift();

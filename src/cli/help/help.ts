@@ -2,7 +2,7 @@ import { Command as Commander, type Help } from "commander";
 import { type Entry, entries, entriesBelow } from "../../commands/index.ts";
 import { exits } from "../../domain/failure.ts";
 import type { Command } from "../command/define-command.ts";
-import type { Argument } from "../command/flag.ts";
+import { type Argument, argumentName } from "../command/flag.ts";
 import { flagRow, type Row, type Section } from "./page.ts";
 import { topics } from "./topics.ts";
 
@@ -116,7 +116,9 @@ function rowOf({ name, summary }: Entry): Row {
   return [name, summary];
 }
 
-function termOf({ name, presence }: Argument): string {
+function termOf(argument: Argument): string {
+  const { presence } = argument;
+  const name = argumentName(argument);
   if (presence === "required") return `<${name}>`;
   return presence === "rest" ? `<${name}>...` : `[${name}]`;
 }
