@@ -145,13 +145,13 @@ test("what was sent again by its new reference is left out of the next export, a
   expect(cellsOf(left).map(([ref]) => ref)).toEqual(["ref", "E-lenden2", "F-lenden2"]);
   const told = await merchant.lenden(["payout", "batch", "status", path]);
   expect(told.stderr).toContain(
-    "3 rows were refused or cancelled. Sent again by new references: 1 row, BDT 5.00. 'lenden",
+    "3 rows were rejected or cancelled. Sent again by new references: 1 row, BDT 5.00. 'lenden",
   );
   expect(await send(merchant, fileOf(left), "--name", "rest")).toBe(0);
   const { stderr } = await merchant.lenden(["payout", "batch", "status", path]);
   expect([
     stderr.includes("new references: 3 rows, BDT 15.00."),
-    stderr.includes("to mend"),
+    stderr.includes("--only failed"),
   ]).toEqual([true, false]);
 });
 
@@ -193,7 +193,7 @@ test("a row that was mended, whatever was wrong with it, went on by its new refe
   expect(await send(merchant, path)).toBe(6);
   const checked = await merchant.lenden(["payout", "batch", "check", path]);
   expect(checked.stderr).toMatch(
-    /no row of it is left to be sent\. 1 row was refused.*--only failed/,
+    /no row of it is left to be sent\. 1 row was rejected.*--only failed/,
   );
   ill.splice(0);
   const mended = csv([header, ["L-lenden2", "4", "01912345659", "bkash"]]);
@@ -201,7 +201,7 @@ test("a row that was mended, whatever was wrong with it, went on by its new refe
   expect(cellsOf(await exported(merchant, path, "--only", "failed"))).toEqual([header]);
   const { stderr } = await merchant.lenden(["payout", "batch", "status", path]);
   expect(stderr).toBe(
-    "1 row was refused or cancelled. Sent again by new references: 1 row, BDT 4.00.\n",
+    "1 row was rejected or cancelled. Sent again by new references: 1 row, BDT 4.00.\n",
   );
 });
 
@@ -280,7 +280,7 @@ test("what went on by a new reference and is not paid is told apart, with where 
   expect(await send(merchant, fileOf(doubtful), "--name", "doubt", "--timeout", "1s")).toBe(75);
   const { stderr } = await merchant.lenden(["payout", "batch", "status", path]);
   expect(stderr).toBe(
-    "2 rows were refused or cancelled. By new references, but not sent so far, in doubt or in conflict: 2 rows; 'lenden ledger show M-lenden2' says more.\n",
+    "2 rows were rejected or cancelled. By new references, but not sent, unknown or in conflict: 2 rows; 'lenden ledger show M-lenden2' shows more.\n",
   );
   expect(cellsOf(await exported(merchant, path, "--only", "failed"))).toEqual([header]);
 });

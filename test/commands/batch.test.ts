@@ -51,7 +51,7 @@ test("a file is sent: the summary first, then each row once, and the sums at the
     states: { processing: { rows: 3, total: "1750.51" }, unsent: { rows: 0, total: "0" } },
   });
   expect(stderr).toContain("Send a batch of payouts — sandbox:");
-  expect(stderr).toContain("In all: 3 rows, BDT 1,750.51");
+  expect(stderr).toContain("Total: 3 rows, BDT 1,750.51");
   expect(stderr).toContain("Largest: line 3: BDT 1,250.50 to 01812345678 (Person 1)");
   expect(stderr).toContain("3 of 3 rows · BDT 1,750.51 of BDT 1,750.51");
   expect((await sent()).length - before).toBe(3);
@@ -512,7 +512,9 @@ test("on a production account a script says the total and the count, with --yes"
   // Nothing listens there: it was confirmed, planned, and nothing could be sent.
   expect(await run("--yes", ...given, "--timeout", "1s")).toMatchObject({
     code: 69,
-    stderr: expect.stringMatching(/Cannot connect to the API.*The same command again goes on/),
+    stderr: expect.stringMatching(
+      /Cannot connect to the API.*Run the same command again to resume/,
+    ),
   });
   expect(await batchesIn(env)).toHaveLength(1);
 });

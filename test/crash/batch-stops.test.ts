@@ -208,7 +208,7 @@ test("P12: five unknown outcomes in a row stop it (75); the next run resolves th
   expect([second.code, second.stderr]).toEqual([
     0,
     expect.stringContaining(
-      `${uncertain} rows of unknown outcome from before this run: they are sent first`,
+      `${uncertain} rows with an unknown outcome from an earlier run: sent first`,
     ),
   ]);
   const sent = (await moneyReferences(merchant)).slice(before);
@@ -237,7 +237,7 @@ test("P25: rows whose outcome is unknown for over 24 hours are not sent again, a
     `${uncertain} rows with an outcome unknown for over 24 hours: they are not sent again`,
   );
   expect(stderr).toMatch(/run 'lenden payout batch resolve B\w+ --not-created'/);
-  expect(stderr).not.toContain("they are taken first");
+  expect(stderr).not.toContain("sent first");
   expect((await moneyReferences(merchant)).length - before).toBe(12 - uncertain);
 });
 

@@ -114,7 +114,7 @@ export const seams = {
   batchOfFile: decoratedAt("batches/plan.ts", "findBatch"),
   /** Gives rows of a file without references theirs. */
   identity: decoratedAt("batches/identity.ts", "identify"),
-  resumedBatch: decoratedAt("commands/payout/batch/planned.ts", "resumedBatch"),
+  resumedBatch: decoratedAt("commands/payout/batch/plan.ts", "resumedBatch"),
   /** Sends the rows of a batch. */
   batch: decoratedAt("batches/send.ts", "sendBatch"),
   throttle: decoratedAt("batches/throttle.ts", "createThrottle"),

@@ -25,7 +25,7 @@ terminalTest("ledger resolve asks about each unknown outcome and records the ans
   await terminal.answer("Its ID:", String(made?.id));
   await terminal.shows(/Description +not made\n[\s\S]*❯/);
   await terminal.press("Down", "Down", "Enter");
-  await terminal.shows(/Uncertain refund\n[\s\S]*❯/);
+  await terminal.shows(/Outcome unknown: refund\n[\s\S]*❯/);
   await terminal.press("Enter");
   await terminal.answer("Resolve unknown outcomes?", "y");
   const { code, screen } = await terminal.ended();
@@ -47,7 +47,7 @@ terminalTest("ledger resolve records nothing without a yes at the end", async ()
   for (const about of [
     /Description +made\n[\s\S]*❯/,
     /Description +not made\n[\s\S]*❯/,
-    /refund\n[\s\S]*❯/,
+    /Outcome unknown: refund\n[\s\S]*❯/,
   ]) {
     await terminal.shows(about);
     await terminal.press("Down", "Down", "Enter");

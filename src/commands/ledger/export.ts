@@ -1,7 +1,7 @@
 import { exact } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { text } from "../../cli/output/view.ts";
-import { exported } from "./exported.ts";
+import { exported } from "./operation.ts";
 
 const columns = [
   "operation",
@@ -26,8 +26,8 @@ const columns = [
 
 export const ledgerExport = defineCommand({
   name: "ledger export",
-  summary: "Write out the whole ledger of the account, oldest first",
-  details: "As CSV, unless --output says json or ndjson.",
+  summary: "Write all operations of the account, oldest first",
+  details: "As CSV, unless --output is json or ndjson.",
   examples: [{ line: "lenden ledger export", says: "as CSV, for a spreadsheet" }],
   flags: { exact },
   format: "csv",

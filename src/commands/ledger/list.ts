@@ -4,7 +4,7 @@ import { flag } from "../../cli/command/flag.ts";
 import { id, money, status, text, time } from "../../cli/output/view.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
-import { nextStep, withCommands } from "./unknown.ts";
+import { nextStep, withCommands } from "./operation.ts";
 
 const usualLimit = 50;
 

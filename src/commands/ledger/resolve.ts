@@ -2,13 +2,14 @@ import { readWord } from "../../cli/command/common-flags.ts";
 import type { Context, Operation } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag } from "../../cli/command/flag.ts";
-import { id, status, text, time } from "../../cli/output/view.ts";
+import { showSame } from "../../cli/command/same-command.ts";
+import { card, field, id, money, status, text, time, type View } from "../../cli/output/view.ts";
+import type { Ask } from "../../cli/prompts/ask.ts";
 import { Failure, inOneLine, usage, whatHappened } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
-import { isUnsettled } from "../../domain/state.ts";
-import { askForFindings, type Finding, findingText } from "./findings.ts";
-import { operationNamed } from "./named.ts";
-import { nextStep, withCommands } from "./unknown.ts";
+import { isUnresolved, isUnsettled } from "../../domain/state.ts";
+import { resources } from "../../domain/statuses.ts";
+import { nextStep, operationNamed, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
   name: "ledger resolve",
@@ -93,6 +94,11 @@ export const ledgerResolve = defineCommand({
   ending: (rows) => (rows.some(isUnsettled) ? "uncertain" : undefined),
 });
 
+function findingText(finding: Finding | undefined): string {
+  if (finding === undefined) return "";
+  return finding === "not created" ? ": not created" : `: created as ${finding.created}`;
+}
+
 /**
  * Resolves each; one that stays unknown does not keep the others from it. Those are listed at the end, with
  * the commands for each.
@@ -150,4 +156,70 @@ function stillUnknown(
 /** A payout is signed: without the secret it is not even claimed (P2). */
 function isResent(operation: Operation): boolean {
   return operation.kind === "payout" && isUnsettled(operation);
+}
+
+/** What a person found in the dashboard. */
+type Finding = { created: string } | "not created";
+
+/** Only a person can find out about payments, refunds and conflicts. Non-interactively, nothing is asked. */
+async function askForFindings(all: Operation[], context: Context): Promise<Map<string, Finding>> {
+  const findings = new Map<string, Finding>();
+  const ask = await context.ask();
+  const ledger = await context.ledger();
+  for (const operation of ask ? all : []) {
+    const { kind } = operation;
+    const isForPerson =
+      kind === "payout"
+        ? operation.state === "CONFLICT"
+        : (kind === "payment" || kind === "refund") && isUnresolved(operation);
+    if (!ask || !isForPerson || (await ledger.holderOf(operation))) continue;
+    const finding = await askForFinding(operation, ask, context);
+    if (finding) findings.set(operation.id, finding);
+  }
+  const lineOf = ([id, finding]: [string, Finding]) => [
+    ...["ledger", "resolve", id],
+    ...(finding === "not created" ? ["--not-created"] : ["--created", finding.created]),
+  ];
+  if (findings.size > 0) showSame([...findings].map(lineOf), context);
+  return findings;
+}
+
+async function askForFinding(
+  operation: Operation,
+  ask: Ask,
+  context: Context,
+): Promise<Finding | undefined> {
+  await context.show(cardOf(operation));
+  const found = await ask.choice(`What does the dashboard show for this ${operation.kind}?`, [
+    { name: "I have not checked: leave it", value: undefined },
+    { name: "It was created, and I have its ID", value: "created" },
+    { name: "It was not created", value: "not created" },
+  ]);
+  if (found !== "created") return found === "not created" ? found : undefined;
+  const created = await ask.text("Its ID:", {
+    check: (typed) => {
+      const reading = readIdentifier(typed);
+      return reading.ok ? undefined : reading.problem;
+    },
+  });
+  return { created };
+}
+
+const abouts = {
+  payment: { label: "Description", field: "description" },
+  payout: { label: "To", field: "recipientNumber" },
+  refund: { label: "Account", field: "accountNumber" },
+};
+
+function cardOf(operation: Operation): View {
+  const { id, kind, state, amountPaisa, asked, target, message, createdAt } = operation;
+  const about = abouts[resources.find((one) => one === kind) ?? "payment"];
+  return card(`${state === "CONFLICT" ? "Conflict" : "Outcome unknown"}: ${kind}`, id, [
+    field("operation", "Operation", text(id)),
+    field("amount", "Amount", money(amountPaisa)),
+    field("target", "Of", text(target)),
+    field("about", about.label, text(String(asked[about.field]))),
+    field("message", "Reason", text(message)),
+    field("createdAt", "Sent", time(createdAt)),
+  ]);
 }

@@ -3,14 +3,12 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, money, status, text, time } from "../../cli/output/view.ts";
 import { formatTime } from "../../domain/local-time.ts";
-import { exported } from "./exported.ts";
-import { operationNamed } from "./named.ts";
+import { exported, operationNamed } from "./operation.ts";
 
 export const ledgerShow = defineCommand({
   name: "ledger show",
-  summary: "Show an operation and everything that happened to it",
-  details:
-    "An operation is named by its own id, by a payout's reference, by the service's id, or by @last.",
+  summary: "Show an operation with its history",
+  details: "Name the operation by its own ID, a payout's reference, the ID of the API, or @last.",
   examples: [
     { line: "lenden ledger show INV-7", says: "by its reference" },
     { line: "lenden ledger show @last --json", says: "the newest, with its history" },
@@ -18,7 +16,7 @@ export const ledgerShow = defineCommand({
   arguments: {
     operation: argument.required(
       "operation",
-      "Its id, its reference, or @last",
+      "Its ID, its reference, or @last",
       readWord,
       "operation",
     ),
@@ -39,9 +37,9 @@ export const ledgerShow = defineCommand({
       ...askedFields(shown.asked),
       field("target", shown.kind === "payout" ? "In place of" : "Of", text(shown.target)),
       field("state", "State", text(shown.state)),
-      field("remoteId", "Service's id", text(shown.remoteId)),
+      field("remoteId", "API ID", text(shown.remoteId)),
       field("status", "Last status", shown.status === null ? text(null) : status(shown.status)),
-      field("message", "Because", text(shown.message)),
+      field("message", "Reason", text(shown.message)),
       field(
         "profile",
         "Profile",
@@ -49,7 +47,7 @@ export const ledgerShow = defineCommand({
       ),
       field("account", "Account", text(shown.account)),
       field("command", "Command", text(`${shown.command}, by ${shown.user}`)),
-      field("createdAt", "Begun", time(shown.createdAt)),
+      field("createdAt", "Started", time(shown.createdAt)),
       ...history.map(({ at, event, data }, index) =>
         field(
           `history.${index}`,
@@ -60,7 +58,7 @@ export const ledgerShow = defineCommand({
     ]),
 });
 
-/** What was asked for beside the amount; each kind of operation has some of it. */
+/** What was requested besides the amount; each kind of operation has some of it. */
 const askedLabels = {
   recipientNumber: "To",
   recipientName: "Name",

@@ -3,15 +3,16 @@ import { defineCommand } from "../../../cli/command/define-command.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
-import { batchArgument, batchNamed } from "./named.ts";
 import {
   type BatchStanding,
+  batchArgument,
+  batchNamed,
   readStanding,
-  rowsAnd,
   standingCard,
   standingJson,
   sumJson,
-} from "./standing-card.ts";
+  sumText,
+} from "./batch.ts";
 
 export const batchCancel = defineCommand({
   name: "payout batch cancel",
@@ -33,12 +34,12 @@ export const batchCancel = defineCommand({
       return readStanding(batch, ledger);
     }
     const cancelled = await cancelBatch(batch, ledger, context);
-    const { uncertain } = cancelled.sums;
-    if (uncertain.count > 0) context.notice(unknownText(uncertain.count), "batch.outcome-unknown");
+    const { count } = cancelled.sums.uncertain;
+    if (count > 0) context.notice(unknownText(count), "batch.outcome-unknown");
     return cancelled;
   },
   json: (done) => ({ ...standingJson(done), released: sumJson(done.sums.unsent) }),
-  view: (done) => standingCard(done),
+  view: standingCard,
 });
 
 async function cancelBatch(
@@ -49,21 +50,18 @@ async function cancelBatch(
   const { claimPlanned } = await import("../../../batches/plan.ts");
   const batch = await claimPlanned(planned, ledger);
   try {
-    const { sums } = await readStanding(batch, ledger);
-    const { unsent, uncertain } = sums;
+    const { unsent, uncertain } = (await readStanding(batch, ledger)).sums;
     if (unsent.count === 0) throw nothingToCancel(batch, uncertain.count);
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
-    const unknown: [string, string][] =
-      uncertain.count > 0
-        ? [["Outcome unknown", `${rowsAnd(uncertain.count, uncertain.sumPaisa)}, not cancelled`]]
-        : [];
     await context.confirm({
       action: "Cancel a batch",
       rows: [
         ["Batch", `${batch.id}, ${batch.name}`],
-        ["In all", rowsAnd(rowCount, totalPaisa)],
-        ["To be cancelled", rowsAnd(unsent.count, unsent.sumPaisa)],
-        ...unknown,
+        ["Total", sumText({ count: rowCount, sumPaisa: totalPaisa })],
+        ["To be cancelled", sumText(unsent)],
+        ...(uncertain.count > 0
+          ? [["Outcome unknown", `${sumText(uncertain)}, not cancelled`] satisfies [string, string]]
+          : []),
       ],
       alwaysAsked: true,
     });
@@ -75,15 +73,10 @@ async function cancelBatch(
 }
 
 function nothingToCancel({ id }: Batch, unknown: number): Failure {
-  return new Failure(
-    "batch.nothing-to-cancel",
-    `Batch ${id} has no row to cancel: every row was sent before.`,
-    {
-      hint:
-        unknown > 0 ? unknownText(unknown) : `'lenden payout batch status ${id}' shows the rows.`,
-      operation: id,
-    },
-  );
+  const message = `Batch ${id} has no row to cancel: every row was sent before.`;
+  const status = `'lenden payout batch status ${id}' shows the rows.`;
+  const hint = unknown > 0 ? unknownText(unknown) : status;
+  return new Failure("batch.nothing-to-cancel", message, { hint, operation: id });
 }
 
 function unknownText(count: number): string {

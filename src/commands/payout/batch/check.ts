@@ -1,18 +1,24 @@
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { card, field, sentence, text, type View } from "../../../cli/output/view.ts";
-import { Failure } from "../../../domain/failure.ts";
 import { formatPaisa } from "../../../domain/money.ts";
-import { type Before, batchBefore } from "./before.ts";
-import { allowedLines, type Checked, checkedJson, checkedOf } from "./checked.ts";
-import { adviceOnProblems } from "./problems.ts";
-import { examineFile, sourceFlags, sourceInput } from "./source.ts";
-import { rowsAnd } from "./standing-card.ts";
+import { sumText } from "./batch.ts";
+import {
+  allowedLines,
+  type Checked,
+  checkedJson,
+  checkedOf,
+  examineFile,
+  sourceFlags,
+  sourceInput,
+} from "./file.ts";
+import { type Before, batchBefore } from "./plan.ts";
+import { adviceOnProblems, problemsOf } from "./problems.ts";
 
 export const batchCheck = defineCommand({
   name: "payout batch check",
-  summary: "Look for everything that is wrong with a file of payouts",
+  summary: "Check a file of payouts before sending it",
   details:
-    "Nothing is sent and nothing is stored; only the methods are requested from the API. Every problem has its line and its column, and says what would be right. Exit 2 if there is one, 5 if an unfinished batch with other rows has its name, or if its references are those of other payouts.",
+    "Nothing is sent and nothing is stored; only the methods are requested from the API. Every problem is listed with its line, its column and how to correct it. Exit 2 if there is one, 5 if an unfinished batch with other rows has its name, or if its references are those of other payouts.",
   examples: [
     { line: "lenden payout batch check payroll.csv", says: "before sending it" },
     {
@@ -31,7 +37,7 @@ export const batchCheck = defineCommand({
     const examined = await examineFile(input, hash, ledger, context);
     const before = await batchBefore(examined, input.name, ledger);
     if (before) context.notice(before.says);
-    // Of a batch the plan counts: its rows were judged when it was made.
+    // The plan of a batch counts: its rows were checked when it was made.
     const isBatch = before !== undefined && !before.rejected;
     const { checked, read } = examined;
     const shown = isBatch ? await checkedOf(input, read, ["unreadable"], ledger) : checked;
@@ -39,20 +45,12 @@ export const batchCheck = defineCommand({
     return { ...shown, before };
   },
   json: ({ before, ...checked }) => ({ ...checkedJson(checked), before: before?.says ?? null }),
-  view: (checked) => (checked.problemCount > 0 ? problemTable(checked) : totalsCard(checked)),
-  ending: (seen) => {
-    const { problemCount, before, file } = seen;
-    if (before?.rejected) return before.rejected;
-    return problemCount > 0 ? problemsOf(seen, file) : undefined;
-  },
+  view: (seen) => (seen.problemCount > 0 ? problemTable(seen) : totalsCard(seen)),
+  ending: (seen) => seen.before?.rejected ?? problemsOf(seen),
 });
 
-function problemsOf(checked: Checked, file: string): Failure {
-  const { problemCount, isOnlyTaken } = checked;
-  const count = problemCount === 1 ? "1 problem" : `${problemCount} problems`;
-  const kind = isOnlyTaken ? "batch.references-used" : "batch.invalid-file";
-  const hint = adviceOnProblems(checked);
-  return new Failure(kind, `${file} has ${count}.`, { hint });
+interface Seen extends Checked {
+  before: Before | undefined;
 }
 
 function problemTable({ problems }: Checked): View {
@@ -61,7 +59,7 @@ function problemTable({ problems }: Checked): View {
     columns: [
       { key: "line", label: "LINE" },
       { key: "column", label: "COLUMN" },
-      { key: "value", label: "IS" },
+      { key: "value", label: "VALUE" },
       { key: "problem", label: "PROBLEM" },
     ],
     rows: problems.map(({ line, column, value, problem }) => ({
@@ -77,36 +75,22 @@ function problemTable({ problems }: Checked): View {
   };
 }
 
-interface Seen extends Checked {
-  /** The batch that the file is already, or whose name it has. */
-  before: Before | undefined;
-}
-
 function totalsCard(checked: Seen): View {
-  const { before, file, sentBefore } = checked;
-  const { rowCount, totalPaisa, methods } = checked.totals;
-  return card(before?.title ?? "The file can be sent", file, [
-    field("file", "File", text(file)),
-    field("rows", "Rows", text(rowCount)),
-    field("total", "Total", text(formatPaisa(totalPaisa))),
+  const { before, file, sentBefore, totals } = checked;
+  const { rowCount, totalPaisa, methods } = totals;
+  const lines: [string, string][] = [
+    ["File", file],
+    ["Rows", String(rowCount)],
+    ["Total", formatPaisa(totalPaisa)],
     ...(sentBefore.count > 0
-      ? [
-          field(
-            "sentBefore",
-            "Sent before",
-            text(`${rowsAnd(sentBefore.count, sentBefore.sumPaisa)}: not sent again`),
-          ),
-        ]
+      ? [["Sent before", `${sumText(sentBefore)}: not sent again`] satisfies [string, string]]
       : []),
-    ...methods.map(({ method, count, sumPaisa }, index) =>
-      field(
-        `methods.${index}`,
-        index === 0 ? "By method" : "",
-        text(`${method}: ${rowsAnd(count, sumPaisa)}`),
-      ),
-    ),
-    ...allowedLines(checked).map(([label, what], index) =>
-      field(`allowed.${index}`, label, text(what)),
-    ),
-  ]);
+    ...methods.map((one, index): [string, string] => [
+      index === 0 ? "By method" : "",
+      `${one.method}: ${sumText(one)}`,
+    ]),
+    ...allowedLines(checked),
+  ];
+  const fields = lines.map(([label, shown], index) => field(String(index), label, text(shown)));
+  return card(before?.title ?? "The file can be sent", file, fields);
 }

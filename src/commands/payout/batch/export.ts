@@ -10,15 +10,14 @@ import { exact } from "../../../cli/command/common-flags.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag, oneOf } from "../../../cli/command/flag.ts";
 import { text } from "../../../cli/output/view.ts";
-import { batchArgument, batchNamed } from "./named.ts";
-import { againText } from "./standing-card.ts";
-import { holderNow, underWayText } from "./under-way.ts";
+import { batchArgument, batchNamed, holderNow, inProgressText } from "./batch.ts";
+import { againText } from "./ending.ts";
 
 export const batchExport = defineCommand({
   name: "payout batch export",
-  summary: "Write out a batch: the file's columns, and what came of each row",
+  summary: "Write the rows of a batch with their results",
   details:
-    "As CSV, unless --output says json or ndjson. With --only failed it is a file to send again after mending: a refused or cancelled row gets a new reference (INV-7 becomes INV-7-lenden2), always the same one, and is left out once it was sent by that; a row in doubt keeps its own; a row in conflict is left out, for somebody has to look at it first.",
+    "As CSV, unless --output is json or ndjson. With --only failed, the file can be corrected and sent again: a rejected or cancelled row gets a new reference (INV-7 becomes INV-7-lenden2), always the same one, and is omitted once it was sent by that reference. A row with an unknown outcome keeps its reference. A row in conflict is omitted: check it first.",
   examples: [
     { line: "lenden payout batch export payroll.csv", says: "all rows" },
     {
@@ -34,7 +33,7 @@ export const batchExport = defineCommand({
   flags: {
     only: flag.optional(
       "--only <standing>",
-      `Only the rows that stand there: ${selections.join(", ")}`,
+      `Only rows with this status: ${selections.join(", ")}`,
       oneOf(selections),
     ),
     exact,
@@ -47,19 +46,20 @@ export const batchExport = defineCommand({
     const ledger = await context.records();
     const batch = await batchNamed(name, ledger);
     const by = await holderNow(batch, ledger);
-    if (by) context.notice(underWayText(by));
+    if (by) context.notice(inProgressText(by));
     const columns = columnsOf(batch, only);
-    const leftOut = noneAgain();
+    const again = noneAgain();
     const pages =
-      only === "failed" ? rowsAgain(batch, ledger, leftOut) : exportedRows(batch, only, ledger);
+      only === "failed" ? rowsAgain(batch, ledger, again) : exportedRows(batch, only, ledger);
     let count = 0;
     for await (const rows of pages) {
       count += rows.length;
       yield { columns, rows, exact };
     }
-    if (count === 0 && only) context.notice(`No row of batch ${batch.id} is ${wordsOf(only)}.`);
-    const says = againText(leftOut);
-    if (says) context.notice(`Left out is what went on. ${says}`);
+    if (count === 0 && only)
+      context.notice(`No row of batch ${batch.id} is ${words[only] ?? only}.`);
+    const omitted = againText(again);
+    if (omitted) context.notice(`Rows that were sent again are omitted. ${omitted}`);
   },
   json: ({ rows }) => rows,
   view: ({ columns, rows, exact }) => ({
@@ -74,10 +74,7 @@ export const batchExport = defineCommand({
   }),
 });
 
-function wordsOf(only: Selection): string {
-  const words: Partial<Record<Selection, string>> = {
-    failed: "left to be sent again",
-    conflict: "in conflict",
-  };
-  return words[only] ?? only;
-}
+const words: Partial<Record<Selection, string>> = {
+  failed: "left to be sent again",
+  conflict: "in conflict",
+};

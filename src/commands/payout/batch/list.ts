@@ -2,13 +2,13 @@ import { readCount } from "../../../cli/command/common-flags.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import { id, money, text, time } from "../../../cli/output/view.ts";
-import { readStanding, standingJson } from "./standing-card.ts";
+import { readStanding, standingJson } from "./batch.ts";
 
 export const batchList = defineCommand({
   name: "payout batch list",
-  summary: "List the batches that were sent from this machine, newest first",
-  details: "From the ledger of this machine.",
-  examples: [{ line: "lenden payout batch list", says: "with how far each of them is" }],
+  summary: "List batches sent from this machine, newest first",
+  details: "The list comes from the ledger of this machine.",
+  examples: [{ line: "lenden payout batch list", says: "with the status of their rows" }],
   flags: {
     limit: flag.optional("--limit <n>", "At most this many (default 50)", readCount(9_999_999)),
   },
@@ -18,8 +18,8 @@ export const batchList = defineCommand({
     const batches = await ledger.batches.list(limit);
     return Promise.all(batches.map((batch) => readStanding(batch, ledger)));
   },
-  json: (standings) => standings.map(standingJson),
-  view: (standings) => ({
+  json: (all) => all.map(standingJson),
+  view: (all) => ({
     kind: "table",
     columns: [
       { key: "batch", label: "BATCH" },
@@ -29,11 +29,11 @@ export const batchList = defineCommand({
       { key: "sent", label: "SENT" },
       { key: "failed", label: "FAILED" },
       { key: "conflict", label: "CONFLICT" },
-      { key: "uncertain", label: "IN DOUBT" },
+      { key: "uncertain", label: "UNKNOWN" },
       { key: "unsent", label: "NOT SENT" },
-      { key: "createdAt", label: "PLANNED" },
+      { key: "createdAt", label: "CREATED" },
     ],
-    rows: standings.map(({ batch, sums }) => ({
+    rows: all.map(({ batch, sums }) => ({
       id: batch.id,
       cells: {
         batch: id(batch.id),

@@ -10,9 +10,7 @@ import { formatTime } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { accepted, type Reading, rejected } from "../../../domain/reading.ts";
 import { isUnsettled } from "../../../domain/state.ts";
-import { batchArgument, batchNamed } from "./named.ts";
-import { rowsAnd } from "./standing-card.ts";
-import { holderNow } from "./under-way.ts";
+import { batchArgument, batchNamed, holderNow, sumText } from "./batch.ts";
 
 export const batchResolve = defineCommand({
   name: "payout batch resolve",
@@ -41,15 +39,21 @@ export const batchResolve = defineCommand({
   finishes: true,
   exits: ["access", "conflict", "locked", "not-found", "uncertain"],
   async run({ batch: name, notCreated, rows: lines }, context): Promise<Resolved[]> {
-    if (!notCreated) throw withoutFinding(name);
+    if (!notCreated)
+      throw usage(
+        [
+          "--not-created is required: a row is recorded as not created only if the dashboard does not show it. Nothing was changed.",
+        ],
+        `To list the rows, run 'lenden payout batch export ${name} --only uncertain'. If none was created, run 'lenden payout batch resolve ${name} --not-created'.`,
+      );
+    const { declareNotCreated } = await import("../../../operations/resolve.ts");
     const ledger = await context.ledger();
     const batch = await batchNamed(name, ledger, lines !== undefined);
     await rejectInProgress(batch, ledger);
     const unknown = await unknownRows(batch, ledger);
-    const chosen = lines ? await chooseRows(unknown, lines, { batch, ledger }) : unknown;
+    const chosen = lines ? await chooseRows(unknown, lines, batch, ledger) : unknown;
     if (chosen.length === 0) return [];
     await confirmRows(batch, chosen, context);
-    const { declareNotCreated } = await import("../../../operations/resolve.ts");
     const recorded = await declareNotCreated(
       chosen.map(({ operation }) => operation),
       ledger,
@@ -75,14 +79,10 @@ export const batchResolve = defineCommand({
     })),
   view: (rows) => ({
     kind: "table",
-    columns: [
-      { key: "line", label: "LINE" },
-      { key: "reference", label: "REFERENCE" },
-      { key: "amount", label: "AMOUNT" },
-      { key: "to", label: "TO" },
-      { key: "state", label: "STATE" },
-      { key: "resolved", label: "RESOLVED" },
-    ],
+    columns: ["line", "reference", "amount", "to", "state", "resolved"].map((key) => ({
+      key,
+      label: key.toUpperCase(),
+    })),
     rows: rows.map(({ line, operation, isResolved }) => ({
       id: operation.reference ?? operation.id,
       cells: {
@@ -97,9 +97,8 @@ export const batchResolve = defineCommand({
     empty: "No row of this batch has an unknown outcome.",
   }),
   ending: (rows) => {
-    const states = rows.map(({ operation }) => operation);
-    if (states.some(({ state }) => state === "CONFLICT")) return "conflict";
-    return states.some(isUnsettled) ? "uncertain" : undefined;
+    if (rows.some(({ operation }) => operation.state === "CONFLICT")) return "conflict";
+    return rows.some(({ operation }) => isUnsettled(operation)) ? "uncertain" : undefined;
   },
 });
 
@@ -112,15 +111,6 @@ interface UnknownRow {
 interface Resolved extends UnknownRow {
   /** False: it changed meanwhile, or a process works on it. */
   isResolved: boolean;
-}
-
-function withoutFinding(name: string) {
-  return usage(
-    [
-      "--not-created is required: a row is recorded as not created only if the dashboard does not show it. Nothing was changed.",
-    ],
-    `To list the rows, run 'lenden payout batch export ${name} --only uncertain'. If none was created, run 'lenden payout batch resolve ${name} --not-created'.`,
-  );
 }
 
 /** P4: the process that sends the batch resolves these rows itself. */
@@ -160,28 +150,29 @@ function readLines(list: string): Reading<Lines[]> {
 
 const problemsShown = 20;
 
-/** @throws Failure `usage` that names every chosen line without a row whose outcome is unknown */
+/** @throws Failure `usage` that names the chosen lines without a row whose outcome is unknown */
 async function chooseRows(
   unknown: UnknownRow[],
   lines: Lines[],
-  { batch, ledger }: { batch: Batch; ledger: Ledger },
+  batch: Batch,
+  ledger: Ledger,
 ): Promise<UnknownRow[]> {
-  const isIn = (line: number) => lines.some(({ first, last }) => first <= line && line <= last);
+  const rangesOf = (line: number) =>
+    lines.filter(({ first, last }) => first <= line && line <= last);
   const known = new Set(unknown.map(({ line }) => line));
   const empty = new Set(lines);
   const problems: string[] = [];
   for await (const { line, reference, state, status: seen } of ledger.batches.rows(batch, "all")) {
-    for (const range of empty) if (range.first <= line && line <= range.last) empty.delete(range);
-    if (isIn(line) && !known.has(line))
+    const ranges = rangesOf(line);
+    for (const range of ranges) empty.delete(range);
+    if (ranges.length > 0 && !known.has(line))
       problems.push(`--rows: line ${line} (${reference}) is ${words[standingOf(state, seen)]}.`);
   }
   for (const { first, last } of empty)
     problems.push(
-      first === last
-        ? `--rows: line ${first} has no row.`
-        : `--rows: lines ${first} to ${last} have no row.`,
+      `--rows: ${first === last ? `line ${first} has` : `lines ${first} to ${last} have`} no row.`,
     );
-  if (problems.length === 0) return unknown.filter(({ line }) => isIn(line));
+  if (problems.length === 0) return unknown.filter(({ line }) => rangesOf(line).length > 0);
   const more = problems.length - problemsShown;
   throw usage(
     [...problems.slice(0, problemsShown), ...(more > 0 ? [`--rows: and ${more} more.`] : [])],
@@ -205,8 +196,13 @@ async function confirmRows(batch: Batch, rows: UnknownRow[], context: Context): 
     action: `Record ${rowsText(rows.length)} as not created`,
     rows: [
       ["Batch", `${batch.id}, ${batch.name}`],
-      ["Total", rowsAnd(rows.length, amountPaisa)],
-      ...rows.map(({ line, operation }): [string, string] => [`Line ${line}`, shown(operation)]),
+      ["Total", sumText({ count: rows.length, sumPaisa: amountPaisa })],
+      ...rows.map(({ line, operation }): [string, string] => {
+        const { reference, amountPaisa, openedAt } = operation;
+        const payout = `${formatPaisa(amountPaisa ?? 0n)} to ${recipientOf(operation)}`;
+        const since = `outcome unknown since ${formatTime(openedAt)}`;
+        return [`Line ${line}`, `${reference}, ${payout}, ${since}`];
+      }),
       ["Effect", "'lenden payout batch send' sends these rows again"],
     ],
     amountPaisa,
@@ -214,29 +210,22 @@ async function confirmRows(batch: Batch, rows: UnknownRow[], context: Context): 
   });
 }
 
-function shown(operation: Operation): string {
-  const { reference, amountPaisa, openedAt } = operation;
-  const since = `outcome unknown since ${formatTime(openedAt)}`;
-  return `${reference}, ${formatPaisa(amountPaisa ?? 0n)} to ${recipientOf(operation)}, ${since}`;
-}
-
 function recipientOf({ asked }: Operation): string {
   return String(asked.recipientNumber);
 }
 
 async function announce(rows: Resolved[], ledger: Ledger, context: Context): Promise<void> {
-  for (const { line, operation, isResolved } of rows) {
-    if (isResolved) continue;
+  for (const { line, operation } of rows.filter(({ isResolved }) => !isResolved)) {
     const by = await ledger.holderOf(operation);
     const why = by
       ? `process ${by.pid} on ${by.machine} works on it`
       : `it changed meanwhile (${operation.state})`;
-    const name = `Line ${line} (${operation.reference})`;
-    context.notice(`${name} stays as it is: ${why}.`, "batch.row-changed");
+    const message = `Line ${line} (${operation.reference}) stays as it is: ${why}.`;
+    context.notice(message, "batch.row-changed");
   }
   const count = rows.filter(({ isResolved }) => isResolved).length;
   if (count > 0)
     context.notice(
-      `${rowsText(count)} recorded as not created. To send ${count === 1 ? "it" : "them"} again with the same ${count === 1 ? "reference" : "references"}, run 'lenden payout batch send' with the same file.`,
+      `${rowsText(count)} recorded as not created. To send them again with the same references, run 'lenden payout batch send' with the same file.`,
     );
 }

@@ -5,14 +5,14 @@ import { argument, flag } from "../../../cli/command/flag.ts";
 import { shellLine } from "../../../cli/output/shell-line.ts";
 import { guarded } from "../../../domain/csv-guard.ts";
 import { errorCode } from "../../../domain/error-code.ts";
-import { Failure } from "../../../domain/failure.ts";
+import { usage } from "../../../domain/failure.ts";
 import { accepted } from "../../../domain/reading.ts";
 
 export const batchTemplate = defineCommand({
   name: "payout batch template",
-  summary: "Write a file of payouts to start from",
+  summary: "Write an example file of payouts",
   details:
-    "A header and three examples. The columns amount and to are required. Without ref, references are made from the rows. Without method, --method sets it for all rows.",
+    "A header and three examples. The columns amount and to are required. Without ref, references are created from the rows. Without method, --method sets it for all rows.",
   examples: [
     { line: "lenden payout batch template payroll.csv", says: "a new file" },
     {
@@ -22,12 +22,7 @@ export const batchTemplate = defineCommand({
     { line: "lenden payout batch template", says: "on standard output" },
   ],
   arguments: {
-    file: argument.optional(
-      "file",
-      "Where to write it; an existing file is left alone",
-      accepted<string>,
-      "file",
-    ),
+    file: argument.optional("file", "File to create; it must not exist", accepted<string>, "file"),
   },
   flags: {
     method: flag.optional(
@@ -40,22 +35,20 @@ export const batchTemplate = defineCommand({
   async run({ file, method = "bkash" }) {
     const text = examples(method);
     if (file === undefined) return { file: null, text };
-    write(file, text);
+    try {
+      writeFileSync(file, text, { flag: "wx" });
+    } catch (error) {
+      const code = errorCode(error) ?? "unknown";
+      throw usage(
+        [code === "EEXIST" ? `The file ${file} exists.` : `${file} cannot be written (${code}).`],
+        "Choose another file name. Nothing was changed.",
+      );
+    }
     // After "--" no name is a flag.
-    const check = [
-      "lenden",
-      "payout",
-      "batch",
-      "check",
-      ...(file.startsWith("-") ? ["--"] : []),
-      file,
-    ];
-    return {
-      file,
-      text: `${file} is written. Fill it, then run: ${shellLine(check)}`,
-    };
+    const end = file.startsWith("-") ? ["--"] : [];
+    const check = shellLine(["lenden", "payout", "batch", "check", ...end, file]);
+    return { file, text: `${file} is written. Fill it, then run: ${check}` };
   },
-  json: ({ file, text }) => ({ file, text }),
   view: ({ text }) => ({ kind: "raw", text: text.trimEnd() }),
 });
 
@@ -69,19 +62,4 @@ function examples(method: string): string {
     `SAL-2026-11-003,950,01912345678,${cell},"Das, Mina",Travel`,
     "",
   ].join("\n");
-}
-
-function write(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { flag: "wx" });
-  } catch (error) {
-    const code = errorCode(error) ?? "unknown";
-    throw new Failure(
-      "usage",
-      code === "EEXIST"
-        ? `There is a file ${file} already.`
-        : `${file} cannot be written (${code}).`,
-      { hint: "Give another name; nothing was changed.", cause: error },
-    );
-  }
 }

@@ -1,0 +1,66 @@
+import type { Ledger, Operation } from "../../cli/command/context.ts";
+import { placeIn } from "../../cli/command/place.ts";
+import { amountText } from "../../domain/amount.ts";
+import { Failure } from "../../domain/failure.ts";
+import { isUnresolved } from "../../domain/state.ts";
+import { isForgotten } from "../../payouts/unknown.ts";
+
+/** The operation with this ID or reference, or among the newest. */
+export async function operationNamed(name: string, ledger: Ledger): Promise<Operation> {
+  const place = placeIn(name);
+  const found =
+    place === undefined
+      ? ((await ledger.find(name)) ?? (await ledger.findElsewhere(name)))
+      : await ledger.latest(place);
+  if (found) return found;
+  const message = `The ledger has no operation ${JSON.stringify(name)} of this account.`;
+  throw new Failure("ledger.not-found", message, {
+    hint: "To list them, run 'lenden ledger list'.",
+  });
+}
+
+/** An operation as scripts get it: amounts in BDT, as text, without what only lenden uses. */
+export function exported(operation: Operation) {
+  const { id, amountPaisa, number, holder, asked, keyHash, batch, ...others } = operation;
+  return {
+    operation: id,
+    ...others,
+    amount: amountPaisa === null ? null : amountText(amountPaisa),
+  };
+}
+
+interface Where {
+  ledger: Pick<Ledger, "isOfThisKey">;
+  now(): number;
+}
+
+/** The same with the commands of which one resolves it. */
+export function withCommands(operation: Operation, where: Where) {
+  return { ...exported(operation), resolveWith: commandsFor(operation, where) };
+}
+
+/**
+ * The commands of which one resolves an operation; none if its outcome is known. Two if only the dashboard
+ * shows it: a payment or a refund, a CONFLICT, a payout that was sent with another key or over a day ago.
+ */
+function commandsFor(operation: Operation, { ledger, now }: Where): string[] {
+  if (!isUnresolved(operation)) return [];
+  const { id, kind, reference, state, openedAt } = operation;
+  // A shell user can type the reference of a payout, unless it looks like a flag.
+  const name = reference === null || reference.startsWith("-") ? id : reference;
+  const resolve = `lenden ledger resolve ${name}`;
+  const isMove = kind === "cancel" || kind === "trigger";
+  const isResent =
+    kind === "payout" && ledger.isOfThisKey(operation) && !isForgotten(openedAt, { now });
+  return state !== "CONFLICT" && (isMove || isResent)
+    ? [resolve]
+    : [`${resolve} --created <id>`, `${resolve} --not-created`];
+}
+
+/** What is left to do about an operation whose outcome is unknown. */
+export function nextStep(operation: Operation, where: Where): string {
+  const [first, second] = commandsFor(operation, where);
+  return second === undefined
+    ? `To resolve it, run '${first}'.`
+    : `Check the dashboard, then run '${first}' or '${second}'.`;
+}
