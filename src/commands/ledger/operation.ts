@@ -1,5 +1,5 @@
+import { placeIn } from "../../cli/command/common-flags.ts";
 import type { Ledger, Operation } from "../../cli/command/context.ts";
-import { placeIn } from "../../cli/command/place.ts";
 import { amountText } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
 import { isUnresolved } from "../../domain/state.ts";

@@ -1,8 +1,8 @@
 import { readWord } from "../../cli/command/common-flags.ts";
 import type { Context, Operation } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
+import { showSame } from "../../cli/command/dialogue.ts";
 import { argument, flag } from "../../cli/command/flag.ts";
-import { showSame } from "../../cli/command/same-command.ts";
 import { card, field, id, money, status, text, time, type View } from "../../cli/output/view.ts";
 import type { Ask } from "../../cli/prompts/ask.ts";
 import { Failure, inOneLine, usage, whatHappened } from "../../domain/failure.ts";

@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { addUp, type Standings, type Sum, standings } from "../../../batches/status.ts";
-import { readWord } from "../../../cli/command/common-flags.ts";
+import { placeIn, readWord } from "../../../cli/command/common-flags.ts";
 import type { Batch, Context, Ledger } from "../../../cli/command/context.ts";
 import { argument } from "../../../cli/command/flag.ts";
-import { placeIn } from "../../../cli/command/place.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import { type Card, card, field, text, time } from "../../../cli/output/view.ts";
 import { amountText } from "../../../domain/amount.ts";
