@@ -1,39 +1,58 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const isDeep = process.env.LENDEN_DEEP !== undefined;
 const isOneFile = process.env.LENDEN_BUILT !== undefined;
 
-/** Tests that start processes by the dozen, for `npm run test:deep`. */
+/** Tests that take long, for `npm run test:deep`. The simulator's known cases stay in `npm test`. */
 const long = [
   "**/*.deep.test.ts",
+  "test/batch/{corpus,generated}.test.ts",
+  "test/completions/{fish,zsh}.test.ts",
   "test/crash/**",
-  "test/ledger/{alterations,copies,head,read-only}.test.ts",
   "test/language.test.ts",
+  "test/ledger/{alterations,copies,head,lost,read-only}.test.ts",
+  "test/program/few-files.test.ts",
+  "test/simulator/!(found).test.ts",
 ];
 
-/** What waits longest for real processes begins first, so that none of it is left alone at the end. */
+/** Tests that use a POSIX shell, its devices, file modes or signals. */
+function posixTests(): string[] {
+  const posix =
+    /"(?:sh|bash|mkfifo|mount)"|\/dev\/|\/proc|0o[0-7]{3}|"SIG[A-Z]+"|\/terminal|pseudo-terminal/;
+  return readdirSync("test", { recursive: true, encoding: "utf8" })
+    .map((name) => `test/${name.replaceAll("\\", "/")}`)
+    .filter((name) => name.endsWith(".test.ts") && posix.test(readFileSync(name, "utf8")));
+}
+
+/** Starts with the tests that wait longest for processes, so that none of them ends the run alone. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isSlow = ({ moduleId }: TestSpecification) =>
-      /\/test\/(?:crash|completions|simulator|terminal)\/|\/(?:secrets|listen|trial|once|resolve|sandbox-callbacks)\.test/.test(
-        moduleId,
-      );
+    const slow =
+      /\/test\/(?:crash|completions|simulator|terminal)\/|\/(?:secrets|listen|trial|once|resolve|sandbox-callbacks|duplicate-protection)\.test/;
     const sorted = await super.sort(files);
-    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+    return [
+      ...sorted.filter(({ moduleId }) => slow.test(moduleId)),
+      ...sorted.filter(({ moduleId }) => !slow.test(moduleId)),
+    ];
   }
 }
 
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // Left out by name, not skipped: a skip means that the machine lacks something.
-    exclude: [...(isDeep ? [] : long), ...(isOneFile ? [] : ["test/binary/**"])],
-    // More than the cores of a small machine: many tests wait for processes and pauses. Each
-    // worker loads every module once. The long tests run some twenty processes each by themselves.
+    // Excluded, not skipped: a skipped test means that the machine lacks a program.
+    exclude: [
+      ...(isDeep ? [] : long),
+      ...(isOneFile ? [] : ["test/binary/**"]),
+      ...(process.platform === "win32" ? posixTests() : []),
+    ],
+    // More than the cores of a small machine, because many tests wait for processes. Each worker
+    // loads every module once. A long test runs some twenty processes.
     maxWorkers: isDeep ? 2 : 4,
     sequence: { sequencer: SlowFirst },
-    // No test leaves anything behind in a module: each worker loads them once.
+    // No test changes a module, so the tests of a worker share them.
     isolate: false,
     testTimeout: 20_000,
     hookTimeout: 60_000,

@@ -24,7 +24,7 @@ const run = (/** @type {string[]} */ ...args) =>
   });
 
 assert.match(run("--version"), /^\d+\.\d+\.\d+\n$/);
-assert.match(run("--help"), /Payouts +payout/);
+assert.match(run("--help"), /payout +Send and track payouts/);
 
 const steps = run("demo", "--json")
   .trim()

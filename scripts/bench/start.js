@@ -29,8 +29,13 @@ const commands = [
   { label: "lenden --version", line: "--version", beside: bare, most: 1.8 },
   { label: "lenden --help", line: "--help", beside: bare, most: 1.8 },
   { label: "lenden payout send --help", line: "payout send --help", beside: bare, most: 1.8 },
-  { label: "Tab on a flag", line: "__complete payout send --a", beside: bare, most: 2 },
-  { label: "Tab on a payout's ID", line: "__complete payout get PO", beside: bare, most: 2 },
+  { label: "Tab on a flag", line: "__complete --typed=--a payout send", beside: bare, most: 2 },
+  {
+    label: "Tab on a payout's ID",
+    line: "__complete --typed=PO payout get",
+    beside: bare,
+    most: 2,
+  },
   { label: "lenden methods", line: "methods", beside: stripe, most: 0.75 },
   {
     label: "lenden payout send",

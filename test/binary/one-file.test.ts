@@ -40,7 +40,7 @@ describe("lenden as one file", () => {
     expect(await run("--version")).not.toContain("6.6.6");
     expect(await run("payout", "batch", "send", "pay.csv", "-q")).toMatch(/\S/);
     expect(await run("payout", "list", "-q")).toMatch(/^PO\w+\n$/);
-    expect(await run("__complete", "payout")).toMatch(/^PO/);
+    expect(await run("__complete", "--typed=", "payout", "get")).toMatch(/^PO/);
     expect(await run("doctor")).toMatch(/passed +access/);
     expect(isMarked()).toBe(false);
     // The same folder and environment are no trap for nothing: another Node steps into it.
