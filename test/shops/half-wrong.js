@@ -3,10 +3,21 @@ import { setTimeout as delay } from "node:timers/promises";
 import { orderNamed, right, start } from "./right.js";
 
 let isTrusted = false;
+
+/**
+ * @typedef {Partial<import("./right.js").Steps>} Fault
+ * @type {Fault}
+ */
 const anyOrder = {
-  findOrder: ({ description, amount }) => ({ order: description, amount, paid: 0 }),
+  findOrder: ({ description, amount }) => ({
+    order: description,
+    amount,
+    paid: 0,
+    refunds: new Map(),
+  }),
 };
 
+/** @type {Record<string, Fault>} */
 const faults = {
   none: {},
   "refuses everything": { take: () => 403 },
@@ -22,7 +33,7 @@ const faults = {
     },
   },
   "does not look at the status": {
-    pays: ({ amount }, order) => amount === order.amount,
+    pays: (payment, order) => payment?.amount === order.amount,
   },
   "does not compare the amount": {
     pays: (payment) => payment?.status === "Completed",
@@ -32,9 +43,9 @@ const faults = {
     pays: (payment, { amount }) => payment?.status === "Completed" && payment.amount === amount,
   },
   "takes the order from its address": {
-    take: (claim, steps, { url }) => {
-      const named = orderNamed(new URL(url, "http://shop").searchParams.get("order"));
-      return right.take(claim, { ...steps, findOrder: () => named });
+    take: (claim, steps, request) => {
+      const named = orderNamed(new URL(request.url ?? "", "http://shop").searchParams.get("order"));
+      return right.take(claim, { ...steps, findOrder: () => named }, request);
     },
     pays: (payment, { amount }) => payment?.status === "Completed" && payment.amount === amount,
   },
@@ -51,17 +62,18 @@ const faults = {
     },
   },
   "undoes what is paid": {
-    take: async (claim, steps) => {
-      const status = await right.take(claim, steps);
-      if (status === 200 && claim.status !== "Completed") right.findOrder(claim).paid = 0;
+    take: async (claim, steps, request) => {
+      const status = await right.take(claim, steps, request);
+      const order = right.findOrder(claim);
+      if (status === 200 && order && claim.status !== "Completed") order.paid = 0;
       return status;
     },
   },
   "trusts who was right once": {
     ...anyOrder,
-    take: async (claim, steps) => {
+    take: async (claim, steps, request) => {
       if (isTrusted) return 200;
-      const status = await right.take(claim, steps);
+      const status = await right.take(claim, steps, request);
       isTrusted = status === 200;
       return status;
     },
@@ -69,11 +81,11 @@ const faults = {
   // No faults: this one takes whatever order a payment names, and the next looks after its answer.
   "knows no orders beforehand": anyOrder,
   "asks after its answer": {
-    take: (claim, steps) => {
-      void right.take(claim, steps);
+    take: (claim, steps, request) => {
+      void right.take(claim, steps, request);
       return 202;
     },
   },
 };
 
-start({ ...right, ...faults[process.argv[2]] });
+start({ ...right, ...faults[process.argv[2] ?? "none"] });

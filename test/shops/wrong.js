@@ -7,7 +7,7 @@ const paid = new Map();
 const server = createServer(async (request, response) => {
   const chunks = await request.toArray().catch(() => []);
   const body = Buffer.concat(chunks).toString() || "{}";
-  const id = /^\/orders\/(.+)$/.exec(request.url)?.[1];
+  const id = /^\/orders\/(.+)$/.exec(request.url ?? "")?.[1];
   if (id && request.method === "GET") return response.end(String(paid.get(names.get(id)) ?? 0));
   const said = JSON.parse(body);
   if (id) names.set(id, said.order);
@@ -18,5 +18,6 @@ const server = createServer(async (request, response) => {
 });
 
 server.listen(Number(process.env.PORT ?? 0), "127.0.0.1", () => {
-  console.log(`http://127.0.0.1:${server.address().port}`);
+  const address = server.address();
+  if (typeof address === "object") console.log(`http://127.0.0.1:${address?.port}`);
 });
