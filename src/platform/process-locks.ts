@@ -11,22 +11,22 @@ import type { Database } from "./sqlite/database.ts";
  * operating system releases that lock when the process ends, however it ends. Process IDs say nothing
  * across containers, which may share a ledger.
  */
-export interface Presence {
+export interface ProcessLock {
   /**
    * The name of this process's lock, which is taken at the first call.
    *
    * @throws Failure `internal` if it cannot be taken, or if its file or the ledger was removed
    */
-  own(): string;
+  take(): string;
   /** @throws Failure `internal` if the file of the lock, if there is one, or the ledger was removed */
-  assertSeen(): void;
+  assertHeld(): void;
   /** False only for a lock that is certainly free: its process has ended. */
   isAlive(lock: string): boolean;
   /** Never throws: a later run removes a file that stays. */
-  end(): void;
+  release(): void;
 }
 
-interface PresenceOptions {
+interface LockOptions {
   /** The locks are in a directory beside it. */
   ledger: string;
   now: () => number;
@@ -35,29 +35,29 @@ interface PresenceOptions {
 type Locking = Pick<Database, "lock" | "isLocked">;
 
 /** For a ledger in memory, which no other process can see. */
-export const alone: Presence = {
-  own: () => "ALONE",
-  assertSeen: () => {},
+export const alone: ProcessLock = {
+  take: () => "ALONE",
+  assertHeld: () => {},
   isAlive: () => true,
-  end: () => {},
+  release: () => {},
 };
 
-export function openPresence(locking: Locking, { ledger, now }: PresenceOptions): Presence {
+export function createProcessLock(locking: Locking, { ledger, now }: LockOptions): ProcessLock {
   const directory = lockDirectory(ledger);
   const assertLedger = watchFile(ledger, now, () => replaced(ledger));
   const ended = new Set<string>();
-  let own: { name: string; unlock: () => void; assertSeen: () => void } | undefined;
+  let own: { name: string; unlock: () => void; assertHeld: () => void } | undefined;
 
   return {
-    own: () => {
+    take: () => {
       assertLedger();
       own ??= takeLock(directory, locking, now);
-      own.assertSeen();
+      own.assertHeld();
       return own.name;
     },
-    assertSeen: () => {
+    assertHeld: () => {
       assertLedger();
-      own?.assertSeen();
+      own?.assertHeld();
     },
     isAlive: (name) => {
       if (name === own?.name) return true;
@@ -67,7 +67,7 @@ export function openPresence(locking: Locking, { ledger, now }: PresenceOptions)
       ended.add(name);
       return false;
     },
-    end: () => {
+    release: () => {
       own?.unlock();
       if (own) remove(join(directory, own.name));
       own = undefined;
@@ -99,7 +99,7 @@ function takeLock(directory: string, locking: Locking, now: () => number) {
     const path = join(directory, name);
     const unlock = locking.lock(path);
     if (!unlock) throw new Error("another process has locked a file of a new name");
-    return { name, unlock, assertSeen: watchFile(path, now, () => removed(path)) };
+    return { name, unlock, assertHeld: watchFile(path, now, () => removed(path)) };
   } catch (cause) {
     throw notLocked(directory, cause);
   }

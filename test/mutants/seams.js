@@ -37,9 +37,9 @@ export const seams = {
     lift: (open, decorate) => (database, worker) => open(database, decorate(worker)),
   },
   /** Whether other processes are alive, by the files that they lock. */
-  presence: {
+  processLock: {
     file: "platform/process-locks.ts",
-    name: "openPresence",
+    name: "createProcessLock",
     lift: (open, decorate) => (database, options) => decorate(open(database, options), options),
   },
   /** The declared endpoints, as the client sees them. */

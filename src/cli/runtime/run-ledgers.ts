@@ -13,7 +13,7 @@ import { openLedger } from "../../ledger/sqlite/ledger.ts";
 import type { KnownProfile } from "../../ledger/sqlite/migrate-accounts.ts";
 import { migrate, outdatedVersion } from "../../ledger/sqlite/schema.ts";
 import type { Host } from "../../platform/host.ts";
-import { alone, openPresence } from "../../platform/process-locks.ts";
+import { alone, createProcessLock } from "../../platform/process-locks.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
 import { placeIn } from "../command/common-flags.ts";
@@ -107,13 +107,13 @@ async function openFile(
     : undefined;
   const database = keeper ? tellingCommits(opened, keeper.committed) : opened;
   if (isFile) await prepareFile(database, path, host, profiles);
-  const presence = isFile ? openPresence(database, { ledger: path, now: host.now }) : alone;
+  const processLock = isFile ? createProcessLock(database, { ledger: path, now: host.now }) : alone;
   // Each command that sends something needs the lock first, and no other command does.
   let isChecked = false;
   const ownLock = (): string => {
     if (!isChecked) keeper?.assertAccepted();
     isChecked = true;
-    return presence.own();
+    return processLock.take();
   };
   const ledger = openLedger(database, {
     owner: ownerOf(owned),
@@ -130,8 +130,8 @@ async function openFile(
     now: host.now,
     scrub,
     newId: openIds(host),
-    isAlive: ({ lock }) => presence.isAlive(lock),
-    assertSeen: presence.assertSeen,
+    isAlive: ({ lock }) => processLock.isAlive(lock),
+    assertSeen: processLock.assertHeld,
   });
   closing.push(async () => {
     const isChanged = database.transactionCount() > 0;
@@ -139,7 +139,7 @@ async function openFile(
     try {
       database.close();
     } finally {
-      presence.end();
+      processLock.release();
     }
   });
   if (opened.readOnly?.lacksLog)

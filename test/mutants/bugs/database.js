@@ -151,13 +151,13 @@ export const databaseBugs = [
   },
   {
     name: "of what cannot be looked at it is said that it is gone",
-    seam: "presence",
-    decorate: (presence, { ledger }) =>
-      override(presence, {
+    seam: "processLock",
+    decorate: (lock, { ledger }) =>
+      override(lock, {
         isAlive: (isAlive) => (name) =>
           existsSync(join(dirname(ledger), "processes", name)) && isAlive(name),
       }),
-    tests: ["test/program/presence.test.ts"],
+    tests: ["test/program/process-locks.test.ts"],
   },
   {
     name: "a held reference is stolen",
