@@ -169,6 +169,15 @@ describe("profile add --replace", () => {
     }
   });
 
+  test("does not join the account after profile set moved the profile to another server", async () => {
+    const { profile, stored } = await used();
+    await profile(["set", "base-url", `${url}/v2`]);
+    expect(stored().profiles.shop?.account).toBe("dhaka");
+    await profile(["set", "base-url", "https://new.example"]);
+    expect((await profile([...replace, "https://new.example"], newKey)).code).toBe(0);
+    expect(stored().profiles.shop).not.toHaveProperty("account");
+  });
+
   terminalTest("asks in a terminal about another server, and the default is no", async () => {
     for (const [answer, account] of [
       ["", undefined],

@@ -161,13 +161,16 @@ async function storeProfile(
   };
   const before = await context.profiles.read();
   requireName(before);
-  const account = await accountToJoin(name, findProfile(name, before), profile, context);
+  const approved = await approvedAccount(name, findProfile(name, before), profile, context);
   const stored = keychain ? await intoKeychain(name, profile, context) : profile;
   let replaced: Profile | undefined;
   try {
     await context.profiles.change((now) => {
       requireName(now);
       replaced = findProfile(name, now);
+      const joins =
+        replaced && (isSameMerchant(replaced, profile) || replaced.account === approved);
+      const account = joins ? replaced?.account : undefined;
       // A handler has the callback secret, so it stays for the same environment.
       const isSame = replaced?.environment === stored.environment;
       const callbackSecret = isSame ? replaced?.callbackSecret : undefined;
@@ -182,21 +185,31 @@ async function storeProfile(
   return stored;
 }
 
+/** True if the new key of a replaced profile joins its account, so that rotating a key changes nothing. */
+function isSameMerchant(before: Profile, after: Profile): boolean {
+  return mayBeSameMerchant(before, after) && isSameServer(before.baseUrl, after.baseUrl);
+}
+
+/** False for another environment, and for a local sandbox, which is a new account at each start. */
+function mayBeSameMerchant(before: Profile, after: Profile): boolean {
+  return before.environment === after.environment && !isLocalSandbox(after);
+}
+
 /**
- * The ledger's account that the new key of a replaced profile joins, so that rotating a key changes nothing.
- * Another server may be another merchant: then a user has to say that the account is the same.
+ * The account of a replaced profile if the new base URL is on another server, which may be another merchant,
+ * and a user says that the account is the same.
  *
  * @throws Failure `profile.other-server` non-interactively, unless LENDEN_ACCOUNT says it
  */
-async function accountToJoin(
+async function approvedAccount(
   name: string,
   before: Profile | undefined,
   after: Profile,
   { host, ask: openAsk }: Context,
 ): Promise<string | undefined> {
-  const account = before?.environment === after.environment ? before.account : undefined;
-  if (!before || account === undefined || isLocalSandbox(after)) return undefined;
-  if (isSameServer(before.baseUrl, after.baseUrl)) return account;
+  const account = before?.account;
+  if (!before || account === undefined || !mayBeSameMerchant(before, after)) return undefined;
+  if (isSameMerchant(before, after)) return account;
   const named = host.env.LENDEN_ACCOUNT;
   if (named !== undefined) return named === account ? account : undefined;
   const [from, to] = [before, after].map(({ baseUrl }) => new URL(baseUrl).host);

@@ -4,6 +4,7 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, oneOf } from "../../cli/command/flag.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { accepted, type Reading } from "../../domain/reading.ts";
+import { isSameServer } from "../../domain/url.ts";
 import {
   profileCard,
   profileFlags,
@@ -79,11 +80,15 @@ export const profileSet = defineCommand({
     const before = requireProfile(name, await context.profiles.read());
     const isUrl = setting.key === "baseUrl";
     const checked = isUrl ? await checkedUrl(name, before, read.value, context) : read.value;
+    let changed = before;
     await context.profiles.change((now) => {
-      const changed = { ...requireProfile(name, now), [setting.key]: checked };
+      const profile = requireProfile(name, now);
+      changed = { ...profile, [setting.key]: checked };
+      // Another server may be another merchant: the next key does not join this account.
+      if (!isSameServer(profile.baseUrl, changed.baseUrl)) delete changed.account;
       return { ...now, profiles: { ...now.profiles, [name]: changed } };
     });
-    return shownProfile(name, { ...before, [setting.key]: checked });
+    return shownProfile(name, changed);
   },
   view: profileCard,
 });
