@@ -7,8 +7,8 @@ import { paymentCard, payoutCard, refundCard } from "./resources.ts";
 
 interface Step {
   step: number;
-  says: string;
-  /** The command line that does the same. */
+  message: string;
+  /** The command that does the same. */
   command: string;
   data: unknown;
   view: View;
@@ -16,30 +16,30 @@ interface Step {
 
 export const demo = defineCommand({
   name: "demo",
-  summary: "Tell the whole story, on a sandbox of its own",
+  summary: "Walk through a payment, payout and refund",
   details:
-    "A payment, a payout, a refund, and its cancelling. Nothing leaves this machine and nothing stays. Every step shows the command line that does the same.",
-  examples: [{ line: "lenden demo", says: "takes about a second" }],
+    "Runs on a temporary sandbox: nothing leaves this machine, and nothing stays. Each step shows the command that does the same.",
+  examples: [{ line: "lenden demo", says: "run all steps, in about a second" }],
   async *run(_, context) {
     const sandbox = await context.startSandbox({ port: 0, now: context.host.now });
     try {
       let step = 0;
-      for await (const told of story(sandbox, context)) {
+      for await (const shown of story(sandbox, context)) {
         step += 1;
-        yield { step, ...told };
+        yield { step, ...shown };
       }
     } finally {
       await sandbox.close();
     }
   },
-  json: ({ view: _, ...told }) => told,
-  view: ({ step, says, command, view }) =>
-    view.kind === "card" ? { ...view, title: `${step}. ${says}`, command } : view,
+  json: ({ view: _, ...shown }) => shown,
+  view: ({ step, message, command, view }) =>
+    view.kind === "card" ? { ...view, title: `${step}. ${message}`, command } : view,
 });
 
-type Told = Omit<Step, "step">;
+type Shown = Omit<Step, "step">;
 
-async function* story(sandbox: RunningSandbox, context: Context): AsyncIterable<Told> {
+async function* story(sandbox: RunningSandbox, context: Context): AsyncIterable<Shown> {
   const { baseUrl, apiKey, payoutSecret } = sandbox;
   const account = {
     baseUrl,
@@ -56,11 +56,11 @@ async function* story(sandbox: RunningSandbox, context: Context): AsyncIterable<
   yield* refundStory(transactionId, world);
 }
 
-async function* methodsStory(world: World): AsyncGenerator<Told, PaymentMethod[]> {
+async function* methodsStory(world: World): AsyncGenerator<Shown, PaymentMethod[]> {
   const { dataOf } = await import("../operations/response-failure.ts");
   const methods = dataOf(await world.client.listMethods({}));
   yield {
-    says: "The methods of the account",
+    message: "List the payment methods",
     command: "lenden methods",
     data: methods,
     view: card(
@@ -76,7 +76,7 @@ async function* paymentStory(
   paymentMethodId: string,
   origin: string,
   world: World,
-): AsyncGenerator<Told, string> {
+): AsyncGenerator<Shown, string> {
   const { createPayment } = await import("../operations/create.ts");
   const { triggerPayment } = await import("../operations/status-transition.ts");
   const urls = { redirect_url: `${origin}/return`, callback_url: `${origin}/callback` };
@@ -88,7 +88,7 @@ async function* paymentStory(
   );
   const { transactionId } = payment;
   yield {
-    says: "A payment: the customer pays at its address",
+    message: "Create a payment, which the customer pays at its URL",
     command: 'lenden pay create --amount 1250.50 --description "Order 42" --method bkash',
     data: payment,
     view: paymentCard(payment),
@@ -96,7 +96,7 @@ async function* paymentStory(
 
   const paid = await triggerPayment(transactionId, world);
   yield {
-    says: "The customer pays (simulated)",
+    message: "Pay it, as the customer (simulated)",
     command: `lenden sandbox trigger payment ${transactionId}`,
     data: paid,
     view: paymentCard(paid),
@@ -104,7 +104,7 @@ async function* paymentStory(
   return transactionId;
 }
 
-async function* payoutStory(paymentMethodId: string, world: World): AsyncGenerator<Told> {
+async function* payoutStory(paymentMethodId: string, world: World): AsyncGenerator<Shown> {
   const { triggerPayout } = await import("../operations/status-transition.ts");
   const { sendPayout } = await import("../payouts/send.ts");
   const recipientNumber = "01712345678";
@@ -122,11 +122,11 @@ async function* payoutStory(paymentMethodId: string, world: World): AsyncGenerat
     return { ...payout, existing };
   };
   const sent = await send();
-  yield { says: "A signed payout", command, data: sent, view: payoutCard(sent) };
+  yield { message: "Send a payout", command, data: sent, view: payoutCard(sent) };
 
   const done = await triggerPayout(sent.payoutId, world);
   yield {
-    says: "The recipient has it (simulated)",
+    message: "Complete the payout (simulated)",
     command: `lenden sandbox trigger payout ${sent.payoutId}`,
     data: done,
     view: payoutCard(done),
@@ -134,14 +134,14 @@ async function* payoutStory(paymentMethodId: string, world: World): AsyncGenerat
 
   const again = await send();
   yield {
-    says: "The same payout again: the existing one is shown",
+    message: "Send it again: the existing payout is shown",
     command,
     data: again,
     view: payoutCard(again),
   };
 }
 
-async function* refundStory(transactionId: string, world: World): AsyncGenerator<Told> {
+async function* refundStory(transactionId: string, world: World): AsyncGenerator<Shown> {
   const { createRefund } = await import("../operations/create.ts");
   const { cancelRefund } = await import("../operations/status-transition.ts");
   const input = {
@@ -152,7 +152,7 @@ async function* refundStory(transactionId: string, world: World): AsyncGenerator
   } as const;
   const refund = await createRefund(25_025n, input, { again: false }, world);
   yield {
-    says: "A part of the payment is paid back",
+    message: "Refund a part of the payment",
     command: `lenden refund create --payment ${transactionId} --amount 250.25 --account-type personal --account-number 01812345678 --note damaged`,
     data: refund,
     view: refundCard(refund),
@@ -160,7 +160,7 @@ async function* refundStory(transactionId: string, world: World): AsyncGenerator
 
   const cancelled = await cancelRefund(refund.refundRequestId, "customer kept it", world);
   yield {
-    says: "The refund is cancelled while it is Processing",
+    message: "Cancel the refund while it is Processing",
     command: `lenden refund cancel ${refund.refundRequestId} --note "customer kept it"`,
     data: cancelled,
     view: refundCard(cancelled),

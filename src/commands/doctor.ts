@@ -3,7 +3,7 @@ import type { Finding } from "../doctor/finding.ts";
 
 export const doctor = defineCommand({
   name: "doctor",
-  summary: "Check configuration, connectivity and credentials",
+  summary: "Check configuration, network and credentials",
   details:
     "Checks Node, directories, ledger, profile and credentials on this machine, then makes one request that changes nothing. If the request fails, the hint depends on the reason. Exit 1 if a check fails.",
   examples: [

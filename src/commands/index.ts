@@ -201,7 +201,7 @@ export const entries: Entry[] = [
   {
     name: "sandbox set",
     summary: "Complete or cancel a record of a local sandbox",
-    load: async () => (await import("./sandbox/set.ts")).sandboxSet,
+    load: async () => (await import("./sandbox/trigger.ts")).sandboxSet,
   },
   {
     name: "sandbox requests",

@@ -9,15 +9,17 @@ import { localContract } from "../api/contract/local.ts";
 import {
   type Answer,
   errorAnswer,
+  type Fields,
   Rejection,
+  readBytes,
+  readFields,
   rejected,
   requireKey,
   requireLocalHost,
   requireNoWebPage,
   requireSignature,
   requireSignatureHeader,
-} from "./access.ts";
-import { type Fields, readBytes, readFields } from "./body.ts";
+} from "./checks.ts";
 import {
   type EndpointOptions,
   type Handlers,

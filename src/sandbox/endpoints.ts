@@ -3,7 +3,7 @@ import type { ServiceContract } from "../api/contract/index.ts";
 import type { localContract } from "../api/contract/local.ts";
 import { amountNumber } from "../domain/amount.ts";
 import type { Resource } from "../domain/statuses.ts";
-import { Rejection } from "./access.ts";
+import { Rejection } from "./checks.ts";
 import type { Journal } from "./journal.ts";
 import {
   type FinalStatus,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Fault, FaultKind } from "../api/contract/fault.ts";
-import type { Answer } from "./access.ts";
+import type { Answer } from "./checks.ts";
 
 /** The first rule that applies to this request. `draw` returns a number from 0 to below 1. */
 export function chooseFault(

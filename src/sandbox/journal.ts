@@ -1,7 +1,7 @@
 import type { RecordedExchange } from "../api/contract/local.ts";
 import { masked } from "../domain/api-keys.ts";
-import type { Header } from "./access.ts";
-import { parseJson } from "./body.ts";
+import type { Header } from "./checks.ts";
+import { parseJson } from "./checks.ts";
 
 /** The last exchanges, for `lenden sandbox requests` and for tests. */
 export interface Journal {

@@ -3,18 +3,18 @@ import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
 import { readMobile } from "../domain/mobile.ts";
 import { asciiDigits } from "../domain/reading.ts";
-import { isFromOwnPage, isSameText, Rejection, requireVisit } from "./access.ts";
-import { readBytes } from "./body.ts";
+import { isFromOwnPage, isSameText, Rejection, readBytes, requireVisit } from "./checks.ts";
 import { payPath } from "./endpoints.ts";
 import {
   endedPage,
   formPage,
+  type PayPageWords,
   pageHeaders,
+  payPageWords,
   returnPage,
   stalePage,
   unknownPage,
 } from "./pay-page-html.ts";
-import { type PayPageWords, payPageWords } from "./pay-page-words.ts";
 import type { FinalStatus, Store, Stored } from "./store.ts";
 
 type Env = { Bindings: HttpBindings };

@@ -19,31 +19,7 @@ export function providerName(paymentMethodId: string): string | null {
 }
 
 /** All that the sandbox remembers: in memory, or in a file that outlives it. */
-export interface Store {
-  account: SandboxAccount;
-  /** Adds a record in `Processing`. */
-  add<K extends Resource>(kind: K, body: Bodies[K]): Stored<K>;
-  find<K extends Resource>(kind: K, id: string): Stored<K> | undefined;
-  /** The payout with this reference, which acts as an idempotency key (service.md §4). */
-  payoutOf(merchantRef: string): Stored<"payout"> | undefined;
-  /** Processing and completed refunds of a payment. */
-  refundedPaisa(transactionId: string): bigint;
-  /** Moves a record out of `Processing`, the only move there is (service.md §3); false if it is not in it. */
-  move<K extends Resource>(
-    kind: K,
-    id: string,
-    to: FinalStatus,
-    changes?: Partial<Bodies[K]>,
-  ): boolean;
-  /** Completes some hundreds of due payments and refunds, whose callbacks wait for it. */
-  completeDue(): void;
-  count(kind: Resource): number;
-  /** Sets the listener for each record that leaves `Processing`. */
-  onMove(listener: (kind: Resource, id: string) => void): void;
-  /** All of it or nothing, also beside another sandbox on the same file. */
-  transaction: Database["transaction"];
-  close(): void;
-}
+export type Store = ReturnType<typeof openStore>;
 
 export interface Stored<K extends Resource> {
   id: string;
@@ -116,7 +92,7 @@ const readBody: { [K in Resource]: (json: string) => Bodies[K] } = {
 
 const prefixes = { payment: "TX", payout: "PO", refund: "RF" };
 
-export function openStore(options: StoreOptions): Store {
+export function openStore(options: StoreOptions) {
   const { database, ids, now, autoCompleteMs = Number.POSITIVE_INFINITY } = options;
   database.exec(schema);
   const account = database.transaction(() => accountOf(options));
@@ -137,7 +113,8 @@ export function openStore(options: StoreOptions): Store {
 
   return {
     account,
-    add(kind, body) {
+    /** Adds a record in `Processing`. */
+    add<K extends Resource>(kind: K, body: Bodies[K]): Stored<K> {
       const isTaken = (id: string) => resources.some((any) => select.get(id, any));
       const id = newId(prefixes[kind], ids, isTaken);
       const at = new Date(now()).toISOString();
@@ -149,12 +126,20 @@ export function openStore(options: StoreOptions): Store {
       return { id, status: "Processing", createdAt: at, updatedAt: at, body };
     },
     find,
-    payoutOf(merchantRef) {
+    /** The payout with this reference, which acts as an idempotency key (service.md §4). */
+    payoutOf(merchantRef: string): Stored<"payout"> | undefined {
       const row = byReference.get(merchantRef);
       return row && find("payout", storedId.parse(row).id);
     },
-    refundedPaisa: (transactionId) => BigInt(refunded.get(transactionId)?.paisa ?? 0),
-    move(kind, id, to, changes = {}) {
+    /** Processing and completed refunds of a payment. */
+    refundedPaisa: (transactionId: string) => BigInt(refunded.get(transactionId)?.paisa ?? 0),
+    /** Moves a record out of `Processing`, the only move there is (service.md §3); false if it is not in it. */
+    move<K extends Resource>(
+      kind: K,
+      id: string,
+      to: FinalStatus,
+      changes: Partial<Bodies[K]> = {},
+    ): boolean {
       // Reading a record completes it if that is due.
       const record = find(kind, id);
       if (record?.status !== "Processing") return false;
@@ -163,7 +148,8 @@ export function openStore(options: StoreOptions): Store {
       if (isMoved) moved(kind, id);
       return isMoved;
     },
-    completeDue() {
+    /** Completes some hundreds of due payments and refunds, whose callbacks wait for it. */
+    completeDue(): void {
       if (autoCompleteMs === Number.POSITIVE_INFINITY) return;
       const createdBefore = new Date(now() - autoCompleteMs).toISOString();
       for (const row of due.all(createdBefore)) {
@@ -171,10 +157,12 @@ export function openStore(options: StoreOptions): Store {
         find(kind, id);
       }
     },
-    count: (kind) => Number(counted.get(kind)?.count),
-    onMove: (listener) => {
+    count: (kind: Resource) => Number(counted.get(kind)?.count),
+    /** Sets the listener for each record that leaves `Processing`. */
+    onMove: (listener: typeof moved) => {
       moved = listener;
     },
+    /** All of it or nothing, also beside another sandbox on the same file. */
     transaction: database.transaction,
     close: database.close,
   };

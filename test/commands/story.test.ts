@@ -105,13 +105,13 @@ test("a reference that belongs to another amount or recipient is a conflict, fie
   );
 });
 
-test("the built tool tells the whole story with `demo`, and leaves nothing behind", async () => {
+test("the built tool runs all steps of `demo`, and leaves nothing behind", async () => {
   const { code, stdout, stderr } = await built(["demo", "--json"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const steps = stdout
     .trim()
     .split("\n")
-    .map((line): { says: string; data: unknown } => JSON.parse(line));
+    .map((line): { message: string; data: unknown } => JSON.parse(line));
   expect(steps).toHaveLength(8);
   expect(steps.at(5)?.data).toMatchObject({ existing: true });
   expect(steps.at(-1)?.data).toMatchObject({ status: "Cancelled" });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isSignatureOf } from "../../src/sandbox/access.ts";
+import { isSignatureOf } from "../../src/sandbox/checks.ts";
 import vectors from "../fixtures/signatures.json" with { type: "json" };
 import { completedPayment, hmac, paymentBody, payoutBody, type Sandbox, start } from "./running.ts";
 

@@ -4,7 +4,7 @@ import { isObject } from "../../domain/json.ts";
 
 export const sandboxInfo = defineCommand({
   name: "sandbox info",
-  summary: "Show sandbox account details",
+  summary: "Show what the API reports about the sandbox",
   details: "The API decides which fields there are; all of them are shown.",
   examples: [{ line: "lenden sandbox info", says: "show all details" }],
   sandboxOnly: true,

@@ -13,7 +13,7 @@ type Found = RecordedExchange[] | RecordedExchange;
 
 export const sandboxRequests = defineCommand({
   name: "sandbox requests",
-  summary: "Show the local sandbox's request log",
+  summary: "Show the request log of a local sandbox",
   examples: [
     { line: "lenden sandbox requests", says: "show the last thousand requests and callbacks" },
     {
