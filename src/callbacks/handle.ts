@@ -54,23 +54,21 @@ export async function handle(
   if (stopping.aborted) throw stopped();
   const resolved = retrieved ? await handling.resolve(retrieved) : [];
   const finding = findingOf(checked, callback);
-  const isNews = isNew(checked, finding, callback);
-  if (isNews) await callbacks.judge(number, { ...checked, finding }, handler?.url);
-  const judged = (await callbacks.find(number)) ?? callback;
+  const { judged } = callback;
   // Without a valid response an earlier verdict stays, and the handler is not told less than before.
-  const isCurrent = judged.judged?.finding === finding;
+  const isCurrent = judged === null || checked.verdict !== "unchecked";
+  const isNews = isCurrent && finding !== judged?.finding;
   const isDelivered = handler && (await callbacks.isDelivered(finding, handler.url));
-  if (handler && (alwaysForwards || (isCurrent && !isDelivered))) {
-    const status = await forward(judged, {
-      ...handler,
-      checked: { ...checked, retrieved },
-      now,
-      stopping,
-    });
+  const to = isDelivered ? undefined : handler?.url;
+  if (isNews) await callbacks.judge(number, { ...checked, finding }, to);
+  const isPending = (isCurrent || finding === judged.finding) && !isDelivered;
+  if (handler && (alwaysForwards || isPending)) {
+    const details = { checked: { ...checked, retrieved }, now, stopping };
+    const status = await forward(callback, { ...handler, ...details });
     if (status === null && stopping.aborted) throw stopped();
     await callbacks.passedOn(number, { to: handler.url, status, finding });
   }
-  const current = (await callbacks.find(number)) ?? judged;
+  const current = (await callbacks.find(number)) ?? callback;
   const hasArrived = await isAcknowledged(current, current.forwarded?.to, callbacks);
   const next = nextCheck(current, current.looks + 1, hasArrived);
   // A sender that repeats itself shortens no pause: only a check that was due, or news, counts.
@@ -117,12 +115,6 @@ function findingOf({ verdict, records: [checked] }: Checked, callback: StoredCal
   const named = readContent(callback).record ?? callback.number;
   const { status = null, amount = null } = checked?.verified ?? {};
   return hash("sha256", JSON.stringify([verifiedHeader(verdict), named, status, amount]));
-}
-
-/** A missing response changes nothing about an earlier verdict. */
-function isNew({ verdict }: Checked, finding: string, { judged }: StoredCallback): boolean {
-  if (judged === null) return true;
-  return verdict !== "unchecked" && finding !== judged.finding;
 }
 
 /** True if this handler acknowledged the current finding, or if there is no handler. */

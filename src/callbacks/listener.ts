@@ -3,34 +3,20 @@ import { type NamedRecord, readContent } from "./content.ts";
 import { type Handled, type Handling, handle } from "./handle.ts";
 
 /** What a stranger may cost this machine and the API: callbacks come from anywhere. */
-export interface Limits {
-  /** Of one body; usual ones have some hundred bytes. */
-  bodyBytes: number;
-  /** From a request's first byte to its last. */
-  requestMs: number;
-  connections: number;
-  /** Senders that wait, by whether the ledger knows the record that they name. */
-  waiting: { known: number; unknown: number };
-  /** How many callbacks are handled at the same time; half of them may name unknown records. */
-  atOnce: number;
-  /** Between one callback and the next: of those with known and with unknown records. */
-  pauseMs: number;
-  /** How long a handler may take. */
-  forwardMs: number;
-  /** When a sender that still waits is told to come later. */
-  answerMs: number;
-}
-
-export const usualLimits: Limits = {
-  bodyBytes: 64 * 1024,
-  requestMs: 10_000,
+export const usualLimits = {
+  bodyBytes: 64 * 1024, // usual bodies have some hundred bytes
+  requestMs: 10_000, // from a request's first byte to its last
   connections: 1_000,
+  /** Callbacks that wait, by whether the ledger knows the record that they name. */
   waiting: { known: 500, unknown: 100 },
-  atOnce: 4,
-  pauseMs: 100,
-  forwardMs: 15_000,
-  answerMs: 25_000,
+  /** With so many about the same record waiting, a further one is told to come later. */
+  waitingOfRecord: 20,
+  atOnce: 4, // half of them may name unknown records
+  pauseMs: 100, // between two callbacks with known, or with unknown records
+  forwardMs: 15_000, // for the handler's response
+  answerMs: 25_000, // then a sender that still waits is told to come later
 };
+export type Limits = typeof usualLimits;
 
 export interface ListenerOptions extends Handling {
   limits: Limits;
@@ -58,9 +44,6 @@ interface Pending extends Arriving {
   status: Promise<number>;
   resolve(status: number): void;
 }
-
-/** With so many others about the same record waiting, a further one is told to come later. */
-const mostOfRecord = 20;
 
 /**
  * Handles the callbacks of an account: each is stored and durable, then verified and forwarded. All that wait
@@ -118,13 +101,13 @@ export class Listener {
   }
 
   #isFull({ key, isKnown }: Arriving): boolean {
-    const { waiting } = this.#options.limits;
+    const { waiting, waitingOfRecord } = this.#options.limits;
     const fresh = this.#pending.filter((one) => one.isFresh && !one.isStarted);
     const all = [...this.#arriving, ...fresh];
     const sameLane = all.filter((one) => one.isKnown === isKnown);
     const sameRecord = key === undefined ? [] : all.filter((one) => one.key === key);
     const most = isKnown ? waiting.known : waiting.unknown;
-    return sameLane.length >= most || sameRecord.length >= mostOfRecord;
+    return sameLane.length >= most || sameRecord.length >= waitingOfRecord;
   }
 
   /** The callback as it is stored, or the status that says that it is not. */

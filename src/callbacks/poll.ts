@@ -1,9 +1,6 @@
-import type { ServiceRecord } from "../api/contract/index.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Resource } from "../domain/statuses.ts";
-import type { CallbackRequest } from "../ledger/callback.ts";
-import type { Listener } from "./listener.ts";
-import type { Look } from "./verify.ts";
+import type { Listener, ListenerOptions } from "./listener.ts";
 
 /** A record and the status that it had last. */
 export interface Watched {
@@ -12,14 +9,10 @@ export interface Watched {
   status: string | null;
 }
 
-export interface PollOptions {
+interface PollOptions extends Pick<ListenerOptions, "look" | "sleep" | "stopping" | "notice"> {
   /** Those that are Processing; read before every round. */
   open: () => Promise<Watched[]>;
-  look: Look;
   listener: Pick<Listener, "take">;
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-  stopping: AbortSignal;
-  notice(text: string): void;
 }
 
 const pauses = { firstMs: 1_000, longestMs: 30_000, factor: 1.5 };
@@ -64,17 +57,10 @@ export async function pollOnce(
   const record = await look(kind, id);
   if (!record) return null;
   if (record.status === status) return status;
-  const answered = await listener.take(callbackOf(record), "polled");
+  // What the API could have sent: the record as it is.
+  const body = Buffer.from(JSON.stringify(record));
+  const headers = { "content-type": "application/json" };
+  const answered = await listener.take({ method: "POST", target: "/", headers, body }, "polled");
   // A change that could not be stored is found again by the next round.
   return answered >= 500 ? status : record.status;
-}
-
-/** What the API could have sent: the record as it is. */
-function callbackOf(record: ServiceRecord): CallbackRequest {
-  return {
-    method: "POST",
-    target: "/",
-    headers: { "content-type": "application/json" },
-    body: new TextEncoder().encode(JSON.stringify(record)),
-  };
 }

@@ -328,7 +328,7 @@ export const entries: Entry[] = [
   {
     name: "callback list",
     summary: "List received callbacks, newest first",
-    load: async () => (await import("./callback/list.ts")).callbackList,
+    load: async () => (await import("./callback/show.ts")).callbackList,
   },
   {
     name: "callback show",

@@ -8,7 +8,7 @@ import { smallListener } from "./small-listener.ts";
 
 const said = (id: string) => JSON.stringify({ transactionId: id, status: "Completed" });
 
-test("one listener outlives what strangers send, and still verifies what is true", async () => {
+test("survives hostile callbacks, and still verifies a genuine one", async () => {
   const merchant = await openMerchant();
   const id = await paidPayment(merchant);
   const listener = await listenApart(merchant);
@@ -43,7 +43,7 @@ test("one listener outlives what strangers send, and still verifies what is true
   expect((await merchant.requests()).length).toBeLessThan(60);
 });
 
-test("what is no plain request is refused, and says nothing of this machine", async () => {
+test("rejects what is not a plain request, without details of this machine", async () => {
   const merchant = await openMerchant();
   const listener = await listenApart(merchant);
   const head = "POST / HTTP/1.1\r\nHost: anybody.example\r\n";
@@ -65,7 +65,7 @@ test("what is no plain request is refused, and says nothing of this machine", as
   expect(await listener.raw(close)).toMatch(/^HTTP\/1.1 200 OK\r\n/);
 });
 
-test("a secret that comes in a callback is not kept, and not shown", async () => {
+test("stores and shows no secret of a callback", async () => {
   const merchant = await openMerchant();
   const listener = await listenApart(merchant);
   const secret = merchant.apiKey;
@@ -86,7 +86,7 @@ test("a secret that comes in a callback is not kept, and not shown", async () =>
   }
 });
 
-test("what cannot be kept is not taken: its sender is told so", async () => {
+test("tells the sender if a callback cannot be stored", async () => {
   const merchant = await openMerchant();
   const listener = await listenApart(merchant);
   await merchant.inLedger((ledger) => ledger.exec("ALTER TABLE callbacks RENAME TO away"));
@@ -101,7 +101,7 @@ test("what cannot be kept is not taken: its sender is told so", async () => {
   expect(await listener.ended).toEqual({ code: 0, stderr: "" });
 });
 
-test("kill -9 loses none that was answered", async () => {
+test("kill -9 loses no callback that was acknowledged", async () => {
   const merchant = await openMerchant();
   const listener = await listenApart(merchant);
   const answered: string[] = [];
@@ -120,7 +120,7 @@ test("kill -9 loses none that was answered", async () => {
   expect((await merchant.lenden(["ledger", "check"])).code).toBe(0);
 });
 
-test("a body that drips is cut off, and nothing of it is kept", async () => {
+test("cuts off a body that arrives too slowly, and stores nothing of it", async () => {
   const { port, taken } = await smallReceiver({ requestMs: 200 });
   const answer = await new Promise<string>((resolve) => {
     let all = "";

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
-import type { Host, Signal } from "../../src/platform/host.ts";
-import { closedPort } from "../http/misbehaving.ts";
+import type { Host } from "../../src/platform/host.ts";
 import {
   type Merchant,
   openMerchant,
@@ -56,26 +55,7 @@ test("verifies and stores each callback, forwards its bytes, and answers as the 
   expect(JSON.parse(list.stdout)).toMatchObject([{ verdict: "forged" }, { verdict: "verified" }]);
 });
 
-test("a handler that is down, redirects or answers with a fault is no yes for the sender", async () => {
-  const merchant = await openMerchant();
-  const id = await paidPayment(merchant);
-  const down = await listenAs(merchant, "--forward-to", `http://127.0.0.1:${await closedPort()}/`);
-  expect(await down.send(said(id))).toBe(502);
-  down.kill("SIGINT");
-  await down.ended;
-  let mood: "redirect" | 500 | 200 = "redirect";
-  const { url, handled } = await startHandler(() => mood);
-  const listener = await listenAs(merchant, "--forward-to", url);
-  const statuses: number[] = [];
-  // The same body each time: what did not arrive is passed on again, and what did is not.
-  for (mood of ["redirect", 500, 200, 200] as const) statuses.push(await listener.send(said(id)));
-  expect(statuses).toEqual([502, 500, 200, 200]);
-  expect(handled.map(({ path }) => path)).toEqual(["/own", "/own", "/own"]);
-  const { stdout } = await merchant.lenden(["callback", "show", "1", "--json"]);
-  expect(JSON.parse(stdout)).toMatchObject({ count: 5, verdict: "verified" });
-});
-
-test("a flood of the same callback is stored once and retrieved a few times", async () => {
+test("stores the same callback once, also if it is sent many times at once", async () => {
   const merchant = await openMerchant();
   const id = await paidPayment(merchant);
   const listener = await listenAs(merchant);
@@ -91,19 +71,7 @@ test("a flood of the same callback is stored once and retrieved a few times", as
   expect(listener.events).toHaveLength(1);
 });
 
-test("a forged word that comes first does not keep the true one from being believed", async () => {
-  const merchant = await openMerchant();
-  const { url, handled } = await startHandler();
-  const listener = await listenAs(merchant, "--forward-to", url);
-  const id = await merchant.id(paymentOf("later"));
-  await listener.send(said(id));
-  await merchant.set("payment", id, "Completed");
-  await listener.send(said(id));
-  expect(handled.map(({ headers }) => headers["x-lenden-verified"])).toEqual(["false", "true"]);
-  expect((await listener.seen(2)).map(({ verdict }) => verdict)).toEqual(["forged", "verified"]);
-});
-
-test("what is uncertain is settled by the record that is retrieved: payment, refund, cancel", async () => {
+test("a retrieved record resolves an unknown outcome: payment, refund, cancel", async () => {
   const service = { faults: lost("createPayment") };
   const merchant = await openMerchant(service);
   expect((await merchant.lenden(paymentOf("doubt"))).code).toBe(75);
@@ -140,7 +108,7 @@ test("what is uncertain is settled by the record that is retrieved: payment, ref
   }
 });
 
-test("a record that two uncertain operations could have made settles neither", async () => {
+test("a record that two unknown operations could have created resolves neither", async () => {
   const merchant = await openMerchant({ faults: lost("createPayment") });
   for (const flags of [[], ["--again"]]) await merchant.lenden(paymentOf("doubt", ...flags));
   const id = String((await merchant.books("payments")).at(-1)?.id);
@@ -149,7 +117,7 @@ test("a record that two uncertain operations could have made settles neither", a
   expect(await listener.seen(1)).toMatchObject([{ verdict: "verified", resolved: [] }]);
 });
 
-test("a record settles an operation only where it was made about when that was sent", async () => {
+test("a record resolves an operation only if it was created when that was sent", async () => {
   for (const [minutes, resolved] of [
     [-6, 0],
     [9, 1],
@@ -177,7 +145,7 @@ test("a record settles an operation only where it was made about when that was s
   }
 });
 
-test("a forward that a stop cut off is called so, and is done by the next run", async () => {
+test("a forward that SIGTERM cut off is done by the next run", async () => {
   const merchant = await openMerchant();
   const id = await paidPayment(merchant);
   let mood: "never" | 200 = "never";
@@ -235,7 +203,7 @@ test("a refund's callback brings its status into the ledger", async () => {
   expect(replayed.stdout).toContain(`verified  refund ${refund}: Completed, BDT 40.00`);
 });
 
-test("--once waits for a genuine one, and its sender still gets an answer", async () => {
+test("--once ends after the first verified callback, whose sender gets a response", async () => {
   const merchant = await openMerchant();
   const listener = await listenAs(merchant, "--once");
   expect(await listener.send("nonsense")).toBe(200);
@@ -244,7 +212,7 @@ test("--once waits for a genuine one, and its sender still gets an answer", asyn
   expect(listener.events.map(({ verdict }) => verdict)).toEqual(["unknown", "verified"]);
 });
 
-test("--for ends with the payment, whatever is claimed: 0, 10, 8, 9, or 130", async () => {
+test("--for ends with the status of the payment: 0, 10, 8, 9 or 130", async () => {
   const merchant = await openMerchant();
   for (const [status, code] of [
     ["Completed", 0],
@@ -257,7 +225,7 @@ test("--for ends with the payment, whatever is claimed: 0, 10, 8, 9, or 130", as
     await merchant.set("payment", id, status);
     await listener.send(`transactionId=${id}`);
     expect([status, (await listener.ended).code]).toEqual([status, code]);
-    // It had ended before anybody listened.
+    // The payment ended before the command started.
     expect(await codeOfWaiting(merchant, id)).toBe(code);
   }
   const open = await merchant.id(paymentOf("open"));
@@ -268,17 +236,7 @@ test("--for ends with the payment, whatever is claimed: 0, 10, 8, 9, or 130", as
   expect((await stopped.ended).code).toBe(130);
 });
 
-test("the first card says how callbacks come here", async () => {
-  const merchant = await openMerchant();
-  const line = ["callback", "listen", "--port", "0", "--timeout", "100ms"];
-  const { code, stdout } = await merchant.lenden(line);
-  expect(code).toBe(0);
-  const [, url] = /Listening on +(\S+)/.exec(stdout) ?? [];
-  expect(stdout).toContain(`pay create --callback-url ${url}/`);
-  expect(stdout).toContain(`sandbox start --refund-callback-url ${url}/`);
-});
-
-test("what would be passed on to itself is refused, before anything is opened", async () => {
+test("rejects --forward-to with its own port", async () => {
   const merchant = await openMerchant();
   for (const name of ["127.0.0.1", "localhost", "[::1]"]) {
     const line = ["callback", "listen", "--forward-to", `http://${name}:4343/callback`];
@@ -286,7 +244,7 @@ test("what would be passed on to itself is refused, before anything is opened", 
   }
 });
 
-test("--poll makes a callback of every change, passes it on, and opens no port", async () => {
+test("--poll creates and forwards a callback for a change, and opens no port", async () => {
   const merchant = await openMerchant();
   const { url, handled } = await startHandler();
   const id = await merchant.id(paymentOf("polled"));
@@ -312,29 +270,7 @@ test("--poll makes a callback of every change, passes it on, and opens no port",
   expect(JSON.parse(stdout)).toMatchObject([{ status: "Completed" }]);
 });
 
-test("what was polled and did not arrive is passed on again: no sender comes again with it", async () => {
-  const merchant = await openMerchant();
-  const { url, handled } = await startHandler(() => (handled.length < 3 ? 500 : 200));
-  const id = await merchant.id(paymentOf("polled"));
-  await merchant.set("payment", id, "Completed");
-  let stop = (_: Signal): void => {};
-  const running = merchant.lenden(["callback", "listen", "--poll", "--forward-to", url], {
-    host: hurriedHost(),
-    onStart: (signal) => {
-      stop = signal;
-    },
-  });
-  await until(() => handled.length >= 3);
-  await until(async () => {
-    const { stdout } = await merchant.lenden(["callback", "list", "--json"]);
-    return JSON.parse(stdout)[0]?.forwarded?.status === 200;
-  });
-  stop("SIGINT");
-  expect((await running).code).toBe(0);
-  expect(handled).toHaveLength(3);
-});
-
-test("while the service is away nothing is decided; later it is verified, and passed on", async () => {
+test("replay verifies and forwards what arrived while the API was away", async () => {
   const merchant = await openMerchant();
   const { url, handled } = await startHandler();
   const id = await paidPayment(merchant);
@@ -351,7 +287,7 @@ test("while the service is away nothing is decided; later it is verified, and pa
   expect(handled[1]?.body.equals(handled[0]?.body ?? Buffer.alloc(0))).toBe(true);
 });
 
-test("a listener asks again for what the service did not answer", async () => {
+test("a listener retries what the API did not answer", async () => {
   const merchant = await openMerchant();
   const id = await paidPayment(merchant);
   await merchant.close();
@@ -371,7 +307,7 @@ test("a listener asks again for what the service did not answer", async () => {
   expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({ verdict: "verified" });
 });
 
-test("what is kept and not verified when it is killed is verified by the next one", async () => {
+test("the next listener verifies what was stored before a kill -9", async () => {
   const merchant = await openMerchant({ latencyMs: 400 });
   const id = await paidPayment(merchant);
   const first = await listenApart(merchant);
@@ -384,13 +320,13 @@ test("what is kept and not verified when it is killed is verified by the next on
   expect(await second.seen(1)).toMatchObject([{ number: 1, verdict: "verified" }]);
 });
 
-/** The service does it, and its answer is lost. */
+/** The API does it, and its response is lost. */
 function lost(endpoint: string): Fault[] {
   return [{ endpoint, kind: "lost-reply", number: 0, share: 1, rule: "" }];
 }
 
-/** Between two rounds of what is tried again it lets no time pass; its clock jumps. */
-function hurriedHost(between: (round: number) => Promise<void> = async () => {}) {
+/** A host whose clock jumps between two rounds of retries. */
+function hurriedHost(between: (round: number) => Promise<void>) {
   let rounds = 0;
   let jumpedMs = 0;
   return {

@@ -20,12 +20,12 @@ interface Event {
   warnings?: { reason: string; message: string }[];
 }
 
-export interface Listener {
+export interface Listener<Name = Signal> {
   url: string;
   /** The secret that it generated. */
   secret: string | undefined;
   /** Sends a signal to it. */
-  kill(signal: Signal): void;
+  kill(signal: Name): void;
   /** What it printed so far, without the first line. */
   events: Event[];
   /** Resolves once there are so many. */
@@ -36,12 +36,6 @@ export interface Listener {
   raw(bytes: string | Buffer): Promise<string>;
   /** How it ended. */
   ended: Promise<Ended>;
-}
-
-/** A listener in a process of its own, which SIGKILL can end too. */
-export interface ListenerApart extends Omit<Listener, "kill"> {
-  kill(signal: NodeJS.Signals): void;
-  pid: number | undefined;
 }
 
 interface Ended {
@@ -65,11 +59,14 @@ export async function listenAs(merchant: Merchant, ...flags: string[]): Promise<
     kill("SIGTERM");
     await run;
   });
-  return listenerOf({ stdout, ended: run, kill: (signal: Signal) => kill(signal), pid: undefined });
+  return listenerOf({ stdout, ended: run, kill: (signal: Signal) => kill(signal) });
 }
 
 /** Starts the built tool; it ends with the test. */
-export async function listenApart(merchant: Merchant, ...flags: string[]): Promise<ListenerApart> {
+export async function listenApart(
+  merchant: Merchant,
+  ...flags: string[]
+): Promise<Listener<NodeJS.Signals>> {
   const child = merchant.start([...listen, ...flags]);
   let stderr = "";
   child.stderr.on("data", (data) => {
@@ -83,20 +80,14 @@ export async function listenApart(merchant: Merchant, ...flags: string[]): Promi
     await ended;
   });
   const kill = (signal: NodeJS.Signals) => void child.kill(signal);
-  return listenerOf({ stdout: child.stdout, ended, kill, pid: child.pid });
+  return listenerOf({ stdout: child.stdout, ended, kill });
 }
 
-async function listenerOf<Name>({
-  stdout,
-  ended,
-  kill,
-  pid,
-}: {
+interface Running<Name> extends Pick<Listener<Name>, "ended" | "kill"> {
   stdout: NodeJS.ReadableStream;
-  ended: Promise<Ended>;
-  kill: (signal: Name) => void;
-  pid: number | undefined;
-}) {
+}
+
+async function listenerOf<Name>({ stdout, ended, kill }: Running<Name>): Promise<Listener<Name>> {
   let printed = "";
   let isOver = false;
   stdout.on("data", (data) => {
@@ -116,24 +107,19 @@ async function listenerOf<Name>({
     url,
     secret,
     kill,
-    pid,
     get events() {
       return all().slice(1);
     },
-    seen: async (count: number) => {
+    seen: async (count) => {
       await until(() => all().length > count || isOver);
       return all().slice(1);
     },
-    send: async (
-      body: string | Uint8Array,
-      headers: Record<string, string> = {},
-      path = "/callback",
-    ) => {
+    send: async (body, headers = {}, path = "/callback") => {
       const sent = typeof body === "string" ? body : Buffer.from(body);
       const { status } = await fetch(url + path, { method: "POST", body: sent, headers });
       return status;
     },
-    raw: (bytes: string | Buffer) => rawAnswer(Number(new URL(url).port), bytes),
+    raw: (bytes) => rawAnswer(Number(new URL(url).port), bytes),
     ended,
   };
 }

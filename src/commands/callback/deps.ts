@@ -18,25 +18,19 @@ export const forwardingFlags = {
   ),
 };
 
-interface ForwardingFlags {
-  forwardTo: string | undefined;
-  secretFile: string | undefined;
-}
-
-/** A handler, and its secret if this run generated it: then it is shown once. */
-export interface NewHandler {
+/** A handler; its secret is shown once, by the run that generated it. */
+interface OpenedHandler {
   handler: Handler | undefined;
-  newSecret: string | undefined;
+  newSecret?: string | undefined;
   close(): Promise<void>;
 }
 
 /** The handler that callbacks are forwarded to. */
 export async function openHandler(
-  { forwardTo, secretFile }: ForwardingFlags,
+  { forwardTo, secretFile }: { forwardTo: string | undefined; secretFile: string | undefined },
   context: Context,
-): Promise<NewHandler> {
-  if (forwardTo === undefined)
-    return { handler: undefined, newSecret: undefined, close: async () => {} };
+): Promise<OpenedHandler> {
+  if (forwardTo === undefined) return { handler: undefined, close: async () => {} };
   const given =
     secretFile === undefined
       ? (await context.settings()).callbackSecret?.value

@@ -6,7 +6,7 @@ import { readWhole } from "../../cli/command/common-flags.ts";
 import type { Context, Ledger } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
-import { card, type Field, field, text } from "../../cli/output/view.ts";
+import { card, field, text } from "../../cli/output/view.ts";
 import { Failure, type FailureKind } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
 import { hasEnded, resources } from "../../domain/statuses.ts";
@@ -19,20 +19,17 @@ const retryPauseMs = 5_000;
 /** So many of each kind are polled; older ones are updated by `list --refresh`. */
 const mostPolled = 200;
 
-const details = [
-  "Listens on 127.0.0.1: let a tunnel or your reverse proxy forward callbacks (webhooks) to it. Each callback is stored in the ledger, and the payment or refund that it names is retrieved and compared. A retrieved record also resolves an operation whose outcome is unknown. One process at a time listens for an account.",
-  "With --forward-to your handler gets the same bytes with signed headers: x-lenden-verified (true, false or unknown), x-lenden-id, x-lenden-status and x-lenden-amount. Verify x-lenden-signature, then act on these headers and not on the body. The first run prints the secret that signs them; the profile stores it.",
-  "A finding about a record is forwarded until your handler responds with 2xx: for a day if it is verified. The sender gets your handler's status.",
-  "--print-json prints one document a line; the first one has the URL. Ctrl-C or SIGTERM ends it with 0. With --once or --for it ends with 130 or 143, because what it waited for did not arrive.",
-].join("\n\n");
+const details = `Listens on 127.0.0.1: let a tunnel or your reverse proxy forward callbacks (webhooks) to it. Each callback is stored in the ledger, and the payment or refund that it names is retrieved and compared. A retrieved record also resolves an operation whose outcome is unknown. One process at a time listens for an account.
 
-/** The first line of a listener. */
+With --forward-to your handler gets the same bytes with signed headers: x-lenden-verified (true, false or unknown), x-lenden-id, x-lenden-status and x-lenden-amount. Verify x-lenden-signature, then act on these headers and not on the body. The first run prints the secret that signs them; the profile stores it. A finding about a record is forwarded until your handler responds with 2xx.
+
+--print-json prints one document a line; the first one has the URL. Ctrl-C or SIGTERM ends it with 0. With --once or --for it ends with 130 or 143, because what it waited for did not arrive.`;
+
+/** The first line of a listener. The URL is null if it only polls; a secret is shown if it is new. */
 interface Started {
   event: "listening";
-  /** Null if it only polls. */
   url: string | null;
   pid: number;
-  /** Only if this run generated it. */
   secret?: string;
 }
 
@@ -60,7 +57,7 @@ export const callbackListen = defineCommand({
   flags: {
     port: flag.optional(
       "--port <n>",
-      `The port on 127.0.0.1 (default ${usualPort}); 0 takes any free one`,
+      `The port on 127.0.0.1 (default: ${usualPort}); 0 for any free one`,
       readWhole(65_535),
     ),
     ...forwardingFlags,
@@ -83,16 +80,14 @@ export const callbackListen = defineCommand({
     const port = given.port ?? (given.poll ? undefined : usualPort);
     if (port !== undefined) rejectCircle(given.forwardTo, port);
     await claimListening(context);
-    const opened = await openHandler(given, context);
+    const { handler, newSecret, close } = await openHandler(given, context);
     const events = new EventEmitter();
-    const end = (): void => void events.emit("end");
     const results: AsyncIterable<Handled[]> = on(events, "handled", { close: ["end"] });
-    const options = { port, polls: given.poll, awaited, handler: opened.handler };
-    const listening = await startListening(options, events, context);
-    const deadline = await endAtDeadline(end, context);
+    const listening = await startListening({ ...given, port, handler, awaited }, events, context);
+    const deadline = await endAtDeadline(() => events.emit("end"), context);
     try {
       const { url } = listening;
-      const secret = opened.newSecret === undefined ? {} : { secret: opened.newSecret };
+      const secret = newSecret === undefined ? {} : { secret: newSecret };
       yield { shown: { event: "listening", url, pid: context.host.pid, ...secret } };
       for await (const [handled] of results) {
         if (!handled) continue;
@@ -106,7 +101,7 @@ export const callbackListen = defineCommand({
     } finally {
       deadline.abort();
       await listening.close();
-      await opened.close();
+      await close();
     }
   },
   view: ({ shown }) => (shown.event === "callback" ? eventLine(shown) : startedCard(shown)),
@@ -115,27 +110,23 @@ export const callbackListen = defineCommand({
 });
 
 function startedCard({ url, pid, secret }: Started) {
+  const [create, start] = ["lenden pay create --callback-url", "lenden sandbox start"];
+  const uses = [
+    field("payments", "Payments", text(`${create} ${url}/ …, or your tunnel's URL`)),
+    field("refunds", "Refunds", text(`${start} --refund-callback-url ${url}/, or your dashboard`)),
+  ];
   return card("Callbacks, until Ctrl-C", url ?? "", [
     field("url", "Listening on", text(url)),
-    ...(url === null ? [] : usesOf(url)),
+    ...(url === null ? [] : uses),
     ...(secret === undefined ? [] : [field("secret", "Signing secret", text(secret))]),
     field("pid", "Process", text(pid)),
   ]);
 }
 
-function usesOf(url: string): Field[] {
-  const [payment, refund] = [`--callback-url ${url}/`, `--refund-callback-url ${url}/`];
-  return [
-    field("payments", "Payments", text(`lenden pay create ${payment} …, or your tunnel's URL`)),
-    field("refunds", "Refunds", text(`lenden sandbox start ${refund}, or your dashboard`)),
-  ];
-}
-
 function rejectCircle(forwardTo: string | undefined, port: number): void {
   const url = forwardTo === undefined ? undefined : parseUrl(forwardTo);
   if (!url || !isLoopback(url) || url.port !== String(port)) return;
-  const message =
-    "--forward-to: this is the listener's own port. Callbacks would be forwarded in a circle.";
+  const message = "--forward-to: port of the listener itself. Callbacks would go in a circle.";
   throw new Failure("callback.forwards-to-itself", message);
 }
 
@@ -143,72 +134,65 @@ function rejectCircle(forwardTo: string | undefined, port: number): void {
 async function claimListening(context: Context): Promise<void> {
   const other = await (await context.ledger()).callbacks.listen();
   if (!other) return;
-  const { pid, machine, since } = other;
-  throw new Failure(
-    "callback.listener-running",
-    `Another process (${pid} on ${machine}, since ${since}) listens for callbacks of this account.`,
-    { hint: "Stop it first, or wait for one payment with 'lenden pay wait'." },
-  );
+  const holder = `${other.pid} on ${other.machine}, since ${other.since}`;
+  const message = `Another process (${holder}) listens for callbacks of this account.`;
+  const hint = "Stop it first, or wait for one payment with 'lenden pay wait'.";
+  throw new Failure("callback.listener-running", message, { hint });
 }
 
 interface ListeningOptions {
   /** Undefined: no port is opened. */
   port: number | undefined;
-  polls: boolean;
+  poll: boolean;
   /** The payment that is waited for. */
   awaited: string | undefined;
   handler: Handler | undefined;
 }
 
-/** Starts to receive and to poll; each result goes to `events`. */
+/** Starts to receive and to poll; each result is an event. */
 async function startListening(
-  { port, polls, awaited, handler }: ListeningOptions,
+  { port, awaited, handler, ...given }: ListeningOptions,
   events: EventEmitter,
   context: Context,
 ) {
-  const { Listener, usualLimits } = await import("../../callbacks/listener.ts");
+  const { Listener, usualLimits: limits } = await import("../../callbacks/listener.ts");
   const { poll, pollOnce } = await import("../../callbacks/poll.ts");
   const { openReceiver } = await import("../../callbacks/receiver.ts");
-  const { host } = context;
+  const { sleep } = context.host;
   const over = new AbortController();
   const stopping = AbortSignal.any([context.stopping, over.signal]);
   const ledger = await context.ledger();
-  const notice = (message: string): void => context.notice(message, "callback.not-handled");
   const options = {
     ...(await handlingFor(context, handler)),
-    ...{
-      stopping,
-      notice,
-      limits: usualLimits,
-      sleep: host.sleep,
-      onHandled: (one: Handled) => void events.emit("handled", one),
-    },
-    isKnown: async ({ kind, id }: { kind: Watched["kind"]; id: string }) =>
+    ...{ stopping, limits, sleep },
+    notice: (message: string) => context.notice(message, "callback.not-handled"),
+    onHandled: (one: Handled) => void events.emit("handled", one),
+    isKnown: async ({ kind, id }: Pick<Watched, "kind" | "id">) =>
       (await ledger.ofRecord(kind, id)) !== undefined,
   };
   const listener = new Listener(options);
   if (awaited !== undefined) {
     // It may have ended earlier, and then no callback arrives any more.
-    const watched: Watched = { kind: "payment", id: awaited, status: "Processing" };
-    const status = await pollOnce(watched, { ...options, listener });
-    if (status === null) throw unknownPayment(awaited);
+    const watched = { kind: "payment", id: awaited, status: "Processing" } as const;
+    if ((await pollOnce(watched, { ...options, listener })) === null) throw unknownPayment(awaited);
   }
   const receiver =
     port === undefined
       ? undefined
-      : await openReceiver({
-          ...{ port, limits: usualLimits },
-          take: (request) => listener.take(request, "received"),
-        });
-  const retrying = retryUntilStopped(() => listener.retry(), options);
+      : await openReceiver({ port, limits, take: (one) => listener.take(one, "received") });
   let problem: unknown;
+  const retryUntilStopped = async (): Promise<void> => {
+    for (; !stopping.aborted; await sleep(retryPauseMs, stopping)) await listener.retry();
+  };
   const open = (): Promise<Watched[]> => openRecords(ledger, awaited);
-  const polling = polls
-    ? poll({ ...options, open, listener }).catch((error: unknown) => {
-        problem = error;
-        events.emit("end");
-      })
-    : undefined;
+  const polling = given.poll ? poll({ ...options, open, listener }) : Promise.resolve();
+  const working = [
+    retryUntilStopped(),
+    polling.catch((error: unknown) => {
+      problem = error;
+      events.emit("end");
+    }),
+  ];
   return {
     url: receiver?.url ?? null,
     /** @throws what ended the polling, if anything did */
@@ -218,19 +202,9 @@ async function startListening(
     close: async (): Promise<void> => {
       const closed = receiver?.close();
       over.abort();
-      await Promise.all([closed, listener.idle(), polling, retrying]);
+      await Promise.all([closed, listener.idle(), ...working]);
     },
   };
-}
-
-async function retryUntilStopped(
-  retry: () => Promise<void>,
-  { sleep, stopping }: { sleep: Context["host"]["sleep"]; stopping: AbortSignal },
-): Promise<void> {
-  while (!stopping.aborted) {
-    await retry();
-    await sleep(retryPauseMs, stopping);
-  }
 }
 
 /** The records that are Processing; the one that is waited for may be from another machine. */
@@ -267,7 +241,7 @@ function unknownPayment(id: string): Failure {
   });
 }
 
-function nothingArrived(awaited: string | undefined, { stopping }: Pick<Context, "stopping">) {
+function nothingArrived(awaited: string | undefined, { stopping }: Context): Failure {
   const what = awaited === undefined ? "a verified callback arrived" : `${awaited} had ended`;
   if (stopping.aborted) return new Failure("callback.stopped", `Stopped before ${what}.`);
   return new Failure("callback.wait-timed-out", `The time of --timeout ended before ${what}.`, {

@@ -1,6 +1,8 @@
 import type { Handled } from "../../callbacks/handle.ts";
 import type { Checked, CheckedRecord } from "../../callbacks/verify.ts";
+import { readCount } from "../../cli/command/common-flags.ts";
 import type { Context, StoredCallback } from "../../cli/command/context.ts";
+import { argument } from "../../cli/command/flag.ts";
 import { type Field, field, text, type View } from "../../cli/output/view.ts";
 import { Failure, type FailureKind } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
@@ -30,6 +32,13 @@ function forwardedOf({ forwarded, judged }: StoredCallback) {
     answer: `${status ?? "no response"}${isOld ? ", to an earlier verdict" : ""}`,
   };
 }
+
+/** Which callback of the ledger. */
+export const callbackNumber = argument.required(
+  "number",
+  "Its number, as 'callback list' shows it",
+  readCount(999_999_999),
+);
 
 /** @throws Failure `callback.not-found` */
 export async function callbackNumbered(number: number, context: Context): Promise<StoredCallback> {

@@ -1,10 +1,8 @@
 import type { Handled } from "../../callbacks/handle.ts";
-import { readCount } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
-import { argument } from "../../cli/command/flag.ts";
 import type { FailureKind } from "../../domain/failure.ts";
 import { forwardingFlags, handlingFor, openHandler } from "./deps.ts";
-import { callbackNumbered, endingOf, eventLine, eventOf } from "./output.ts";
+import { callbackNumber, callbackNumbered, endingOf, eventLine, eventOf } from "./output.ts";
 
 export const callbackReplay = defineCommand({
   name: "callback replay",
@@ -19,11 +17,7 @@ export const callbackReplay = defineCommand({
     },
   ],
   arguments: {
-    number: argument.required(
-      "number",
-      "Its number, as 'callback list' shows it",
-      readCount(999_999_999),
-    ),
+    number: callbackNumber,
   },
   flags: forwardingFlags,
   exits: ["access", "refused", "unverified", "unreachable"],

@@ -1,23 +1,88 @@
+import { verdicts } from "../../callbacks/verify.ts";
 import { readCount } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
-import { argument } from "../../cli/command/flag.ts";
-import { card, field, text, time } from "../../cli/output/view.ts";
-import { callbackNumbered, listed, verdictFields } from "./output.ts";
+import { flag, oneOf } from "../../cli/command/flag.ts";
+import { card, field, type Row, text, time } from "../../cli/output/view.ts";
+import {
+  callbackNumber,
+  callbackNumbered,
+  claimText,
+  type ListedCallback,
+  listed,
+  nameOf,
+  verdictFields,
+  verifiedText,
+} from "./output.ts";
+
+export const callbackList = defineCommand({
+  name: "callback list",
+  summary: "List received callbacks, newest first",
+  examples: [
+    { line: "lenden callback list --limit 10", says: "the newest ten" },
+    {
+      line: "lenden callback list --verdict forged --json",
+      says: "those that claim a status that the API denies",
+    },
+  ],
+  flags: {
+    verdict: flag.optional(
+      `--verdict <${verdicts.join("|")}>`,
+      "Only those with this verdict",
+      oneOf(verdicts),
+    ),
+    limit: flag.optional("--limit <n>", "At most this many (default: 50)", readCount(9_999_999)),
+  },
+  exits: ["access"],
+  async run({ verdict, limit = 50 }, context) {
+    const ledger = await context.records();
+    return (await ledger.callbacks.list({ verdict, limit })).map(listed);
+  },
+  view: (callbacks) => ({
+    kind: "table",
+    columns: [
+      { key: "number", label: "#" },
+      { key: "receivedAt", label: "RECEIVED" },
+      { key: "count", label: "TIMES" },
+      { key: "verdict", label: "VERDICT" },
+      { key: "about", label: "ABOUT" },
+      { key: "claimed", label: "CLAIMED" },
+      { key: "verified", label: "ACTUAL" },
+      { key: "forwarded", label: "FORWARDED" },
+    ],
+    rows: callbacks.map(rowOf),
+    empty: "No callbacks yet. To receive them, run 'lenden callback listen'.",
+  }),
+});
+
+function rowOf(callback: ListedCallback): Row {
+  const { number, receivedAt, count, verdict, records, forwarded } = callback;
+  const id = String(number);
+  const [first] = records;
+  return {
+    id,
+    cells: {
+      number: text(id),
+      receivedAt: time(receivedAt),
+      count: text(count),
+      verdict: text(verdict),
+      about: text(first && nameOf(first)),
+      claimed: text(first && claimText(first)),
+      verified: text(first && verifiedText(first)),
+      forwarded: text(forwarded?.answer),
+    },
+  };
+}
 
 /** What a terminal shows of a body; --json has all of it. */
 const shownCharacters = 2_000;
 
 export const callbackShow = defineCommand({
   name: "callback show",
-  summary: "Show a received callback",
+  summary: "Show a received callback and its verification",
   details: "Secrets are removed from it. --json also has the body's bytes in base64.",
   examples: [{ line: "lenden callback show 1", says: "the first one" }],
   arguments: {
-    number: argument.required(
-      "number",
-      "Its number, as 'callback list' shows it",
-      readCount(999_999_999),
-    ),
+    number: callbackNumber,
   },
   exits: ["access"],
   async run({ number }, context) {

@@ -24,7 +24,7 @@ const url = "http://127.0.0.1:3000";
 
 export const callbackTest = defineCommand({
   name: "callback test",
-  summary: "Test your handler with forged callbacks",
+  summary: "Test your callback handler",
   details,
   examples: [
     {
@@ -48,12 +48,12 @@ export const callbackTest = defineCommand({
     ),
     answerWithin: flag.optional(
       "--answer-within <duration>",
-      "How long a response may take (default 10s)",
+      "How long a response may take (default: 10s)",
       readDuration,
     ),
     settle: flag.optional(
       "--settle <duration>",
-      "How long your handler may work after its response (default 1s)",
+      "How long your handler may work after its response (default: 1s)",
       readDuration,
     ),
     ownHost: flag.optional("--own-host <host>", "Send to this host, another machine", readWord),
