@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readFault } from "../../src/api/contract/fault.ts";
-import { formatTime } from "../../src/domain/local-time.ts";
 import { type Merchant, openMerchant } from "../merchant.ts";
 import { runs } from "../runs.ts";
 import { fileOf } from "./files.ts";
@@ -132,280 +131,179 @@ test("what failed is exported the same again, and sending that twice pays nobody
   expect(await paid(merchant)).toEqual(before);
 });
 
-test("what was sent again by its new reference is left out of the next export, and is told", async () => {
+/** A merchant whose payouts are rejected, as long as the rules in `ill` are there. */
+async function rejecting() {
   const ill = [faultOf("createPayout:status-400")];
   const merchant = await openMerchant({ faults: ill });
-  const rows = ["D", "E", "F"].map((ref, row) => [ref, "5", `0171234568${row}`, "nagad"]);
-  const path = fileOf(csv([["ref", "amount", "to", "method"], ...rows]));
-  expect(await send(merchant, path)).toBe(6);
-  const again = csv(cellsOf(await exported(merchant, path, "--only", "failed")).slice(0, 2));
+  const failed = (path: string) => exported(merchant, path, "--only", "failed");
+  return {
+    ...{ merchant, ill, failed },
+    send: (path: string, ...flags: string[]) => send(merchant, path, ...flags),
+    references: async (path: string) => cellsOf(await failed(path)).map(([ref]) => ref),
+    said: async (...line: string[]) => (await merchant.lenden(["payout", "batch", ...line])).stderr,
+  };
+}
+
+const columns = ["ref", "amount", "to", "method"];
+
+/** A file of rows: reference, amount and the last digit of the recipient. */
+function rowsFile(...rows: [string, string, number][]): string {
+  const lines = rows.map(([ref, amount, digit]) => [ref, amount, `0171234565${digit}`, "nagad"]);
+  return fileOf(csv([columns, ...lines]), `${rows[0]?.[0]}.csv`);
+}
+
+test("a row that was sent again by its new reference is omitted from the next export", async () => {
+  const { ill, send, failed, references, said } = await rejecting();
+  const path = rowsFile(["D", "5", 0], ["E", "5", 1], ["F", "5", 2]);
+  expect(await send(path)).toBe(6);
+  const again = csv(cellsOf(await failed(path)).slice(0, 2));
   ill.splice(0);
-  expect(await send(merchant, fileOf(again), "--name", "again")).toBe(0);
-  const left = await exported(merchant, path, "--only", "failed");
-  expect(cellsOf(left).map(([ref]) => ref)).toEqual(["ref", "E-lenden2", "F-lenden2"]);
-  const told = await merchant.lenden(["payout", "batch", "status", path]);
-  expect(told.stderr).toContain(
-    "3 rows were rejected or cancelled. Sent again by new references: 1 row, BDT 5.00. 'lenden",
-  );
-  expect(await send(merchant, fileOf(left), "--name", "rest")).toBe(0);
-  const { stderr } = await merchant.lenden(["payout", "batch", "status", path]);
-  expect([
-    stderr.includes("new references: 3 rows, BDT 15.00."),
-    stderr.includes("--only failed"),
-  ]).toEqual([true, false]);
+  expect(await send(fileOf(again), "--name", "again")).toBe(0);
+  expect(await references(path)).toEqual(["ref", "E-lenden2", "F-lenden2"]);
+  expect(await said("status", path)).toMatch(/3 rows were rejected.* new references: 1 row, BDT 5/);
+  expect(await send(fileOf(await failed(path)), "--name", "rest")).toBe(0);
+  expect(await said("status", path)).not.toContain("--only failed");
 });
 
-test("a refused row whose new reference was refused too gets the next one", async () => {
-  const merchant = await openMerchant({ faults: [faultOf("createPayout:status-400")] });
-  const header = ["ref", "amount", "to", "method"];
-  const path = fileOf(csv([header, ["G", "5", "01712345691", "nagad"]]));
-  expect(await send(merchant, path)).toBe(6);
-  const failed = await exported(merchant, path, "--only", "failed");
-  expect(await send(merchant, fileOf(failed), "--name", "again")).toBe(6);
-  expect(cellsOf(await exported(merchant, path, "--only", "failed"))[1]?.[0]).toBe("G-lenden3");
-});
-
-test("how a merchant numbers references says nothing of the row: nobody else's payout is taken for it", async () => {
-  const ill = [faultOf("createPayout:status-400")];
-  const merchant = await openMerchant({ faults: ill });
-  const header = ["ref", "amount", "to", "method", "name"];
-  const week1 = [
-    ["rahim-r1", "5", "01712345650", "nagad", "Rahim"],
-    ["karim", "6", "01712345651", "nagad", "Karim"],
-  ];
-  const path = fileOf(csv([header, ...week1]));
-  expect(await send(merchant, path)).toBe(6);
+test("a rejected row whose new reference was rejected too gets the next one, also by an old file", async () => {
+  const { ill, send, failed, references, said } = await rejecting();
+  const path = rowsFile(["G", "5", 1]);
+  expect(await send(path)).toBe(6);
+  const second = await failed(path);
+  expect(await send(fileOf(second), "--name", "second")).toBe(6);
+  expect(await references(path)).toEqual(["ref", "G-lenden3"]);
   ill.splice(0);
-  const week2 = [
-    ["rahim-r2", "5", "01712345650", "nagad", "Rahim"],
-    ["karim-2", "7", "01712345651", "nagad", "Karim"],
-  ];
-  expect(await send(merchant, fileOf(csv([header, ...week2])), "--name", "week 2")).toBe(0);
-  const left = cellsOf(await exported(merchant, path, "--only", "failed"));
-  expect(left.map(([ref]) => ref)).toEqual(["ref", "rahim-r1-lenden2", "karim-lenden2"]);
+  expect(await send(fileOf(await failed(path)), "--name", "third")).toBe(0);
+  const says = await said("send", fileOf(`${second}\n`), "--name", "x");
+  expect(says).toContain("The row was sent again as G-lenden3: remove it.");
 });
 
-test("a row that was mended, whatever was wrong with it, went on by its new reference", async () => {
-  const ill = [faultOf("createPayout:status-400")];
-  const merchant = await openMerchant({ faults: ill });
-  const header = ["ref", "amount", "to", "method"];
-  const path = fileOf(csv([header, ["L", "5", "01712345650", "nagad"]]));
-  expect(await send(merchant, path)).toBe(6);
-  const checked = await merchant.lenden(["payout", "batch", "check", path]);
-  expect(checked.stderr).toMatch(
-    /no row of it is left to be sent\. 1 row was rejected.*--only failed/,
-  );
+test("a payout by a reference of the merchant's own numbering is not taken for a row", async () => {
+  const { ill, send, references } = await rejecting();
+  const path = rowsFile(["rahim-r1", "5", 0], ["karim", "6", 1]);
+  expect(await send(path)).toBe(6);
   ill.splice(0);
-  const mended = csv([header, ["L-lenden2", "4", "01912345659", "bkash"]]);
-  expect(await send(merchant, fileOf(mended), "--name", "mended")).toBe(0);
-  expect(cellsOf(await exported(merchant, path, "--only", "failed"))).toEqual([header]);
-  const { stderr } = await merchant.lenden(["payout", "batch", "status", path]);
-  expect(stderr).toBe(
-    "1 row was rejected or cancelled. Sent again by new references: 1 row, BDT 4.00.\n",
-  );
+  const next = rowsFile(["rahim-r2", "5", 0], ["karim-2", "7", 1]);
+  expect(await send(next, "--name", "week 2")).toBe(0);
+  expect(await references(path)).toEqual(["ref", "rahim-r1-lenden2", "karim-lenden2"]);
 });
 
-test("a file of new references that were used up since is told by which its rows went on", async () => {
-  const ill = [faultOf("createPayout:status-400")];
-  const merchant = await openMerchant({ faults: ill });
-  const header = ["ref", "amount", "to", "method"];
-  const path = fileOf(csv([header, ["O", "5", "01712345650", "nagad"]]));
-  expect(await send(merchant, path)).toBe(6);
-  const second = await exported(merchant, path, "--only", "failed");
-  expect(await send(merchant, fileOf(second), "--name", "second")).toBe(6);
+test("a corrected row is known by its new reference, whatever was corrected", async () => {
+  const { ill, send, references, said } = await rejecting();
+  const path = rowsFile(["L", "5", 0]);
+  expect(await send(path)).toBe(6);
+  expect(await said("check", path)).toMatch(/no row of it is left to be sent.*--only failed/);
   ill.splice(0);
-  const third = await exported(merchant, path, "--only", "failed");
-  expect(await send(merchant, fileOf(third), "--name", "third")).toBe(0);
-  const { code, stderr } = await merchant.lenden([
-    ...["payout", "batch", "check"],
-    fileOf(`${second}\n`, "other.csv"),
-  ]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("Correct the file")]);
-  const line = ["payout", "batch", "send", fileOf(`${second}\n`), "--name", "x"];
-  expect((await merchant.lenden(line)).stderr).toContain(
-    "The row was sent again as O-lenden3: remove it.",
-  );
+  expect(await send(rowsFile(["L-lenden2", "4", 9]), "--name", "corrected")).toBe(0);
+  expect(await references(path)).toEqual(["ref"]);
+  expect(await said("status", path)).toContain("Sent again by new references: 1 row, BDT 4.00.");
 });
 
-test("of a used reference it is said in which batch its row is still to be sent, whatever was mended", async () => {
-  const ill = [faultOf("createPayout:status-400")];
-  const merchant = await openMerchant({ faults: ill });
-  const header = ["ref", "amount", "to", "method"];
-  const row = ["P", "5", "01712345650", "nagad"];
-  expect(await send(merchant, fileOf(csv([header, row])))).toBe(6);
+test("a used reference names the batch in which its row is still to be sent", async () => {
+  const { merchant, ill, send, said } = await rejecting();
+  expect(await send(rowsFile(["P", "5", 0]))).toBe(6);
   ill.splice(0, 1, faultOf("createPayout:status-401"));
-  const others = Array.from({ length: 20 }, (_, at) => [`X${at}`, "1", "01912345650", "nagad"]);
-  const second = fileOf(csv([header, ...others, ["P-lenden2", "6", "01712345650", "nagad"]]));
-  expect(await send(merchant, second, "--name", "second", "--concurrency", "1")).toBe(4);
-  const status = await merchant.lenden(["payout", "batch", "status", second, "--json"]);
-  const { batch }: { batch: string } = JSON.parse(status.stdout);
+  const second = rowsFile(["X", "1", 1], ["P-lenden2", "6", 0]);
+  expect(await send(second, "--name", "second", "--concurrency", "1")).toBe(4);
+  const { batch }: { batch: string } = JSON.parse(
+    (await merchant.lenden(["payout", "batch", "status", second, "--json"])).stdout,
+  );
+  const text = `row is planned as P-lenden2, in batch ${batch}, which is still to be sent.`;
   for (const amount of ["5", "6"]) {
-    const third = fileOf(`${csv([header, ["P", amount, "01712345650", "nagad"]])}\n`);
-    const line = ["payout", "batch", "send", third, "--name", "third", "--allow-duplicates"];
-    expect((await merchant.lenden(line)).stderr).toContain(
-      `${amount === "5" ? "The" : "If it is the same payout, corrected, the"} row is planned as P-lenden2, in batch ${batch}, which is still to be sent.`,
-    );
+    const third = fileOf(`${csv([columns, ["P", amount, "01712345650", "nagad"]])}\n`);
+    const says = await said("send", third, "--name", "third", "--allow-duplicates");
+    expect(says).toContain(amount === "5" ? `The ${text}` : `corrected, the ${text}`);
   }
 });
 
-test("a refresh looks also at what went on by new references", async () => {
-  const ill = [faultOf("createPayout:status-400")];
-  const merchant = await openMerchant({ faults: ill });
-  const header = ["ref", "amount", "to", "method"];
-  const path = fileOf(csv([header, ["S", "5", "01712345650", "nagad"]]));
-  expect(await send(merchant, path)).toBe(6);
+test("a refresh also requests the status of what was sent by new references", async () => {
+  const { merchant, ill, send, failed, references, said } = await rejecting();
+  const path = rowsFile(["S", "5", 0]);
+  expect(await send(path)).toBe(6);
   ill.splice(0);
-  const again = fileOf(await exported(merchant, path, "--only", "failed"));
-  expect(await send(merchant, again, "--name", "again")).toBe(0);
+  const again = fileOf(await failed(path));
+  expect(await send(again, "--name", "again")).toBe(0);
   const id = cellsOf(await exported(merchant, again))[1]?.[4] ?? "";
-  await merchant.lenden(["sandbox", "set", "payout", id, "Cancelled"]);
-  const status = ["payout", "batch", "status", path];
-  expect((await merchant.lenden(status)).stderr).toContain("Sent again by new references: 1 row");
-  expect((await merchant.lenden([...status, "--refresh"])).stderr).not.toContain("Sent again");
-  expect(cellsOf(await exported(merchant, path, "--only", "failed"))[1]?.[0]).toBe("S-lenden3");
+  await merchant.set("payout", id, "Cancelled");
+  expect(await said("status", path)).toContain("Sent again by new references: 1 row");
+  expect(await said("status", path, "--refresh")).not.toContain("Sent again");
+  expect(await references(path)).toEqual(["ref", "S-lenden3"]);
 });
 
-test("what went on by a new reference and is not paid is told apart, with where to look", async () => {
-  const ill = [faultOf("createPayout:status-400")];
-  const merchant = await openMerchant({ faults: ill });
-  const header = ["ref", "amount", "to", "method"];
-  const rows = ["M", "N"].map((ref, row) => [ref, "5", `0171234565${row}`, "nagad"]);
-  const path = fileOf(csv([header, ...rows]));
-  expect(await send(merchant, path)).toBe(6);
+test("a new reference that is not paid yet is reported, and no second one is given", async () => {
+  const { ill, send, failed, references, said } = await rejecting();
+  const path = rowsFile(["M", "5", 0], ["N", "5", 1], ["K", "5", 2]);
+  expect(await send(path)).toBe(6);
+  const before = cellsOf(await failed(path));
   ill.splice(0, 1, faultOf("createPayout:status-401"));
-  const mended = csv([header, ["M-lenden2", "5", "01912345658", "nagad"]]);
-  expect(await send(merchant, fileOf(mended), "--name", "mended")).toBe(4);
+  expect(await send(fileOf(csv([columns, before[3] ?? []])), "--name", "same")).toBe(4);
+  expect(await send(rowsFile(["M-lenden2", "5", 8]), "--name", "corrected")).toBe(4);
   ill.splice(0, 1, faultOf("createPayout:status-503"));
-  const doubtful = csv([header, ["N-lenden2", "5", "01712345651", "nagad"]]);
-  expect(await send(merchant, fileOf(doubtful), "--name", "doubt", "--timeout", "1s")).toBe(75);
-  const { stderr } = await merchant.lenden(["payout", "batch", "status", path]);
-  expect(stderr).toBe(
-    "2 rows were rejected or cancelled. By new references, but not sent, unknown or in conflict: 2 rows; 'lenden ledger show M-lenden2' shows more.\n",
+  const unknown = rowsFile(["N-lenden2", "5", 1]);
+  expect(await send(unknown, "--name", "unknown", "--timeout", "1s")).toBe(75);
+  expect(await said("status", path)).toContain("not sent, unknown or in conflict: 2 rows");
+  expect(await references(path)).toEqual(["ref", "K-lenden2"]);
+});
+
+test("a file that has a row and what replaced it gives one row again, and not two", async () => {
+  const { send, failed, references } = await rejecting();
+  const path = rowsFile(
+    ...([
+      ["A", "5", 0],
+      ["A-lenden2", "5", 1],
+      ["B-lenden2", "5", 2],
+    ] satisfies [string, string, number][]),
+    ["x".repeat(62), "5", 3],
   );
-  expect(cellsOf(await exported(merchant, path, "--only", "failed"))).toEqual([header]);
+  const shortened = expect.stringMatching(/^LD-[\w-]{32}-lenden/);
+  expect(await send(path)).toBe(6);
+  expect(await references(path)).toEqual(["ref", "A-lenden3", "B-lenden3", shortened]);
+  expect(await send(fileOf(await failed(path)), "--name", "again")).toBe(6);
+  expect(await references(path)).toEqual(["ref", "A-lenden4", "B-lenden4", shortened]);
 });
 
-test("a new reference that was refused for want of access is still the row's, and no second one is given", async () => {
-  const ill = [faultOf("createPayout:status-400")];
-  const merchant = await openMerchant({ faults: ill });
-  const path = fileOf(
-    csv([
-      ["ref", "amount", "to", "method"],
-      ["K", "5", "01712345693", "nagad"],
-    ]),
-  );
-  expect(await send(merchant, path)).toBe(6);
-  const failed = await exported(merchant, path, "--only", "failed");
-  ill.splice(0, 1, faultOf("createPayout:status-401"));
-  expect(await send(merchant, fileOf(failed), "--name", "again")).toBe(4);
-  expect(await exported(merchant, path, "--only", "failed")).toBe(failed);
-});
-
-test("a file that has a row and what took its place gives one row again, and not two", async () => {
-  const merchant = await openMerchant({ faults: [faultOf("createPayout:status-400")] });
-  const header = ["ref", "amount", "to", "method"];
-  const long = "x".repeat(62);
-  const rows = ["A", "A-lenden2", "B-lenden2", long].map((ref, row) => [
-    ref,
-    "5",
-    `0171234567${row}`,
-    "nagad",
-  ]);
-  const path = fileOf(csv([header, ...rows]));
-  expect(await send(merchant, path)).toBe(6);
-  const again = cellsOf(await exported(merchant, path, "--only", "failed"));
-  const shortened = /^LD-[\w-]{32}-lenden/;
-  expect(again.map(([ref]) => ref)).toEqual([
-    "ref",
-    "A-lenden3",
-    "B-lenden3",
-    expect.stringMatching(shortened),
-  ]);
-  expect(await send(merchant, fileOf(csv(again)), "--name", "again")).toBe(6);
-  const third = cellsOf(await exported(merchant, path, "--only", "failed"));
-  expect(third.map(([ref = ""]) => ref.replace(shortened, ""))).toEqual([
-    "ref",
-    "A-lenden4",
-    "B-lenden4",
-    "3",
-  ]);
-});
-
-test("a row in doubt whose recipient was paid the same meanwhile does not go out by itself", async () => {
-  const ill = [faultOf("createPayout:status-503")];
-  const merchant = await openMerchant({ faults: ill });
-  const table = (ref: string) =>
-    csv([
-      ["ref", "amount", "to", "method"],
-      [ref, "5", "01712345678", "nagad"],
-    ]);
-  const doubtful = fileOf(table("DOUBT"), "doubt.csv");
-  expect(await send(merchant, doubtful, "--timeout", "1s")).toBe(75);
+test("an unknown row whose recipient was paid the same meanwhile is not sent by itself", async () => {
+  const { merchant, ill, send, said } = await rejecting();
+  ill.splice(0, 1, faultOf("createPayout:status-503"));
+  const unknown = rowsFile(["UNKNOWN", "5", 0]);
+  expect(await send(unknown, "--timeout", "1s")).toBe(75);
   ill.splice(0);
-  expect(await send(merchant, fileOf(table("OTHER"), "other.csv"), "--allow-duplicates")).toBe(0);
-  const resumed = await merchant.lenden(["payout", "batch", "send", doubtful]);
-  expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining("as OTHER")]);
+  expect(await send(rowsFile(["OTHER", "5", 0]), "--allow-duplicates")).toBe(0);
+  expect(await said("send", unknown)).toContain("as OTHER");
   expect(await paid(merchant)).toHaveLength(1);
 });
 
-test("what --method said of all rows stays with those that are sent again", async () => {
-  const merchant = await openMerchant({ faults: [faultOf("createPayout:status-400")] });
-  const rows = [
-    ["amount", "to"],
-    ["5", "01712345678"],
-  ];
-  const path = fileOf(csv(rows));
-  expect(await send(merchant, path, "--method", "nagad")).toBe(6);
-  expect(cellsOf(await exported(merchant, path, "--only", "failed"))).toEqual([
-    ["ref", "amount", "to", "method"],
+test("the value of --method stays with rows that are sent again", async () => {
+  const { send, failed } = await rejecting();
+  const path = fileOf("amount,to\n5,01712345678\n");
+  expect(await send(path, "--method", "nagad")).toBe(6);
+  expect(cellsOf(await failed(path))).toEqual([
+    columns,
     [expect.stringMatching(/^LD-.*-lenden2$/), "5", "01712345678", "nagad"],
   ]);
 });
 
-test("a reference whose payout was cancelled is a problem of another file that has it, and was not 'sent before'", async () => {
-  const merchant = await openMerchant();
-  const text = csv([
-    ["ref", "amount", "to", "method"],
-    ["A", "5", "01712345678", "nagad"],
-  ]);
-  const path = fileOf(text);
-  expect(await send(merchant, path)).toBe(0);
-  const id = cellsOf(await exported(merchant, path))[1]?.[4] ?? "";
-  await merchant.lenden(["sandbox", "set", "payout", id, "Cancelled"]);
-  await merchant.lenden(["payout", "batch", "status", path, "--refresh"]);
-  const line = ["payout", "batch", "send", fileOf(`${text}\n`), "--name", "x"];
-  const again = await merchant.lenden(line);
-  expect([again.code, again.stderr]).toEqual([
-    2,
-    expect.stringContaining('ref "A": The payout of this reference ended Cancelled on '),
-  ]);
-});
-
-test("a reference that was refused is a problem of the file that has it again", async () => {
-  const merchant = await openMerchant({ faults: [faultOf("createPayout:status-400")] });
-  const text = csv([
-    ["ref", "amount", "to", "method"],
-    ["A", "5", "01712345678", "nagad"],
-  ]);
-  expect(await send(merchant, fileOf(text))).toBe(6);
-  const again = await merchant.lenden([
-    "payout",
-    "batch",
-    "send",
-    fileOf(`${text}\n`),
-    "--name",
-    "x",
-  ]);
-  const { updatedAt, methodName } = await merchant.json(["ledger", "show", "A"]);
-  expect(methodName).toBe("nagad");
-  const says = `The payout of this reference ended REFUSED on ${formatTime(String(updatedAt))}. The reference is not used again`;
-  expect([again.code, again.stderr]).toEqual([
-    2,
-    expect.stringContaining(
-      `line 2, ref "A": ${says}. The row can be sent by A-lenden2, if it is still to be paid.`,
-    ),
-  ]);
-});
+test.each(["REFUSED", "Cancelled"])(
+  "a reference that ended %s is not used again",
+  async (ended) => {
+    const { merchant, ill, send } = await rejecting();
+    if (ended === "Cancelled") ill.splice(0);
+    const path = rowsFile(["A", "5", 0]);
+    expect(await send(path)).toBe(ended === "Cancelled" ? 0 : 6);
+    if (ended === "Cancelled") {
+      const [payout] = await merchant.books("payouts");
+      await merchant.set("payout", String(payout?.id), ended);
+      await merchant.lenden(["payout", "batch", "status", path, "--refresh"]);
+    }
+    const other = fileOf(`${csv([columns, ["A", "5", "01712345650", "nagad"]])}\n`);
+    const line = ["payout", "batch", "send", other, "--name", "x"];
+    const says = `line 2, ref "A": The payout of this reference ended ${ended} on `;
+    expect(await merchant.lenden(line)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(says),
+    });
+  },
+);
 
 test.each([
   ["status-403", 4],
