@@ -72,11 +72,6 @@ test("the same reference twice is refused, whatever is allowed", async () => {
   });
 });
 
-test("references that differ in case are two", async () => {
-  const text = lines("a1,5,01712345678,bkash", "A1,6,01712345678,bkash");
-  expect(await check(account, text)).toMatchObject({ code: 0 });
-});
-
 test("who was sent the same in the last 24 hours is shown, and nobody else", async () => {
   const merchant = await openMerchant();
   await merchant.json(payoutOf("EARLIER"));
@@ -146,33 +141,6 @@ test("problems are in the order of lines and columns, the first thousand, and al
   expect(places(inOrder).slice(0, 4)).toEqual(["2 amount", "2 to", "3 amount", "3 to"]);
 });
 
-test("a cell that cannot be read is bad input, also after a thousand references of other payouts", async () => {
-  const merchant = await openMerchant();
-  const paying = (paisa: number) =>
-    Array.from(
-      { length: 1_001 },
-      (_, row) => `T${row},${row + 1}.${paisa},0171${2_000_000 + row},bkash`,
-    );
-  const first = fileOf(lines(...paying(10)));
-  expect(await send(merchant, first, "--concurrency", "16")).toMatchObject({ code: 0 });
-  const run = { run: merchant.lenden };
-  const taken = await checkPath(run, fileOf(lines(...paying(20))), []);
-  expect(taken).toMatchObject({ code: 5, problemCount: 1_001 });
-  const unread = await checkPath(
-    run,
-    fileOf(lines(...paying(20), "T9999,five,01712345678,bkash")),
-    [],
-  );
-  expect(unread).toMatchObject({ code: 2, problemCount: 1_002 });
-  expect(unread.problems).toHaveLength(1_000);
-  expect(unread.problems.every(({ kind }: { kind: string }) => kind === "taken")).toBe(true);
-});
-
-test("findings over the whole file stand among the others, in the order of the columns", async () => {
-  const text = "to,amount,ref,method,name\n01712345678,5,A1,bkash,\n01712345678,5,A1,x,\u200b\n";
-  expect(places(await check(account, text))).toEqual(["3 to", "3 ref", "3 method", "3 name"]);
-});
-
 test("a total that no 64 bits can store is a problem of the file", () => {
   const amountPaisa = 2n ** 62n;
   const rows = [1, 2, 3].map((row) => ({
@@ -189,18 +157,6 @@ test("a total that no 64 bits can store is a problem of the file", () => {
   });
 });
 
-test("a file without references gives the same ones on every machine", async () => {
-  const path = fileOf("amount,to,method\n5,01712345678,bkash\n6,01712345678,bkash\n");
-  const references = async () => {
-    const merchant = await openMerchant();
-    expect(await send(merchant, path)).toMatchObject({ code: 0 });
-    return (await merchant.books("payouts")).map(({ merchantRef }) => merchantRef).toSorted();
-  };
-  const [here, there] = [await references(), await references()];
-  expect(here).toEqual([expect.stringMatching(/^LD-/), expect.stringMatching(/^LD-/)]);
-  expect(there).toEqual(here);
-});
-
 test("check keeps nothing and sends nothing", async () => {
   const merchant = await openMerchant();
   const path = fileOf(lines("A1,5,01712345678,bkash"));
@@ -211,14 +167,4 @@ test("check keeps nothing and sends nothing", async () => {
     ledger.prepare("SELECT * FROM operations").all(),
   ]);
   expect(kept).toEqual([[], []]);
-});
-
-test("without a service a file that names methods cannot be checked", async () => {
-  const path = fileOf(lines("A1,5,01712345678,bkash"));
-  const env = { ...account.env(), LENDEN_BASE_URL: "http://127.0.0.1:9/cp/api/v1" };
-  const alone = { ...env, LENDEN_CONFIG_DIR: scratchFolder() };
-  const { code } = await lenden(["payout", "batch", "check", path, "--timeout", "500ms"], {
-    env: alone,
-  });
-  expect(code).toBe(69);
 });

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { formatTime } from "../../src/domain/local-time.ts";
+import { formatDay } from "../../src/domain/local-time.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { fileOf } from "../batch/files.ts";
 import { openMerchant } from "../merchant.ts";
-import { scratchFolder } from "../run.ts";
+import { lenden, scratchFolder } from "../run.ts";
 import { faults } from "../sandbox/running.ts";
 import { testAccount } from "./account.ts";
 
@@ -57,21 +57,6 @@ test("a file is sent: the summary first, then each row once, and the sums at the
   expect((await sent()).length - before).toBe(3);
 });
 
-test("one row is one row, not one rows", async () => {
-  const file = payroll("ONE", ["5"]);
-  const { stdout } = await batch(["check", file]);
-  expect(stdout).toContain("bkash: 1 row, BDT 5.00");
-  expect((await batch(["send", file])).stderr).toContain("1 of 1 row ");
-});
-
-test("a row that names no method is no method's", async () => {
-  const file = join(scratchFolder(), "none.csv");
-  writeFileSync(file, "amount,to,method\n5,01712345678,bkash\n6,01812345678,\n");
-  const { code, stdout } = await batch(["check", file, "--json"]);
-  expect(code).toBe(2);
-  expect(JSON.parse(stdout).methods).toEqual([{ method: "bkash", rows: 1, total: "5" }]);
-});
-
 test("the same file again sends nothing and shows the same batch", async () => {
   const [file, data] = [payroll("AGAIN"), scratchFolder()];
   const first = await batch(["send", file, "--json"], data);
@@ -109,31 +94,6 @@ test("other rows under the name of an unfinished batch are rejected, and sent wi
   for (const verb of ["check", "send"]) expect((await batch([verb, ...second], data)).code).toBe(0);
 });
 
-test.each([
-  ["without references", "amount,to,method\n10,01712345678,bkash\n20,01812345678,bkash\n"],
-  [
-    "with references",
-    "ref,amount,to,method\nSAVED-1,10,01712345678,bkash\nSAVED-2,20,01812345678,bkash\n",
-  ],
-])("a file %s that was only saved anew is the batch that it was", async (_, csv) => {
-  const [file, data] = [join(scratchFolder(), "saved.csv"), scratchFolder()];
-  writeFileSync(file, csv);
-  const first = await batch(["send", file, "--json"], data);
-  const before = (await sent()).length;
-  writeFileSync(file, csv.replaceAll("\n", "\r\n"));
-  const second = await batch(["send", file, "--json"], data);
-  const { warnings, ...shown } = JSON.parse(second.stdout);
-  expect([second.code, shown]).toEqual([0, JSON.parse(first.stdout)]);
-  expect(warnings).toMatchObject([
-    { reason: "batch.already-sent" },
-    {
-      reason: "batch.same-rows",
-      message: expect.stringContaining("This file has the rows of batch"),
-    },
-  ]);
-  expect(await sent()).toHaveLength(before);
-});
-
 test("a file that holds the key or the payout secret is refused, and neither is shown or kept", async () => {
   const data = scratchFolder();
   const file = join(scratchFolder(), "leak.csv");
@@ -150,60 +110,6 @@ test("a file that holds the key or the payout secret is refused, and neither is 
     expect(stdout + stderr).not.toContain(secret);
   }
   expect(readFileSync(join(data, "ledger.db")).includes(secret)).toBe(false);
-});
-
-test("of very many problems the first thousand are listed, and it is said how many there are", async () => {
-  const file = join(scratchFolder(), "many.csv");
-  const rows = Array.from({ length: 600 }, (_, index) => `MANY-${index},five,12,bkash,x`);
-  writeFileSync(file, [header, ...rows, ""].join("\n"));
-  const checked = await batch(["check", file]);
-  expect(checked.code).toBe(2);
-  expect(checked.stderr).toContain("Only the first 1000 of 1200 problems are listed.");
-  const { stderr } = await batch(["send", file]);
-  expect(stderr).toContain("Only the first 1000 of 1200 problems are listed.");
-  expect(stderr).toContain("and 200 more");
-});
-
-test("of a file with references the rows that differ are named, wherever they stand, and how many more there are", async () => {
-  const data = scratchFolder();
-  const amounts = Array.from({ length: 40 }, (_, row) => `${row + 1}`);
-  const file = payroll("MOVED", amounts);
-  await planAlone(file, data);
-  const [header, ...rows] = readFileSync(file, "utf8").trim().split("\n");
-  const write = (lines: string[]) => writeFileSync(file, `${[header, ...lines].join("\n")}\n`);
-  write(rows.toSpliced(4, 1));
-  const shorter = await batch(["send", file], data);
-  expect(shorter.code).toBe(5);
-  expect(shorter.stderr.match(/(?:line|plan has) .*/g)).toEqual([
-    expect.stringMatching(/^plan has MOVED-4, 5\.00 to \d+ by bkash, and the file does not$/),
-  ]);
-  write(rows.map((row) => row.replace("MOVED", "OTHER")));
-  expect((await batch(["send", file], data)).stderr).toContain("and 60 more");
-  write(rows.toReversed());
-  const turned = await batch(["send", file], data);
-  expect([turned.code, turned.stderr]).toEqual([
-    0,
-    expect.stringContaining("has the rows of batch"),
-  ]);
-});
-
-test("a file whose references or names alone changed is another one, and what changed is listed", async () => {
-  const [file, data] = [join(scratchFolder(), "words.csv"), scratchFolder()];
-  const header = "ref,amount,to,method,name\n";
-  writeFileSync(
-    file,
-    `${header}WORDS-1,10,01712345678,bkash,Rahim\nWORDS-2,20,01812345678,bkash,\n`,
-  );
-  await planAlone(file, data);
-  writeFileSync(
-    file,
-    `${header}WORDS-9,10,01712345678,bkash,Rahim\nWORDS-2,20,01812345678,bkash,Mita\n`,
-  );
-  const { code, stderr } = await batch(["send", file], data);
-  expect(code).toBe(5);
-  expect(stderr).toContain("line 2: WORDS-9, 10.00 to 01712345678 by bkash is not in the plan");
-  expect(stderr).toContain("the plan has WORDS-1, 10.00 to");
-  expect(stderr).toContain("line 3: name Mita; the plan has name (none)");
 });
 
 test("a changed file is refused although its batch had a name of its own, until it gets one too", async () => {
@@ -235,11 +141,6 @@ test.each(["check", "send"])("%s takes one method for rows without one, not two"
   const line = [verb, file, "--method", "bkash", "--method-id", "665f1c2ab8e5"];
   const { code, stderr } = await batch(line);
   expect([code, stderr]).toEqual([2, expect.stringContaining("--method and --method-id")]);
-});
-
-test("one row is no rows", async () => {
-  const { stdout } = await batch(["check", payroll("ALONE", ["5"])]);
-  expect(stdout).toContain("bkash: 1 row, BDT 5.00");
 });
 
 test("@last is the newest batch, and @2 the one before it", async () => {
@@ -275,36 +176,6 @@ test("somebody who got the same amount within a day is paid again only if that i
     ),
   ]);
   expect((await batch(["send", again, "--allow-duplicates"], data)).code).toBe(0);
-});
-
-test("of several payouts to somebody the newest is named, with its own time", async () => {
-  const data = scratchFolder();
-  for (const ref of ["Z-9", "A-1"]) {
-    const what = ["--amount", "500", "--to", people[0] ?? "", "--method", "bkash", "--ref", ref];
-    const { code } = await account.run(["payout", "send", ...what], {
-      env: { LENDEN_DATA_DIR: data },
-    });
-    expect(code).toBe(0);
-    const ledger = await openDatabase(join(data, "ledger.db"));
-    const earlier = new Date(Date.now() - 3_600_000).toISOString();
-    ledger
-      .prepare(
-        "UPDATE operations SET created_at = ?1, updated_at = ?1, accepted_at = ?1 WHERE reference = 'Z-9'",
-      )
-      .run(earlier);
-    ledger
-      .prepare(
-        "UPDATE events SET at = ? WHERE operation IN (SELECT number FROM operations WHERE reference = 'Z-9')",
-      )
-      .run(earlier);
-    const [newest] = ledger.prepare("SELECT * FROM operations ORDER BY updated_at DESC").all();
-    ledger.close();
-    const { stderr } = await batch(["send", payroll("NEWEST", ["500"])], data);
-    const at = formatTime(String(newest?.updated_at));
-    expect(stderr).toContain(
-      `The same amount was sent to this recipient on ${at}, as ${newest?.reference}.`,
-    );
-  }
 });
 
 test("of two files that pay the same people at the same moment one is refused", async () => {
@@ -597,15 +468,6 @@ test("an export is one JSON document, also of no row at all, and that is said", 
   expect([failed.code, failed.stderr]).toEqual([0, expect.stringContaining("to be sent again.")]);
 });
 
-test("a file without references gets them back in its export", async () => {
-  const data = scratchFolder();
-  const file = join(scratchFolder(), "plain.csv");
-  writeFileSync(file, "amount,to,method\n5,01712345678,bkash\n");
-  await batch(["send", file], data);
-  const [row] = JSON.parse((await batch(["export", file, "--json"], data)).stdout);
-  expect(row).toMatchObject({ amount: "5", ref: expect.stringMatching(/^LD-[\w-]{32}$/) });
-});
-
 test("status ends 6, as send did, if identical rejections stopped the batch", async () => {
   const merchant = await openMerchant({ faults: faults("createPayout:status-422") });
   const rows = Array.from({ length: 12 }, (_, row) => `R-${row},${row + 1},01712345678,bkash`);
@@ -641,3 +503,51 @@ test("a resumed batch asks again only for what repeats an accepted row since the
   expect(await sent()).toEqual(before);
   expect(await batch(["send", file, "--allow-duplicates"], data)).toMatchObject({ code: 0 });
 });
+
+test("a file that was sent a month ago says so, sends nothing, and counts failed rows", async () => {
+  const merchant = await openMerchant();
+  const file = fileOf("ref,amount,to,method\nR-1,5,01712345671,bkash\nR-2,5,01712345672,bkash\n");
+  const send = ["payout", "batch", "send", file];
+  expect(await merchant.lenden(send)).toMatchObject({ code: 0 });
+  const day = formatDay(new Date().toISOString());
+  const first = `All 2 rows of payroll.csv were already sent on ${day}`;
+  const aMonthLater = { now: () => Date.now() + 30 * 86_400_000 };
+
+  const second = await merchant.lenden(send, { host: aMonthLater });
+
+  expect(second.code).toBe(0);
+  expect(second.stderr).toMatch(/Nothing was sent\.\n.*new references.*--name/);
+  expect(second.stderr.startsWith(`${first}. Nothing`)).toBe(true);
+  expect(await merchant.moneyRequests()).toHaveLength(2);
+  const [payout] = await merchant.books("payouts");
+  await merchant.set("payout", String(payout?.id), "Cancelled");
+  await merchant.lenden(["payout", "batch", "status", "@last", "--refresh"]);
+  const third = await merchant.lenden(send);
+  expect(third.code).toBe(6);
+  expect(third.stderr.startsWith(`${first}, but 1 was rejected or cancelled. Nothing`)).toBe(true);
+});
+
+test.each([
+  ["with references", "ref,amount,to,method", ["A,5,01712345678,bkash", "B,6,01812345678,nagad"]],
+  ["without references", "amount,to", ["5,01712345678", "6,01812345678"]],
+])(
+  "status and export find the batch of a file %s by its rows, without a key",
+  async (_, header, rows) => {
+    const merchant = await openMerchant();
+    const file = fileOf([header, ...rows, ""].join("\n"));
+    const method = header.includes("method") ? [] : ["--method", "bkash"];
+    const batch = await merchant.id(["payout", "batch", "send", file, ...method]);
+    const reordered = fileOf([header, ...rows.toReversed()].join("\r\n").replace(",5,", ",5.00,"));
+    const env = { ...merchant.env, LENDEN_API_KEY: "", LENDEN_PAYOUT_SECRET: "" };
+
+    const status = await lenden(["payout", "batch", "status", reordered, "--json"], { env });
+    const exported = await merchant.lenden(["payout", "batch", "export", reordered]);
+
+    const resumed = await merchant.lenden(["payout", "batch", "send", reordered, ...method]);
+
+    expect(resumed).toMatchObject({ code: 0, stderr: expect.stringContaining(batch) });
+    expect(await merchant.books("payouts")).toHaveLength(2);
+    expect(JSON.parse(status.stdout)).toMatchObject({ batch, rows: 2 });
+    expect(exported).toMatchObject({ code: 0, stdout: expect.stringContaining("01812345678") });
+  },
+);
