@@ -6,8 +6,8 @@ import { exits, type FailureKind } from "../src/domain/failure.ts";
 import type { Host, Signal } from "../src/platform/host.ts";
 import { openDatabase } from "../src/platform/sqlite/open.ts";
 import { type RunningSandbox, startSandbox } from "../src/sandbox/server.ts";
-import { closedPort, misbehave, refusal, success } from "./http/misbehaving.ts";
-import { lenden, type Outcome, scratchFolder, startBuilt } from "./run.ts";
+import { lenden, type Outcome, scratchFolder, startBuilt } from "./support/lenden.ts";
+import { closedPort, refusal, serve, success } from "./support/server.ts";
 
 let sandbox: RunningSandbox;
 let env: Record<string, string>;
@@ -54,7 +54,7 @@ test.each([
 });
 
 test("3: the service refuses", async () => {
-  const server = await misbehave(() => refusal(422, { message: "too much", code: "LIMIT" }));
+  const server = await serve(() => refusal(422, { message: "too much", code: "LIMIT" }));
   const outcome = await lenden([...payout, "--ref", "R", "--json"], { env: envOf(server.baseUrl) });
   const { status, code } = expectEnding(outcome, 3, "refused");
   expect([status, code]).toEqual([422, "LIMIT"]);
@@ -99,7 +99,7 @@ test("4: a production write that nobody confirmed", async () => {
 });
 
 test("4: a clock that is five minutes off, and nothing is sent", async () => {
-  const server = await misbehave(({ path }) =>
+  const server = await serve(({ path }) =>
     path === "/payment/methods"
       ? {
           do: "answer",
@@ -148,7 +148,7 @@ test("69: nobody listens", async () => {
 
 test("75: a page of something in front of the service says that it is closed", async () => {
   const body = "<html><h1>499 Client Closed Request</h1></html>";
-  const server = await misbehave(() => ({ do: "answer", status: 499, body }));
+  const server = await serve(() => ({ do: "answer", status: 499, body }));
   const line = [...payout, "--ref", "R499", "--timeout", "2s", "--json"];
   const outcome = await lenden(line, { env: envOf(server.baseUrl) });
   expectEnding(outcome, 75, "uncertain");
@@ -159,7 +159,7 @@ test("75: a page of something in front of the service says that it is closed", a
 });
 
 test("75: the answer never comes", async () => {
-  const server = await misbehave(() => ({ do: "silence" }));
+  const server = await serve(() => ({ do: "silence" }));
   const line = [...payout, "--ref", "R75", "--timeout", "1s", "--json"];
   const outcome = await lenden(line, { env: envOf(server.baseUrl) });
   const { operation, hint } = expectEnding(outcome, 75, "uncertain");
@@ -171,7 +171,7 @@ test.each<[Signal, number]>([
   ["SIGTERM", 143],
 ])("%s in a read is %i", async (name, code) => {
   let stop: (name: Signal) => void = () => {};
-  const server = await misbehave(() => {
+  const server = await serve(() => {
     stop(name);
     return { do: "silence" };
   });
@@ -188,7 +188,7 @@ test.each<[Signal, number]>([
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ])("%s in a read is %i, of the built tool too", async (name, code) => {
-  const server = await misbehave(() => ({ do: "silence" }));
+  const server = await serve(() => ({ do: "silence" }));
   const child = startBuilt(["methods"], envOf(server.baseUrl));
   const ended = new Promise((resolve) => child.on("exit", (...how) => resolve(how)));
   while (server.count() === 0) await delay(20);
@@ -198,7 +198,7 @@ test.each<[Signal, number]>([
 
 test("a second SIGINT leaves a payout in flight: 75, not 130", async () => {
   let stop: (name: Signal) => void = () => {};
-  const server = await misbehave(() => {
+  const server = await serve(() => {
     stop("SIGINT");
     stop("SIGINT");
     return { do: "silence" };
@@ -215,7 +215,7 @@ test("a second SIGINT leaves a payout in flight: 75, not 130", async () => {
 test("a SIGINT before the payout is sent sends none: 130", async () => {
   let stop: (name: Signal) => void = () => {};
   const methods = [{ id: "m", providerName: "P", codeName: "c" }];
-  const server = await misbehave(({ path }) => {
+  const server = await serve(({ path }) => {
     if (path === "/payment/methods") stop("SIGINT");
     return success(path === "/payment/methods" ? methods : {});
   });

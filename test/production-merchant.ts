@@ -2,10 +2,9 @@ import { request } from "node:http";
 import { createServer } from "node:https";
 import { onTestFinished } from "vitest";
 import { basePath } from "../src/api/contract/index.ts";
-import { makeCertificates } from "./http/certificates.ts";
-import { trustAuthority } from "./http/trust.ts";
 import { inDatabase, type Merchant, openMerchant } from "./merchant.ts";
 import { lenden, type Outcome } from "./run.ts";
+import { makeCertificates, trustAuthority } from "./support/tls.ts";
 
 const apiKey = "public-ABC-ABCDEFGHIJKL-XYZ";
 

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { answering } from "./answering.ts";
 import { testAccount } from "./commands/account.ts";
 import { ended } from "./merchant.ts";
 import { payeesOf } from "./payees.ts";
-import { built, lenden, type Outcome, scratchFolder, startBuilt } from "./run.ts";
+import { built, lenden, type Outcome, scratchFolder, startBuilt } from "./support/lenden.ts";
+import { answering } from "./support/server.ts";
 
 const account = testAccount();
 const formats = ["table", "json", "ndjson", "csv"];

@@ -17,15 +17,15 @@ type Fields = Record<string, unknown>;
 
 export const api = defineCommand({
   name: "api",
-  summary: "Make a raw call, signed when the path needs it",
+  summary: "Make a raw API request",
   details:
     "The path is relative to the base URL. Fields become the query of a GET, otherwise a JSON body. What an endpoint of the API changes is checked, recorded and retried as by its command: 'payout send', 'pay create', 'refund create', 'refund cancel' or 'sandbox trigger'. Every other request is sent once and is not recorded.",
   examples: [
-    { line: "lenden api GET /payment/methods", says: "the answer's body" },
+    { line: "lenden api GET /payment/methods", says: "the body of the response" },
     { line: "lenden api GET /payment/retrieve/TX8F3K2Q --include", says: "status and headers too" },
     {
       line: "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",
-      says: "a body made of fields",
+      says: "a body of fields",
     },
     {
       line: "lenden api POST /payout/create-by-server --input payout.json",
@@ -154,7 +154,7 @@ async function confirm(
   const amountPaisa = typeof body.amount === "number" ? paisaOf(body.amount) : undefined;
   const warnings = accountNumberWarnings(body.accountNumber);
   const amount = amountPaisa === undefined ? {} : { amountPaisa };
-  await context.confirm({ action: "Make a raw call", rows, warnings, ...amount });
+  await context.confirm({ action: "Make an API request", rows, warnings, ...amount });
 }
 
 async function endingOf(

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer } from "node:https";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-import { makeCertificates } from "../http/certificates.ts";
 import { listen } from "../http/misbehaving.ts";
 import { paymentOf, refundOf, until } from "../merchant.ts";
 import { lenden, scratchFolder, startBuilt } from "../run.ts";
 import { openReceiver } from "../sandbox/receiver.ts";
+import { makeCertificates } from "../support/tls.ts";
 
 test("the built sandbox tells of payments and refunds, and `sandbox requests` shows every try", async () => {
   const { url, bodies } = await openReceiver();

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { sign } from "../../src/api/signature.ts";
-import { lenden } from "../run.ts";
-import { runs } from "../runs.ts";
+import { lenden, runs } from "../support/lenden.ts";
 
 interface Vector {
   secret: string;

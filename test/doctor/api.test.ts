@@ -1,11 +1,14 @@
 import { createServer } from "node:http";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { answering, type Reply } from "../answering.ts";
-import { type Certificates, makeCertificates } from "../http/certificates.ts";
-import { connectProxy } from "../http/connect-proxy.ts";
 import { closedPort, listen, misbehave, success } from "../http/misbehaving.ts";
-import { trustAuthority } from "../http/trust.ts";
 import { lenden, startBuilt } from "../run.ts";
+import {
+  type Certificates,
+  connectProxy,
+  makeCertificates,
+  trustAuthority,
+} from "../support/tls.ts";
 import { builtDoctor, doctor, envOf } from "./running.ts";
 
 const methods = [{ id: "665f1c2ab8e4", providerName: "bKash", codeName: "bkash" }];
@@ -84,7 +87,7 @@ describe("advice by the reason of the failure", () => {
   });
 
   test("a proxy that rejects the connection", async () => {
-    const proxy = await connectProxy(1, { answer: "407 Proxy Authentication Required" });
+    const proxy = await connectProxy(1, "407 Proxy Authentication Required");
     const HTTPS_PROXY = proxy.url.replace("://", "://me:canary@");
     const { of, outcome } = await doctor({ ...envOf("https://service.test"), HTTPS_PROXY });
     expect(of.connection).toMatchObject({ state: "failed" });

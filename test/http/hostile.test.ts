@@ -5,15 +5,8 @@ import { Failure } from "../../src/domain/failure.ts";
 import { createPayment, createRefund } from "../../src/operations/create.ts";
 import { sendPayout } from "../../src/payouts/send.ts";
 import { order, paisa, scripted } from "../operations/scripted.ts";
-import { lenden } from "../run.ts";
-import { runs } from "../runs.ts";
-import {
-  type Asked,
-  type Behaviour,
-  serve as misbehave,
-  openServer as openMisbehaving,
-  success,
-} from "../support/server.ts";
+import { lenden, runs } from "../support/lenden.ts";
+import { type Asked, type Behaviour, openServer, serve, success } from "../support/server.ts";
 import { apiKey, client, noProxy, payoutSecret } from "./answering.ts";
 
 /** An answer made on purpose, with what is known of it because it was made. */
@@ -272,7 +265,7 @@ const seeded = { timeout: 600_000, retry: 0 };
 
 test("whatever is answered, nothing crashes, hangs or is wrongly called done", seeded, async () => {
   const cases = new Map<string, Case & { creates: Made[]; looks: Made[] }>();
-  const server = await openMisbehaving((asked) => {
+  const server = await openServer((asked) => {
     const [, name = ""] = asked.path.split("/");
     const found = cases.get(name);
     if (!found) return { do: "close" };
@@ -410,10 +403,10 @@ test.each(lines)(
   "%s: an answer that nests without end is never exit 1 after it was sent",
   async (_, line, path, right) => {
     for (const body of [deep(20_000), `{"success":true,"data":${deep(20_000)}}`]) {
-      const server = await misbehave((asked) =>
+      const server = await serve((asked) =>
         asked.path === path ? { do: "answer", status: 500, body } : right(asked),
       );
-      const { code } = await lenden([...line, "--timeout", "1s"], { env: envOf(server.baseUrl) });
+      const { code } = await lenden([...line, "--timeout", "3s"], { env: envOf(server.baseUrl) });
       expect({ code, sent: server.count(path) > 0 }).toEqual({ code: 75, sent: true });
     }
   },
@@ -422,7 +415,7 @@ test.each(lines)(
 test.each(lines)(
   "%s: what was done is not called a fault because it cannot be printed",
   async (_, line, path, right) => {
-    const server = await misbehave((asked) => {
+    const server = await serve((asked) => {
       const answer = right(asked);
       if (asked.method === "GET" && path !== "/payout/create-by-server") return answer;
       const nested = `,"extra":${"[".repeat(20_000)}${"]".repeat(20_000)}}}`;
@@ -442,9 +435,7 @@ test.each(lines)(
 test.each(lines)(
   "%s: an answer that never comes ends with --timeout, in doubt",
   async (_, line, path, right) => {
-    const server = await misbehave((asked) =>
-      asked.path === path ? { do: "silence" } : right(asked),
-    );
+    const server = await serve((asked) => (asked.path === path ? { do: "silence" } : right(asked)));
     const { code } = await lenden([...line, "--timeout", "1s"], { env: envOf(server.baseUrl) });
     expect(code).toBe(75);
   },

@@ -4,10 +4,9 @@ import { pauseBeforeReading } from "../../src/api/client.ts";
 import type { Answer } from "../../src/api/response.ts";
 import { pauseBeforeRetry } from "../../src/payouts/retry-policy.ts";
 import { data, refused, unclear, unsent } from "../operations/scripted.ts";
-import { lenden } from "../run.ts";
-import { runs } from "../runs.ts";
+import { lenden, runs } from "../support/lenden.ts";
+import { serve, success } from "../support/server.ts";
 import { apiKey, client, payoutSecret } from "./answering.ts";
-import { misbehave, success } from "./misbehaving.ts";
 
 const reading = (answer: Answer, tries = 1, random = 0) =>
   pauseBeforeReading(answer, { tries, random });
@@ -70,7 +69,7 @@ test("pauses double from one try to the next, and jitter only shortens them by h
 
 test("a read is asked three times over a real socket, and takes the first sound answer", async () => {
   const methods = [{ id: "m", providerName: "P", codeName: "c" }];
-  const server = await misbehave(({ times }) => (times < 3 ? { do: "reset" } : success(methods)));
+  const server = await serve(({ times }) => (times < 3 ? { do: "reset" } : success(methods)));
   expect(await client(server.baseUrl).listMethods({})).toMatchObject({
     kind: "data",
     data: methods,
@@ -79,7 +78,7 @@ test("a read is asked three times over a real socket, and takes the first sound 
 });
 
 test("nothing but a read is ever asked twice by the client", async () => {
-  const server = await misbehave(() => ({ do: "answer", status: 503 }));
+  const server = await serve(() => ({ do: "answer", status: 503 }));
   const calls = client(server.baseUrl);
   const body = { amount: 5, paymentMethodId: "m" };
   await calls.createPayout({ ...body, merchantRef: "R", recipientNumber: "01712345678" });
@@ -94,14 +93,14 @@ test("nothing but a read is ever asked twice by the client", async () => {
 
 test("a long Retry-After ends with --timeout, without a second request", async () => {
   const headers = { "retry-after": "60" };
-  const server = await misbehave(() => ({ do: "answer", status: 429, headers }));
+  const server = await serve(() => ({ do: "answer", status: 429, headers }));
   const env = { LENDEN_BASE_URL: server.baseUrl, LENDEN_API_KEY: apiKey };
   const { code } = await lenden(["methods", "--timeout", "300ms"], { env });
   expect([code, server.count()]).toEqual([69, 1]);
 });
 
 test("I7: the timestamp is not of the time before the secret was found", async () => {
-  const server = await misbehave(() => success({}));
+  const server = await serve(() => success({}));
   const startedMs = Date.now();
   let now = startedMs;
   const slow = async () => {

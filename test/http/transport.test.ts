@@ -4,20 +4,23 @@ import { Agent } from "undici";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { proxySettings } from "../../src/api/proxy.ts";
 import type { Exchange, Request, Transport } from "../../src/api/transport.ts";
-import { built, lenden, scratchFolder } from "../run.ts";
-import { apiKey, noProxy, payoutSecret, transport } from "./answering.ts";
-import { type Certificates, makeCertificates } from "./certificates.ts";
-import { connectProxy } from "./connect-proxy.ts";
+import { built, lenden, scratchFolder } from "../support/lenden.ts";
 import {
   type Behaviour,
   closedPort,
   listen,
-  misbehave,
   misbehaviours,
   refusal,
+  serve,
   success,
-} from "./misbehaving.ts";
-import { trustAuthority } from "./trust.ts";
+} from "../support/server.ts";
+import {
+  type Certificates,
+  connectProxy,
+  makeCertificates,
+  trustAuthority,
+} from "../support/tls.ts";
+import { apiKey, noProxy, payoutSecret, transport } from "./answering.ts";
 
 const methods = [{ id: "665f1c2ab8e4", providerName: "bKash", codeName: "bkash" }];
 const mebibyte = 1024 * 1024;
@@ -48,9 +51,9 @@ describe("redirects", () => {
   test.each([301, 302, 303, 307, 308])(
     "a %i is handed back as it is, and neither key nor body reaches the second host",
     async (status) => {
-      const second = await misbehave(() => success({}));
+      const second = await serve(() => success({}));
       const location = `http://127.0.0.1:${second.port}/elsewhere`;
-      const first = await misbehave(() => ({ do: "answer", status, headers: { location } }));
+      const first = await serve(() => ({ do: "answer", status, headers: { location } }));
       for (const changes of [{}, read]) {
         const exchange = await send(`${first.baseUrl}/payout`, changes);
         expect(exchange).toMatchObject({ kind: "answer", status, headers: { location } });
@@ -61,8 +64,8 @@ describe("redirects", () => {
   );
 
   test("the tool names the host that a redirect points to, and does not go there", async () => {
-    const second = await misbehave(() => success(methods));
-    const first = await misbehave(() => ({
+    const second = await serve(() => success(methods));
+    const first = await serve(() => ({
       do: "answer",
       status: 302,
       headers: { location: `http://127.0.0.1:${second.port}/` },
@@ -92,7 +95,7 @@ describe("was it sent?", () => {
   });
 
   test("not where the TLS handshake is reset", async () => {
-    const server = await misbehave(() => success({}), { onConnect: "reset" });
+    const server = await serve(() => success({}), { onConnect: "reset" });
     expect(await send(`https://127.0.0.1:${server.port}/x`)).toMatchObject({
       kind: "broken",
       sent: false,
@@ -119,7 +122,7 @@ describe("was it sent?", () => {
   });
 
   test("not when it was stopped before it began", async () => {
-    const server = await misbehave(() => success({}));
+    const server = await serve(() => success({}));
     expect(await send(server.baseUrl, { signal: AbortSignal.abort() })).toMatchObject({
       kind: "broken",
       sent: false,
@@ -129,7 +132,7 @@ describe("was it sent?", () => {
   });
 
   test("one stop cuts off all that are still under way, whichever ended before them", async () => {
-    const server = await misbehave(({ path }) =>
+    const server = await serve(({ path }) =>
       path.startsWith("/slow") ? { do: "silence" } : success({}),
     );
     const stop = new AbortController();
@@ -161,7 +164,7 @@ describe("was it sent?", () => {
     ["headers without end", badly("headers without end"), "answer not HTTP"],
     ["switching protocols", badly("switching protocols"), "connection lost"],
   ])("yes: %s", async (_, behaviour, reason) => {
-    const server = await misbehave(() => behaviour);
+    const server = await serve(() => behaviour);
     const exchange = await send(server.baseUrl);
     expect(exchange).toMatchObject({ kind: "broken", sent: true, fault: { reason } });
     expect(server.count()).toBe(1);
@@ -179,24 +182,24 @@ describe("was it sent?", () => {
       },
     ],
   ])("yes, and the deadline cuts it: %s", async (_, behaviour) => {
-    const server = await misbehave(() => behaviour);
+    const server = await serve(() => behaviour);
     const exchange = await send(server.baseUrl, { signal: AbortSignal.timeout(250) });
     expect(exchange).toMatchObject({ kind: "broken", sent: true, fault: { reason: "stopped" } });
   });
 
   test("yes, in the worst case: a connection that is closed as soon as it is open", async () => {
-    const server = await misbehave(() => success({}), { onConnect: "close" });
+    const server = await serve(() => success({}), { onConnect: "close" });
     expect(await send(server.baseUrl)).toMatchObject({ kind: "broken", sent: true });
   });
 
   test("yes, also for a read, which has no body", async () => {
-    const server = await misbehave(() => ({ do: "reset" }));
+    const server = await serve(() => ({ do: "reset" }));
     expect(await send(server.baseUrl, read)).toMatchObject({ kind: "broken", sent: true });
     expect(server.count()).toBe(1);
   });
 
   test("a read whose answer was lost is not said to have been unsent", async () => {
-    const server = await misbehave(() => ({ do: "reset" }));
+    const server = await serve(() => ({ do: "reset" }));
     const { code, stderr } = await lenden(["pay", "get", "TX1"], { env: envOf(server.baseUrl) });
     expect(code).toBe(69);
     expect(server.count()).toBe(3);
@@ -204,7 +207,7 @@ describe("was it sent?", () => {
   });
 
   test("many at once are not taken for each other", async () => {
-    const lost = await misbehave(() => ({ do: "reset" }));
+    const lost = await serve(() => ({ do: "reset" }));
     const port = await closedPort();
     const through = transport();
     const exchanges = await Promise.all(
@@ -221,7 +224,7 @@ describe("was it sent?", () => {
 
 describe("connections", () => {
   test("a fresh one for each request that must not be doubted, and it is not kept", async () => {
-    const server = await misbehave(() => success({}));
+    const server = await serve(() => success({}));
     const through = transport();
     for (let turn = 0; turn < 3; turn += 1) {
       await send(server.baseUrl, { freshConnection: true }, through);
@@ -235,7 +238,7 @@ describe("connections", () => {
   });
 
   test("the others share what is open", async () => {
-    const server = await misbehave(() => success({}));
+    const server = await serve(() => success({}));
     const through = transport();
     for (let turn = 0; turn < 9; turn += 1) await send(server.baseUrl, {}, through);
     // A second one is opened while the first is about to be free.
@@ -246,7 +249,7 @@ describe("connections", () => {
     const both = ["first", "second"].map(
       (text) => `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
     );
-    const server = await misbehave(({ times }) =>
+    const server = await serve(({ times }) =>
       times === 1 ? { do: "send", bytes: both.join(""), ending: "stay" } : success({ times }),
     );
     const through = transport();
@@ -257,7 +260,7 @@ describe("connections", () => {
 
   test("nothing is decompressed: it asks for none, and takes what comes for what it is", async () => {
     const gzip = badly("gzip announced, and it is");
-    const server = await misbehave(() => gzip);
+    const server = await serve(() => gzip);
     const exchange = await send(server.baseUrl);
     expect(server.asked[0]?.headers["accept-encoding"]).toBe("identity");
     expect(
@@ -277,7 +280,7 @@ describe("size", () => {
     ["with a length", { do: "answer", body: "x".repeat(mebibyte) }],
     ["in chunks", chunked(mebibyte)],
   ])("1 MiB is taken, %s", async (_, behaviour) => {
-    const server = await misbehave(() => behaviour);
+    const server = await serve(() => behaviour);
     const exchange = await send(server.baseUrl);
     expect(exchange.kind === "answer" && exchange.bytes.byteLength).toBe(mebibyte);
   });
@@ -290,7 +293,7 @@ describe("size", () => {
       { do: "send", bytes: `HTTP/1.1 200 OK\r\n\r\n${"x".repeat(3 * mebibyte)}`, ending: "stay" },
     ],
   ])("one byte more is refused, %s; the request was sent", async (_, behaviour) => {
-    const server = await misbehave(() => behaviour);
+    const server = await serve(() => behaviour);
     expect(await send(server.baseUrl)).toMatchObject({
       kind: "broken",
       sent: true,
@@ -307,7 +310,7 @@ describe("TLS and proxies", () => {
   });
 
   const trusted = () => ({ NODE_EXTRA_CA_CERTS: certificates.authorityFile });
-  const service = () => misbehave(() => success(methods), { tls: certificates });
+  const service = () => serve(() => success(methods), { tls: certificates });
   const payout = [
     ...["payout", "send", "--amount", "5", "--to", "01712345678", "--method-id", "m1"],
     ...["--ref", "INV-7"],
@@ -341,7 +344,7 @@ describe("TLS and proxies", () => {
   });
 
   test("a certificate for another name is refused, also by a trusted authority", async () => {
-    const server = await misbehave(() => success(methods), { tls: certificates.otherName });
+    const server = await serve(() => success(methods), { tls: certificates.otherName });
     const env = envOf(`https://localhost:${server.port}`);
     onTestFinished(trustAuthority(certificates.authorityFile));
     const { code, stderr } = await lenden(["methods"], { env });
@@ -355,7 +358,7 @@ describe("TLS and proxies", () => {
       maxVersion: "TLSv1.1",
       ciphers: "ALL:@SECLEVEL=0",
     } as const;
-    const server = await misbehave(() => success(methods), { tls: { ...certificates, ...old } });
+    const server = await serve(() => success(methods), { tls: { ...certificates, ...old } });
     const before = { minVersion: tls.DEFAULT_MIN_VERSION, ciphers: tls.DEFAULT_CIPHERS };
     onTestFinished(() => {
       tls.DEFAULT_MIN_VERSION = before.minVersion;
@@ -416,7 +419,7 @@ describe("TLS and proxies", () => {
   );
 
   test.each(["127.0.0.1", "localhost"])("%s never goes through a proxy", async (host) => {
-    const server = await misbehave(() => success(methods));
+    const server = await serve(() => success(methods));
     const proxy = await connectProxy(server.port);
     const variables = { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url, NO_PROXY: "elsewhere.test" };
     const env = { ...envOf(`http://${host}:${server.port}`), ...variables };
@@ -442,7 +445,7 @@ describe("TLS and proxies", () => {
   );
 
   test("an https: proxy with an unknown certificate gets no key, also with NODE_TLS_REJECT_UNAUTHORIZED=0", async () => {
-    const proxy = await misbehave(() => success({}), { tls: certificates });
+    const proxy = await serve(() => success({}), { tls: certificates });
     const env = {
       ...envOf("https://service.test"),
       HTTPS_PROXY: `https://localhost:${proxy.port}`,
@@ -456,7 +459,7 @@ describe("TLS and proxies", () => {
   test.each(["407 Proxy Authentication Required", "502 Bad Gateway"])(
     "a proxy that says %s is proof that nothing was sent",
     async (answer) => {
-      const proxy = await connectProxy(1, { answer });
+      const proxy = await connectProxy(1, answer);
       const exchange = await send(
         "https://service.test/x",
         {},
@@ -467,7 +470,7 @@ describe("TLS and proxies", () => {
   );
 
   test("a reset inside the tunnel is doubt", async () => {
-    const server = await misbehave(() => ({ do: "reset" }), { tls: certificates });
+    const server = await serve(() => ({ do: "reset" }), { tls: certificates });
     const proxy = await connectProxy(server.port);
     const env = { ...envOf("https://service.test"), ...trusted(), HTTPS_PROXY: proxy.url };
     const { code } = await built(

@@ -2,10 +2,10 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect } from "vitest";
 import { methodOf, writes } from "../commands/writes.ts";
-import { type Certificates, makeCertificates } from "../http/certificates.ts";
 import { type Behaviour, misbehave, refusal, success } from "../http/misbehaving.ts";
 import { until } from "../merchant.ts";
 import { built, lenden, scratchFolder } from "../run.ts";
+import { type Certificates, makeCertificates } from "../support/tls.ts";
 import { tool } from "../tool.js";
 import { openTerminal, type Terminal, terminalTest } from "./terminal.ts";
 

@@ -7,9 +7,9 @@ import { readTimestamp } from "../../domain/timestamp.ts";
 
 export const payoutSign = defineCommand({
   name: "payout sign",
-  summary: "Make a payout's signature, without sending anything",
+  summary: "Sign a payout request, offline",
   details:
-    "For those who build a client of their own: the exact message, and its HMAC-SHA256 with the payout secret.",
+    "Prints the exact message and its HMAC-SHA256 with the payout secret, to test a client of your own.",
   examples: [
     {
       line: "lenden payout sign --amount 1250.50 --ref INV-7 --timestamp 1763614800",
@@ -17,7 +17,7 @@ export const payoutSign = defineCommand({
     },
     {
       line: "lenden payout sign --amount 500 --ref INV-8 -q",
-      says: "the signature alone, for this moment",
+      says: "the signature alone, for the current time",
     },
   ],
   flags: {
@@ -25,7 +25,7 @@ export const payoutSign = defineCommand({
     ref: flag.required("--ref <reference>", "The payout's reference", readReference),
     timestamp: flag.optional(
       "--timestamp <unix seconds>",
-      "The request's timestamp (now, if left out)",
+      "The request's timestamp (default: now)",
       readTimestamp,
     ),
   },

@@ -7,13 +7,13 @@ import { readTimestamp } from "../../domain/timestamp.ts";
 
 export const payoutVerify = defineCommand({
   name: "payout verify",
-  summary: "Check a payout's signature and say what is wrong with it",
+  summary: "Verify a payout signature, offline",
   details:
-    "Nothing is sent. Where it does not match it names the part that differs: the secret, the amount's text, the reference, the timestamp, the order of the parts, or the case of the digest.",
+    "Sends nothing. If the signature does not match, names the part that differs: secret, amount, reference, timestamp, order, encoding or case.",
   examples: [
     {
       line: "lenden payout verify --amount 500 --ref INV-7 --timestamp 1763614800 --signature 5f2b…",
-      says: "exit 0 when it matches, 11 when it does not",
+      says: "exit 0 if it matches, otherwise 11",
     },
   ],
   flags: {
