@@ -34,7 +34,7 @@ export const api = defineCommand({
   ],
   arguments: {
     verb: argument.required(
-      "METHOD",
+      "method",
       `One of ${verbs.join(", ")}`,
       takes(verbs, (text) => oneOf(verbs)(text.toUpperCase())),
     ),

@@ -143,7 +143,7 @@ test.each([
     ["POST", "/x", "--input", "/nowhere"],
     "--input: /nowhere cannot be read: file not found (ENOENT)",
   ],
-  [["HEAD", "/x"], "<METHOD>: This is not one of"],
+  [["HEAD", "/x"], "<method>: This is not one of"],
   [["GET"], "<path> is missing"],
 ])("%j is refused", async (line, why) => {
   const { code, stderr } = await account.run(["api", ...line]);
