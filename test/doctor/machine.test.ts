@@ -4,9 +4,7 @@ import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { testAccount } from "../commands/account.ts";
 import { misbehave } from "../http/misbehaving.ts";
-import { hasTerminal, onTerminal } from "../pseudo-terminal.ts";
 import { built, lenden, scratchFolder } from "../run.ts";
-import { columnsOf } from "../ui/columns.ts";
 import { apiKey, doctor, envOf } from "./running.ts";
 
 const account = testAccount();
@@ -201,22 +199,6 @@ describe("the account", () => {
     expect((await doctor(using(without))).of["payout-secret"]?.state).toBe("warning");
     const { of } = await doctor(using({ ...shop, payoutSecret: { text: apiKey } }));
     expect(of["payout-secret"]?.state).toBe("failed");
-  });
-});
-
-describe.skipIf(!hasTerminal)("in a terminal", () => {
-  test.each([40, 80, 120])("with %d columns every line fits", async (columns) => {
-    const env = { ...envOf("http://127.0.0.1:1/cp/api/v1"), LENDEN_PAYOUT_SECRET: "" };
-    const { code, shown } = await onTerminal(["doctor", "--color", "never"], { env, columns });
-    expect(code).toBe(1);
-    expect(shown).toContain("→ ");
-    for (const line of shown.split("\r\n")) expect(columnsOf(line)).toBeLessThanOrEqual(columns);
-  });
-
-  test("states have colors", async () => {
-    const { shown } = await onTerminal(["doctor"], { env: envOf("http://127.0.0.1:1") });
-    expect(shown).toMatch(/\p{Cc}\[32mpassed\p{Cc}\[39m/u);
-    expect(shown).toMatch(/\p{Cc}\[31mfailed\p{Cc}\[39m/u);
   });
 });
 
