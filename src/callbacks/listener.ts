@@ -47,8 +47,8 @@ interface Pending extends Arriving {
 
 /**
  * Handles the callbacks of an account: each is stored and durable, then verified and forwarded. All that wait
- * are one list. Those whose record the ledger knows come first, and of these the ones whose record fewest
- * others name: a stranger who floods one record, or made-up ones, does not keep the others waiting.
+ * are one list. Those whose record the ledger knows come first, and those about one record are handled one
+ * after the other: neither made-up records nor many callbacks about one record keep the others waiting.
  */
 export class Listener {
   readonly #options: ListenerOptions;
@@ -159,12 +159,7 @@ export class Listener {
     const free = this.#pending.filter(
       ({ isStarted, key, isKnown }) => !isStarted && !busy.has(key) && (isKnown || mayBeUnknown),
     );
-    const counts = new Map<string, number>();
-    for (const { key } of free) counts.set(key, (counts.get(key) ?? 0) + 1);
-    const rank = ({ isKnown, key }: Pending) =>
-      isKnown ? (counts.get(key) ?? 0) : Number.POSITIVE_INFINITY;
-    const first = Math.min(...free.map(rank));
-    return free.find((one) => rank(one) === first);
+    return free.find(({ isKnown }) => isKnown) ?? free[0];
   }
 
   /** The one place where an error becomes a status: the sender may retry. */
