@@ -3,7 +3,7 @@ import { handle } from "../../src/callbacks/handle.ts";
 import type { Look } from "../../src/callbacks/verify.ts";
 import { Failure } from "../../src/domain/failure.ts";
 import { startHandler } from "./listening.ts";
-import { posted, smallListener } from "./small-listener.ts";
+import { smallListener } from "./small-listener.ts";
 
 const id = "TX1AAAAA";
 const said = JSON.stringify({ transactionId: id, status: "Completed" });
@@ -21,23 +21,6 @@ function api(has: "away" | undefined | typeof paid) {
 }
 
 const variant = (n: number) => `${said.slice(0, -1)},"n":${n}}`;
-
-test("callbacks that were never checked come before those that the API did not answer", async () => {
-  const look: Look = async (_, one) => {
-    if (one.startsWith("BAD")) throw new Failure("unreachable", "A page.");
-    return paid;
-  };
-  const first = await smallListener({ look, limits: { waiting: { known: 200, unknown: 200 } } });
-  for (let index = 0; index < 110; index += 1) await first.take(`transactionId=BAD${index}`);
-  await first.listener.idle();
-  // Stored and answered; the run was killed before the check.
-  const last = (await first.callbacks.keep(posted(said), "received", false))?.number ?? 0;
-  const clock = { aheadMs: 5_000 };
-  const next = await smallListener({ look, database: first.database, clock });
-  expect((await next.callbacks.due(undefined))[0]?.number).toBe(last);
-  await next.listener.retry();
-  expect((await next.callbacks.find(last))?.judged?.verdict).toBe("verified");
-});
 
 test("the handler gets every new finding, and is retried until it acknowledges it", async () => {
   const { state, look } = api("away");

@@ -71,6 +71,6 @@ export async function smallListener(options: SmallOptions = {}) {
   return { listener, take, callbacks, handling, database, handled, notices, limits: all };
 }
 
-export function posted(body: string): CallbackRequest {
+function posted(body: string): CallbackRequest {
   return { method: "POST", target: "/callback", headers: {}, body: Buffer.from(body) };
 }
