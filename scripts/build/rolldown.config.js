@@ -17,6 +17,7 @@ export default {
   platform: "node",
   external: ["libsql", "@napi-rs/keyring"],
   plugins: [inventory, manPages],
+  checks: { pluginTimings: false }, // The man pages take a second.
   output: {
     dir: "dist",
     cleanDir: true,
