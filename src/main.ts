@@ -1,11 +1,11 @@
-import nodeModule from "node:module";
 import type { Host } from "./platform/host.ts";
 
 export { processHost } from "./platform/host.ts";
 
 /** Runs one command line and returns its exit code. */
 export async function main(argv: string[], host: Host): Promise<number> {
-  if (host.keepsCompiled && "enableCompileCache" in nodeModule) {
+  // Node 20 has no compile cache, and to look for it takes a millisecond.
+  if (host.keepsCompiled && !host.nodeVersion.startsWith("v20.")) {
     const { enableCompileCache } = await import("./cli/runtime/compile-cache.ts");
     enableCompileCache(host.folders.cache);
   }

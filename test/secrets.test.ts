@@ -391,7 +391,7 @@ test("a payout whose id is the key is kept, and offered to Tab, without it", asy
   const what = ["--amount", "5", "--to", "01712345678", "--method-id", "M1", "--ref", "KEY-1"];
   const sent = await built(["payout", "send", ...what], { env });
   expect(sent.code).toBe(0);
-  const tab = await built(["__complete", "payout", "--typed="], { env });
+  const tab = await built(["__complete", "--typed=", "payout", "get"], { env });
   const kept = [sent.stdout, sent.stderr, tab.stdout, ...filesIn(folder).map(({ text }) => text)];
   expect(kept.join("\n")).toContain("KEY-1");
   expect(found(kept.join("\n"), [key, secret])).toEqual([]);

@@ -1,4 +1,4 @@
-import { newReference } from "../domain/reference.ts";
+import { newReference } from "../domain/new-reference.ts";
 import { isFree, isUsedUp } from "../domain/state.ts";
 import type { Batch, RowResult } from "../ledger/batch.ts";
 import { recipientOf } from "../ledger/decide.ts";

@@ -16,8 +16,6 @@ const verbs = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
 type Fields = Record<string, unknown>;
 
 export const api = defineCommand({
-  name: "api",
-  summary: "Make a raw API request",
   details:
     "The path is relative to the base URL. Fields become the query of a GET, otherwise a JSON body. What an endpoint of the API changes is checked, recorded and retried as by its command: 'payout send', 'pay create', 'refund create', 'refund cancel' or 'sandbox trigger'. Every other request is sent once and is not recorded.",
   examples: [

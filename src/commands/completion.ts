@@ -6,8 +6,6 @@ import type { Installed } from "./completion-file.ts";
 import { type Shell, shells } from "./completion-places.ts";
 
 export const completion = defineCommand({
-  name: "completion",
-  summary: "Print or install shell completions",
   details:
     "Tab then completes commands, flags, files, profiles, methods, batches and the newest IDs of the ledger. --install writes one file where the shell looks for completions, and shows what else to do. It does not change your start-up files.",
   examples: [

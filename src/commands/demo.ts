@@ -15,8 +15,6 @@ interface Step {
 }
 
 export const demo = defineCommand({
-  name: "demo",
-  summary: "Walk through a payment, payout and refund",
   details:
     "Runs on a temporary sandbox: nothing leaves this machine, and nothing stays. Each step shows the command that does the same.",
   examples: [{ line: "lenden demo", says: "run all steps, in about a second" }],

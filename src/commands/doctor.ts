@@ -2,8 +2,6 @@ import { defineCommand } from "../cli/command/define-command.ts";
 import type { Finding } from "../doctor/finding.ts";
 
 export const doctor = defineCommand({
-  name: "doctor",
-  summary: "Check configuration, network and credentials",
   details:
     "Checks Node, directories, ledger, profile and credentials on this machine, then makes one request that changes nothing. If the request fails, the hint depends on the reason. Exit 1 if a check fails.",
   examples: [

@@ -362,7 +362,7 @@ export function entriesBelow(group: string): Entry[] {
 }
 
 /** Every definition, for the manual and for tests. */
-export async function loadCommands(): Promise<Command[]> {
-  const loaded = await Promise.all(entries.map(({ load }) => load?.()));
-  return loaded.filter((one) => one !== undefined);
+export async function loadCommands(): Promise<(Command & { name: string })[]> {
+  const loaded = entries.map(async ({ name, load }) => (load ? [{ ...(await load()), name }] : []));
+  return (await Promise.all(loaded)).flat();
 }

@@ -2,8 +2,6 @@ import { defineCommand } from "../cli/command/define-command.ts";
 import { id as idCell, text } from "../cli/output/view.ts";
 
 export const methods = defineCommand({
-  name: "methods",
-  summary: "List payment methods",
   details:
     "Lists the IDs, code names and names that --method accepts. lenden stores the list for a day, so that other commands need not request it.",
   examples: [

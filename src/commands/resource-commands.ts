@@ -18,8 +18,6 @@ import {
 function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
   const { kind, group, exampleId, whenDone } = resource;
   return defineCommand({
-    name: `${group} get`,
-    summary: `Show a ${kind}`,
     details: `Retrieves the ${kind} from the API and stores its status in the ledger. ${whenDone}`,
     examples: [{ line: `lenden ${group} get ${exampleId}`, says: `shows the ${kind}` }],
     arguments: { id: idArgument(resource) },
@@ -41,8 +39,6 @@ function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) 
 function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
   const { kind, group } = resource;
   return defineCommand({
-    name: `${group} wait`,
-    summary: `Wait until a ${kind} completes or is cancelled`,
     details: `Shows each new status on stderr, then the ${kind}. Ends with 0 if it is Completed, with 10 if it is Cancelled, and with 8 if it is still Processing when the time is up.`,
     examples: [
       {
@@ -72,8 +68,6 @@ function idArgument({ kind, idName, createdBy }: ResourceInfo) {
 function listCommand(resource: ResourceInfo) {
   const { kind, group } = resource;
   return defineCommand({
-    name: `${group} list`,
-    summary: `List ${kind}s sent from this machine`,
     details: `The list comes from the ledger of this machine, newest first. A status is the one that was last seen. With --refresh, lenden requests the current status of each ${kind} that is still Processing.`,
     examples: [
       { line: `lenden ${group} list --since today`, says: `lists the ${kind}s of today` },

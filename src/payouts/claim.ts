@@ -1,7 +1,8 @@
 import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { formatAmount } from "../domain/money.ts";
-import { isGeneratedReference, newReference } from "../domain/reference.ts";
+import { newReference } from "../domain/new-reference.ts";
+import { isGeneratedReference } from "../domain/reference.ts";
 import { isUnresolved, isUnsettled, isUsedUp } from "../domain/state.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
 import type { PlannedRow } from "../ledger/decide.ts";

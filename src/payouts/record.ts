@@ -2,7 +2,7 @@ import type { Data } from "../api/contract/endpoint.ts";
 import type { ServiceContract } from "../api/contract/index.ts";
 import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
-import { newReference } from "../domain/reference.ts";
+import { newReference } from "../domain/new-reference.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { conflictHint } from "../operations/compare.ts";
 import { outcomeOf } from "../operations/record-outcome.ts";

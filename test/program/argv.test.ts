@@ -18,9 +18,9 @@ async function writeProfile({ apiKey, baseUrl, lenden: run }: Merchant): Promise
 async function read(argv: string[]) {
   const invocation = await parseArgv(argv);
   if (invocation.kind !== "run") throw new Error(`not a run: ${invocation.kind}`);
-  const { command, given, globals } = invocation;
+  const { given, globals } = invocation;
   return {
-    name: command.name,
+    name: given.name,
     flags: Object.fromEntries(given.flags),
     arguments: given.arguments,
     problems: given.problems,

@@ -47,10 +47,6 @@ test("summaries are short imperative clauses", () => {
   for (const { summary } of entries) expect(summary).toMatch(/^[A-Z][^.]{3,49}$/);
 });
 
-test("the table of commands and the definitions agree", async () => {
-  for (const { name, load } of entries) if (load) expect((await load()).name).toBe(name);
-});
-
 test("every command shows its examples and all of its flags", async () => {
   for (const { name, examples, flags } of commands) {
     const { stdout } = await lenden(["help", ...name.split(" ")]);

@@ -49,6 +49,7 @@ export async function parseArgv(argv: string[]): Promise<Invocation> {
         ? []
         : (await import("./suggest.ts")).unknownFlags(unknown, command.flags);
     const given = {
+      name: path,
       flags: reached.own,
       arguments: [...known, ...operands],
       problems: [...problems, ...suggested],

@@ -8,9 +8,6 @@ import { type Given, readInput } from "./input.ts";
 import { Preview } from "./preview.ts";
 
 export interface Spec<F extends Record<string, Flag>, A extends Record<string, Argument>, Result> {
-  name: string;
-  /** As in the command table. */
-  summary: string;
   /** What its help says beyond the summary. */
   details?: string;
   examples: Example[];
@@ -92,8 +89,8 @@ export function defineCommand<
     flags,
     arguments: args,
     async *start(given, context) {
-      const { name, guide } = spec;
-      const values = await readInput({ name, flags, arguments: args, guide }, given, context);
+      const { guide } = spec;
+      const values = await readInput({ flags, arguments: args, guide }, given, context);
       if (spec.sandboxOnly) await refuseProduction(context);
       // The values were read by the very flags that the type is mapped from.
       const input = values as Input<F & A> & { dryRun: boolean };

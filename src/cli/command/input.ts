@@ -5,6 +5,8 @@ import { type Argument, argumentName, type Flag, flagName, type Read } from "./f
 
 /** The command line, still as text. */
 export interface Given {
+  /** The command's: `payout send`. */
+  name: string;
   flags: Map<string, string[]>;
   arguments: string[];
   /** Problems that were found before, such as unknown flags. */
@@ -14,8 +16,6 @@ export interface Given {
 }
 
 interface Shape {
-  /** The command's. */
-  name: string;
   flags: Record<string, Flag>;
   arguments: Record<string, Argument>;
 }
@@ -48,11 +48,11 @@ export async function readInput(
 }
 
 /** The problem of a value says what is valid; for unknown flags and extra arguments the help does. */
-function hintOn({ name, arguments: args }: Shape, given: Given): string | undefined {
+function hintOn({ arguments: args }: Shape, given: Given): string | undefined {
   const takesRest = Object.values(args).some(({ presence }) => presence === "rest");
   const isTooMuch = !takesRest && given.arguments.length > Object.keys(args).length;
   return given.problems.length > 0 || isTooMuch
-    ? `Run 'lenden ${name} --help' to list its flags and arguments.`
+    ? `Run 'lenden ${given.name} --help' to list its flags and arguments.`
     : undefined;
 }
 

@@ -4,7 +4,6 @@ import { type RecordsOwner, recordsOwner } from "../../config/account.ts";
 import { readProfiles } from "../../config/profiles.ts";
 import { resolveSettings } from "../../config/settings.ts";
 import { createRunAccount } from "../../ledger/sqlite/accounts.ts";
-import { listBatches } from "../../ledger/sqlite/batches.ts";
 import { createReads } from "../../ledger/sqlite/reads.ts";
 import type { Host } from "../../platform/host.ts";
 import { openDatabase } from "../../platform/sqlite/open.ts";
@@ -104,6 +103,11 @@ async function openToList(directory: string, owned: RecordsOwner): ReturnType<So
   });
   return {
     ...createReads(database, { owner }, account),
-    batches: { list: async (limit) => listBatches(database, account, limit) },
+    batches: {
+      list: async (limit) => {
+        const { listBatches } = await import("../../ledger/sqlite/batches.ts");
+        return listBatches(database, account, limit);
+      },
+    },
   };
 }

@@ -74,10 +74,10 @@ async function runCommand(
   const { openSession } = await import("./session.ts");
   const printer = openPrinter(command, globals, { host, scrubber });
   const { isJson } = printer;
-  const { name, untilStopped = false, patient = false } = command;
+  const { untilStopped = false, patient = false } = command;
   const writes = command.writes === true || command.finishes === true;
   const session = openSession({
-    ...{ host, scrubber, version, globals, isJson, command: name, argv: given.argv },
+    ...{ host, scrubber, version, globals, isJson, command: given.name, argv: given.argv },
     finishes: writes,
     patient: untilStopped || patient,
   });

@@ -37,8 +37,6 @@ interface Started {
 type Shown = { shown: Started | CallbackEvent; ending?: FailureKind | undefined };
 
 export const callbackListen = defineCommand({
-  name: "callback listen",
-  summary: "Receive, verify and forward callbacks",
   details,
   examples: [
     {

@@ -5,8 +5,6 @@ import { forwardingFlags, handlingFor, openHandler } from "./deps.ts";
 import { callbackNumber, callbackNumbered, endingOf, eventLine, eventOf } from "./output.ts";
 
 export const callbackReplay = defineCommand({
-  name: "callback replay",
-  summary: "Verify and forward a callback again",
   details:
     "Use it for a callback that arrived while the API or your handler was down. Your handler gets the same bytes, with what the API returns now.",
   examples: [

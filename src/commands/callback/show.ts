@@ -15,8 +15,6 @@ import {
 } from "./output.ts";
 
 export const callbackList = defineCommand({
-  name: "callback list",
-  summary: "List received callbacks, newest first",
   examples: [
     { line: "lenden callback list --limit 10", says: "the newest ten" },
     {
@@ -77,8 +75,6 @@ function rowOf(callback: ListedCallback): Row {
 const shownCharacters = 2_000;
 
 export const callbackShow = defineCommand({
-  name: "callback show",
-  summary: "Show a received callback and its verification",
   details: "Secrets are removed from it. --json also has the body's bytes in base64.",
   examples: [{ line: "lenden callback show 1", says: "the first one" }],
   arguments: {

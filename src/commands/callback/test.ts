@@ -23,8 +23,6 @@ Without --orders a case fails if your handler accepts a false callback without r
 const url = "http://127.0.0.1:3000";
 
 export const callbackTest = defineCommand({
-  name: "callback test",
-  summary: "Test your callback handler",
   details,
   examples: [
     {

@@ -10,8 +10,6 @@ import { lookFor } from "./deps.ts";
 import { endingOf, verdictFields } from "./output.ts";
 
 export const callbackVerify = defineCommand({
-  name: "callback verify",
-  summary: "Verify a callback with the API",
   details:
     "Reads a body, a query string, a URL or a whole HTTP request. The record that it names by transactionId, refundRequestId or payoutId is retrieved. 'verified': every field that has the name of one of the record's fields agrees with it. 'forged': it claims Completed, and the API does not. 'mismatched': another field differs. 'unknown': it names no record that the API knows, or is neither a JSON object nor a form.",
   examples: [

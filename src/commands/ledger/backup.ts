@@ -4,8 +4,6 @@ import { card, field, text, time } from "../../cli/output/view.ts";
 import { accepted } from "../../domain/reading.ts";
 
 export const ledgerBackup = defineCommand({
-  name: "ledger backup",
-  summary: "Write a copy of the ledger to a file",
   details:
     "The copy is consistent, also while other commands write the ledger. It has the operations of all accounts, and only you can read it. Copy the ledger with no other program: a plain copy can lack the newest payouts.",
   examples: [{ line: "lenden ledger backup ledger-backup.db", says: "a new file" }],

@@ -6,8 +6,6 @@ import { card, field, text } from "../../cli/output/view.ts";
 import { usage } from "../../domain/failure.ts";
 
 export const ledgerCheck = defineCommand({
-  name: "ledger check",
-  summary: "Verify that the ledger was not modified",
   details:
     "Each event's hash covers the event before it, and all tables must be as the events tell. The newest event is also stored in the config directory, so that a truncated, rolled back or replaced ledger is detected. Nothing is sent then, after a check that found modified rows, or with an empty or missing ledger, until you restore it or accept it with --accept.",
   examples: [

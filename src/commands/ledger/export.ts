@@ -25,8 +25,6 @@ const columns = [
 ] as const;
 
 export const ledgerExport = defineCommand({
-  name: "ledger export",
-  summary: "Write all operations of the account, oldest first",
   details: "As CSV, unless --output is json or ndjson.",
   examples: [{ line: "lenden ledger export", says: "as CSV, for a spreadsheet" }],
   flags: { exact },

@@ -9,8 +9,6 @@ import { nextStep, withCommands } from "./operation.ts";
 const usualLimit = 50;
 
 export const ledgerList = defineCommand({
-  name: "ledger list",
-  summary: "List operations, newest first",
   details:
     "The list comes from the ledger; nothing is sent. With --unknown, it also shows the command that resolves each operation: 'lenden ledger resolve' runs those that need no answer from you.",
   examples: [

@@ -12,8 +12,6 @@ import { resources } from "../../domain/statuses.ts";
 import { nextStep, operationNamed, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
-  name: "ledger resolve",
-  summary: "Resolve operations whose outcome is unknown",
   details:
     "A payout is sent again with the same reference, for up to 24 hours; a cancel or trigger is retrieved. For a payment, a refund or a CONFLICT, check the dashboard, then use --created <id> (the record is retrieved and compared) or --not-created. Without a name, all of them are resolved as far as the API can tell; the rest are listed, each with its command.",
   examples: [

@@ -5,8 +5,6 @@ import { card, field, text } from "../../cli/output/view.ts";
 import { accepted } from "../../domain/reading.ts";
 
 export const ledgerRestore = defineCommand({
-  name: "ledger restore",
-  summary: "Replace the ledger with a backup",
   details:
     "The backup is checked first, and the earlier ledger stays beside it under another name. Payouts and refunds after the backup are unknown to it and could be sent again. Nothing is sent until you accept the ledger with 'lenden ledger check --accept'.",
   examples: [{ line: "lenden ledger restore ledger-backup.db --yes", says: "without a question" }],

@@ -6,8 +6,6 @@ import { formatTime } from "../../domain/local-time.ts";
 import { exported, operationNamed } from "./operation.ts";
 
 export const ledgerShow = defineCommand({
-  name: "ledger show",
-  summary: "Show an operation with its history",
   details: "Name the operation by its own ID, a payout's reference, the ID of the API, or @last.",
   examples: [
     { line: "lenden ledger show INV-7", says: "by its reference" },

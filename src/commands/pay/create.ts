@@ -19,8 +19,6 @@ import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 import { paymentCard } from "../resources.ts";
 
 export const payCreate = defineCommand({
-  name: "pay create",
-  summary: "Create a payment and get its payment URL",
   details:
     "Send the payment URL to the customer. The payment has happened when 'lenden pay get' shows Completed. A payment is sent once: if its outcome is unknown (exit 75), check the dashboard first.",
   examples: [

@@ -10,8 +10,6 @@ import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 import { payoutCard } from "../resources.ts";
 
 export const payoutSend = defineCommand({
-  name: "payout send",
-  summary: "Send money to a mobile wallet, once",
   details:
     "The reference (--ref) acts as an idempotency key: the API creates one payout per reference. If the outcome is unknown (exit 75), run the command again with the same --ref. Without --ref, lenden creates one and rejects the same amount to the same recipient for 24 hours; --again sends it.",
   examples: [

@@ -6,8 +6,6 @@ import { readReference } from "../../domain/reference.ts";
 import { readTimestamp } from "../../domain/timestamp.ts";
 
 export const payoutSign = defineCommand({
-  name: "payout sign",
-  summary: "Sign a payout request, offline",
   details:
     "Prints the exact message and its HMAC-SHA256 with the payout secret, to test a client of your own.",
   examples: [

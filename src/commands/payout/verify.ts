@@ -6,8 +6,6 @@ import { readReference } from "../../domain/reference.ts";
 import { readTimestamp } from "../../domain/timestamp.ts";
 
 export const payoutVerify = defineCommand({
-  name: "payout verify",
-  summary: "Verify a payout signature, offline",
   details:
     "Sends nothing. If the signature does not match, names the part that differs: secret, amount, reference, timestamp, order, encoding or case.",
   examples: [

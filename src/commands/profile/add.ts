@@ -44,8 +44,6 @@ const flags = {
 };
 
 export const profileAdd = defineCommand({
-  name: "profile add",
-  summary: "Add or replace a profile",
   details:
     "In a terminal, lenden asks for what is missing and tries the key. A secret is never a flag: give it on standard input, in a file, or by a command that prints it (run without a shell). With --key-stdin and --secret-stdin, the key is the first line and the secret the second. The first profile becomes the default.",
   examples: [

@@ -19,8 +19,6 @@ import {
 const existingName = argument.required("name", "Profile", readProfileName, "profile");
 
 export const profileUse = defineCommand({
-  name: "profile use",
-  summary: "Set the default profile",
   examples: [{ line: "lenden profile use shop", says: "use it in every command from now on" }],
   arguments: { name: existingName },
   exits: ["locked"],
@@ -46,8 +44,6 @@ const settable: Record<string, { key: keyof Profile; read: (text: string) => Rea
 const settings = Object.keys(settable);
 
 export const profileSet = defineCommand({
-  name: "profile set",
-  summary: "Change a profile setting",
   details:
     "Changes the default profile, or the one that --profile names. An empty value removes the setting. To change a secret, run 'lenden profile add <name> --replace'.",
   examples: [
@@ -104,8 +100,6 @@ async function checkedUrl(
 }
 
 export const profileRename = defineCommand({
-  name: "profile rename",
-  summary: "Rename a profile",
   examples: [{ line: "lenden profile rename shop old-shop", says: "rename it, settings included" }],
   arguments: {
     old: argument.required("old", "Current name", readProfileName, "profile"),
@@ -126,8 +120,6 @@ export const profileRename = defineCommand({
 });
 
 export const profileRemove = defineCommand({
-  name: "profile remove",
-  summary: "Remove a profile and its credentials",
   details:
     "Removes the credentials from the keychain first; if the keychain refuses, the profile stays. The key itself stays valid: to revoke it, use the dashboard. A production profile needs a confirmation or --yes.",
   examples: [{ line: "lenden profile remove old-shop", says: "remove it with its credentials" }],

@@ -6,8 +6,6 @@ import { amountText } from "../../domain/amount.ts";
 import { readProfileName, shownProfile, shownSecret } from "./stored.ts";
 
 export const profileList = defineCommand({
-  name: "profile list",
-  summary: "List profiles",
   examples: [{ line: "lenden profile list", says: "list them; an asterisk marks the default" }],
   async run(_, context) {
     const { profiles, current } = await context.profiles.read();
@@ -40,8 +38,6 @@ export const profileList = defineCommand({
 });
 
 export const profileShow = defineCommand({
-  name: "profile show",
-  summary: "Show the effective configuration and its sources",
   details:
     "Precedence: flag, environment variable, profile, default. Secrets are shown as prefix and last three characters.",
   examples: [

@@ -7,8 +7,6 @@ import { readIdentifier } from "../../domain/identifier.ts";
 import { refund, refundCard } from "../resources.ts";
 
 export const refundCancel = defineCommand({
-  name: "refund cancel",
-  summary: "Cancel a refund that is still processing",
   examples: [
     {
       line: 'lenden refund cancel RF77 --note "customer kept it"',

@@ -17,8 +17,6 @@ import { accountNumberWarnings } from "./account-number.ts";
 const accountTypes = ["personal", "business"];
 
 export const refundCreate = defineCommand({
-  name: "refund create",
-  summary: "Refund a payment in full or in part",
   details:
     "lenden retrieves the payment first: it must be Completed, and the amount must be left of it. In a terminal you are asked for what is missing. A refund is sent once: if its outcome is unknown (exit 75), check the dashboard first.",
   examples: [

@@ -11,8 +11,6 @@ import type { Host } from "../../platform/host.ts";
 import { sandboxFlags, sandboxOptions } from "./options.ts";
 
 export const sandboxExec = defineCommand({
-  name: "sandbox exec",
-  summary: "Run a program with a temporary sandbox",
   details:
     "Starts a local sandbox on a free port, sets LENDEN_BASE_URL, LENDEN_API_KEY and LENDEN_PAYOUT_SECRET for the command, and exits with the command's code. Without --data, its records are lost at the end. The command gets a temporary ledger, unless LENDEN_DATA_DIR is set. 'lenden help faults' lists the kinds of faults.",
   examples: [

@@ -3,8 +3,6 @@ import { card, field, text } from "../../cli/output/view.ts";
 import { isObject } from "../../domain/json.ts";
 
 export const sandboxInfo = defineCommand({
-  name: "sandbox info",
-  summary: "Show what the API reports about the sandbox",
   details: "The API decides which fields there are; all of them are shown.",
   examples: [{ line: "lenden sandbox info", says: "show all details" }],
   sandboxOnly: true,

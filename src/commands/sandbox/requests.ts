@@ -12,8 +12,6 @@ const pollMs = 300;
 type Found = RecordedExchange[] | RecordedExchange;
 
 export const sandboxRequests = defineCommand({
-  name: "sandbox requests",
-  summary: "Show the request log of a local sandbox",
   examples: [
     { line: "lenden sandbox requests", says: "show the last thousand requests and callbacks" },
     {

@@ -8,8 +8,6 @@ const usualPort = 4242;
 const profileName = "local";
 
 export const sandboxStart = defineCommand({
-  name: "sandbox start",
-  summary: "Run a local sandbox until Ctrl-C",
   details: `Runs the API on this machine until Ctrl-C, and writes the profile '${profileName}'. Its /openapi.json lists what the API's specification leaves open and this sandbox decides. 'lenden help faults' lists the kinds of faults.
 
 The payment_url of a payment opens a page to pay or decline on. When a payment or a refund is Completed or Cancelled, the record is sent to its callback URL, as JSON and unsigned. Without a 2xx response within 10 seconds, the callback is sent again after 1, 2, 4, 8, 16 and 32 seconds.`,

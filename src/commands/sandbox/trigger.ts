@@ -6,8 +6,6 @@ import { resources, statuses } from "../../domain/statuses.ts";
 import { paymentCard, payoutCard } from "../resources.ts";
 
 export const triggerPayment = defineCommand({
-  name: "sandbox trigger payment",
-  summary: "Complete a payment in a sandbox",
   examples: [
     {
       line: "lenden sandbox trigger payment TX8F3K2Q",
@@ -35,8 +33,6 @@ export const triggerPayment = defineCommand({
 });
 
 export const triggerPayout = defineCommand({
-  name: "sandbox trigger payout",
-  summary: "Complete a payout in a sandbox",
   examples: [
     {
       line: "lenden sandbox trigger payout PO19ZK",
@@ -59,8 +55,6 @@ export const triggerPayout = defineCommand({
 });
 
 export const sandboxSet = defineCommand({
-  name: "sandbox set",
-  summary: "Complete or cancel a record of a local sandbox",
   details:
     "Works only with a local sandbox ('lenden sandbox start'). Use it to test how your code handles a cancelled payment or a failed payout.",
   examples: [{ line: "lenden sandbox set payout PO19ZK Cancelled", says: "make a payout fail" }],

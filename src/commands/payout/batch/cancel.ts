@@ -15,8 +15,6 @@ import {
 } from "./batch.ts";
 
 export const batchCancel = defineCommand({
-  name: "payout batch cancel",
-  summary: "Cancel the rows of a batch that were not sent",
   details:
     "Rows that were sent stay as they are, and rows with an unknown outcome remain to be resolved. A cancelled batch sends nothing more, and its rows no longer count as duplicates. To send the same file again, give the batch a new name with --name.",
   examples: [

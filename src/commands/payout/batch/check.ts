@@ -15,8 +15,6 @@ import { type Before, batchBefore } from "./plan.ts";
 import { adviceOnProblems, problemsOf } from "./problems.ts";
 
 export const batchCheck = defineCommand({
-  name: "payout batch check",
-  summary: "Check a file of payouts before sending it",
   details:
     "Nothing is sent and nothing is stored; only the methods are requested from the API. Every problem is listed with its line, its column and how to correct it. Exit 2 if there is one, 5 if an unfinished batch with other rows has its name, or if its references are those of other payouts.",
   examples: [

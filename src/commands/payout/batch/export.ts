@@ -14,8 +14,6 @@ import { batchArgument, batchNamed, holderNow, inProgressText } from "./batch.ts
 import { againText } from "./ending.ts";
 
 export const batchExport = defineCommand({
-  name: "payout batch export",
-  summary: "Write the rows of a batch with their results",
   details:
     "As CSV, unless --output is json or ndjson. With --only failed, the file can be corrected and sent again: a rejected or cancelled row gets a new reference (INV-7 becomes INV-7-lenden2), always the same one, and is omitted once it was sent by that reference. A row with an unknown outcome keeps its reference. A row in conflict is omitted: check it first.",
   examples: [

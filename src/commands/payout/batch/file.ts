@@ -19,7 +19,7 @@ export const sourceInput = {
     "file",
     "A CSV file, as 'payout batch template' shows it",
     accepted<string>,
-    "file",
+    "csv-file",
   ),
 };
 

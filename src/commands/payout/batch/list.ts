@@ -5,8 +5,6 @@ import { id, money, text, time } from "../../../cli/output/view.ts";
 import { readStanding, standingJson } from "./batch.ts";
 
 export const batchList = defineCommand({
-  name: "payout batch list",
-  summary: "List batches sent from this machine, newest first",
   details: "The list comes from the ledger of this machine.",
   examples: [{ line: "lenden payout batch list", says: "with the status of their rows" }],
   flags: {

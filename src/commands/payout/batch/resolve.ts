@@ -13,8 +13,6 @@ import { isUnsettled } from "../../../domain/state.ts";
 import { batchArgument, batchNamed, holderNow, sumText } from "./batch.ts";
 
 export const batchResolve = defineCommand({
-  name: "payout batch resolve",
-  summary: "Record rows with an unknown outcome as not created",
   details:
     "Shows the rows whose outcome is unknown and asks first: check each in the dashboard. A row that changed meanwhile, or that a process works on, stays as it is. 'lenden payout batch send' then sends the recorded rows again, with the same references. If the dashboard shows a row, use 'lenden ledger resolve <reference> --created <id>'.",
   examples: [

@@ -28,8 +28,6 @@ import { sourceFlags, sourceInput } from "./file.ts";
 import { newBatch, previewOf, resumedBatch } from "./plan.ts";
 
 export const batchSend = defineCommand({
-  name: "payout batch send",
-  summary: "Send each payout of a file once",
   details:
     "The whole file is checked first: one bad row means that nothing is sent. Its rows are then stored in the ledger as a plan, and the file is not read again. The same command again resumes, rows with an unknown outcome first. A rejected row does not stop the others; a conflict, denied access, a failing ledger, five rows in a row without a response, or ten identical rejections in a row do. --dry-run shows the request of the first row.",
   examples: [

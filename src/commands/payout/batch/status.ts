@@ -20,8 +20,6 @@ import {
 import { adviceOn, batchFailure, sentText } from "./ending.ts";
 
 export const batchStatus = defineCommand({
-  name: "payout batch status",
-  summary: "Show the status of a batch and its totals",
   details:
     "The parts always add up to the batch, in rows and in exact amounts. A status is the one that was last received; --refresh requests it again for every row that is not Completed or Cancelled.",
   examples: [

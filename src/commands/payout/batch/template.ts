@@ -9,8 +9,6 @@ import { usage } from "../../../domain/failure.ts";
 import { accepted } from "../../../domain/reading.ts";
 
 export const batchTemplate = defineCommand({
-  name: "payout batch template",
-  summary: "Write an example file of payouts",
   details:
     "A header and three examples. The columns amount and to are required. Without ref, references are created from the rows. Without method, --method sets it for all rows.",
   examples: [

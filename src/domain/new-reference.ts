@@ -1,0 +1,16 @@
+import { createHash } from "node:crypto";
+
+const longestReference = 64;
+
+/**
+ * The reference that replaces a used one: always the same, so that a repeated command does not pay twice.
+ * `INV-7` → `INV-7-lenden2` → `INV-7-lenden3`. Merchants use suffixes of their own (`-2`, `-r2`); this one
+ * is lenden's, so that a payout with it is known to replace the first one, whatever was corrected.
+ */
+export function newReference(used: string): string {
+  const [, stem = used, number = "1"] = /^(.*)-lenden([2-9]|[1-9]\d{1,3})$/.exec(used) ?? [];
+  const next = `-lenden${Number(number) + 1}`;
+  if (stem.length + next.length <= longestReference) return stem + next;
+  const short = createHash("sha256").update(stem).digest("base64url").slice(0, 32);
+  return `LD-${short}${next}`;
+}
