@@ -7,9 +7,17 @@ import { totalsOf } from "../../src/batches/rows.ts";
 import { collectGarbage } from "../collect-garbage.ts";
 import { scratchFolder } from "../run.ts";
 import { runs } from "../runs.ts";
+import {
+  anyStyle,
+  anyTable,
+  mutated,
+  payoutTable,
+  strictlyRead,
+  strictMobile,
+  strictPaisa,
+  writtenCsv,
+} from "./csv-files.ts";
 import { examined, examiner } from "./examined.ts";
-import { strictlyRead, strictMobile, strictPaisa, writtenCsv } from "./independent-csv.ts";
-import { anyStyle, anyTable, mutated, payoutTable } from "./tables.ts";
 
 const longest = 600_000;
 const delimiters = [",", ";", "\t"];

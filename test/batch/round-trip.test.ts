@@ -3,9 +3,8 @@ import { expect, test } from "vitest";
 import { readFault } from "../../src/api/contract/fault.ts";
 import { type Merchant, openMerchant } from "../merchant.ts";
 import { runs } from "../runs.ts";
+import { anyStyle, payoutTable, strictlyRead, writtenCsv } from "./csv-files.ts";
 import { fileOf } from "./files.ts";
-import { strictlyRead, writtenCsv } from "./independent-csv.ts";
-import { anyStyle, payoutTable } from "./tables.ts";
 
 const results = ["payoutId", "state", "status", "code", "message", "sentAt", "updatedAt"];
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { readFault } from "../../src/api/contract/fault.ts";
 import { type Merchant, openMerchant } from "../merchant.ts";
+import { strictlyRead, writtenCsv } from "./csv-files.ts";
 import { type Export, exportedBytes, exportedText, utf8Exports } from "./exports.ts";
 import { fileOf } from "./files.ts";
-import { strictlyRead, writtenCsv } from "./independent-csv.ts";
 
 const header = ["ref", "amount", "to", "method", "name", "description"];
 

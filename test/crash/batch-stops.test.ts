@@ -185,7 +185,7 @@ test("P17: ten identical rejections in a row stop a batch (6), and the same comm
   // At a concurrency of 4, three more rows may be in flight when the tenth rejection arrives.
   expect(refused).toBeGreaterThanOrEqual(10);
   expect(refused).toBeLessThanOrEqual(13);
-  const says = `10 rows in a row were rejected with the same response, so the batch stopped and the rest was not sent. The response: FAULT: The service refused (422)`;
+  const says = `10 rows in a row were rejected with the same response, so the batch stopped and the rest was not sent. The response: FAULT: The API rejected the request (422)`;
   expect(first.stderr).toContain(says);
   expect(first.stderr).toContain("Fix the cause, then run the same command again");
   expect(first.stderr).toContain(`Stopped; still open: ${unsent} rows.`);
