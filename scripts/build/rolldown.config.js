@@ -15,7 +15,6 @@ export default {
     keychain: "src/platform/subprocesses/keychain.ts",
   },
   platform: "node",
-  checks: { pluginTimings: false },
   external: ["libsql", "@napi-rs/keyring"],
   plugins: [inventory, manPages],
   checks: { pluginTimings: false }, // The man pages take a second.
