@@ -43,7 +43,7 @@ const sends = async (reference: string) =>
 test("`demo | head -1` shows one line and ends well", async () => {
   const { stdout, code } = await bash(`lenden demo | head -1; ${codeOfFirst}`);
   expect(stdout.trim().split("\n")).toHaveLength(1);
-  expect(stdout).toContain("1. The methods of the account");
+  expect(stdout).toContain("1. List the payment methods");
   expect(code).toBe("0");
 });
 
