@@ -8,12 +8,13 @@ import { closedPort, misbehave } from "../http/misbehaving.ts";
 import { until } from "../merchant.ts";
 import { lenden, scratchFolder } from "../run.ts";
 import { toolLine } from "../tool.js";
+import { answerAll } from "./shop.ts";
 import { openTerminal, terminalTest } from "./terminal.ts";
 
 const account = testAccount();
 const key = "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ";
 
-/** `lenden profile add` at its first question, in a config folder of its own. */
+/** `lenden profile add` at its first prompt, with an empty config directory. */
 async function adding(args: string[] = [], more: Record<string, string> = {}) {
   const folder = scratchFolder();
   const env = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data"), ...more };
@@ -23,7 +24,7 @@ async function adding(args: string[] = [], more: Record<string, string> = {}) {
   return { folder, file, env, terminal, stored };
 }
 
-/** A config folder in which there is a profile already. */
+/** A config directory with a profile. */
 async function withProfile(name: string): Promise<string> {
   const folder = scratchFolder();
   const line = ["profile", "add", name, "--key-stdin", "--base-url", "https://a.example"];
@@ -31,24 +32,16 @@ async function withProfile(name: string): Promise<string> {
   return folder;
 }
 
-/** What differs from run to run, told in words. */
-function told(screen: string, folder: string): string {
-  const { apiKey, payoutSecret, baseUrl } = account.sandbox();
-  return screen
-    .replaceAll(folder, "<folder>")
-    .replaceAll(new URL(baseUrl).host, "<sandbox>")
-    .replaceAll(`…${apiKey.slice(-3)}`, "…<3>")
-    .replaceAll(`…${payoutSecret.slice(-3)}`, "…<3>");
-}
-
-describe("profile add at a terminal", () => {
-  terminalTest("asks, tries the key out, and keeps the profile", async () => {
+describe("profile add in a terminal", () => {
+  terminalTest("asks, tests the key, and stores the profile", async () => {
     const { apiKey, payoutSecret, baseUrl } = account.sandbox();
     const { folder, file, terminal, stored } = await adding();
-    await terminal.answer("API key:", apiKey);
-    await terminal.answer("Payout secret (", payoutSecret);
-    await terminal.answer("Profile name", "");
-    await terminal.answer("Base URL of the API", new URL(baseUrl).origin);
+    await answerAll(terminal, [
+      ["API key:", apiKey],
+      ["Payout secret (", payoutSecret],
+      ["Profile name", ""],
+      ["Base URL of the API", new URL(baseUrl).origin],
+    ]);
     const { code, screen, isRestored } = await terminal.ended();
     expect({ code, isRestored }).toEqual({ code: 0, isRestored: true });
     expect(stored()).toEqual({
@@ -66,10 +59,9 @@ describe("profile add at a terminal", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder)).toEqual([".profiles.lock", "profiles.json"]);
     for (const secret of [apiKey.slice(11, 23), payoutSecret]) expect(screen).not.toContain(secret);
-    await expect(told(screen, folder)).toMatchFileSnapshot("__snapshots__/profile-add.txt");
   });
 
-  terminalTest("ends with the command line that does the same", async () => {
+  terminalTest("shows a command line that does the same", async () => {
     const { apiKey, payoutSecret, baseUrl } = account.sandbox();
     const more = ["--redirect-url", "https://shop.example/it's?a=1&b=$HOME"];
     const { terminal, stored, env } = await adding(["shop", ...more], { LENDEN_BASE_URL: baseUrl });
@@ -86,7 +78,7 @@ describe("profile add at a terminal", () => {
     expect(JSON.parse(readFileSync(join(again, "profiles.json"), "utf8"))).toEqual(stored());
   });
 
-  terminalTest("says what is wrong with an answer, and asks again", async () => {
+  terminalTest("reports an invalid answer and asks again", async () => {
     const { apiKey, baseUrl } = account.sandbox();
     const folder = await withProfile("shop");
     const { terminal } = await adding(["--environment", "sandbox"], { LENDEN_CONFIG_DIR: folder });
@@ -119,14 +111,15 @@ describe("profile add at a terminal", () => {
     expect(profiles.other).not.toHaveProperty("payoutSecret");
   });
 
-  terminalTest("asks for another address where the environment lock refuses one", async () => {
+  terminalTest("asks for another URL if the environment lock rejects one", async () => {
     const { baseUrl } = account.sandbox();
     const { terminal, file } = await adding();
-    await terminal.answer("API key:", "public-ABC-ABCDEFGHIJKL-XYZ");
-    await terminal.shows("This is a production key.");
-    await terminal.answer("Payout secret (", "");
-    await terminal.answer("Profile name", "");
-    await terminal.answer("Base URL of the API", baseUrl);
+    await answerAll(terminal, [
+      ["API key:", "public-ABC-ABCDEFGHIJKL-XYZ"],
+      ["Payout secret (", ""],
+      ["Profile name", ""],
+      ["Base URL of the API", baseUrl],
+    ]);
     await terminal.shows("A production key is only sent over https:");
     await terminal.shows(/Base URL of the API:$/m);
     await terminal.press("C-c");
@@ -134,36 +127,28 @@ describe("profile add at a terminal", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  terminalTest("of a name that is taken asks nothing", async () => {
+  terminalTest("asks nothing if the name is taken", async () => {
     const { terminal } = await adding(["shop"], { LENDEN_CONFIG_DIR: await withProfile("shop") });
     const { code, screen } = await terminal.ended();
-    expect({ code, screen }).toEqual({
-      code: 2,
-      screen: expect.stringMatching(/^error: There already is a profile shop\./),
-    });
+    expect(code).toBe(2);
+    expect(screen).toMatch(/^error: There already is a profile shop\./);
   });
-});
 
-describe("a key that cannot be tried out", () => {
-  const untried = async () => {
-    const made = await adding([], {
+  terminalTest.each([
+    ["y", 0, ["profiles.json"]],
+    ["", 4, []],
+  ])("stores a key that cannot be tested only after a yes: %j", async (answer, code, files) => {
+    const { terminal, folder } = await adding([], {
       LENDEN_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
     });
-    await made.terminal.answer("API key:", key);
-    await made.terminal.answer("Payout secret (", "");
-    await made.terminal.answer("Profile name", "shop");
-    return made;
-  };
-
-  terminalTest("is kept after a yes, and not at all after anything else", async () => {
-    const [kept, left] = await Promise.all([untried(), untried()]);
-    await kept.terminal.answer("Store it anyway?", "y");
-    await left.terminal.answer("Store it anyway?", "");
-    expect((await kept.terminal.ended()).code).toBe(0);
-    expect(kept.stored()).toMatchObject({ profiles: { shop: { apiKey: { text: key } } } });
-    const { code, screen } = await left.terminal.ended();
-    expect({ code, files: readdirSync(left.folder) }).toEqual({ code: 4, files: [] });
-    expect(screen).toContain("Nothing was stored.");
+    await answerAll(terminal, [
+      ["API key:", key],
+      ["Payout secret (", ""],
+      ["Profile name", "shop"],
+      ["Store it anyway?", answer],
+    ]);
+    expect((await terminal.ended()).code).toBe(code);
+    expect(readdirSync(folder).filter((name) => name.endsWith(".json"))).toEqual(files);
   });
 });
 
@@ -176,7 +161,7 @@ describe("Ctrl-C", () => {
     ["Store it anyway?", ""],
   ];
 
-  terminalTest("at any question leaves with 130, and nothing is written", async () => {
+  terminalTest("at any prompt ends with 130 and stores nothing", async () => {
     const left = answers.map(async ([question], step) => {
       const { terminal, folder } = await adding();
       for (const [before, answer] of answers.slice(0, step)) await terminal.answer(before, answer);
@@ -190,7 +175,7 @@ describe("Ctrl-C", () => {
     expect(await Promise.all(left)).toEqual(answers.map(() => expected));
   });
 
-  terminalTest("while the key is tried out does too", async () => {
+  terminalTest("while the key is tested does too", async () => {
     const service = await misbehave(() => ({ do: "silence" }));
     const { terminal, folder } = await adding(["shop"], { LENDEN_BASE_URL: service.baseUrl });
     await terminal.answer("API key:", key);
@@ -203,7 +188,7 @@ describe("Ctrl-C", () => {
   });
 });
 
-secretServiceTest("profile add --keychain says so, and keeps key and secret there", async () => {
+secretServiceTest("profile add --keychain stores key and secret there", async () => {
   const { apiKey, payoutSecret, baseUrl } = account.sandbox();
   const { env: bus } = await openSecretService(scratchFolder(), "a password");
   const { terminal, file } = await adding(["shop", "--keychain"], {
