@@ -1,14 +1,13 @@
-/** One test as CI systems read it. */
+/** One test of a report for CI systems. */
 export interface JunitCase {
   name: string;
   state: "passed" | "failed" | "skipped";
-  /** Why, in one sentence. */
+  /** The reason, in one sentence. */
   because: string;
-  /** More, for whoever looks into it. */
   details: string;
 }
 
-/** A JUnit report of one suite: what failed is a `failure`, what nobody could decide is `skipped`. */
+/** A JUnit report of one suite. An undecided case is `skipped`. */
 export function junitText(suite: string, cases: JunitCase[]): string {
   const count = (state: JunitCase["state"]) => cases.filter((one) => one.state === state).length;
   const counts = `tests="${cases.length}" failures="${count("failed")}" errors="0" skipped="${count("skipped")}"`;
@@ -47,7 +46,7 @@ const entities: Record<string, string> = {
   "\r": "&#13;",
 };
 
-/** XML 1.0 has no way to write other control characters, nor half a surrogate pair: they are left out. */
+/** XML 1.0 cannot contain other control characters or unpaired surrogates: they are omitted. */
 function escaped(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "")

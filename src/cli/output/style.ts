@@ -10,7 +10,7 @@ export interface ColorQuestion {
   isTerminal: boolean;
 }
 
-/** Decided once: the flag, then NO_COLOR, FORCE_COLOR, TERM=dumb, then whether it is a terminal. */
+/** In this order: the flag, NO_COLOR, FORCE_COLOR, TERM=dumb, whether it is a terminal. */
 export function wantsColor({ mode, env, isTerminal }: ColorQuestion): boolean {
   if (mode === "always" || mode === "never") return mode === "always";
   if (env.NO_COLOR !== undefined) return false;

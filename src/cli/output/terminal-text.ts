@@ -1,9 +1,9 @@
 import { unsafeCharacters } from "../../domain/unsafe-characters.ts";
 
-/** Most texts: they need not wait the millisecond that V8 takes to learn the classes above. */
+/** True for most texts; V8 needs a millisecond to compile the Unicode classes. */
 const harmless = /^[\x20-\x7e]*$/;
 
-/** A text that came from outside, safe on a terminal and on one line. */
+/** A text from outside, safe in a terminal and on one line. */
 export function clean(text: string): string {
   if (harmless.test(text)) return text;
   const parts = text.split(/[\r\n\t]+/);
@@ -16,12 +16,12 @@ export function clean(text: string): string {
   return trimmed.join(" ").replace(unsafeCharacters, "");
 }
 
-/** The same for a text of several lines. */
+/** Several lines, each safe in a terminal. */
 export function cleanLines(text: string): string {
   return text.split(/\r?\n/).map(clean).join("\n");
 }
 
-/** JSON whose strings hold no character that a terminal would act on; nothing is lost. */
+/** JSON with escapes for every character that a terminal acts on. */
 export function safeJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, undefined, indent) ?? "null";
   if (/^[\x20-\x7e\n]*$/.test(json)) return json;

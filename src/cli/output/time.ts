@@ -10,12 +10,12 @@ export function readDuration(text: string): Reading<number> {
     return rejected("This is not a duration. Write it as 500ms, 30s, 10m or 2h.");
   }
   const ms = Number(digits) * unitMs;
-  if (ms === 0) return rejected("This is no time at all; it must be above zero.");
-  // A timer of Node's counts in 32 bits: anything longer would fire at once.
+  if (ms === 0) return rejected("A duration must be above zero.");
+  // Node's timers have 32 bits: a longer one would fire at once.
   return ms <= 2 ** 31 - 1 ? accepted(ms) : rejected("This duration is too long; at most 596h.");
 }
 
-/** A moment that may depend on now; gives milliseconds since 1970. */
+/** Returns milliseconds since 1970. */
 export type Moment = (nowMs: number) => number;
 
 /** Reads an ISO 8601 time or date, `today`, `yesterday`, or `2h ago`; dates begin in the local zone. */
@@ -41,16 +41,16 @@ export function readMoment(text: string): Reading<Moment> {
     : rejected("This is not a time. Write it as 2026-11-20, 2026-11-20T10:30, today, or 2h ago.");
 }
 
-/** Date.parse takes 30 February for 2 March. */
+/** Date.parse reads 30 February as 2 March. */
 function isDay(date: string): boolean {
   const ms = Date.parse(date);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
 }
 
-/** `3 min ago`, seen from now; undefined of what is a month away, still to come, or no time. */
+/** `3 min ago`; undefined for a time more than a month ago, in the future, or invalid. */
 export function agoText(iso: string, nowMs: number): string | undefined {
   const seconds = Math.floor((nowMs - Date.parse(iso)) / 1000);
-  // Two clocks are never quite the same.
+  // Two clocks differ by some seconds.
   if (Number.isNaN(seconds) || seconds < -60) return undefined;
   const [minutes, hours, days] = [seconds / 60, seconds / 3600, seconds / 86_400].map(Math.floor);
   if (seconds < 5) return "just now";

@@ -1,14 +1,15 @@
 import baseWidth from "string-width";
 
 /**
- * How many columns a text takes on a terminal. As terminals do it: a mark above or below a letter
- * takes none, a Bangla vowel sign beside its letter takes one, wide characters and emoji take two.
+ * The columns of a text in a terminal. A mark above or below a letter has none, a Bangla vowel sign
+ * beside its letter has one, wide characters and emoji have two. string-width is the version that
+ * cli-table3 uses.
  */
 export function widthOf(text: string): number {
   return isAscii(text) ? text.length : sum(charactersOf(text).map(characterWidth));
 }
 
-/** The text on so many columns: what is too long ends in …, and no character is cut in half. */
+/** Cuts a long text between characters, and ends it with …. */
 export function cut(text: string, columns: number): string {
   return widthOf(text) <= columns ? text : `${pieces(text, columns - 1)[0]?.trimEnd()}…`;
 }
