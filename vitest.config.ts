@@ -9,7 +9,6 @@ const isOneFile = process.env.LENDEN_BUILT !== undefined;
 const long = [
   "**/*.deep.test.ts",
   "test/batch/{corpus,generated}.test.ts",
-  "test/completions/{fish,zsh}.test.ts",
   "test/crash/**",
   "test/language.test.ts",
   "test/ledger/{alterations,copies,head,lost,read-only}.test.ts",

@@ -8,7 +8,7 @@ import { toolLine } from "../tool.js";
 /** A person's machine: a profile, methods, payments and payouts, a file; `lenden` is on the PATH. */
 export interface Machine {
   folder: string;
-  /** Where somebody types. */
+  /** The working directory of the shells. */
   work: string;
   env: Record<string, string>;
   /** Ids of two payments, newest first. */
@@ -21,7 +21,7 @@ export interface Machine {
 /** What would be written by a value that a shell ran. */
 const trap = "touch pwned";
 
-/** Values that nobody may offer: each means something to some shell, or to a terminal. */
+/** Values that must not be offered: each means something to a shell or to a terminal. */
 export const hostileIds = [
   `PO$(${trap})`,
   `PO\`${trap}\``,

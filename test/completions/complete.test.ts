@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { hostileIds, type Machine, openMachine } from "../completions/machine.ts";
 import { lenden, scratchFolder } from "../run.ts";
+import { hostileIds, type Machine, openMachine } from "./machine.ts";
 
 let machine: Machine;
 beforeAll(async () => {
@@ -115,9 +115,9 @@ describe("Tab completes", () => {
 describe("Tab reads the account", () => {
   test("that the command line or the environment names", async () => {
     expect(await texts("--profile shop pay get ")).toEqual(machine.payments);
-    expect(await texts("--profile nobody pay get ")).toEqual([]);
-    expect(await texts("pay get ", machine.folder, { LENDEN_PROFILE: "nobody" })).toEqual([]);
-    expect(await texts("pay get ", machine.folder, { LENDEN_ACCOUNT: "nobody" })).toEqual([]);
+    expect(await texts("--profile unknown pay get ")).toEqual([]);
+    expect(await texts("pay get ", machine.folder, { LENDEN_PROFILE: "unknown" })).toEqual([]);
+    expect(await texts("pay get ", machine.folder, { LENDEN_ACCOUNT: "unknown" })).toEqual([]);
   });
 
   test("without running the command that prints the key", async () => {

@@ -1,3 +1,0 @@
-import { testTabs } from "./tabs.ts";
-
-testTabs("fish");
