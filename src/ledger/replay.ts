@@ -33,11 +33,13 @@ export function replay(events: ReplayedEvent[]): Replayed | undefined {
   let updatedAt = intent.at;
   let reopenedAt: string | null = null;
   let resumedAt: string | null = null;
+  let keyHash: string | null = null;
   for (const { at, event, data: told } of later) {
     updatedAt = at;
     if (event === "resumed" || event === "reopened") resumedAt = at;
     if (event === "reopened") {
       reopenedAt = at;
+      keyHash = text(fieldsIn(told)?.keyHash) ?? keyHash;
       now = { ...now, state: "INTENT" };
     }
     if (event === "attempt" || event === "look")
@@ -49,6 +51,7 @@ export function replay(events: ReplayedEvent[]): Replayed | undefined {
   columns.updated_at = updatedAt;
   columns.reopened_at = reopenedAt;
   columns.resumed_at = resumedAt;
+  if (keyHash !== null) columns.key_hash = keyHash;
   setChanging(columns, now);
   return { columns, mayDiffer: isOld ? differencesOfOld(events) : () => false };
 }

@@ -168,6 +168,23 @@ describe("accounts", () => {
     expect(await second.resume({ seen })).toMatchObject({ kind: "other-key" });
   });
 
+  test("P25b: a payout that another key reopens belongs to that key", async () => {
+    const database = await openDatabase(":memory:");
+    const first = openLedger(database, worker());
+    const denied = { state: "REFUSED", code: "access", sent: true } as const;
+    await record(first, await claimed(first, payout("DENIED")), denied);
+    const next = { ...owner, keyId: "next", account: { joins: "shop", proposed: "shop" } };
+    const second = openLedger(database, worker({ owner: next }));
+    const reopened = await second.claim({ intent: payout("DENIED"), onDuplicate: "reject" });
+    expect(reopened).toMatchObject({ kind: "resumed", operation: { keyHash: "next" } });
+    if (reopened.kind !== "resumed") throw new Error("a denied payout can be sent again");
+    await record(second, reopened.operation, { state: "UNCERTAIN", sent: true });
+
+    expect(await claim(first, payout("DENIED"))).toMatchObject({ kind: "other-key" });
+    expect(await claim(second, payout("DENIED"))).toMatchObject({ kind: "resumed" });
+    expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [] });
+  });
+
   /** Ledgers of two accounts of the production environment. */
   async function inProduction() {
     const database = await openDatabase(":memory:");

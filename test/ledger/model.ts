@@ -101,7 +101,9 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
       takeOver(operation, at);
       return {
         kind: "resumed",
-        operation: isReopened ? { ...operation, openedAt: at } : operation,
+        operation: isReopened
+          ? { ...operation, openedAt: at, keyHash: worker.owner.keyId }
+          : operation,
         earlier,
       };
     }
@@ -124,7 +126,10 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
   }
 
   function takeOver(operation: Operation, at: string): void {
-    const reopened = isUnsettled(operation) ? {} : { state: "INTENT" as const, openedAt: at };
+    const { keyId: keyHash } = worker.owner;
+    const reopened = isUnsettled(operation)
+      ? {}
+      : { state: "INTENT" as const, openedAt: at, keyHash };
     replace({ ...operation, ...reopened, holder: holderNow(at), updatedAt: at });
   }
 

@@ -153,8 +153,11 @@ export class Operations {
     const { number } = operation;
     const isReopened = !isUnsettled(operation);
     const holder = JSON.stringify(holderNow(this.#worker, at));
-    this.#take.run(holder, at, isReopened ? at : null, number);
-    const data = JSON.stringify({ ...(isReopened ? { state: "INTENT" } : {}), holder });
+    const { keyId: keyHash } = this.#worker.owner;
+    // The key that sends a reopened one is the only one that may resend it (P25b).
+    if (isReopened) this.#account.store(at);
+    this.#take.run(holder, at, isReopened ? at : null, isReopened ? keyHash : null, number);
+    const data = JSON.stringify({ ...(isReopened ? { state: "INTENT", keyHash } : {}), holder });
     const event = isReopened ? "reopened" : "resumed";
     this.#chain.append({ operation: number, at, event, data });
   }
@@ -165,7 +168,8 @@ export class Operations {
       const { operation, isReopened, earlier } = decision;
       this.#takeOver(operation, at);
       // As it was before, because what was known of it decides how it is sent again.
-      const resumed = isReopened ? { ...operation, openedAt: at } : operation;
+      const keyHash = this.#worker.owner.keyId;
+      const resumed = isReopened ? { ...operation, openedAt: at, keyHash } : operation;
       return { kind: "resumed", operation: resumed, earlier };
     }
     if (decision.kind !== "new") return decision;
@@ -280,9 +284,9 @@ function updateValues(change: Changed): Value[] {
 /** A reopened operation is an INTENT again, and may have been sent from now on. */
 const takeInSql = `
   UPDATE operations SET holder = ?1, updated_at = ?2, resumed_at = ?2,
-    reopened_at = coalesce(?3, reopened_at),
+    reopened_at = coalesce(?3, reopened_at), key_hash = coalesce(?4, key_hash),
     state = CASE WHEN ?3 IS NULL THEN state ELSE 'INTENT' END, phase = 'unresolved'
-  WHERE number = ?4`;
+  WHERE number = ?5`;
 
 const idHolderInSql = `
   SELECT min(other.id) AS id
