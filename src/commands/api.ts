@@ -124,7 +124,8 @@ async function throughLedger(
   // The retrieved record proves the outcome if the response to the request does not.
   const shown = record && !isSuccess(own.at(-1)) ? responses.at(-1) : own.at(-1);
   if (!shown) throw ending ?? new TypeError("a request that was sent without a response");
-  const exists = own.length === 0;
+  // Without a payout, the response was lost, and the retrieved record shows what the request did.
+  const exists = own.length === 0 && endpoint.access === "signature";
   if (exists)
     context.notice(
       "Nothing was sent: the payout exists already. This is its current record.",

@@ -119,6 +119,7 @@ const reasons = {
   "account.production": { kind: "access", effect: "nothing-sent" },
   "api.access-denied": { kind: "access", effect: "nothing-changed" },
   "api.busy": { kind: "unreachable", effect: "nothing-changed" },
+  "api.clock-differs": { kind: "access", effect: "nothing-changed" },
   "api.not-found": { kind: "not-found", effect: "nothing-changed" },
   "api.rejected": { kind: "refused", effect: "nothing-changed" },
   "api.unreachable": { kind: "unreachable", effect: "nothing-sent" },

@@ -79,11 +79,21 @@ export function describe(answer: Exclude<Answer, { kind: "data" }>): string {
 }
 
 function causeText(why: string): string {
-  if (why === "stopped") return "the command was stopped, or --timeout elapsed";
-  if (why === "access") return "access denied";
-  if (why === "refused") return "rejected";
-  return why === "clash" ? "rejected as a conflict" : why;
+  return causeTexts.get(why) ?? why;
 }
+
+/** For the others, the name of the cause is its text. */
+const causeTexts = new Map<string, string>([
+  ["stopped", "the command was stopped, or --timeout elapsed"],
+  ["access", "access denied"],
+  ["refused", "rejected"],
+  ["clash", "rejected as a conflict"],
+  ["no answer in time", "no response in time"],
+  ["answer cut off", "the response ended early"],
+  ["answer too large", "the response is too large"],
+  ["answer not HTTP", "the response is not HTTP"],
+  ["fault of lenden", "an internal error of lenden"],
+]);
 
 function messageOf({ complaint }: Pick<Rejected, "complaint">): string {
   return complaint.message ? `: ${complaint.message}` : "";
@@ -111,7 +121,7 @@ export function rejectedCreation(answer: Rejected, about?: string, clockAheadMs?
   const clock = clockAheadMs === undefined ? undefined : clockTrouble(clockAheadMs);
   const hint = clock ?? (isAddress ? "Check the base URL." : plain.details.hint);
   const details = { ...plain.details, ...(hint ? { hint } : {}) };
-  return new Failure(clock ? "clock.differs" : plain.reason, plain.message, details);
+  return new Failure(clock ? "api.clock-differs" : plain.reason, plain.message, details);
 }
 
 /**

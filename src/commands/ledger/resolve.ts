@@ -111,6 +111,7 @@ async function resolveEach(
   const ledger = await context.ledger();
   const failures = new Map<string, Failure>();
   const resolved: Operation[] = [];
+  let broken: unknown;
   for (const operation of all) {
     const finding = findings.get(operation.id);
     try {
@@ -120,9 +121,13 @@ async function resolveEach(
         resolved.push(await resolve(operation, finding, world));
       }
     } catch (error) {
-      if (isOne || !(error instanceof Failure)) throw error;
+      if (isOne) throw error;
+      if (!(error instanceof Failure)) {
+        broken = error;
+        break;
+      }
       failures.set(operation.id, error);
-      resolved.push((await ledger.find(operation.id)) ?? operation);
+      resolved.push((await ledger.find(operation.id).catch(() => undefined)) ?? operation);
     }
   }
   const where = { ledger, now: context.host.now };
@@ -132,7 +137,16 @@ async function resolveEach(
       context.notice(stillUnknown(operation, failure, where), "ledger.not-resolved");
     else if (failure) context.notice(inOneLine(failure), "ledger.not-resolved");
   }
+  if (broken !== undefined) throw resolved.length === 0 ? broken : notAllResolved(broken);
   return resolved;
+}
+
+/** The ledger failed after other operations were resolved, or were sent again. */
+function notAllResolved(cause: unknown): Failure {
+  return new Failure("ledger.not-recorded", "The ledger failed before all were resolved.", {
+    hint: "Make room on the disk and check its permissions, then run the same command again.",
+    cause,
+  });
 }
 
 /** Why an operation is still unknown, and the exact command for it. */

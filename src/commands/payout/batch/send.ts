@@ -186,9 +186,11 @@ async function sendRows(
   for (const text of ended) context.notice(text);
   const isLate = world.isOutOfTime() && seen.left() > 0;
   if (isLate || (seen.silence() && !stopped)) {
-    const counts = sentText(await readStanding(batch, ledger));
-    const late = `--timeout ended the batch: ${counts} Run the same command again to resume.`;
-    context.notice(isLate ? late : counts);
+    // Rows were sent: a ledger that cannot be read now is reported with what is known of them.
+    const standing = await readStanding(batch, ledger).catch(() => undefined);
+    const counts = standing ? `${sentText(standing)} ` : "";
+    const late = `--timeout ended the batch: ${counts}Run the same command again to resume.`;
+    if (isLate || counts) context.notice(isLate ? late : counts.trim());
   }
   if (isLate) ended.push("--timeout ended the batch.");
   return { stopped, existing: seen.existing, because: ended.join(" ") || undefined };
