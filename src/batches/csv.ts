@@ -144,9 +144,9 @@ function whatIsWrong(code: string): string {
 function checkRegular(path: string): void {
   const found = statOf(path);
   const noPipe = "A batch is read twice, so it cannot come from a pipe: give it a file.";
-  if (!found) throw usage([`There is no file ${path}.`], path === "-" ? noPipe : undefined);
-  if (found.isDirectory()) throw usage([`${path} is a folder.`], "Give the CSV file in it.");
-  if (!found.isFile()) throw usage([`${path} is no file.`], noPipe);
+  if (!found) throw usage([`The file ${path} does not exist.`], path === "-" ? noPipe : undefined);
+  if (found.isDirectory()) throw usage([`${path} is a directory.`], "Name the CSV file in it.");
+  if (!found.isFile()) throw usage([`${path} is not a regular file.`], noPipe);
 }
 
 function statOf(path: string) {
@@ -169,7 +169,7 @@ async function* bytesOf(path: string): AsyncIterable<Uint8Array> {
 function unreadablePath(path: string, error: unknown): unknown {
   const code = errorCode(error);
   if (code === undefined) return error;
-  return new Failure("usage", `${path} cannot be read (${code}).`, { cause: error });
+  return new Failure("usage", `Cannot read ${path} (${code}).`, { cause: error });
 }
 
 /** A spreadsheet's own formats: an archive (.xlsx, .ods), or the older compound file (.xls). */

@@ -4,7 +4,7 @@ import { accepted, type Reading, rejected, withoutEnds } from "./reading.ts";
 export function readIdentifier(text: string): Reading<string> {
   if (/^[^\s/\\\p{C}]{1,256}$/u.test(text) && text !== "." && text !== "..") return accepted(text);
   return rejected(
-    "An id is one word without slashes, as the service gave it, for example TX8F3K2Q.",
+    "An ID is one word without slashes, as the API returned it, for example TX8F3K2Q.",
   );
 }
 

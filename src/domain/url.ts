@@ -7,7 +7,7 @@ export const basePath = "/cp/api/v1";
 export function readUrl(text: string): Reading<string> {
   const url = /[\s\p{C}]/u.test(text) ? undefined : parseUrl(text);
   if (!url || !["https:", "http:"].includes(url.protocol)) {
-    return rejected("This is not a web address. Write it whole, from https:// on.");
+    return rejected("This is not a URL. Write all of it, for example https://example.com/api.");
   }
   if (url.protocol === "http:" && !isLoopback(url)) {
     return rejected(

@@ -235,7 +235,7 @@ test.each([
   ["payout", { ...payout, merchantRef: "a:b" }, "merchantRef: A reference cannot hold a colon"],
   ["payment", { ...payment, transactionId: "TXFAKE" }, "transactionId: not a field"],
   ["refund", { ...refund, amount: "20" }, "amount: not a field"],
-  ["refund", { ...refund, transactionId: ".." }, "transactionId: An id is one word"],
+  ["refund", { ...refund, transactionId: ".." }, "transactionId: An ID is one word"],
 ] as const)("a raw %s that is not what the API documents is not sent: %j", async (...row) => {
   const [kind, body, why] = row;
   const { call, asked } = await service();

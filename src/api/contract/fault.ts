@@ -9,7 +9,7 @@ export const faultKinds = {
   "lost-reply": { acts: true, says: "does it, then resets the connection" },
   hang: { acts: false, says: "does nothing and never answers" },
   "hang-after": { acts: true, says: "does it and never answers" },
-  garbage: { acts: true, says: "does it and answers bytes that are no JSON" },
+  garbage: { acts: true, says: "does it and returns bytes that are not JSON" },
   empty: { acts: true, says: "does it and answers 200 with nothing in it" },
   truncated: { acts: true, says: "does it and breaks off in the middle of the answer" },
   slow: { acts: true, says: "does it and takes a second to send the answer, byte by byte" },

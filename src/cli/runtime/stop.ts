@@ -48,7 +48,9 @@ export function listenForStop(
     if (!isFirst || !finishes) cutOff.abort();
     if (signal === "SIGHUP" && heldSinceMs !== undefined) hangUp();
     if (isFirst && finishes && heldSinceMs === undefined)
-      notice("Stopping: what is under way may end; once more leaves it uncertain.");
+      notice(
+        "Stopping after the requests in flight. Press Ctrl-C again to stop at once: their outcome is then unknown.",
+      );
     stopping.abort();
   });
   const hangUp = (): void => {

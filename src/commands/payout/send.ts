@@ -28,7 +28,7 @@ export const payoutSend = defineCommand({
     ...method,
     ref: flag.optional(
       "--ref <reference>",
-      "Your reference: letters, digits, - and _ (made for you if left out)",
+      "Your reference: letters, digits, - and _ (generated if absent)",
       readReference,
     ),
     name: flag.optional("--name <text>", "The recipient's name", readText),
@@ -99,7 +99,7 @@ export const payoutSend = defineCommand({
     const existing = sent.existing && input.ref !== undefined;
     if (existing)
       context.notice(
-        `The service already had reference ${order.reference}; no new payout was made.`,
+        `The API already had reference ${order.reference}: no new payout was created.`,
       );
     if (!input.wait) return { record: { ...sent.payout, existing }, waited: false };
     const { waitForRecord } = await import("../../operations/status.ts");
