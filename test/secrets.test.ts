@@ -397,6 +397,17 @@ test("a payout whose id is the key is kept, and offered to Tab, without it", asy
   expect(found(kept.join("\n"), [key, secret])).toEqual([]);
 });
 
+test.each([
+  ["an amount", ["payout", "send", "--amount", secret, "--to", "01712345678", "--method", "bkash"]],
+  ["a file", ["payout", "batch", "check", `/nowhere/${secret}`]],
+  ["an ID", ["pay", "get", `${key}/`]],
+])("a secret that is typed as %s is not repeated in the error", async (_, line) => {
+  const env = { LENDEN_API_KEY: key, LENDEN_PAYOUT_SECRET: secret };
+  const { code, stderr } = await built(line, { env });
+  expect([code, found(stderr, [key, secret])]).toEqual([2, []]);
+  expect(stderr).toMatch(/^error: ./);
+});
+
 /** A process may be gone before it is looked at, and with it a file of its own. */
 function readOrNothing(path: string): string {
   try {

@@ -144,7 +144,7 @@ export function flagName({ usage: written }: Pick<Flag, "usage">): string {
 
 /** `transaction-id` of `transactionId`. */
 export function argumentName({ name }: Pick<Argument, "name">): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** Reads one of a few words. */

@@ -139,5 +139,5 @@ function readText(label: string, read: Read<unknown>, text: string, problems: st
 }
 
 function isMissing(label: string, { about }: { about: string }): string {
-  return `${label} is missing: ${about.slice(0, 1).toLowerCase()}${about.slice(1)}.`;
+  return `${label} is missing: ${about.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}.`;
 }

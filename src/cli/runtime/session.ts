@@ -55,7 +55,10 @@ export function openSession(options: SessionOptions): Session {
     takeWarnings: speech.takeWarnings,
     unsaid: () => ({ operation, warnings: speech.takeWarnings() }),
     learnSecrets: async () => {
-      if (load.hasAccounts()) await (await load.accounts()).learnSecrets().catch(() => {});
+      await load
+        .accounts()
+        .then((accounts) => accounts.learnSecrets())
+        .catch(() => {});
     },
     close: async () => {
       if (closed) return;
@@ -82,11 +85,7 @@ type Parts = RunParts & { speech: Speech };
 
 /** The parts of a run that are loaded when they are first needed. */
 function loadOnDemand(parts: Parts) {
-  let hasAccounts = false;
-  const accounts = once(async () => {
-    hasAccounts = true;
-    return (await import("./accounts.ts")).openAccounts(parts);
-  });
+  const accounts = once(async () => (await import("./accounts.ts")).openAccounts(parts));
   const ledgers = once(async () => {
     const { openRunLedgers } = await import("./run-ledgers.ts");
     return openRunLedgers(parts, await accounts());
@@ -95,7 +94,7 @@ function loadOnDemand(parts: Parts) {
     const { openCalls } = await import("./calls.ts");
     return openCalls(parts, await accounts(), ledgers);
   });
-  return { accounts, ledgers, calls, hasAccounts: () => hasAccounts };
+  return { accounts, ledgers, calls };
 }
 
 function contextOf(
