@@ -1,9 +1,10 @@
 import { again, readWord } from "../cli/command/common-flags.ts";
-import type { Context, RawOutcome } from "../cli/command/context.ts";
+import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
 import { readSmallText } from "../cli/command/small-text.ts";
 import { safeJson } from "../cli/output/terminal-text.ts";
+import type { RawOutcome } from "../cli/runtime/calls.ts";
 import { amountNumber, paisaOf, readAmount } from "../domain/amount.ts";
 import { Failure, inOneLine, usage } from "../domain/failure.ts";
 import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";
@@ -67,16 +68,16 @@ export const api = defineCommand({
         ? { method, path: withQuery(input), body: undefined }
         : { method, path: input.path, body: await bodyOf(input, context) };
     const { writeOf } = await import("../operations/raw.ts");
-    const { baseUrl } = await context.account();
+    const { baseUrl } = await context.config.account();
     const write = writeOf(call, baseUrl);
-    await context.refuseSecrets(call.path, JSON.stringify(call.body ?? {}));
-    if (input.dryRun) return context.previewRaw(call);
+    await context.config.refuseSecrets(call.path, JSON.stringify(call.body ?? {}));
+    if (input.dryRun) return context.api.previewRaw(call);
     if (call.body) await confirm({ ...call, body: call.body }, context);
     if (write) return { include, ...(await throughLedger(call.method, write, input, context)) };
-    const raw = await context.raw(call);
+    const raw = await context.api.raw(call);
     const reads = method === "GET";
     const ending = await endingOf(raw, reads);
-    if (ending) context.notice(inOneLine(ending));
+    if (ending) context.ui.notice(inOneLine(ending));
     return { ...raw, include, ending, reads };
   },
   changed: ({ reads, ending }) =>
@@ -102,8 +103,11 @@ async function throughLedger(
   how: { again: boolean },
   context: Context,
 ) {
-  if (endpoint.access === "signature") await context.payoutSecret();
-  if (endpoint.access === "sandbox key" && (await context.account()).environment !== "sandbox")
+  if (endpoint.access === "signature") await context.config.payoutSecret();
+  if (
+    endpoint.access === "sandbox key" &&
+    (await context.config.account()).environment !== "sandbox"
+  )
     throw new Failure("raw.sandbox-only", "This path works in the sandbox only.", {
       hint: "Choose a sandbox profile with --profile, or use 'lenden sandbox exec'.",
     });
@@ -111,11 +115,11 @@ async function throughLedger(
   let ending: Failure | undefined;
   let record: { status: string } | undefined;
   try {
-    const world = await context.watchedWorld((response) => responses.push(response));
+    const world = await context.api.watchedDeps((response) => responses.push(response));
     const sent = await send(how, world);
     record = sent.record;
     const { possibleDuplicate } = await import("../payouts/claim.ts");
-    if (sent.earlier) context.notice(...possibleDuplicate(sent.earlier));
+    if (sent.earlier) context.ui.notice(...possibleDuplicate(sent.earlier));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     ending = error;
@@ -127,13 +131,13 @@ async function throughLedger(
   // Without a payout, the response was lost, and the retrieved record shows what the request did.
   const exists = own.length === 0 && endpoint.access === "signature";
   if (exists)
-    context.notice(
+    context.ui.notice(
       "Nothing was sent: the payout exists already. This is its current record.",
       "payout.existing",
     );
   if (exists && record?.status === "Cancelled")
     ending = new Failure("payout.existing-cancelled", "The existing payout is Cancelled.");
-  if (ending) context.notice(inOneLine(ending));
+  if (ending) context.ui.notice(inOneLine(ending));
   return { ...shown, ending, reads: exists };
 }
 
@@ -153,7 +157,7 @@ async function confirm(
   const amountPaisa = typeof body.amount === "number" ? paisaOf(body.amount) : undefined;
   const warnings = accountNumberWarnings(body.accountNumber);
   const amount = amountPaisa === undefined ? {} : { amountPaisa };
-  await context.confirm({ action: "Make an API request", rows, warnings, ...amount });
+  await context.ui.confirm({ action: "Make an API request", rows, warnings, ...amount });
 }
 
 async function endingOf(

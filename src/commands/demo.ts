@@ -1,8 +1,9 @@
 import type { PaymentMethod } from "../api/contract/index.ts";
-import type { Context, RunningSandbox } from "../cli/command/context.ts";
+import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { card, field, text, type View } from "../cli/output/view.ts";
 import type { World } from "../operations/world.ts";
+import type { RunningSandbox } from "../sandbox/server.ts";
 import { paymentCard, payoutCard, refundCard } from "./resources.ts";
 
 interface Step {
@@ -19,7 +20,8 @@ export const demo = defineCommand({
     "Runs on a temporary sandbox: nothing leaves this machine, and nothing stays. Each step shows the command that does the same.",
   examples: [{ line: "lenden demo", says: "run all steps, in about a second" }],
   async *run(_, context) {
-    const sandbox = await context.startSandbox({ port: 0, now: context.host.now });
+    const { startSandbox } = await import("../sandbox/server.ts");
+    const sandbox = await startSandbox({ port: 0, now: context.host.now });
     try {
       let step = 0;
       for await (const shown of story(sandbox, context)) {
@@ -46,7 +48,7 @@ async function* story(sandbox: RunningSandbox, context: Context): AsyncIterable<
     name: "demo",
     ledgerAccount: {},
   } as const;
-  const world = await context.worldOf(account, payoutSecret);
+  const world = await context.api.depsOf(account, payoutSecret);
   const methods = yield* methodsStory(world);
   const paymentMethodId = methods[0]?.id ?? "";
   const transactionId = yield* paymentStory(paymentMethodId, new URL(baseUrl).origin, world);

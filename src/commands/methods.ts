@@ -11,7 +11,7 @@ export const methods = defineCommand({
   exits: ["access", "unreachable"],
   async run(_, context) {
     const { listMethods } = await import("../operations/method.ts");
-    return listMethods(await context.world(), await context.methodCache());
+    return listMethods(await context.api.deps(), await context.api.methodCache());
   },
   view: (found) => ({
     kind: "table",

@@ -1,11 +1,12 @@
 import { readCount } from "../cli/command/common-flags.ts";
-import type { Context, Operation } from "../cli/command/context.ts";
+import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../cli/command/flag.ts";
 import { readMoment } from "../cli/output/time.ts";
 import { id as idCell, money, status, text, time, type View } from "../cli/output/view.ts";
 import { readIdentifier } from "../domain/identifier.ts";
 import { type Resource, statuses } from "../domain/statuses.ts";
+import type { Operation } from "../ledger/operation.ts";
 import { endingOf, patienceFlags, patienceOf, waitExits } from "./patience.ts";
 import {
   payment,
@@ -28,9 +29,9 @@ function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) 
       "unreachable",
     ],
     async run(input, context) {
-      const id = await context.idOf(kind, input.id);
+      const id = await context.ledger.idOf(kind, input.id);
       const { getRecord } = await import("../operations/status.ts");
-      return getRecord(kind, id, await context.world());
+      return getRecord(kind, id, await context.api.deps());
     },
     view: resource.card,
   });
@@ -50,9 +51,9 @@ function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>)
     flags: patienceFlags,
     exits: [...waitExits, ...(kind === "payout" ? (["conflict", "uncertain"] as const) : [])],
     async run(input, context) {
-      const id = await context.idOf(kind, input.id);
+      const id = await context.ledger.idOf(kind, input.id);
       const { waitForRecord } = await import("../operations/status.ts");
-      return waitForRecord(kind, id, patienceOf(input), await context.world());
+      return waitForRecord(kind, id, patienceOf(input), await context.api.deps());
     },
     view: resource.card,
     ending: endingOf,
@@ -93,7 +94,7 @@ function listCommand(resource: ResourceInfo) {
     },
     exits: ["access", "unreachable"],
     async run(input, context) {
-      const ledger = await (input.refresh ? context.ledger() : context.records());
+      const ledger = await (input.refresh ? context.ledger.own() : context.ledger.records());
       const nowMs = context.host.now();
       const iso = (moment: typeof input.since) => moment && new Date(moment(nowMs)).toISOString();
       const filter = {
@@ -115,7 +116,7 @@ function listCommand(resource: ResourceInfo) {
 
 async function refresh(processing: Operation[], context: Context): Promise<void> {
   const { refreshStatus, throwUnlessUnknown } = await import("../operations/refresh.ts");
-  const world = await context.world();
+  const world = await context.api.deps();
   const { unseen } = await refreshStatus(processing, world);
   if (unseen) throwUnlessUnknown(unseen, world);
 }

@@ -1,5 +1,4 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
-import type { Operation } from "../cli/command/context.ts";
 import {
   type Card,
   type Cell,
@@ -13,6 +12,7 @@ import {
   time,
 } from "../cli/output/view.ts";
 import type { Resource } from "../domain/statuses.ts";
+import type { Operation } from "../ledger/operation.ts";
 import type { RecordOf } from "../operations/status.ts";
 
 /**

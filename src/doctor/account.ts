@@ -17,7 +17,7 @@ const apiChecks = ["connection", "access", "clock", "ip-allowlist"];
 export async function* checkAccount(context: CheckContext): AsyncIterable<Finding> {
   const seen: { account?: Account } = {};
   yield await check("profile", async () => {
-    const { profile, shadows } = await context.settings();
+    const { profile, shadows } = await context.config.settings();
     if (!profile) return skipped("none in use");
     const message = `${profile.value} (from ${profile.source})`;
     return shadows.length > 0
@@ -25,13 +25,13 @@ export async function* checkAccount(context: CheckContext): AsyncIterable<Findin
       : passed(message);
   });
   yield await check("key", async () => {
-    seen.account = await context.account();
+    seen.account = await context.config.account();
     const { apiKey, environment } = seen.account;
     return passed(`${masked(apiKey)}, for ${environment}`);
   });
   yield await check("payout-secret", async () => {
-    const { payoutSecret } = await context.settings();
-    if (payoutSecret) await context.payoutSecret();
+    const { payoutSecret } = await context.config.settings();
+    if (payoutSecret) await context.config.payoutSecret();
     return payoutSecret
       ? passed(`from ${payoutSecret.source}`)
       : warning(

@@ -1,5 +1,5 @@
 import { proxySettings } from "../api/proxy.ts";
-import type { RawOutcome } from "../cli/command/context.ts";
+import type { RawOutcome } from "../cli/runtime/calls.ts";
 import { Failure } from "../domain/failure.ts";
 import { toleratedClockMs } from "../domain/timestamp.ts";
 import { isLoopback, parseUrl } from "../domain/url.ts";
@@ -39,9 +39,9 @@ export async function* checkApi(url: URL, context: CheckContext): AsyncIterable<
   yield await check("ip-allowlist", () => ipAllowlist(url));
 }
 
-async function requestMethods({ raw, host }: CheckContext): Promise<Response> {
+async function requestMethods({ api, host }: CheckContext): Promise<Response> {
   const startedMs = host.now();
-  const outcome = await raw({ method: "GET", path: "/payment/methods", body: undefined });
+  const outcome = await api.raw({ method: "GET", path: "/payment/methods", body: undefined });
   const dateMs = Date.parse(String(outcome.headers.date));
   const aheadMs = dateMs - (startedMs + host.now()) / 2;
   return { outcome, clockAheadMs: Number.isNaN(aheadMs) ? undefined : aheadMs };

@@ -2,11 +2,7 @@ import type { Context } from "../cli/command/context.ts";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 
-/** What the checks need of a run. */
-export type CheckContext = Pick<
-  Context,
-  "host" | "version" | "settings" | "account" | "payoutSecret" | "raw"
->;
+export type CheckContext = Pick<Context, "host" | "version" | "config" | "api">;
 
 export interface Verdict {
   state: "passed" | "warning" | "failed" | "skipped";

@@ -3,9 +3,10 @@ import { amountText } from "../../domain/amount.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { isUnsettled } from "../../domain/state.ts";
-import type { Kind } from "../../ledger/operation.ts";
+import type { Batch } from "../../ledger/batch.ts";
+import type { Kind, Operation } from "../../ledger/operation.ts";
 import { rowsText } from "../output/rows.ts";
-import type { Batch, Context, Operation } from "./context.ts";
+import type { ConfigAccess } from "../runtime/accounts.ts";
 import type { Named } from "./flag.ts";
 
 /** One thing that can be named: the text that names it, and how a prompt and a Tab show it. */
@@ -29,7 +30,7 @@ export interface Sources {
     batches: { list(limit: number): Promise<Batch[]> };
   }>;
   methods(): Promise<PaymentMethod[]>;
-  profiles: Pick<Context["profiles"], "read">;
+  profiles: Pick<ConfigAccess["profiles"], "read">;
 }
 
 /** How far back a search goes; an older one is named by its ID. */
@@ -38,18 +39,18 @@ const searched = 2000;
 /** What this machine knows of a kind, newest first. */
 export async function candidatesOf(
   kind: Exclude<Named, "file" | "csv-file">,
-  context: Sources,
+  sources: Sources,
   newest = searched,
 ): Promise<Candidate[]> {
-  if (kind === "method") return methodCandidates(await context.methods());
+  if (kind === "method") return methodCandidates(await sources.methods());
   if (kind === "profile") {
-    const { profiles, current } = await context.profiles.read();
+    const { profiles, current } = await sources.profiles.read();
     return Object.entries(profiles).map(([name, { environment }]) => {
       const about = `${environment}${name === current ? ", in use" : ""}`;
       return { text: name, shown: `${name}  ${about}`, about };
     });
   }
-  const ledger = await context.ledger();
+  const ledger = await sources.ledger();
   if (kind === "batch") return (await ledger.batches.list(newest)).map(batchCandidate);
   if (kind === "operation") return (await ledger.recent(newest)).map(operationCandidate);
   return (await ledger.list(kind, { limit: newest })).flatMap((one) =>

@@ -127,7 +127,7 @@ function viewOf<Result>(
 }
 
 async function refuseProduction(context: Context): Promise<void> {
-  const { environment, name } = await context.account();
+  const { environment, name } = await context.config.account();
   if (environment === "sandbox") return;
   throw new Failure(
     "account.production",

@@ -2,7 +2,7 @@ import { Failure } from "../../domain/failure.ts";
 import { shellLine } from "../output/shell-line.ts";
 import { clean } from "../output/terminal-text.ts";
 import type { Ask, Choice } from "../prompts/ask.ts";
-import { type Candidate, candidatesOf, fitting } from "./candidates.ts";
+import { type Candidate, candidatesOf, fitting, type Sources } from "./candidates.ts";
 import type { Context } from "./context.ts";
 import { type Argument, type Flag, flagName, type Input, type Read, type Shape } from "./flag.ts";
 
@@ -59,7 +59,7 @@ export async function askForMissing(
     ([name]) => missing.has(name) || (guide[name]?.isOffered && values[name] === undefined),
   );
   // Who has no account should hear of it before the first question, not after the last.
-  if (wanted.some(([, { names }]) => names && names !== "profile")) await context.account();
+  if (wanted.some(([, { names }]) => names && names !== "profile")) await context.config.account();
   const answers: { of: Flag | Argument; text: string }[] = [];
   for (const [name, of] of wanted) {
     const question = { of, guide: guide[name], isOptional: !missing.has(name), values };
@@ -68,7 +68,7 @@ export async function askForMissing(
     values[name] = answer.value;
     answers.push({ of, text: answer.text });
   }
-  showSame([withAnswers(argv, answers)], context);
+  showSame([withAnswers(argv, answers)], context.ui);
   return values;
 }
 
@@ -95,7 +95,7 @@ async function answerTo(
     if (text === "" && isOptional) return undefined;
     const reading = of.read(text);
     if (!reading.ok) {
-      context.notice(reading.problem);
+      context.ui.notice(reading.problem);
       continue;
     }
     try {
@@ -103,7 +103,7 @@ async function answerTo(
       return { text, value: reading.value };
     } catch (error) {
       if (!isAnotherTry(error)) throw error;
-      context.notice([error.message, error.details.hint].filter(Boolean).join(" "));
+      context.ui.notice([error.message, error.details.hint].filter(Boolean).join(" "));
     }
   }
 }
@@ -148,7 +148,9 @@ async function answerText(
     return ask.choice(`${label}:`, words);
   }
   const candidates =
-    names && names !== "file" && names !== "csv-file" ? await candidatesOf(names, context) : [];
+    names && names !== "file" && names !== "csv-file"
+      ? await candidatesOf(names, sourcesOf(context))
+      : [];
   if (candidates.length > 0) {
     const question = message ?? `Which ${names}?`;
     return names === "method"
@@ -198,10 +200,14 @@ function problemOf(read: Read<unknown>, text: string): string | undefined {
  * Shows the command lines that do the same as a dialogue did. Only such as can be copied as they
  * stand: none with characters that no terminal shows.
  */
-export function showSame(argvs: string[][], { notice }: Pick<Context, "notice">): void {
+export function showSame(argvs: string[][], { notice }: Pick<Context["ui"], "notice">): void {
   const lines = argvs.map((argv) => shellLine(["lenden", ...argv]));
   const shown = lines.filter((line) => clean(line) === line);
   if (shown.length === 0) return;
   for (const text of ["", "The same without questions:", ...shown.map((one) => `  ${one}`), ""])
     notice(text);
+}
+
+function sourcesOf({ api, config, ledger }: Context): Sources {
+  return { ledger: ledger.own, methods: api.methods, profiles: config.profiles };
 }

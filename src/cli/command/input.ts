@@ -38,9 +38,9 @@ export async function readInput(
   given: Given,
   context: Context,
 ): Promise<Record<string, unknown>> {
-  const { values, problems, missing } = await readTyped(shape, given, context);
+  const { values, problems, missing } = await readTyped(shape, given, context.config);
   if (problems.length === 0 && missing.size === 0) return values;
-  const ask = problems.length === 0 ? await context.ask() : undefined;
+  const ask = problems.length === 0 ? await context.ui.ask() : undefined;
   if (!ask) throw usage([...problems, ...missing.values()], hintOn(shape, given));
   const { askForMissing } = await import("./dialogue.ts");
   const guide = (await shape.guide?.(context)) ?? {};
@@ -60,7 +60,7 @@ function hintOn({ arguments: args }: Shape, given: Given): string | undefined {
 async function readTyped(
   shape: Shape,
   given: Given,
-  context: Pick<Context, "settings">,
+  { settings }: Pick<Context["config"], "settings">,
 ): Promise<Typed> {
   const read: Typed = { values: {}, problems: [...given.problems], missing: new Map() };
   const { values, problems } = read;
@@ -68,7 +68,7 @@ async function readTyped(
     const typed = given.flags.get(name);
     if (typed !== undefined) problems.push(...beside(one, shape.flags, given.flags));
     if (one.unless !== undefined && given.flags.has(one.unless)) continue;
-    const setting = typed === undefined && one.fallback?.(await context.settings());
+    const setting = typed === undefined && one.fallback?.(await settings());
     values[name] = readFlag([name, one], setting ? [setting] : typed, read);
   }
   const left = [...given.arguments];

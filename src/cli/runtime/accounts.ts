@@ -6,17 +6,59 @@ import {
   type RecordsOwner,
   recordsOwner,
 } from "../../config/account.ts";
-import { changeProfiles, profilesFile, readProfiles } from "../../config/profiles.ts";
-import { fetchSecret } from "../../config/secrets.ts";
+import {
+  changeProfiles,
+  type Profiles,
+  profilesFile,
+  readProfiles,
+  type SecretSource,
+} from "../../config/profiles.ts";
+import { fetchSecret, type Keychain } from "../../config/secrets.ts";
 import { resolveSettings, type Settings } from "../../config/settings.ts";
-import { readPayoutSecret } from "../../domain/api-keys.ts";
+import { type Environment, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
-import type { Context } from "../command/context.ts";
 import { once, type RunParts } from "./parts.ts";
 
-/** The account that a run is for, behind the environment lock: its settings and its secrets. */
-export interface Accounts
-  extends Pick<Context, "settings" | "account" | "payoutSecret" | "profiles" | "refuseSecrets"> {
+/** Settings, profiles, and the account of a run with its secrets. */
+export interface ConfigAccess {
+  /** The effective settings; those of another profile than the chosen one if a name is given. */
+  settings(profile?: string): Promise<Settings>;
+  /**
+   * The account that requests are sent to.
+   *
+   * @throws Failure `access` unless the key, the environment and the base URL agree
+   */
+  account(): Promise<Account>;
+  /** @throws Failure `access` that lists the sources that were checked */
+  payoutSecret(): Promise<string>;
+  /** @throws Failure `usage`, without the text, if a text contains the API key or the payout secret */
+  refuseSecrets(...texts: string[]): Promise<void>;
+  /** True if a text contains a secret that this run has read. */
+  holdsSecret(text: string): boolean;
+  profiles: {
+    read(): Promise<Profiles>;
+    change(change: (now: Profiles) => Profiles): Promise<void>;
+    /** @throws Failure `access` if the key, the environment and the base URL of a new profile do not agree */
+    check(candidate: ProfileCandidate): Promise<Account>;
+    /** The path of the profile file. */
+    file(): Promise<string>;
+    /** The base URL of the command line or the environment. */
+    baseUrlGiven(): Promise<string | undefined>;
+  };
+  keychain(): Promise<Keychain>;
+}
+
+interface ProfileCandidate {
+  name: string | undefined;
+  apiKey: SecretSource;
+  payoutSecret?: SecretSource | undefined;
+  environment: Environment | undefined;
+  /** Default: the base URL of this run. */
+  baseUrl?: string;
+}
+
+/** The configuration of a run, behind the environment lock. */
+export interface Accounts extends Omit<ConfigAccess, "keychain" | "holdsSecret"> {
   /** The account of a command that only reads the ledger. */
   recordsOwner(): Promise<RecordsOwner>;
   /** Makes those secrets known to the scrubber that can be read without a keychain or a program. */

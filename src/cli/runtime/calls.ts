@@ -1,12 +1,14 @@
 import { arch } from "node:os";
-import { createClient, requestFor, type Wire } from "../../api/client.ts";
-import { contract, type PaymentMethod } from "../../api/contract/index.ts";
+import { type ClientOf, createClient, requestFor, type Wire } from "../../api/client.ts";
+import type { Input } from "../../api/contract/endpoint.ts";
+import { contract, type PaymentMethod, type ServiceContract } from "../../api/contract/index.ts";
 import { localContract } from "../../api/contract/local.ts";
 import { checkProxy, proxySettings } from "../../api/proxy.ts";
-import { type RawCall, rawRequest, rawResponse, sendRaw } from "../../api/raw.ts";
+import { type RawCall, type RawResponse, rawRequest, rawResponse, sendRaw } from "../../api/raw.ts";
+import type { Answer } from "../../api/response.ts";
 import { type Exchange, openTransport, type Request } from "../../api/transport.ts";
 import type { Account } from "../../config/account.ts";
-import { openMethodCache } from "../../config/method-cache.ts";
+import { type MethodCache, openMethodCache } from "../../config/method-cache.ts";
 import { Failure } from "../../domain/failure.ts";
 import { isLoopback } from "../../domain/url.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -15,27 +17,47 @@ import { decodedPath } from "../../operations/raw.ts";
 import { unsent } from "../../operations/response-failure.ts";
 import { openServiceClock, type World } from "../../operations/world.ts";
 import type { Host } from "../../platform/host.ts";
-import type { Context } from "../command/context.ts";
 import { Preview, withoutSecrets } from "../command/preview.ts";
 import { clean } from "../output/terminal-text.ts";
 import type { Accounts } from "./accounts.ts";
 import { once, type RunParts } from "./parts.ts";
 import type { RunLedgers } from "./run-ledgers.ts";
 
-/** Requests to the API, and what the API is asked before them. */
-export type Calls = Pick<
-  Context,
-  | "world"
-  | "watchedWorld"
-  | "worldOf"
-  | "raw"
-  | "previewRaw"
-  | "preview"
-  | "local"
-  | "methodCache"
-  | "methods"
-  | "methodId"
->;
+/** Requests to the API. */
+export interface ApiAccess {
+  /** What operations need to send requests for the account of this run. */
+  deps(): Promise<World>;
+  /** As `deps`; `onResponse` also receives every response of the API. */
+  watchedDeps(onResponse: (response: RawResponse) => void): Promise<World>;
+  /** As `deps`, for another account than the chosen one, such as the sandbox of the demo. */
+  depsOf(account: Account, payoutSecret: string): Promise<World>;
+  /** Sends a raw call. @throws Failure `unreachable` if no request was sent */
+  raw(call: RawCall): Promise<RawOutcome>;
+  previewRaw(call: RawCall): Promise<Preview>;
+  /** The request that would be sent. */
+  preview<Name extends keyof ServiceContract>(
+    name: Name,
+    input: Input<ServiceContract[Name]>,
+  ): Promise<Preview>;
+  /** The endpoints that only a local sandbox has. */
+  local(): Promise<ClientOf<typeof localContract>>;
+  methodCache(): Promise<MethodCache>;
+  /** The methods of the account, from the cache if it has them. */
+  methods(): Promise<PaymentMethod[]>;
+  /** The ID of a method that was named. A dry run does not request the list. */
+  methodId(wanted: MethodWanted): Promise<string>;
+}
+
+export interface RawOutcome extends RawResponse {
+  answer: Exclude<Answer, { kind: "unsent" }>;
+}
+
+interface MethodWanted {
+  method: string | undefined;
+  /** Sent as given. */
+  methodId: string | undefined;
+  dryRun: boolean;
+}
 
 /** A pause after --wait-timeout in which the last status may still arrive. */
 const graceMs = 60_000;
@@ -44,7 +66,7 @@ export function openCalls(
   parts: RunParts,
   accounts: Accounts,
   ledgers: () => Promise<RunLedgers>,
-): Calls {
+): ApiAccess {
   const { wireTo, worldOf } = openWires(parts);
   const wire = once(async () => {
     const account = await accounts.account();
@@ -62,8 +84,8 @@ export function openCalls(
     return own;
   };
   return {
-    world,
-    watchedWorld: async (onResponse) => {
+    deps: world,
+    watchedDeps: async (onResponse) => {
       const own = await wire();
       const onExchange: Wire["onExchange"] = (request, exchange) => {
         own.onExchange?.(request, exchange);
@@ -72,7 +94,7 @@ export function openCalls(
       const ledger = async () => (await ledgers()).own();
       return worldOf(await accounts.account(), { ...own, onExchange }, ledger);
     },
-    worldOf: async (account, payoutSecret) => {
+    depsOf: async (account, payoutSecret) => {
       const own = wireTo(account, async () => payoutSecret);
       return worldOf(
         account,
@@ -143,7 +165,7 @@ function methodsOf(
   host: Host,
   { account }: Accounts,
   world: () => Promise<World>,
-): Pick<Context, "methodCache" | "methods" | "methodId"> {
+): Pick<ApiAccess, "methodCache" | "methods" | "methodId"> {
   const methodCache = once(async () => {
     const { data } = host.folders;
     const cache = openMethodCache(data, await account(), host.now);

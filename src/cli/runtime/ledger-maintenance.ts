@@ -31,13 +31,6 @@ import {
   openUnshared,
   writeCopy,
 } from "../../platform/sqlite/open.ts";
-import type {
-  LedgerCheck,
-  LedgerContent,
-  LedgerMaintenance,
-  LedgerRestore,
-  UnacceptedLedger,
-} from "../command/context.ts";
 import {
   createLedger,
   ledgerFile,
@@ -47,6 +40,58 @@ import {
   setAside,
   sync,
 } from "./ledger-file.ts";
+
+export interface LedgerMaintenance {
+  /** Reads the whole ledger; it is created if there was none so far. */
+  check(): Promise<LedgerCheck>;
+  /** Writes a consistent copy while others write the ledger. */
+  backup(file: string): Promise<LedgerContent>;
+  /** Checks a backup; the ledger is replaced only by `restore`. */
+  prepareRestore(file: string): Promise<LedgerRestore>;
+  /** Why a user has to accept the ledger before anything is sent; undefined if there is no reason. */
+  unaccepted(): Promise<UnacceptedLedger | undefined>;
+}
+
+export interface LedgerCheck extends Integrity {
+  holds: boolean;
+  /** Whether the ledger contains the newest event that was stored outside of it, if that is known. */
+  head: "contained" | "not-contained" | "missing" | "unreadable";
+  /** Whether newer changes in its log could not be read: the ledger is read-only, and so is its log. */
+  lacksLog: boolean;
+}
+
+export interface LedgerContent {
+  operations: number;
+  events: number;
+  /** When the newest event was; null without events. */
+  newestAt: string | null;
+}
+
+export interface LedgerRestore {
+  backup: LedgerContent;
+  /** Null if there is no ledger that can be read. */
+  current: LedgerContent | null;
+  /** Deletes what was prepared. */
+  discard(): void;
+  /**
+   * Puts the backup in place of the ledger; a user has to accept it before anything is sent.
+   *
+   * @returns the new name of the earlier ledger, if there was one
+   * @throws Failure `locked` if another process uses the ledger; nothing was changed
+   */
+  restore(): Promise<string | null>;
+}
+
+/** A ledger that knows less than an earlier one did, or that was modified. */
+export interface UnacceptedLedger {
+  path: string;
+  /** Truncated: also by a rollback to an older copy. */
+  state: "empty" | "missing" | "truncated" | "replaced" | "modified";
+  /** The hash of its newest event; null if it has none. */
+  newest: string | null;
+  /** Records that a user accepted it; starts a new ledger in place of an empty or missing one. */
+  accept(): Promise<void>;
+}
 
 /** The ledger as a file: of all accounts at once, and without a key. */
 export function createLedgerMaintenance(host: Host): LedgerMaintenance {

@@ -19,8 +19,21 @@ import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
 import { placeIn } from "../command/common-flags.ts";
 import type { Accounts } from "./accounts.ts";
 import { ledgerFile, requireLedger } from "./ledger-file.ts";
+import type { LedgerMaintenance } from "./ledger-maintenance.ts";
 import { keyHashOf, ownerOf } from "./owner.ts";
 import { once, type RunParts } from "./parts.ts";
+
+/** The ledger, as commands use it. */
+export interface LedgerAccess {
+  /** The ledger of the account that the run is for. */
+  own(): Promise<Ledger>;
+  /** For a command that only reads, without an API key: of the account that the settings name, or of all accounts. */
+  records(): Promise<Ledger>;
+  /** The ledger as a file: of all accounts, without an API key. */
+  maintenance(): Promise<LedgerMaintenance>;
+  /** A typed ID; for `@last`, `@2` and so on, the API's ID of the newest operation of a kind. */
+  idOf(kind: Resource, typed: string): Promise<string>;
+}
 
 /** The ledgers of a run; each is opened when it is first needed. */
 export interface RunLedgers {

@@ -1,8 +1,8 @@
 import type { Signal } from "../../platform/host.ts";
 import type { Context } from "../command/context.ts";
-import { openPerson } from "../terminal/person.ts";
 import type { Warning } from "../terminal/report.ts";
 import { openSpeech, type Speech } from "../terminal/speech.ts";
+import { createUi } from "../terminal/ui.ts";
 import { once, type RunParts, type SessionOptions } from "./parts.ts";
 import { listenForStop } from "./stop.ts";
 
@@ -100,18 +100,15 @@ function loadOnDemand(parts: Parts) {
 function contextOf(
   parts: Parts,
   { accounts, ledgers, calls }: ReturnType<typeof loadOnDemand>,
-  concerns: Context["concerns"],
+  concerns: (operation: string) => void,
 ): Context {
   const { host } = parts;
-  const ofAccount = {
-    settings: async (profile?: string) => (await accounts()).settings(profile),
+  const config: Context["config"] = {
+    settings: async (profile) => (await accounts()).settings(profile),
     account: async () => (await accounts()).account(),
-  };
-  const context: Context = {
-    host,
-    version: parts.version,
-    ...ofAccount,
     payoutSecret: async () => (await accounts()).payoutSecret(),
+    refuseSecrets: async (...texts) => (await accounts()).refuseSecrets(...texts),
+    holdsSecret: (text) => parts.scrub(text) !== text,
     profiles: {
       read: async () => (await accounts()).profiles.read(),
       change: async (change) => (await accounts()).profiles.change(change),
@@ -120,34 +117,34 @@ function contextOf(
       baseUrlGiven: async () => (await accounts()).profiles.baseUrlGiven(),
     },
     keychain: async () => (await import("../../config/secrets.ts")).createKeychain(host),
-    holdsSecret: (text) => parts.scrub(text) !== text,
-    refuseSecrets: async (...texts) => (await accounts()).refuseSecrets(...texts),
-
-    ledger: async () => (await ledgers()).own(),
-    records: async () => (await ledgers()).records(),
-    ledgerMaintenance: async () =>
-      (await import("./ledger-maintenance.ts")).createLedgerMaintenance(host),
-    idOf: async (kind, typed) => {
-      await context.refuseSecrets(typed);
-      if (!typed.startsWith("@")) return typed;
-      return (await ledgers()).idAt(kind, typed);
+  };
+  return {
+    host,
+    version: parts.version,
+    config,
+    ledger: {
+      own: async () => (await ledgers()).own(),
+      records: async () => (await ledgers()).records(),
+      maintenance: async () =>
+        (await import("./ledger-maintenance.ts")).createLedgerMaintenance(host),
+      idOf: async (kind, typed) => {
+        await config.refuseSecrets(typed);
+        return typed.startsWith("@") ? (await ledgers()).idAt(kind, typed) : typed;
+      },
     },
-
-    world: async () => (await calls()).world(),
-    watchedWorld: async (onResponse) => (await calls()).watchedWorld(onResponse),
-    worldOf: async (account, secret) => (await calls()).worldOf(account, secret),
-    methodCache: async () => (await calls()).methodCache(),
-    methods: async () => (await calls()).methods(),
-    methodId: async (wanted) => (await calls()).methodId(wanted),
-    raw: async (call) => (await calls()).raw(call),
-    previewRaw: async (call) => (await calls()).previewRaw(call),
-    preview: async (name, input) => (await calls()).preview(name, input),
-    local: async () => (await calls()).local(),
-
-    ...openPerson({ ...parts, accounts: ofAccount }),
-    concerns,
-    startSandbox: async (wanted) => (await import("../../sandbox/server.ts")).startSandbox(wanted),
+    api: {
+      deps: async () => (await calls()).deps(),
+      watchedDeps: async (onResponse) => (await calls()).watchedDeps(onResponse),
+      depsOf: async (account, secret) => (await calls()).depsOf(account, secret),
+      raw: async (call) => (await calls()).raw(call),
+      previewRaw: async (call) => (await calls()).previewRaw(call),
+      preview: async (name, input) => (await calls()).preview(name, input),
+      local: async () => (await calls()).local(),
+      methodCache: async () => (await calls()).methodCache(),
+      methods: async () => (await calls()).methods(),
+      methodId: async (wanted) => (await calls()).methodId(wanted),
+    },
+    ui: createUi({ ...parts, accounts: config, concerns }),
     stopping: parts.stop.stopping,
   };
-  return context;
 }

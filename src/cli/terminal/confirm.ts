@@ -1,19 +1,57 @@
-import { amountText, readAmount } from "../../domain/amount.ts";
-import { masked } from "../../domain/api-keys.ts";
+import { amountText, type Paisa, readAmount } from "../../domain/amount.ts";
+import { type Environment, masked } from "../../domain/api-keys.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Globals } from "../args/globals.ts";
-import type { Confirmation, Context } from "../command/context.ts";
 import { badge } from "../output/style.ts";
 import type { Ask } from "../prompts/ask.ts";
+import type { ConfigAccess } from "../runtime/accounts.ts";
 import type { Speech } from "./speech.ts";
 
+/** A question before money moves, or before something cannot be undone. */
+export interface Confirmation {
+  /** What is about to happen: `Send a payout`. */
+  action: string;
+  /** Label and value, as they are shown. */
+  rows: [string, string][];
+  /** The sum that it is about: above the profile's limit a person types it. */
+  amountPaisa?: Paisa;
+  /** Whether a sandbox account sees the rows too; it is never asked. */
+  alwaysShown?: boolean;
+  /** Whether it concerns all accounts of this machine: then no profile is shown, and none is needed. */
+  ofAllAccounts?: boolean;
+  /** The stored profile that is about to change. No request is sent to its account. */
+  profile?: { name: string; environment: Environment; key: string };
+  /** Each is confirmed in a terminal, in the sandbox too. Otherwise, and with --yes, it is printed. */
+  warnings?: Warning[];
+  /** Whether a sandbox account is asked too. */
+  alwaysAsked?: boolean;
+  /** For what moves a sum worth a second thought: the text that a person types to go on. */
+  typed?: {
+    what: string;
+    matches(text: string): boolean;
+    /** Whether the command line said it already: then --yes is enough. */
+    isGiven: boolean;
+    /** The flags with which it can be said. */
+    flags: string;
+  };
+}
+
+/** A warning about money that a person confirms. */
+export interface Warning {
+  /** A stable identifier for scripts. */
+  reason: string;
+  message: string;
+  /** The question that confirms it in a terminal. */
+  question: string;
+}
+
 interface Surroundings {
-  accounts: Pick<Context, "account" | "settings">;
+  accounts: Pick<ConfigAccess, "account" | "settings">;
   globals: Globals;
   speech: Speech;
   /** Undefined if a person cannot be asked. `head` is shown before each prompt. */
   ask(head: string): Promise<Ask | undefined>;
-  notice: Context["notice"];
+  notice(text: string, reason?: string): void;
   /** True if the command was composed in a dialogue: it is confirmed as a whole, in a sandbox too. */
   isDialogue: boolean;
 }

@@ -33,7 +33,7 @@ export async function openHandler(
   if (forwardTo === undefined) return { handler: undefined, close: async () => {} };
   const given =
     secretFile === undefined
-      ? (await context.settings()).callbackSecret?.value
+      ? (await context.config.settings()).callbackSecret?.value
       : (await readSmallText(secretFile, "--secret-file", context.host)).trim();
   if (given === "") throw new Failure("callback.no-secret", "--secret-file: the file is empty.");
   const secret = given ?? (await generatedSecret(context));
@@ -53,14 +53,14 @@ export async function openHandler(
  * each run has the same one and nothing is stored; the key cannot be computed from it.
  */
 async function generatedSecret(context: Context): Promise<string> {
-  const { profile } = await context.settings();
+  const { profile } = await context.config.settings();
   if (!profile) {
     const { createHmac } = await import("node:crypto");
-    const { apiKey } = await context.account();
+    const { apiKey } = await context.config.account();
     return createHmac("sha256", apiKey).update("lenden callback secret").digest("base64url");
   }
   let secret = Buffer.from(context.host.randomBytes(32)).toString("base64url");
-  await context.profiles.change((now) => {
+  await context.config.profiles.change((now) => {
     const own = now.profiles[profile.value];
     if (!own) return now;
     secret = own.callbackSecret ?? secret;
@@ -76,10 +76,10 @@ export async function handlingFor(
   handler: Handler | undefined,
 ): Promise<Handling> {
   const { settleProved } = await import("../../operations/resolve.ts");
-  const world = await context.world();
+  const world = await context.api.deps();
   return {
-    callbacks: (await context.ledger()).callbacks,
-    look: await lookFor(context),
+    callbacks: (await context.ledger.own()).callbacks,
+    look: await lookFor(context.api),
     resolve: async (retrieved) => (await settleProved(retrieved, world)).map(({ id }) => id),
     handler,
     now: context.host.now,
@@ -91,10 +91,10 @@ export async function handlingFor(
  * Retrieves a record for a callback. That the API does not know an ID, or rejects its shape, is a result too.
  * A page is not: it comes from something in front of the API.
  */
-export async function lookFor(context: Pick<Context, "world">): Promise<Look> {
+export async function lookFor(api: Pick<Context["api"], "deps">): Promise<Look> {
   const { requestRecord } = await import("../../operations/status.ts");
   const { dataOf } = await import("../../operations/response-failure.ts");
-  const world = await context.world();
+  const world = await api.deps();
   return async (kind, id) => {
     const answer = await requestRecord(kind, id, world);
     const isAboutId =

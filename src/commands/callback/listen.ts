@@ -3,7 +3,7 @@ import type { Handler } from "../../callbacks/forward.ts";
 import type { Handled } from "../../callbacks/handle.ts";
 import type { Watched } from "../../callbacks/poll.ts";
 import { readWhole } from "../../cli/command/common-flags.ts";
-import type { Context, Ledger } from "../../cli/command/context.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
@@ -11,6 +11,7 @@ import { Failure, type FailureKind } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
 import { hasEnded, resources } from "../../domain/statuses.ts";
 import { isLoopback, parseUrl } from "../../domain/url.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { forwardingFlags, handlingFor, openHandler } from "./deps.ts";
 import { type CallbackEvent, eventLine, eventOf } from "./output.ts";
 
@@ -74,7 +75,8 @@ export const callbackListen = defineCommand({
   untilStopped: true,
   exits: ["internal", "access", "locked", "pending", "not-found", "cancelled", "unreachable"],
   async *run(given, context): AsyncIterable<Shown> {
-    const awaited = given.for === undefined ? undefined : await context.idOf("payment", given.for);
+    const awaited =
+      given.for === undefined ? undefined : await context.ledger.idOf("payment", given.for);
     const port = given.port ?? (given.poll ? undefined : usualPort);
     if (port !== undefined) rejectCircle(given.forwardTo, port);
     await claimListening(context);
@@ -130,7 +132,7 @@ function rejectCircle(forwardTo: string | undefined, port: number): void {
 
 /** @throws Failure `callback.listener-running` if another process listens for this account */
 async function claimListening(context: Context): Promise<void> {
-  const other = await (await context.ledger()).callbacks.listen();
+  const other = await (await context.ledger.own()).callbacks.listen();
   if (!other) return;
   const holder = `${other.pid} on ${other.machine}, since ${other.since}`;
   const message = `Another process (${holder}) listens for callbacks of this account.`;
@@ -159,11 +161,11 @@ async function startListening(
   const { sleep } = context.host;
   const over = new AbortController();
   const stopping = AbortSignal.any([context.stopping, over.signal]);
-  const ledger = await context.ledger();
+  const ledger = await context.ledger.own();
   const options = {
     ...(await handlingFor(context, handler)),
     ...{ stopping, limits, sleep },
-    notice: (message: string) => context.notice(message, "callback.not-handled"),
+    notice: (message: string) => context.ui.notice(message, "callback.not-handled"),
     onHandled: (one: Handled) => void events.emit("handled", one),
     isKnown: async ({ kind, id }: Pick<Watched, "kind" | "id">) =>
       (await ledger.ofRecord(kind, id)) !== undefined,
@@ -224,7 +226,7 @@ function endedStatus(awaited: string | undefined, { records }: Handled): string 
 /** Ends the wait when the time of --timeout is over, or at the first signal. */
 async function endAtDeadline(end: () => void, context: Context): Promise<AbortController> {
   const { host, stopping } = context;
-  const { deadlineMs } = await context.world();
+  const { deadlineMs } = await context.api.deps();
   const over = new AbortController();
   stopping.addEventListener("abort", end, { signal: over.signal, once: true });
   if (stopping.aborted) end();

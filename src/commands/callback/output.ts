@@ -1,12 +1,13 @@
 import type { Handled } from "../../callbacks/handle.ts";
 import type { Checked, CheckedRecord } from "../../callbacks/verify.ts";
 import { readCount } from "../../cli/command/common-flags.ts";
-import type { Context, StoredCallback } from "../../cli/command/context.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { type Field, field, text, type View } from "../../cli/output/view.ts";
 import { Failure, type FailureKind } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatAmount } from "../../domain/money.ts";
+import type { StoredCallback } from "../../ledger/callback.ts";
 
 /** A callback of the ledger as scripts get it in a list: without its request. */
 export function listed(callback: StoredCallback) {
@@ -42,7 +43,7 @@ export const callbackNumber = argument.required(
 
 /** @throws Failure `callback.not-found` */
 export async function callbackNumbered(number: number, context: Context): Promise<StoredCallback> {
-  const found = await (await context.records()).callbacks.find(number);
+  const found = await (await context.ledger.records()).callbacks.find(number);
   if (found) return found;
   throw new Failure("callback.not-found", `This account has no callback ${number}.`, {
     hint: "To list its callbacks, run 'lenden callback list'.",

@@ -32,7 +32,7 @@ export const callbackList = defineCommand({
   },
   exits: ["access"],
   async run({ verdict, limit = 50 }, context) {
-    const ledger = await context.records();
+    const ledger = await context.ledger.records();
     return (await ledger.callbacks.list({ verdict, limit })).map(listed);
   },
   view: (callbacks) => ({

@@ -67,7 +67,7 @@ export const callbackTest = defineCommand({
     const { openTransport } = await import("../../api/transport.ts");
     const transport = openTransport({ http: undefined, https: undefined, none: undefined });
     const { host, stopping } = context;
-    const { deadlineMs } = await context.world();
+    const { deadlineMs } = await context.api.deps();
     const over = new AbortController();
     if (Number.isFinite(deadlineMs))
       void host.sleep(deadlineMs - host.now(), over.signal).then(() => over.abort());
@@ -134,10 +134,10 @@ async function sandboxFor(context: Context) {
     const hint = "Run it inside 'lenden sandbox exec', or use --profile local.";
     throw new Failure("callback.not-local-sandbox", message, { hint, cause });
   });
-  const world = await context.world();
-  const { origin } = new URL((await context.account()).baseUrl);
+  const world = await context.api.deps();
+  const { origin } = new URL((await context.config.account()).baseUrl);
   const urls = { redirect_url: `${origin}/return`, callback_url: `${origin}/callback` };
-  const paymentMethodId = (await context.methods())[0]?.id ?? "";
+  const paymentMethodId = (await context.api.methods())[0]?.id ?? "";
   const run = Buffer.from(context.host.randomBytes(4)).toString("hex");
   const pay = async (name: string, amountPaisa: Paisa, isPaid: boolean) => {
     const order = { ...urls, paymentMethodId, description: `test-${run}-${name}` };

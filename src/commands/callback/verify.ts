@@ -45,7 +45,7 @@ export const callbackVerify = defineCommand({
     const expected = { amountPaisa: expectAmount, reference: expectRef };
     const { verdict, because, records } = await verify(
       readPasted(written),
-      await lookFor(context),
+      await lookFor(context.api),
       expected,
     );
     return { verdict, because, records };

@@ -12,7 +12,7 @@ export const ledgerBackup = defineCommand({
   },
   exits: ["internal"],
   run: async ({ file }, context) => {
-    const content = await (await context.ledgerMaintenance()).backup(file);
+    const content = await (await context.ledger.maintenance()).backup(file);
     return { file, ...content };
   },
   view: ({ file, operations, events, newestAt }) =>

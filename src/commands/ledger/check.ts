@@ -1,8 +1,9 @@
 import { readWord } from "../../cli/command/common-flags.ts";
-import type { Context, LedgerCheck, UnacceptedLedger } from "../../cli/command/context.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
+import type { LedgerCheck, UnacceptedLedger } from "../../cli/runtime/ledger-maintenance.ts";
 import { usage } from "../../domain/failure.ts";
 
 export const ledgerCheck = defineCommand({
@@ -23,7 +24,7 @@ export const ledgerCheck = defineCommand({
   exits: ["internal", "access"],
   async run({ accept, acceptHash }, context) {
     if (accept || acceptHash !== undefined) await acceptLedger(acceptHash, context);
-    const { newest, modified, ...checked } = await (await context.ledgerMaintenance()).check();
+    const { newest, modified, ...checked } = await (await context.ledger.maintenance()).check();
     return {
       ...checked,
       // Without the values, which are recipients and amounts.
@@ -79,14 +80,14 @@ function findingText({ kind, name, problem, columns }: Finding): string {
 
 /** What the ledger no longer knows could be sent again: a user has to confirm that, in a sandbox too. */
 async function acceptLedger(hash: string | undefined, context: Context): Promise<void> {
-  const ledger = await (await context.ledgerMaintenance()).unaccepted();
+  const ledger = await (await context.ledger.maintenance()).unaccepted();
   if (!ledger) {
-    context.notice("The ledger needs no acceptance.");
+    context.ui.notice("The ledger needs no acceptance.");
     return;
   }
   if (hash !== undefined && hash !== ledger.newest) throw otherHash(ledger);
   const isNew = ledger.state === "empty" || ledger.state === "missing";
-  await context.confirm({
+  await context.ui.confirm({
     action: isNew ? "Start a new ledger" : "Accept the ledger",
     rows: [
       ["Ledger", `${ledger.path} ${stateTexts[ledger.state]}`],

@@ -33,11 +33,11 @@ export const ledgerExport = defineCommand({
   exits: ["access"],
   async *run({ exact }, context) {
     let isEmpty = true;
-    for await (const operation of (await context.records()).all()) {
+    for await (const operation of (await context.ledger.records()).all()) {
       isEmpty = false;
       yield { row: exported(operation), exact };
     }
-    if (isEmpty) context.notice("The ledger has nothing of this account yet.");
+    if (isEmpty) context.ui.notice("The ledger has nothing of this account yet.");
   },
   json: ({ row }) => row,
   view: ({ row, exact }) => ({

@@ -25,7 +25,7 @@ export const ledgerList = defineCommand({
   },
   exits: ["access"],
   async run({ unknown, limit }, context) {
-    const ledger = await context.records();
+    const ledger = await context.ledger.records();
     const operations = unknown
       ? (await ledger.unresolved()).reverse().slice(0, limit)
       : await ledger.recent(limit ?? usualLimit);
@@ -36,7 +36,7 @@ export const ledgerList = defineCommand({
       const amount = amountPaisa === null ? "" : ` of ${formatPaisa(amountPaisa)}`;
       const how = state === "CONFLICT" ? "in conflict" : "outcome unknown";
       const since = `${how} since ${formatTime(createdAt)}`;
-      context.notice(`${name}${amount}: ${since}. ${nextStep(operation, where)}`);
+      context.ui.notice(`${name}${amount}: ${since}. ${nextStep(operation, where)}`);
     }
     const { hasAllAccounts } = ledger;
     const rows = operations.map((one) => withCommands(one, where));

@@ -1,8 +1,9 @@
 import { placeIn } from "../../cli/command/common-flags.ts";
-import type { Ledger, Operation } from "../../cli/command/context.ts";
 import { amountText } from "../../domain/amount.ts";
 import { Failure } from "../../domain/failure.ts";
 import { isUnresolved } from "../../domain/state.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Operation } from "../../ledger/operation.ts";
 import { isForgotten } from "../../payouts/unknown.ts";
 
 /** The operation with this ID or reference, or among the newest. */

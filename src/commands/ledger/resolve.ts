@@ -1,5 +1,5 @@
 import { readWord } from "../../cli/command/common-flags.ts";
-import type { Context, Operation } from "../../cli/command/context.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { showSame } from "../../cli/command/dialogue.ts";
 import { argument, flag } from "../../cli/command/flag.ts";
@@ -9,6 +9,7 @@ import { Failure, inOneLine, usage, whatHappened } from "../../domain/failure.ts
 import { readIdentifier } from "../../domain/identifier.ts";
 import { isUnresolved, isUnsettled } from "../../domain/state.ts";
 import { resources } from "../../domain/statuses.ts";
+import type { Operation } from "../../ledger/operation.ts";
 import { nextStep, operationNamed, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
@@ -48,14 +49,14 @@ export const ledgerResolve = defineCommand({
       );
     if (created && notCreated)
       throw usage(["--created and --not-created cannot be used together. Nothing was sent."]);
-    const ledger = await context.ledger();
+    const ledger = await context.ledger.own();
     const all =
       name === undefined ? await ledger.unsettled() : [await operationNamed(name, ledger)];
     const given = created ? { created } : notCreated ? ("not created" as const) : undefined;
     const findings = given
       ? new Map(all.map(({ id }) => [id, given]))
       : await askForFindings(all, context);
-    await context.confirm({
+    await context.ui.confirm({
       action: "Resolve unknown outcomes",
       rows: all.map((one) => [
         one.kind,
@@ -107,8 +108,8 @@ async function resolveEach(
   context: Context,
 ): Promise<Operation[]> {
   const { resolve } = await import("../../operations/resolve.ts");
-  const world = await context.world();
-  const ledger = await context.ledger();
+  const world = await context.api.deps();
+  const ledger = await context.ledger.own();
   const failures = new Map<string, Failure>();
   const resolved: Operation[] = [];
   let broken: unknown;
@@ -117,7 +118,7 @@ async function resolveEach(
     try {
       if (context.stopping.aborted) resolved.push(operation);
       else {
-        if (finding === undefined && isResent(operation)) await context.payoutSecret();
+        if (finding === undefined && isResent(operation)) await context.config.payoutSecret();
         resolved.push(await resolve(operation, finding, world));
       }
     } catch (error) {
@@ -134,8 +135,8 @@ async function resolveEach(
   for (const operation of resolved) {
     const failure = failures.get(operation.id);
     if (isUnsettled(operation) && !isOne)
-      context.notice(stillUnknown(operation, failure, where), "ledger.not-resolved");
-    else if (failure) context.notice(inOneLine(failure), "ledger.not-resolved");
+      context.ui.notice(stillUnknown(operation, failure, where), "ledger.not-resolved");
+    else if (failure) context.ui.notice(inOneLine(failure), "ledger.not-resolved");
   }
   if (broken !== undefined) throw resolved.length === 0 ? broken : notAllResolved(broken);
   return resolved;
@@ -176,8 +177,8 @@ type Finding = { created: string } | "not created";
 /** Only a person can find out about payments, refunds and conflicts. Non-interactively, nothing is asked. */
 async function askForFindings(all: Operation[], context: Context): Promise<Map<string, Finding>> {
   const findings = new Map<string, Finding>();
-  const ask = await context.ask();
-  const ledger = await context.ledger();
+  const ask = await context.ui.ask();
+  const ledger = await context.ledger.own();
   for (const operation of ask ? all : []) {
     const { kind } = operation;
     const isForPerson =
@@ -192,7 +193,7 @@ async function askForFindings(all: Operation[], context: Context): Promise<Map<s
     ...["ledger", "resolve", id],
     ...(finding === "not created" ? ["--not-created"] : ["--created", finding.created]),
   ];
-  if (findings.size > 0) showSame([...findings].map(lineOf), context);
+  if (findings.size > 0) showSame([...findings].map(lineOf), context.ui);
   return findings;
 }
 
@@ -201,7 +202,7 @@ async function askForFinding(
   ask: Ask,
   context: Context,
 ): Promise<Finding | undefined> {
-  await context.show(cardOf(operation));
+  await context.ui.show(cardOf(operation));
   const found = await ask.choice(`What does the dashboard show for this ${operation.kind}?`, [
     { name: "I have not checked: leave it", value: undefined },
     { name: "It was created, and I have its ID", value: "created" },

@@ -1,7 +1,7 @@
-import type { LedgerContent } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
+import type { LedgerContent } from "../../cli/runtime/ledger-maintenance.ts";
 import { accepted } from "../../domain/reading.ts";
 
 export const ledgerRestore = defineCommand({
@@ -18,10 +18,10 @@ export const ledgerRestore = defineCommand({
   },
   exits: ["internal", "access", "locked"],
   async run({ file }, context) {
-    const prepared = await (await context.ledgerMaintenance()).prepareRestore(file);
+    const prepared = await (await context.ledger.maintenance()).prepareRestore(file);
     const { backup, current } = prepared;
     try {
-      await context.confirm({
+      await context.ui.confirm({
         action: "Replace the ledger",
         rows: [
           ["Backup", contentText(backup)],
@@ -32,7 +32,7 @@ export const ledgerRestore = defineCommand({
         ofAllAccounts: true,
       });
       const kept = await prepared.restore();
-      context.notice("Nothing is sent until you run 'lenden ledger check --accept'.");
+      context.ui.notice("Nothing is sent until you run 'lenden ledger check --accept'.");
       return { file, ...backup, kept };
     } catch (error) {
       prepared.discard();

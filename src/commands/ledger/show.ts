@@ -21,7 +21,7 @@ export const ledgerShow = defineCommand({
   },
   exits: ["access", "not-found"],
   async run({ operation: name }, context) {
-    const ledger = await context.records();
+    const ledger = await context.ledger.records();
     const operation = await operationNamed(name, ledger);
     return { operation, history: await ledger.historyOf(operation) };
   },

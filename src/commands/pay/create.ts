@@ -58,7 +58,7 @@ export const payCreate = defineCommand({
   guide: async () => ({ amount: { message: "Amount (BDT)" } }),
   async run(input, context) {
     if (!input.dryRun) {
-      await context.confirm({
+      await context.ui.confirm({
         action: "Create a payment",
         amountPaisa: input.amount,
         rows: [
@@ -68,8 +68,8 @@ export const payCreate = defineCommand({
         ],
       });
     }
-    const paymentMethodId = await context.methodId(input);
-    const { numberFormat } = await context.settings();
+    const paymentMethodId = await context.api.methodId(input);
+    const { numberFormat } = await context.config.settings();
     const request = {
       description: input.description,
       paymentMethodId,
@@ -80,17 +80,20 @@ export const payCreate = defineCommand({
       ...(input.note !== undefined && { note: input.note }),
     };
     if (input.dryRun)
-      return context.preview("createPayment", { ...request, amount: amountNumber(input.amount) });
+      return context.api.preview("createPayment", {
+        ...request,
+        amount: amountNumber(input.amount),
+      });
     const { createPayment } = await import("../../operations/create.ts");
     const how = {
       again: input.again,
       methodName: input.methodId === undefined ? input.method : undefined,
     };
-    const world = await context.world();
+    const world = await context.api.deps();
     const created = await createPayment(input.amount, request, how, world);
     await showPage(created.payment_url, input, context);
     if (!input.wait) return { record: created, waited: false, payment_url: undefined };
-    context.notice(`Payment URL: ${created.payment_url}`);
+    context.ui.notice(`Payment URL: ${created.payment_url}`);
     const { waitForRecord } = await import("../../operations/status.ts");
     const patience = { ...patienceOf(input), justMade: true };
     const record = await waitForRecord("payment", created.transactionId, patience, world);
@@ -109,15 +112,17 @@ async function showPage(
 ): Promise<void> {
   if (!qr && !opens) return;
   if (!readUrl(url).ok)
-    return context.notice(
+    return context.ui.notice(
       "The payment URL is not an https: URL, so it is neither drawn nor opened.",
     );
-  if (qr) await context.showQr(url);
+  if (qr) await context.ui.showQr(url);
   if (!opens) return;
   const obstacle = obstacleTo(context.host);
-  if (obstacle) return context.notice(`The payment URL was not opened: ${obstacle}.`);
+  if (obstacle) return context.ui.notice(`The payment URL was not opened: ${obstacle}.`);
   const { default: open } = await import("open");
-  await open(url).catch(() => context.notice("The payment URL was not opened: no browser found."));
+  await open(url).catch(() =>
+    context.ui.notice("The payment URL was not opened: no browser found."),
+  );
 }
 
 /** Why no browser can open. On Linux without a display, one might open inside the terminal. */

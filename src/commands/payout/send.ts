@@ -48,8 +48,8 @@ export const payoutSend = defineCommand({
     "uncertain",
   ],
   guide: async (context) => {
-    await context.account();
-    await context.payoutSecret();
+    await context.config.account();
+    await context.config.payoutSecret();
     // In the line that the dialogue shows at its end: run again, that is the same payout.
     const preset = () => newReference(context.host);
     return {
@@ -59,14 +59,14 @@ export const payoutSend = defineCommand({
     };
   },
   async run(input, context) {
-    const { numberFormat } = await context.settings();
+    const { numberFormat } = await context.config.settings();
     const reference = input.ref ?? (await newReference(context.host));
-    context.concerns(reference);
-    if (input.ref === undefined) context.notice(`Reference: ${reference}`);
+    context.ui.concerns(reference);
+    if (input.ref === undefined) context.ui.notice(`Reference: ${reference}`);
     const recipientNumber = mobileText(input.to, numberFormat.value);
     if (!input.dryRun) {
       const payment = { amountPaisa: input.amount, recipientNumber, reference };
-      await context.confirm({
+      await context.ui.confirm({
         action: "Send a payout",
         amountPaisa: input.amount,
         rows: [
@@ -78,32 +78,32 @@ export const payoutSend = defineCommand({
         ],
       });
     }
-    await context.payoutSecret();
+    await context.config.payoutSecret();
     const order = {
       amountPaisa: input.amount,
       reference,
       recipientNumber,
       recipientName: input.name,
       description: input.description,
-      paymentMethodId: await context.methodId(input),
+      paymentMethodId: await context.api.methodId(input),
       methodName: input.methodId === undefined ? input.method : undefined,
     };
     if (input.dryRun) {
       const { payoutBody } = await import("../../payouts/order.ts");
-      return context.preview("createPayout", payoutBody(order));
+      return context.api.preview("createPayout", payoutBody(order));
     }
     const { sendPayout } = await import("../../payouts/send.ts");
     const { possibleDuplicate } = await import("../../payouts/claim.ts");
-    const sent = await sendPayout(order, await context.world(), input);
-    if (sent.earlier) context.notice(...possibleDuplicate(sent.earlier));
+    const sent = await sendPayout(order, await context.api.deps(), input);
+    if (sent.earlier) context.ui.notice(...possibleDuplicate(sent.earlier));
     const existing = sent.existing && input.ref !== undefined;
     if (existing)
-      context.notice(
+      context.ui.notice(
         `The API already had reference ${order.reference}: no new payout was created.`,
       );
     if (!input.wait) return { record: { ...sent.payout, existing }, waited: false };
     const { waitForRecord } = await import("../../operations/status.ts");
-    const world = await context.world();
+    const world = await context.api.deps();
     const patience = { ...patienceOf(input), justMade: true };
     const record = await waitForRecord("payout", sent.payout.payoutId, patience, world);
     return { record: { ...record, existing }, waited: true };
@@ -124,9 +124,9 @@ async function warningRow(
   how: { again: boolean },
   context: Context,
 ): Promise<[string, string][]> {
-  if ((await context.account()).environment !== "production") return [];
+  if ((await context.config.account()).environment !== "production") return [];
   const { describeEarlier, earlierPayout } = await import("../../payouts/claim.ts");
-  const earlier = await earlierPayout(order, how, await context.ledger());
+  const earlier = await earlierPayout(order, how, await context.ledger.own());
   return earlier ? [["Earlier payout", describeEarlier(earlier)]] : [];
 }
 

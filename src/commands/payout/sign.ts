@@ -30,7 +30,7 @@ export const payoutSign = defineCommand({
   exits: ["access"],
   async run({ amount: amountPaisa, ref, timestamp }, context) {
     const { message, sign } = await import("../../api/signature.ts");
-    const secret = await context.payoutSecret();
+    const secret = await context.config.payoutSecret();
     const signed = {
       amountPaisa,
       reference: ref,

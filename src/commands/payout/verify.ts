@@ -27,7 +27,7 @@ export const payoutVerify = defineCommand({
   exits: ["access", "unverified"],
   async run({ amount: amountPaisa, ref: reference, timestamp, signature }, context) {
     const { explain, message, verify } = await import("../../api/signature.ts");
-    const secret = await context.payoutSecret();
+    const secret = await context.config.payoutSecret();
     const signed = { amountPaisa, reference, timestamp };
     const expected = message(signed);
     if (verify(expected, secret, signature))

@@ -1,6 +1,8 @@
-import type { Account, Context, Profile } from "../../cli/command/context.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { showSame } from "../../cli/command/dialogue.ts";
 import type { Ask } from "../../cli/prompts/ask.ts";
+import type { Account } from "../../config/account.ts";
+import type { Profile } from "../../config/profiles.ts";
 import { type Environment, readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure } from "../../domain/failure.ts";
 import { readUrl } from "../../domain/url.ts";
@@ -20,15 +22,15 @@ interface Given {
  * @throws Failure `profile.not-added` if the key does not work and is not to be stored anyway
  */
 export async function askProfile(given: Given, ask: Ask, context: Context) {
-  const stored = await context.profiles.read();
+  const stored = await context.config.profiles.read();
   const taken = given.replace ? {} : stored.profiles;
   if (given.name !== undefined && !given.replace)
     requireFreeName(given.name, stored, "Choose another name, or add --replace.");
-  context.notice(await whereStored(given, context));
-  context.notice("Find both in the merchant dashboard: Settings → Development Info.");
-  context.notice("Nothing is stored before the last answer. To stop, press Ctrl-C.");
+  context.ui.notice(await whereStored(given, context));
+  context.ui.notice("Find both in the merchant dashboard: Settings → Development Info.");
+  context.ui.notice("Nothing is stored before the last answer. To stop, press Ctrl-C.");
   const { text: apiKey, environment } = await askKey(given, ask);
-  context.notice(`This is a ${environment} key.`);
+  context.ui.notice(`This is a ${environment} key.`);
   const payoutSecret = await askSecret(ask);
   const name = given.name ?? (await askName(environment, taken, ask));
   const secrets = {
@@ -60,13 +62,18 @@ export async function showAfterwards(
   for (const [flag, value] of flags) if (value !== undefined) words.push(flag, value);
   if (given.keychain) words.push("--keychain");
   if (given.replace) words.push("--replace");
-  showSame([words], context);
-  const { current = name } = await context.profiles.read();
+  showSame([words], context.ui);
+  const { current = name } = await context.config.profiles.read();
   if (current !== name)
-    context.notice(`Profile ${current} is in use. To change that: 'lenden profile use ${name}'.`);
+    context.ui.notice(
+      `Profile ${current} is in use. To change that: 'lenden profile use ${name}'.`,
+    );
 }
 
-async function whereStored({ keychain }: Given, { profiles, host }: Context): Promise<string> {
+async function whereStored(
+  { keychain }: Given,
+  { config: { profiles }, host }: Context,
+): Promise<string> {
   const mode = host.platform === "win32" ? "" : " (mode 0600)";
   const file = `${await profiles.file()}${mode}`;
   return keychain
@@ -106,12 +113,12 @@ function askName(preset: string, taken: object, ask: Ask): Promise<string> {
   return ask.text("Profile name:", { preset, check });
 }
 
-type Candidate = Omit<Parameters<Context["profiles"]["check"]>[0], "baseUrl">;
+type Candidate = Omit<Parameters<Context["config"]["profiles"]["check"]>[0], "baseUrl">;
 
 /** Asks until key, environment and base URL agree, unless the base URL was given. */
 async function askAccount(candidate: Candidate, ask: Ask, context: Context): Promise<Account> {
-  if ((await context.profiles.baseUrlGiven()) !== undefined)
-    return context.profiles.check(candidate);
+  if ((await context.config.profiles.baseUrlGiven()) !== undefined)
+    return context.config.profiles.check(candidate);
   const check = (text: string) => {
     const read = readUrl(text);
     return read.ok ? undefined : read.problem;
@@ -119,10 +126,10 @@ async function askAccount(candidate: Candidate, ask: Ask, context: Context): Pro
   for (;;) {
     const baseUrl = await ask.text("Base URL of the API:", { check });
     try {
-      return await context.profiles.check({ ...candidate, baseUrl });
+      return await context.config.profiles.check({ ...candidate, baseUrl });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      context.notice(whyAndHint(error));
+      context.ui.notice(whyAndHint(error));
     }
   }
 }
@@ -134,14 +141,14 @@ async function tryKey(
   context: Context,
 ): Promise<void> {
   const { dataOf } = await import("../../operations/response-failure.ts");
-  const { client } = await context.worldOf(account, payoutSecret);
+  const { client } = await context.api.depsOf(account, payoutSecret);
   try {
     const { length } = dataOf(await client.listMethods({}));
     const methods = length === 1 ? "1 payment method" : `${length} payment methods`;
-    context.notice(`The API accepts this key. The account has ${methods}.`);
+    context.ui.notice(`The API accepts this key. The account has ${methods}.`);
   } catch (error) {
     if (!(error instanceof Failure) || context.stopping.aborted) throw error;
-    context.notice(whyAndHint(error));
+    context.ui.notice(whyAndHint(error));
     if (await ask.yes("The key could not be tried. Store it anyway?")) return;
     throw new Failure("profile.not-added", "The profile was not added.", {
       hint: "Nothing was stored.",

@@ -1,8 +1,9 @@
 import { readWord } from "../../cli/command/common-flags.ts";
-import type { Context, Profile, Profiles, SecretSource } from "../../cli/command/context.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
+import type { Profile, Profiles, SecretSource } from "../../config/profiles.ts";
 import { readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { Reading } from "../../domain/reading.ts";
@@ -63,7 +64,7 @@ export const profileAdd = defineCommand({
   flags,
   exits: ["access", "locked"],
   async run(input, context) {
-    const ask = namesSource(input) ? undefined : await context.ask();
+    const ask = namesSource(input) ? undefined : await context.ui.ask();
     const dialogue = ask && (await import("./add-dialogue.ts"));
     const { name, apiKey, payoutSecret, environment, baseUrl } = dialogue
       ? await dialogue.askProfile(input, ask, context)
@@ -95,12 +96,12 @@ function namesSource(given: Given): boolean {
 }
 
 async function givenProfile(given: Given, context: Context) {
-  const hasUrl = (await context.profiles.baseUrlGiven()) !== undefined;
+  const hasUrl = (await context.config.profiles.baseUrlGiven()) !== undefined;
   const problems = flagProblems(given);
   if (problems.length > 0)
     throw usage([...problems, ...(hasUrl ? [] : ["--base-url is missing: the API's base URL."])]);
   const secrets = await readSecrets(given, context);
-  const { environment, baseUrl } = await context.profiles.check({ ...given, ...secrets });
+  const { environment, baseUrl } = await context.config.profiles.check({ ...given, ...secrets });
   return { ...secrets, environment, baseUrl, name: given.name ?? environment };
 }
 
@@ -157,13 +158,13 @@ async function storeProfile(
   const requireName = (now: Profiles): void => {
     if (!replace) requireFreeName(name, now, "Choose another name, or add --replace.");
   };
-  const before = await context.profiles.read();
+  const before = await context.config.profiles.read();
   requireName(before);
   const approved = await approvedAccount(name, findProfile(name, before), profile, context);
   const stored = keychain ? await intoKeychain(name, profile, context) : profile;
   let replaced: Profile | undefined;
   try {
-    await context.profiles.change((now) => {
+    await context.config.profiles.change((now) => {
       requireName(now);
       replaced = findProfile(name, now);
       const joins =
@@ -203,7 +204,7 @@ async function approvedAccount(
   name: string,
   before: Profile | undefined,
   after: Profile,
-  { host, ask: openAsk }: Context,
+  { host, ui }: Context,
 ): Promise<string | undefined> {
   const account = before?.account;
   if (!before || account === undefined || !mayBeSameMerchant(before, after)) return undefined;
@@ -211,7 +212,7 @@ async function approvedAccount(
   const named = host.env.LENDEN_ACCOUNT;
   if (named !== undefined) return named === account ? account : undefined;
   const [from, to] = [before, after].map(({ baseUrl }) => new URL(baseUrl).host);
-  const ask = await openAsk();
+  const ask = await ui.ask();
   if (ask)
     return (await ask.yes(`Is the account on ${to} the same as ${account} on ${from}?`))
       ? account
@@ -226,7 +227,7 @@ async function approvedAccount(
 }
 
 async function intoKeychain(name: string, profile: Profile, context: Context): Promise<Profile> {
-  const keychain = await context.keychain();
+  const keychain = await context.config.keychain();
   const id = Buffer.from(context.host.randomBytes(6)).toString("hex");
   const moved = async (what: string, source: SecretSource | undefined) => {
     if (!source || !("text" in source)) return source;

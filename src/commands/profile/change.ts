@@ -1,7 +1,8 @@
 import { readWord } from "../../cli/command/common-flags.ts";
-import type { Context, Profile } from "../../cli/command/context.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, oneOf } from "../../cli/command/flag.ts";
+import type { Profile } from "../../config/profiles.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { accepted, type Reading } from "../../domain/reading.ts";
 import { isSameServer } from "../../domain/url.ts";
@@ -23,7 +24,7 @@ export const profileUse = defineCommand({
   arguments: { name: existingName },
   exits: ["locked"],
   async run({ name }, context) {
-    await context.profiles.change((now) => {
+    await context.config.profiles.change((now) => {
       requireProfile(name, now);
       return { ...now, current: name };
     });
@@ -63,7 +64,7 @@ export const profileSet = defineCommand({
   },
   exits: ["access", "locked"],
   async run({ key, value }, context) {
-    const { profile } = await context.settings();
+    const { profile } = await context.config.settings();
     if (!profile)
       throw new Failure("profile.none-in-use", "No profile is in use.", {
         hint: "Name one with --profile, or add one with 'lenden profile add'.",
@@ -73,11 +74,11 @@ export const profileSet = defineCommand({
     const read = value === "" ? accepted(undefined) : setting?.read(value);
     if (!setting || read?.ok !== true)
       throw usage([`<value>: ${read?.ok === false ? read.problem : "unknown setting"}`]);
-    const before = requireProfile(name, await context.profiles.read());
+    const before = requireProfile(name, await context.config.profiles.read());
     const isUrl = setting.key === "baseUrl";
     const checked = isUrl ? await checkedUrl(name, before, read.value, context) : read.value;
     let changed = before;
-    await context.profiles.change((now) => {
+    await context.config.profiles.change((now) => {
       const profile = requireProfile(name, now);
       changed = { ...profile, [setting.key]: checked };
       // Another server may be another merchant: the next key does not join this account.
@@ -96,7 +97,7 @@ async function checkedUrl(
   context: Context,
 ): Promise<string> {
   if (baseUrl === undefined || !apiKey) throw usage(["A profile needs a base URL and a key."]);
-  return (await context.profiles.check({ name, apiKey, environment, baseUrl })).baseUrl;
+  return (await context.config.profiles.check({ name, apiKey, environment, baseUrl })).baseUrl;
 }
 
 export const profileRename = defineCommand({
@@ -107,7 +108,7 @@ export const profileRename = defineCommand({
   },
   exits: ["locked"],
   async run({ old, name }, context) {
-    await context.profiles.change((now) => {
+    await context.config.profiles.change((now) => {
       const profile = requireProfile(old, now);
       requireFreeName(name, now);
       const { [old]: _, ...others } = now.profiles;
@@ -126,11 +127,11 @@ export const profileRemove = defineCommand({
   arguments: { name: existingName },
   exits: ["access", "locked"],
   async run({ name }, context) {
-    const profile = requireProfile(name, await context.profiles.read());
+    const profile = requireProfile(name, await context.config.profiles.read());
     const { environment, baseUrl } = profile;
     const key = shownSecret(profile.apiKey) ?? "none";
     if (environment === "production")
-      await context.confirm({
+      await context.ui.confirm({
         action: `Remove profile ${name}`,
         profile: { name, environment, key },
         rows: [["Base URL", baseUrl]],
@@ -138,7 +139,7 @@ export const profileRemove = defineCommand({
     await removeEntries(profile, context);
     let current: string | undefined;
     let isLast = false;
-    await context.profiles.change((now) => {
+    await context.config.profiles.change((now) => {
       requireProfile(name, now);
       const { [name]: _, ...others } = now.profiles;
       current = now.current === name ? undefined : now.current;

@@ -1,14 +1,15 @@
-import type { SecretSource, Settings, Sourced } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { id, text } from "../../cli/output/view.ts";
+import type { SecretSource } from "../../config/profiles.ts";
+import type { Settings, Sourced } from "../../config/settings.ts";
 import { amountText } from "../../domain/amount.ts";
 import { readProfileName, shownProfile, shownSecret } from "./stored.ts";
 
 export const profileList = defineCommand({
   examples: [{ line: "lenden profile list", says: "list them; an asterisk marks the default" }],
   async run(_, context) {
-    const { profiles, current } = await context.profiles.read();
+    const { profiles, current } = await context.config.profiles.read();
     return Object.entries(profiles).map(([name, profile]) => ({
       ...shownProfile(name, profile),
       current: name === current,
@@ -54,8 +55,8 @@ export const profileShow = defineCommand({
   },
   exits: ["access"],
   async run({ name }, context) {
-    const settings = await context.settings(name);
-    for (const sentence of settings.shadows) context.notice(sentence);
+    const settings = await context.config.settings(name);
+    for (const sentence of settings.shadows) context.ui.notice(sentence);
     return rowsOf(settings);
   },
   view: (rows) => ({

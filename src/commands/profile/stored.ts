@@ -1,7 +1,8 @@
 import { readWord } from "../../cli/command/common-flags.ts";
-import type { Context, Profile, Profiles, SecretSource } from "../../cli/command/context.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { flag, oneOf } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
+import type { Profile, Profiles, SecretSource } from "../../config/profiles.ts";
 import { amountText, readAmount } from "../../domain/amount.ts";
 import { environments, masked, repeatable } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
@@ -107,10 +108,10 @@ export function profileCard(profile: ReturnType<typeof shownProfile>) {
 export async function removeEntries(profile: Profile, context: Context): Promise<void> {
   const entries = entriesOf(profile);
   if (entries.length === 0) return;
-  const keychain = await context.keychain();
+  const keychain = await context.config.keychain();
   for (const entry of entries) {
     if (!(await keychain.remove(entry)))
-      context.notice(
+      context.ui.notice(
         `Cannot reach a keychain, so its entry ${entry} may remain.`,
         "keychain.entry-left",
       );
@@ -124,7 +125,7 @@ export async function tidyEntries(profile: Profile, context: Context): Promise<v
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const entries = entriesOf(profile).join(", ");
-    context.notice(
+    context.ui.notice(
       `${error.message} Delete these entries there: ${entries}.`,
       "keychain.entry-left",
     );

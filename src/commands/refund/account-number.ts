@@ -1,4 +1,4 @@
-import type { Warning } from "../../cli/command/context.ts";
+import type { Warning } from "../../cli/terminal/confirm.ts";
 import { isAlmostMobile } from "../../domain/mobile.ts";
 
 /**

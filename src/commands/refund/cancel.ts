@@ -29,10 +29,10 @@ export const refundCancel = defineCommand({
     note: { isOffered: true },
   }),
   async run({ id: typed, note: reason, dryRun }, context) {
-    const refundRequestId = await context.idOf("refund", typed);
+    const refundRequestId = await context.ledger.idOf("refund", typed);
     const request = { refundRequestId, ...(reason !== undefined && { note: reason }) };
-    if (dryRun) return context.preview("cancelRefund", request);
-    await context.confirm({
+    if (dryRun) return context.api.preview("cancelRefund", request);
+    await context.ui.confirm({
       action: "Cancel a refund",
       rows: [
         ["Refund", refundRequestId],
@@ -40,17 +40,17 @@ export const refundCancel = defineCommand({
       ],
     });
     const { cancelRefund } = await import("../../operations/status-transition.ts");
-    return cancelRefund(refundRequestId, reason, await context.world());
+    return cancelRefund(refundRequestId, reason, await context.api.deps());
   },
   view: refundCard,
 });
 
 /** A dialogue asks nothing more about a refund that cannot be cancelled. */
 async function showIfCancellable(typed: string, context: Context): Promise<void> {
-  const id = await context.idOf("refund", typed);
+  const id = await context.ledger.idOf("refund", typed);
   const { retrieveRecord } = await import("../../operations/status.ts");
-  const found = await retrieveRecord("refund", id, await context.world());
-  await context.show(refundCard(found));
+  const found = await retrieveRecord("refund", id, await context.api.deps());
+  await context.ui.show(refundCard(found));
   if (found.status === "Processing") return;
   throw new Failure(
     "transition.already-ended",

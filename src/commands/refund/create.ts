@@ -83,15 +83,18 @@ export const refundCreate = defineCommand({
   },
   async run(input, context) {
     const request = {
-      transactionId: await context.idOf("payment", input.payment),
+      transactionId: await context.ledger.idOf("payment", input.payment),
       accountType: input.accountType,
       accountNumber: input.accountNumber,
       ...(input.note !== undefined && { note: input.note }),
     };
     if (input.dryRun)
-      return context.preview("createRefund", { ...request, amount: amountNumber(input.amount) });
+      return context.api.preview("createRefund", {
+        ...request,
+        amount: amountNumber(input.amount),
+      });
     const typeName = input.accountType === "PERSONAL_ACCOUNT" ? "personal" : "business";
-    await context.confirm({
+    await context.ui.confirm({
       action: "Create a refund",
       amountPaisa: input.amount,
       rows: [
@@ -103,7 +106,7 @@ export const refundCreate = defineCommand({
       warnings: accountNumberWarnings(input.accountNumber),
     });
     const { createRefund } = await import("../../operations/create.ts");
-    const world = await context.world();
+    const world = await context.api.deps();
     const created = await createRefund(input.amount, request, input, world);
     if (!input.wait) return { record: created, waited: false };
     const { waitForRecord } = await import("../../operations/status.ts");
@@ -120,17 +123,17 @@ export const refundCreate = defineCommand({
 function refundableOnce(context: Context): (typed: string) => Promise<Refundable> {
   const shown = new Map<string, Refundable>();
   return async (typed) => {
-    const transactionId = await context.idOf("payment", typed);
+    const transactionId = await context.ledger.idOf("payment", typed);
     const known = shown.get(transactionId);
     if (known) return known;
     const { refundable } = await import("../../operations/create.ts");
-    const found = await refundable(transactionId, await context.world());
+    const found = await refundable(transactionId, await context.api.deps());
     shown.set(transactionId, found);
     const { payment, paidPaisa, leftPaisa } = found;
     const card = paymentCard(payment);
     const left = field("left", "Refundable", text(formatPaisa(leftPaisa)));
     const isWhole = leftPaisa === paidPaisa;
-    await context.show(isWhole ? card : { ...card, fields: [...card.fields, left] });
+    await context.ui.show(isWhole ? card : { ...card, fields: [...card.fields, left] });
     return found;
   };
 }

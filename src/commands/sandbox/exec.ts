@@ -28,7 +28,8 @@ export const sandboxExec = defineCommand({
         hint: "Write it after --: lenden sandbox exec -- npm test",
       });
     }
-    const sandbox = await context.startSandbox(sandboxOptions(given, { port: 0, now: host.now }));
+    const { startSandbox } = await import("../../sandbox/server.ts");
+    const sandbox = await startSandbox(sandboxOptions(given, { port: 0, now: host.now }));
     try {
       return await withDataDirectory(context, (dataDirectory) => {
         // Only the sandbox's account: no profile.
@@ -81,7 +82,7 @@ async function runCommand(
 
 /** In LENDEN_DATA_DIR, or else in a temporary directory: a test must not write the user's own ledger. */
 async function withDataDirectory<Result>(
-  { host, notice }: Context,
+  { host, ui }: Context,
   work: (dataDirectory: string) => Promise<Result>,
 ): Promise<Result> {
   if (host.env.LENDEN_DATA_DIR !== undefined) return work(host.env.LENDEN_DATA_DIR);
@@ -92,7 +93,7 @@ async function withDataDirectory<Result>(
     try {
       rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
     } catch (error) {
-      notice(`Cannot remove the temporary directory ${temporary} (${errorCode(error)}).`);
+      ui.notice(`Cannot remove the temporary directory ${temporary} (${errorCode(error)}).`);
     }
   }
 }

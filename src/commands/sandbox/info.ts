@@ -9,7 +9,7 @@ export const sandboxInfo = defineCommand({
   exits: ["access", "unreachable"],
   async run(_, context) {
     const { dataOf } = await import("../../operations/response-failure.ts");
-    return dataOf(await (await context.world()).client.sandboxInfo({}));
+    return dataOf(await (await context.api.deps()).client.sandboxInfo({}));
   },
   view: (info) => {
     const shown = (value: unknown) =>

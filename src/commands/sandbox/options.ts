@@ -1,10 +1,10 @@
 import { readCallbackFault, readFault } from "../../api/contract/fault.ts";
 import { readWhole, readWord } from "../../cli/command/common-flags.ts";
-import type { SandboxOptions } from "../../cli/command/context.ts";
 import { flag, type Input } from "../../cli/command/flag.ts";
 import { readDuration } from "../../cli/output/time.ts";
 import { type Reading, rejected } from "../../domain/reading.ts";
 import { readUrl } from "../../domain/url.ts";
+import type { SandboxOptions } from "../../sandbox/server.ts";
 
 const mostLatencyMs = 600_000;
 

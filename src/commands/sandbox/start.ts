@@ -1,7 +1,8 @@
-import type { Context, RunningSandbox } from "../../cli/command/context.ts";
+import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { card, field, text } from "../../cli/output/view.ts";
 import { isLoopback, parseUrl } from "../../domain/url.ts";
+import type { RunningSandbox } from "../../sandbox/server.ts";
 import { sandboxFlags, sandboxOptions } from "./options.ts";
 
 const usualPort = 4242;
@@ -34,9 +35,8 @@ The payment_url of a payment opens a page to pay or decline on. When a payment o
   exits: ["internal"],
   async *run(given, context) {
     const { host, stopping } = context;
-    const sandbox = await context.startSandbox(
-      sandboxOptions(given, { port: usualPort, now: host.now }),
-    );
+    const { startSandbox } = await import("../../sandbox/server.ts");
+    const sandbox = await startSandbox(sandboxOptions(given, { port: usualPort, now: host.now }));
     try {
       await writeProfile(sandbox, context);
       const { baseUrl, apiKey, payoutSecret } = sandbox;
@@ -61,7 +61,7 @@ The payment_url of a payment opens a page to pay or decline on. When a payment o
 /** Writes the profile, but not over one of the same name for another account. */
 async function writeProfile(
   { baseUrl, apiKey, payoutSecret }: RunningSandbox,
-  { profiles, notice }: Context,
+  { config: { profiles }, ui: { notice } }: Context,
 ): Promise<void> {
   const before = (await profiles.read()).profiles[profileName];
   const url = before && parseUrl(before.baseUrl);

@@ -24,10 +24,10 @@ export const triggerPayment = defineCommand({
   sandboxOnly: true,
   exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
   async run({ dryRun, ...input }, context) {
-    const transactionId = await context.idOf("payment", input.transactionId);
-    if (dryRun) return context.preview("triggerPayment", { transactionId });
+    const transactionId = await context.ledger.idOf("payment", input.transactionId);
+    if (dryRun) return context.api.preview("triggerPayment", { transactionId });
     const operation = await import("../../operations/status-transition.ts");
-    return operation.triggerPayment(transactionId, await context.world());
+    return operation.triggerPayment(transactionId, await context.api.deps());
   },
   view: paymentCard,
 });
@@ -46,10 +46,10 @@ export const triggerPayout = defineCommand({
   sandboxOnly: true,
   exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
   async run({ dryRun, ...input }, context) {
-    const payoutId = await context.idOf("payout", input.payoutId);
-    if (dryRun) return context.preview("triggerPayout", { payoutId });
+    const payoutId = await context.ledger.idOf("payout", input.payoutId);
+    if (dryRun) return context.api.preview("triggerPayout", { payoutId });
     const operation = await import("../../operations/status-transition.ts");
-    return operation.triggerPayout(payoutId, await context.world());
+    return operation.triggerPayout(payoutId, await context.api.deps());
   },
   view: payoutCard,
 });
@@ -66,9 +66,9 @@ export const sandboxSet = defineCommand({
   sandboxOnly: true,
   exits: ["refused", "access", "not-found", "unreachable"],
   async run(input, context) {
-    const id = await context.idOf(input.kind, input.id);
+    const id = await context.ledger.idOf(input.kind, input.id);
     const { dataOf } = await import("../../operations/response-failure.ts");
-    return dataOf(await (await context.local()).setStatus({ ...input, id }), id);
+    return dataOf(await (await context.api.local()).setStatus({ ...input, id }), id);
   },
   view: (record) =>
     card("Set", record.id, [

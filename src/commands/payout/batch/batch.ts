@@ -2,13 +2,15 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { addUp, type Standings, type Sum, standings } from "../../../batches/status.ts";
 import { placeIn, readWord } from "../../../cli/command/common-flags.ts";
-import type { Batch, Context, Ledger } from "../../../cli/command/context.ts";
+import type { Context } from "../../../cli/command/context.ts";
 import { argument } from "../../../cli/command/flag.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import { type Card, card, field, text, time } from "../../../cli/output/view.ts";
 import { amountText } from "../../../domain/amount.ts";
 import { Failure, usage } from "../../../domain/failure.ts";
 import { formatPaisa } from "../../../domain/money.ts";
+import type { Batch } from "../../../ledger/batch.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import type { patienceOf } from "../../patience.ts";
 
 export const batchArgument = argument.required(
@@ -162,9 +164,9 @@ export async function waitWithProgress(
   const { waitForBatch } = await import("../../../batches/wait.ts");
   let open: number | undefined;
   const line = () => (open === undefined ? "Waiting" : `Waiting for ${rowsText(open)}`);
-  const progress = context.progress(() => [line()]);
+  const progress = context.ui.progress(() => [line()]);
   try {
-    return await waitForBatch({ batch, ledger }, patience, await context.world(), (count) => {
+    return await waitForBatch({ batch, ledger }, patience, await context.api.deps(), (count) => {
       open = count;
     });
   } finally {

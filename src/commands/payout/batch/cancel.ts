@@ -1,8 +1,10 @@
-import type { Batch, Context, Ledger } from "../../../cli/command/context.ts";
+import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
+import type { Batch } from "../../../ledger/batch.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import {
   type BatchStanding,
   batchArgument,
@@ -24,16 +26,16 @@ export const batchCancel = defineCommand({
   arguments: { batch: batchArgument },
   exits: ["refused", "access", "locked", "not-found"],
   async run({ batch: name }, context): Promise<BatchStanding> {
-    const ledger = await context.ledger();
+    const ledger = await context.ledger.own();
     const batch = await batchNamed(name, ledger);
     const { cancelledAt } = batch;
     if (cancelledAt !== null) {
-      context.notice(`Batch ${batch.id} was already cancelled on ${formatTime(cancelledAt)}.`);
+      context.ui.notice(`Batch ${batch.id} was already cancelled on ${formatTime(cancelledAt)}.`);
       return readStanding(batch, ledger);
     }
     const cancelled = await cancelBatch(batch, ledger, context);
     const { count } = cancelled.sums.uncertain;
-    if (count > 0) context.notice(unknownText(count), "batch.outcome-unknown");
+    if (count > 0) context.ui.notice(unknownText(count), "batch.outcome-unknown");
     return cancelled;
   },
   json: (done) => ({ ...standingJson(done), released: sumJson(done.sums.unsent) }),
@@ -51,7 +53,7 @@ async function cancelBatch(
     const { unsent, uncertain } = (await readStanding(batch, ledger)).sums;
     if (unsent.count === 0) throw nothingToCancel(batch, uncertain.count);
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
-    await context.confirm({
+    await context.ui.confirm({
       action: "Cancel a batch",
       rows: [
         ["Batch", `${batch.id}, ${batch.name}`],

@@ -31,15 +31,15 @@ export const batchCheck = defineCommand({
   async run(input, context): Promise<Seen> {
     const { hashOf } = await import("../../../batches/csv.ts");
     const hash = await hashOf(input.file);
-    const ledger = await context.ledger();
+    const ledger = await context.ledger.own();
     const examined = await examineFile(input, hash, ledger, context);
     const before = await batchBefore(examined, input.name, ledger);
-    if (before) context.notice(before.says);
+    if (before) context.ui.notice(before.says);
     // The plan of a batch counts: its rows were checked when it was made.
     const isBatch = before !== undefined && !before.rejected;
     const { checked, read } = examined;
     const shown = isBatch ? await checkedOf(input, read, ["unreadable"], ledger) : checked;
-    if (shown.problemCount > 0) context.notice(adviceOnProblems(shown));
+    if (shown.problemCount > 0) context.ui.notice(adviceOnProblems(shown));
     return { ...shown, before };
   },
   json: ({ before, ...checked }) => ({ ...checkedJson(checked), before: before?.says ?? null }),

@@ -1,9 +1,9 @@
 import { type SentAgain, sentAgain } from "../../../batches/retries.ts";
 import type { Standings } from "../../../batches/status.ts";
-import type { Ledger } from "../../../cli/command/context.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import { type Effect, Failure, type FailureKind, type Reason } from "../../../domain/failure.ts";
 import { formatPaisa } from "../../../domain/money.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import { type BatchStanding, openOf, sumText } from "./batch.ts";
 
 interface Why {

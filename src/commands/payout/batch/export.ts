@@ -41,10 +41,10 @@ export const batchExport = defineCommand({
   patient: true,
   exits: ["access", "not-found"],
   async *run({ batch: name, only, exact }, context) {
-    const ledger = await context.records();
+    const ledger = await context.ledger.records();
     const batch = await batchNamed(name, ledger);
     const by = await holderNow(batch, ledger);
-    if (by) context.notice(inProgressText(by));
+    if (by) context.ui.notice(inProgressText(by));
     const columns = columnsOf(batch, only);
     const again = noneAgain();
     const pages =
@@ -55,9 +55,9 @@ export const batchExport = defineCommand({
       yield { columns, rows, exact };
     }
     if (count === 0 && only)
-      context.notice(`No row of batch ${batch.id} is ${words[only] ?? only}.`);
+      context.ui.notice(`No row of batch ${batch.id} is ${words[only] ?? only}.`);
     const omitted = againText(again);
-    if (omitted) context.notice(`Rows that were sent again are omitted. ${omitted}`);
+    if (omitted) context.ui.notice(`Rows that were sent again are omitted. ${omitted}`);
   },
   json: ({ rows }) => rows,
   view: ({ columns, rows, exact }) => ({

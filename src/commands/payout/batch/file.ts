@@ -4,12 +4,14 @@ import { type Finding, type Weight, weightOf } from "../../../batches/findings.t
 import { type Totals, totalsOf } from "../../../batches/rows.ts";
 import type { Sum } from "../../../batches/status.ts";
 import { method, readWord } from "../../../cli/command/common-flags.ts";
-import type { BatchFile, Context, Ledger } from "../../../cli/command/context.ts";
+import type { Context } from "../../../cli/command/context.ts";
 import { argument, flag, type Input, takes } from "../../../cli/command/flag.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import { usage } from "../../../domain/failure.ts";
 import { didYouMean } from "../../../domain/nearest.ts";
 import { accepted, type Reading, rejected } from "../../../domain/reading.ts";
+import type { BatchFile } from "../../../ledger/batch.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import { sumJson, sumText } from "./batch.ts";
 import { describeFinding, kindOf, type ShownProblem, withAdvice } from "./problems.ts";
 
@@ -88,9 +90,9 @@ export async function examineFile(
   const { checkFile } = await import("../../../batches/check.ts");
   const { openMethodNames } = await import("../../../operations/method.ts");
   const { file: path, delimiter = ",", name: ownName, methodId } = input;
-  const { numberFormat, method: usual } = await context.settings();
-  const world = await context.world();
-  const methodOf = openMethodNames(world, await context.methodCache());
+  const { numberFormat, method: usual } = await context.config.settings();
+  const world = await context.api.deps();
+  const methodOf = openMethodNames(world, await context.api.methodCache());
   const named = input.method === undefined ? undefined : await methodOf(input.method);
   if (named?.ok === false) throw usage([`--method: ${named.problem}`], "Nothing was sent.");
   // The method that a file was planned with applies to it from then on.
@@ -98,7 +100,7 @@ export async function examineFile(
   const method = methodTyped(input) ?? planned ?? usual?.value;
   const rules = {
     numberFormat: numberFormat.value,
-    holdsSecret: context.holdsSecret,
+    holdsSecret: context.config.holdsSecret,
     method,
     methodOf: (text: string) => (text === methodId ? accepted(methodId) : methodOf(text)),
   };

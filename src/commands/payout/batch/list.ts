@@ -12,7 +12,7 @@ export const batchList = defineCommand({
   },
   exits: ["access"],
   async run({ limit = 50 }, context) {
-    const ledger = await context.records();
+    const ledger = await context.ledger.records();
     const batches = await ledger.batches.list(limit);
     return Promise.all(batches.map((batch) => readStanding(batch, ledger)));
   },

@@ -1,13 +1,15 @@
 import { basename } from "node:path";
 import { isAcceptable } from "../../../batches/findings.ts";
 import type { FileRow } from "../../../batches/rows.ts";
-import type { Batch, Context, Ledger } from "../../../cli/command/context.ts";
+import type { Context } from "../../../cli/command/context.ts";
 import type { Preview } from "../../../cli/command/preview.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import { amountText, type Paisa, readAmount } from "../../../domain/amount.ts";
 import { type Failure, inOneLine, usage } from "../../../domain/failure.ts";
 import { formatDay } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
+import type { Batch } from "../../../ledger/batch.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import { type BatchStanding, openOf, readStanding, sumText } from "./batch.ts";
 import { adviceOn, wasOrWere } from "./ending.ts";
 import {
@@ -46,7 +48,7 @@ export async function resumedBatch(
     const standing = await readStanding(batch, ledger);
     const open = openOf(standing.sums);
     if (open.count === 0) await announceSent(input, standing, ledger, context);
-    for (const { text, reason } of notices) context.notice(text, reason);
+    for (const { text, reason } of notices) context.ui.notice(text, reason);
     const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
     checkExpected(input, { rowCount, totalPaisa });
     const repeated = (findings: typeof shown.findings) =>
@@ -112,7 +114,7 @@ export async function newBatch(
       const rows = summaryOf(batch, checked);
       await confirmTotal(input, { action: "Send a batch of payouts", rows, totalPaisa }, context);
     }
-    checkStop(await context.world());
+    checkStop(await context.api.deps());
     const answer = await planBatch(batch, read, ledger);
     if (answer.kind === "other-rows") throw otherRows(file, answer);
     if (answer.kind === "repeated") throw paidMeanwhile(answer.found);
@@ -146,12 +148,12 @@ export async function previewOf(
   const { checked } = examined;
   const before = await batchBefore(examined, input.name, ledger);
   if (before?.rejected) throw before.rejected;
-  if (before) context.notice(before.says, "batch.exists");
+  if (before) context.ui.notice(before.says, "batch.exists");
   else rejectProblems(checked);
   checkExpected(input, checked.totals);
   const [first] = checked.totals.first;
   if (!first || !isComplete(first)) throw usage(["There is no row in the file."]);
-  return context.preview("createPayout", payoutBody(orderOfRow(first)));
+  return context.api.preview("createPayout", payoutBody(orderOfRow(first)));
 }
 
 /** What a file is already, in words. */
@@ -223,7 +225,7 @@ async function announceSent(
     conflicts > 0
       ? `No row of ${name} is left to send: ${rowsText(conflicts)} in conflict with another payout.`
       : `${rows} ${wasOrWere(rowCount)} already sent${when}${but}.`;
-  context.notice(`${text} Nothing was sent.`, "batch.already-sent");
+  context.ui.notice(`${text} Nothing was sent.`, "batch.already-sent");
 }
 
 /** What a script expects of the file must be what is in it. */
@@ -254,7 +256,7 @@ async function confirmTotal(
   { action, rows, totalPaisa }: Question,
   context: Context,
 ): Promise<void> {
-  await context.confirm({
+  await context.ui.confirm({
     action,
     rows,
     alwaysShown: true,

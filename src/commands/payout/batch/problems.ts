@@ -4,9 +4,10 @@ import type { ComparedRow, Difference } from "../../../batches/identity.ts";
 import type { OtherRows } from "../../../batches/plan.ts";
 import { type After, afterUse, isSent } from "../../../batches/retries.ts";
 import type { Sum } from "../../../batches/status.ts";
-import type { Batch, BatchFile, Ledger } from "../../../cli/command/context.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
+import type { Batch, BatchFile } from "../../../ledger/batch.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import { sumText } from "./batch.ts";
 
 /** The kind of a problem as scripts get it. */

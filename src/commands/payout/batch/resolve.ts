@@ -1,5 +1,5 @@
 import { standingOf } from "../../../batches/status.ts";
-import type { Batch, Context, Ledger, Operation } from "../../../cli/command/context.ts";
+import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
@@ -10,6 +10,9 @@ import { formatTime } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { accepted, type Reading, rejected } from "../../../domain/reading.ts";
 import { isUnsettled } from "../../../domain/state.ts";
+import type { Batch } from "../../../ledger/batch.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
+import type { Operation } from "../../../ledger/operation.ts";
 import { batchArgument, batchNamed, holderNow, sumText } from "./batch.ts";
 
 export const batchResolve = defineCommand({
@@ -45,7 +48,7 @@ export const batchResolve = defineCommand({
         `To list the rows, run 'lenden payout batch export ${name} --only uncertain'. If none was created, run 'lenden payout batch resolve ${name} --not-created'.`,
       );
     const { declareNotCreated } = await import("../../../operations/resolve.ts");
-    const ledger = await context.ledger();
+    const ledger = await context.ledger.own();
     const batch = await batchNamed(name, ledger, lines !== undefined);
     await rejectInProgress(batch, ledger);
     const unknown = await unknownRows(batch, ledger);
@@ -190,7 +193,7 @@ const words: Record<ReturnType<typeof standingOf>, string> = {
 
 async function confirmRows(batch: Batch, rows: UnknownRow[], context: Context): Promise<void> {
   const amountPaisa = rows.reduce((sum, { operation }) => sum + (operation.amountPaisa ?? 0n), 0n);
-  await context.confirm({
+  await context.ui.confirm({
     action: `Record ${rowsText(rows.length)} as not created`,
     rows: [
       ["Batch", `${batch.id}, ${batch.name}`],
@@ -219,11 +222,11 @@ async function announce(rows: Resolved[], ledger: Ledger, context: Context): Pro
       ? `process ${by.pid} on ${by.machine} works on it`
       : `it changed meanwhile (${operation.state})`;
     const message = `Line ${line} (${operation.reference}) stays as it is: ${why}.`;
-    context.notice(message, "batch.row-changed");
+    context.ui.notice(message, "batch.row-changed");
   }
   const count = rows.filter(({ isResolved }) => isResolved).length;
   if (count > 0)
-    context.notice(
+    context.ui.notice(
       `${rowsText(count)} recorded as not created. To send them again with the same references, run 'lenden payout batch send' with the same file.`,
     );
 }

@@ -2,7 +2,7 @@ import { hasReferenceColumn } from "../../../batches/header.ts";
 import type { RowEnd, Sending } from "../../../batches/send.ts";
 import { countRow, endingOf, type Standings, type Sum } from "../../../batches/status.ts";
 import { readCount } from "../../../cli/command/common-flags.ts";
-import type { Batch, Context, Ledger } from "../../../cli/command/context.ts";
+import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import type { Preview } from "../../../cli/command/preview.ts";
@@ -11,6 +11,8 @@ import type { Paisa } from "../../../domain/amount.ts";
 import { readAmount } from "../../../domain/amount.ts";
 import { Failure, type FailureKind, inOneLine, whatHappened } from "../../../domain/failure.ts";
 import { formatPaisa } from "../../../domain/money.ts";
+import type { Batch } from "../../../ledger/batch.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import type { World } from "../../../operations/world.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
 import {
@@ -82,8 +84,8 @@ export const batchSend = defineCommand({
   async run(input, context): Promise<Sent | Preview> {
     const { hashOf } = await import("../../../batches/csv.ts");
     const hash = await hashOf(input.file);
-    const ledger = await context.ledger();
-    await context.payoutSecret();
+    const ledger = await context.ledger.own();
+    await context.config.payoutSecret();
     if (input.dryRun) return previewOf(input, hash, ledger, context);
     const known = await ledger.batches.ofFile(hash, input.name);
     const batch = known
@@ -95,7 +97,7 @@ export const batchSend = defineCommand({
       if (input.wait && !stopped) await waitWithProgress(batch, patienceOf(input), ledger, context);
       const standing = await readStanding(batch, ledger);
       const advice = await adviceOn(standing, ledger);
-      if (advice) context.notice(advice);
+      if (advice) context.ui.notice(advice);
       const stoppedBy = stopped?.kind;
       return { ...standing, existing, waited: input.wait, stoppedBy, because, advice };
     } catch (error) {
@@ -151,23 +153,24 @@ async function sendRows(
       const references = hasReferenceColumn(batch.columns)
         ? "give them new references in the column ref and the batch"
         : "give the batch";
-      context.notice(
+      context.ui.notice(
         `To pay the same rows in another month, ${references} a new name with --name.`,
       );
     }
     return { stopped: undefined, existing: { count: 0, sumPaisa: 0n } };
   }
   const { countForgotten, sendBatch } = await import("../../../batches/send.ts");
-  const world = await context.world();
+  const world = await context.api.deps();
   const forgotten = await countForgotten(batch, ledger, world);
-  for (const text of unknownTexts(batch, before.uncertain.count, forgotten)) context.notice(text);
+  for (const text of unknownTexts(batch, before.uncertain.count, forgotten))
+    context.ui.notice(text);
   const seen = createTally(batch, before);
-  const progress = context.progress(seen.line);
+  const progress = context.ui.progress(seen.line);
   const onRow: Sending["onRow"] = (row, end, failure) => {
     seen.add(row, end, failure);
     const isLost = isNotRecorded(end, failure);
     if (failure && (isLost || end === "refused" || end === "conflict"))
-      context.notice(
+      context.ui.notice(
         `line ${row.line}, ${row.reference}: ${whatHappened(failure)}`,
         isLost ? "payout.outcome-not-recorded" : undefined,
       );
@@ -178,19 +181,19 @@ async function sendRows(
   // A ledger that fails does not end the lock: it ends with this process.
   await ledger.batches.release(batch).catch(() => {});
   if (seen.existing.count > 0)
-    context.notice(
+    context.ui.notice(
       `Not paid now: ${sumText(seen.existing)}; the API had payouts of their references before. 'lenden payout batch export' shows since when.`,
       "batch.existing",
     );
   const ended = endTexts(stopped, seen, world);
-  for (const text of ended) context.notice(text);
+  for (const text of ended) context.ui.notice(text);
   const isLate = world.isOutOfTime() && seen.left() > 0;
   if (isLate || (seen.silence() && !stopped)) {
     // Rows were sent: a ledger that cannot be read now is reported with what is known of them.
     const standing = await readStanding(batch, ledger).catch(() => undefined);
     const counts = standing ? `${sentText(standing)} ` : "";
     const late = `--timeout ended the batch: ${counts}Run the same command again to resume.`;
-    if (isLate || counts) context.notice(isLate ? late : counts.trim());
+    if (isLate || counts) context.ui.notice(isLate ? late : counts.trim());
   }
   if (isLate) ended.push("--timeout ended the batch.");
   return { stopped, existing: seen.existing, because: ended.join(" ") || undefined };

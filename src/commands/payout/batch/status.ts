@@ -1,9 +1,11 @@
 import { endingOf } from "../../../batches/status.ts";
-import type { Batch, Context, Ledger } from "../../../cli/command/context.ts";
+import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import type { FailureKind } from "../../../domain/failure.ts";
+import type { Batch } from "../../../ledger/batch.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
 import {
   type BatchStanding,
@@ -43,7 +45,7 @@ export const batchStatus = defineCommand({
   exits: ["access", "conflict", "mixed", "pending", "not-found", "unreachable", "uncertain"],
   async run(input, context): Promise<Seen> {
     const { refresh, wait } = input;
-    const ledger = await (refresh || wait ? context.ledger() : context.records());
+    const ledger = await (refresh || wait ? context.ledger.own() : context.ledger.records());
     const batch = await batchNamed(input.batch, ledger);
     if (input.watch) await watch(batch, ledger, context);
     let unseen: FailureKind | undefined;
@@ -53,16 +55,16 @@ export const batchStatus = defineCommand({
       if (failure?.kind === "access") unseen = failure.kind;
     } else if (refresh) {
       const { refreshBatch } = await import("../../../batches/wait.ts");
-      unseen = (await refreshBatch({ batch, ledger }, await context.world()))?.kind;
+      unseen = (await refreshBatch({ batch, ledger }, await context.api.deps()))?.kind;
     }
     const standing = await readStanding(batch, ledger);
     const advice = await adviceOn(standing, ledger);
-    if (advice) context.notice(advice);
+    if (advice) context.ui.notice(advice);
     const open = openOf(standing.sums).count;
     const by = await holderNow(batch, ledger);
-    if (by) context.notice(inProgressText(by), "batch.in-progress");
+    if (by) context.ui.notice(inProgressText(by), "batch.in-progress");
     else if (open > 0 && batch.cancelledAt === null)
-      context.notice(
+      context.ui.notice(
         `${rowsText(open)} not sent or with an unknown outcome: 'lenden payout batch send' with the same file resumes.`,
       );
     return { ...standing, waited: wait, unseen, isInProgress: by !== undefined, advice };
@@ -94,14 +96,14 @@ const everyMs = 1_000;
 
 /** Reads the ledger every second while a process sends the batch. */
 async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<void> {
-  const world = await context.world();
+  const world = await context.api.deps();
   let line = "";
   const isInProgress = async (): Promise<boolean> => {
     line = sentText(await readStanding(batch, ledger));
     return (await holderNow(batch, ledger)) !== undefined;
   };
   if (!(await isInProgress())) return;
-  const progress = context.progress(() => line.split("; "));
+  const progress = context.ui.progress(() => line.split("; "));
   try {
     while (!world.isStopping() && (await isInProgress())) await world.sleep(everyMs);
   } finally {

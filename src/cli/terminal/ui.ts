@@ -1,28 +1,55 @@
 import type { Host } from "../../platform/host.ts";
 import type { Globals } from "../args/globals.ts";
-import type { Context } from "../command/context.ts";
 import { columnsOf, wantsColor } from "../output/style.ts";
+import type { View } from "../output/view.ts";
 import type { Ask } from "../prompts/ask.ts";
+import type { ConfigAccess } from "../runtime/accounts.ts";
 import type { Stop } from "../runtime/stop.ts";
-import type { Speech } from "./speech.ts";
+import type { Confirmation } from "./confirm.ts";
+import type { Progress, Speech } from "./speech.ts";
 
-/** Everything between a command and the person at the terminal; all of it is on stderr. */
-export type Person = Pick<Context, "confirm" | "ask" | "notice" | "show" | "showQr" | "progress">;
+/** What a command shows on stderr, and its prompts. */
+export interface Ui {
+  /**
+   * Shows what is about to happen. A production account requires a confirmation.
+   *
+   * @throws Failure `access` if the confirmation is missing or declined; nothing was sent
+   */
+  confirm(question: Confirmation): Promise<void>;
+  /** Undefined if no prompt is possible: non-interactively, in CI, with --no-input. */
+  ask(): Promise<Ask | undefined>;
+  /** Names the operation of this run for errors that do not name it: a generated reference. */
+  concerns(operation: string): void;
+  /**
+   * Prints one line, but not with JSON output.
+   *
+   * @param reason a stable identifier if the line is a warning about money: JSON output has it among the
+   *   `warnings` of the result or of the error
+   */
+  notice(text: string, reason?: string): void;
+  /** Shows what a prompt is about. */
+  show(view: View): Promise<void>;
+  /** Draws a text as a QR code, or states why that is not possible. */
+  showQr(text: string): Promise<void>;
+  /** Shows progress until it is closed. `line` is called for every update. */
+  progress(line: () => string[]): Progress;
+}
 
-interface PersonOptions {
+interface UiOptions {
   host: Host;
   isJson: boolean;
   globals: Globals;
   speech: Speech;
   stop: Stop;
   /** The account whose money a person confirms. */
-  accounts: Pick<Context, "account" | "settings">;
+  accounts: Pick<ConfigAccess, "account" | "settings">;
+  concerns: (operation: string) => void;
   notice: (text: string, reason?: string) => void;
   scrub: (text: string) => string;
 }
 
 /** Prompts and drawings are loaded when they are needed. */
-export function openPerson(options: PersonOptions): Person {
+export function createUi(options: UiOptions): Ui {
   const { host, globals, speech, stop, accounts, notice, scrub } = options;
   let hasAsked = false;
 
@@ -59,6 +86,7 @@ export function openPerson(options: PersonOptions): Person {
       await (await import("./confirm.ts")).confirm(question, around);
     },
     ask: () => ask(),
+    concerns: options.concerns,
     notice,
     show: async (view) => {
       const { toText } = await import("../output/text.ts");
