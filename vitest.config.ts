@@ -55,6 +55,6 @@ export default defineConfig({
     isolate: false,
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    globalSetup: ["test/temporary-directory.ts", "test/build.ts"],
+    globalSetup: ["test/support/global-setup.ts"],
   },
 });

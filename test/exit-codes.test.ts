@@ -6,7 +6,8 @@ import { exits, type FailureKind } from "../src/domain/failure.ts";
 import type { Host, Signal } from "../src/platform/host.ts";
 import { openDatabase } from "../src/platform/sqlite/open.ts";
 import { type RunningSandbox, startSandbox } from "../src/sandbox/server.ts";
-import { lenden, type Outcome, scratchFolder, startBuilt } from "./support/lenden.ts";
+import { scratchFolder } from "./support/helpers.ts";
+import { lenden, type Outcome, startBuilt } from "./support/lenden.ts";
 import { closedPort, refusal, serve, success } from "./support/server.ts";
 
 let sandbox: RunningSandbox;

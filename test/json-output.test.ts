@@ -3,16 +3,9 @@ import { readFault } from "../src/api/contract/fault.ts";
 import { exits } from "../src/domain/failure.ts";
 import type { Host } from "../src/platform/host.ts";
 import { fileOf } from "./batch/files.ts";
-import { closedPort, misbehave, success } from "./http/misbehaving.ts";
-import {
-  jumpingHost,
-  type Merchant,
-  openMerchant,
-  paymentOf,
-  payoutOf,
-  startService,
-} from "./merchant.ts";
-import { built, lenden, type Outcome } from "./run.ts";
+import { built, jumpingHost, lenden, type Outcome } from "./support/lenden.ts";
+import { type Merchant, openMerchant, paymentOf, payoutOf } from "./support/merchant.ts";
+import { closedPort, serve, startService, success } from "./support/server.ts";
 
 const batchText = "ref,amount,to,method\nA,5,01712345671,bkash\nB,6,01712345672,bkash\n";
 
@@ -152,7 +145,7 @@ describe("a failed command with JSON output has one line on stderr", () => {
     const line = payoutWithout("--timeout", "2s", "--json");
     const unreachable = oneError(await lenden(line, { env: nowhere }), 69);
     expect(unreachable.error.operation).toMatch(/^LD-/);
-    const server = await misbehave(() => ({ do: "answer", status: 503, body: "<html>" }));
+    const server = await serve(() => ({ do: "answer", status: 503, body: "<html>" }));
     const uncertain = oneError(await lenden(line, { env: envOf(server.baseUrl) }), 75);
     const [first] = server.asked.filter(({ path }) => path.includes("create"));
     expect(uncertain.error.operation).toBe(JSON.parse(first?.body ?? "{}").merchantRef);
@@ -168,7 +161,7 @@ describe("a failed command with JSON output has one line on stderr", () => {
 
   test("130 and 143: a signal", async () => {
     let stop: () => void = () => {};
-    const server = await misbehave(() => {
+    const server = await serve(() => {
       stop();
       return { do: "silence" };
     });
@@ -345,7 +338,7 @@ function oneError({ code, stderr }: Outcome, wanted: number) {
 /** An API that answers the n-th payout as it is told to: "ok", a status, or what goes wrong on the wire. */
 function payoutService(answer: (count: number) => string | number) {
   let count = 0;
-  return misbehave(({ method, path, body }) => {
+  return serve(({ method, path, body }) => {
     if (path === "/payment/methods")
       return success([{ id: "m1", providerName: "P", codeName: "bkash" }]);
     if (method === "GET") return { do: "silence" };

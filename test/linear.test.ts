@@ -11,10 +11,9 @@ import { readAmount } from "../src/domain/amount.ts";
 import { readAccountNumber, readIdentifier } from "../src/domain/identifier.ts";
 import { sameMobile } from "../src/domain/mobile.ts";
 import { readReference } from "../src/domain/reference.ts";
-import { jumpingHost, startService } from "./merchant.ts";
-import { processorMs } from "./processor-time.ts";
-import { lenden } from "./run.ts";
-import { runs } from "./runs.ts";
+import { processorMs, runs } from "./support/helpers.ts";
+import { jumpingHost, lenden } from "./support/lenden.ts";
+import { startService } from "./support/server.ts";
 
 const { scrub, learn, learnSignature } = createScrubber();
 learn("sk_sandbox_AbC-0123456789ab-XyZ");

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { expect, test } from "vitest";
-import { testAccount } from "./commands/account.ts";
-import { builtEnv } from "./run.ts";
+import { builtEnv } from "./support/lenden.ts";
+import { testAccount } from "./support/merchant.ts";
 import { toolLine } from "./tool.js";
 
 const account = testAccount();

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { testAccount } from "./commands/account.ts";
-import { ended } from "./merchant.ts";
-import { payeesOf } from "./payees.ts";
-import { built, lenden, type Outcome, scratchFolder, startBuilt } from "./support/lenden.ts";
+import { scratchFolder } from "./support/helpers.ts";
+import { built, ended, lenden, type Outcome, startBuilt } from "./support/lenden.ts";
+import { testAccount } from "./support/merchant.ts";
+import { payeesOf } from "./support/payees.ts";
 import { answering } from "./support/server.ts";
 
 const account = testAccount();

@@ -9,7 +9,7 @@ import { payoutIntent } from "../../src/payouts/claim.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { claimed, owner, record, worker } from "../ledger/small-ledger.ts";
 import { order } from "../operations/scripted.ts";
-import { openProductionMerchant } from "../production-merchant.ts";
+import { openProductionMerchant } from "../support/merchant.ts";
 import { fileOf } from "./files.ts";
 
 /** The ledgers of two accounts of one environment, in one file, each with a base URL of its own. */

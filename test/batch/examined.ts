@@ -4,7 +4,7 @@ import { type CheckedFile, checkFile } from "../../src/batches/check.ts";
 import { hashOf } from "../../src/batches/csv.ts";
 import { accepted, rejected } from "../../src/domain/reading.ts";
 import { memoryLedger } from "../ledger/small-ledger.ts";
-import { scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
 
 const ids = new Map(
   ["bkash", "nagad", "rocket"].map((code, index) => [code, `665f1c2ab8e${4 + index}`]),

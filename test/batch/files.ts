@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TestAccount } from "../commands/account.ts";
-import { type RunOptions, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import type { RunOptions } from "../support/lenden.ts";
+import type { TestAccount } from "../support/merchant.ts";
 
 /** What `payout batch check --json` says about a file, with its exit code. */
 export interface Seen {

@@ -4,9 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { recordsOf } from "../../src/batches/csv.ts";
 import { totalsOf } from "../../src/batches/rows.ts";
-import { collectGarbage } from "../collect-garbage.ts";
-import { scratchFolder } from "../run.ts";
-import { runs } from "../runs.ts";
+import { collectGarbage, runs, scratchFolder } from "../support/helpers.ts";
 import {
   anyStyle,
   anyTable,

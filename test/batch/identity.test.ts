@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { owner, worker } from "../ledger/small-ledger.ts";
-import { openMerchant } from "../merchant.ts";
+import { openMerchant } from "../support/merchant.ts";
 import { examiner } from "./examined.ts";
 import { fileOf } from "./files.ts";
 

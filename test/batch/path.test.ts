@@ -9,10 +9,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { testAccount } from "../commands/account.ts";
-import { startService } from "../merchant.ts";
 import { failure } from "../operations/scripted.ts";
-import { built, lenden, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built, lenden } from "../support/lenden.ts";
+import { testAccount } from "../support/merchant.ts";
+import { startService } from "../support/server.ts";
 import { examined } from "./examined.ts";
 import { checkPath, fileOf } from "./files.ts";
 

@@ -4,9 +4,9 @@ import { acceptRows, checkOpenRows, planBatch } from "../../src/batches/plan.ts"
 import type { FileRow } from "../../src/batches/rows.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import { payoutIntent } from "../../src/payouts/claim.ts";
-import { collect } from "../collect.ts";
 import { claimed, memoryLedger, record } from "../ledger/small-ledger.ts";
 import { order, startMs } from "../operations/scripted.ts";
+import { collect } from "../support/helpers.ts";
 
 const hourMs = 3_600_000;
 const places = { ref: 1, to: 2 };

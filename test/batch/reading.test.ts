@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { recordsOf } from "../../src/batches/csv.ts";
-import { testAccount } from "../commands/account.ts";
+import { testAccount } from "../support/merchant.ts";
 import { check, places } from "./files.ts";
 
 const account = testAccount();

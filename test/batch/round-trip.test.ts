@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readFault } from "../../src/api/contract/fault.ts";
-import { type Merchant, openMerchant } from "../merchant.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
+import { type Merchant, openMerchant } from "../support/merchant.ts";
 import { anyStyle, payoutTable, strictlyRead, writtenCsv } from "./csv-files.ts";
 import { fileOf } from "./files.ts";
 

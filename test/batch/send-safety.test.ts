@@ -4,8 +4,8 @@ import { noneAgain } from "../../src/batches/retries.ts";
 import { orderOfRow } from "../../src/batches/send.ts";
 import { Failure } from "../../src/domain/failure.ts";
 import { payoutIntent } from "../../src/payouts/claim.ts";
-import { collect } from "../collect.ts";
 import { created, data, refused, startMs, unclear } from "../operations/scripted.ts";
+import { collect } from "../support/helpers.ts";
 import { type Timed, timed } from "./timed.ts";
 
 const seconds = ({ atMs }: { atMs: number }) => Math.floor(atMs / 1_000);

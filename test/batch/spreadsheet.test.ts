@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readFault } from "../../src/api/contract/fault.ts";
-import { type Merchant, openMerchant } from "../merchant.ts";
+import { type Merchant, openMerchant } from "../support/merchant.ts";
 import { strictlyRead, writtenCsv } from "./csv-files.ts";
 import { type Export, exportedBytes, exportedText, utf8Exports } from "./exports.ts";
 import { fileOf } from "./files.ts";

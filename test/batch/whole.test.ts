@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { findingsAmong } from "../../src/batches/check.ts";
 import { totalsOf } from "../../src/batches/rows.ts";
-import { testAccount } from "../commands/account.ts";
-import { type Merchant, openMerchant, payoutOf } from "../merchant.ts";
-import { lenden, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
+import { type Merchant, openMerchant, payoutOf, testAccount } from "../support/merchant.ts";
 import { check, checkPath, fileOf, places } from "./files.ts";
 
 const account = testAccount();

@@ -4,11 +4,11 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { type CaseName, caseNames } from "../../src/callbacks/conformance.ts";
 import { junitText } from "../../src/cli/output/junit.ts";
 import type { Signal } from "../../src/platform/host.ts";
-import { answering } from "../answering.ts";
-import { type Behaviour, closedPort, misbehave } from "../http/misbehaving.ts";
-import { type AtEnd, openMerchant } from "../merchant.ts";
-import { type Outcome, scratchFolder } from "../run.ts";
 import { openShop } from "../shops/running.ts";
+import { type AtEnd, scratchFolder } from "../support/helpers.ts";
+import type { Outcome } from "../support/lenden.ts";
+import { openMerchant } from "../support/merchant.ts";
+import { answering, type Behaviour, closedPort, serve } from "../support/server.ts";
 import { listenApart } from "./listening.ts";
 
 // Each shop is a process of its own that mostly waits, so they run at the same time.
@@ -116,7 +116,7 @@ test("reports a handler that hangs, resets, redirects and responds nonsense", as
     { do: "answer", status: 307, headers: { location: "http://127.0.0.1:1/elsewhere" } },
     { do: "answer", status: 500, body: "x".repeat(1024 * 1024) },
   ];
-  const { port, asked } = await misbehave(() => ways[asked.length - 1] ?? { do: "close" });
+  const { port, asked } = await serve(() => ways[asked.length - 1] ?? { do: "close" });
   const names = ["forged", "wrong-amount", "unknown-id", "other-account"];
   const only = names.flatMap((name) => ["--only", name]);
   const quickly = ["--settle", "1ms", "--answer-within", "1s"];
@@ -153,7 +153,7 @@ test("sends nothing to another machine without --own-host, and ends with 69 with
 
 test("works only with a local sandbox, and never with a production account", async () => {
   const merchant = await openMerchant();
-  const { port, asked } = await misbehave(() => ({ do: "answer" }));
+  const { port, asked } = await serve(() => ({ do: "answer" }));
   const line = ["callback", "test", `http://127.0.0.1:${port}/`];
   const env = {
     LENDEN_API_KEY: "public-AAA-000000000000-AAA",
@@ -169,7 +169,7 @@ test("works only with a local sandbox, and never with a production account", asy
 test("ends if the store accepts no orders, and decides nothing if it returns no amount", async () => {
   const merchant = await openMerchant();
   let status = 404;
-  const { port } = await misbehave(({ method }) => ({
+  const { port } = await serve(({ method }) => ({
     do: "answer",
     status: method === "PUT" ? status : 200,
     body: '{"paid":"a lot"}',
@@ -192,7 +192,7 @@ test("ends if the store accepts no orders, and decides nothing if it returns no 
 test("Ctrl-C ends it with 130, and --timeout with 69", async () => {
   const merchant = await openMerchant();
   let stop = (_: Signal): void => {};
-  const { port, asked } = await misbehave(() => {
+  const { port, asked } = await serve(() => {
     if (asked.length === 1) stop("SIGINT");
     return { do: "silence" };
   });

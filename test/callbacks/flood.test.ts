@@ -2,7 +2,8 @@ import { request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openReceiver } from "../../src/callbacks/receiver.ts";
-import { openMerchant, paymentOf, until } from "../merchant.ts";
+import { until } from "../support/helpers.ts";
+import { openMerchant, paymentOf } from "../support/merchant.ts";
 import { listenApart, startHandler } from "./listening.ts";
 import { smallListener } from "./small-listener.ts";
 

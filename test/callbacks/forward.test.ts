@@ -8,10 +8,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openTransport } from "../../src/api/transport.ts";
 import { forward } from "../../src/callbacks/forward.ts";
 import type { StoredCallback } from "../../src/ledger/callback.ts";
-import { collectGarbage } from "../collect-garbage.ts";
-import { closedPort, listen } from "../http/misbehaving.ts";
-import { type Merchant, openMerchant, paidPayment, until } from "../merchant.ts";
-import { lenden, scratchFolder } from "../run.ts";
+import { collectGarbage, scratchFolder, until } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
+import { type Merchant, openMerchant, paidPayment } from "../support/merchant.ts";
+import { closedPort, listen } from "../support/server.ts";
 import { type Handled, listenAs, startHandler } from "./listening.ts";
 import { smallListener } from "./small-listener.ts";
 

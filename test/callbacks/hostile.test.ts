@@ -2,7 +2,8 @@ import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { type Limits, usualLimits } from "../../src/callbacks/listener.ts";
 import { openReceiver } from "../../src/callbacks/receiver.ts";
-import { openMerchant, paidPayment, until } from "../merchant.ts";
+import { until } from "../support/helpers.ts";
+import { openMerchant, paidPayment } from "../support/merchant.ts";
 import { listenApart } from "./listening.ts";
 import { smallListener } from "./small-listener.ts";
 

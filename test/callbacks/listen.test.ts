@@ -2,15 +2,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import type { Host } from "../../src/platform/host.ts";
+import { scratchFolder, until } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
 import {
   type Merchant,
   openMerchant,
   paidPayment,
   paymentOf,
   refundOf,
-  until,
-} from "../merchant.ts";
-import { lenden, scratchFolder } from "../run.ts";
+} from "../support/merchant.ts";
 import { listenApart, listenAs, startHandler } from "./listening.ts";
 
 const said = (id: string, status = "Completed") =>

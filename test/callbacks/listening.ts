@@ -3,7 +3,8 @@ import { connect } from "node:net";
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
 import type { Signal } from "../../src/platform/host.ts";
-import { type Merchant, until } from "../merchant.ts";
+import { until } from "../support/helpers.ts";
+import type { Merchant } from "../support/merchant.ts";
 
 /** A line of `callback listen --print-json`. */
 interface Event {

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { ServiceRecord } from "../../src/api/contract/index.ts";
 import { readPasted } from "../../src/callbacks/content.ts";
 import { verdicts, verify } from "../../src/callbacks/verify.ts";
-import { testAccount } from "../commands/account.ts";
-import { paymentOf, refundOf, startService } from "../merchant.ts";
-import { lenden } from "../run.ts";
+import { lenden } from "../support/lenden.ts";
+import { paymentOf, refundOf, testAccount } from "../support/merchant.ts";
+import { startService } from "../support/server.ts";
 
 const payment = {
   transactionId: "TX1AAAA",

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
-import { payoutOf } from "../merchant.ts";
-import { openProductionMerchant, type ProductionMerchant } from "../production-merchant.ts";
+import { openProductionMerchant, type ProductionMerchant, payoutOf } from "../support/merchant.ts";
 
 const first = "public-ABC-ABCDEFGHIJKL-XYZ";
 const second = "public-NEW-ABCDEFGHIJKL-KEY";

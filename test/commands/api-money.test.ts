@@ -4,7 +4,8 @@ import { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Host } from "../../src/platform/host.ts";
-import { lenden, scratchFolder } from "../support/lenden.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
 import { answering, type Reply } from "../support/server.ts";
 
 const payout = {

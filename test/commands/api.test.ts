@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { lenden, scratchFolder } from "../support/lenden.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
+import { testAccount } from "../support/merchant.ts";
 import { answering } from "../support/server.ts";
-import { testAccount } from "./account.ts";
 
 const account = testAccount();
 const payout = {

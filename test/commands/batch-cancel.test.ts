@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
-import { jumpingHost, openMerchant } from "../merchant.ts";
 import { faults } from "../sandbox/running.ts";
+import { jumpingHost } from "../support/lenden.ts";
+import { openMerchant } from "../support/merchant.ts";
 
 const rows = Array.from(
   { length: 30 },

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
-import { lenden } from "../run.ts";
+import { lenden } from "../support/lenden.ts";
 import { threeUnknown, unknownBatch } from "./unknown-batch.ts";
 
 describe("payout batch resolve", () => {

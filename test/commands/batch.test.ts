@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { formatDay } from "../../src/domain/local-time.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { fileOf } from "../batch/files.ts";
-import { openMerchant } from "../merchant.ts";
-import { lenden, scratchFolder } from "../run.ts";
 import { faults } from "../sandbox/running.ts";
-import { testAccount } from "./account.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
+import { openMerchant, testAccount } from "../support/merchant.ts";
 
 const account = testAccount();
 const header = "ref,amount,to,method,name";

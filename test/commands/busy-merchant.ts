@@ -1,4 +1,4 @@
-import { openMerchant, paidPayment, paymentOf, payoutOf, refundOf } from "../merchant.ts";
+import { openMerchant, paidPayment, paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
 
 /** Two payments (the first one paid), two payouts and a refund. */
 export async function busyMerchant() {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Host } from "../../src/platform/host.ts";
-import { jumpingHost, payoutOf, startService } from "../merchant.ts";
-import { lenden } from "../run.ts";
+import { jumpingHost, lenden } from "../support/lenden.ts";
+import { payoutOf } from "../support/merchant.ts";
+import { startService } from "../support/server.ts";
 
 const hourMs = 60 * 60_000;
 

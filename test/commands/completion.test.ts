@@ -10,7 +10,8 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scriptNames, shells } from "../../src/commands/completion-places.ts";
-import { built, lenden, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built, lenden } from "../support/lenden.ts";
 
 const packaged = resolve(import.meta.dirname, "../../completions");
 

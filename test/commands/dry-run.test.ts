@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadCommands } from "../../src/commands/index.ts";
-import { scratchFolder } from "../run.ts";
-import { testAccount } from "./account.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { testAccount } from "../support/merchant.ts";
 
 const commands = await loadCommands();
 

@@ -1,9 +1,17 @@
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
-import { type Api, openSandboxApi, openSecondApi, openShop, type Shop } from "../either-api.ts";
-import { ended, paymentOf, payoutOf, refundOf, until } from "../merchant.ts";
+import {
+  type Api,
+  openSandboxApi,
+  openSecondApi,
+  openShop,
+  type Shop,
+} from "../support/either-api.ts";
 import { isSigned } from "../support/fake-api.ts";
+import { until } from "../support/helpers.ts";
+import { ended } from "../support/lenden.ts";
+import { paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
 
 /**
  * The table of duplicate protection, row by row ("Running the same command twice does not pay twice."),

@@ -1,8 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
-import { jumpingHost, openMerchant, paymentOf, payoutOf, refundOf } from "../merchant.ts";
-import { openProductionMerchant } from "../production-merchant.ts";
 import { faults } from "../sandbox/running.ts";
+import { jumpingHost } from "../support/lenden.ts";
+import {
+  openMerchant,
+  openProductionMerchant,
+  paymentOf,
+  payoutOf,
+  refundOf,
+} from "../support/merchant.ts";
 
 const sending = ["payout", "send", "--amount", "500", "--to", "01712345678", "--method", "bkash"];
 

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { beforeAll, describe, expect, test } from "vitest";
-import { testAccount } from "./account.ts";
+import { testAccount } from "../support/merchant.ts";
 
 const account = testAccount();
 const ids = { payment: "", payout: "", refund: "" };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { openMerchant, paidPayment, payoutOf, refundOf, startService } from "../merchant.ts";
-import { lenden } from "../run.ts";
+import { lenden } from "../support/lenden.ts";
+import { openMerchant, paidPayment, payoutOf, refundOf } from "../support/merchant.ts";
+import { startService } from "../support/server.ts";
 
 describe("a status that get shows", () => {
   test("is recorded in the ledger", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type Merchant, openMerchant, payoutOf, refundOf } from "../merchant.ts";
-import { lenden } from "../run.ts";
+import { lenden } from "../support/lenden.ts";
+import { type Merchant, openMerchant, payoutOf, refundOf } from "../support/merchant.ts";
 import { busyMerchant } from "./busy-merchant.ts";
 
 async function ids(merchant: Merchant, line: string[]): Promise<string[]> {

@@ -1,8 +1,9 @@
 import { Writable } from "node:stream";
 import { beforeAll, describe, expect, test } from "vitest";
-import { hasTerminal, onTerminal } from "../pseudo-terminal.ts";
-import { built, lenden, scratchFolder } from "../run.ts";
-import { testAccount } from "./account.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built, lenden } from "../support/lenden.ts";
+import { testAccount } from "../support/merchant.ts";
+import { hasTerminal, onTerminal } from "../support/pseudo-terminal.ts";
 
 const account = testAccount();
 const send = [

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { jumpingHost, payoutOf, startService } from "../merchant.ts";
-import { lenden } from "../run.ts";
+import { jumpingHost, lenden } from "../support/lenden.ts";
+import { payoutOf } from "../support/merchant.ts";
+import { startService } from "../support/server.ts";
 
 interface Payout {
   payoutId: string;

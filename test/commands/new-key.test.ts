@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { faults } from "../sandbox/running.ts";
+import { lenden } from "../support/lenden.ts";
 import {
   inDatabase,
   type Merchant,
@@ -7,9 +9,7 @@ import {
   paymentOf,
   payoutOf,
   refundOf,
-} from "../merchant.ts";
-import { lenden } from "../run.ts";
-import { faults } from "../sandbox/running.ts";
+} from "../support/merchant.ts";
 
 const newKey = "sk_sandbox_NEW-ABCDEFGHIJKL-KEY";
 

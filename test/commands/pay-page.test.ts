@@ -3,11 +3,12 @@ import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import jsQR from "jsqr";
 import { describe, expect, test } from "vitest";
-import { answering } from "../answering.ts";
-import { hasTerminal, onTerminal } from "../pseudo-terminal.ts";
-import { built, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built } from "../support/lenden.ts";
+import { testAccount } from "../support/merchant.ts";
+import { hasTerminal, onTerminal } from "../support/pseudo-terminal.ts";
+import { answering } from "../support/server.ts";
 import { photographed } from "../ui/screen.ts";
-import { testAccount } from "./account.ts";
 
 const account = testAccount();
 const create = [

@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { answering } from "../answering.ts";
-import { lenden, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
+import { answering } from "../support/server.ts";
 
 const nowhere = {
   LENDEN_BASE_URL: "http://127.0.0.1:9",

@@ -4,8 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadCommands } from "../../src/commands/index.ts";
 import type { Host } from "../../src/platform/host.ts";
-import { lenden } from "../run.ts";
-import { testAccount } from "./account.ts";
+import { lenden } from "../support/lenden.ts";
+import { testAccount } from "../support/merchant.ts";
 import { methodOf, writes } from "./writes.ts";
 
 const commands = await loadCommands();

@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { hidesWrite, isAmbiguous } from "../../src/operations/raw.ts";
-import { lenden, scratchFolder } from "../support/lenden.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
 import { startService } from "../support/server.ts";
 
 const refund = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openMerchant, paidPayment } from "../merchant.ts";
+import { openMerchant, paidPayment } from "../support/merchant.ts";
 import { openTerminal, terminalTest } from "../terminal/terminal.ts";
 
 const almostMobile = "0171234567 017123456789 +880171234567 8801712-3456789 1712345678 171234567";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { answering } from "../answering.ts";
-import { jumpingHost, payoutOf } from "../merchant.ts";
-import { lenden, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { jumpingHost, lenden } from "../support/lenden.ts";
+import { payoutOf } from "../support/merchant.ts";
+import { answering } from "../support/server.ts";
 
 const json = (text: string) => JSON.stringify({ success: false, message: text });
 const page = "<h1>Forbidden</h1>";

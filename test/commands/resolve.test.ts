@@ -2,17 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import type { Host } from "../../src/platform/host.ts";
-import {
-  jumpingHost,
-  openMerchant,
-  paidPayment,
-  paymentOf,
-  payoutOf,
-  refundOf,
-  startService,
-} from "../merchant.ts";
-import { lenden } from "../run.ts";
 import { faults } from "../sandbox/running.ts";
+import { jumpingHost, lenden } from "../support/lenden.ts";
+import { openMerchant, paidPayment, paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
+import { startService } from "../support/server.ts";
 
 test("P5, P13: an uncertain payout is resolved by the same reference, and is paid once", async () => {
   const ill = faults("createPayout:garbage");

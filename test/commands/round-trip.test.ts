@@ -2,9 +2,9 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { closedPort } from "../http/misbehaving.ts";
-import { ended } from "../merchant.ts";
-import { builtEnv, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { builtEnv, ended } from "../support/lenden.ts";
+import { closedPort } from "../support/server.ts";
 import { tool, toolLine } from "../tool.js";
 
 const script = resolve(import.meta.dirname, "round-trip.sh");

@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { createServer } from "node:https";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-import { listen } from "../http/misbehaving.ts";
-import { paymentOf, refundOf, until } from "../merchant.ts";
-import { lenden, scratchFolder, startBuilt } from "../run.ts";
 import { openReceiver } from "../sandbox/receiver.ts";
+import { scratchFolder, until } from "../support/helpers.ts";
+import { lenden, startBuilt } from "../support/lenden.ts";
+import { paymentOf, refundOf } from "../support/merchant.ts";
+import { listen } from "../support/server.ts";
 import { makeCertificates } from "../support/tls.ts";
 
 test("the built sandbox tells of payments and refunds, and `sandbox requests` shows every try", async () => {

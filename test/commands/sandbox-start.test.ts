@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
-import { built, scratchFolder, startBuilt } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built, startBuilt } from "../support/lenden.ts";
 
 test.each(["SIGINT", "SIGTERM"] as const)(
   "`sandbox start` says where it is once it accepts requests, keeps the profile `local`, and ends cleanly on %s",

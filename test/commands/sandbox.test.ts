@@ -3,9 +3,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, test } from "vitest";
-import { built, lenden, scratchFolder, startBuilt } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built, lenden, startBuilt } from "../support/lenden.ts";
+import { testAccount } from "../support/merchant.ts";
 import { tool } from "../tool.js";
-import { testAccount } from "./account.ts";
 
 const account = testAccount();
 const pay = "pay create --amount 500 --description x --method-id 665f1c2ab8e4 --again".split(" ");

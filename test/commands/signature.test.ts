@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { sign } from "../../src/api/signature.ts";
-import { lenden, runs } from "../support/lenden.ts";
+import { runs } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
 
 interface Vector {
   secret: string;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningSandbox, startSandbox } from "../../src/sandbox/server.ts";
-import { built, lenden, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built, lenden } from "../support/lenden.ts";
 import { toolLine } from "../tool.js";
 
 let sandbox: RunningSandbox;

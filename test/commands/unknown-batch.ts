@@ -1,12 +1,12 @@
 import { fileOf } from "../batch/files.ts";
+import { faults } from "../sandbox/running.ts";
+import { jumpingHost } from "../support/lenden.ts";
 import {
-  jumpingHost,
   type Merchant,
   openMerchant,
   openMerchantApart,
   payoutNumber,
-} from "../merchant.ts";
-import { faults } from "../sandbox/running.ts";
+} from "../support/merchant.ts";
 
 /** A batch of four rows on lines 2 to 5: the first is accepted, the outcome of the others is unknown. */
 export interface UnknownBatch {

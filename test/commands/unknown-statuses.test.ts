@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { jumpingHost, startService } from "../merchant.ts";
-import { lenden } from "../run.ts";
+import { jumpingHost, lenden } from "../support/lenden.ts";
+import { startService } from "../support/server.ts";
 
 const statuses = [409, 423, 425, 429];
 const bodies = {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { closedPort } from "../http/misbehaving.ts";
-import { jumpingHost } from "../merchant.ts";
-import { lenden } from "../run.ts";
+import { jumpingHost, lenden } from "../support/lenden.ts";
+import { closedPort } from "../support/server.ts";
 
 const envOf = (baseUrl: string) => ({
   LENDEN_BASE_URL: baseUrl,

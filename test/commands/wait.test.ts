@@ -1,19 +1,17 @@
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
+import { faults } from "../sandbox/running.ts";
+import { until } from "../support/helpers.ts";
+import { ended, jumpingHost, lenden } from "../support/lenden.ts";
 import {
-  ended,
-  jumpingHost,
   type Merchant,
   openMerchant,
   paidPayment,
   paymentOf,
   payoutOf,
   refundOf,
-  startService,
-  until,
-} from "../merchant.ts";
-import { lenden } from "../run.ts";
-import { faults } from "../sandbox/running.ts";
+} from "../support/merchant.ts";
+import { startService } from "../support/server.ts";
 
 const groups = ["pay", "payout", "refund"] as const;
 type Group = (typeof groups)[number];

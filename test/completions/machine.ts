@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { startSandbox } from "../../src/sandbox/server.ts";
-import { lenden, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
 import { toolLine } from "../tool.js";
 
 /** A person's machine: a profile, methods, payments and payouts, a file; `lenden` is on the PATH. */

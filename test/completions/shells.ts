@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
-import { built } from "../run.ts";
+import { built } from "../support/lenden.ts";
 import { openTerminal, type Terminal } from "../terminal/terminal.ts";
 import type { Machine } from "./machine.ts";
 

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Host } from "../../src/platform/host.ts";
-import { built, lenden, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built, lenden } from "../support/lenden.ts";
 import {
   createFakeKeychain,
   type Mood,

@@ -3,8 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, test } from "vitest";
 import type { Host } from "../../src/platform/host.ts";
-import { until } from "../merchant.ts";
-import { scratchFolder } from "../run.ts";
+import { scratchFolder, until } from "../support/helpers.ts";
 import { isOneFile } from "../tool.js";
 
 /** How the fake keychain fails, for all entries and questions or for some. */

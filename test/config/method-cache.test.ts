@@ -9,7 +9,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openMethodCache } from "../../src/config/method-cache.ts";
-import { scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
 
 const account = {
   apiKey: "sk_sandbox_abc-abcdefghijkl-xyz",

@@ -15,10 +15,9 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { ended, until } from "../merchant.ts";
-import { built, lenden, scratchFolder, startBuilt } from "../run.ts";
-import { runs } from "../runs.ts";
-import { canMount, mounted } from "../small-disk.ts";
+import { runs, scratchFolder, until } from "../support/helpers.ts";
+import { built, ended, lenden, startBuilt } from "../support/lenden.ts";
+import { canMount, mounted } from "../support/small-disk.ts";
 import { tool } from "../tool.js";
 import { key, place, url } from "./setup.ts";
 

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadCommands } from "../../src/commands/index.ts";
-import { until } from "../merchant.ts";
-import { builtEnv, lenden } from "../run.ts";
+import { until } from "../support/helpers.ts";
+import { builtEnv, lenden } from "../support/lenden.ts";
 import { tool } from "../tool.js";
 import { key, place, secret, url, verifyLine } from "./setup.ts";
 

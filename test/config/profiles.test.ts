@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { lenden } from "../run.ts";
+import { lenden } from "../support/lenden.ts";
 import { openTerminal, terminalTest } from "../terminal/terminal.ts";
 import { key, liveKey, place, secret, url } from "./setup.ts";
 

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Profile, Profiles } from "../../src/config/profiles.ts";
 import { resolveSettings } from "../../src/config/settings.ts";
-import { built, lenden } from "../run.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
+import { built, lenden } from "../support/lenden.ts";
 import { place } from "./setup.ts";
 
 const shop: Profile = {

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sign } from "../../src/api/signature.ts";
-import { lenden, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
 
 export const key = "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ";
 export const liveKey = "public-ABC-ABCDEFGHIJKL-XYZ";

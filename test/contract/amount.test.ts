@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { amountNumber, amountText, paisaOf, readAmount } from "../../src/domain/amount.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
 
 const paisa = fc.bigInt({ min: 1n, max: 99_999_999_999_999n });
 

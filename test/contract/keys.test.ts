@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { hasKeyShape, masked, readApiKey, readPayoutSecret } from "../../src/domain/api-keys.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
 
 test.each([
   ["sk_sandbox_ABC-ABCDEFGHIJKL-XYZ", "sandbox"],

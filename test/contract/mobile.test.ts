@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { mobileText, numberFormats, readMobile, sameMobile } from "../../src/domain/mobile.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
 
 const local = fc.stringMatching(/^01[0-9]{9}$/);
 

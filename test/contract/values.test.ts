@@ -6,7 +6,7 @@ import type { Reading } from "../../src/domain/reading.ts";
 import { readReference } from "../../src/domain/reference.ts";
 import { readTimestamp } from "../../src/domain/timestamp.ts";
 import { isLoopback, parseUrl, readUrl } from "../../src/domain/url.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
 
 const hostile = ["", " ", "a b", "a\n", "a\u0000", "\u001b[31m", "a\u202eb", "a\u200bb"];
 const problemOf = (reading: Reading<unknown>) => (reading.ok ? "" : reading.problem);

@@ -4,10 +4,11 @@ import { expect, test } from "vitest";
 import { amountText } from "../../src/domain/amount.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { createRandom } from "../../src/sandbox/random.ts";
-import { type AtEnd, ended, type Merchant, openMerchantApart, until } from "../merchant.ts";
-import { expectPaidOnce, type Payees, payeesOf, sendOf } from "../payees.ts";
-import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
+import { type AtEnd, runs, until } from "../support/helpers.ts";
+import { ended } from "../support/lenden.ts";
+import { type Merchant, openMerchantApart } from "../support/merchant.ts";
+import { expectPaidOnce, type Payees, payeesOf, sendOf } from "../support/payees.ts";
 
 const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
 const batches = runs(1, 20);

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ended, openMerchant, openMerchantApart, until } from "../merchant.ts";
-import { expectPaidOnce, payeesOf, sendOf } from "../payees.ts";
-import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
+import { runs, until } from "../support/helpers.ts";
+import { ended } from "../support/lenden.ts";
+import { openMerchant, openMerchantApart } from "../support/merchant.ts";
+import { expectPaidOnce, payeesOf, sendOf } from "../support/payees.ts";
 
 const rounds = runs(1, 50);
 const processes = runs(4, 20);

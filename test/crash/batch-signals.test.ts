@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createRandom } from "../../src/sandbox/random.ts";
-import { answering } from "../answering.ts";
-import { ended, type Merchant, openMerchantApart, until } from "../merchant.ts";
-import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../payees.ts";
-import { startBuilt } from "../run.ts";
-import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
+import { runs, until } from "../support/helpers.ts";
+import { ended, startBuilt } from "../support/lenden.ts";
+import { type Merchant, openMerchantApart } from "../support/merchant.ts";
+import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../support/payees.ts";
+import { answering } from "../support/server.ts";
 
 const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
 const moments = runs(2, 60);

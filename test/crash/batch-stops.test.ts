@@ -1,17 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
+import { faults } from "../sandbox/running.ts";
+import { until } from "../support/helpers.ts";
+import { built, lenden, type Outcome } from "../support/lenden.ts";
 import {
   inDatabase,
   type Merchant,
   openMerchant,
   openMerchantApart,
   payoutOf,
-  until,
-} from "../merchant.ts";
-import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../payees.ts";
-import { built, lenden, type Outcome } from "../run.ts";
-import { faults } from "../sandbox/running.ts";
+} from "../support/merchant.ts";
+import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../support/payees.ts";
 
 /** In this process, with pauses that cost no time; only the line of progress keeps its own. */
 function send(merchant: Merchant, payees: Payees, ...more: string[]): Promise<Outcome> {

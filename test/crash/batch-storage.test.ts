@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
-import { ended, type Merchant, openMerchantApart, until } from "../merchant.ts";
-import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../payees.ts";
-import { built, builtEnv, startBuilt } from "../run.ts";
-import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
-import { canMount, fill, mounted } from "../small-disk.ts";
+import { runs, until } from "../support/helpers.ts";
+import { built, builtEnv, ended, startBuilt } from "../support/lenden.ts";
+import { type Merchant, openMerchantApart } from "../support/merchant.ts";
+import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../support/payees.ts";
+import { canMount, fill, mounted } from "../support/small-disk.ts";
 import { tool } from "../tool.js";
 
 /** The same, in a process whose files cannot grow beyond a size: writing more is an I/O error. */

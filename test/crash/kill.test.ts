@@ -2,9 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import { createRandom } from "../../src/sandbox/random.ts";
+import { faults } from "../sandbox/running.ts";
+import { runs, until } from "../support/helpers.ts";
+import { type Ended, ended } from "../support/lenden.ts";
 import {
-  type Ended,
-  ended,
   type Merchant,
   openMerchantApart,
   paidPayment,
@@ -12,10 +13,7 @@ import {
   payoutNumber,
   payoutOf,
   refundOf,
-  until,
-} from "../merchant.ts";
-import { runs } from "../runs.ts";
-import { faults } from "../sandbox/running.ts";
+} from "../support/merchant.ts";
 
 const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
 const atOnce = runs(5, 20);

@@ -1,17 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createRandom } from "../../src/sandbox/random.ts";
-import {
-  type Ended,
-  ended,
-  type Merchant,
-  openMerchantApart,
-  payoutNumber,
-  payoutOf,
-  until,
-} from "../merchant.ts";
-import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
+import { runs, until } from "../support/helpers.ts";
+import { type Ended, ended } from "../support/lenden.ts";
+import { type Merchant, openMerchantApart, payoutNumber, payoutOf } from "../support/merchant.ts";
 
 const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
 const moments = runs(6, 100);

@@ -14,10 +14,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ended, type Merchant, openMerchantApart, payoutOf, until } from "../merchant.ts";
-import { built, scratchFolder } from "../run.ts";
 import { faults } from "../sandbox/running.ts";
-import { canMount, fill, mounted } from "../small-disk.ts";
+import { scratchFolder, until } from "../support/helpers.ts";
+import { built, ended } from "../support/lenden.ts";
+import { type Merchant, openMerchantApart, payoutOf } from "../support/merchant.ts";
+import { canMount, fill, mounted } from "../support/small-disk.ts";
 
 /** Nothing was sent; one sentence says why and one what to do, without a stack trace. */
 async function expectNothingSent(

@@ -2,9 +2,10 @@ import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ended, openMerchantApart, payoutOf, until } from "../merchant.ts";
-import { runs } from "../runs.ts";
 import { faults } from "../sandbox/running.ts";
+import { runs, until } from "../support/helpers.ts";
+import { ended } from "../support/lenden.ts";
+import { openMerchantApart, payoutOf } from "../support/merchant.ts";
 
 const rounds = runs(1, 50);
 const processes = 20;

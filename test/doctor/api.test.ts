@@ -1,8 +1,7 @@
 import { createServer } from "node:http";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { answering, type Reply } from "../answering.ts";
-import { closedPort, listen, misbehave, success } from "../http/misbehaving.ts";
-import { lenden, startBuilt } from "../run.ts";
+import { lenden, startBuilt } from "../support/lenden.ts";
+import { answering, closedPort, listen, type Reply, serve, success } from "../support/server.ts";
 import {
   type Certificates,
   connectProxy,
@@ -22,7 +21,7 @@ beforeAll(() => {
 
 /** An API behind TLS whose authority this process trusts. */
 async function secureApi(tls: { key: string; cert: string } = certificates) {
-  const api = await misbehave(() => success(methods), { tls });
+  const api = await serve(() => success(methods), { tls });
   return { api, env: envOf(`https://localhost:${api.port}`) };
 }
 
@@ -71,13 +70,13 @@ describe("advice by the reason of the failure", () => {
   });
 
   test("a host that closes the connection instead of TLS", async () => {
-    const api = await misbehave(() => success(methods), { onConnect: "close" });
+    const api = await serve(() => success(methods), { onConnect: "close" });
     const { of } = await doctor(envOf(`https://127.0.0.1:${api.port}`));
     expect(of.connection?.state).toBe("failed");
   });
 
   test("no response, within --timeout", async () => {
-    const silent = await misbehave(() => ({ do: "silence" }));
+    const silent = await serve(() => ({ do: "silence" }));
     const line = ["doctor", "--json", "--timeout", "300ms"];
     const { code, stdout } = await lenden(line, { env: envOf(silent.baseUrl) });
     const findings: unknown[] = JSON.parse(stdout);
@@ -165,7 +164,7 @@ test.each([
 
 test("the clock is skipped if the response has no Date", async () => {
   const bytes = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-  const api = await misbehave(() => ({ do: "send", bytes, ending: "stay" }));
+  const api = await serve(() => ({ do: "send", bytes, ending: "stay" }));
   const { of } = await doctor(envOf(api.baseUrl));
   expect([of.access?.state, of.clock?.state]).toEqual(["passed", "skipped"]);
 });

@@ -2,9 +2,10 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { testAccount } from "../commands/account.ts";
-import { misbehave } from "../http/misbehaving.ts";
-import { built, lenden, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built, lenden } from "../support/lenden.ts";
+import { testAccount } from "../support/merchant.ts";
+import { serve } from "../support/server.ts";
 import { apiKey, doctor, envOf } from "./running.ts";
 
 const account = testAccount();
@@ -92,7 +93,7 @@ describe("directories", () => {
 describe("the ledger", () => {
   /** A ledger with one payment whose outcome is unknown. */
   async function withUnknownOutcome() {
-    const api = await misbehave(() => ({ do: "close" }));
+    const api = await serve(() => ({ do: "close" }));
     const env = { ...envOf(api.baseUrl), LENDEN_CONFIG_DIR: scratchFolder() };
     const line = ["pay", "create", "--amount", "5", "--description", "x", "--method-id", "m"];
     expect((await lenden(line, { env })).code).toBe(75);

@@ -1,5 +1,5 @@
 import type { Finding } from "../../src/doctor/finding.ts";
-import { built, lenden, type Outcome, type RunOptions } from "../run.ts";
+import { built, lenden, type Outcome, type RunOptions } from "../support/lenden.ts";
 
 export const apiKey = "sk_sandbox_AbC-0123456789ab-XyZ";
 

@@ -4,8 +4,7 @@ import { contract } from "../../src/api/contract/index.ts";
 import { complaintIn } from "../../src/api/error-body.ts";
 import { type Answer, judge } from "../../src/api/response.ts";
 import type { Exchange, Headers } from "../../src/api/transport.ts";
-import { processorMs } from "../processor-time.ts";
-import { runs } from "../support/lenden.ts";
+import { processorMs, runs } from "../support/helpers.ts";
 
 const created = contract.createPayout.data;
 const payout = { payoutId: "PO1", merchantRef: "INV-7", amount: 500, status: "Processing" };

@@ -5,7 +5,8 @@ import { Failure } from "../../src/domain/failure.ts";
 import { createPayment, createRefund } from "../../src/operations/create.ts";
 import { sendPayout } from "../../src/payouts/send.ts";
 import { order, paisa, scripted } from "../operations/scripted.ts";
-import { lenden, runs } from "../support/lenden.ts";
+import { runs } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
 import { type Asked, type Behaviour, openServer, serve, success } from "../support/server.ts";
 import { apiKey, client, noProxy, payoutSecret } from "./answering.ts";
 

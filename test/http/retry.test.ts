@@ -4,7 +4,8 @@ import { pauseBeforeReading } from "../../src/api/client.ts";
 import type { Answer } from "../../src/api/response.ts";
 import { pauseBeforeRetry } from "../../src/payouts/retry-policy.ts";
 import { data, refused, unclear, unsent } from "../operations/scripted.ts";
-import { lenden, runs } from "../support/lenden.ts";
+import { runs } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
 import { serve, success } from "../support/server.ts";
 import { apiKey, client, payoutSecret } from "./answering.ts";
 

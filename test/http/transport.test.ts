@@ -4,7 +4,8 @@ import { Agent } from "undici";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { proxySettings } from "../../src/api/proxy.ts";
 import type { Exchange, Request, Transport } from "../../src/api/transport.ts";
-import { built, lenden, scratchFolder } from "../support/lenden.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built, lenden } from "../support/lenden.ts";
 import {
   type Behaviour,
   closedPort,

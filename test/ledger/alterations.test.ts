@@ -2,6 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readFault } from "../../src/api/contract/fault.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built } from "../support/lenden.ts";
 import {
   inDatabase,
   type Merchant,
@@ -9,8 +11,7 @@ import {
   paidPayment,
   payoutOf,
   refundOf,
-} from "../merchant.ts";
-import { built, scratchFolder } from "../run.ts";
+} from "../support/merchant.ts";
 
 const closing: (() => Promise<void>)[] = [];
 let merchant: Merchant;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
 import { claim, claimed, memoryLedger, payout, record } from "./small-ledger.ts";
 
 describe("verify", () => {

@@ -10,15 +10,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  ended,
-  inDatabase,
-  type Merchant,
-  openMerchantApart,
-  payoutNumber,
-  until,
-} from "../merchant.ts";
-import { built, scratchFolder } from "../run.ts";
+import { scratchFolder, until } from "../support/helpers.ts";
+import { built, ended } from "../support/lenden.ts";
+import { inDatabase, type Merchant, openMerchantApart, payoutNumber } from "../support/merchant.ts";
 import { openTerminal, terminalTest } from "../terminal/terminal.ts";
 
 function countIn(path: string, table = "operations"): Promise<number> {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
 import { claim, payout, worker } from "./small-ledger.ts";
 
 test("P8: a commit of the ledger's file is on the disk when it returns", async () => {

@@ -7,8 +7,9 @@ import { describe, expect, test } from "vitest";
 import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
-import { lenden, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
+import { inDatabase, openMerchant, payoutOf } from "../support/merchant.ts";
 import { launcher, tool } from "../tool.js";
 import { owner, worker } from "./small-ledger.ts";
 

@@ -9,8 +9,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Merchant, openMerchantApart, payoutNumber, payoutOf } from "../merchant.ts";
-import { built, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built } from "../support/lenden.ts";
+import { type Merchant, openMerchantApart, payoutNumber, payoutOf } from "../support/merchant.ts";
 import { openTerminal, terminalTest } from "../terminal/terminal.ts";
 
 const diverged = /was truncated, rolled back or replaced .*Nothing was sent\./;

@@ -3,7 +3,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { collect } from "../collect.ts";
+import { collect } from "../support/helpers.ts";
 import {
   claim,
   claimed,

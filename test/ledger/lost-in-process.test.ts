@@ -2,8 +2,8 @@ import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { headPath } from "../../src/ledger/head.ts";
-import { openMerchant, paidPayment, refundOf } from "../merchant.ts";
-import { lenden } from "../run.ts";
+import { lenden } from "../support/lenden.ts";
+import { openMerchant, paidPayment, refundOf } from "../support/merchant.ts";
 
 test.each([
   ["missing", () => {}],

@@ -9,8 +9,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { runs, scratchFolder, until } from "../support/helpers.ts";
+import { built, ended } from "../support/lenden.ts";
 import {
-  ended,
   type Merchant,
   openMerchant,
   openMerchantApart,
@@ -18,10 +19,7 @@ import {
   payoutNumber,
   payoutOf,
   refundOf,
-  until,
-} from "../merchant.ts";
-import { built, scratchFolder } from "../run.ts";
-import { runs } from "../runs.ts";
+} from "../support/merchant.ts";
 import { openTerminal, terminalTest } from "../terminal/terminal.ts";
 
 const traces: [string, (folder: string) => void][] = [

@@ -5,9 +5,8 @@ import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { migrate } from "../../src/ledger/sqlite/schema.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { collect } from "../collect.ts";
-import { inDatabase, openMerchant, payoutOf } from "../merchant.ts";
-import { scratchFolder } from "../run.ts";
+import { collect, scratchFolder } from "../support/helpers.ts";
+import { inDatabase, openMerchant, payoutOf } from "../support/merchant.ts";
 import { claim, owner, payout, worker } from "./small-ledger.ts";
 
 describe("migrations", () => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Merchant, openMerchant, openMerchantApart, payoutOf } from "../merchant.ts";
-import { scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { type Merchant, openMerchant, openMerchantApart, payoutOf } from "../support/merchant.ts";
 
 /** A ledger in which an accepted payout was made to look as if it had never been sent. */
 async function modifiedLedger(open: () => Promise<Merchant> = openMerchant) {

@@ -2,9 +2,9 @@ import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openMerchantApart, payoutNumber } from "../merchant.ts";
-import { built, type Outcome } from "../run.ts";
-import { canMount, mounted } from "../small-disk.ts";
+import { built, type Outcome } from "../support/lenden.ts";
+import { openMerchantApart, payoutNumber } from "../support/merchant.ts";
+import { canMount, mounted } from "../support/small-disk.ts";
 import { tool } from "../tool.js";
 
 const readers = [

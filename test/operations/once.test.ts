@@ -6,9 +6,9 @@ import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { createPayment, createRefund } from "../../src/operations/create.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { client } from "../http/answering.ts";
-import { closedPort, misbehave, misbehaviours, success } from "../http/misbehaving.ts";
 import { owner, worker } from "../ledger/small-ledger.ts";
 import { completedPayment, faults, paymentBody, type Sandbox, start } from "../sandbox/running.ts";
+import { closedPort, misbehaviours, serve, success } from "../support/server.ts";
 import {
   data,
   failure,
@@ -363,7 +363,7 @@ describe("over real sockets, counted in the sandbox's own books", () => {
     "a payment answered with: %s",
     async (_, behaviour) => {
       const cutOff = new AbortController();
-      const server = await misbehave(() => {
+      const server = await serve(() => {
         setTimeout(() => cutOff.abort(), 300); // not before it was asked, however busy the machine is
         return behaviour;
       });
@@ -382,7 +382,7 @@ describe("over real sockets, counted in the sandbox's own books", () => {
 
   test("a connection that is refused first and taken later is one request", async () => {
     const port = await closedPort();
-    const server = await misbehave(() => success(paymentMade));
+    const server = await serve(() => success(paymentMade));
     const down = client(`http://127.0.0.1:${port}`);
     const up = client(server.baseUrl);
     let tries = 0;

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
 import { npm, pack, root } from "./packing.ts";
 
 describe("the package", { timeout: 120_000 }, () => {

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
-import { scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
 import { pack, root } from "./packing.ts";
 
 const packed = pack();

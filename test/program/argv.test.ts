@@ -4,8 +4,8 @@ import { otherFlags, otherWords } from "../../src/cli/args/other-words.ts";
 import { parseArgv } from "../../src/cli/args/parse.ts";
 import { flagName } from "../../src/cli/command/flag.ts";
 import { entries, loadCommands } from "../../src/commands/index.ts";
-import { type Merchant, openMerchant } from "../merchant.ts";
-import { lenden } from "../run.ts";
+import { lenden } from "../support/lenden.ts";
+import { type Merchant, openMerchant } from "../support/merchant.ts";
 
 const get = ["pay", "get", "TX1"];
 

@@ -1,12 +1,14 @@
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../batch/files.ts";
-import { ended, openMerchantApart, paymentOf, payoutOf, startService, until } from "../merchant.ts";
-import { payeesOf, sendOf } from "../payees.ts";
-import { built } from "../run.ts";
+import { until } from "../support/helpers.ts";
+import { built, ended } from "../support/lenden.ts";
+import { openMerchantApart, paymentOf, payoutOf } from "../support/merchant.ts";
+import { payeesOf, sendOf } from "../support/payees.ts";
+import { startService } from "../support/server.ts";
 import { isOneFile } from "../tool.js";
 
-const failingClose = resolve(import.meta.dirname, "../failing-close.cjs");
+const failingClose = resolve(import.meta.dirname, "../support/failing-close.cjs");
 const warning = "Cannot close the ledger or a connection: disk I/O error.";
 
 /** Runs the built tool; closing its ledger, which is not new, fails. */

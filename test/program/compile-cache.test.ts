@@ -12,8 +12,9 @@ import {
 import nodeModule from "node:module";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openMerchantApart, paidPayment, refundOf } from "../merchant.ts";
-import { built, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { built } from "../support/lenden.ts";
+import { openMerchantApart, paidPayment, refundOf } from "../support/merchant.ts";
 import { isOneFile } from "../tool.js";
 
 /** Node 20 has no compile cache, and the one file contains its compiled code. */

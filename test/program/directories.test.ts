@@ -2,8 +2,9 @@ import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openMerchantApart, paidPayment, payoutOf, refundOf } from "../merchant.ts";
-import { lenden, type Outcome, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { lenden, type Outcome } from "../support/lenden.ts";
+import { openMerchantApart, paidPayment, payoutOf, refundOf } from "../support/merchant.ts";
 import { tool } from "../tool.js";
 
 /** Runs the built tool in a working directory, with an environment that is exactly this one. */

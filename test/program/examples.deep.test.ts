@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { topics } from "../../src/cli/help/topics.ts";
 import { loadCommands } from "../../src/commands/index.ts";
 import { exits } from "../../src/domain/failure.ts";
-import { ended } from "../merchant.ts";
-import { builtEnv } from "../run.ts";
+import { builtEnv, ended } from "../support/lenden.ts";
 import { type Stage, stageFor } from "./staging.ts";
 
 const sections = (await Promise.all(topics.map(({ load }) => load()))).flat();

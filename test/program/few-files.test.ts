@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openMerchantApart, payoutOf } from "../merchant.ts";
-import { builtEnv, type Outcome, scratchFolder } from "../run.ts";
-import { runs } from "../runs.ts";
+import { runs, scratchFolder } from "../support/helpers.ts";
+import { builtEnv, type Outcome } from "../support/lenden.ts";
+import { openMerchantApart, payoutOf } from "../support/merchant.ts";
 import { tool } from "../tool.js";
 
 /** Runs the built tool with at most so many open files. */

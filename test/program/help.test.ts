@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { topics } from "../../src/cli/help/topics.ts";
 import { entries, loadCommands } from "../../src/commands/index.ts";
 import { exits } from "../../src/domain/failure.ts";
-import { lenden } from "../run.ts";
+import { lenden } from "../support/lenden.ts";
 
 const commands = await loadCommands();
 const names = entries.map(({ name }) => name);

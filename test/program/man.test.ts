@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { manual, roffText } from "../../src/cli/help/man.ts";
 import { loadCommands } from "../../src/commands/index.ts";
-import { lenden } from "../run.ts";
+import { lenden } from "../support/lenden.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const manifest: { version: string; man: string[]; files: string[] } = JSON.parse(

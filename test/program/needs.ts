@@ -3,8 +3,9 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { message, sign } from "../../src/api/signature.ts";
 import { paymentMethods } from "../../src/sandbox/store.ts";
-import { type AtEnd, type Merchant, paymentOf, payoutOf, refundOf } from "../merchant.ts";
 import { openShop } from "../shops/running.ts";
+import type { AtEnd } from "../support/helpers.ts";
+import { type Merchant, paymentOf, payoutOf, refundOf } from "../support/merchant.ts";
 
 /** What an example that matches needs to be there before it runs. */
 interface Need {

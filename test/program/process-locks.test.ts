@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { createProcessLock, type ProcessLock } from "../../src/platform/process-locks.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
-import { scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
 
 const database = await openDatabase(":memory:");
 

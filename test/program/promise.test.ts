@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { lenden } from "../run.ts";
+import { lenden } from "../support/lenden.ts";
 
 const read = (path: string) => readFileSync(path, "utf8").replace(/\\-/g, "-");
 const help = async (...args: string[]) =>

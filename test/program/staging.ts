@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Fault, readFault } from "../../src/api/contract/fault.ts";
 import type { SandboxOptions } from "../../src/sandbox/server.ts";
-import { type AtEnd, type Merchant, openMerchant } from "../merchant.ts";
+import type { AtEnd } from "../support/helpers.ts";
+import { type Merchant, openMerchant } from "../support/merchant.ts";
 import { toolLine } from "../tool.js";
 import { isDoubtful, isStopped, needs } from "./needs.ts";
 

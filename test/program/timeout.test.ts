@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Host } from "../../src/platform/host.ts";
-import { answering } from "../answering.ts";
-import { lenden } from "../run.ts";
+import { lenden } from "../support/lenden.ts";
+import { answering } from "../support/server.ts";
 
 const deadlineMs = 300;
 const env = { LENDEN_API_KEY: "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ" };

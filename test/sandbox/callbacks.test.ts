@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { type CallbackFault, readCallbackFault } from "../../src/api/contract/fault.ts";
 import type { RecordedExchange } from "../../src/api/contract/local.ts";
-import { until } from "../merchant.ts";
+import { until } from "../support/helpers.ts";
 import { openReceiver } from "./receiver.ts";
 import { paymentBody, type Sandbox, start } from "./running.ts";
 

@@ -2,9 +2,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { closedPort } from "../http/misbehaving.ts";
-import { until } from "../merchant.ts";
-import { scratchFolder } from "../run.ts";
+import { scratchFolder, until } from "../support/helpers.ts";
+import { closedPort } from "../support/server.ts";
 import { requestAll } from "./all-endpoints.ts";
 import { clientOf, start } from "./running.ts";
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import type { AtEnd } from "../merchant.ts";
+import type { AtEnd } from "../support/helpers.ts";
 
 /** A shop of this folder in a process of its own, on the account of a merchant. */
 export async function openShop(

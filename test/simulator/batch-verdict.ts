@@ -1,6 +1,6 @@
 import { type Standing, standingOf } from "../../src/batches/status.ts";
 import type { PayoutOrder } from "../../src/payouts/order.ts";
-import { collect } from "../collect.ts";
+import { collect } from "../support/helpers.ts";
 import type { PaidFile } from "./batch-run.ts";
 import type { Ran } from "./commands.ts";
 import { openedLedger } from "./ledger-verdict.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
 import { simulateBatch } from "./batch.ts";
 import { batchArbitrary } from "./batch-scenario.ts";
 

@@ -3,7 +3,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
 import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { collect } from "../collect.ts";
+import { collect } from "../support/helpers.ts";
 import { payeeOf } from "./repeats.ts";
 import { accountIn } from "./tool.ts";
 import { baseUrl, keys, type Universe } from "./universe.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
 import { simulateMany, summary } from "./many.ts";
 
 /** No second chance where one is given: other seeds would hide what this one found. */

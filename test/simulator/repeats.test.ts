@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
 import { simulateMany, summary } from "./many.ts";
 import { type Command, repeatsArbitrary } from "./scenario.ts";
 import { noSums, simulate } from "./simulate.ts";

@@ -1,5 +1,5 @@
 import type { Operation } from "../../src/ledger/operation.ts";
-import { collect } from "../collect.ts";
+import { collect } from "../support/helpers.ts";
 import type { Place } from "./commands.ts";
 import { Disk } from "./disk.ts";
 import type { Fault, FaultKind } from "./faults.ts";

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDatabase, openUnchanging } from "../../src/platform/sqlite/open.ts";
-import { scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
 
 test("whole numbers are bigint, whatever their size, and rows hold the columns alone", async () => {
   const database = await openDatabase(":memory:");

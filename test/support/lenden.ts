@@ -1,6 +1,5 @@
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
@@ -8,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { main } from "../../src/main.ts";
 import { type Host, packageParts, type Signal } from "../../src/platform/host.ts";
 import { tool } from "../tool.js";
+import { scratchFolder } from "./helpers.ts";
 
 /** In process there is no thread that writes, no keychain, and nothing that the build made. */
 const parts = packageParts();
@@ -21,6 +21,14 @@ export interface Outcome {
   code: number;
   stdout: string;
   stderr: string;
+}
+
+export type Child = ReturnType<typeof startBuilt>;
+
+/** How a child process ended, and what it printed. */
+export interface Ended extends Omit<Outcome, "code"> {
+  code: number | null;
+  signal: NodeJS.Signals | null;
 }
 
 export interface RunOptions {
@@ -111,13 +119,23 @@ export function startBuilt(args: string[], env: Record<string, string | undefine
   });
 }
 
+/** Waits for the end of a child, with all that it printed. */
+export function ended(child: Child): Promise<Ended> {
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.on("data", (data) => {
+    stdout += data;
+  });
+  child.stderr?.on("data", (data) => {
+    stderr += data;
+  });
+  return new Promise((resolve) => {
+    child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
+  });
+}
+
 /** All tests share one compile cache, as all commands of a user do. */
 const sharedCache = join(tmpdir(), "lenden-test-cache");
-
-/** An empty directory for one test. */
-export function scratchFolder(): string {
-  return mkdtempSync(join(tmpdir(), "lenden-test-"));
-}
 
 /** What a process of the built tool needs around it, in folders of its own. */
 export function builtEnv(env: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
@@ -132,6 +150,25 @@ export function builtEnv(env: Record<string, string | undefined> = {}): NodeJS.P
   };
 }
 
+/**
+ * A host whose short sleeps take no time: its clock jumps instead. Long sleeps are deadlines, and take
+ * their time.
+ */
+export function jumpingHost(aheadMs = 0): Pick<Host, "now" | "sleep"> & { sleptMs: number[] } {
+  let jumpedMs = aheadMs;
+  const sleptMs: number[] = [];
+  return {
+    sleptMs,
+    now: () => Math.floor(Date.now() + jumpedMs),
+    sleep: async (ms, signal) => {
+      if (ms > 20_000) return delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
+      sleptMs.push(ms);
+      jumpedMs += ms;
+      await delay(0);
+    },
+  };
+}
+
 class Collected extends Writable {
   readonly #chunks: Buffer[] = [];
 
@@ -143,9 +180,4 @@ class Collected extends Writable {
   text(): string {
     return Buffer.concat(this.#chunks).toString("utf8");
   }
-}
-
-/** How many cases a property is tried with: few in `npm test`, many in `npm run test:deep`. */
-export function runs(usual: number, deep: number): number {
-  return process.env.LENDEN_DEEP === undefined ? usual : deep;
 }

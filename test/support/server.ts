@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, TLSSocket, type TlsOptions } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
-import { scratchFolder } from "./lenden.ts";
+import { scratchFolder } from "./helpers.ts";
 
 /** One request that arrived completely. */
 export interface Asked {

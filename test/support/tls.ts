@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import tls from "node:tls";
 import { onTestFinished } from "vitest";
-import { scratchFolder } from "./lenden.ts";
+import { scratchFolder } from "./helpers.ts";
 import { listen } from "./server.ts";
 
 export interface Certificates {

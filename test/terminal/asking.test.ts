@@ -1,6 +1,6 @@
 import { parseArgsStringToArgv } from "string-argv";
 import { expect } from "vitest";
-import { openMerchant, paymentOf, refundOf } from "../merchant.ts";
+import { openMerchant, paymentOf, refundOf } from "../support/merchant.ts";
 import { answerAll, openShop } from "./shop.ts";
 import { openTerminal, terminalTest } from "./terminal.ts";
 

@@ -2,9 +2,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect } from "vitest";
 import { methodOf, writes } from "../commands/writes.ts";
-import { type Behaviour, misbehave, refusal, success } from "../http/misbehaving.ts";
-import { until } from "../merchant.ts";
-import { built, lenden, scratchFolder } from "../run.ts";
+import { scratchFolder, until } from "../support/helpers.ts";
+import { built, lenden } from "../support/lenden.ts";
+import { type Behaviour, refusal, serve, success } from "../support/server.ts";
 import { type Certificates, makeCertificates } from "../support/tls.ts";
 import { tool } from "../tool.js";
 import { openTerminal, type Terminal, terminalTest } from "./terminal.ts";
@@ -17,7 +17,7 @@ beforeAll(() => {
 
 /** A production API that rejects every request and counts the connections. */
 async function production(answer: () => Behaviour = () => refusal(400)) {
-  const service = await misbehave(answer, { tls: certificates });
+  const service = await serve(answer, { tls: certificates });
   const env = {
     LENDEN_BASE_URL: `https://localhost:${service.port}`,
     LENDEN_API_KEY: key,

@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
-import { testAccount } from "../commands/account.ts";
 import { openSecretService, secretServiceTest } from "../config/keychains.ts";
-import { closedPort, misbehave } from "../http/misbehaving.ts";
-import { until } from "../merchant.ts";
-import { lenden, scratchFolder } from "../run.ts";
+import { scratchFolder, until } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
+import { testAccount } from "../support/merchant.ts";
+import { closedPort, serve } from "../support/server.ts";
 import { toolLine } from "../tool.js";
 import { answerAll } from "./shop.ts";
 import { openTerminal, terminalTest } from "./terminal.ts";
@@ -176,7 +176,7 @@ describe("Ctrl-C", () => {
   });
 
   terminalTest("while the key is tested does too", async () => {
-    const service = await misbehave(() => ({ do: "silence" }));
+    const service = await serve(() => ({ do: "silence" }));
     const { terminal, folder } = await adding(["shop"], { LENDEN_BASE_URL: service.baseUrl });
     await terminal.answer("API key:", key);
     await terminal.answer("Payout secret (", "");

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { paymentOf, refundOf } from "../merchant.ts";
-import { scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { paymentOf, refundOf } from "../support/merchant.ts";
 import { answerAll, openShop, refundAnswers } from "./shop.ts";
 import { terminalTest } from "./terminal.ts";
 

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import { threeUnknown, unknownBatch } from "../commands/unknown-batch.ts";
-import { openMerchant, paidPayment, paymentOf, refundOf } from "../merchant.ts";
 import { faults } from "../sandbox/running.ts";
+import { openMerchant, paidPayment, paymentOf, refundOf } from "../support/merchant.ts";
 import { openTerminal, terminalTest } from "./terminal.ts";
 
 /** A merchant with two payments and a refund whose outcome is unknown. */

@@ -1,4 +1,4 @@
-import { type Merchant, openMerchant, paymentOf } from "../merchant.ts";
+import { type Merchant, openMerchant, paymentOf } from "../support/merchant.ts";
 import { openTerminal, type Terminal, type TerminalOptions } from "./terminal.ts";
 
 /** The same IDs and times in every run, and so long ago that no screen shows how long. */

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { onTestFinished, test } from "vitest";
-import { builtEnv, scratchFolder } from "../run.ts";
+import { scratchFolder } from "../support/helpers.ts";
+import { builtEnv } from "../support/lenden.ts";
 import { tool } from "../tool.js";
 
 /** The built tool in a pseudo-terminal. tmux draws its screen as a person sees it. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { render } from "../../src/cli/output/render.ts";
 import { clean } from "../../src/cli/output/terminal-text.ts";
 import { card, field, money, text, time, type View } from "../../src/cli/output/view.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
 
 const options = { quiet: false, color: false, continues: false, width: 80, nowMs: undefined };
 const csvOf = (view: View) => render({}, () => view, { ...options, format: "csv" });

@@ -9,9 +9,9 @@ import { card, field, status, text, time, type View } from "../../src/cli/output
 import { errorText } from "../../src/cli/terminal/report.ts";
 import { paymentCard, payoutCard, refundCard } from "../../src/commands/resources.ts";
 import { Failure } from "../../src/domain/failure.ts";
-import { answering } from "../answering.ts";
-import { lenden } from "../run.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
+import { lenden } from "../support/lenden.ts";
+import { answering } from "../support/server.ts";
 
 /** What a terminal may act on: controls except line ends, escapes, bidirectional and other formats. */
 const dangerous =

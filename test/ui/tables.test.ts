@@ -14,7 +14,7 @@ import {
   type View,
 } from "../../src/cli/output/view.ts";
 import { cut, widthOf, wrapped, wrappedSentence } from "../../src/cli/output/width.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
 import { columnsOf } from "./columns.ts";
 
 const now = Date.parse("2026-11-20T12:00:00Z");

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { agoText, readDuration, readMoment } from "../../src/cli/output/time.ts";
 import { formatDay, formatTime } from "../../src/domain/local-time.ts";
-import { runs } from "../runs.ts";
+import { runs } from "../support/helpers.ts";
 
 test.each([
   ["500ms", 500],

@@ -5,7 +5,7 @@ import { Failure } from "../../../src/domain/failure.ts";
 import { formatTime } from "../../../src/domain/local-time.ts";
 import { sendPayout } from "../../../src/payouts/send.ts";
 import { apiKey, client, payoutSecret } from "../../http/answering.ts";
-import { misbehave, refusal, success } from "../../http/misbehaving.ts";
+import { refusal, serve, success } from "../../support/server.ts";
 import {
   created,
   data,
@@ -208,7 +208,7 @@ describe("P12, P13: unknown outcomes", () => {
   });
 
   test("P12: over the wire, each attempt has its own timestamp and a signature of its own", async () => {
-    const server = await misbehave(({ method, times }) => {
+    const server = await serve(({ method, times }) => {
       if (method === "GET") return success(retrieved);
       return times < 4 ? refusal(503) : success(created);
     });
@@ -426,7 +426,7 @@ describe("P15, P16: another payout", () => {
   test.each(["", ".", "..", "\ud800"])(
     "P14: the id %j, which nothing can be retrieved by, is uncertain and no fault of ours",
     async (payoutId) => {
-      const server = await misbehave(() => success({ ...created, payoutId }));
+      const server = await serve(() => success({ ...created, payoutId }));
       const { world } = scripted({});
       const real = client(server.baseUrl, { now: world.now });
       const { kind } = await failure(sendPayout(order, { ...world, client: real }));

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { scratchFolder } from "./run.ts";
+import { scratchFolder } from "./helpers.ts";
 
 /** Only root may mount; elsewhere tests that need it are skipped, and say so. */
 export const canMount = tryMount();

@@ -2,10 +2,11 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type AtEnd, type Child, openMerchant } from "./merchant.ts";
-import { built, lenden, scratchFolder, startBuilt } from "./run.ts";
-import { faults } from "./sandbox/running.ts";
-import { type Disturbance, type FakeApi, startFakeApi } from "./support/fake-api.ts";
+import { faults } from "../sandbox/running.ts";
+import { type Disturbance, type FakeApi, startFakeApi } from "./fake-api.ts";
+import { type AtEnd, scratchFolder } from "./helpers.ts";
+import { built, type Child, lenden, startBuilt } from "./lenden.ts";
+import { openMerchant } from "./merchant.ts";
 
 type Kind = "payment" | "payout" | "refund";
 /** Creation of a record, or cancellation of a refund. */

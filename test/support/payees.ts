@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { amountText } from "../src/domain/amount.ts";
-import type { Row } from "../src/platform/sqlite/database.ts";
+import { amountText } from "../../src/domain/amount.ts";
+import type { Row } from "../../src/platform/sqlite/database.ts";
+import { scratchFolder } from "./helpers.ts";
 import type { Merchant } from "./merchant.ts";
-import { scratchFolder } from "./run.ts";
 
 interface Payee {
   reference: string;
@@ -12,7 +12,7 @@ interface Payee {
   to: string;
 }
 
-/** A file of payouts: nobody in it gets what somebody else gets, so that nothing can be mixed up. */
+/** A CSV file whose rows all have different recipients and amounts, so that a mix-up shows. */
 export interface Payees {
   file: string;
   rows: Payee[];

@@ -1,21 +1,20 @@
 import { randomUUID } from "node:crypto";
+import { request } from "node:http";
+import { createServer } from "node:https";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { onTestFinished } from "vitest";
-import type { RecordedExchange } from "../src/api/contract/local.ts";
-import type { Host } from "../src/platform/host.ts";
-import type { Database, Row } from "../src/platform/sqlite/database.ts";
-import { openDatabase } from "../src/platform/sqlite/open.ts";
-import { type SandboxOptions, startSandbox } from "../src/sandbox/server.ts";
-import { built, lenden, type Outcome, type RunOptions, scratchFolder, startBuilt } from "./run.ts";
-
-export type Child = ReturnType<typeof startBuilt>;
-
-/** How a child process ended, and what it said. */
-export interface Ended extends Omit<Outcome, "code"> {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-}
+import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { basePath } from "../../src/api/contract/index.ts";
+import type { RecordedExchange } from "../../src/api/contract/local.ts";
+import type { Database, Row } from "../../src/platform/sqlite/database.ts";
+import { openDatabase } from "../../src/platform/sqlite/open.ts";
+import {
+  type RunningSandbox,
+  type SandboxOptions,
+  startSandbox,
+} from "../../src/sandbox/server.ts";
+import { type AtEnd, scratchFolder } from "./helpers.ts";
+import { built, type Child, lenden, type Outcome, type RunOptions, startBuilt } from "./lenden.ts";
+import { makeCertificates, trustAuthority } from "./tls.ts";
 
 /** A merchant with a sandbox, whose books are a file, and folders of its own. */
 export interface Merchant {
@@ -72,9 +71,6 @@ export async function openMerchantApart(
 ): Promise<Merchant> {
   return merchantWith(built, options, atEnd);
 }
-
-/** Runs something once a test is over. */
-export type AtEnd = (close: () => Promise<void>) => void;
 
 async function merchantWith(
   runs: typeof lenden,
@@ -172,6 +168,135 @@ export async function inDatabase<Result>(
   }
 }
 
+const productionKey = "public-ABC-ABCDEFGHIJKL-XYZ";
+
+/** A merchant whose account is a production one, behind TLS, with the sandbox's books. */
+export interface ProductionMerchant {
+  books: Merchant["books"];
+  inLedger: Merchant["inLedger"];
+  /** Runs lenden in this process with --yes; another base URL or API key of the same merchant can be given. */
+  lenden(args: string[], more?: Record<string, string | undefined>): Promise<Outcome>;
+  /** Without --yes, for commands that ask nothing. */
+  lendenUnasked(args: string[], more?: Record<string, string | undefined>): Promise<Outcome>;
+  baseUrl: string;
+  payoutSecret: string;
+  /** Its configuration is in it. */
+  folder: string;
+  /** A second base URL of the same API. */
+  otherBaseUrl: string;
+  /** The customer has paid, or the recipient has the money. */
+  complete(table: "payments" | "payouts", id: string): Promise<void>;
+  /** From now on the API accepts this key instead. */
+  rotateKey(key: string): Promise<void>;
+}
+
+export async function openProductionMerchant(): Promise<ProductionMerchant> {
+  const merchant = await openMerchant();
+  const inBooks = async (sql: string, ...values: string[]) => {
+    await merchant.close();
+    await inDatabase(merchant.booksFile, (books) => books.prepare(sql).run(...values));
+    await merchant.comeBack();
+  };
+  const rotateKey = (key: string) => inBooks("UPDATE account SET apiKey = ?", key);
+  await rotateKey(productionKey);
+  const certificates = makeCertificates();
+  const target = Number(new URL(merchant.baseUrl).port);
+  const server = createServer(certificates, (incoming, outgoing) => {
+    const headers = { ...incoming.headers, host: `127.0.0.1:${target}` };
+    const { method, url: path } = incoming;
+    const forwarded = request(
+      { port: target, host: "127.0.0.1", method, path, headers },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      },
+    );
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(trustAuthority(certificates.authorityFile));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  const env = {
+    ...merchant.env,
+    LENDEN_BASE_URL: `https://localhost:${port}${basePath}`,
+    LENDEN_API_KEY: productionKey,
+  };
+  const lendenUnasked: ProductionMerchant["lendenUnasked"] = (args, more = {}) =>
+    lenden(args, { env: { ...env, ...more } });
+  return {
+    books: merchant.books,
+    inLedger: merchant.inLedger,
+    lenden: (args, more) => lendenUnasked([...args, "--yes"], more),
+    lendenUnasked,
+    baseUrl: env.LENDEN_BASE_URL,
+    payoutSecret: String(merchant.env.LENDEN_PAYOUT_SECRET),
+    folder: String(merchant.env.LENDEN_CONFIG_DIR),
+    otherBaseUrl: `https://127.0.0.1:${port}${basePath}`,
+    complete: (_, id) => inBooks("UPDATE records SET status = 'Completed' WHERE id = ?", id),
+    rotateKey,
+  };
+}
+
+/** A sandbox for the tests of one file, and runs of lenden against it. */
+export interface TestAccount {
+  /** The sandbox; only inside tests. */
+  sandbox(): RunningSandbox;
+  env(): Record<string, string>;
+  run(line: string[], options?: RunOptions): Promise<Outcome>;
+  /** The one id that a line prints with --quiet. */
+  id(line: string[]): Promise<string>;
+  json(line: string[]): Promise<unknown>;
+  /** Method and path of all that the sandbox was asked so far; not the callbacks that it sent. */
+  asked(): Promise<string[]>;
+}
+
+export function testAccount(options: Partial<SandboxOptions> = {}): TestAccount {
+  let running: RunningSandbox | undefined;
+  const folder = scratchFolder();
+  const sandbox = (): RunningSandbox => {
+    if (running) return running;
+    throw new Error("the sandbox runs inside tests only");
+  };
+  const env = () => ({
+    LENDEN_BASE_URL: sandbox().baseUrl,
+    LENDEN_API_KEY: sandbox().apiKey,
+    LENDEN_PAYOUT_SECRET: sandbox().payoutSecret,
+    LENDEN_CONFIG_DIR: folder,
+  });
+  const run = (line: string[], { env: more, ...others }: RunOptions = {}) =>
+    lenden(line, { ...others, env: { ...env(), ...more } });
+  const succeeded = async (line: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await run(line);
+    if (code !== 0) throw new Error(`${line.join(" ")} ended with ${code}: ${stderr}`);
+    return stdout;
+  };
+  beforeAll(async () => {
+    running = await startSandbox({ now: Date.now, ...options });
+  });
+  afterAll(() => running?.close());
+  return {
+    sandbox,
+    env,
+    run,
+    id: async (line) => (await succeeded([...line, "-q"])).trim(),
+    json: async (line) => JSON.parse(await succeeded([...line, "--json"])),
+    asked: async () => {
+      const found = await succeeded(["sandbox", "requests", "-o", "ndjson"]);
+      return found
+        .split("\n")
+        .filter(Boolean)
+        .flatMap((line): RecordedExchange[] => [JSON.parse(line)].flat())
+        .filter(({ attempt }) => attempt === null)
+        .map(({ method, path }) => `${method} ${path.replace("/cp/api/v1", "")}`);
+    },
+  };
+}
+
 /** A payout of five taka. */
 export function payoutOf(reference: string, ...more: string[]): string[] {
   const what = ["--amount", "5", "--to", "01712345678", "--method", "bkash"];
@@ -203,43 +328,3 @@ export async function paidPayment(
   await merchant.set("payment", id, "Completed");
   return id;
 }
-
-/** Waits for the end of a child, with all that it said. */
-export function ended(child: Child): Promise<Ended> {
-  let stdout = "";
-  let stderr = "";
-  child.stdout?.on("data", (data) => {
-    stdout += data;
-  });
-  child.stderr?.on("data", (data) => {
-    stderr += data;
-  });
-  return new Promise((resolve) => {
-    child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
-  });
-}
-
-/** Resolves once it holds; a test's own time limit ends it otherwise. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await delay(10);
-}
-
-/**
- * A host whose short sleeps cost no time: its clock jumps instead. Long ones are deadlines, and stay.
- */
-export function jumpingHost(aheadMs = 0): Pick<Host, "now" | "sleep"> & { sleptMs: number[] } {
-  let jumpedMs = aheadMs;
-  const sleptMs: number[] = [];
-  return {
-    sleptMs,
-    now: () => Math.floor(Date.now() + jumpedMs),
-    sleep: async (ms, signal) => {
-      if (ms > 20_000) return delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
-      sleptMs.push(ms);
-      jumpedMs += ms;
-      await delay(0);
-    },
-  };
-}
-
-export { startService } from "./support/server.ts";

@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from "node:child_process";
-import { builtEnv, scratchFolder } from "./run.ts";
-import { toolLine } from "./tool.js";
+import { toolLine } from "../tool.js";
+import { scratchFolder } from "./helpers.ts";
+import { builtEnv } from "./lenden.ts";
 
 /** Whether this machine has `script` of util-linux, which creates a terminal. */
 export const hasTerminal = isThere("script");

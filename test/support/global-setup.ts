@@ -1,9 +1,15 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
-/** Gives all tests of a run one temporary directory, and removes it with whatever they left in it. */
-export default function createTemporaryDirectory(): () => void {
+/**
+ * Builds the tool, so that no test runs an old one. Gives all tests of a run one temporary directory, and
+ * removes it with whatever they left in it.
+ */
+export default function setup(): () => void {
+  const script = resolve(import.meta.dirname, "../../scripts/build/build.js");
+  execFileSync(process.execPath, [script], { stdio: "inherit" });
   const directory = mkdtempSync(join(tmpdir(), "lenden-run-"));
   const { TMPDIR } = process.env;
   process.env.TMPDIR = directory; // workers inherit the environment

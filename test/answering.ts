@@ -1,1 +1,0 @@
-export { answering, type Reply } from "./support/server.ts";

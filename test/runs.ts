@@ -1,1 +1,0 @@
-export { runs } from "./support/lenden.ts";

@@ -1,0 +1,45 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+/** Runs something once a test is over. */
+export type AtEnd = (close: () => Promise<void>) => void;
+
+/** How many cases a property is tried with: few in `npm test`, many in `npm run test:deep`. */
+export function runs(usual: number, deep: number): number {
+  return process.env.LENDEN_DEEP === undefined ? usual : deep;
+}
+
+/** An empty directory for one test. */
+export function scratchFolder(): string {
+  return mkdtempSync(join(tmpdir(), "lenden-test-"));
+}
+
+/** Resolves once it holds; a test's own time limit ends it otherwise. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await delay(10);
+}
+
+/** All items of an asynchronous list. */
+export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+/** How many milliseconds of the processor's time some work took, however busy the machine is. */
+export function processorMs(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** As V8 does it sooner or later by itself. */
+export function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+}
