@@ -1,5 +1,10 @@
 import { isFree, isUnresolved, isUsedUp } from "../domain/state.ts";
-import type { PlannedPayout } from "../ledger/batch.ts";
+import {
+  duplicatesSince,
+  isSameAmountAndRecipient,
+  isSamePayout,
+  repetitionOf,
+} from "../ledger/decide.ts";
 import type { KnownPayout, Ledger, PlannedReference, RecipientAmount } from "../ledger/ledger.ts";
 import { payeeOf } from "../ledger/operation.ts";
 import type { World } from "../operations/world.ts";
@@ -57,7 +62,6 @@ const mostRows = 1_000_000;
 const rowsPerQuestion = 500;
 /** The largest whole number that SQLite can store. */
 const largestTotalPaisa = 2n ** 63n - 1n;
-const dayMs = 24 * 60 * 60_000;
 
 /**
  * Reads a whole file into memory, and finds everything that is wrong with it.
@@ -77,18 +81,13 @@ export async function checkFile(
   const places = { ref: fields.indexOf("ref") + 1, to: fields.indexOf("to") + 1 };
   const hasReferences = places.ref > 0;
   const identity = identify(rows, hasReferences, source.ownName);
-  const since = dayBefore(world.now());
+  const since = duplicatesSince(world.now());
   const found = await askLedger(rows, ledger, { since, places });
   const findings = [...read.problems, ...findingsAmong(rows, places), ...found.findings].sort(
     (one, other) => one.line - other.line || one.place - other.place,
   );
   const columns = header?.columns ?? [];
   return { columns, hasReferences, places, rows, findings, identity, since, ledger: found };
-}
-
-/** Since when an accepted payout of the same amount counts, ISO 8601 (money-safety.md §4). */
-export function dayBefore(ms: number): string {
-  return new Date(ms - dayMs).toISOString();
 }
 
 interface ReadFile {
@@ -250,7 +249,7 @@ async function judgePage(
       (own && judgeOwn(own, row, place)) ??
       judgePlanned(planned.get(row.reference ?? ""), row, place);
     if (finding) found.findings.push(finding);
-    if (!own || isFree(own)) judgeOthers(payouts, row, place, found);
+    if (!own || isFree(own)) judgeOthers(payouts, row, { place, since }, found);
     const { reference, recipient, amountPaisa } = row;
     if (!isAccepted && recipient !== null && amountPaisa !== null)
       open.push({ row, payout: { reference: reference ?? "", recipient, amountPaisa } });
@@ -310,30 +309,20 @@ function judgePlanned(
 function judgeOthers(
   payouts: KnownPayout[],
   row: AskedRow,
-  place: Place,
+  { place, since }: { place: Place; since: string },
   found: LedgerFindings,
 ): void {
   for (const payout of payouts) {
-    if (payout.isOwnAccount || isFree(payout) || payout.status === "Cancelled") continue;
-    if (!isSameMoney(payout, row)) continue;
+    if (payout.isOwnAccount || !isSameAmountAndRecipient(payout, row)) continue;
+    // The row of a rejected payout may have been sent again by a new reference.
+    const wasRejected = payout.state === "REFUSED" && !isFree(payout);
+    if (!wasRejected && repetitionOf(payout, { reference: row.reference, since }) === undefined)
+      continue;
     const { id, state, sentAt: at } = payout;
     found.seen.add(`${row.line} ${id}`);
     found.findings.push({ kind: "used-in-other-account", id, state, at, ...place });
     return;
   }
-}
-
-type Compared = Pick<PlannedPayout, "amountPaisa" | "recipient" | "methodId">;
-
-function isSamePayout(known: Compared, row: AskedRow): boolean {
-  return isSameMoney(known, row) && known.methodId === row.methodId;
-}
-
-function isSameMoney(known: Omit<Compared, "methodId">, row: AskedRow): boolean {
-  return (
-    known.amountPaisa === row.amountPaisa &&
-    payeeOf(known.recipient) === payeeOf(row.recipient ?? "")
-  );
 }
 
 function atReference({ line, reference }: AskedRow, { ref }: CheckedFile["places"]): Place {

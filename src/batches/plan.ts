@@ -2,12 +2,12 @@ import { Failure, usage } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { accepted } from "../domain/reading.ts";
 import type { Batch, BatchClaim, BatchFile, PlannedRow } from "../ledger/batch.ts";
+import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { held } from "../operations/record-outcome.ts";
 import {
   askLedger,
   type CheckedFile,
-  dayBefore,
   hasMore,
   type LedgerFindings,
   readRows,
@@ -196,7 +196,7 @@ export async function resumeBatch(
  * duplicates were accepted, and was accepted by the API before the plan, does not count again.
  */
 export async function checkOpenRows(batch: Batch, ledger: Ledger): Promise<LedgerFindings> {
-  const since = dayBefore(Date.parse(batch.createdAt));
+  const since = duplicatesSince(Date.parse(batch.createdAt));
   const places = { ref: 0, to: 0 };
   const rows = ledger.batches.rows(batch, "open");
   const planned = { batch: batch.number, since: batch.createdAt };

@@ -1,9 +1,9 @@
 import { newReference } from "../domain/new-reference.ts";
 import { isFree, isUsedUp } from "../domain/state.ts";
 import type { Batch, RowResult } from "../ledger/batch.ts";
-import { recipientOf } from "../ledger/decide.ts";
+import { isSamePayout, payoutOf } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Operation, payeeOf } from "../ledger/operation.ts";
+import type { Operation } from "../ledger/operation.ts";
 import { countRow, type Standing, type Sum, standingOf } from "./status.ts";
 
 /** How a row that was not paid can be sent again. */
@@ -69,19 +69,10 @@ export async function openOnward(
     if (!isUsedUp(row)) return { kind: "closed" };
     const { next, payout } = await endOfChain(row.reference, ledger, inFile);
     if (inFile.has(next)) return { kind: "beside", reference: next };
-    if (!payout || (isFree(payout) && isPayoutOf(payout, row)))
+    if (!payout || (isFree(payout) && isSamePayout(payoutOf(payout), row)))
       return { kind: "open", reference: next };
     return { kind: "gone", payout, standing: standingAgain(payout) };
   };
-}
-
-/** True if a payout is the one of a row. */
-function isPayoutOf(payout: Operation, row: RowResult): boolean {
-  return (
-    payout.amountPaisa === row.amountPaisa &&
-    recipientOf(payout) === payeeOf(row.recipient) &&
-    payout.asked.paymentMethodId === row.methodId
-  );
 }
 
 /** Payouts of a batch's rows by new references that are Processing, as far as the ledger knows. */

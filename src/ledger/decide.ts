@@ -9,7 +9,7 @@ import { type Holder, type Intent, type Operation, type Outcome, payeeOf } from 
  */
 
 /** An accepted payout of the same amount to the same recipient counts as a duplicate for this long. */
-export const duplicateWindowMs = 24 * 60 * 60_000;
+const duplicateWindowMs = 24 * 60 * 60_000;
 /** A payment that is still Processing counts as a duplicate for this long. */
 const paymentWindowMs = 10 * 60_000;
 
@@ -76,7 +76,8 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   const { intent } = request;
   const { same, holder } = facts;
   if (same) {
-    if (!isSamePayout(same, intent)) return { kind: "different", operation: same };
+    if (!isSamePayout(payoutOf(same), payoutOf(intent)))
+      return { kind: "different", operation: same };
     if (holder) return { kind: "locked", operation: same, holder };
     if (isUnsettled(same)) {
       if (same.keyHash !== facts.keyHash) return { kind: "other-key", operation: same };
@@ -91,18 +92,77 @@ export function decideClaim(request: ClaimRequest, facts: ClaimFacts): ClaimDeci
   return { kind: "new", target: intent.target ?? facts.cancelled, earlier };
 }
 
+/** The parts of a payout that are compared. */
+export interface ComparedPayout {
+  amountPaisa: Paisa | null;
+  recipient: string | null;
+  methodId: string | null;
+}
+
 /** True if both are the same payout: amount, recipient as a number, and method. */
-export function isSamePayout(one: Intent, other: Intent): boolean {
+export function isSamePayout(one: ComparedPayout, other: ComparedPayout): boolean {
+  return isSameAmountAndRecipient(one, other) && one.methodId === other.methodId;
+}
+
+/** True if the same recipient gets the same amount, by whatever method. */
+export function isSameAmountAndRecipient(
+  one: Omit<ComparedPayout, "methodId">,
+  other: Omit<ComparedPayout, "methodId">,
+): boolean {
   return (
     one.amountPaisa === other.amountPaisa &&
-    recipientOf(one) === recipientOf(other) &&
-    one.asked.paymentMethodId === other.asked.paymentMethodId
+    payeeOf(one.recipient ?? "") === payeeOf(other.recipient ?? "")
   );
 }
 
-/** The recipient of a payout in the form that is compared: the last eleven digits. */
+/** The recipient of a payout as it is compared: the last eleven digits. */
 export function recipientOf({ asked }: Pick<Intent, "asked">): string {
   return payeeOf(String(asked.recipientNumber ?? ""));
+}
+
+/** The payout that an intent requests. */
+export function payoutOf({ amountPaisa, asked }: Intent): ComparedPayout {
+  const text = (value: unknown) => (value === undefined ? null : String(value));
+  return {
+    amountPaisa,
+    recipient: text(asked.recipientNumber),
+    methodId: text(asked.paymentMethodId),
+  };
+}
+
+/** An earlier payout of the same amount to the same recipient. */
+interface EarlierPayout
+  extends Pick<Operation, "reference" | "state" | "status" | "code" | "acceptedAt"> {
+  isOwnAccount: boolean;
+}
+
+/**
+ * The rule for duplicate payouts (product.md §3), for claims and for batches: why a payout would repeat an
+ * earlier one of the same amount to the same recipient. Undefined if it would not.
+ *
+ * @param reference of the payout that is to be sent
+ * @param since accepted payouts count since then, ISO 8601
+ */
+export function repetitionOf(
+  earlier: EarlierPayout,
+  { reference, since }: { reference: string | null; since: string },
+): "outcome-unknown" | "paid-recently" | "used-in-other-account" | undefined {
+  const isSameReference = earlier.reference === reference;
+  if (isSameReference && earlier.isOwnAccount) return undefined;
+  if (!mayHavePaid(earlier)) return undefined;
+  if (isSameReference) return "used-in-other-account";
+  if (isUnresolved(earlier)) return "outcome-unknown";
+  return (earlier.acceptedAt ?? since) >= since ? "paid-recently" : undefined;
+}
+
+/** True if an operation moved or will move money, or if that is unknown. */
+export function mayHavePaid(operation: Pick<Operation, "state" | "status" | "code">): boolean {
+  return ["unresolved", "live"].includes(phaseOf(operation));
+}
+
+/** Since when accepted payouts count as duplicates of one that is sent at a moment, ISO 8601. */
+export function duplicatesSince(sentAtMs: number): string {
+  return new Date(sentAtMs - duplicateWindowMs).toISOString();
 }
 
 type Checked = ClaimDecision | { earlier: Operation | undefined };
@@ -121,17 +181,23 @@ function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Checked {
 
 /** product.md §3: the same amount to the same recipient, whatever the method. */
 function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): Checked {
-  const { planned, account } = facts;
+  const { planned, account, nowMs } = facts;
   // A batch that planned this very reference will send it, whatever the caller accepts.
   if (planned && (onDuplicate !== "send" || planned.reference === intent.reference))
     return { kind: "planned", row: planned };
+  const scope = { reference: intent.reference, since: duplicatesSince(nowMs) };
   const earlier = facts.similar
-    .filter((one) => isPaymentTwice(intent, one, facts))
+    .filter(
+      (one) => one.kind === "payout" && isSameAmountAndRecipient(payoutOf(one), payoutOf(intent)),
+    )
+    .map((one) => ({
+      one,
+      repetition: repetitionOf({ ...one, isOwnAccount: one.account === account }, scope),
+    }))
+    .filter(({ repetition }) => repetition !== undefined)
     .sort(unresolvedThenNewest);
-  const [first] = earlier;
-  const elsewhere = earlier.find(
-    (one) => one.reference === intent.reference && one.account !== account,
-  );
+  const first = earlier[0]?.one;
+  const elsewhere = earlier.find(({ repetition }) => repetition === "used-in-other-account")?.one;
   if (!first || onDuplicate === "send") return { earlier: elsewhere ?? first };
   if (elsewhere) return { kind: "duplicate", earlier: elsewhere };
   return onDuplicate === "reject" || isUnresolved(first)
@@ -139,22 +205,7 @@ function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): 
     : { earlier: first };
 }
 
-/** True if sending the intent could pay the recipient of an earlier payout a second time. */
-function isPaymentTwice(intent: Intent, one: Operation, { nowMs, account }: ClaimFacts): boolean {
-  if (one.kind !== "payout" || one.amountPaisa !== intent.amountPaisa) return false;
-  if (recipientOf(one) !== recipientOf(intent)) return false;
-  const isSameReference = one.reference === intent.reference;
-  if (isSameReference && one.account === account) return false;
-  if (isUnresolved(one)) return true;
-  const acceptedMs = Date.parse(one.acceptedAt ?? one.updatedAt);
-  return (
-    one.state === "CONFIRMED" &&
-    one.status !== "Cancelled" &&
-    (isSameReference || acceptedMs >= nowMs - duplicateWindowMs)
-  );
-}
-
-function unresolvedThenNewest(one: Operation, other: Operation): number {
+function unresolvedThenNewest({ one }: { one: Operation }, { one: other }: { one: Operation }) {
   const weight = Number(isUnresolved(other)) - Number(isUnresolved(one));
   return weight || (one.number < other.number ? 1 : -1);
 }
@@ -176,7 +227,7 @@ export function decideRefund(
   | Extract<ClaimDecision, { kind: "over-limit" | "duplicate" }>
   | { earlier: Operation | undefined } {
   const live = similar
-    .filter((one) => one.kind === "refund" && one.target === intent.target && isLiveRefund(one))
+    .filter((one) => one.kind === "refund" && one.target === intent.target && mayHavePaid(one))
     .sort((one, other) => (one.number < other.number ? -1 : 1));
   const refundedPaisa = live.reduce((sum, one) => sum + (one.amountPaisa ?? 0n), 0n);
   const refundablePaisa = paidPaisa - refundedPaisa;
@@ -185,12 +236,6 @@ export function decideRefund(
   const same = live.find((one) => one.amountPaisa === intent.amountPaisa);
   if (same && onDuplicate !== "send") return { kind: "duplicate", earlier: same };
   return { earlier: same };
-}
-
-/** True if a refund counts against its payment: it was created, or it may have been. */
-export function isLiveRefund(refund: Operation): boolean {
-  const isCreated = refund.state === "CONFIRMED" && refund.status !== "Cancelled";
-  return isUnresolved(refund) || isCreated;
 }
 
 /** money-safety.md §3: the same amount, description, method and payer. */

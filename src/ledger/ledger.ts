@@ -97,6 +97,8 @@ export interface KnownPayout extends RecipientAmount {
   state: State;
   status: string | null;
   code: string | null;
+  /** When the API confirmed it, ISO 8601. */
+  acceptedAt: string | null;
   /** When the last attempt started, and when the ledger was last updated; ISO 8601. */
   sentAt: string;
   updatedAt: string;

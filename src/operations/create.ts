@@ -6,7 +6,7 @@ import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { formatAmount, formatPaisa } from "../domain/money.ts";
 import { isUnsettled } from "../domain/state.ts";
-import { decideRefund, isLiveRefund } from "../ledger/decide.ts";
+import { decideRefund, mayHavePaid } from "../ledger/decide.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
 import { anotherRecord, assertFree, compared } from "./compare.ts";
 import { recorded } from "./record-outcome.ts";
@@ -207,7 +207,7 @@ export interface Refundable {
 export async function refundable(transactionId: string, world: World): Promise<Refundable> {
   const { payment, paidPaisa } = await retrieveCompleted(transactionId, world);
   await remembered({ kind: "payment", id: transactionId }, payment, world);
-  const live = (await (await world.ledger()).refundsOf(transactionId)).filter(isLiveRefund);
+  const live = (await (await world.ledger()).refundsOf(transactionId)).filter(mayHavePaid);
   const leftPaisa = paidPaisa - sumOf(live);
   if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, live };
   throw new Failure(

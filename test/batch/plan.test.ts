@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { askLedger, type CheckedFile, dayBefore } from "../../src/batches/check.ts";
+import { askLedger, type CheckedFile } from "../../src/batches/check.ts";
 import { acceptRows, checkOpenRows, planBatch } from "../../src/batches/plan.ts";
 import type { FileRow } from "../../src/batches/rows.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
+import { duplicatesSince } from "../../src/ledger/decide.ts";
 import { payoutIntent } from "../../src/payouts/claim.ts";
 import { claimed, memoryLedger, record } from "../ledger/small-ledger.ts";
 import { order, startMs } from "../operations/scripted.ts";
@@ -17,7 +18,7 @@ async function setup() {
   const { ledger } = await memoryLedger({ now: () => state.nowMs }, [1]);
   const { amountPaisa, recipientNumber: usual, paymentMethodId: methodId } = order;
   const ask = (rows: FileRow[]) =>
-    askLedger(rows, ledger, { since: dayBefore(state.nowMs), places });
+    askLedger(rows, ledger, { since: duplicatesSince(state.nowMs), places });
   /** A file that was checked, and its batch, which is not planned yet. */
   const check = async (name: string, recipients = [usual]) => {
     const rows = recipients.map((recipient, index) => ({
@@ -31,7 +32,7 @@ async function setup() {
     const batchFile = { name, fileName: name, hash, identity: hash, columns, method: null };
     const file: CheckedFile = {
       ...{ columns, hasReferences: true, places, rows, findings: found.findings, identity: hash },
-      ...{ since: dayBefore(state.nowMs), ledger: found },
+      ...{ since: duplicatesSince(state.nowMs), ledger: found },
     };
     const { batch } = await ledger.batches.claim(batchFile);
     return { file, batch, hash };

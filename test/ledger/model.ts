@@ -13,6 +13,7 @@ import {
   isSamePayout,
   isUnchanged,
   outcomeOfTaken,
+  payoutOf,
 } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Holder, Intent, Operation } from "../../src/ledger/operation.ts";
@@ -76,7 +77,7 @@ export function modelLedger(state: ModelState, worker: Worker): Modeled {
         one.kind === "payout" &&
         one.status === "Cancelled" &&
         one.state === "CONFIRMED" &&
-        isSamePayout(one, intent),
+        isSamePayout(payoutOf(one), payoutOf(intent)),
     );
     const isSimilar = (one: Operation) =>
       one.kind === intent.kind &&

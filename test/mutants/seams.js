@@ -77,7 +77,7 @@ export const seams = {
   /** What a person confirms before something is sent. */
   confirmation: decoratedAt("cli/terminal/confirm.ts", "confirm"),
   /** What the ledger knows about a claim. */
-  claimFacts: decoratedAt("ledger/sqlite/claim-facts.ts", "createClaimFacts"),
+  claimFacts: decoratedAt("ledger/sqlite/duplicates.ts", "createClaimFacts"),
   /** Who may send what, by these facts. */
   claim: decoratedAt("ledger/decide.ts", "decideClaim"),
   refund: decoratedAt("ledger/decide.ts", "decideRefund"),

@@ -1,7 +1,6 @@
 import {
   askLedger,
   type CheckedFile,
-  dayBefore,
   findingsAmong,
   type LedgerFindings,
 } from "../../src/batches/check.ts";
@@ -18,6 +17,7 @@ import { sendBatch } from "../../src/batches/send.ts";
 import { addUp, endingOf, type Standings } from "../../src/batches/status.ts";
 import { Failure, usage } from "../../src/domain/failure.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
+import { duplicatesSince } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { World } from "../../src/operations/world.ts";
 import type { PayoutOrder } from "../../src/payouts/order.ts";
@@ -89,7 +89,7 @@ async function checkedFile(
   world: World,
 ): Promise<CheckedFile> {
   const places = { ref: 1, to: 2 };
-  const since = dayBefore(world.now());
+  const since = duplicatesSince(world.now());
   const rows = orders.map(rowOf);
   const found = await askLedger(rows, ledger, { since, places });
   const findings = [...findingsAmong(rows, places), ...found.findings];

@@ -6,8 +6,8 @@ import { createRunAccount } from "./accounts.ts";
 import { SqliteBatches } from "./batches.ts";
 import { SqliteCallbacks } from "./callbacks.ts";
 import { openChain } from "./chain.ts";
+import { createOverlaps } from "./duplicates.ts";
 import { Operations } from "./operations.ts";
-import { createOverlaps } from "./overlaps.ts";
 import { createReads } from "./reads.ts";
 import { migrate } from "./schema.ts";
 

@@ -17,7 +17,7 @@ import type { Holder, Intent, Operation, Outcome } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Chain } from "./chain.ts";
-import { createClaimFacts } from "./claim-facts.ts";
+import { createClaimFacts } from "./duplicates.ts";
 import {
   holderIn,
   listedOf,

@@ -1,0 +1,316 @@
+import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
+import {
+  type ClaimFacts,
+  type ClaimRequest,
+  duplicatesSince,
+  type PlannedRow,
+  recipientOf,
+  repetitionOf,
+} from "../decide.ts";
+import type { KnownPayout, Ledger, Overlap, PlannedReference, RecipientAmount } from "../ledger.ts";
+import { type Intent, type Operation, payeeOf } from "../operation.ts";
+import type { Owner, Worker } from "../worker.ts";
+import type { RunAccount } from "./accounts.ts";
+import {
+  lastSentAt,
+  numberIn,
+  operationColumns,
+  operationOf,
+  reader,
+  samePayoutInSql,
+  stateIn,
+} from "./operation-rows.ts";
+
+/*
+ * Finds what a claim or the row of a batch may repeat. Statements only filter by stored columns; decide.ts
+ * decides what is a duplicate. In production a guard sees the whole environment, whichever account, key and
+ * base URL was used. In a sandbox it sees the account alone, because every local sandbox is separate.
+ */
+
+function scopeOf({ environment }: Owner) {
+  const isProduction = environment === "production";
+  return {
+    isProduction,
+    /** The condition on a table, with a parameter for the value. */
+    inSql: (table: string, parameter: string) =>
+      `${table}.${isProduction ? "environment" : "account"} = ${parameter}`,
+    value: (account: bigint) => (isProduction ? environment : account),
+  };
+}
+
+/** Payouts `o` that `repetitionOf` may find: unresolved at any age, or accepted since a time. */
+const isUnresolved = "o.phase = 'unresolved'";
+const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accepted_at >= ${since}`;
+
+/** A plan `b` that still sends its rows. */
+const isOpenPlan = "b.digest IS NOT NULL AND b.cancelled_at IS NULL";
+/** A row `r` of such a plan that was not sent. */
+const isOpenRow = `${isOpenPlan} AND (o.phase IS NULL OR o.phase = 'free')`;
+const plansOfRows = `CROSS JOIN batches b ON b.number = r.batch
+  LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference`;
+
+/** Reads what decides a claim. */
+export function createClaimFacts(database: Database, worker: Worker, account: RunAccount) {
+  const { owner } = worker;
+  const scope = scopeOf(owner);
+  const select = (where: string) =>
+    database.prepare(`SELECT ${operationColumns} FROM operations o WHERE ${where}`);
+  const inScope = scope.inSql("o", "?");
+  const byNumber = select("number = ?");
+  const payouts = database.prepare(payoutsInSql(scope));
+  const payments = select(
+    `${inScope} AND kind = 'payment' AND amount_paisa IS ? AND description IS ? ORDER BY +number`,
+  );
+  const ofTarget = select(`${inScope} AND kind = ? AND target = ? ORDER BY +number`);
+
+  const operation = (number: Value | undefined): Operation | undefined => {
+    const row = typeof number === "bigint" ? byNumber.get(number) : undefined;
+    return row && operationOf(row);
+  };
+  const similarTo = ({ kind, target, amountPaisa, asked }: Intent, whose: Value): Operation[] => {
+    const description = typeof asked.description === "string" ? asked.description : null;
+    const rows =
+      kind === "payment"
+        ? payments.all(whose, amountPaisa, description)
+        : ofTarget.all(whose, kind, target);
+    return rows.map(operationOf);
+  };
+
+  return ({ intent }: ClaimRequest): ClaimFacts => {
+    const nowMs = worker.now();
+    const own = account.read();
+    const whose = scope.value(own.number);
+    const facts: ClaimFacts = {
+      nowMs,
+      account: own.name,
+      keyHash: owner.keyId,
+      same: undefined,
+      holder: undefined,
+      similar: [],
+      planned: undefined,
+      cancelled: null,
+    };
+    if (intent.kind !== "payout") {
+      facts.similar = similarTo(intent, whose);
+      return facts;
+    }
+    const { reference, amountPaisa, asked, batch = null } = intent;
+    const method = String(asked.paymentMethodId);
+    const found = payouts.get(
+      ...[own.number, whose, duplicatesSince(nowMs), reference, amountPaisa],
+      ...[recipientOf(intent), method, batch],
+    );
+    if (!found) throw new Error("the ledger returned no facts for a payout");
+    const { unresolved, accepted, elsewhere } = found;
+    const same = operation(found.same);
+    facts.same = same;
+    if (same?.holder && worker.isAlive(same.holder)) facts.holder = same.holder;
+    facts.similar = [unresolved, accepted, elsewhere].flatMap((one) => operation(one) ?? []);
+    facts.planned = plannedIn(found);
+    if (found.cancelled) facts.cancelled = String(found.cancelled);
+    return facts;
+  };
+}
+
+function plannedIn({ planned }: Row): PlannedRow | undefined {
+  if (!planned) return undefined;
+  const [batch, reference]: unknown[] = JSON.parse(String(planned));
+  return { batch: String(batch), reference: String(reference) };
+}
+
+/**
+ * For a payout: the operation of its reference; of the others with its amount and recipient the newest that
+ * is unresolved, that was accepted since a time, and that has its reference in another account; the newest
+ * cancelled one; and a row that an open batch is still to send. One of each is enough, because the rule
+ * depends on nothing else.
+ * ?1 own account, ?2 scope, ?3 time, ?4 reference, ?5 amount, ?6 recipient, ?7 method, ?8 batch.
+ */
+function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): string {
+  const alike = "o.kind = 'payout' AND o.recipient_key = ?6 AND o.amount_paisa = ?5";
+  const another = `${inSql("o", "?2")} AND NOT (o.account = ?1 AND o.reference = ?4)`;
+  const newest = (where: string, first = "") =>
+    `SELECT o.number FROM operations o WHERE ${alike} AND ${where} ORDER BY ${first}o.number DESC LIMIT 1`;
+  const elsewhere = `o.phase IN ('unresolved', 'live') AND o.reference = ?4 AND ${another}`;
+  const planned = (rows: string) => `
+    SELECT json_array(b.id, r.reference) FROM batch_rows r ${plansOfRows}
+    WHERE ${rows} AND ${isOpenRow} LIMIT 1`;
+  const sameRecipient = `r.recipient_key = ?6 AND r.amount_paisa = ?5 AND ${inSql("b", "?2")}`;
+  return `
+    SELECT
+      (SELECT o.number FROM operations o WHERE o.account = ?1 AND o.reference = ?4) AS same,
+      (${newest(`${isUnresolved} AND ${another}`)}) AS unresolved,
+      (${newest(`${isAcceptedSince("?3")} AND ${another}`)}) AS accepted,
+      ${isProduction ? `(${newest(elsewhere, `${isUnresolved} DESC, `)})` : "NULL"} AS elsewhere,
+      (SELECT o.id FROM operations o WHERE ${alike} AND o.phase = 'retired' AND o.account = ?1
+        AND o.state = 'CONFIRMED' AND o.status = 'Cancelled' AND o.method_id = ?7
+        ORDER BY o.number DESC LIMIT 1) AS cancelled,
+      CASE WHEN ?8 IS NULL THEN coalesce(
+        (${planned("r.reference = ?4 AND b.account = ?1")}), (${planned(sameRecipient)})) END AS planned`;
+}
+
+type BatchReads = Pick<
+  Ledger,
+  "knownReferences" | "overlaps" | "plannedReferences" | "batchOfReference" | "newestEvent"
+>;
+
+/** What the ledger has of the payouts of a file or a plan, of some hundred rows at a time. */
+export function createOverlaps(database: Database, owner: Owner, own: RunAccount): BatchReads {
+  const scope = scopeOf(owner);
+  /** The rows that are asked about, the scope and the own account: ?1 to ?3. */
+  const valuesFor = (asked: unknown[]): Value[] => {
+    const account = own.number();
+    return [JSON.stringify(asked), scope.value(account), account];
+  };
+
+  return {
+    knownReferences: async (references) =>
+      grouped(
+        database.prepare(knownInSql(scope)).all(...valuesFor(references)),
+        "reference",
+        knownOf,
+      ),
+
+    overlaps: async (rows, { since, except }) => {
+      const values = [...valuesFor(rows.map(askedOf)), except ?? null];
+      // Planned rows first: a row that is sent between the two questions is seen twice, never missed.
+      const planned = database.prepare(plannedInSql(scope.inSql("b", "?2"))).all(...values);
+      const sent = database.prepare(sentInSql(scope.inSql("o", "?2"))).all(...values, since);
+      const found = grouped(planned, "place", plannedOverlapOf);
+      for (const row of sent) {
+        const place = String(row.place);
+        const overlap = overlapOf(row, {
+          reference: rows[Number(place)]?.reference ?? null,
+          since,
+        });
+        if (overlap) found.set(place, [...(found.get(place) ?? []), overlap]);
+      }
+      return found;
+    },
+
+    plannedReferences: async (references) => {
+      const found = database
+        .prepare(plannedByReference)
+        .all(JSON.stringify(references), own.number());
+      return grouped(found, "reference", plannedOf);
+    },
+
+    batchOfReference: async (reference) => {
+      const found = database.prepare(batchByReference).get(reference, own.number());
+      return found && String(found.id);
+    },
+
+    newestEvent: async () => {
+      const row = database.prepare("SELECT max(number) AS number FROM events").get();
+      return numberIn(row?.number);
+    },
+  };
+}
+
+/** JSON has no bigint; every amount is far below 2^53. */
+function askedOf({ reference, recipient, amountPaisa }: RecipientAmount) {
+  return { reference, payee: payeeOf(recipient), amount: Number(amountPaisa) };
+}
+
+function grouped<Item>(rows: Row[], column: string, read: (row: Row) => Item): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const row of rows) {
+    const key = String(row[column]);
+    const group = groups.get(key);
+    if (group) group.push(read(row));
+    else groups.set(key, [read(row)]);
+  }
+  return groups;
+}
+
+function plannedOverlapOf(row: Row): Overlap {
+  const { text } = reader(row);
+  const isOwnAccount = row.is_own === 1n;
+  return { kind: "planned", batch: text("batch"), reference: text("reference"), isOwnAccount };
+}
+
+function overlapOf(row: Row, scope: Parameters<typeof repetitionOf>[1]): Overlap | undefined {
+  const { text, maybe } = reader(row);
+  const [reference, isOwnAccount] = [text("reference"), row.is_own === 1n];
+  const acceptedAt = maybe("accepted_at");
+  const ended = { state: requiredState(row), status: maybe("status"), code: maybe("code") };
+  const kind = repetitionOf({ reference, isOwnAccount, acceptedAt, ...ended }, scope);
+  // What another account has under the same reference is found by `knownReferences`.
+  if (kind === undefined || kind === "used-in-other-account") return undefined;
+  const at = kind === "paid-recently" ? (acceptedAt ?? "") : text("sent_at");
+  return { kind, at, reference, isOwnAccount };
+}
+
+function knownOf(row: Row): KnownPayout {
+  const { text, maybe } = reader(row);
+  return {
+    id: text("id"),
+    reference: text("reference"),
+    recipient: text("recipient"),
+    amountPaisa: numberIn(row.amount_paisa),
+    methodId: text("method_id"),
+    isOwnAccount: row.is_own === 1n,
+    state: requiredState(row),
+    status: maybe("status"),
+    code: maybe("code"),
+    acceptedAt: maybe("accepted_at"),
+    sentAt: text("sent_at"),
+    updatedAt: text("updated_at"),
+  };
+}
+
+function requiredState(row: Row) {
+  const state = stateIn(row);
+  if (state === null) throw new Error("an operation of the ledger has no state");
+  return state;
+}
+
+function plannedOf(row: Row): PlannedReference {
+  const { text } = reader(row);
+  return {
+    batch: text("batch"),
+    reference: text("reference"),
+    recipient: text("recipient"),
+    amountPaisa: numberIn(row.amount_paisa),
+    methodId: text("method_id"),
+  };
+}
+
+// CROSS JOIN makes SQLite begin with the rows that are asked about, and use the index for each.
+const sentInSql = (scope: string) => `
+  SELECT a.key AS place, o.reference, o.state, o.status, o.code, o.account IS ?3 AS is_own,
+    o.accepted_at, ${lastSentAt} AS sent_at
+  FROM json_each(?1) a CROSS JOIN operations o
+    ON o.amount_paisa = a.value ->> 'amount' AND o.recipient_key = a.value ->> 'payee'
+  WHERE o.kind = 'payout' AND ${scope} AND (${isUnresolved} OR (${isAcceptedSince("?5")}))
+    AND NOT EXISTS (SELECT 1 FROM batch_rows r
+      WHERE r.batch = ?4 AND r.reference = o.reference AND ${samePayoutInSql})
+  ORDER BY a.key, CASE WHEN ${isUnresolved} THEN ${lastSentAt} ELSE o.accepted_at END DESC`;
+
+const plannedInSql = (scope: string) => `
+  SELECT a.key AS place, r.reference, b.id AS batch, b.account IS ?3 AS is_own
+  FROM json_each(?1) a CROSS JOIN batch_rows r
+    ON r.amount_paisa = a.value ->> 'amount'
+      AND r.recipient_key = a.value ->> 'payee' ${plansOfRows}
+  WHERE ${scope} AND ${isOpenRow} AND b.number IS NOT ?4
+    AND r.reference IS NOT a.value ->> 'reference'
+  ORDER BY a.key, b.number DESC, r.row`;
+
+const plannedByReference = `
+  SELECT r.reference, b.id AS batch, r.recipient, r.amount_paisa, r.method_id
+  FROM json_each(?1) a CROSS JOIN batch_rows r ON r.reference = a.value ${plansOfRows}
+  WHERE b.account = ?2 AND ${isOpenRow}
+  ORDER BY b.number DESC`;
+
+const batchByReference = `
+  SELECT b.id FROM batch_rows r JOIN batches b ON b.number = r.batch
+  WHERE r.reference = ? AND b.account = ? AND ${isOpenPlan}
+  ORDER BY b.number DESC LIMIT 1`;
+
+/** In production of every account: the condition on all of them lets SQLite use the index. */
+const knownInSql = ({ isProduction, inSql }: ReturnType<typeof scopeOf>) => `
+  SELECT o.id, o.reference, o.recipient_key AS recipient, o.amount_paisa, o.method_id,
+    o.account IS ?3 AS is_own, o.state, o.status, o.code, o.accepted_at,
+    ${lastSentAt} AS sent_at, o.updated_at
+  FROM json_each(?1) a CROSS JOIN operations o ON o.reference = a.value
+    AND o.account ${isProduction ? "IN (SELECT number FROM accounts)" : "= ?3"}
+  WHERE ${inSql("o", "?2")} ORDER BY o.number`;
