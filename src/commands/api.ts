@@ -17,18 +17,21 @@ const verbs = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
 type Fields = Record<string, unknown>;
 
 export const api = defineCommand({
-  details:
+  description:
     "The path is relative to the base URL. Fields become the query of a GET, otherwise a JSON body. What an endpoint of the API changes is checked, recorded and retried as by its command: 'payout send', 'pay create', 'refund create', 'refund cancel' or 'sandbox trigger'. Every other request is sent once and is not recorded.",
   examples: [
-    { line: "lenden api GET /payment/methods", says: "the body of the response" },
-    { line: "lenden api GET /payment/retrieve/TX8F3K2Q --include", says: "status and headers too" },
+    { comment: "The body of the response", command: "lenden api GET /payment/methods" },
     {
-      line: "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",
-      says: "a body of fields",
+      comment: "Status and headers too",
+      command: "lenden api GET /payment/retrieve/TX8F3K2Q --include",
     },
     {
-      line: "lenden api POST /payout/create-by-server --input payout.json",
-      says: "a body from a file, signed",
+      comment: "A body of fields",
+      command: "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",
+    },
+    {
+      comment: "A body from a file, signed",
+      command: "lenden api POST /payout/create-by-server --input payout.json",
     },
   ],
   arguments: {
@@ -51,16 +54,13 @@ export const api = defineCommand({
     again,
   },
   writes: true,
-  exits: [
-    "refused",
-    "access",
-    "conflict",
-    "locked",
-    "not-found",
-    "cancelled",
-    "unreachable",
-    "uncertain",
-  ],
+  exitCodes: {
+    refused: "rejected by the API or by a safety check; nothing changed",
+    conflict: "the reference or ID belongs to a different transaction",
+    "not-found": "the API or the ledger does not know this ID",
+    cancelled: "the status is Cancelled",
+    uncertain: "outcome unknown: money may have moved",
+  },
   async run(input, context) {
     const { verb: method, include } = input;
     const call =

@@ -6,19 +6,19 @@ import type { Installed } from "./completion-file.ts";
 import { type Shell, shells } from "./completion-places.ts";
 
 export const completion = defineCommand({
-  details:
+  description:
     "Tab then completes commands, flags, files, profiles, methods, batches and the newest IDs of the ledger. --install writes one file where the shell looks for completions, and shows what else to do. It does not change your start-up files.",
   examples: [
-    { line: "lenden completion bash --install", says: "install it for bash" },
-    { line: "lenden completion zsh --uninstall", says: "remove it from zsh" },
-    { line: "lenden completion fish", says: "print it for fish" },
+    { comment: "Install it for bash", command: "lenden completion bash --install" },
+    { comment: "Remove it from zsh", command: "lenden completion zsh --uninstall" },
+    { comment: "Print it for fish", command: "lenden completion fish" },
   ],
   arguments: { shell: argument.required(shells.join("|"), "Shell", takes(shells, readShell)) },
   flags: {
     install: flag.toggle("--install", "Write it where the shell finds it"),
     uninstall: flag.toggle("--uninstall", "Remove what --install wrote"),
   },
-  exits: ["internal"],
+
   async run({ shell, ...wanted }, { host }): Promise<Printed | Installed> {
     const { install, scriptOf, uninstall } = await import("./completion-file.ts");
     if (wanted.install && wanted.uninstall)

@@ -16,9 +16,9 @@ interface Step {
 }
 
 export const demo = defineCommand({
-  details:
+  description:
     "Runs on a temporary sandbox: nothing leaves this machine, and nothing stays. Each step shows the command that does the same.",
-  examples: [{ line: "lenden demo", says: "run all steps, in about a second" }],
+  examples: [{ comment: "Run all steps, in about a second", command: "lenden demo" }],
   async *run(_, context) {
     const { startSandbox } = await import("../sandbox/server.ts");
     const sandbox = await startSandbox({ port: 0, now: context.host.now });

@@ -2,14 +2,14 @@ import { defineCommand } from "../cli/command/define-command.ts";
 import type { Finding } from "../doctor/finding.ts";
 
 export const doctor = defineCommand({
-  details:
+  description:
     "Checks Node, directories, ledger, profile and credentials on this machine, then makes one request that changes nothing. If the request fails, the hint depends on the reason. Exit 1 if a check fails.",
   examples: [
-    { line: "lenden doctor", says: "check the profile in use" },
-    { line: "lenden doctor --profile shop --json", says: "print an array, for a script" },
+    { comment: "Check the profile in use", command: "lenden doctor" },
+    { comment: "Print an array, for a script", command: "lenden doctor --profile shop --json" },
   ],
   list: true,
-  exits: ["internal"],
+
   async *run(_, context): AsyncIterable<Finding> {
     const { checkMachine } = await import("../doctor/machine.ts");
     yield* checkMachine(context);

@@ -2,13 +2,13 @@ import { defineCommand } from "../cli/command/define-command.ts";
 import { id as idCell, text } from "../cli/output/view.ts";
 
 export const methods = defineCommand({
-  details:
+  description:
     "Lists the IDs, code names and names that --method accepts. lenden stores the list for a day, so that other commands need not request it.",
   examples: [
-    { line: "lenden methods", says: "lists the methods of the account" },
-    { line: "lenden methods --json", says: "prints them as JSON, for a script" },
+    { comment: "Lists the methods of the account", command: "lenden methods" },
+    { comment: "Prints them as JSON, for a script", command: "lenden methods --json" },
   ],
-  exits: ["access", "unreachable"],
+
   async run(_, context) {
     const { listMethods } = await import("../operations/method.ts");
     return listMethods(await context.api.deps(), await context.api.methodCache());

@@ -6,12 +6,12 @@ import type { FailureKind } from "../domain/failure.ts";
 export const patienceFlags = {
   waitTimeout: flag.optional(
     "--wait-timeout <duration>",
-    "Wait at most this long (default: 10m)",
+    "Stop waiting after this time (default: 10m)",
     readDuration,
   ),
   interval: flag.optional(
     "--interval <duration>",
-    "Time between requests (default: grows from 0.5s to 10s)",
+    "Time between status checks (default: 0.5s, growing to 10s)",
     readDuration,
   ),
 };
@@ -23,13 +23,11 @@ export const waitFlags = {
   interval: { ...patienceFlags.interval, onlyWith: "wait" },
 };
 
-export const waitExits: FailureKind[] = [
-  "access",
-  "pending",
-  "not-found",
-  "cancelled",
-  "unreachable",
-];
+/** The exit codes of a wait, as help shows them. */
+export const waitExits = {
+  pending: "still Processing when the wait timed out",
+  cancelled: "the status is Cancelled",
+};
 
 const usualTimeoutMs = 10 * 60_000;
 

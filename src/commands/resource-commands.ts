@@ -19,15 +19,13 @@ import {
 function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
   const { kind, group, exampleId, whenDone } = resource;
   return defineCommand({
-    details: `Retrieves the ${kind} from the API and stores its status in the ledger. ${whenDone}`,
-    examples: [{ line: `lenden ${group} get ${exampleId}`, says: `shows the ${kind}` }],
+    description: `Retrieves the ${kind} from the API and stores its status in the ledger. ${whenDone}`,
+    examples: [{ comment: `Show a ${kind}`, command: `lenden ${group} get ${exampleId}` }],
     arguments: { id: idArgument(resource) },
-    exits: [
-      "access",
-      ...(kind === "payout" ? (["conflict"] as const) : []),
-      "not-found",
-      "unreachable",
-    ],
+    exitCodes: {
+      ...(kind === "payout" ? { conflict: "amount or recipient differs from the ledger" } : {}),
+      "not-found": `the API does not know this ${kind}`,
+    },
     async run(input, context) {
       const id = await context.ledger.idOf(kind, input.id);
       const { getRecord } = await import("../operations/status.ts");
@@ -40,16 +38,20 @@ function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) 
 function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
   const { kind, group } = resource;
   return defineCommand({
-    details: `Shows each new status on stderr, then the ${kind}. Ends with 0 if it is Completed, with 10 if it is Cancelled, and with 8 if it is still Processing when the time is up.`,
+    description: `Prints each new status on stderr and ends when the ${kind} is Completed or Cancelled.`,
     examples: [
       {
-        line: `lenden ${group} wait @last --wait-timeout 5m`,
-        says: "waits for the newest one, at most five minutes",
+        comment: `Wait for the newest ${kind}, at most five minutes`,
+        command: `lenden ${group} wait @last --wait-timeout 5m`,
       },
     ],
     arguments: { id: idArgument(resource) },
     flags: patienceFlags,
-    exits: [...waitExits, ...(kind === "payout" ? (["conflict", "uncertain"] as const) : [])],
+    exitCodes: {
+      ...(kind === "payout" ? { conflict: "amount or recipient differs from the ledger" } : {}),
+      ...waitExits,
+      "not-found": `the API does not know this ${kind}`,
+    },
     async run(input, context) {
       const id = await context.ledger.idOf(kind, input.id);
       const { waitForRecord } = await import("../operations/status.ts");
@@ -60,8 +62,8 @@ function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>)
   });
 }
 
-function idArgument({ kind, idName, createdBy }: ResourceInfo) {
-  const about = `The ID that 'lenden ${createdBy}' printed, or @last`;
+function idArgument({ kind, idName }: ResourceInfo) {
+  const about = `ID of the ${kind}, or @last`;
   return argument.required(idName, about, readIdentifier, kind);
 }
 
@@ -69,30 +71,34 @@ function idArgument({ kind, idName, createdBy }: ResourceInfo) {
 function listCommand(resource: ResourceInfo) {
   const { kind, group } = resource;
   return defineCommand({
-    details: `The list comes from the ledger of this machine, newest first. A status is the one that was last seen. With --refresh, lenden requests the current status of each ${kind} that is still Processing.`,
+    description: `The API has no list, so lenden reads the ledger of this machine, newest first. The status is the last one seen; --refresh requests the current one of each ${kind} that is Processing.`,
     examples: [
-      { line: `lenden ${group} list --since today`, says: `lists the ${kind}s of today` },
+      { comment: `List the ${kind}s of today`, command: `lenden ${group} list --since today` },
       {
-        line: `lenden ${group} list --status Processing --refresh -q`,
-        says: `lists the IDs of ${kind}s that are still Processing`,
+        comment: `List the IDs of ${kind}s that are still Processing`,
+        command: `lenden ${group} list --status Processing --refresh -q`,
       },
     ],
     flags: {
       status: flag.optional(
-        `--status <${statuses.join("|")}>`,
-        "Only those last seen with this status",
+        "--status <status>",
+        `Only this status: {${statuses.join(" | ")}}`,
         oneOf(statuses),
       ),
       since: flag.optional(
         "--since <time>",
-        "Only those sent at this time or later: 2026-11-20, today, 2h ago",
+        "Only from this time on, for example 2026-11-20, today or 2h ago",
         readMoment,
       ),
-      until: flag.optional("--until <time>", "Only those sent at this time or earlier", readMoment),
-      limit: flag.optional("--limit <n>", "At most this many (default: 50)", readCount(9_999_999)),
-      refresh: flag.toggle("--refresh", "Request the status of each that is still Processing"),
+      until: flag.optional("--until <time>", "Only until this time", readMoment),
+      limit: flag.optional(
+        "--limit <n>",
+        "Maximum number of rows (default: 50)",
+        readCount(9_999_999),
+      ),
+      refresh: flag.toggle("--refresh", "Request the current status of those that are Processing"),
     },
-    exits: ["access", "unreachable"],
+
     async run(input, context) {
       const ledger = await (input.refresh ? context.ledger.own() : context.ledger.records());
       const nowMs = context.host.now();

@@ -51,7 +51,7 @@ test("every command shows its examples and all of its flags", async () => {
   for (const { name, examples, flags } of commands) {
     const { stdout } = await lenden(["help", ...name.split(" ")]);
     expect([name, examples.length > 0]).toEqual([name, true]);
-    for (const { line } of examples) expect(stdout).toContain(`\n  ${line}\n`);
+    for (const { command } of examples) expect(stdout).toContain(`\n  ${command}\n`);
     for (const { usage } of Object.values(flags)) expect(stdout).toContain(`\n  ${usage}`);
   }
 });

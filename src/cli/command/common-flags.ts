@@ -12,17 +12,17 @@ export const amount = flag.required(
 
 /** `--method`, or `--method-id` for an ID that is sent as given. */
 export const method = {
-  method: flag.either("--method <id|code|name>", "Payment method: ID, code or name", readWord, {
+  method: flag.either("--method <method>", "Method ID, code or name", readWord, {
     fallback: (settings) => settings.method?.value,
     unless: "methodId",
     names: "method",
   }),
-  methodId: flag.optional("--method-id <id>", "ID of the payment method, sent as given", readWord),
+  methodId: flag.optional("--method-id <id>", "Method ID, sent as given", readWord),
 };
 
 export const redirectUrl = flag.setting(
   "--redirect-url <url>",
-  "URL that the customer returns to",
+  "URL the customer returns to",
   readUrl,
   (settings) => settings.redirectUrl?.value,
 );
@@ -36,11 +36,11 @@ export const callbackUrl = flag.setting(
 
 export const note = flag.optional("--note <text>", "Note, stored with the record", readText);
 
-export const again = flag.toggle("--again", "Send it although the ledger has the same one");
+export const again = flag.toggle("--again", "Send it even if the ledger has the same one");
 
 export const exact = flag.toggle(
   "--exact",
-  "Write CSV cells unchanged (a spreadsheet may run formulas)",
+  "Write CSV cells unchanged; a spreadsheet may run formulas in them",
 );
 
 /** A text that is not blank and contains nothing invisible. */

@@ -8,8 +8,8 @@ import { type Given, readInput } from "./input.ts";
 import { Preview } from "./preview.ts";
 
 export interface Spec<F extends Record<string, Flag>, A extends Record<string, Argument>, Result> {
-  /** What its help says beyond the summary. */
-  details?: string;
+  /** The part of its help after the summary: at most four sentences. */
+  description?: string;
   examples: Example[];
   arguments?: A;
   flags?: F;
@@ -29,8 +29,8 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   format?: OutputFormat;
   /** True if it rejects a production account before anything is sent. */
   sandboxOnly?: boolean;
-  /** The exit codes, besides 0 and 2, that matter to a script. */
-  exits?: FailureKind[];
+  /** The exit codes that are special to this command, each in at most 12 words. */
+  exitCodes?: Partial<Record<FailureKind, string>>;
   /** Called before the first question. @throws Failure if it must not be asked */
   guide?(context: Context): Promise<Guide<F & A>>;
   run(
@@ -46,10 +46,12 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
 }
 
 export interface Example {
-  /** Tests run it in a shell. */
-  line: string;
-  /** What it does. It ends with 0 unless this begins with `exit <code>` or with `asks`. */
-  says: string;
+  /** An imperative: `Send a payout and wait for it`. */
+  comment: string;
+  /** A test runs it in a shell. */
+  command: string;
+  /** The exit code of that test (default: 0). */
+  exitCode?: number;
 }
 
 export type Ending = FailureKind | Failure | number | undefined;

@@ -27,7 +27,7 @@ async function pageOf(path: string): Promise<Section[]> {
   if (entry) return command ? commandPage(entry, command) : groupPage(entry);
   if (path === "topics") return topicsPage();
   const topic = topics.find(({ name }) => name === path);
-  if (topic) return [{ text: `${topic.summary}.` }, ...(await topic.load()), learnMore("topics")];
+  if (topic) return [{ text: topic.summary }, ...(await topic.load()), learnMore("topics")];
   throw (await import("../args/suggest.ts")).unknownHelp(path.split(" "));
 }
 
@@ -45,7 +45,7 @@ function rootPage(): Section[] {
     {
       title: "Examples",
       examples: [
-        { line: "lenden demo", says: "try everything on this machine, without an account" },
+        { comment: "Try everything on this machine, without an account", command: "lenden demo" },
       ],
     },
     { text: "Learn more: lenden help <command>, lenden help topics" },
@@ -54,15 +54,19 @@ function rootPage(): Section[] {
 
 function topicsPage(): Section[] {
   return [
-    { text: "Topics of help besides the commands." },
+    { text: "Help topics besides the commands." },
     { title: "Topics", rows: topics.map(({ name, summary }): Row => [name, summary]) },
-    { title: "Examples", examples: [{ line: "lenden help exit-codes", says: "read a topic" }] },
+    {
+      title: "Examples",
+      examples: [{ comment: "Read a topic", command: "lenden help exit-codes" }],
+    },
+    learnMore("<topic>"),
   ];
 }
 
 function groupPage(entry: Entry): Section[] {
   return [
-    { text: `${entry.summary}.` },
+    { text: entry.summary },
     ...paragraphs(entry.description),
     usage(entry.name, "<command> [flags]"),
     { title: "Commands", rows: entriesBelow(entry.name).map(rowOf) },
@@ -71,25 +75,25 @@ function groupPage(entry: Entry): Section[] {
 }
 
 function commandPage({ name, summary }: Entry, command: Command): Section[] {
-  const { details, examples, exits: kinds = [] } = command;
+  const { description, examples, exitCodes = {} } = command;
   const args = Object.values(command.arguments);
   const flags = Object.values(command.flags);
   const required = flags.filter(({ presence }) => presence === "required");
-  const codes = [...new Set(kinds)].map((kind) => exits[kind]);
   return [
-    { text: `${summary}.` },
-    ...paragraphs(details),
+    { text: summary },
+    ...paragraphs(description),
     usage(name, ...args.map(termOf), ...required.map((flag) => flag.usage), "[flags]"),
     { title: examples.length === 1 ? "Example" : "Examples", examples },
     { title: "Arguments", rows: args.map((one) => [termOf(one), one.about]) },
     { title: "Flags", rows: flags.map(flagRow) },
     {
       title: "Exit codes (all: lenden help exit-codes)",
-      rows: codes
-        .sort((one, other) => one.code - other.code)
-        .map(({ code, means }) => [String(code), means]),
+      rows: Object.entries(exits).flatMap(([kind, { code }]): Row[] => {
+        const meaning = new Map(Object.entries(exitCodes)).get(kind);
+        return meaning === undefined ? [] : [[String(code), meaning]];
+      }),
     },
-    { text: "Flags of every command, such as --profile and --json: lenden help flags" },
+    { text: "Global flags: lenden help flags" },
     learnMore(topicOf(name)),
   ];
 }
@@ -142,9 +146,9 @@ function formatSection(section: Section, helper: Help, width: number): string {
   const body = [
     ...(text === "" ? [] : [helper.boxWrap(text, width)]),
     ...formatRows(rows, helper),
-    ...examples.map(({ line, says }) => {
-      const comment = helper.boxWrap(says.charAt(0).toUpperCase() + says.slice(1), width - 4);
-      return `  # ${comment.replaceAll("\n", "\n  # ")}\n  ${line}\n`;
+    ...examples.map(({ comment, command }) => {
+      const lines = helper.boxWrap(comment, width - 4).replaceAll("\n", "\n  # ");
+      return `  # ${lines}\n  ${command}\n`;
     }),
   ].join("\n");
   if (body === "") return "";

@@ -20,7 +20,7 @@ const retryPauseMs = 5_000;
 /** So many of each kind are polled; older ones are updated by `list --refresh`. */
 const mostPolled = 200;
 
-const details = `Listens on 127.0.0.1: let a tunnel or your reverse proxy forward callbacks (webhooks) to it. Each callback is stored in the ledger, and the payment or refund that it names is retrieved and compared. A retrieved record also resolves an operation whose outcome is unknown. One process at a time listens for an account.
+const description = `Listens on 127.0.0.1: let a tunnel or your reverse proxy forward callbacks (webhooks) to it. Each callback is stored in the ledger, and the payment or refund that it names is retrieved and compared. A retrieved record also resolves an operation whose outcome is unknown. One process at a time listens for an account.
 
 With --forward-to your handler gets the same bytes with signed headers: x-lenden-verified (true, false or unknown), x-lenden-id, x-lenden-status and x-lenden-amount. Verify x-lenden-signature, then act on these headers and not on the body. The first run prints the secret that signs them; the profile stores it. A finding about a record is forwarded until your handler responds with 2xx.
 
@@ -38,19 +38,19 @@ interface Started {
 type Shown = { shown: Started | CallbackEvent; ending?: FailureKind | undefined };
 
 export const callbackListen = defineCommand({
-  details,
+  description,
   examples: [
     {
-      line: "lenden callback listen --forward-to http://127.0.0.1:3000/callback",
-      says: `on port ${usualPort}, until Ctrl-C`,
+      comment: `On port ${usualPort}, until Ctrl-C`,
+      command: "lenden callback listen --forward-to http://127.0.0.1:3000/callback",
     },
     {
-      line: "lenden callback listen --poll",
-      says: "poll the API instead, without a URL that it can reach",
+      comment: "Poll the API instead, without a URL that it can reach",
+      command: "lenden callback listen --poll",
     },
     {
-      line: "lenden callback listen --poll --for TX8F3K2Q --timeout 5m",
-      says: "waits until this payment has ended; exit 8 after five minutes",
+      comment: "Waits until this payment has ended; exit 8 after five minutes",
+      command: "lenden callback listen --poll --for TX8F3K2Q --timeout 5m",
     },
   ],
   flags: {
@@ -66,14 +66,18 @@ export const callbackListen = defineCommand({
     }),
     once: flag.toggle("--once", "End after the first verified one"),
     for: flag.optional(
-      "--for <transactionId>",
+      "--for <transaction-id>",
       "End when the API returns this payment as Completed or Cancelled",
       readIdentifier,
       "payment",
     ),
   },
   untilStopped: true,
-  exits: ["internal", "access", "locked", "pending", "not-found", "cancelled", "unreachable"],
+  exitCodes: {
+    pending: "still Processing when the wait timed out",
+    "not-found": "the API or the ledger does not know this ID",
+    cancelled: "the status is Cancelled",
+  },
   async *run(given, context): AsyncIterable<Shown> {
     const awaited =
       given.for === undefined ? undefined : await context.ledger.idOf("payment", given.for);

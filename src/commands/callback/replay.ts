@@ -5,20 +5,23 @@ import { forwardingFlags, handlingFor, openHandler } from "./deps.ts";
 import { callbackNumber, callbackNumbered, endingOf, eventLine, eventOf } from "./output.ts";
 
 export const callbackReplay = defineCommand({
-  details:
+  description:
     "Use it for a callback that arrived while the API or your handler was down. Your handler gets the same bytes, with what the API returns now.",
   examples: [
-    { line: "lenden callback replay 1", says: "what the API returns for it now" },
+    { comment: "What the API returns for it now", command: "lenden callback replay 1" },
     {
-      line: "lenden callback replay 1 --forward-to http://127.0.0.1:3000/callback",
-      says: "and forward it again",
+      comment: "And forward it again",
+      command: "lenden callback replay 1 --forward-to http://127.0.0.1:3000/callback",
     },
   ],
   arguments: {
     number: callbackNumber,
   },
   flags: forwardingFlags,
-  exits: ["access", "refused", "unverified", "unreachable"],
+  exitCodes: {
+    refused: "rejected by the API or by a safety check; nothing changed",
+    unverified: "verification failed",
+  },
   async run({ number, ...given }, context) {
     const callback = await callbackNumbered(number, context);
     const { handle } = await import("../../callbacks/handle.ts");

@@ -16,10 +16,10 @@ import {
 
 export const callbackList = defineCommand({
   examples: [
-    { line: "lenden callback list --limit 10", says: "the newest ten" },
+    { comment: "The newest ten", command: "lenden callback list --limit 10" },
     {
-      line: "lenden callback list --verdict forged --json",
-      says: "those that claim a status that the API denies",
+      comment: "Those that claim a status that the API denies",
+      command: "lenden callback list --verdict forged --json",
     },
   ],
   flags: {
@@ -30,7 +30,7 @@ export const callbackList = defineCommand({
     ),
     limit: flag.optional("--limit <n>", "At most this many (default: 50)", readCount(9_999_999)),
   },
-  exits: ["access"],
+
   async run({ verdict, limit = 50 }, context) {
     const ledger = await context.ledger.records();
     return (await ledger.callbacks.list({ verdict, limit })).map(listed);
@@ -75,12 +75,12 @@ function rowOf(callback: ListedCallback): Row {
 const shownCharacters = 2_000;
 
 export const callbackShow = defineCommand({
-  details: "Secrets are removed from it. --json also has the body's bytes in base64.",
-  examples: [{ line: "lenden callback show 1", says: "the first one" }],
+  description: "Secrets are removed from it. --json also has the body's bytes in base64.",
+  examples: [{ comment: "The first one", command: "lenden callback show 1" }],
   arguments: {
     number: callbackNumber,
   },
-  exits: ["access"],
+
   async run({ number }, context) {
     const callback = await callbackNumbered(number, context);
     const bytes = Buffer.from(callback.body);

@@ -14,7 +14,7 @@ import { accepted, type Reading, rejected } from "../../domain/reading.ts";
 import { readUrl } from "../../domain/url.ts";
 import { keptExchanges } from "../sandbox/exchanges.ts";
 
-const details = `Creates payments in the local sandbox, sends genuine and false callbacks about them to your handler, and checks what it did. Your handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. Requests leave this machine only with --own-host.
+const description = `Creates payments in the local sandbox, sends genuine and false callbacks about them to your handler, and checks what it did. Your handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. Requests leave this machine only with --own-host.
 
 --orders names the order records of your store, for this test. PUT registers an order: {"transactionId","order","amount"}. GET returns the BDT that was recorded as received for it: {"paid":500} or 500; 404 means nothing.
 
@@ -23,15 +23,15 @@ Without --orders a case fails if your handler accepts a false callback without r
 const url = "http://127.0.0.1:3000";
 
 export const callbackTest = defineCommand({
-  details,
+  description,
   examples: [
     {
-      line: `lenden callback test ${url}/callback --orders ${url}/orders/{id}`,
-      says: "every case is decided by what your store recorded",
+      comment: "Test what your store recorded after each case",
+      command: `lenden callback test ${url}/callback --orders ${url}/orders/{id}`,
     },
     {
-      line: `lenden callback test '${url}/callback?order={order}' --orders ${url}/orders/{id} --only replayed --junit report.xml`,
-      says: "one case with a report for CI; {order} is the order's name",
+      comment: "Run one case with a report for CI; {order} is the order's name",
+      command: `lenden callback test '${url}/callback?order={order}' --orders ${url}/orders/{id} --only replayed --junit report.xml`,
     },
   ],
   arguments: {
@@ -61,7 +61,10 @@ export const callbackTest = defineCommand({
   sandboxOnly: true,
   patient: true,
   finishes: true,
-  exits: ["internal", "refused", "access", "unverified", "unreachable"],
+  exitCodes: {
+    refused: "rejected by the API or by a safety check; nothing changed",
+    unverified: "verification failed",
+  },
   async *run({ only, settle = 1_000, answerWithin = 10_000, ...given }, context) {
     for (const one of [given.url, given.orders]) if (one) await checkHost(one, given.ownHost);
     const { openTransport } = await import("../../api/transport.ts");

@@ -10,13 +10,17 @@ import { lookFor } from "./deps.ts";
 import { endingOf, verdictFields } from "./output.ts";
 
 export const callbackVerify = defineCommand({
-  details:
+  description:
     "Reads a body, a query string, a URL or a whole HTTP request. The record that it names by transactionId, refundRequestId or payoutId is retrieved. 'verified': every field that has the name of one of the record's fields agrees with it. 'forged': it claims Completed, and the API does not. 'mismatched': another field differs. 'unknown': it names no record that the API knows, or is neither a JSON object nor a form.",
   examples: [
-    { line: "lenden callback verify callback.json", says: "a body that your handler received" },
     {
-      line: "echo 'transactionId=TX8F3K2Q&status=Completed' | lenden callback verify --expect-amount 1250.50",
-      says: "the parameters of a redirect, and the price of the order",
+      comment: "A body that your handler received",
+      command: "lenden callback verify callback.json",
+    },
+    {
+      comment: "The parameters of a redirect, and the price of the order",
+      command:
+        "echo 'transactionId=TX8F3K2Q&status=Completed' | lenden callback verify --expect-amount 1250.50",
     },
   ],
   arguments: {
@@ -39,7 +43,7 @@ export const callbackVerify = defineCommand({
       readWord,
     ),
   },
-  exits: ["access", "unverified", "unreachable"],
+  exitCodes: { unverified: "verification failed" },
   async run({ file, expectAmount, expectRef }, context) {
     const written = await readSmallText(file ?? "-", nameOf(file), context.host);
     const expected = { amountPaisa: expectAmount, reference: expectRef };

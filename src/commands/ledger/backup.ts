@@ -4,13 +4,13 @@ import { card, field, text, time } from "../../cli/output/view.ts";
 import { accepted } from "../../domain/reading.ts";
 
 export const ledgerBackup = defineCommand({
-  details:
+  description:
     "The copy is consistent, also while other commands write the ledger. It has the operations of all accounts, and only you can read it. Copy the ledger with no other program: a plain copy can lack the newest payouts.",
-  examples: [{ line: "lenden ledger backup ledger-backup.db", says: "a new file" }],
+  examples: [{ comment: "A new file", command: "lenden ledger backup ledger-backup.db" }],
   arguments: {
     file: argument.required("file", "File to create; it must not exist", accepted<string>, "file"),
   },
-  exits: ["internal"],
+
   run: async ({ file }, context) => {
     const content = await (await context.ledger.maintenance()).backup(file);
     return { file, ...content };

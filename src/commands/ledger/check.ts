@@ -7,11 +7,14 @@ import type { LedgerCheck, UnacceptedLedger } from "../../cli/runtime/ledger-mai
 import { usage } from "../../domain/failure.ts";
 
 export const ledgerCheck = defineCommand({
-  details:
+  description:
     "Each event's hash covers the event before it, and all tables must be as the events tell. The newest event is also stored in the config directory, so that a truncated, rolled back or replaced ledger is detected. Nothing is sent then, after a check that found modified rows, or with an empty or missing ledger, until you restore it or accept it with --accept.",
   examples: [
-    { line: "lenden ledger check", says: "exit 0 if the ledger is intact" },
-    { line: "lenden ledger check --accept", says: "accept a ledger that was lost or rolled back" },
+    { comment: "Verify the ledger; exit 0 if it is intact", command: "lenden ledger check" },
+    {
+      comment: "Accept a ledger that was lost or rolled back",
+      command: "lenden ledger check --accept",
+    },
   ],
   flags: {
     accept: flag.toggle("--accept", "Accept the ledger as it is, after you reviewed it"),
@@ -21,7 +24,7 @@ export const ledgerCheck = defineCommand({
       readWord,
     ),
   },
-  exits: ["internal", "access"],
+
   async run({ accept, acceptHash }, context) {
     if (accept || acceptHash !== undefined) await acceptLedger(acceptHash, context);
     const { newest, modified, ...checked } = await (await context.ledger.maintenance()).check();

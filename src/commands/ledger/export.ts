@@ -25,12 +25,12 @@ const columns = [
 ] as const;
 
 export const ledgerExport = defineCommand({
-  details: "As CSV, unless --output is json or ndjson.",
-  examples: [{ line: "lenden ledger export", says: "as CSV, for a spreadsheet" }],
+  description: "As CSV, unless --output is json or ndjson.",
+  examples: [{ comment: "As CSV, for a spreadsheet", command: "lenden ledger export" }],
   flags: { exact },
   format: "csv",
   list: true,
-  exits: ["access"],
+
   async *run({ exact }, context) {
     let isEmpty = true;
     for await (const operation of (await context.ledger.records()).all()) {

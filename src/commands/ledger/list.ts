@@ -9,11 +9,14 @@ import { nextStep, withCommands } from "./operation.ts";
 const usualLimit = 50;
 
 export const ledgerList = defineCommand({
-  details:
+  description:
     "The list comes from the ledger; nothing is sent. With --unknown, it also shows the command that resolves each operation: 'lenden ledger resolve' runs those that need no answer from you.",
   examples: [
-    { line: "lenden ledger list", says: "the newest operations of this account" },
-    { line: "lenden ledger list --unknown", says: "every operation whose outcome is unknown" },
+    { comment: "The newest operations of this account", command: "lenden ledger list" },
+    {
+      comment: "Every operation whose outcome is unknown",
+      command: "lenden ledger list --unknown",
+    },
   ],
   flags: {
     unknown: flag.toggle("--unknown", "Only operations whose outcome is unknown"),
@@ -23,7 +26,7 @@ export const ledgerList = defineCommand({
       readCount(9_999_999),
     ),
   },
-  exits: ["access"],
+
   async run({ unknown, limit }, context) {
     const ledger = await context.ledger.records();
     const operations = unknown

@@ -13,15 +13,18 @@ import type { Operation } from "../../ledger/operation.ts";
 import { nextStep, operationNamed, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
-  details:
+  description:
     "A payout is sent again with the same reference, for up to 24 hours; a cancel or trigger is retrieved. For a payment, a refund or a CONFLICT, check the dashboard, then use --created <id> (the record is retrieved and compared) or --not-created. Without a name, all of them are resolved as far as the API can tell; the rest are listed, each with its command.",
   examples: [
-    { line: "lenden ledger resolve", says: "everything that the API can tell" },
+    { comment: "Everything that the API can tell", command: "lenden ledger resolve" },
     {
-      line: "lenden ledger resolve OP01JD… --created TX8F3K2Q",
-      says: "the dashboard shows it with this ID",
+      comment: "The dashboard shows it with this ID",
+      command: "lenden ledger resolve OP01JD… --created TX8F3K2Q",
     },
-    { line: "lenden ledger resolve OP01JD… --not-created", says: "the dashboard does not show it" },
+    {
+      comment: "The dashboard does not show it",
+      command: "lenden ledger resolve OP01JD… --not-created",
+    },
   ],
   arguments: {
     operation: argument.optional(
@@ -40,7 +43,11 @@ export const ledgerResolve = defineCommand({
     notCreated: flag.toggle("--not-created", "It was not created, as the dashboard shows"),
   },
   finishes: true,
-  exits: ["access", "conflict", "not-found", "unreachable", "uncertain"],
+  exitCodes: {
+    conflict: "the reference or ID belongs to a different transaction",
+    "not-found": "the API or the ledger does not know this ID",
+    uncertain: "outcome unknown: money may have moved",
+  },
   async run({ operation: name, created, notCreated }, context) {
     if ((created || notCreated) && name === undefined)
       throw usage(

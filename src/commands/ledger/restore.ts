@@ -5,9 +5,11 @@ import type { LedgerContent } from "../../cli/runtime/ledger-maintenance.ts";
 import { accepted } from "../../domain/reading.ts";
 
 export const ledgerRestore = defineCommand({
-  details:
+  description:
     "The backup is checked first, and the earlier ledger stays beside it under another name. Payouts and refunds after the backup are unknown to it and could be sent again. Nothing is sent until you accept the ledger with 'lenden ledger check --accept'.",
-  examples: [{ line: "lenden ledger restore ledger-backup.db --yes", says: "without a question" }],
+  examples: [
+    { comment: "Without a question", command: "lenden ledger restore ledger-backup.db --yes" },
+  ],
   arguments: {
     file: argument.required(
       "file",
@@ -16,7 +18,7 @@ export const ledgerRestore = defineCommand({
       "file",
     ),
   },
-  exits: ["internal", "access", "locked"],
+
   async run({ file }, context) {
     const prepared = await (await context.ledger.maintenance()).prepareRestore(file);
     const { backup, current } = prepared;

@@ -6,10 +6,11 @@ import { formatTime } from "../../domain/local-time.ts";
 import { exported, operationNamed } from "./operation.ts";
 
 export const ledgerShow = defineCommand({
-  details: "Name the operation by its own ID, a payout's reference, the ID of the API, or @last.",
+  description:
+    "Name the operation by its own ID, a payout's reference, the ID of the API, or @last.",
   examples: [
-    { line: "lenden ledger show INV-7", says: "by its reference" },
-    { line: "lenden ledger show @last --json", says: "the newest, with its history" },
+    { comment: "By its reference", command: "lenden ledger show INV-7" },
+    { comment: "The newest, with its history", command: "lenden ledger show @last --json" },
   ],
   arguments: {
     operation: argument.required(
@@ -19,7 +20,7 @@ export const ledgerShow = defineCommand({
       "operation",
     ),
   },
-  exits: ["access", "not-found"],
+  exitCodes: { "not-found": "the API or the ledger does not know this ID" },
   async run({ operation: name }, context) {
     const ledger = await context.ledger.records();
     const operation = await operationNamed(name, ledger);

@@ -15,46 +15,54 @@ import { amountNumber } from "../../domain/amount.ts";
 import { mobileText, readMobile } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { readUrl } from "../../domain/url.ts";
-import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
+import { endingAfter, patienceOf, waitExits, waitFlags } from "../patience.ts";
 import { paymentCard } from "../resources.ts";
 
 export const payCreate = defineCommand({
-  details:
-    "Send the payment URL to the customer. The payment has happened when 'lenden pay get' shows Completed. A payment is sent once: if its outcome is unknown (exit 75), check the dashboard first.",
+  description:
+    "Prints the payment URL for the customer. The payment is paid when 'lenden pay get' shows Completed. The API has no idempotency key for payments, so lenden sends the request once and rejects a repeated one.",
   examples: [
     {
-      line: 'lenden pay create --amount 1250.50 --description "Order 42" --method bkash',
-      says: "prints the payment URL",
+      comment: "Create a payment and print its payment URL",
+      command: 'lenden pay create --amount 1250.50 --description "Order 42" --method bkash',
     },
     {
-      line: 'id=$(lenden pay create --amount 500 --description "Order 43" --method nagad -q)',
-      says: "keeps the ID for a script",
+      comment: "Store the ID for a script",
+      command: 'id=$(lenden pay create --amount 500 --description "Order 43" --method nagad -q)',
     },
   ],
   flags: {
     amount,
-    description: flag.required("--description <text>", "For example the order number", readText),
+    description: flag.required(
+      "--description <text>",
+      "Description, for example the order number",
+      readText,
+    ),
     ...method,
     redirectUrl,
     callbackUrl,
     payer: flag.optional(
       "--payer <number>",
-      "The customer's mobile number, suggested on the page",
+      "Customer's mobile number, suggested on the payment page",
       readMobile,
     ),
     gatewayType: flag.optional(
       "--gateway-type <text>",
-      "Gateway type, if the API gave you one",
+      "Gateway type, if your payment provider gave you one",
       readWord,
     ),
     note,
     again,
     ...waitFlags,
     open: flag.toggle("--open", "Open the payment URL in the browser"),
-    qr: flag.toggle("--qr", "Show the payment URL as a QR code, on stderr"),
+    qr: flag.toggle("--qr", "Print the payment URL as a QR code on stderr"),
   },
   writes: true,
-  exits: ["refused", "access", "conflict", "pending", "cancelled", "unreachable", "uncertain"],
+  exitCodes: {
+    refused: "rejected by the API or as a duplicate; nothing changed",
+    ...waitExits,
+    uncertain: "outcome unknown; check the dashboard before you retry",
+  },
   guide: async () => ({ amount: { message: "Amount (BDT)" } }),
   async run(input, context) {
     if (!input.dryRun) {
@@ -113,16 +121,14 @@ async function showPage(
   if (!qr && !opens) return;
   if (!readUrl(url).ok)
     return context.ui.notice(
-      "The payment URL is not an https: URL, so it is neither drawn nor opened.",
+      "The payment URL is not an https: URL, so lenden does not open or draw it.",
     );
   if (qr) await context.ui.showQr(url);
   if (!opens) return;
   const obstacle = obstacleTo(context.host);
-  if (obstacle) return context.ui.notice(`The payment URL was not opened: ${obstacle}.`);
+  if (obstacle) return context.ui.notice(`Cannot open the payment URL: ${obstacle}.`);
   const { default: open } = await import("open");
-  await open(url).catch(() =>
-    context.ui.notice("The payment URL was not opened: no browser found."),
-  );
+  await open(url).catch(() => context.ui.notice("Cannot open the payment URL: no browser found."));
 }
 
 /** Why no browser can open. On Linux without a display, one might open inside the terminal. */

@@ -10,16 +10,17 @@ import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 import { payoutCard } from "../resources.ts";
 
 export const payoutSend = defineCommand({
-  details:
+  description:
     "The reference (--ref) acts as an idempotency key: the API creates one payout per reference. If the outcome is unknown (exit 75), run the command again with the same --ref. Without --ref, lenden creates one and rejects the same amount to the same recipient for 24 hours; --again sends it.",
   examples: [
     {
-      line: "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
-      says: "with a reference of your own",
+      comment: "With a reference of your own",
+      command: "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
     },
     {
-      line: 'lenden payout send --amount 750 --to 01712345678 --method nagad --name "Rahima" --json',
-      says: "with a generated reference",
+      comment: "With a generated reference",
+      command:
+        'lenden payout send --amount 750 --to 01712345678 --method nagad --name "Rahima" --json',
     },
   ],
   flags: {
@@ -37,16 +38,13 @@ export const payoutSend = defineCommand({
     ...waitFlags,
   },
   writes: true,
-  exits: [
-    "refused",
-    "access",
-    "conflict",
-    "locked",
-    "pending",
-    "cancelled",
-    "unreachable",
-    "uncertain",
-  ],
+  exitCodes: {
+    refused: "rejected by the API or by a safety check; nothing changed",
+    conflict: "the reference or ID belongs to a different transaction",
+    pending: "still Processing when the wait timed out",
+    cancelled: "the status is Cancelled",
+    uncertain: "outcome unknown: money may have moved",
+  },
   guide: async (context) => {
     await context.config.account();
     await context.config.payoutSecret();

@@ -6,16 +6,16 @@ import { readReference } from "../../domain/reference.ts";
 import { readTimestamp } from "../../domain/timestamp.ts";
 
 export const payoutSign = defineCommand({
-  details:
+  description:
     "Prints the exact message and its HMAC-SHA256 with the payout secret, to test a client of your own.",
   examples: [
     {
-      line: "lenden payout sign --amount 1250.50 --ref INV-7 --timestamp 1763614800",
-      says: "the message and its signature",
+      comment: "The message and its signature",
+      command: "lenden payout sign --amount 1250.50 --ref INV-7 --timestamp 1763614800",
     },
     {
-      line: "lenden payout sign --amount 500 --ref INV-8 -q",
-      says: "the signature alone, for the current time",
+      comment: "The signature alone, for the current time",
+      command: "lenden payout sign --amount 500 --ref INV-8 -q",
     },
   ],
   flags: {
@@ -27,7 +27,7 @@ export const payoutSign = defineCommand({
       readTimestamp,
     ),
   },
-  exits: ["access"],
+
   async run({ amount: amountPaisa, ref, timestamp }, context) {
     const { message, sign } = await import("../../api/signature.ts");
     const secret = await context.config.payoutSecret();

@@ -6,12 +6,13 @@ import { readReference } from "../../domain/reference.ts";
 import { readTimestamp } from "../../domain/timestamp.ts";
 
 export const payoutVerify = defineCommand({
-  details:
+  description:
     "Sends nothing. If the signature does not match, names the part that differs: secret, amount, reference, timestamp, order, encoding or case.",
   examples: [
     {
-      line: "lenden payout verify --amount 500 --ref INV-7 --timestamp 1763614800 --signature 5f2b…",
-      says: "exit 0 if it matches, otherwise 11",
+      comment: "Verify a signature that your API client made",
+      command:
+        "lenden payout verify --amount 500 --ref INV-7 --timestamp 1763614800 --signature 5f2b…",
     },
   ],
   flags: {
@@ -24,7 +25,7 @@ export const payoutVerify = defineCommand({
     ),
     signature: flag.required("--signature <hex>", "The signature to check", readWord),
   },
-  exits: ["access", "unverified"],
+  exitCodes: { unverified: "verification failed" },
   async run({ amount: amountPaisa, ref: reference, timestamp, signature }, context) {
     const { explain, message, verify } = await import("../../api/signature.ts");
     const secret = await context.config.payoutSecret();

@@ -45,24 +45,30 @@ const flags = {
 };
 
 export const profileAdd = defineCommand({
-  details:
+  description:
     "In a terminal, lenden asks for what is missing and tries the key. A secret is never a flag: give it on standard input, in a file, or by a command that prints it (run without a shell). With --key-stdin and --secret-stdin, the key is the first line and the secret the second. The first profile becomes the default.",
   examples: [
-    { line: "lenden profile add", says: "asks for everything in a terminal" },
     {
-      line: "lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-file key.txt --secret-file secret.txt",
-      says: "read the secrets from files",
+      comment: "Add a profile step by step, in a terminal",
+      command: "lenden profile add",
+      exitCode: 2,
     },
     {
-      line: 'lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-command "pass show shop/key"',
-      says: "fetch the key from a password store at each run",
+      comment: "Read the secrets from files",
+      command:
+        "lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-file key.txt --secret-file secret.txt",
+    },
+    {
+      comment: "Fetch the key from a password store at each run",
+      command:
+        'lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-command "pass show shop/key"',
     },
   ],
   arguments: {
     name: argument.optional("name", "Name (default: the environment)", readProfileName),
   },
   flags,
-  exits: ["access", "locked"],
+
   async run(input, context) {
     const ask = namesSource(input) ? undefined : await context.ui.ask();
     const dialogue = ask && (await import("./add-dialogue.ts"));

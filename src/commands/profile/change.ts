@@ -20,9 +20,11 @@ import {
 const existingName = argument.required("name", "Profile", readProfileName, "profile");
 
 export const profileUse = defineCommand({
-  examples: [{ line: "lenden profile use shop", says: "use it in every command from now on" }],
+  examples: [
+    { comment: "Use it in every command from now on", command: "lenden profile use shop" },
+  ],
   arguments: { name: existingName },
-  exits: ["locked"],
+
   async run({ name }, context) {
     await context.config.profiles.change((now) => {
       requireProfile(name, now);
@@ -45,24 +47,27 @@ const settable: Record<string, { key: keyof Profile; read: (text: string) => Rea
 const settings = Object.keys(settable);
 
 export const profileSet = defineCommand({
-  details:
+  description:
     "Changes the default profile, or the one that --profile names. An empty value removes the setting. To change a secret, run 'lenden profile add <name> --replace'.",
   examples: [
     {
-      line: "lenden profile set redirect-url https://shop.example/thanks",
-      says: "set where customers return to",
+      comment: "Set where customers return to",
+      command: "lenden profile set redirect-url https://shop.example/thanks",
     },
-    { line: "lenden profile set method bkash --profile shop", says: "change another profile" },
     {
-      line: "lenden profile set confirm-above 25000",
-      says: "in production, type larger amounts to confirm",
+      comment: "Change another profile",
+      command: "lenden profile set method bkash --profile shop",
+    },
+    {
+      comment: "In production, type larger amounts to confirm",
+      command: "lenden profile set confirm-above 25000",
     },
   ],
   arguments: {
     key: argument.required("setting", `One of ${settings.join(", ")}`, oneOf(settings)),
     value: argument.required("value", "New value", accepted<string>),
   },
-  exits: ["access", "locked"],
+
   async run({ key, value }, context) {
     const { profile } = await context.config.settings();
     if (!profile)
@@ -101,12 +106,14 @@ async function checkedUrl(
 }
 
 export const profileRename = defineCommand({
-  examples: [{ line: "lenden profile rename shop old-shop", says: "rename it, settings included" }],
+  examples: [
+    { comment: "Rename it, settings included", command: "lenden profile rename shop old-shop" },
+  ],
   arguments: {
     old: argument.required("old", "Current name", readProfileName, "profile"),
     name: argument.required("new", "New name", readProfileName),
   },
-  exits: ["locked"],
+
   async run({ old, name }, context) {
     await context.config.profiles.change((now) => {
       const profile = requireProfile(old, now);
@@ -121,11 +128,13 @@ export const profileRename = defineCommand({
 });
 
 export const profileRemove = defineCommand({
-  details:
+  description:
     "Removes the credentials from the keychain first; if the keychain refuses, the profile stays. The key itself stays valid: to revoke it, use the dashboard. A production profile needs a confirmation or --yes.",
-  examples: [{ line: "lenden profile remove old-shop", says: "remove it with its credentials" }],
+  examples: [
+    { comment: "Remove it with its credentials", command: "lenden profile remove old-shop" },
+  ],
   arguments: { name: existingName },
-  exits: ["access", "locked"],
+
   async run({ name }, context) {
     const profile = requireProfile(name, await context.config.profiles.read());
     const { environment, baseUrl } = profile;

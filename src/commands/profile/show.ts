@@ -7,7 +7,9 @@ import { amountText } from "../../domain/amount.ts";
 import { readProfileName, shownProfile, shownSecret } from "./stored.ts";
 
 export const profileList = defineCommand({
-  examples: [{ line: "lenden profile list", says: "list them; an asterisk marks the default" }],
+  examples: [
+    { comment: "List them; an asterisk marks the default", command: "lenden profile list" },
+  ],
   async run(_, context) {
     const { profiles, current } = await context.config.profiles.read();
     return Object.entries(profiles).map(([name, profile]) => ({
@@ -39,11 +41,11 @@ export const profileList = defineCommand({
 });
 
 export const profileShow = defineCommand({
-  details:
+  description:
     "Precedence: flag, environment variable, profile, default. Secrets are shown as prefix and last three characters.",
   examples: [
-    { line: "lenden profile show", says: "show the effective settings" },
-    { line: "lenden profile show shop --json", says: "show them for another profile" },
+    { comment: "Show the effective settings", command: "lenden profile show" },
+    { comment: "Show them for another profile", command: "lenden profile show shop --json" },
   ],
   arguments: {
     name: argument.optional(
@@ -53,7 +55,7 @@ export const profileShow = defineCommand({
       "profile",
     ),
   },
-  exits: ["access"],
+
   async run({ name }, context) {
     const settings = await context.config.settings(name);
     for (const sentence of settings.shadows) context.ui.notice(sentence);

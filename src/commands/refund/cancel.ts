@@ -7,23 +7,25 @@ import { readIdentifier } from "../../domain/identifier.ts";
 import { refund, refundCard } from "../resources.ts";
 
 export const refundCancel = defineCommand({
+  description:
+    "Cancels a refund while it is Processing. A completed refund cannot be cancelled. Running the command again has no second effect.",
   examples: [
+    { comment: "Cancel the newest refund", command: "lenden refund cancel @last" },
     {
-      line: 'lenden refund cancel RF77 --note "customer kept it"',
-      says: "cancels it while it is Processing; afterwards it is exit 3",
+      comment: "Cancel a refund and store the reason",
+      command: 'lenden refund cancel RF77 --note "customer kept it"',
     },
   ],
   arguments: {
-    id: argument.required(
-      refund.idName,
-      "The ID that 'lenden refund create' printed, or @last",
-      readIdentifier,
-      "refund",
-    ),
+    id: argument.required(refund.idName, "ID of the refund, or @last", readIdentifier, "refund"),
   },
   flags: { note },
   writes: true,
-  exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
+  exitCodes: {
+    refused: "already Completed or Cancelled; nothing changed",
+    "not-found": "the API does not know this refund",
+    uncertain: "outcome unknown; run the command again",
+  },
   guide: async (context) => ({
     id: { look: (typed) => showIfCancellable(typed, context) },
     note: { isOffered: true },

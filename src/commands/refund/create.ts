@@ -10,37 +10,43 @@ import { formatPaisa } from "../../domain/money.ts";
 import { didYouMean } from "../../domain/nearest.ts";
 import { accepted, type Reading, rejected } from "../../domain/reading.ts";
 import type { Refundable } from "../../operations/create.ts";
-import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
+import { endingAfter, patienceOf, waitExits, waitFlags } from "../patience.ts";
 import { paymentCard, refundCard } from "../resources.ts";
 import { accountNumberWarnings } from "./account-number.ts";
 
 const accountTypes = ["personal", "business"];
 
 export const refundCreate = defineCommand({
-  details:
-    "lenden retrieves the payment first: it must be Completed, and the amount must be left of it. In a terminal you are asked for what is missing. A refund is sent once: if its outcome is unknown (exit 75), check the dashboard first.",
+  description:
+    "Retrieves the payment first: it must be Completed, and its refunds must not exceed its amount. In a terminal, lenden prompts for missing values. The API has no idempotency key for refunds, so lenden sends the request once and rejects a repeated one.",
   examples: [
     {
-      line: 'lenden refund create --payment TX8F3K2Q --amount 250.25 --account-type personal --account-number 01812345678 --note "damaged"',
-      says: "refunds a part of it, to a personal account",
+      comment: "Choose the payment and enter the values, in a terminal",
+      command: "lenden refund create",
+      exitCode: 2,
+    },
+    {
+      comment: "Refund a part of a payment to a personal account",
+      command:
+        'lenden refund create --payment TX8F3K2Q --amount 250.25 --account-type personal --account-number 01812345678 --note "damaged"',
     },
   ],
   flags: {
     payment: flag.required(
-      "--payment <transactionId>",
-      "The payment to refund, or @last",
+      "--payment <transaction-id>",
+      "Payment to refund, or @last",
       readIdentifier,
       "payment",
     ),
     amount,
     accountType: flag.required(
-      "--account-type <personal|business>",
-      "The kind of account that receives the refund",
+      "--account-type <type>",
+      "Type of the account: {personal | business}",
       takes(accountTypes, readAccountType),
     ),
     accountNumber: flag.required(
       "--account-number <number>",
-      "The account that receives the refund, sent as typed",
+      "Account that receives the refund, sent as typed",
       readAccountNumber,
     ),
     note,
@@ -48,16 +54,12 @@ export const refundCreate = defineCommand({
     ...waitFlags,
   },
   writes: true,
-  exits: [
-    "refused",
-    "access",
-    "conflict",
-    "pending",
-    "not-found",
-    "cancelled",
-    "unreachable",
-    "uncertain",
-  ],
+  exitCodes: {
+    refused: "payment not Completed, amount too high, or a duplicate; nothing changed",
+    ...waitExits,
+    "not-found": "the API does not know this payment",
+    uncertain: "outcome unknown; check the dashboard before you retry",
+  },
   guide: async (context) => {
     const show = refundableOnce(context);
     const check = async (typed: string, amountPaisa: bigint, again: boolean) => {

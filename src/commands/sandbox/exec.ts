@@ -11,11 +11,14 @@ import type { Host } from "../../platform/host.ts";
 import { sandboxFlags, sandboxOptions } from "./options.ts";
 
 export const sandboxExec = defineCommand({
-  details:
+  description:
     "Starts a local sandbox on a free port, sets LENDEN_BASE_URL, LENDEN_API_KEY and LENDEN_PAYOUT_SECRET for the command, and exits with the command's code. Without --data, its records are lost at the end. The command gets a temporary ledger, unless LENDEN_DATA_DIR is set. 'lenden help faults' lists the kinds of faults.",
   examples: [
-    { line: "lenden sandbox exec -- lenden methods", says: "run one command" },
-    { line: "lenden sandbox exec --auto-complete 1s -- npm test", says: "run your tests, in CI" },
+    { comment: "Run one command", command: "lenden sandbox exec -- lenden methods" },
+    {
+      comment: "Run your tests, in CI",
+      command: "lenden sandbox exec --auto-complete 1s -- npm test",
+    },
   ],
   arguments: {
     command: argument.rest("command", "The command and its arguments, after --", accepted<string>),

@@ -3,10 +3,10 @@ import { card, field, text } from "../../cli/output/view.ts";
 import { isObject } from "../../domain/json.ts";
 
 export const sandboxInfo = defineCommand({
-  details: "The API decides which fields there are; all of them are shown.",
-  examples: [{ line: "lenden sandbox info", says: "show all details" }],
+  description: "The API decides which fields there are; all of them are shown.",
+  examples: [{ comment: "Show all details", command: "lenden sandbox info" }],
   sandboxOnly: true,
-  exits: ["access", "unreachable"],
+
   async run(_, context) {
     const { dataOf } = await import("../../operations/response-failure.ts");
     return dataOf(await (await context.api.deps()).client.sandboxInfo({}));

@@ -13,16 +13,19 @@ type Found = RecordedExchange[] | RecordedExchange;
 
 export const sandboxRequests = defineCommand({
   examples: [
-    { line: "lenden sandbox requests", says: "show the last thousand requests and callbacks" },
     {
-      line: "lenden sandbox requests --follow --json",
-      says: "print new ones with bodies, one JSON document per line",
+      comment: "Show the last thousand requests and callbacks",
+      command: "lenden sandbox requests",
+    },
+    {
+      comment: "Print new ones with bodies, one JSON document per line",
+      command: "lenden sandbox requests --follow --json",
     },
   ],
   flags: { follow: flag.toggle("--follow", "Continue and show new requests as they arrive") },
   sandboxOnly: true,
   untilStopped: true,
-  exits: ["access", "unreachable"],
+
   run({ follow }, context): Promise<Found> | AsyncIterable<Found> {
     return follow ? followExchanges(context) : allExchanges(context);
   },

@@ -9,30 +9,31 @@ const usualPort = 4242;
 const profileName = "local";
 
 export const sandboxStart = defineCommand({
-  details: `Runs the API on this machine until Ctrl-C, and writes the profile '${profileName}'. Its /openapi.json lists what the API's specification leaves open and this sandbox decides. 'lenden help faults' lists the kinds of faults.
+  description: `Runs the API on this machine until Ctrl-C, and writes the profile '${profileName}'. Its /openapi.json lists what the API's specification leaves open and this sandbox decides. 'lenden help faults' lists the kinds of faults.
 
 The payment_url of a payment opens a page to pay or decline on. When a payment or a refund is Completed or Cancelled, the record is sent to its callback URL, as JSON and unsigned. Without a 2xx response within 10 seconds, the callback is sent again after 1, 2, 4, 8, 16 and 32 seconds.`,
   examples: [
     {
-      line: "lenden sandbox start",
-      says: `use port ${usualPort}; then run 'lenden methods --profile local' elsewhere`,
+      comment: `Use port ${usualPort}; then run 'lenden methods --profile local' elsewhere`,
+      command: "lenden sandbox start",
     },
     {
-      line: "lenden sandbox start --port 0 --json",
-      says: "use any free port; print one line of JSON once it accepts requests",
+      comment: "Use any free port; print one line of JSON once it accepts requests",
+      command: "lenden sandbox start --port 0 --json",
     },
     {
-      line: "lenden sandbox start --auto-complete 2s --fault createPayout:lost-reply:0.3",
-      says: "lose three in ten responses",
+      comment: "Lose three in ten responses",
+      command: "lenden sandbox start --auto-complete 2s --fault createPayout:lost-reply:0.3",
     },
     {
-      line: "lenden sandbox start --refund-callback-url http://127.0.0.1:3000/callback --callback-fault duplicated:0.5",
-      says: "also send refund callbacks, and duplicate about half of all callbacks",
+      comment: "Also send refund callbacks, and duplicate about half of all callbacks",
+      command:
+        "lenden sandbox start --refund-callback-url http://127.0.0.1:3000/callback --callback-fault duplicated:0.5",
     },
   ],
   flags: sandboxFlags,
   untilStopped: true,
-  exits: ["internal"],
+
   async *run(given, context) {
     const { host, stopping } = context;
     const { startSandbox } = await import("../../sandbox/server.ts");

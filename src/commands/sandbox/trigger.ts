@@ -8,8 +8,8 @@ import { paymentCard, payoutCard } from "../resources.ts";
 export const triggerPayment = defineCommand({
   examples: [
     {
-      line: "lenden sandbox trigger payment TX8F3K2Q",
-      says: "complete the payment and show it",
+      comment: "Complete the payment and show it",
+      command: "lenden sandbox trigger payment TX8F3K2Q",
     },
   ],
   arguments: {
@@ -22,7 +22,11 @@ export const triggerPayment = defineCommand({
   },
   writes: true,
   sandboxOnly: true,
-  exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
+  exitCodes: {
+    refused: "rejected by the API or by a safety check; nothing changed",
+    "not-found": "the API or the ledger does not know this ID",
+    uncertain: "outcome unknown: money may have moved",
+  },
   async run({ dryRun, ...input }, context) {
     const transactionId = await context.ledger.idOf("payment", input.transactionId);
     if (dryRun) return context.api.preview("triggerPayment", { transactionId });
@@ -35,8 +39,8 @@ export const triggerPayment = defineCommand({
 export const triggerPayout = defineCommand({
   examples: [
     {
-      line: "lenden sandbox trigger payout PO19ZK",
-      says: "complete the payout and show it",
+      comment: "Complete the payout and show it",
+      command: "lenden sandbox trigger payout PO19ZK",
     },
   ],
   arguments: {
@@ -44,7 +48,11 @@ export const triggerPayout = defineCommand({
   },
   writes: true,
   sandboxOnly: true,
-  exits: ["refused", "access", "not-found", "unreachable", "uncertain"],
+  exitCodes: {
+    refused: "rejected by the API or by a safety check; nothing changed",
+    "not-found": "the API or the ledger does not know this ID",
+    uncertain: "outcome unknown: money may have moved",
+  },
   async run({ dryRun, ...input }, context) {
     const payoutId = await context.ledger.idOf("payout", input.payoutId);
     if (dryRun) return context.api.preview("triggerPayout", { payoutId });
@@ -55,16 +63,21 @@ export const triggerPayout = defineCommand({
 });
 
 export const sandboxSet = defineCommand({
-  details:
+  description:
     "Works only with a local sandbox ('lenden sandbox start'). Use it to test how your code handles a cancelled payment or a failed payout.",
-  examples: [{ line: "lenden sandbox set payout PO19ZK Cancelled", says: "make a payout fail" }],
+  examples: [
+    { comment: "Make a payout fail", command: "lenden sandbox set payout PO19ZK Cancelled" },
+  ],
   arguments: {
     kind: argument.required("payment|payout|refund", "Kind of the record", oneOf(resources)),
     id: argument.required("id", "ID of the record, or @last", readIdentifier),
     status: argument.required("Completed|Cancelled", "New status", oneOf(statuses.slice(1))),
   },
   sandboxOnly: true,
-  exits: ["refused", "access", "not-found", "unreachable"],
+  exitCodes: {
+    refused: "rejected by the API or by a safety check; nothing changed",
+    "not-found": "the API or the ledger does not know this ID",
+  },
   async run(input, context) {
     const id = await context.ledger.idOf(input.kind, input.id);
     const { dataOf } = await import("../../operations/response-failure.ts");

@@ -14,10 +14,13 @@ export const sections = (): Section[] => [
   {
     title: "Examples",
     examples: [
-      { line: "lenden payout batch template", says: "print a header and three examples" },
-      { line: "lenden payout batch check payroll.csv", says: "validate a file; nothing is sent" },
-      { line: "lenden payout batch send payroll.csv", says: "send each row once" },
-      { line: "lenden payout batch status payroll.csv", says: "show the progress" },
+      { comment: "Print a header and three examples", command: "lenden payout batch template" },
+      {
+        comment: "Validate a file; nothing is sent",
+        command: "lenden payout batch check payroll.csv",
+      },
+      { comment: "Send each row once", command: "lenden payout batch send payroll.csv" },
+      { comment: "Show the progress", command: "lenden payout batch status payroll.csv" },
     ],
   },
   { title: "Columns", rows: fields.map((field): Row => [field, columns[field]]) },

@@ -6,8 +6,8 @@ export const sections = (): Section[] => [
     title: "Examples",
     examples: [
       {
-        line: 'lenden pay get TX8F3K2Q -q || echo "ended with $?"',
-        says: "print the exit code if it is not 0",
+        comment: "Print the exit code if it is not 0",
+        command: 'lenden pay get TX8F3K2Q -q || echo "ended with $?"',
       },
     ],
   },

@@ -7,12 +7,12 @@ export const sections = (): Section[] => [
     title: "Examples",
     examples: [
       {
-        line: "lenden sandbox exec --fault listMethods:latency-200 -- lenden methods",
-        says: "delay each list of methods by 200 milliseconds",
+        comment: "Delay each list of methods by 200 milliseconds",
+        command: "lenden sandbox exec --fault listMethods:latency-200 -- lenden methods",
       },
       {
-        line: "lenden sandbox exec --fault createPayout:lost-reply:0.3 --seed 1 -- npm test",
-        says: "lose three in ten responses to payouts, the same three in each run",
+        comment: "Lose three in ten responses to payouts, the same three in each run",
+        command: "lenden sandbox exec --fault createPayout:lost-reply:0.3 --seed 1 -- npm test",
       },
     ],
   },

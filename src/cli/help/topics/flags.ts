@@ -42,9 +42,9 @@ export const sections = (): Section[] => [
   {
     title: "Examples",
     examples: [
-      { line: "lenden methods --json", says: "print one JSON document" },
-      { line: "lenden --timeout 20s methods -q", says: "print IDs only, within 20 seconds" },
-      { line: "LENDEN_OUTPUT=json lenden methods", says: "print JSON without a flag" },
+      { comment: "Print one JSON document", command: "lenden methods --json" },
+      { comment: "Print IDs only, within 20 seconds", command: "lenden --timeout 20s methods -q" },
+      { comment: "Print JSON without a flag", command: "LENDEN_OUTPUT=json lenden methods" },
     ],
   },
   { title: "Flags", rows: Object.values(globalFlags).map(flagRow) },

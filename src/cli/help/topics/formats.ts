@@ -7,11 +7,11 @@ export const sections = (): Section[] => [
     title: "Examples",
     examples: [
       {
-        line: "lenden payout send --amount 1250.50 --to 01712345678 --method bkash --dry-run",
-        says: "print the request without sending it",
+        comment: "Print the request without sending it",
+        command: "lenden payout send --amount 1250.50 --to 01712345678 --method bkash --dry-run",
       },
-      { line: 'lenden payout list --since "2h ago"', says: "list the payouts of two hours" },
-      { line: "lenden pay get @last", says: "show the newest payment" },
+      { comment: "List the payouts of two hours", command: 'lenden payout list --since "2h ago"' },
+      { comment: "Show the newest payment", command: "lenden pay get @last" },
     ],
   },
   {

@@ -8,10 +8,10 @@ export const sections = (): Section[] => [
     title: "Examples",
     examples: [
       {
-        line: "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
-        says: "run the same line again after exit 75: the reference is paid once",
+        comment: "Run the same line again after exit 75: the reference is paid once",
+        command: "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
       },
-      { line: "lenden ledger resolve", says: "resolve operations whose outcome is unknown" },
+      { comment: "Resolve operations whose outcome is unknown", command: "lenden ledger resolve" },
     ],
   },
   {

@@ -17,14 +17,17 @@ import {
 } from "./batch.ts";
 
 export const batchCancel = defineCommand({
-  details:
+  description:
     "Rows that were sent stay as they are, and rows with an unknown outcome remain to be resolved. A cancelled batch sends nothing more, and its rows no longer count as duplicates. To send the same file again, give the batch a new name with --name.",
   examples: [
-    { line: "lenden payout batch cancel payroll.csv --yes", says: "by its file" },
-    { line: "lenden payout batch cancel @last --yes", says: "the newest batch" },
+    { comment: "By its file", command: "lenden payout batch cancel payroll.csv --yes" },
+    { comment: "The newest batch", command: "lenden payout batch cancel @last --yes" },
   ],
   arguments: { batch: batchArgument },
-  exits: ["refused", "access", "locked", "not-found"],
+  exitCodes: {
+    refused: "rejected by the API or by a safety check; nothing changed",
+    "not-found": "the API or the ledger does not know this ID",
+  },
   async run({ batch: name }, context): Promise<BatchStanding> {
     const ledger = await context.ledger.own();
     const batch = await batchNamed(name, ledger);

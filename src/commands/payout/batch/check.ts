@@ -15,19 +15,22 @@ import { type Before, batchBefore } from "./plan.ts";
 import { adviceOnProblems, problemsOf } from "./problems.ts";
 
 export const batchCheck = defineCommand({
-  details:
+  description:
     "Nothing is sent and nothing is stored; only the methods are requested from the API. Every problem is listed with its line, its column and how to correct it. Exit 2 if there is one, 5 if an unfinished batch with other rows has its name, or if its references are those of other payouts.",
   examples: [
-    { line: "lenden payout batch check payroll.csv", says: "before sending it" },
+    { comment: "Before sending it", command: "lenden payout batch check payroll.csv" },
     {
-      line: "lenden payout batch check payroll.csv --delimiter semicolon --json",
-      says: "for a script",
+      comment: "For a script",
+      command: "lenden payout batch check payroll.csv --delimiter semicolon --json",
     },
   ],
   arguments: sourceInput,
   flags: sourceFlags,
   patient: true,
-  exits: ["refused", "access", "conflict", "unreachable"],
+  exitCodes: {
+    refused: "rejected by the API or by a safety check; nothing changed",
+    conflict: "the reference or ID belongs to a different transaction",
+  },
   async run(input, context): Promise<Seen> {
     const { hashOf } = await import("../../../batches/csv.ts");
     const hash = await hashOf(input.file);

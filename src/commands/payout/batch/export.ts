@@ -14,17 +14,17 @@ import { batchArgument, batchNamed, holderNow, inProgressText } from "./batch.ts
 import { againText } from "./ending.ts";
 
 export const batchExport = defineCommand({
-  details:
+  description:
     "As CSV, unless --output is json or ndjson. With --only failed, the file can be corrected and sent again: a rejected or cancelled row gets a new reference (INV-7 becomes INV-7-lenden2), always the same one, and is omitted once it was sent by that reference. A row with an unknown outcome keeps its reference. A row in conflict is omitted: check it first.",
   examples: [
-    { line: "lenden payout batch export payroll.csv", says: "all rows" },
+    { comment: "All rows", command: "lenden payout batch export payroll.csv" },
     {
-      line: "lenden payout batch export payroll.csv --exact",
-      says: "cells unchanged, for a program and not for a spreadsheet",
+      comment: "Cells unchanged, for a program and not for a spreadsheet",
+      command: "lenden payout batch export payroll.csv --exact",
     },
     {
-      line: "lenden payout batch export payroll.csv --only failed",
-      says: "what can be sent again, as a file of payouts",
+      comment: "What can be sent again, as a file of payouts",
+      command: "lenden payout batch export payroll.csv --only failed",
     },
   ],
   arguments: { batch: batchArgument },
@@ -39,7 +39,7 @@ export const batchExport = defineCommand({
   format: "csv",
   list: true,
   patient: true,
-  exits: ["access", "not-found"],
+  exitCodes: { "not-found": "the API or the ledger does not know this ID" },
   async *run({ batch: name, only, exact }, context) {
     const ledger = await context.ledger.records();
     const batch = await batchNamed(name, ledger);

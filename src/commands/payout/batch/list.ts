@@ -5,12 +5,12 @@ import { id, money, text, time } from "../../../cli/output/view.ts";
 import { readStanding, standingJson } from "./batch.ts";
 
 export const batchList = defineCommand({
-  details: "The list comes from the ledger of this machine.",
-  examples: [{ line: "lenden payout batch list", says: "with the status of their rows" }],
+  description: "The list comes from the ledger of this machine.",
+  examples: [{ comment: "With the status of their rows", command: "lenden payout batch list" }],
   flags: {
     limit: flag.optional("--limit <n>", "At most this many (default 50)", readCount(9_999_999)),
   },
-  exits: ["access"],
+
   async run({ limit = 50 }, context) {
     const ledger = await context.ledger.records();
     const batches = await ledger.batches.list(limit);

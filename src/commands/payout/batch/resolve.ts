@@ -16,16 +16,16 @@ import type { Operation } from "../../../ledger/operation.ts";
 import { batchArgument, batchNamed, holderNow, sumText } from "./batch.ts";
 
 export const batchResolve = defineCommand({
-  details:
+  description:
     "Shows the rows whose outcome is unknown and asks first: check each in the dashboard. A row that changed meanwhile, or that a process works on, stays as it is. 'lenden payout batch send' then sends the recorded rows again, with the same references. If the dashboard shows a row, use 'lenden ledger resolve <reference> --created <id>'.",
   examples: [
     {
-      line: "lenden payout batch resolve payroll.csv --not-created",
-      says: "the dashboard shows none of the unknown rows",
+      comment: "The dashboard shows none of the unknown rows",
+      command: "lenden payout batch resolve payroll.csv --not-created",
     },
     {
-      line: "lenden payout batch resolve payroll.csv --not-created --rows 3,7-9 --yes",
-      says: "four of them, without a question",
+      comment: "Four of them, without a question",
+      command: "lenden payout batch resolve payroll.csv --not-created --rows 3,7-9 --yes",
     },
   ],
   arguments: { batch: batchArgument },
@@ -38,7 +38,11 @@ export const batchResolve = defineCommand({
     ),
   },
   finishes: true,
-  exits: ["access", "conflict", "locked", "not-found", "uncertain"],
+  exitCodes: {
+    conflict: "the reference or ID belongs to a different transaction",
+    "not-found": "the API or the ledger does not know this ID",
+    uncertain: "outcome unknown: money may have moved",
+  },
   async run({ batch: name, notCreated, rows: lines }, context): Promise<Resolved[]> {
     if (!notCreated)
       throw usage(

@@ -30,20 +30,21 @@ import { sourceFlags, sourceInput } from "./file.ts";
 import { newBatch, previewOf, resumedBatch } from "./plan.ts";
 
 export const batchSend = defineCommand({
-  details:
+  description:
     "The whole file is checked first: one bad row means that nothing is sent. Its rows are then stored in the ledger as a plan, and the file is not read again. The same command again resumes, rows with an unknown outcome first. A rejected row does not stop the others; a conflict, denied access, a failing ledger, five rows in a row without a response, or ten identical rejections in a row do. --dry-run shows the request of the first row.",
   examples: [
     {
-      line: "lenden payout batch send payroll.csv",
-      says: "after 'lenden payout batch check payroll.csv'",
+      comment: "After 'lenden payout batch check payroll.csv'",
+      command: "lenden payout batch send payroll.csv",
     },
     {
-      line: "lenden payout batch send payroll.csv --yes --expect-total 152000.50 --expect-count 12",
-      says: "from a script, in production",
+      comment: "From a script, in production",
+      command:
+        "lenden payout batch send payroll.csv --yes --expect-total 152000.50 --expect-count 12",
     },
     {
-      line: "lenden payout batch send payroll.csv --concurrency 16 --wait",
-      says: "sixteen rows at a time, until all are Completed or Cancelled",
+      comment: "Sixteen rows at a time, until all are Completed or Cancelled",
+      command: "lenden payout batch send payroll.csv --concurrency 16 --wait",
     },
   ],
   arguments: sourceInput,
@@ -69,18 +70,13 @@ export const batchSend = defineCommand({
   },
   writes: true,
   patient: true,
-  exits: [
-    "internal",
-    "refused",
-    "access",
-    "conflict",
-    "mixed",
-    "locked",
-    "pending",
-    "unreachable",
-    "uncertain",
-    "interrupted",
-  ],
+  exitCodes: {
+    refused: "rejected by the API or by a safety check; nothing changed",
+    conflict: "the reference or ID belongs to a different transaction",
+    mixed: "a batch ended with rejected or cancelled rows, none unknown",
+    pending: "still Processing when the wait timed out",
+    uncertain: "outcome unknown: money may have moved",
+  },
   async run(input, context): Promise<Sent | Preview> {
     const { hashOf } = await import("../../../batches/csv.ts");
     const hash = await hashOf(input.file);

@@ -22,17 +22,17 @@ import {
 import { adviceOn, batchFailure, sentText } from "./ending.ts";
 
 export const batchStatus = defineCommand({
-  details:
+  description:
     "The parts always add up to the batch, in rows and in exact amounts. A status is the one that was last received; --refresh requests it again for every row that is not Completed or Cancelled.",
   examples: [
-    { line: "lenden payout batch status payroll.csv", says: "by its file" },
+    { comment: "By its file", command: "lenden payout batch status payroll.csv" },
     {
-      line: "lenden payout batch status payroll.csv --wait",
-      says: "until all are Completed or Cancelled",
+      comment: "Until all are Completed or Cancelled",
+      command: "lenden payout batch status payroll.csv --wait",
     },
     {
-      line: "lenden payout batch status payroll.csv --watch",
-      says: "while another terminal sends it",
+      comment: "While another terminal sends it",
+      command: "lenden payout batch status payroll.csv --watch",
     },
   ],
   arguments: { batch: batchArgument },
@@ -42,7 +42,13 @@ export const batchStatus = defineCommand({
     ...waitFlags,
   },
   patient: true,
-  exits: ["access", "conflict", "mixed", "pending", "not-found", "unreachable", "uncertain"],
+  exitCodes: {
+    conflict: "the reference or ID belongs to a different transaction",
+    mixed: "a batch ended with rejected or cancelled rows, none unknown",
+    pending: "still Processing when the wait timed out",
+    "not-found": "the API or the ledger does not know this ID",
+    uncertain: "outcome unknown: money may have moved",
+  },
   async run(input, context): Promise<Seen> {
     const { refresh, wait } = input;
     const ledger = await (refresh || wait ? context.ledger.own() : context.ledger.records());

@@ -9,15 +9,15 @@ import { usage } from "../../../domain/failure.ts";
 import { accepted } from "../../../domain/reading.ts";
 
 export const batchTemplate = defineCommand({
-  details:
+  description:
     "A header and three examples. The columns amount and to are required. Without ref, references are created from the rows. Without method, --method sets it for all rows.",
   examples: [
-    { line: "lenden payout batch template payroll.csv", says: "a new file" },
+    { comment: "A new file", command: "lenden payout batch template payroll.csv" },
     {
-      line: "lenden payout batch template payroll.csv --method bkash",
-      says: "with the method filled in",
+      comment: "With the method filled in",
+      command: "lenden payout batch template payroll.csv --method bkash",
     },
-    { line: "lenden payout batch template", says: "on standard output" },
+    { comment: "On standard output", command: "lenden payout batch template" },
   ],
   arguments: {
     file: argument.optional("file", "File to create; it must not exist", accepted<string>, "file"),
