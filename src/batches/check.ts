@@ -7,8 +7,8 @@ import {
 } from "../ledger/decide.ts";
 import type { KnownPayout, Ledger, PlannedReference, RecipientAmount } from "../ledger/ledger.ts";
 import { payeeOf } from "../ledger/operation.ts";
-import type { World } from "../operations/world.ts";
-import { checkStop } from "../operations/world.ts";
+import type { OperationDeps } from "../operations/deps.ts";
+import { checkStop } from "../operations/deps.ts";
 import { recordsOf, textOf, Unreadable } from "./csv.ts";
 import { type CellProblem, type Finding, isAcceptable, type Place } from "./findings.ts";
 import { type Header, readHeader } from "./header.ts";
@@ -73,7 +73,7 @@ export async function checkFile(
   source: Source,
   rules: RowRules,
   ledger: AskedLedger,
-  world: Pick<World, "now" | "isStopping" | "isOutOfTime">,
+  world: Pick<OperationDeps, "now" | "isStopping" | "isOutOfTime">,
 ): Promise<CheckedFile> {
   const read = await readRows(source, rules, world);
   const { rows, header } = read;
@@ -100,7 +100,7 @@ interface ReadFile {
 export async function readRows(
   source: Omit<Source, "ownName">,
   rules: RowRules,
-  world: Pick<World, "isStopping" | "isOutOfTime">,
+  world: Pick<OperationDeps, "isStopping" | "isOutOfTime">,
 ): Promise<ReadFile> {
   const read: ReadFile = { header: undefined, rows: [], problems: [] };
   try {
@@ -117,7 +117,7 @@ async function readAll(
   { path, hash, delimiter }: Omit<Source, "ownName">,
   rules: RowRules,
   read: ReadFile,
-  world: Pick<World, "isStopping" | "isOutOfTime">,
+  world: Pick<OperationDeps, "isStopping" | "isOutOfTime">,
 ): Promise<void> {
   let readRow: ReturnType<typeof createRowReader> | undefined;
   for await (const records of recordsOf(textOf(path, hash), delimiter)) {

@@ -1,6 +1,6 @@
 import { Failure, usage } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
-import { accepted } from "../domain/reading.ts";
+import { ok } from "../domain/result.ts";
 import type { Batch, BatchClaim, BatchFile, PlannedRow } from "../ledger/batch.ts";
 import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -225,7 +225,7 @@ const neverStops = { isStopping: () => false, isOutOfTime: () => false };
 const rules: RowRules = {
   numberFormat: "local",
   method: "",
-  methodOf: accepted<string>,
+  methodOf: ok<string>,
   holdsSecret: () => false,
 };
 

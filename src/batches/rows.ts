@@ -1,8 +1,8 @@
 import { type Paisa, readAmount } from "../domain/amount.ts";
 import { unguarded } from "../domain/csv-guard.ts";
 import { mobileText, type NumberFormat, readMobile } from "../domain/mobile.ts";
-import { accepted, type Reading, rejected } from "../domain/reading.ts";
 import { readReference } from "../domain/reference.ts";
+import { err, ok, type Result } from "../domain/result.ts";
 import type { CsvRecord } from "./csv.ts";
 import type { CellProblem } from "./findings.ts";
 import type { Field, Header } from "./header.ts";
@@ -33,13 +33,13 @@ export interface RowRules {
   numberFormat: NumberFormat;
   /** The method of rows that name none. */
   method: string | undefined;
-  methodOf(text: string): Promise<Reading<string>> | Reading<string>;
+  methodOf(text: string): Promise<Result<string>> | Result<string>;
   /** True if a text contains a key or a secret of this run, which no ledger may store. */
   holdsSecret(text: string): boolean;
 }
 
 /** The methods of one file: most rows name the same few, and waiting for each costs more than reading it. */
-type Methods = Map<string, Reading<string>>;
+type Methods = Map<string, Result<string>>;
 
 /** Reads the records of a file one after the other; every bad cell is added to the problems. */
 export function createRowReader(header: Header, rules: RowRules, problems: CellProblem[]) {
@@ -104,7 +104,7 @@ function cellsOf(record: CsvRecord, header: Header, problems: CellProblem[]) {
     const place = fields.indexOf(field) + 1;
     problems.push({ kind: "cell", line, place, column: field, value, problem });
   };
-  const accept = <Value>(field: Field, text: string, reading: Reading<Value>): Value | null => {
+  const accept = <Value>(field: Field, text: string, reading: Result<Value>): Value | null => {
     if (reading.ok) return reading.value;
     complain(field, text, reading.problem);
     return null;
@@ -119,13 +119,13 @@ function cellsOf(record: CsvRecord, header: Header, problems: CellProblem[]) {
     endsBefore: (field: Field) => fields.includes(field) && textOf(field) === undefined,
     required: <Value>(
       field: RequiredField,
-      read: (text: string) => Reading<Value>,
+      read: (text: string) => Result<Value>,
     ): Value | null => {
       const text = textOf(field);
       if (text === undefined) return null;
-      return accept(field, text, text === "" ? rejected(empty[field]) : read(text));
+      return accept(field, text, text === "" ? err(empty[field]) : read(text));
     },
-    optional: <Value>(field: Field, read: (text: string) => Reading<Value>): Value | null => {
+    optional: <Value>(field: Field, read: (text: string) => Result<Value>): Value | null => {
       const text = textOf(field);
       return text ? accept(field, text, read(text)) : null;
     },
@@ -150,7 +150,7 @@ const noMethod =
 const secretInside = "This cell contains the API key or the payout secret. Remove it.";
 
 /** A name is found with space around it; a line break there would be lost in an export. */
-async function findMethod(text: string, { methodOf }: RowRules): Promise<Reading<string>> {
+async function findMethod(text: string, { methodOf }: RowRules): Promise<Result<string>> {
   const plain = readPlain(text);
   return plain.ok ? methodOf(text) : plain;
 }
@@ -161,15 +161,15 @@ function complainOfSecrets(cells: Cells, { fields }: Header, rules: RowRules): v
     if (rules.holdsSecret(cells.own[index] ?? "")) cells.complain(field, "", secretInside);
 }
 
-function readPlain(text: string): Reading<string> {
+function readPlain(text: string): Result<string> {
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text))
-    return rejected(
+    return err(
       "This cell contains a line break or another control character. Write it on one line.",
     );
   // The two joiners are part of written Bangla.
   return /(?![\u200c\u200d])\p{Cf}/u.test(text)
-    ? rejected("This cell contains an invisible character. Type it again.")
-    : accepted(text);
+    ? err("This cell contains an invisible character. Type it again.")
+    : ok(text);
 }
 
 /** What the rows of a file add up to. */

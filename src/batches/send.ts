@@ -6,9 +6,9 @@ import type { ClaimAnswer } from "../ledger/change.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
+import type { OperationDeps } from "../operations/deps.ts";
+import { clockFailure } from "../operations/deps.ts";
 import { rejectionHints } from "../operations/response-failure.ts";
-import type { World } from "../operations/world.ts";
-import { clockFailure } from "../operations/world.ts";
 import { payoutIntent } from "../payouts/claim.ts";
 import type { PayoutOrder } from "../payouts/order.ts";
 import { sendPlannedPayout } from "../payouts/send.ts";
@@ -44,7 +44,10 @@ const rowMs = 60_000;
  *
  * @returns why it stopped before the end, if it did
  */
-export async function sendBatch(sending: Sending, world: World): Promise<Failure | undefined> {
+export async function sendBatch(
+  sending: Sending,
+  world: OperationDeps,
+): Promise<Failure | undefined> {
   const { ledger, concurrency, onRow } = sending;
   const rules = createStopRules();
   /** Asked before each claim and each request, because any response may show a wrong clock (P3). */
@@ -142,7 +145,7 @@ export function orderOfRow(planned: Omit<PlannedPayout, "isAccepted">): PayoutOr
 export async function countForgotten(
   batch: Batch,
   ledger: Ledger,
-  world: Pick<World, "now">,
+  world: Pick<OperationDeps, "now">,
 ): Promise<number> {
   let count = 0;
   for await (const { sentAt } of ledger.batches.rows(batch, "unknown"))
@@ -153,7 +156,7 @@ export async function countForgotten(
 /** The ledger is read page by page, so that memory does not grow with the batch. */
 async function* rowsToSend(
   { batch, ledger, onRow }: Sending,
-  world: World,
+  world: OperationDeps,
 ): AsyncGenerator<PlannedPayout, void> {
   const batches = ledger.batches;
   for await (const row of batches.rows(batch, "unknown")) {
@@ -171,7 +174,7 @@ async function* rowsToSend(
  */
 async function restStarts(
   ledger: Ledger,
-  { now }: World,
+  { now }: OperationDeps,
 ): Promise<(row: { reference: string }) => number | undefined> {
   const nowMs = now();
   const held = new Set<string | null>();

@@ -1,8 +1,8 @@
-import type { World } from "../operations/world.ts";
+import type { OperationDeps } from "../operations/deps.ts";
 import { isForgotten } from "../payouts/unknown.ts";
 
 /** What a worker knows of the row that it sends at the moment. */
-export interface WorkerWorld extends World {
+export interface WorkerWorld extends OperationDeps {
   /** Since when the outcome of the row is unknown, if it is. */
   unknownSince: string | undefined;
 }
@@ -13,7 +13,7 @@ export interface Throttle {
    * A client whose requests wait for their slot. The wait does not count as the row's own time, and a
    * row that pauses between two attempts has no slot.
    */
-  clientOf(worker: WorkerWorld): World["client"];
+  clientOf(worker: WorkerWorld): OperationDeps["client"];
   /** The API accepted a row: after ten of these, one more slot is tried. */
   accepted(): void;
 }
@@ -32,7 +32,7 @@ const acceptedPerSlot = 10;
 
 export function createThrottle(
   { concurrency, perSecond, isOver }: ThrottleOptions,
-  { client, now, sleep, isStopping, deadlineMs }: World,
+  { client, now, sleep, isStopping, deadlineMs }: OperationDeps,
 ): Throttle {
   const waiting: (() => void)[] = [];
   let limit = concurrency;
@@ -72,7 +72,7 @@ export function createThrottle(
     return pauseMs;
   };
 
-  const clientOf = (worker: WorkerWorld): World["client"] => {
+  const clientOf = (worker: WorkerWorld): OperationDeps["client"] => {
     const extendDeadline = (ms: number): void => {
       worker.deadlineMs = Math.min(deadlineMs, worker.deadlineMs + ms);
     };
@@ -91,7 +91,7 @@ export function createThrottle(
         admit();
       }
     };
-    const createPayout: World["client"]["createPayout"] = async (input) => {
+    const createPayout: OperationDeps["client"]["createPayout"] = async (input) => {
       if (isOver()) return notSent;
       // The machine may have slept for days while the row waited for its slot (P25).
       const { unknownSince } = worker;

@@ -3,9 +3,9 @@ import type { Batch } from "../ledger/batch.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
+import type { OperationDeps } from "../operations/deps.ts";
 import { type Refreshed, refreshStatus } from "../operations/refresh.ts";
 import { type Patience, pauseOf } from "../operations/status.ts";
-import type { World } from "../operations/world.ts";
 import { openAgain } from "./retries.ts";
 
 export interface Watched {
@@ -25,7 +25,7 @@ const notAllChecked = "batch.not-all-checked";
 export async function waitForBatch(
   watched: Watched,
   patience: Patience,
-  world: World,
+  world: OperationDeps,
   onLook: (open: number) => void,
 ): Promise<Failure | undefined> {
   const endMs = world.now() + patience.timeoutMs;
@@ -48,7 +48,10 @@ export async function waitForBatch(
  *
  * @returns why one could not be looked at, if that says something of the service
  */
-export async function refreshBatch(watched: Watched, world: World): Promise<Failure | undefined> {
+export async function refreshBatch(
+  watched: Watched,
+  world: OperationDeps,
+): Promise<Failure | undefined> {
   const { batch, ledger } = watched;
   const { unseen } = await look(watched, world, openAgain(batch, ledger));
   if (unseen) world.notice(`Not all could be looked at. ${inOneLine(unseen)}`, notAllChecked);
@@ -57,7 +60,7 @@ export async function refreshBatch(watched: Watched, world: World): Promise<Fail
 
 function look(
   watched: Watched,
-  world: World,
+  world: OperationDeps,
   others: AsyncIterable<Operation> | Operation[] = [],
 ): Promise<Refreshed> {
   const shared = withCommitQueue(watched.ledger, world.soon);

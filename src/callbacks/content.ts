@@ -1,6 +1,6 @@
 import { readIdentifier } from "../domain/identifier.ts";
 import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";
-import { withoutEnds } from "../domain/reading.ts";
+import { withoutEnds } from "../domain/result.ts";
 import type { Resource } from "../domain/statuses.ts";
 import { parseUrl } from "../domain/url.ts";
 import type { CallbackContent } from "../ledger/callback.ts";

@@ -8,7 +8,7 @@ import type { RawOutcome } from "../cli/runtime/calls.ts";
 import { amountNumber, paisaOf, readAmount } from "../domain/amount.ts";
 import { Failure, inOneLine, usage } from "../domain/failure.ts";
 import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";
-import { accepted, type Reading, rejected } from "../domain/reading.ts";
+import { err, ok, type Result } from "../domain/result.ts";
 import { readTimestamp } from "../domain/timestamp.ts";
 import { isWaiting } from "../operations/response-failure.ts";
 import { accountNumberWarnings } from "./refund/account-number.ts";
@@ -172,20 +172,18 @@ async function endingOf(
 }
 
 /** Reads a path that stays below the base URL. */
-function readPath(text: string): Reading<string> {
+function readPath(text: string): Result<string> {
   const path = text.startsWith("/") ? text : `/${text}`;
   const climbs = path.split(/[/?]/).some((one) => /^(?:\.|%2e){1,2}$/i.test(one));
   const isPlain = /^[\x21-\x7e]+$/.test(path) && !/\/\/|\\|#/.test(path);
   return isPlain && !climbs
-    ? accepted(path)
-    : rejected("A path is relative to the base URL, for example /payment/methods.");
+    ? ok(path)
+    : err("A path is relative to the base URL, for example /payment/methods.");
 }
 
-function readField(text: string): Reading<[string, string]> {
+function readField(text: string): Result<[string, string]> {
   const [, key, value] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
-  return key === undefined || value === undefined
-    ? rejected("A field is key=value.")
-    : accepted([key, value]);
+  return key === undefined || value === undefined ? err("A field is key=value.") : ok([key, value]);
 }
 
 interface Given {

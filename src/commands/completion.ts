@@ -1,7 +1,7 @@
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
 import { usage } from "../domain/failure.ts";
-import { type Reading, rejected } from "../domain/reading.ts";
+import { err, type Result } from "../domain/result.ts";
 import type { Installed } from "./completion-file.ts";
 import { type Shell, shells } from "./completion-places.ts";
 
@@ -35,9 +35,9 @@ export const completion = defineCommand({
 const readKnown = oneOf(shells);
 
 /** `pwsh` is the program of PowerShell. */
-function readShell(text: string): Reading<Shell> {
+function readShell(text: string): Result<Shell> {
   if (text.toLowerCase() !== "pwsh") return readKnown(text);
-  return rejected(`This is not one of: ${shells.join(", ")}. Did you mean powershell?`);
+  return err(`This is not one of: ${shells.join(", ")}. Did you mean powershell?`);
 }
 
 interface Printed {

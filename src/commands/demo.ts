@@ -2,7 +2,7 @@ import type { PaymentMethod } from "../api/contract/index.ts";
 import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { card, field, text, type View } from "../cli/output/view.ts";
-import type { World } from "../operations/world.ts";
+import type { OperationDeps } from "../operations/deps.ts";
 import type { RunningSandbox } from "../sandbox/server.ts";
 import { paymentCard, payoutCard, refundCard } from "./resources.ts";
 
@@ -56,7 +56,7 @@ async function* story(sandbox: RunningSandbox, context: Context): AsyncIterable<
   yield* refundStory(transactionId, world);
 }
 
-async function* methodsStory(world: World): AsyncGenerator<Shown, PaymentMethod[]> {
+async function* methodsStory(world: OperationDeps): AsyncGenerator<Shown, PaymentMethod[]> {
   const { dataOf } = await import("../operations/response-failure.ts");
   const methods = dataOf(await world.client.listMethods({}));
   yield {
@@ -75,7 +75,7 @@ async function* methodsStory(world: World): AsyncGenerator<Shown, PaymentMethod[
 async function* paymentStory(
   paymentMethodId: string,
   origin: string,
-  world: World,
+  world: OperationDeps,
 ): AsyncGenerator<Shown, string> {
   const { createPayment } = await import("../operations/create.ts");
   const { triggerPayment } = await import("../operations/status-transition.ts");
@@ -104,7 +104,7 @@ async function* paymentStory(
   return transactionId;
 }
 
-async function* payoutStory(paymentMethodId: string, world: World): AsyncGenerator<Shown> {
+async function* payoutStory(paymentMethodId: string, world: OperationDeps): AsyncGenerator<Shown> {
   const { triggerPayout } = await import("../operations/status-transition.ts");
   const { sendPayout } = await import("../payouts/send.ts");
   const recipientNumber = "01712345678";
@@ -141,7 +141,7 @@ async function* payoutStory(paymentMethodId: string, world: World): AsyncGenerat
   };
 }
 
-async function* refundStory(transactionId: string, world: World): AsyncGenerator<Shown> {
+async function* refundStory(transactionId: string, world: OperationDeps): AsyncGenerator<Shown> {
   const { createRefund } = await import("../operations/create.ts");
   const { cancelRefund } = await import("../operations/status-transition.ts");
   const input = {

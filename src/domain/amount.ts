@@ -1,4 +1,4 @@
-import { accepted, asciiDigits, type Reading, rejected } from "./reading.ts";
+import { asciiDigits, err, ok, type Result } from "./result.ts";
 
 /**
  * Money as whole paisa (1 taka = 100 paisa). A bigint, so that it can neither lose a digit nor
@@ -9,12 +9,12 @@ export type Paisa = bigint;
 const shape = /^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,2}))?$/;
 
 /** Reads what a person types: decimal taka, at most two decimals, above zero, below 10^12. */
-export function readAmount(text: string): Reading<Paisa> {
+export function readAmount(text: string): Result<Paisa> {
   const parts = shape.exec(text);
-  if (!parts) return rejected(`${quoted(text)} is not an amount in taka. ${whatWasMeant(text)}`);
+  if (!parts) return err(`${quoted(text)} is not an amount in taka. ${whatWasMeant(text)}`);
   const [, taka = "", paisa = ""] = parts;
   const amountPaisa = BigInt(taka + paisa.padEnd(2, "0"));
-  return amountPaisa > 0n ? accepted(amountPaisa) : rejected("The amount must be above zero.");
+  return amountPaisa > 0n ? ok(amountPaisa) : err("The amount must be above zero.");
 }
 
 /**

@@ -1,4 +1,4 @@
-import { accepted, type Reading, rejected } from "./reading.ts";
+import { err, ok, type Result } from "./result.ts";
 
 export const environments = ["sandbox", "production"] as const;
 export type Environment = (typeof environments)[number];
@@ -12,20 +12,20 @@ export interface ApiKey {
 const prefixes = { sandbox: "sk_sandbox_", production: "public-" } as const;
 
 /** Reads a key by its prefix alone: what follows it is shown as a shape, not as a rule. */
-export function readApiKey(text: string): Reading<ApiKey> {
+export function readApiKey(text: string): Result<ApiKey> {
   const environment = environments.find((one) => text.startsWith(prefixes[one]));
   if (!environment)
-    return rejected("An API key begins with sk_sandbox_ (sandbox) or public- (production).");
+    return err("An API key begins with sk_sandbox_ (sandbox) or public- (production).");
   if (!isHeaderText(text))
-    return rejected("The API key holds spaces or control characters; copy it again.");
-  return accepted({ text, environment });
+    return err("The API key holds spaces or control characters; copy it again.");
+  return ok({ text, environment });
 }
 
 /** Reads a payout secret: any single line of visible text, since its shape is not shown. */
-export function readPayoutSecret(text: string): Reading<string> {
-  if (readApiKey(text).ok) return rejected("This is an API key, not the payout secret.");
-  if (/^[^\p{C}]{1,512}$/u.test(text) && text.trim() === text) return accepted(text);
-  return rejected(
+export function readPayoutSecret(text: string): Result<string> {
+  if (readApiKey(text).ok) return err("This is an API key, not the payout secret.");
+  if (/^[^\p{C}]{1,512}$/u.test(text) && text.trim() === text) return ok(text);
+  return err(
     "The payout secret is empty, or has control characters or spaces around it; copy it again.",
   );
 }

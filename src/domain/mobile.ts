@@ -1,4 +1,4 @@
-import { accepted, asciiDigits, type Reading, rejected, withoutEnds } from "./reading.ts";
+import { asciiDigits, err, ok, type Result, withoutEnds } from "./result.ts";
 
 /** How a mobile number is sent: service.md §2 does not show the exact format. */
 export const numberFormats = ["local", "e164", "as-is"] as const;
@@ -13,12 +13,12 @@ export interface Mobile {
 const example = "Write 01XXXXXXXXX, for example 01712345678.";
 
 /** Reads `01XXXXXXXXX`, `+8801…` or `8801…`, with spaces or hyphens between the digits. */
-export function readMobile(text: string): Reading<Mobile> {
+export function readMobile(text: string): Result<Mobile> {
   const typed = withoutEnds(text, " ");
   const digits = typed.replace(/[ -]/g, "");
   const match = /^(?:\+?88)?(01[0-9]{9})$/.exec(digits);
-  if (match?.[1]) return accepted({ typed, local: match[1] });
-  return rejected(`${whatIsWrong(digits)} ${example}`);
+  if (match?.[1]) return ok({ typed, local: match[1] });
+  return err(`${whatIsWrong(digits)} ${example}`);
 }
 
 /**

@@ -1,16 +1,14 @@
-import { accepted, type Reading, rejected } from "./reading.ts";
+import { err, ok, type Result } from "./result.ts";
 
 /**
  * Reads a payout's reference (`merchantRef`, service.md §4). A colon is never allowed: the signed
  * message is `amount:reference:timestamp`, and a colon would let two payouts share one signature.
  */
-export function readReference(text: string): Reading<string> {
-  if (/^[A-Za-z0-9_-]{1,64}$/.test(text)) return accepted(text);
+export function readReference(text: string): Result<string> {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(text)) return ok(text);
   if (text.includes(":"))
-    return rejected(
-      "A reference cannot hold a colon: it separates the parts of the signed message.",
-    );
-  return rejected(
+    return err("A reference cannot hold a colon: it separates the parts of the signed message.");
+  return err(
     "A reference is 1 to 64 letters, digits, hyphens or underscores, for example INV-2026-042.",
   );
 }

@@ -1,20 +1,18 @@
-import { accepted, type Reading, rejected } from "./reading.ts";
+import { err, ok, type Result } from "./result.ts";
 
 /** The version is part of the base path, in every environment (service.md §9). */
 export const basePath = "/cp/api/v1";
 
 /** Reads an address that customers or callbacks are sent to: `https:`, or `http:` on loopback. */
-export function readUrl(text: string): Reading<string> {
+export function readUrl(text: string): Result<string> {
   const url = /[\s\p{C}]/u.test(text) ? undefined : parseUrl(text);
   if (!url || !["https:", "http:"].includes(url.protocol)) {
-    return rejected("This is not a URL. Write all of it, for example https://example.com/api.");
+    return err("This is not a URL. Write all of it, for example https://example.com/api.");
   }
   if (url.protocol === "http:" && !isLoopback(url)) {
-    return rejected(
-      `An address outside this machine begins with https:, and ${url.host} is outside.`,
-    );
+    return err(`An address outside this machine begins with https:, and ${url.host} is outside.`);
   }
-  return accepted(text);
+  return ok(text);
 }
 
 export function parseUrl(text: string): URL | undefined {

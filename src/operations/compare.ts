@@ -5,7 +5,7 @@ import { sameMobile } from "../domain/mobile.ts";
 import { formatAmount, formatPaisa } from "../domain/money.ts";
 import { isLocalSandbox } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
-import type { World } from "./world.ts";
+import type { OperationDeps } from "./deps.ts";
 
 /** The requested values that are compared; an absent one is not compared. */
 export interface Asked {
@@ -79,10 +79,10 @@ export function comparedRecord(
 export async function assertFree(
   operation: Pick<Operation, "kind" | "number" | "reference" | "id">,
   remoteId: string,
-  world: Pick<World, "ledger" | "account">,
+  deps: Pick<OperationDeps, "ledger" | "account">,
 ): Promise<void> {
-  if (isLocalSandbox(world.account)) return;
-  const other = await (await world.ledger()).ofRecord(operation.kind, remoteId);
+  if (isLocalSandbox(deps.account)) return;
+  const other = await (await deps.ledger()).ofRecord(operation.kind, remoteId);
   if (other && other.number !== operation.number) throw idTaken(operation, remoteId, other.id);
 }
 

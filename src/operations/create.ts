@@ -9,6 +9,7 @@ import { isUnsettled } from "../domain/state.ts";
 import { decideRefund, mayHavePaid } from "../ledger/decide.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
 import { anotherRecord, assertFree, compared } from "./compare.ts";
+import { checkStop, type OperationDeps } from "./deps.ts";
 import { recorded } from "./record-outcome.ts";
 import {
   attempted,
@@ -20,7 +21,6 @@ import {
   unsent,
 } from "./response-failure.ts";
 import { remembered } from "./status.ts";
-import { checkStop, type World } from "./world.ts";
 
 /**
  * Payments and refunds. The API does not make them idempotent: a request that may have been sent is never
@@ -46,16 +46,16 @@ export async function createPayment(
   amountPaisa: Paisa,
   input: PaymentInput,
   { again, methodName }: Repeat & { methodName?: string | undefined },
-  world: World,
+  deps: OperationDeps,
 ): Promise<Payment> {
   const body = { ...input, amount: amountNumber(amountPaisa) };
-  const operation = await beginPayment({ amountPaisa, asked: body, methodName }, { again }, world);
-  return recorded(operation, world, async () => {
-    const payment = await once("payment", () => world.client.createPayment(body), operation, world);
+  const operation = await beginPayment({ amountPaisa, asked: body, methodName }, { again }, deps);
+  return recorded(operation, deps, async () => {
+    const payment = await once("payment", () => deps.client.createPayment(body), operation, deps);
     const { transactionId: remoteId, status, payment_url: paymentUrl } = payment;
     const { different } = compared({ amountPaisa }, payment);
     if (different.length > 0) throw anotherRecord(operation, remoteId, different);
-    await assertFree(operation, remoteId, world);
+    await assertFree(operation, remoteId, deps);
     return { result: payment, remoteId, status, paymentUrl };
   });
 }
@@ -65,18 +65,18 @@ export async function createRefund(
   amountPaisa: Paisa,
   input: RefundInput,
   how: Repeat,
-  world: World,
+  deps: OperationDeps,
 ): Promise<Refund> {
   const body = { ...input, amount: amountNumber(amountPaisa) };
   const { transactionId: payment } = input;
-  const operation = await beginRefund({ amountPaisa, payment, asked: body }, how, world);
-  return recorded(operation, world, async () => {
-    const refund = await once("refund", () => world.client.createRefund(body), operation, world);
+  const operation = await beginRefund({ amountPaisa, payment, asked: body }, how, deps);
+  return recorded(operation, deps, async () => {
+    const refund = await once("refund", () => deps.client.createRefund(body), operation, deps);
     const { refundRequestId: remoteId, status, transactionId } = refund;
     const theirs = { amount: refund.amount, payment: transactionId };
     const { different } = compared({ amountPaisa, payment }, theirs);
     if (different.length > 0) throw anotherRecord(operation, remoteId, different);
-    await assertFree(operation, remoteId, world);
+    await assertFree(operation, remoteId, deps);
     return { result: refund, remoteId, status };
   });
 }
@@ -85,20 +85,20 @@ async function once<Created>(
   what: "payment" | "refund",
   send: () => Promise<Answer<Created>>,
   operation: Operation,
-  world: World,
+  deps: OperationDeps,
 ): Promise<Created> {
   for (let attempt = 1; ; attempt += 1) {
-    checkStop(world);
+    checkStop(deps);
     const answer = await attempted(send);
     if (answer.kind === "data") return answer.data;
     if (answer.kind === "refused" && provesNothingDone(what, answer))
       throw rejectedCreation(answer);
     if (answer.kind !== "unsent") throw uncertain(what, answer, operation);
     const isFinal = ["certificate", "stopped"].includes(answer.fault.reason);
-    const pauseMs = firstPauseMs * 2 ** attempt * (0.5 + world.random() / 2);
-    const isOver = world.now() + pauseMs >= world.deadlineMs || world.isStopping();
+    const pauseMs = firstPauseMs * 2 ** attempt * (0.5 + deps.random() / 2);
+    const isOver = deps.now() + pauseMs >= deps.deadlineMs || deps.isStopping();
     if (isFinal || attempt >= tries || isOver) throw unsent(answer);
-    await world.sleep(pauseMs);
+    await deps.sleep(pauseMs);
   }
 }
 
@@ -139,11 +139,11 @@ interface RefundRequest extends Pick<PaymentRequest, "asked"> {
 function beginPayment(
   { amountPaisa, asked, methodName }: PaymentRequest,
   { again }: Repeat,
-  world: World,
+  deps: OperationDeps,
 ): Promise<Operation> {
   const what = { kind: "payment", reference: null, target: null } as const;
   const intent = { ...what, amountPaisa, asked, methodName: methodName ?? null };
-  return begin(intent, { again }, world);
+  return begin(intent, { again }, deps);
 }
 
 /**
@@ -155,19 +155,19 @@ function beginPayment(
 async function beginRefund(
   { amountPaisa, payment, asked }: RefundRequest,
   { again }: Repeat,
-  world: World,
+  deps: OperationDeps,
 ): Promise<Operation> {
-  const { paidPaisa } = await retrieveCompleted(payment, world);
+  const { paidPaisa } = await retrieveCompleted(payment, deps);
   const intent = { kind: "refund", reference: null, target: payment, amountPaisa, asked } as const;
-  return begin(intent, { again, paidPaisa }, world);
+  return begin(intent, { again, paidPaisa }, deps);
 }
 
 async function begin(
   intent: Intent & { kind: "payment" | "refund" },
   { again, paidPaisa = 0n }: Repeat & { paidPaisa?: Paisa },
-  world: World,
+  deps: OperationDeps,
 ): Promise<Operation> {
-  const ledger = await world.ledger();
+  const ledger = await deps.ledger();
   const claim = await ledger.claim({ intent, onDuplicate: again ? "send" : "reject", paidPaisa });
   if (claim.kind === "new") return claim.operation;
   if (claim.kind === "duplicate") throw duplicate(intent.kind, claim.earlier);
@@ -204,10 +204,10 @@ export interface Refundable {
  *
  * @throws Failure `refused` if it is not Completed, or if nothing is left of it
  */
-export async function refundable(transactionId: string, world: World): Promise<Refundable> {
-  const { payment, paidPaisa } = await retrieveCompleted(transactionId, world);
-  await remembered({ kind: "payment", id: transactionId }, payment, world);
-  const live = (await (await world.ledger()).refundsOf(transactionId)).filter(mayHavePaid);
+export async function refundable(transactionId: string, deps: OperationDeps): Promise<Refundable> {
+  const { payment, paidPaisa } = await retrieveCompleted(transactionId, deps);
+  await remembered({ kind: "payment", id: transactionId }, payment, deps);
+  const live = (await (await deps.ledger()).refundsOf(transactionId)).filter(mayHavePaid);
   const leftPaisa = paidPaisa - sumOf(live);
   if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, live };
   throw new Failure(
@@ -219,9 +219,9 @@ export async function refundable(transactionId: string, world: World): Promise<R
 
 async function retrieveCompleted(
   transactionId: string,
-  world: World,
+  deps: OperationDeps,
 ): Promise<{ payment: RetrievedPayment; paidPaisa: Paisa }> {
-  const payment = dataOf(await world.client.retrievePayment({ transactionId }), transactionId);
+  const payment = dataOf(await deps.client.retrievePayment({ transactionId }), transactionId);
   const paidPaisa = paisaOf(payment.amount);
   if (paidPaisa === undefined || payment.transactionId !== transactionId) {
     const told = `${payment.transactionId}, ${formatAmount(payment.amount)}`;

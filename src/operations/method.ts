@@ -1,9 +1,9 @@
 import type { PaymentMethod } from "../api/contract/index.ts";
 import { type Failure, usage } from "../domain/failure.ts";
 import { didYouMean } from "../domain/nearest.ts";
-import { accepted, type Reading, rejected } from "../domain/reading.ts";
+import { err, ok, type Result } from "../domain/result.ts";
+import type { OperationDeps } from "./deps.ts";
 import { dataOf } from "./response-failure.ts";
-import type { World } from "./world.ts";
 
 interface Kept {
   read(): PaymentMethod[] | undefined;
@@ -11,8 +11,8 @@ interface Kept {
 }
 
 /** Asks the service for its methods, and keeps them. */
-export async function listMethods(world: World, kept: Kept): Promise<PaymentMethod[]> {
-  const methods = dataOf(await world.client.listMethods({}));
+export async function listMethods(deps: OperationDeps, kept: Kept): Promise<PaymentMethod[]> {
+  const methods = dataOf(await deps.client.listMethods({}));
   await kept.write(methods);
   return methods;
 }
@@ -23,10 +23,14 @@ export async function listMethods(world: World, kept: Kept): Promise<PaymentMeth
  *
  * @throws Failure `usage` that lists what there is; nothing was sent that moves money
  */
-export async function findMethod(wanted: string, world: World, kept: Kept): Promise<PaymentMethod> {
+export async function findMethod(
+  wanted: string,
+  deps: OperationDeps,
+  kept: Kept,
+): Promise<PaymentMethod> {
   const known = findKeptMethod(wanted, kept);
   if (known) return known;
-  const methods = await listMethods(world, kept);
+  const methods = await listMethods(deps, kept);
   const found = match(wanted, methods);
   if (found) return found;
   throw unknownMethod(wanted, methods);
@@ -51,17 +55,17 @@ export function unknownMethod(wanted: string, methods: PaymentMethod[]): Failure
  * Finds methods by name for many rows: the service is asked once at most, and a name that was found
  * is not looked for again.
  */
-export function openMethodNames(
-  world: World,
+export function createMethodLookup(
+  deps: OperationDeps,
   kept: Kept,
-): (name: string) => Reading<string> | Promise<Reading<string>> {
-  const found = new Map<string, Reading<string>>();
+): (name: string) => Result<string> | Promise<Result<string>> {
+  const found = new Map<string, Result<string>>();
   let methods = kept.read() ?? [];
   let asked: Promise<PaymentMethod[]> | undefined;
-  const look = async (name: string): Promise<Reading<string>> => {
+  const look = async (name: string): Promise<Result<string>> => {
     let reading = methodNamed(name, methods);
     if (!reading.ok) {
-      asked ??= listMethods(world, kept);
+      asked ??= listMethods(deps, kept);
       methods = await asked;
       reading = methodNamed(name, methods);
     }
@@ -71,11 +75,11 @@ export function openMethodNames(
   return (name) => found.get(name) ?? look(name);
 }
 
-function methodNamed(name: string, methods: PaymentMethod[]): Reading<string> {
+function methodNamed(name: string, methods: PaymentMethod[]): Result<string> {
   const method = match(name, methods);
-  if (method) return accepted(method.id);
+  if (method) return ok(method.id);
   const codes = methods.map(({ codeName }) => codeName).join(", ");
-  return rejected(
+  return err(
     isAmbiguous(name, methods)
       ? "The account has more than one of this name; write its id."
       : `The account has no such method. It has: ${codes || "none at all"}.${meantBy(name, methods)}`,

@@ -4,13 +4,13 @@ import { type Paisa, readAmount } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { readAccountNumber, readIdentifier } from "../domain/identifier.ts";
 import { readMobile } from "../domain/mobile.ts";
-import type { Reading } from "../domain/reading.ts";
 import { readReference } from "../domain/reference.ts";
+import type { Result } from "../domain/result.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { sendPayout } from "../payouts/send.ts";
 import { createPayment, createRefund, type Repeat } from "./create.ts";
+import type { OperationDeps } from "./deps.ts";
 import { cancelRefund, triggerPayment, triggerPayout } from "./status-transition.ts";
-import type { World } from "./world.ts";
 
 interface Call {
   method: string;
@@ -21,11 +21,11 @@ interface Call {
 /** A raw call that does what a command does. It runs the same function, so that the same checks apply. */
 export interface RawWrite {
   endpoint: Endpoint;
-  send(how: Repeat, world: World): Promise<SentWrite>;
+  send(how: Repeat, deps: OperationDeps): Promise<SentWrite>;
 }
 
 type Fields = Record<string, unknown>;
-type Readings = Record<string, Reading<unknown>>;
+type Readings = Record<string, Result<unknown>>;
 
 interface SentWrite {
   record: { status: string };
@@ -57,7 +57,7 @@ export function writeOf(call: Call, baseUrl: string): RawWrite | undefined {
   const found = endpointAt(call.method, call.path);
   if (!found || found.endpoint.repeat === "safe") return undefined;
   const { name, endpoint, id } = found;
-  const send: RawWrite["send"] = (how, world) => sendAs(name, { ...call.body }, id, how, world);
+  const send: RawWrite["send"] = (how, deps) => sendAs(name, { ...call.body }, id, how, deps);
   return { endpoint, send };
 }
 
@@ -97,7 +97,7 @@ async function sendAs(
   given: Fields,
   id: string,
   how: Repeat,
-  world: World,
+  deps: OperationDeps,
 ): Promise<SentWrite> {
   switch (name) {
     case "createPayout": {
@@ -108,13 +108,13 @@ async function sendAs(
         merchantRef: readReference(reference),
         recipientNumber: readMobile(order.recipientNumber),
       });
-      const sent = await sendPayout({ ...order, amountPaisa, reference }, world, how);
+      const sent = await sendPayout({ ...order, amountPaisa, reference }, deps, how);
       return { record: sent.payout, earlier: sent.earlier };
     }
     case "createPayment": {
       const { amount, ...input } = read(contract[name], given, "pay create");
       const amountPaisa = amountOf(amount, "pay create", {});
-      return { record: await createPayment(amountPaisa, input, how, world) };
+      return { record: await createPayment(amountPaisa, input, how, deps) };
     }
     case "createRefund": {
       const { amount, ...input } = read(contract[name], given, "refund create");
@@ -122,21 +122,21 @@ async function sendAs(
         transactionId: readIdentifier(input.transactionId),
         accountNumber: readAccountNumber(input.accountNumber),
       });
-      return { record: await createRefund(amountPaisa, input, how, world) };
+      return { record: await createRefund(amountPaisa, input, how, deps) };
     }
     case "cancelRefund": {
       const { note } = read(contract[name], given, "refund cancel");
-      return { record: await cancelRefund(id, note, world) };
+      return { record: await cancelRefund(id, note, deps) };
     }
     case "triggerPayment": {
       const { transactionId } = read(contract[name], given, "sandbox trigger payment");
       check({ transactionId: readIdentifier(transactionId) }, "sandbox trigger payment");
-      return { record: await triggerPayment(transactionId, world) };
+      return { record: await triggerPayment(transactionId, deps) };
     }
     case "triggerPayout": {
       const { payoutId } = read(contract[name], given, "sandbox trigger payout");
       check({ payoutId: readIdentifier(payoutId) }, "sandbox trigger payout");
-      return { record: await triggerPayout(payoutId, world) };
+      return { record: await triggerPayout(payoutId, deps) };
     }
     default:
       throw new TypeError(`${name} changes nothing`);

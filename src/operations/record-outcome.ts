@@ -4,7 +4,7 @@ import type { State } from "../domain/state.ts";
 import type { OutcomeAnswer } from "../ledger/change.ts";
 import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
 import { idTaken } from "./compare.ts";
-import type { World } from "./world.ts";
+import type { OperationDeps } from "./deps.ts";
 
 /** What the API confirmed. */
 export interface Confirmed<Result> {
@@ -24,7 +24,7 @@ export interface Confirmed<Result> {
  */
 export async function recorded<Result>(
   operation: Operation,
-  world: World,
+  deps: OperationDeps,
   work: () => Promise<Confirmed<Result>>,
 ): Promise<Result> {
   let done: Confirmed<Result>;
@@ -35,7 +35,7 @@ export async function recorded<Result>(
     const outcome = outcomeOf(failure);
     const { untried, neverLeft } = failure.details;
     const tried = untried ? {} : { sent: outcome.state !== "NOT_SENT" && !neverLeft };
-    await write(operation, { ...outcome, ...tried }, world);
+    await write(operation, { ...outcome, ...tried }, deps);
     throw failure;
   }
   const { result, remoteId, status, paymentUrl, note } = done;
@@ -44,7 +44,7 @@ export async function recorded<Result>(
     ...(paymentUrl === undefined ? {} : { paymentUrl }),
   };
   const outcome: Outcome = { state: "CONFIRMED", remoteId, status, sent: true, ...said };
-  const answer = await write(operation, outcome, world);
+  const answer = await write(operation, outcome, deps);
   if (answer.kind === "id-taken") throw idTaken(operation, remoteId ?? "", answer.by);
   return result;
 }
@@ -75,9 +75,13 @@ const endStates: Record<FailureKind, State> = {
 };
 
 /** P21: an outcome that cannot be recorded is reported, and the next run finds the intent. */
-async function write(operation: Operation, outcome: Outcome, world: World): Promise<OutcomeAnswer> {
+async function write(
+  operation: Operation,
+  outcome: Outcome,
+  deps: OperationDeps,
+): Promise<OutcomeAnswer> {
   try {
-    const ledger = await world.ledger();
+    const ledger = await deps.ledger();
     const answer = await ledger.record({ operation: operation.number, outcome, release: true });
     if (answer.kind !== "moved") return answer;
     throw new Error("another process took the operation over");

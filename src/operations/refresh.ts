@@ -2,10 +2,10 @@ import type { ServiceRecord } from "../api/contract/index.ts";
 import { Failure, inOneLine } from "../domain/failure.ts";
 import { hasEnded } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
+import type { OperationDeps } from "./deps.ts";
 import { outcomeOf } from "./record-outcome.ts";
 import { unread } from "./response-failure.ts";
 import { conflictIn, requestRecord, resourceOf } from "./status.ts";
-import type { World } from "./world.ts";
 
 const atOnce = 8;
 /** After so many in a row without a response the API is not reachable. */
@@ -28,7 +28,7 @@ export interface Refreshed {
  */
 export async function refreshStatus(
   operations: AsyncIterable<Operation> | Operation[],
-  world: World,
+  deps: OperationDeps,
 ): Promise<Refreshed> {
   const left = each(operations);
   const refreshed: Refreshed = { open: 0, unseen: undefined, isCutShort: false };
@@ -36,19 +36,19 @@ export async function refreshStatus(
   let isBroken = false;
   const cutShort = (): void => {
     refreshed.isCutShort = true;
-    if (world.isOutOfTime()) refreshed.unseen ??= outOfTime();
+    if (deps.isOutOfTime()) refreshed.unseen ??= outOfTime();
   };
   const look = async (operation: Operation): Promise<void> => {
     const id = operation.remoteId ?? "";
-    const answer = await requestRecord(resourceOf(operation), id, world);
+    const answer = await requestRecord(resourceOf(operation), id, deps);
     if (answer.kind === "data") {
       silent = 0;
-      if (await mayChange(operation, answer.data, world)) refreshed.open += 1;
+      if (await mayChange(operation, answer.data, deps)) refreshed.open += 1;
       return;
     }
     refreshed.open += 1;
     // An aborted request says nothing about the API.
-    if (world.isStopping()) return cutShort();
+    if (deps.isStopping()) return cutShort();
     const failure = unread(answer, id);
     silent = failure.kind === "unreachable" ? silent + 1 : 0;
     refreshed.unseen = worse(failure, refreshed.unseen);
@@ -57,7 +57,7 @@ export async function refreshStatus(
   const work = async (): Promise<void> => {
     for (let next = await left.next(); !next.done; next = await left.next()) {
       if (isBroken || silent >= mostInARow) return;
-      if (world.isStopping()) return cutShort();
+      if (deps.isStopping()) return cutShort();
       await look(next.value);
     }
   };
@@ -92,17 +92,17 @@ function worse(one: Failure, other: Failure | undefined): Failure {
 async function mayChange(
   operation: Operation,
   record: ServiceRecord,
-  world: World,
+  deps: OperationDeps,
 ): Promise<boolean> {
-  const ledger = await world.ledger();
+  const ledger = await deps.ledger();
   const conflict = conflictIn(operation, record);
   if (conflict?.kind === "uncertain") {
-    world.notice(inOneLine(conflict));
+    deps.notice(inOneLine(conflict));
     return true;
   }
   if (conflict) {
     await ledger.learn({ seen: operation, outcome: outcomeOf(conflict) });
-    world.notice(inOneLine(conflict), "payout.record-differs");
+    deps.notice(inOneLine(conflict), "payout.record-differs");
     return false;
   }
   const { state, status: known } = operation;
@@ -112,7 +112,10 @@ async function mayChange(
 }
 
 /** An ID that the API does not know says nothing about the others: it is only reported. */
-export function throwUnlessUnknown(unseen: Failure, { notice }: Pick<World, "notice">): void {
+export function throwUnlessUnknown(
+  unseen: Failure,
+  { notice }: Pick<OperationDeps, "notice">,
+): void {
   if (unseen.kind !== "not-found") throw unseen;
   notice(inOneLine(unseen));
 }

@@ -8,9 +8,9 @@ import type { Operation, Outcome } from "../ledger/operation.ts";
 import { resendPayout } from "../payouts/send.ts";
 import { restMs } from "../payouts/unknown.ts";
 import { comparedRecord, conflictHint } from "./compare.ts";
+import type { OperationDeps } from "./deps.ts";
 import { held } from "./record-outcome.ts";
 import { remembered, resourceOf, retrieveRecord } from "./status.ts";
-import type { World } from "./world.ts";
 
 /** What a person found out about an operation whose outcome is unknown. */
 export type Finding = { created: string } | "not created" | undefined;
@@ -55,9 +55,9 @@ export interface Learned {
 export async function resolve(
   operation: Operation,
   finding: Finding,
-  world: World,
+  deps: OperationDeps,
 ): Promise<Operation> {
-  const ledger = await world.ledger();
+  const ledger = await deps.ledger();
   if (!isUnresolved(operation)) {
     if (finding) throw notUncertain(operation);
     return operation;
@@ -68,13 +68,13 @@ export async function resolve(
     return learnt(operation, declaredNotCreated, ledger);
   }
   const isMove = operation.kind === "cancel" || operation.kind === "trigger";
-  if (finding && !isMove) return adopt(operation, finding.created, world);
+  if (finding && !isMove) return adopt(operation, finding.created, deps);
   if (operation.state === "CONFLICT") throw stillConflict(operation);
   if (operation.kind === "payout") {
-    await resendPayout(operation, (now) => moved(now, ledger), world);
+    await resendPayout(operation, (now) => moved(now, ledger), deps);
     return asItIsNow(operation, ledger);
   }
-  if (isMove) return look(operation, world);
+  if (isMove) return look(operation, deps);
   throw new Failure(
     operation.kind === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown",
     `Cannot resolve ${operation.kind} ${operation.id}: the API cannot look it up.`,
@@ -107,9 +107,13 @@ function notUncertain(operation: Operation): Failure {
 }
 
 /** Records the ID that a person found, if its record is what the operation requested. */
-async function adopt(operation: Operation, remoteId: string, world: World): Promise<Operation> {
-  const ledger = await world.ledger();
-  const record = await retrieveRecord(resourceOf(operation), remoteId, world);
+async function adopt(
+  operation: Operation,
+  remoteId: string,
+  deps: OperationDeps,
+): Promise<Operation> {
+  const ledger = await deps.ledger();
+  const record = await retrieveRecord(resourceOf(operation), remoteId, deps);
   const { different, unclear } = comparedRecord(operation, record);
   const problems = [...different, ...unclear];
   const taken = await ledger.ofRecord(operation.kind, remoteId);
@@ -125,15 +129,15 @@ async function adopt(operation: Operation, remoteId: string, world: World): Prom
 }
 
 /** Retrieves the record of a cancel or a trigger, once the API has had the time to finish it. */
-async function look(operation: Operation, world: World): Promise<Operation> {
-  const ledger = await world.ledger();
-  const nowMs = world.now();
-  await world.sleep(restMs(operation, { nowMs, deadSinceMs: nowMs }));
-  if (world.isStopping()) throw stillRunning(operation);
+async function look(operation: Operation, deps: OperationDeps): Promise<Operation> {
+  const ledger = await deps.ledger();
+  const nowMs = deps.now();
+  await deps.sleep(restMs(operation, { nowMs, deadSinceMs: nowMs }));
+  if (deps.isStopping()) throw stillRunning(operation);
   const { resource, target } = operation.asked;
   const id = operation.target ?? "";
   const moved = resources.find((one) => one === resource) ?? "payment";
-  const { status } = await retrieveRecord(moved, id, world);
+  const { status } = await retrieveRecord(moved, id, deps);
   const state = status === target ? "CONFIRMED" : "NOT_SENT";
   return learnt(operation, { state, status }, ledger);
 }
@@ -188,8 +192,8 @@ const creation = { earliestMs: -5 * 60_000, latestMs: 10 * 60_000 };
  *
  * @returns the operations whose outcome is known now
  */
-export async function settleProved(found: Retrieved, world: World): Promise<Operation[]> {
-  const ledger = await world.ledger();
+export async function settleProved(found: Retrieved, deps: OperationDeps): Promise<Operation[]> {
+  const ledger = await deps.ledger();
   const { kind, id, record } = found;
   const unsettled = await ledger.unsettled();
   const free: Operation[] = [];
@@ -201,9 +205,9 @@ export async function settleProved(found: Retrieved, world: World): Promise<Oper
     if (learned.kind === "recorded") settled.push(one);
   }
   if (await ledger.ofRecord(kind, id)) {
-    await remembered({ kind, id }, record, world).catch((error) => {
+    await remembered({ kind, id }, record, deps).catch((error) => {
       if (!(error instanceof Failure)) throw error;
-      world.notice(inOneLine(error), `${kind}.record-differs`);
+      deps.notice(inOneLine(error), `${kind}.record-differs`);
     });
     return settled;
   }

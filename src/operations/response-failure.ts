@@ -3,7 +3,7 @@ import { type Evidence, Failure, type Reason } from "../domain/failure.ts";
 import { isLoopback } from "../domain/url.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { conflictHint } from "./compare.ts";
-import { clockTrouble } from "./world.ts";
+import { clockTrouble } from "./deps.ts";
 
 type Rejected = Extract<Answer, { kind: "refused" }>;
 type Unsent = Extract<Answer, { kind: "unsent" }>;

@@ -1,6 +1,7 @@
 import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Resource } from "../domain/statuses.ts";
+import { checkStop, type OperationDeps } from "./deps.ts";
 import { recorded } from "./record-outcome.ts";
 import {
   attempted,
@@ -11,7 +12,6 @@ import {
   unsent,
 } from "./response-failure.ts";
 import { type RecordOf, remembered, requestRecord } from "./status.ts";
-import { checkStop, type World } from "./world.ts";
 
 /** A change of status, whose effect the record shows. */
 interface Transition<Kind extends Resource> {
@@ -30,42 +30,45 @@ const pauseMs = 1_000;
 export function cancelRefund(
   refundRequestId: string,
   note: string | undefined,
-  world: World,
+  deps: OperationDeps,
 ): Promise<RecordOf["refund"]> {
   const body = { refundRequestId, ...(note === undefined ? {} : { note }) };
-  const send = () => world.client.cancelRefund(body);
+  const send = () => deps.client.cancelRefund(body);
   const what = { resource: "refund", kind: "cancel", target: "Cancelled" } as const;
-  return makeTransition({ ...what, id: refundRequestId, send }, world);
+  return makeTransition({ ...what, id: refundRequestId, send }, deps);
 }
 
-export function triggerPayment(transactionId: string, world: World): Promise<RecordOf["payment"]> {
-  const send = () => world.client.triggerPayment({ transactionId });
+export function triggerPayment(
+  transactionId: string,
+  deps: OperationDeps,
+): Promise<RecordOf["payment"]> {
+  const send = () => deps.client.triggerPayment({ transactionId });
   const what = { resource: "payment", kind: "trigger", target: "Completed" } as const;
-  return makeTransition({ ...what, id: transactionId, send }, world);
+  return makeTransition({ ...what, id: transactionId, send }, deps);
 }
 
-export function triggerPayout(payoutId: string, world: World): Promise<RecordOf["payout"]> {
-  const send = () => world.client.triggerPayout({ payoutId });
+export function triggerPayout(payoutId: string, deps: OperationDeps): Promise<RecordOf["payout"]> {
+  const send = () => deps.client.triggerPayout({ payoutId });
   const what = { resource: "payout", kind: "trigger", target: "Completed" } as const;
-  return makeTransition({ ...what, id: payoutId, send }, world);
+  return makeTransition({ ...what, id: payoutId, send }, deps);
 }
 
 /** Records the intent, makes the change, and records the status of the record. */
 async function makeTransition<Kind extends Resource>(
   transition: Transition<Kind>,
-  world: World,
+  deps: OperationDeps,
 ): Promise<RecordOf[Kind]> {
   const { kind, resource, id, target } = transition;
   const asked = { resource, target };
   const intent = { kind, reference: null, target: id, amountPaisa: null, asked };
-  const claim = await (await world.ledger()).claim({ intent, onDuplicate: "send" });
+  const claim = await (await deps.ledger()).claim({ intent, onDuplicate: "send" });
   if (claim.kind !== "new") throw new Error(`a ${kind} cannot be ${claim.kind}`);
   const { operation, earlier } = claim;
-  const changed = await recorded(operation, world, async () => {
-    const result = await untilDone({ ...transition, wasDone: earlier !== undefined }, world);
+  const changed = await recorded(operation, deps, async () => {
+    const result = await untilDone({ ...transition, wasDone: earlier !== undefined }, deps);
     return { result, status: result.status };
   });
-  return remembered({ kind: resource, id }, changed, world);
+  return remembered({ kind: resource, id }, changed, deps);
 }
 
 /**
@@ -75,31 +78,31 @@ async function makeTransition<Kind extends Resource>(
  */
 async function untilDone<Kind extends Resource>(
   transition: Transition<Kind>,
-  world: World,
+  deps: OperationDeps,
 ): Promise<RecordOf[Kind]> {
   const { resource, id, kind, target } = transition;
   let doubt: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
-    if (doubt === undefined) checkStop(world);
+    if (doubt === undefined) checkStop(deps);
     const answer = await attempted(transition.send);
     if (answer.kind === "unclear") doubt = describe(answer);
     if (answer.kind === "data") doubt ??= "the API confirmed it";
     const isFinal = answer.kind === "refused" && isFinalRejection(answer, transition);
     if (answer.kind === "refused" && !(isFinal && isFromApi(kind, answer)))
       doubt ??= describe(answer);
-    if (isFinal && doubt === undefined) throw await explained(transition, answer, world);
-    const record = await requestRecord(resource, id, world);
+    if (isFinal && doubt === undefined) throw await explained(transition, answer, deps);
+    const record = await requestRecord(resource, id, deps);
     if (record.kind === "data") {
       const { status } = record.data;
       if (status === target && doubt !== undefined) return record.data;
       if (status !== "Processing" && status !== target) throw alreadyEnded(transition, status);
     }
     const isHopeless = answer.kind === "unsent" && answer.fault.reason === "certificate";
-    const isOver = world.now() + pauseMs * attempt >= world.deadlineMs || world.isStopping();
+    const isOver = deps.now() + pauseMs * attempt >= deps.deadlineMs || deps.isStopping();
     if (attempt >= tries || isFinal || isHopeless || isOver)
       throw undecided(transition, { answer, doubt, record });
-    await world.sleep(pauseMs * attempt);
-    if (world.isStopping()) throw undecided(transition, { answer, doubt, record });
+    await deps.sleep(pauseMs * attempt);
+    if (deps.isStopping()) throw undecided(transition, { answer, doubt, record });
   }
 }
 
@@ -122,12 +125,12 @@ function alreadyEnded({ resource, id }: Failing, status: string): Failure {
 async function explained(
   transition: Failing,
   answer: Extract<Answer, { kind: "refused" }>,
-  world: World,
+  deps: OperationDeps,
 ): Promise<Failure> {
   const { resource, id } = transition;
   const plain = rejection(answer, id);
   if (plain.kind !== "refused") return plain;
-  const record = await requestRecord(resource, id, world);
+  const record = await requestRecord(resource, id, deps);
   if (record.kind !== "data" || record.data.status === "Processing") return plain;
   const { hint: _, ...details } = plain.details;
   return new Failure(

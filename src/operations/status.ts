@@ -7,9 +7,9 @@ import { hasEnded, type Resource, resources } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { compare, orderOf } from "../payouts/order.ts";
 import { confirmedUnseen } from "../payouts/record.ts";
+import type { OperationDeps } from "./deps.ts";
 import { outcomeOf } from "./record-outcome.ts";
 import { dataOf, unread } from "./response-failure.ts";
-import type { World } from "./world.ts";
 
 /** What the API returns of each resource. */
 export interface RecordOf {
@@ -30,7 +30,7 @@ const requests: {
 export function requestRecord<Kind extends Resource>(
   kind: Kind,
   id: string,
-  { client }: Pick<World, "client">,
+  { client }: Pick<OperationDeps, "client">,
 ): Promise<Answer<RecordOf[Kind]>> {
   return requests[kind](client, id);
 }
@@ -39,9 +39,9 @@ export function requestRecord<Kind extends Resource>(
 export async function retrieveRecord<Kind extends Resource>(
   kind: Kind,
   id: string,
-  world: Pick<World, "client">,
+  deps: Pick<OperationDeps, "client">,
 ): Promise<RecordOf[Kind]> {
-  return dataOf(await requestRecord(kind, id, world), id);
+  return dataOf(await requestRecord(kind, id, deps), id);
 }
 
 /**
@@ -52,11 +52,11 @@ export async function retrieveRecord<Kind extends Resource>(
 export async function getRecord<Kind extends Resource>(
   kind: Kind,
   id: string,
-  world: World,
+  deps: OperationDeps,
 ): Promise<RecordOf[Kind]> {
-  const answer = await requestRecord(kind, id, world);
-  if (answer.kind === "data") return remembered({ kind, id }, answer.data, world);
-  throw await unseenFailure({ kind, id }, unread(answer, id), world);
+  const answer = await requestRecord(kind, id, deps);
+  if (answer.kind === "data") return remembered({ kind, id }, answer.data, deps);
+  throw await unseenFailure({ kind, id }, unread(answer, id), deps);
 }
 
 export interface Patience {
@@ -87,39 +87,39 @@ export async function waitForRecord<Kind extends Resource>(
   kind: Kind,
   id: string,
   patience: Patience,
-  world: World,
+  deps: OperationDeps,
 ): Promise<RecordOf[Kind]> {
   const named = { kind, id };
-  const retrieve = () => requestRecord(kind, id, world);
-  const record = await untilEnded(named, retrieve, patience, world).catch(async (error) => {
-    throw error instanceof Failure ? await unseenFailure(named, error, world) : error;
+  const retrieve = () => requestRecord(kind, id, deps);
+  const record = await untilEnded(named, retrieve, patience, deps).catch(async (error) => {
+    throw error instanceof Failure ? await unseenFailure(named, error, deps) : error;
   });
-  return remembered(named, record, world);
+  return remembered(named, record, deps);
 }
 
 async function untilEnded<Retrieved extends { status: string }>(
   { kind, id }: Named,
   retrieve: () => Promise<Answer<Retrieved>>,
   patience: Patience,
-  world: World,
+  deps: OperationDeps,
 ): Promise<Retrieved> {
-  world.waitFor(patience.timeoutMs);
-  const endMs = world.now() + patience.timeoutMs;
+  deps.waitFor(patience.timeoutMs);
+  const endMs = deps.now() + patience.timeoutMs;
   let last: Retrieved | undefined;
   for (let check = 0; ; check += 1) {
     const answer = await retrieve();
     if (answer.kind === "data") {
       if (last?.status !== answer.data.status)
-        world.notice(`${titles[kind]} ${id} is ${answer.data.status}.`);
+        deps.notice(`${titles[kind]} ${id} is ${answer.data.status}.`);
       last = answer.data;
     } else if (!patience.justMade && (last === undefined || isFinal(answer))) {
       dataOf(answer, id);
     }
-    const pauseMs = Math.min(pauseOf(patience, check, world), endMs - world.now());
-    const isOver = pauseMs <= 0 || world.isStopping();
+    const pauseMs = Math.min(pauseOf(patience, check, deps), endMs - deps.now());
+    const isOver = pauseMs <= 0 || deps.isStopping();
     if (last && (isOver || hasEnded(last))) return last;
     if (isOver) throw notRetrieved({ kind, id });
-    await world.sleep(pauseMs);
+    await deps.sleep(pauseMs);
   }
 }
 
@@ -143,7 +143,11 @@ function isFinal(answer: Answer): boolean {
 }
 
 /** Milliseconds between two status checks. */
-export function pauseOf({ intervalMs }: Patience, check: number, { random }: World): number {
+export function pauseOf(
+  { intervalMs }: Patience,
+  check: number,
+  { random }: OperationDeps,
+): number {
   if (intervalMs !== undefined) return intervalMs;
   return (
     Math.min(growth.firstMs * growth.factor ** check, growth.longestMs) * (0.75 + random() / 2)
@@ -159,11 +163,11 @@ export function pauseOf({ intervalMs }: Patience, check: number, { random }: Wor
 export async function remembered<Retrieved extends ServiceRecord>(
   { kind, id }: Named,
   record: Retrieved,
-  world: World,
+  deps: OperationDeps,
 ): Promise<Retrieved> {
   let conflict: Failure | undefined;
   try {
-    const ledger = await world.ledger();
+    const ledger = await deps.ledger();
     const operation = await ledger.ofRecord(kind, id);
     if (operation?.state === "CONFLICT") conflict = conflictIn(operation, record);
     if (operation?.state === "CONFIRMED") {
@@ -176,7 +180,7 @@ export async function remembered<Retrieved extends ServiceRecord>(
         await ledger.learn({ seen: operation, outcome: seen });
     }
   } catch {
-    world.notice(
+    deps.notice(
       `Cannot record in the ledger that ${id} is ${record.status}. Retrieve it again later.`,
       "ledger.status-not-recorded",
     );
@@ -189,9 +193,13 @@ export async function remembered<Retrieved extends ServiceRecord>(
  * The failure of a status check. A payout that the API confirmed earlier stays confirmed, whatever the API
  * answers to a rejected key.
  */
-async function unseenFailure({ kind, id }: Named, why: Failure, world: World): Promise<Failure> {
+async function unseenFailure(
+  { kind, id }: Named,
+  why: Failure,
+  deps: OperationDeps,
+): Promise<Failure> {
   if (kind !== "payout" || why.kind !== "access") return why;
-  const operation = await (await world.ledger()).ofRecord("payout", id);
+  const operation = await (await deps.ledger()).ofRecord("payout", id);
   return operation?.state === "CONFIRMED" && operation.reference !== null
     ? confirmedUnseen(operation.reference, id, why)
     : why;

@@ -1,6 +1,6 @@
-import type { World } from "../operations/world.ts";
+import type { OperationDeps } from "../operations/deps.ts";
 
-type Clocks = Pick<World, "now" | "clockAheadMs" | "clockAheadLeastMs">;
+type Clocks = Pick<OperationDeps, "now" | "clockAheadMs" | "clockAheadLeastMs">;
 
 /**
  * True if a payout surely existed before this run, by the API's clock and by ours, because `Date` and
@@ -12,9 +12,9 @@ type Clocks = Pick<World, "now" | "clockAheadMs" | "clockAheadLeastMs">;
 export function isOlder(
   createdAt: string | null | undefined,
   firstMs: number,
-  world: Pick<Clocks, "clockAheadMs">,
+  deps: Pick<Clocks, "clockAheadMs">,
 ): boolean {
-  const clocksMs = Math.min(world.clockAheadMs() ?? 0, 0);
+  const clocksMs = Math.min(deps.clockAheadMs() ?? 0, 0);
   return /T\d/.test(createdAt ?? "") && latestOf(createdAt) < firstMs + clocksMs - unsureMs;
 }
 
@@ -22,10 +22,10 @@ export function isOlder(
  * True if a payout may have existed before this run. A wrong `false` is the worse mistake: the payout may
  * be another one. A time that cannot be read, or that is in the future by the API's own clock, shows nothing.
  */
-export function mayBeOlder(createdAt: string, firstMs: number, world: Clocks): boolean {
+export function mayBeOlder(createdAt: string, firstMs: number, deps: Clocks): boolean {
   const latestMs = latestOf(createdAt);
-  const isAfter = latestMs >= firstMs + (world.clockAheadLeastMs() ?? 0);
-  const isOver = latestMs <= world.now() + (world.clockAheadMs() ?? 0) + unsureMs;
+  const isAfter = latestMs >= firstMs + (deps.clockAheadLeastMs() ?? 0);
+  const isOver = latestMs <= deps.now() + (deps.clockAheadMs() ?? 0) + unsureMs;
   return !(isAfter && isOver);
 }
 

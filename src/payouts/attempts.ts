@@ -3,6 +3,8 @@ import type { ServiceContract } from "../api/contract/index.ts";
 import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Operation } from "../ledger/operation.ts";
+import type { OperationDeps } from "../operations/deps.ts";
+import { checkStop, clockTrouble } from "../operations/deps.ts";
 import {
   attempted,
   describe,
@@ -13,8 +15,6 @@ import {
   rejectionHints,
   unsent,
 } from "../operations/response-failure.ts";
-import type { World } from "../operations/world.ts";
-import { checkStop, clockTrouble } from "../operations/world.ts";
 import { type PayoutOrder, payoutBody, uncertain } from "./order.ts";
 import { isUnreadable, pauseBeforeRetry } from "./retry-policy.ts";
 import { assertRemembered } from "./unknown.ts";
@@ -40,7 +40,7 @@ interface Attempts {
 export async function createPayout(
   order: PayoutOrder,
   { operation, doubt: before }: Attempts,
-  world: World,
+  deps: OperationDeps,
 ): Promise<CreatedPayout> {
   let doubt = before;
   let unreadable = 0;
@@ -48,38 +48,38 @@ export async function createPayout(
   let wasMixedUp = false;
   for (let attempt = 1; ; attempt += 1) {
     // The claim has just checked this; after a pause it must be checked again.
-    if (attempt > 1 || before !== undefined) (await world.ledger()).assertStillOurs();
-    if (doubt === undefined) checkStop(world);
+    if (attempt > 1 || before !== undefined) (await deps.ledger()).assertStillOurs();
+    if (doubt === undefined) checkStop(deps);
     else {
-      assertRemembered(operation, world);
-      if (world.isStopping())
+      assertRemembered(operation, deps);
+      if (deps.isStopping())
         throw uncertain(order, `no valid response (${doubt})`, { untried: true });
     }
-    const received = await attempted(() => world.client.createPayout(payoutBody(order))).catch(
+    const received = await attempted(() => deps.client.createPayout(payoutBody(order))).catch(
       (error) => rethrow(error, order, doubt),
     );
     const answer = ofReference(order.reference, received);
-    if (answer.kind !== "unsent") firstMs ??= answer.times.begunMs ?? world.now();
+    if (answer.kind !== "unsent") firstMs ??= answer.times.begunMs ?? deps.now();
     if (answer.kind === "data")
-      return { created: answer.data, firstMs: firstMs ?? world.now(), wasMixedUp };
+      return { created: answer.data, firstMs: firstMs ?? deps.now(), wasMixedUp };
     if (answer.kind === "unclear") doubt = describe(answer);
     if (answer.kind === "unclear" && answer.why === "another record") wasMixedUp = true;
     if (answer.kind === "refused" && !provesNothingDone("payout", answer))
       doubt ??= describe(answer);
     if (isUnreadable(answer)) unreadable += 1;
-    const trouble = clockTrouble(world.clockAheadMs() ?? 0);
+    const trouble = clockTrouble(deps.clockAheadMs() ?? 0);
     if (doubt !== undefined && trouble && !isRejection(answer))
       throw uncertain(order, `${doubt}. ${trouble}`);
-    const pauseMs = pauseBeforeRetry(answer, { attempt, unreadable, random: world.random() });
-    const outOfTime = pauseMs !== undefined && world.now() + pauseMs >= world.deadlineMs;
-    if (pauseMs === undefined || outOfTime || world.isStopping())
-      throw lastFailure(order, answer, doubt, world);
-    await noteAttempt(operation, answer, doubt, world);
-    world.notice(
+    const pauseMs = pauseBeforeRetry(answer, { attempt, unreadable, random: deps.random() });
+    const outOfTime = pauseMs !== undefined && deps.now() + pauseMs >= deps.deadlineMs;
+    if (pauseMs === undefined || outOfTime || deps.isStopping())
+      throw lastFailure(order, answer, doubt, deps);
+    await noteAttempt(operation, answer, doubt, deps);
+    deps.notice(
       `Attempt ${attempt}: ${(doubt ?? "no connection").replace(/\.$/, "")}. Retrying with the same reference in ${Math.ceil(pauseMs / 1000)} s.`,
     );
-    await world.sleep(pauseMs);
-    if (world.now() >= world.deadlineMs) throw lastFailure(order, answer, doubt, world);
+    await deps.sleep(pauseMs);
+    if (deps.now() >= deps.deadlineMs) throw lastFailure(order, answer, doubt, deps);
   }
 }
 
@@ -110,10 +110,10 @@ async function noteAttempt(
   operation: Operation,
   answer: Answer,
   doubt: string | undefined,
-  world: World,
+  deps: OperationDeps,
 ): Promise<void> {
   const state = doubt === undefined ? "INTENT" : "UNCERTAIN";
-  const ledger = await world.ledger();
+  const ledger = await deps.ledger();
   const outcome = {
     state,
     sent: answer.kind !== "unsent",
@@ -129,11 +129,11 @@ function lastFailure(
   order: PayoutOrder,
   answer: Exclude<Answer, { kind: "data" }>,
   doubt: string | undefined,
-  world: World,
+  deps: OperationDeps,
 ): Failure {
   if (doubt !== undefined && isRejection(answer) && doubt !== describe(answer)) {
     const { reference } = order;
-    const clockAheadMs = world.clockAheadMs();
+    const clockAheadMs = deps.clockAheadMs();
     return rejectedLater(answer, { reference, earlier: doubt, clockAheadMs });
   }
   if (doubt !== undefined)
@@ -144,7 +144,7 @@ function lastFailure(
     });
   if (answer.kind === "unsent") return unsent(answer);
   if (answer.kind === "refused")
-    return rejectedCreation(answer, order.reference, world.clockAheadMs());
+    return rejectedCreation(answer, order.reference, deps.clockAheadMs());
   return uncertain(order, describe(answer), { evidence: evidenceOf(answer) });
 }
 

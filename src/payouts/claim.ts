@@ -9,8 +9,8 @@ import type { PlannedRow } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, ReferencedIntent } from "../ledger/operation.ts";
 import type { Repeat } from "../operations/create.ts";
+import type { OperationDeps } from "../operations/deps.ts";
 import { held } from "../operations/record-outcome.ts";
-import type { World } from "../operations/world.ts";
 import { type PayoutOrder, payoutBody } from "./order.ts";
 
 /** A payout that this run may send, or that the ledger knows to be finished. */
@@ -26,8 +26,8 @@ export interface ClaimedPayout {
  * @returns the claim, and an earlier payout of the same amount to the same recipient that is worth a warning
  * @throws Failure as `checkClaim` does
  */
-export async function claimReference(order: PayoutOrder, how: Repeat, world: World) {
-  const ledger = await world.ledger();
+export async function claimReference(order: PayoutOrder, how: Repeat, deps: OperationDeps) {
+  const ledger = await deps.ledger();
   const answer = await ledger.claim(claimRequest(order, how));
   const earlier = "earlier" in answer ? answer.earlier : undefined;
   return { claim: await checkClaim(order, answer, ledger), earlier };

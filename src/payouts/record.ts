@@ -5,9 +5,9 @@ import { Failure } from "../domain/failure.ts";
 import { newReference } from "../domain/new-reference.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { conflictHint } from "../operations/compare.ts";
+import type { OperationDeps } from "../operations/deps.ts";
 import { outcomeOf } from "../operations/record-outcome.ts";
 import { describe, unread } from "../operations/response-failure.ts";
-import type { World } from "../operations/world.ts";
 import { compare, type PayoutOrder, uncertain } from "./order.ts";
 
 type Unseen = Exclude<Answer, { kind: "data" }>;
@@ -26,7 +26,7 @@ const readings = { most: 3, firstPauseMs: 500 };
 export async function retrievePayout(
   order: PayoutOrder,
   payoutId: string,
-  world: World,
+  deps: OperationDeps,
   unseen: (answer: Unseen) => Failure = (answer) =>
     uncertain(
       order,
@@ -34,11 +34,11 @@ export async function retrievePayout(
     ),
 ): Promise<Retrieved> {
   for (let reading = 1; ; reading += 1) {
-    const answer = await world.client.retrievePayout({ payoutId });
+    const answer = await deps.client.retrievePayout({ payoutId });
     if (answer.kind !== "data") throw unseen(answer);
     const { data } = answer;
     const pauseMs = readings.firstPauseMs * 2 ** (reading - 1);
-    const isOver = world.now() + pauseMs >= world.deadlineMs || world.isStopping();
+    const isOver = deps.now() + pauseMs >= deps.deadlineMs || deps.isStopping();
     if (data.merchantRef === order.reference || reading >= readings.most || isOver) {
       compare("record", order, {
         payoutId: data.payoutId,
@@ -48,7 +48,7 @@ export async function retrievePayout(
       });
       return data;
     }
-    await world.sleep(pauseMs);
+    await deps.sleep(pauseMs);
   }
 }
 
@@ -67,13 +67,13 @@ export function confirmedUnseen(reference: string, payoutId: string, why: Failur
 export async function knownPayout(
   order: PayoutOrder,
   operation: Operation,
-  world: World,
+  deps: OperationDeps,
 ): Promise<Retrieved> {
   const { state, remoteId } = operation;
   if (state !== "CONFIRMED" || remoteId === null) throw usedBefore(order, operation);
-  const ledger = await world.ledger();
+  const ledger = await deps.ledger();
   try {
-    const payout = await retrievePayout(order, remoteId, world, (answer) =>
+    const payout = await retrievePayout(order, remoteId, deps, (answer) =>
       confirmedUnseen(order.reference, remoteId, unread(answer, remoteId)),
     );
     await ledger.learn({ seen: operation, outcome: { state, status: payout.status } });

@@ -4,8 +4,8 @@ import type { ClaimAnswer } from "../ledger/change.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { assertFree } from "../operations/compare.ts";
 import type { Repeat } from "../operations/create.ts";
+import { checkClock, type OperationDeps } from "../operations/deps.ts";
 import { recorded } from "../operations/record-outcome.ts";
-import { checkClock, type World } from "../operations/world.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { createPayout } from "./attempts.ts";
 import { checkClaim, claimReference, sentWithOtherKey } from "./claim.ts";
@@ -33,15 +33,15 @@ export interface SentPayout {
  */
 export async function sendPayout(
   order: PayoutOrder,
-  world: World,
+  deps: OperationDeps,
   how: Repeat = { again: false },
 ): Promise<SentPayout> {
-  checkClock(world);
-  const { claim, earlier } = await claimReference(order, how, world);
+  checkClock(deps);
+  const { claim, earlier } = await claimReference(order, how, deps);
   const { kind, operation } = claim;
   if (kind === "finished")
-    return { payout: await knownPayout(order, operation, world), existing: true };
-  const { payout, existing } = await sendClaimed(order, { kind, operation }, world);
+    return { payout: await knownPayout(order, operation, deps), existing: true };
+  const { payout, existing } = await sendClaimed(order, { kind, operation }, deps);
   const isEarlier = payout.payoutId === earlier?.remoteId;
   return { payout, existing: existing || isEarlier, earlier };
 }
@@ -55,26 +55,26 @@ export async function sendPayout(
 export async function resendPayout(
   read: Operation,
   moved: (operation: Operation) => Promise<Failure>,
-  world: World,
+  deps: OperationDeps,
 ): Promise<SentPayout> {
-  checkClock(world);
-  const taken = await (await world.ledger()).resume({ seen: read });
+  checkClock(deps);
+  const taken = await (await deps.ledger()).resume({ seen: read });
   if (taken.kind === "other-key") throw sentWithOtherKey(taken.operation);
   if (taken.kind !== "taken") throw await moved(taken.kind === "moved" ? taken.operation : read);
   const { operation } = taken;
-  return sendClaimed(orderOf(operation), { kind: "resumed", operation }, world);
+  return sendClaimed(orderOf(operation), { kind: "resumed", operation }, deps);
 }
 
-function sendClaimed(order: PayoutOrder, claim: Claimed, world: World): Promise<SentPayout> {
-  return recorded(claim.operation, world, async () => {
-    const { created, firstMs } = await sendOrder(order, claim, world);
-    const payout = await retrievePayout(order, created.payoutId, world);
-    await assertFree(claim.operation, created.payoutId, world);
+function sendClaimed(order: PayoutOrder, claim: Claimed, deps: OperationDeps): Promise<SentPayout> {
+  return recorded(claim.operation, deps, async () => {
+    const { created, firstMs } = await sendOrder(order, claim, deps);
+    const payout = await retrievePayout(order, created.payoutId, deps);
+    await assertFree(claim.operation, created.payoutId, deps);
     const createdAt = created.createdAt ?? payout.createdAt;
     // A payout that this ledger requests for the first time is new, unless its record is surely older.
     const isNew = claim.kind === "new" && created.status === "Processing";
     const { payoutId: remoteId } = created;
-    const existing = isOlder(createdAt, isNew ? firstMs - surelyOlderMs : firstMs, world);
+    const existing = isOlder(createdAt, isNew ? firstMs - surelyOlderMs : firstMs, deps);
     const { status } = payout;
     return { result: { payout, existing }, remoteId, status, note: noteOf(existing, createdAt) };
   });
@@ -97,27 +97,27 @@ export interface PlannedOrder {
  */
 export async function sendPlannedPayout(
   planned: PlannedOrder,
-  world: World,
+  deps: OperationDeps,
 ): Promise<Pick<SentPayout, "existing">> {
   const { order, restsSinceMs } = planned;
-  const claim = await checkClaim(order, planned.claim, await world.ledger());
+  const claim = await checkClaim(order, planned.claim, await deps.ledger());
   const { kind, operation } = claim;
   if (kind === "finished") {
     if (operation.state !== "CONFIRMED") throw usedBefore(order, operation);
     return { existing: false };
   }
-  return recorded(operation, world, async () => {
-    const { created, ...sent } = await sendOrder(order, { kind, operation, restsSinceMs }, world);
+  return recorded(operation, deps, async () => {
+    const { created, ...sent } = await sendOrder(order, { kind, operation, restsSinceMs }, deps);
     const firstMs = sent.doubt === undefined ? sent.firstMs : Date.parse(operation.openedAt);
     const looksOld =
       created.status !== "Processing" ||
       !created.createdAt ||
-      mayBeOlder(created.createdAt, sent.firstMs, world);
+      mayBeOlder(created.createdAt, sent.firstMs, deps);
     const { payoutId: remoteId } = created;
     const isToCompare = looksOld || sent.wasMixedUp;
-    const seen = isToCompare ? await retrievePayout(order, remoteId, world) : created;
+    const seen = isToCompare ? await retrievePayout(order, remoteId, deps) : created;
     const createdAt = created.createdAt ?? seen.createdAt;
-    const existing = looksOld && isOlder(createdAt, firstMs - surelyOlderMs, world);
+    const existing = looksOld && isOlder(createdAt, firstMs - surelyOlderMs, deps);
     const { status } = seen;
     return { result: { existing }, remoteId, status, note: noteOf(existing, createdAt) };
   });
@@ -141,18 +141,18 @@ interface Claimed {
 async function sendOrder(
   given: PayoutOrder,
   { kind, operation, restsSinceMs }: Claimed,
-  world: World,
+  deps: OperationDeps,
 ) {
   const isResumed = kind === "resumed";
   const order = isResumed ? orderOf(operation) : given;
   const kept = isResumed && keptTexts(given, order);
   if (kept)
-    world.notice(
+    deps.notice(
       `${order.reference} is sent as it was first requested: ${kept}.`,
       "payout.first-order-kept",
     );
-  const doubt = isResumed ? await earlierDoubt(operation, world, restsSinceMs) : undefined;
-  const { created, ...sent } = await createPayout(order, { operation, doubt }, world);
+  const doubt = isResumed ? await earlierDoubt(operation, deps, restsSinceMs) : undefined;
+  const { created, ...sent } = await createPayout(order, { operation, doubt }, deps);
   const { payoutId, amount, merchantRef: reference } = created;
   compare("response", order, { payoutId, amount, reference });
   return { created, ...sent, doubt };

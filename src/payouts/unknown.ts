@@ -3,7 +3,7 @@ import { formatTime } from "../domain/local-time.ts";
 import { isUnsettled } from "../domain/state.ts";
 import type { Operation } from "../ledger/operation.ts";
 import { conflictHint } from "../operations/compare.ts";
-import type { World } from "../operations/world.ts";
+import type { OperationDeps } from "../operations/deps.ts";
 import { atWorkMs } from "./retry-policy.ts";
 
 const longestUnknownMs = 24 * 60 * 60_000;
@@ -17,29 +17,29 @@ const longestUnknownMs = 24 * 60 * 60_000;
  */
 export async function earlierDoubt(
   operation: Operation,
-  world: World,
-  deadSinceMs = world.now(),
+  deps: OperationDeps,
+  deadSinceMs = deps.now(),
 ): Promise<string | undefined> {
   if (!isUnsettled(operation)) return undefined;
-  assertRemembered(operation, world);
-  const leftMs = restMs(operation, { nowMs: world.now(), deadSinceMs });
+  assertRemembered(operation, deps);
+  const leftMs = restMs(operation, { nowMs: deps.now(), deadSinceMs });
   if (leftMs > 0) {
-    world.notice(
+    deps.notice(
       `An earlier run of ${operation.reference} ended without a response. Retrying in ${Math.ceil(leftMs / 1000)} s.`,
     );
-    await world.sleep(leftMs);
-    assertRemembered(operation, world);
+    await deps.sleep(leftMs);
+    assertRemembered(operation, deps);
   }
   return "an earlier run ended without a response";
 }
 
 /** Called before each retry of a payout of unknown outcome, also after each pause: the machine may have slept. */
-export function assertRemembered(operation: Operation, world: Pick<World, "now">): void {
-  if (isForgotten(operation.openedAt, world)) throw forgotten(operation);
+export function assertRemembered(operation: Operation, deps: Pick<OperationDeps, "now">): void {
+  if (isForgotten(operation.openedAt, deps)) throw forgotten(operation);
 }
 
 /** P25: after 24 hours the API may no longer remember the reference. */
-export function isForgotten(openedAt: string, { now }: Pick<World, "now">): boolean {
+export function isForgotten(openedAt: string, { now }: Pick<OperationDeps, "now">): boolean {
   return now() - Date.parse(openedAt) > longestUnknownMs;
 }
 

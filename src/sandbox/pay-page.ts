@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
 import { readMobile } from "../domain/mobile.ts";
-import { asciiDigits } from "../domain/reading.ts";
+import { asciiDigits } from "../domain/result.ts";
 import { isFromOwnPage, isSameText, Rejection, readBytes, requireVisit } from "./checks.ts";
 import { payPath } from "./endpoints.ts";
 import {

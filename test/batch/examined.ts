@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CheckedFile, checkFile } from "../../src/batches/check.ts";
 import { hashOf } from "../../src/batches/csv.ts";
-import { accepted, rejected } from "../../src/domain/reading.ts";
+import { err, ok } from "../../src/domain/result.ts";
 import { memoryLedger } from "../ledger/small-ledger.ts";
 import { scratchFolder } from "../support/helpers.ts";
 
@@ -12,7 +12,7 @@ const ids = new Map(
 
 function methodOf(text: string) {
   const known = ids.get(text.trim().toLowerCase()) ?? [...ids.values()].find((id) => id === text);
-  return known ? accepted(known) : rejected("There is no such method.");
+  return known ? ok(known) : err("There is no such method.");
 }
 
 const clock = { now: () => 0, isStopping: () => false, isOutOfTime: () => false };

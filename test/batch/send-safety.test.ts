@@ -60,7 +60,7 @@ test("P25: an unknown row that waits for its slot is not sent when the machine w
   });
   // While R-3 is in flight, R-1 has paused and waits for its slot.
   sleeps = () => {
-    void place.world.sleep(10).then(() => {
+    void place.deps.sleep(10).then(() => {
       place.state.nowMs += 26 * 3_600_000;
     });
   };
@@ -93,13 +93,13 @@ test("a row that waits long for its turn still has its attempts", async () => {
 
 test("P9, I3: what a dead run left in flight rests for ten seconds once, not row after row", async () => {
   const place = await timed(40, () => undefined);
-  const { ledger, world, state } = place;
+  const { ledger, deps, state } = place;
   for (const planned of (await collect(ledger.batches.rows(place.batch, "all"))).slice(0, 30)) {
     const intent = { ...payoutIntent(orderOfRow(planned)), batch: place.batch.number };
     await ledger.claim({ intent, onDuplicate: "send" });
   }
   state.nowMs += 5_000;
-  expect(world.now()).toBe(state.nowMs);
+  expect(deps.now()).toBe(state.nowMs);
   expect(await place.send(2)).toBeUndefined();
   const [first, ...others] = place.asked.map(({ atMs }) => atMs);
   expect(first).toBeGreaterThanOrEqual(15_000);
@@ -151,13 +151,13 @@ test.each([
       const createdAt = new Date(place.state.nowMs + afterMs).toISOString();
       return data({ ...created, merchantRef: "R-1", amount: 1, createdAt });
     });
-    const { client } = place.world;
+    const { client } = place.deps;
     let looks = 0;
     const retrievePayout: typeof client.retrievePayout = async () => {
       looks += 1;
       return data({ ...created, merchantRef: "R-1", amount: 1, recipientNumber: "01812345678" });
     };
-    place.world.client = { ...client, retrievePayout };
+    place.deps.client = { ...client, retrievePayout };
     place.state.nowMs += 500;
     place.state.clockAheadMs = clocksMs - 500;
     await place.send(1);
@@ -175,7 +175,7 @@ test.each([
     data({ ...created, merchantRef: "R-1", amount: 1, createdAt }),
   );
   const theirs = { ...created, merchantRef: "R-1", amount: 1, recipientNumber: "01812345678" };
-  place.world.client = { ...place.world.client, retrievePayout: async () => data(theirs) };
+  place.deps.client = { ...place.deps.client, retrievePayout: async () => data(theirs) };
   await place.send(1);
   expect(await countsOf(place)).toEqual({ [state]: 1 });
 });
@@ -187,7 +187,7 @@ test("P16: what the service had already is told, and not taken for paid now", as
     return reference === "R-2" ? data(old) : undefined;
   });
   const record = { ...created, merchantRef: "R-2", amount: 2, recipientNumber: "01712345678" };
-  place.world.client = { ...place.world.client, retrievePayout: async () => data(record) };
+  place.deps.client = { ...place.deps.client, retrievePayout: async () => data(record) };
   await place.send(1);
   expect(place.ends).toEqual(["sent", "existing", "sent"]);
   const messages = (await collect(place.ledger.batches.rows(place.batch, "all"))).map(
@@ -204,7 +204,7 @@ test("P16: what somebody else made while a row waited for its turn is not taken 
       : undefined;
   });
   const theirs = { ...created, merchantRef: "R-4", amount: 4, recipientNumber: "01812345678" };
-  place.world.client = { ...place.world.client, retrievePayout: async () => data(theirs) };
+  place.deps.client = { ...place.deps.client, retrievePayout: async () => data(theirs) };
   expect(await place.send(4, 1)).toMatchObject({ kind: "conflict" });
   expect(place.asked.at(-1)).toEqual({ reference: "R-4", atMs: 3_000 });
   expect(await countsOf(place)).toEqual({ CONFIRMED: 3, CONFLICT: 1 });
@@ -222,7 +222,7 @@ test("P16: a row in doubt whose reference somebody else took before it goes out 
   takenAt = new Date(place.state.nowMs + 60_000).toISOString();
   place.state.nowMs += 3_600_000;
   const theirs = { ...created, merchantRef: "R-2", amount: 2, recipientNumber: "01812345678" };
-  place.world.client = { ...place.world.client, retrievePayout: async () => data(theirs) };
+  place.deps.client = { ...place.deps.client, retrievePayout: async () => data(theirs) };
   expect(await place.send(1)).toMatchObject({ kind: "conflict" });
   expect(await countsOf(place)).toEqual({ CONFIRMED: 2, CONFLICT: 1 });
 });
@@ -360,7 +360,7 @@ test("P15b: after a response for another reference, a row's record is compared",
     return data({ ...created, merchantRef, amount: 1, createdAt });
   });
   const theirs = { ...created, merchantRef: "R-1", amount: 1, recipientNumber: "01812345678" };
-  place.world.client = { ...place.world.client, retrievePayout: async () => data(theirs) };
+  place.deps.client = { ...place.deps.client, retrievePayout: async () => data(theirs) };
   await place.send(1);
   expect(await countsOf(place)).toEqual({ CONFLICT: 1, null: 1 });
 });

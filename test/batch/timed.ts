@@ -4,21 +4,21 @@ import { type Sending, sendBatch } from "../../src/batches/send.ts";
 import type { Failure } from "../../src/domain/failure.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { World } from "../../src/operations/world.ts";
+import type { OperationDeps } from "../../src/operations/deps.ts";
 import { created, data, scripted, startMs } from "../operations/scripted.ts";
 
 type Create = Client["createPayout"];
 
-/** A request for a payout, and when it went out by the world's clock. */
+/** A payout request, and when it was sent. */
 export interface Asked {
   reference: string;
   /** Since the beginning. */
   atMs: number;
 }
 
-/** A batch of rows, … in a world whose clock jumps to whatever is waited for next. */
+/** A batch of rows, … with a clock that jumps to the end of each wait. */
 export interface Timed {
-  world: World;
+  deps: OperationDeps;
   state: ReturnType<typeof scripted>["state"];
   ledger: Ledger;
   batch: Batch;
@@ -51,12 +51,12 @@ export async function timed(
     if (answered.kind === "unsent") return answered;
     return { ...answered, times: { begunMs, ...answered.times } };
   };
-  const client = { ...own.world.client, createPayout };
-  const world: World = { ...own.world, client, sleep, now: () => state.nowMs };
+  const client = { ...own.deps.client, createPayout };
+  const deps: OperationDeps = { ...own.deps, client, sleep, now: () => state.nowMs };
   const ledger = await own.ledger();
   const batch = await planned(rows, ledger);
   return {
-    world,
+    deps,
     state,
     ledger,
     batch,
@@ -66,7 +66,7 @@ export async function timed(
       let isOver = false;
       const onRow: Sending["onRow"] = (_, end) => void ends.push(end);
       const sending = { batch, ledger, concurrency, perSecond, onRow };
-      const sent = sendBatch(sending, world).finally(() => {
+      const sent = sendBatch(sending, deps).finally(() => {
         isOver = true;
       });
       while (!isOver) {

@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readAccountNumber, readIdentifier } from "../../src/domain/identifier.ts";
 import { formatAmount, formatPaisa } from "../../src/domain/money.ts";
-import type { Reading } from "../../src/domain/reading.ts";
 import { readReference } from "../../src/domain/reference.ts";
+import type { Result } from "../../src/domain/result.ts";
 import { readTimestamp } from "../../src/domain/timestamp.ts";
 import { isLoopback, parseUrl, readUrl } from "../../src/domain/url.ts";
 import { runs } from "../support/helpers.ts";
 
 const hostile = ["", " ", "a b", "a\n", "a\u0000", "\u001b[31m", "a\u202eb", "a\u200bb"];
-const problemOf = (reading: Reading<unknown>) => (reading.ok ? "" : reading.problem);
+const problemOf = (reading: Result<unknown>) => (reading.ok ? "" : reading.problem);
 
 describe("an ID", () => {
   test("is any text that can be one segment of a path", () => {

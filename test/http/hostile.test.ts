@@ -333,21 +333,21 @@ async function ended(
   const signal = AbortSignal.timeout(runs(1_500, 300));
   const real = client(baseUrl, { transport, signal });
   // The clocks of hostile answers are another matter: here only what they say counts.
-  const world = { ...scripted({}, { timeoutMs: 3_600_000 }).world, client: real };
+  const deps = { ...scripted({}, { timeoutMs: 3_600_000 }).deps, client: real };
   const account = { accountType: "PERSONAL_ACCOUNT", accountNumber: "1" } as const;
   const urls = { redirect_url: "https://a.example", callback_url: "https://a.example" };
   const amount = paisa("500");
   const start = {
-    payout: () => sendPayout(order, world),
+    payout: () => sendPayout(order, deps),
     payment: () =>
       createPayment(
         amount,
         { description: "x", paymentMethodId: "m", ...urls },
         { again: false },
-        world,
+        deps,
       ),
     refund: () =>
-      createRefund(amount, { transactionId: "TX1", ...account }, { again: false }, world),
+      createRefund(amount, { transactionId: "TX1", ...account }, { again: false }, deps),
   }[operation];
   return start().then(
     () => "done",

@@ -27,7 +27,7 @@ const moves = [
     target: "Cancelled",
     other: "Completed",
     run: (script: Moved) => scripted({ cancelRefund: script.send, retrieveRefund: script.look }),
-    start: (world: World) => cancelRefund("RF1", undefined, world),
+    start: (deps: OperationDeps) => cancelRefund("RF1", undefined, deps),
     record: (status: string) => data({ ...refund, status }),
   },
   {
@@ -35,7 +35,7 @@ const moves = [
     target: "Completed",
     other: "Cancelled",
     run: (script: Moved) => scripted({ triggerPayment: script.send, retrievePayment: script.look }),
-    start: (world: World) => triggerPayment("TX1", world),
+    start: (deps: OperationDeps) => triggerPayment("TX1", deps),
     record: (status: string) => data({ ...payment, status }),
   },
   {
@@ -43,12 +43,12 @@ const moves = [
     target: "Completed",
     other: "Cancelled",
     run: (script: Moved) => scripted({ triggerPayout: script.send, retrievePayout: script.look }),
-    start: (world: World) => triggerPayout("PO1", world),
+    start: (deps: OperationDeps) => triggerPayout("PO1", deps),
     record: (status: string) => data({ ...retrieved, status }),
   },
 ] as const;
 
-type World = ReturnType<typeof scripted>["world"];
+type OperationDeps = ReturnType<typeof scripted>["deps"];
 type Bad = Exclude<Answer, { kind: "data" }>;
 interface Moved {
   send: NonNullable<Script["cancelRefund"]>;
@@ -65,7 +65,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
 
   test("moves, looks, and shows the record", async () => {
     const script = run([done], [record(target)]);
-    expect(await start(script.world)).toMatchObject({ status: target });
+    expect(await start(script.deps)).toMatchObject({ status: target });
     expect(script.calls).toHaveLength(2);
   });
 
@@ -77,19 +77,19 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     ["a redirect", unclear("redirect", 307)],
   ])("after %s it looks: a record that is where it should be is success", async (_, bad) => {
     const script = run([bad], [record(target)]);
-    expect(await start(script.world)).toMatchObject({ status: target });
+    expect(await start(script.deps)).toMatchObject({ status: target });
     expect(script.calls).toHaveLength(2);
   });
 
   test("a record that is not there yet is moved again, after a pause", async () => {
     const script = run([lost, done], [record("Processing"), record(target)]);
-    expect(await start(script.world)).toMatchObject({ status: target });
+    expect(await start(script.deps)).toMatchObject({ status: target });
     expect(script.state.nowMs).toBeGreaterThan(startMs);
   });
 
   test("doubt that no look ends is uncertain, after three tries", async () => {
     const script = run([lost, lost, lost], [lost, record("Processing"), lost]);
-    const { kind, details } = await failure(start(script.world));
+    const { kind, details } = await failure(start(script.deps));
     expect([kind, details.hint?.includes("again")]).toEqual(["uncertain", true]);
     expect(script.calls).toHaveLength(6);
   });
@@ -97,20 +97,20 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
   test("no connection at all is exit 69: nothing was sent", async () => {
     const down = unsent("connection refused");
     const script = run([down, down, down], [down, down, down]);
-    expect((await failure(start(script.world))).kind).toBe("unreachable");
+    expect((await failure(start(script.deps))).kind).toBe("unreachable");
   });
 
   test("P11: an invalid certificate is never retried", async () => {
     const bad = unsent("certificate");
     const script = run([bad, bad, bad], [bad, bad, bad]);
-    expect((await failure(start(script.world))).kind).toBe("unreachable");
+    expect((await failure(start(script.deps))).kind).toBe("unreachable");
     expect(script.calls.length).toBeLessThanOrEqual(2);
   });
 
   test("a connection that is gone after an attempt of unknown outcome leaves it unknown", async () => {
     const down = unsent("connection refused");
     const script = run([lost, down, down], [down, down, down]);
-    expect((await failure(start(script.world))).kind).toBe("uncertain");
+    expect((await failure(start(script.deps))).kind).toBe("uncertain");
   });
 
   test.each<[string, Bad]>([
@@ -118,12 +118,12 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     ["429", refused("busy", 429)],
   ])("a %s after an attempt of unknown outcome leaves it unknown", async (_, no) => {
     const script = run([lost, no, no], [lost, lost, lost]);
-    expect((await failure(start(script.world))).kind).toBe("uncertain");
+    expect((await failure(start(script.deps))).kind).toBe("uncertain");
   });
 
   test("a refusal that only our own lost attempt explains is success", async () => {
     const script = run([lost, refused("clash", 409)], [lost, record(target)]);
-    expect(await start(script.world)).toMatchObject({ status: target });
+    expect(await start(script.deps)).toMatchObject({ status: target });
   });
 
   test.each([409, 400])(
@@ -131,7 +131,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     async (status) => {
       const no = refused(status === 409 ? "clash" : "refused", status);
       const script = run([no], [record(other)]);
-      const { kind, message } = await failure(start(script.world));
+      const { kind, message } = await failure(start(script.deps));
       expect([kind, message.includes(`already ${other}`)]).toEqual(["refused", true]);
       expect(script.calls).toHaveLength(2);
     },
@@ -140,7 +140,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
   test("a record that ended elsewhere meanwhile is exit 3 and says so, also where the answer was lost", async () => {
     const ended = Array.from({ length: 3 }, () => record(other));
     const script = run([lost, lost, lost], ended);
-    const { kind, message } = await failure(start(script.world));
+    const { kind, message } = await failure(start(script.deps));
     expect([kind, message.includes(other)]).toEqual(["refused", true]);
   });
 
@@ -149,13 +149,13 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     async (status) => {
       const looks = Array.from({ length: 3 }, () => record(status));
       const script = run([done, done, done], looks);
-      await expect(start(script.world)).rejects.toThrow();
+      await expect(start(script.deps)).rejects.toThrow();
     },
   );
 
   test("a yes with a record that cannot be looked at is never called unchanged", async () => {
     const script = run([done, done, done], [lost, lost, lost]);
-    const outcome = await start(script.world).then(
+    const outcome = await start(script.deps).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -168,22 +168,22 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
   test("P22: nothing is sent once it is to stop", async () => {
     const script = run([done], [record(target)]);
     script.state.stopping = true;
-    expect((await failure(start(script.world))).kind).toBe("interrupted");
+    expect((await failure(start(script.deps))).kind).toBe("interrupted");
     expect(script.calls.filter((call) => /cancel|trigger/.test(call.name))).toEqual([]);
   });
 
   test("P22: nor again, once it is to stop while it waits", async () => {
     const script = run([lost, done], [lost, record(target)]);
-    script.world.sleep = async () => {
+    script.deps.sleep = async () => {
       script.state.stopping = true;
     };
-    expect((await failure(start(script.world))).kind).toBe("uncertain");
+    expect((await failure(start(script.deps))).kind).toBe("uncertain");
     expect(script.calls.filter((call) => /cancel|trigger/.test(call.name))).toHaveLength(1);
   });
 
   test("an unknown id is exit 9", async () => {
     const script = run([refused("unknown id", 404)], []);
-    const { kind, message } = await failure(start(script.world));
+    const { kind, message } = await failure(start(script.deps));
     expect([
       kind,
       message.includes(isCancel ? "RF1" : name === "trigger payout" ? "PO1" : "TX1"),
@@ -198,8 +198,8 @@ test("the note of a cancellation goes with it, and none where there is none", as
       retrieveRefund: [data({ ...refund, status: "Cancelled" })],
     });
   const [one, other] = [script(), script()];
-  await cancelRefund("RF1", "kept it", one.world);
-  await cancelRefund("RF1", undefined, other.world);
+  await cancelRefund("RF1", "kept it", one.deps);
+  await cancelRefund("RF1", undefined, other.deps);
   expect(one.of("cancelRefund")[0]?.input).toEqual({ refundRequestId: "RF1", note: "kept it" });
   expect(other.of("cancelRefund")[0]?.input).toEqual({ refundRequestId: "RF1" });
 });

@@ -44,14 +44,15 @@ const refundInput = {
   accountNumber: "01812345678",
 } as const;
 
-type World = ReturnType<typeof scripted>["world"];
+type OperationDeps = ReturnType<typeof scripted>["deps"];
 
 const creations = [
   {
     what: "payment",
     name: "createPayment",
     script: (...answers: unknown[]) => ({ createPayment: answers }) as Script,
-    run: (world: World) => createPayment(paisa("1250.50"), paymentInput, { again: false }, world),
+    run: (deps: OperationDeps) =>
+      createPayment(paisa("1250.50"), paymentInput, { again: false }, deps),
     made: paymentMade,
   },
   {
@@ -59,14 +60,15 @@ const creations = [
     name: "createRefund",
     script: (...answers: unknown[]) =>
       ({ createRefund: answers, retrievePayment: [data(paid)] }) as Script,
-    run: (world: World) => createRefund(paisa("1250.50"), refundInput, { again: false }, world),
+    run: (deps: OperationDeps) =>
+      createRefund(paisa("1250.50"), refundInput, { again: false }, deps),
     made: refundMade,
   },
 ] as const;
 
 test("the ledger stores the page of a payment", async () => {
   const one = scripted({ createPayment: [data(paymentMade)] });
-  await createPayment(paisa("1250.50"), paymentInput, { again: false }, one.world);
+  await createPayment(paisa("1250.50"), paymentInput, { again: false }, one.deps);
   expect(await (await one.ledger()).find("TX1")).toMatchObject({
     ...{ state: "CONFIRMED", paymentUrl: paymentMade.payment_url },
   });
@@ -75,7 +77,7 @@ test("the ledger stores the page of a payment", async () => {
 describe.each(creations)("the creation of a $what", ({ what, name, script, run, made }) => {
   test("is one request, with the amount as its number", async () => {
     const one = scripted(script(data(made)));
-    expect(await run(one.world)).toEqual(made);
+    expect(await run(one.deps)).toEqual(made);
     expect(one.of(name).map(({ input }) => input)).toMatchObject([{ amount: 1250.5 }]);
   });
 
@@ -103,7 +105,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     [refused("busy", 429, 10), "uncertain"],
   ])("is never sent a second time once it was sent (%#)", async (bad, wanted) => {
     const one = scripted(script(bad));
-    const { kind, reason } = await failure(run(one.world));
+    const { kind, reason } = await failure(run(one.deps));
     expect(kind).toBe(wanted);
     if (wanted === "uncertain") expect(reason).toBe(`${what}.outcome-unknown`);
     expect(one.of(name)).toHaveLength(1);
@@ -119,7 +121,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     "has an unknown outcome if a page rejects it, which is not the API's own response (%#)",
     async (bad, wanted) => {
       const one = scripted(script({ ...bad, isJson: false }));
-      expect((await failure(run(one.world))).kind).toBe(wanted);
+      expect((await failure(run(one.deps))).kind).toBe(wanted);
       expect(one.of(name)).toHaveLength(1);
     },
   );
@@ -131,17 +133,17 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     });
     const again = { again: true };
     await (what === "payment"
-      ? createPayment(paisa("1250.50"), paymentInput, again, one.world)
-      : createRefund(paisa("1250.50"), refundInput, again, one.world));
+      ? createPayment(paisa("1250.50"), paymentInput, again, one.deps)
+      : createRefund(paisa("1250.50"), refundInput, again, one.deps));
     const second =
       what === "payment"
         ? createPayment(
             paisa("1250.50"),
             { ...paymentInput, description: "other" },
             again,
-            one.world,
+            one.deps,
           )
-        : createRefund(paisa("1250.50"), refundInput, again, one.world);
+        : createRefund(paisa("1250.50"), refundInput, again, one.deps);
     const { reason, message, details } = await failure(second);
     expect([reason, details.hint]).toEqual([
       "record.id-used",
@@ -152,18 +154,18 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
 
   test("I10: whose response names what another API key made has an unknown outcome", async () => {
     const database = await openDatabase(":memory:");
-    const withKey = (keyId: string): World => {
-      const { world } = scripted({ ...script(data(made)), retrievePayment: [data(rich)] });
+    const withKey = (keyId: string): OperationDeps => {
+      const { deps } = scripted({ ...script(data(made)), retrievePayment: [data(rich)] });
       const ledger = openLedger(
         database,
         worker({ owner: { ...owner, keyId, account: { joins: "shop", proposed: "shop" } } }),
       );
-      return { ...world, ledger: async () => ledger };
+      return { ...deps, ledger: async () => ledger };
     };
-    const create = (world: World) =>
+    const create = (deps: OperationDeps) =>
       what === "payment"
-        ? createPayment(paisa("1250.50"), paymentInput, { again: true }, world)
-        : createRefund(paisa("1250.50"), refundInput, { again: true }, world);
+        ? createPayment(paisa("1250.50"), paymentInput, { again: true }, deps)
+        : createRefund(paisa("1250.50"), refundInput, { again: true }, deps);
     await create(withKey("old"));
     const { kind, message } = await failure(create(withKey("new")));
     expect([kind, message]).toEqual(["uncertain", expect.stringMatching(/belongs to OP/)]);
@@ -172,34 +174,34 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
   test("is tried three times where it is proved that it was not sent", async () => {
     const down = unsent("connection refused");
     const one = scripted(script(down, down, down));
-    expect(await failure(run(one.world))).toMatchObject({ reason: "api.unreachable" });
+    expect(await failure(run(one.deps))).toMatchObject({ reason: "api.unreachable" });
     expect(one.of(name)).toHaveLength(3);
     const other = scripted(script(down, down, data(made)));
-    expect(await run(other.world)).toEqual(made);
+    expect(await run(other.deps)).toEqual(made);
   });
 
   test.each(["certificate", "stopped"] as const)("is not tried again after %s", async (reason) => {
     const one = scripted(script(unsent(reason)));
-    expect((await failure(run(one.world))).kind).toBe("unreachable");
+    expect((await failure(run(one.deps))).kind).toBe("unreachable");
     expect(one.of(name)).toHaveLength(1);
   });
 
   test("an unknown outcome after an attempt that was not sent is not retried", async () => {
     const one = scripted(script(unsent("connection refused"), unclear("connection lost")));
-    expect((await failure(run(one.world))).kind).toBe("uncertain");
+    expect((await failure(run(one.deps))).kind).toBe("uncertain");
     expect(one.of(name)).toHaveLength(2);
   });
 
   test("is not tried beyond the command's time", async () => {
     const one = scripted(script(unsent("connection refused")), { timeoutMs: 300 });
-    await failure(run(one.world));
+    await failure(run(one.deps));
     expect(one.state.nowMs).toBe(startMs);
   });
 
   test("P22: does not begin once it is to stop", async () => {
     const one = scripted(script(data(made)));
     one.state.stopping = true;
-    expect((await failure(run(one.world))).kind).toBe("interrupted");
+    expect((await failure(run(one.deps))).kind).toBe("interrupted");
     expect(one.of(name)).toEqual([]);
   });
 
@@ -209,7 +211,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
         state.stopping = true;
       },
     });
-    await failure(run(one.world));
+    await failure(run(one.deps));
     expect(one.of(name)).toHaveLength(1);
   });
 
@@ -217,7 +219,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     "that answers with %f taka is a conflict",
     async (amount) => {
       const one = scripted(script(data({ ...made, amount })));
-      const { kind, details } = await failure(run(one.world));
+      const { kind, details } = await failure(run(one.deps));
       expect([kind, details.problems?.[0]?.startsWith("amount: requested BDT 1,250.50, ")]).toEqual(
         ["conflict", true],
       );
@@ -234,7 +236,7 @@ describe("before a refund, the payment is looked at", () => {
     async (status) => {
       const run = refunding(data({ ...paid, status }));
       const { reason, message } = await failure(
-        createRefund(paisa("1250.50"), refundInput, { again: false }, run.world),
+        createRefund(paisa("1250.50"), refundInput, { again: false }, run.deps),
       );
       expect([reason, message.includes(status)]).toEqual(["refund.payment-not-completed", true]);
       expect(run.of("createRefund")).toEqual([]);
@@ -246,7 +248,7 @@ describe("before a refund, the payment is looked at", () => {
     async (text) => {
       const run = refunding(data(paid));
       const { reason } = await failure(
-        createRefund(paisa(text), refundInput, { again: false }, run.world),
+        createRefund(paisa(text), refundInput, { again: false }, run.deps),
       );
       expect(reason).toBe("refund.amount-too-large");
       expect(run.of("createRefund")).toEqual([]);
@@ -258,7 +260,7 @@ describe("before a refund, the payment is looked at", () => {
     async (amount) => {
       const run = refunding(data({ ...paid, amount }));
       await expect(
-        createRefund(paisa("1250.50"), refundInput, { again: false }, run.world),
+        createRefund(paisa("1250.50"), refundInput, { again: false }, run.deps),
       ).rejects.toThrow();
       expect(run.of("createRefund")).toEqual([]);
     },
@@ -267,7 +269,7 @@ describe("before a refund, the payment is looked at", () => {
   test("a record of another payment is not taken for this one", async () => {
     const run = refunding(data({ ...paid, transactionId: "TX2" }));
     await expect(
-      createRefund(paisa("5"), refundInput, { again: false }, run.world),
+      createRefund(paisa("5"), refundInput, { again: false }, run.deps),
     ).rejects.toThrow();
     expect(run.of("createRefund")).toEqual([]);
   });
@@ -280,7 +282,7 @@ describe("before a refund, the payment is looked at", () => {
   ])("one that cannot be retrieved is not refunded (%#)", async (bad, wanted) => {
     const run = refunding(bad);
     const { kind } = await failure(
-      createRefund(paisa("5"), refundInput, { again: false }, run.world),
+      createRefund(paisa("5"), refundInput, { again: false }, run.deps),
     );
     expect([kind, run.of("createRefund")]).toEqual([wanted, []]);
   });
@@ -291,7 +293,7 @@ describe("before a refund, the payment is looked at", () => {
       createRefund: [data({ ...refundMade, transactionId: "TX2" })],
     });
     const { kind } = await failure(
-      createRefund(paisa("1250.50"), refundInput, { again: false }, run.world),
+      createRefund(paisa("1250.50"), refundInput, { again: false }, run.deps),
     );
     expect(kind).toBe("conflict");
   });
@@ -300,11 +302,11 @@ describe("before a refund, the payment is looked at", () => {
 describe("over real sockets, counted in the sandbox's own books", () => {
   const kinds = Object.keys(faultKinds).map((kind) => (kind === "status" ? "status-503" : kind));
 
-  /** A world of a real client, whose pauses take no time and whose patience is short. */
-  function world(sandbox: Sandbox): World {
+  /** A deps of a real client, whose pauses take no time and whose patience is short. */
+  function deps(sandbox: Sandbox): OperationDeps {
     const signal = AbortSignal.timeout(7_000);
     const real = client(sandbox.baseUrl, { apiKey: sandbox.apiKey, signal });
-    return { ...scripted({}).world, client: real };
+    return { ...scripted({}).deps, client: real };
   }
 
   async function books(sandbox: Sandbox, path: string) {
@@ -338,7 +340,7 @@ describe("over real sockets, counted in the sandbox's own books", () => {
   test("whatever goes wrong, a payment is asked for once", async () => {
     const found = await throughFaults(async (kind) => {
       const sandbox = await start({ faults: faults(`createPayment:${kind}`) });
-      const made = createPayment(paisa("1250.50"), paymentInput, { again: false }, world(sandbox));
+      const made = createPayment(paisa("1250.50"), paymentInput, { again: false }, deps(sandbox));
       return [sandbox, made, "/payment/create"];
     });
     expect(found).toEqual(wanted);
@@ -352,7 +354,7 @@ describe("over real sockets, counted in the sandbox's own books", () => {
         paisa("5"),
         { ...refundInput, transactionId },
         { again: false },
-        world(sandbox),
+        deps(sandbox),
       );
       return [sandbox, made, "/refund/create-a-request"];
     });
@@ -373,7 +375,7 @@ describe("over real sockets, counted in the sandbox's own books", () => {
           paisa("1250.50"),
           paymentInput,
           { again: false },
-          { ...scripted({}).world, client: real },
+          { ...scripted({}).deps, client: real },
         ),
       );
       expect([kind, server.count()]).toEqual(["uncertain", 1]);
@@ -386,7 +388,7 @@ describe("over real sockets, counted in the sandbox's own books", () => {
     const down = client(`http://127.0.0.1:${port}`);
     const up = client(server.baseUrl);
     let tries = 0;
-    const first: World["client"] = {
+    const first: OperationDeps["client"] = {
       ...up,
       createPayment: (input) => {
         tries += 1;
@@ -397,7 +399,7 @@ describe("over real sockets, counted in the sandbox's own books", () => {
       paisa("1250.50"),
       paymentInput,
       { again: false },
-      { ...scripted({}).world, client: first },
+      { ...scripted({}).deps, client: first },
     );
     expect([tries, server.count()]).toEqual([2, 1]);
   });

@@ -32,13 +32,13 @@ async function confirmed(count: number, script: Parameters<typeof scripted>[0]) 
 }
 
 test("what changed is written down, and what has not ended is counted", async () => {
-  const { operations, world } = await confirmed(2, {
+  const { operations, deps } = await confirmed(2, {
     retrievePayout: [
       data({ ...record, merchantRef: "INV-1", status: "Completed" }),
       data({ ...record, merchantRef: "INV-2" }),
     ],
   });
-  expect(await refreshStatus(await operations(), world)).toEqual({
+  expect(await refreshStatus(await operations(), deps)).toEqual({
     open: 1,
     unseen: undefined,
     isCutShort: false,
@@ -53,8 +53,8 @@ test.each([
   "P16: a record of another payout (%j) is a conflict, and not what was paid",
   async (theirs, says) => {
     const other = data({ ...record, merchantRef: "INV-1", status: "Completed", ...theirs });
-    const { operations, notices, world } = await confirmed(1, { retrievePayout: [other] });
-    expect(await refreshStatus(await operations(), world)).toEqual({
+    const { operations, notices, deps } = await confirmed(1, { retrievePayout: [other] });
+    expect(await refreshStatus(await operations(), deps)).toEqual({
       open: 0,
       unseen: undefined,
       isCutShort: false,
@@ -66,28 +66,28 @@ test.each([
 
 test("a recipient who cannot be compared is no proof of a conflict", async () => {
   const hidden = data({ ...record, merchantRef: "INV-1", recipientNumber: "hidden" });
-  const { operations, world } = await confirmed(1, { retrievePayout: [hidden] });
-  await refreshStatus(await operations(), world);
+  const { operations, deps } = await confirmed(1, { retrievePayout: [hidden] });
+  await refreshStatus(await operations(), deps);
   expect(await operations()).toMatchObject([{ state: "CONFIRMED" }]);
 });
 
 test("one that the service does not know does not keep the others from being looked at", async () => {
-  const { operations, world } = await confirmed(2, {
+  const { operations, deps } = await confirmed(2, {
     retrievePayout: [
       refused("unknown id", 404),
       data({ ...record, merchantRef: "INV-2", status: "Completed" }),
     ],
   });
-  const { open, unseen } = await refreshStatus(await operations(), world);
+  const { open, unseen } = await refreshStatus(await operations(), deps);
   expect([open, unseen?.kind]).toEqual([1, "not-found"]);
   expect((await operations()).map(({ status }) => status)).toEqual(["Processing", "Completed"]);
 });
 
 test("a service that answers nothing is not asked for all of them", async () => {
-  const { operations, of, world } = await confirmed(60, {
+  const { operations, of, deps } = await confirmed(60, {
     retrievePayout: Array(60).fill(unsent("connection refused")),
   });
-  expect(await refreshStatus(await operations(), world)).toMatchObject({
+  expect(await refreshStatus(await operations(), deps)).toMatchObject({
     unseen: { kind: "unreachable" },
   });
   expect(of("retrievePayout").length).toBeLessThan(20);
@@ -95,8 +95,8 @@ test("a service that answers nothing is not asked for all of them", async () => 
 
 test("what the end of --timeout cut short was not looked at, and is told; a signal needs no word", async () => {
   for (const isOutOfTime of [true, false]) {
-    const { operations, world, of } = await confirmed(2, {});
-    const over = { ...world, isStopping: () => true, isOutOfTime: () => isOutOfTime };
+    const { operations, deps, of } = await confirmed(2, {});
+    const over = { ...deps, isStopping: () => true, isOutOfTime: () => isOutOfTime };
     const { unseen, isCutShort } = await refreshStatus(await operations(), over);
     expect([unseen?.kind, isCutShort, of("retrievePayout")]).toEqual([
       isOutOfTime ? "unreachable" : undefined,

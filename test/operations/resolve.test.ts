@@ -27,9 +27,9 @@ test.each<[string, Finding]>([
   "what another process confirmed meanwhile stays confirmed, although the user says that %s",
   async (_, finding) => {
     const record = data({ ...retrieved, status: "Processing" });
-    const { world, ledger, read } = await doubtful({ retrievePayout: [record] });
+    const { deps, ledger, read } = await doubtful({ retrievePayout: [record] });
     await recordOutcome(ledger, read, confirmed);
-    expect(await failure(resolve(read, finding, world))).toMatchObject({
+    expect(await failure(resolve(read, finding, deps))).toMatchObject({
       kind: "usage",
       message: expect.stringContaining(`The outcome of ${read.id} is known: CONFIRMED`),
     });
@@ -41,9 +41,9 @@ test.each<[string, Finding]>([
 );
 
 test("an operation that was resent in the meantime is not declared not created", async () => {
-  const { world, ledger, read } = await doubtful();
+  const { deps, ledger, read } = await doubtful();
   await recordOutcome(ledger, read, lost);
-  expect(await failure(resolve(read, "not created", world))).toMatchObject({
+  expect(await failure(resolve(read, "not created", deps))).toMatchObject({
     kind: "usage",
     message: expect.stringContaining("was sent again at"),
   });
@@ -51,18 +51,18 @@ test("an operation that was resent in the meantime is not declared not created",
 });
 
 test("a process that ended after sending is seen, although it recorded nothing", async () => {
-  const { world, ledger, read } = await doubtful({ createPayout: [], retrievePayout: [] });
+  const { deps, ledger, read } = await doubtful({ createPayout: [], retrievePayout: [] });
   const claim = await ledger.claim({ intent: payoutIntent(order), onDuplicate: "reject" });
   expect(claim.kind).toBe("resumed");
-  expect(await failure(resolve(read, "not created", world))).toMatchObject({ kind: "usage" });
-  expect(await failure(resolve(read, undefined, world))).toMatchObject({ kind: "usage" });
+  expect(await failure(resolve(read, "not created", deps))).toMatchObject({ kind: "usage" });
+  expect(await failure(resolve(read, undefined, deps))).toMatchObject({ kind: "usage" });
   expect(await ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
 });
 
 test("a payout that was declared not created meanwhile does not go out", async () => {
-  const { world, ledger, read, of } = await doubtful();
-  await resolve(read, "not created", world);
-  expect(await failure(resolve(read, undefined, world))).toMatchObject({
+  const { deps, ledger, read, of } = await doubtful();
+  await resolve(read, "not created", deps);
+  expect(await failure(resolve(read, undefined, deps))).toMatchObject({
     message: expect.stringContaining(`The outcome of ${read.id} is known: NOT_SENT`),
   });
   expect(of("createPayout")).toEqual([]);
@@ -70,11 +70,11 @@ test("a payout that was declared not created meanwhile does not go out", async (
 });
 
 test("a record that is found does not settle what another process settled meanwhile", async () => {
-  const { world, ledger, read } = await doubtful();
+  const { deps, ledger, read } = await doubtful();
   const stale = { ...ledger, unsettled: async () => [read] };
   await recordOutcome(ledger, read, { state: "CONFLICT", code: "conflict" });
   const found = { kind: "payout", id: "PO1", record: { ...retrieved, ...created } } as const;
-  expect(await settleProved(found, { ...world, ledger: async () => stale })).toEqual([]);
+  expect(await settleProved(found, { ...deps, ledger: async () => stale })).toEqual([]);
   expect(await ledger.find(order.reference)).toMatchObject({ state: "CONFLICT", remoteId: null });
 });
 
@@ -97,11 +97,11 @@ test("what a record may be of is not settled by it while another process sends t
   };
   const at = new Date(run.state.nowMs).toISOString();
   const found = { kind: "refund", id: "RF1", record: { ...record, createdAt: at } } as const;
-  const world = { ...run.world, ledger: async () => ({ ...ledger, holderOf }) };
-  expect(await settleProved(found, world)).toEqual([]);
+  const deps = { ...run.deps, ledger: async () => ({ ...ledger, holderOf }) };
+  expect(await settleProved(found, deps)).toEqual([]);
   expect(await ledger.find(doubted[0]?.id ?? "")).toMatchObject({ state: "UNCERTAIN" });
   await recordOutcome(ledger, sending, { state: "NOT_SENT" });
-  expect(await settleProved(found, world)).toHaveLength(1);
+  expect(await settleProved(found, deps)).toHaveLength(1);
 });
 
 test("a cancel of unknown outcome stays unknown if its check is stopped", async () => {
@@ -114,7 +114,7 @@ test("a cancel of unknown outcome stays unknown if its check is stopped", async 
   const [read] = await ledger.unsettled();
   if (!read) throw new Error("the ledger lost a cancel");
   run.state.stopping = true;
-  expect((await failure(resolve(read, undefined, run.world))).kind).toBe("uncertain");
+  expect((await failure(resolve(read, undefined, run.deps))).kind).toBe("uncertain");
   expect(await ledger.find(read.id)).toMatchObject({ state: "UNCERTAIN" });
 });
 
@@ -137,7 +137,7 @@ test("a cancel of unknown outcome is checked after the API had time to finish it
   const begunMs = run.state.nowMs;
   const [read] = await ledger.unsettled();
   if (!read) throw new Error("the ledger lost a cancel");
-  await resolve(read, undefined, run.world);
+  await resolve(read, undefined, run.deps);
   expect(run.of("retrieveRefund").map(({ atMs }) => atMs - begunMs)).toEqual([10_000]);
   expect(await ledger.find(read.id)).toMatchObject({ state: "CONFIRMED", status: "Cancelled" });
 });

@@ -7,7 +7,7 @@ import { endpointNames } from "../../src/domain/statuses.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Operation, Outcome } from "../../src/ledger/operation.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
-import type { World } from "../../src/operations/world.ts";
+import type { OperationDeps } from "../../src/operations/deps.ts";
 import type { PayoutOrder } from "../../src/payouts/order.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 
@@ -17,13 +17,13 @@ export type Script = { [Name in keyof Client]?: Awaited<ReturnType<Client[Name]>
 export interface Call {
   name: keyof Client;
   input: unknown;
-  /** By the world's own clock. */
+  /** By its own clock. */
   atMs: number;
 }
 
 export interface Scripted {
-  world: World;
-  /** The ledger of that world. */
+  deps: OperationDeps;
+  /** The ledger of these dependencies. */
   ledger(): Promise<Ledger>;
   calls: Call[];
   /** The calls of one endpoint. */
@@ -35,7 +35,7 @@ export interface Scripted {
 
 export const startMs = Date.parse("2026-11-20T06:00:00.000Z");
 
-/** A world made by hand: a script instead of a service, and a clock that only sleeping moves. */
+/** Dependencies with a scripted API, and a clock that only sleeping moves. */
 export function scripted(
   script: Script,
   options: {
@@ -61,7 +61,7 @@ export function scripted(
     },
   ]);
   const ledger = memoryLedger(state);
-  const world: World = {
+  const deps: OperationDeps = {
     // Each of them answers by the script's own types, name by name.
     client: Object.fromEntries(entries) as Client,
     now: () => state.nowMs,
@@ -82,7 +82,7 @@ export function scripted(
     notice: (text) => notices.push(text),
   };
   return {
-    world,
+    deps,
     ledger,
     calls,
     of: (name) => calls.filter((one) => one.name === name),

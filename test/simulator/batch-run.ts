@@ -19,7 +19,7 @@ import { Failure, usage } from "../../src/domain/failure.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { World } from "../../src/operations/world.ts";
+import type { OperationDeps } from "../../src/operations/deps.ts";
 import type { PayoutOrder } from "../../src/payouts/order.ts";
 import type { Place, Ran } from "./commands.ts";
 import { Tool } from "./tool.ts";
@@ -44,11 +44,11 @@ export async function sendsBatch(
   const tool = new Tool(universe, `batch ${file.name}`, { again, isBatch: true, references });
   const ended = await tool.run(
     (request, one) => network.exchange(request, one),
-    async (world) => {
+    async (deps) => {
       const ledger = await tool.ledger();
-      const batch = await planOf(file, ledger, world, () => network.question(tool));
+      const batch = await planOf(file, ledger, deps, () => network.question(tool));
       const sending = { batch, ledger, concurrency, perSecond: undefined, onRow: () => {} };
-      const reason = await sendBatch(sending, world);
+      const reason = await sendBatch(sending, deps);
       const sums = addUp(batch, await ledger.batches.tally(batch));
       const kind = endingOf(sums, { stoppedBy: reason?.kind });
       if (kind) throw new Failure(kind, reason?.message ?? `ended ${kind}`);
@@ -62,13 +62,13 @@ export async function sendsBatch(
 async function planOf(
   file: PaidFile,
   ledger: Ledger,
-  world: World,
+  deps: OperationDeps,
   question: () => Promise<void>,
 ): Promise<Batch> {
   const known = await ledger.batches.withIdentity(file.hash);
   if (known?.plan) return resumed(known, file, ledger);
   const { name, hash } = file;
-  const checked = await checkedFile(file, ledger, world);
+  const checked = await checkedFile(file, ledger, deps);
   reject(checked.findings, file);
   const source = { name, fileName: name, hash, identity: hash, columns: ["ref"], method: null };
   const claim = await claimBatch(source, checked.rows, ledger);
@@ -86,10 +86,10 @@ async function planOf(
 async function checkedFile(
   { orders, hash }: PaidFile,
   ledger: Ledger,
-  world: World,
+  deps: OperationDeps,
 ): Promise<CheckedFile> {
   const places = { ref: 1, to: 2 };
-  const since = duplicatesSince(world.now());
+  const since = duplicatesSince(deps.now());
   const rows = orders.map(rowOf);
   const found = await askLedger(rows, ledger, { since, places });
   const findings = [...findingsAmong(rows, places), ...found.findings];

@@ -4,10 +4,10 @@ import { amountNumber } from "../../src/domain/amount.ts";
 import { generatedPrefix } from "../../src/domain/reference.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
 import { createPayment, createRefund } from "../../src/operations/create.ts";
+import type { OperationDeps } from "../../src/operations/deps.ts";
 import { writeOf } from "../../src/operations/raw.ts";
 import { type Finding, resolve } from "../../src/operations/resolve.ts";
 import { cancelRefund } from "../../src/operations/status-transition.ts";
-import type { World } from "../../src/operations/world.ts";
 import { type PayoutOrder, payoutBody } from "../../src/payouts/order.ts";
 import { sendPayout } from "../../src/payouts/send.ts";
 import { picked } from "./faults.ts";
@@ -61,7 +61,7 @@ export function payout(
 ): Promise<Ran<PayoutShown>> {
   const subject = `payout ${order.reference}`;
   if (by === "api") return raw("payout", payoutBody(order), { subject, again }, place);
-  return start(subject, place, (world) => sendPayout(order, world, { again }), again);
+  return start(subject, place, (deps) => sendPayout(order, deps, { again }), again);
 }
 
 const paths = {
@@ -78,9 +78,9 @@ function raw(
   place: Place,
 ) {
   const write = writeOf({ method: "POST", path: paths[kind], body }, "https://api.test/cp/api/v1");
-  const send = async (world: World) => {
+  const send = async (deps: OperationDeps) => {
     if (!write) throw new Error(`${kind} is not a write`);
-    const { record, earlier } = await write.send({ again }, world);
+    const { record, earlier } = await write.send({ again }, deps);
     const fields = new Map<string, unknown>(Object.entries(record));
     const text = (name: string) => String(fields.get(name));
     const payout = { payoutId: text("payoutId"), status: text("status") };
@@ -111,12 +111,7 @@ export function payment(
       { subject, again },
       place,
     );
-  return start(
-    subject,
-    place,
-    (world) => createPayment(amountPaisa, input, { again }, world),
-    again,
-  );
+  return start(subject, place, (deps) => createPayment(amountPaisa, input, { again }, deps), again);
 }
 
 type Refund = Extract<lists.Command, { does: "refund" }>;
@@ -137,16 +132,11 @@ export function refund(
       { subject, again },
       place,
     );
-  return start(
-    subject,
-    place,
-    (world) => createRefund(amountPaisa, input, { again }, world),
-    again,
-  );
+  return start(subject, place, (deps) => createRefund(amountPaisa, input, { again }, deps), again);
 }
 
 export function cancel(id: string, place: Place) {
-  return start(`cancel ${id}`, place, (world) => cancelRefund(id, undefined, world));
+  return start(`cancel ${id}`, place, (deps) => cancelRefund(id, undefined, deps));
 }
 
 /** `ledger resolve <operation>`, with what the dashboard shows. */
@@ -154,16 +144,16 @@ export function settle(
   { id, subject, finding }: { id: string; subject: string; finding: Finding },
   place: Place,
 ) {
-  return start(subject, place, async (world) => {
-    const operation = await (await world.ledger()).find(id);
-    return operation && resolve(operation, finding, world);
+  return start(subject, place, async (deps) => {
+    const operation = await (await deps.ledger()).find(id);
+    return operation && resolve(operation, finding, deps);
   });
 }
 
 async function start<Result>(
   subject: string,
   { universe, network }: Place,
-  work: (world: World) => Promise<Result>,
+  work: (deps: OperationDeps) => Promise<Result>,
   again = false,
 ): Promise<Ran<Result>> {
   const tool = new Tool(universe, subject, { again });

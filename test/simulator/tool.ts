@@ -5,8 +5,8 @@ import { exits, Failure } from "../../src/domain/failure.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Owner } from "../../src/ledger/worker.ts";
-import type { World } from "../../src/operations/world.ts";
-import { openServiceClock } from "../../src/operations/world.ts";
+import type { OperationDeps } from "../../src/operations/deps.ts";
+import { createApiClock } from "../../src/operations/deps.ts";
 import { scheduled } from "./scheduled.ts";
 import { baseUrl, type Credentials, type Universe } from "./universe.ts";
 
@@ -89,10 +89,10 @@ export class Tool {
   /** Runs an operation to the end of the process. */
   async run<Result>(
     exchange: (request: Request, tool: Tool) => Promise<Exchange>,
-    work: (world: World, wire: Wire) => Promise<Result>,
+    work: (deps: OperationDeps, wire: Wire) => Promise<Result>,
   ): Promise<Ended<Result>> {
-    const { world, wire } = this.#connected({ exchange: (one) => exchange(one, this), close });
-    const worked = ended(work(world, wire));
+    const { deps, wire } = this.#connected({ exchange: (one) => exchange(one, this), close });
+    const worked = ended(work(deps, wire));
     const end = await Promise.race([worked, this.#killed]);
     this.#universe.alive.delete(this);
     const known: Ended<Result> =
@@ -101,7 +101,7 @@ export class Tool {
     return known;
   }
 
-  #connected(transport: Wire["transport"]): { world: World; wire: Wire } {
+  #connected(transport: Wire["transport"]): { deps: OperationDeps; wire: Wire } {
     const { timeline } = this.#universe;
     const now = () => timeline.now();
     const random = () => this.#universe.random();
@@ -110,7 +110,7 @@ export class Tool {
       if (!this.isStopping) timeline.advance(ms);
       if (this.#universe.crashesNow(this)) return never();
     };
-    const clock = openServiceClock();
+    const clock = createApiClock();
     const wire: Wire = {
       transport,
       baseUrl,
@@ -123,7 +123,7 @@ export class Tool {
       signal: this.#cutOff.signal,
       onClock: clock.saw,
     };
-    const world: World = {
+    const deps: OperationDeps = {
       client: createClient(contract, wire),
       ledger: async () => {
         await this.point();
@@ -143,7 +143,7 @@ export class Tool {
       clockAheadLeastMs: clock.aheadLeastMs,
       notice: () => {},
     };
-    return { world, wire };
+    return { deps, wire };
   }
 
   /** A run that is to stop no longer sleeps, so a loop that waits for a time would never end. */

@@ -1,4 +1,4 @@
-import { accepted, type Reading, rejected } from "../../domain/reading.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
 import { endpointNames } from "../../domain/statuses.ts";
 
 /** What the local sandbox can do wrong. `acts`: the request takes effect before the fault. */
@@ -50,48 +50,48 @@ export interface CallbackFault {
 }
 
 /** Reads one rule, for example `createPayout:lost-reply:0.2`. */
-export function readFault(rule: string): Reading<Fault> {
+export function readFault(rule: string): Result<Fault> {
   const [endpoint = "", kindText = "", shareText = "1", ...rest] = rule.split(":");
   const endpoints: string[] = ["*", ...endpointNames];
   if (!endpoints.includes(endpoint))
-    return rejected(`${unknown("endpoint", endpoint)} There are ${endpoints.join(", ")}.`);
+    return err(`${unknown("endpoint", endpoint)} There are ${endpoints.join(", ")}.`);
   const kind = readKind(kindText);
   if (!kind.ok) return kind;
   const share = readShare([shareText, ...rest].join(":"));
-  return share.ok ? accepted({ rule, endpoint, ...kind.value, share: share.value }) : share;
+  return share.ok ? ok({ rule, endpoint, ...kind.value, share: share.value }) : share;
 }
 
 /** Reads one rule, for example `lost:0.2` or `late-500`. */
-export function readCallbackFault(rule: string): Reading<CallbackFault> {
+export function readCallbackFault(rule: string): Result<CallbackFault> {
   const [kindText = "", shareText = "1", ...rest] = rule.split(":");
   const [, kind = "", digits] = /^([a-z]+)(?:-([0-9]{1,6}))?$/.exec(kindText) ?? [];
   if (!isOneOf(callbackFaultKinds, kind) || (digits && kind !== "late")) {
     const kinds = Object.entries(callbackFaultKinds).map(([one, says]) => `${one} (${says})`);
     const problem = unknown("kind of fault of a callback", kindText);
-    return rejected(`${problem} There are ${kinds.join(", ")}.`);
+    return err(`${problem} There are ${kinds.join(", ")}.`);
   }
   const share = readShare([shareText, ...rest].join(":"));
   const delayMs = Number(digits ?? 5000);
-  return share.ok ? accepted({ rule, kind, delayMs, share: share.value }) : share;
+  return share.ok ? ok({ rule, kind, delayMs, share: share.value }) : share;
 }
 
-function readShare(text: string): Reading<number> {
-  if (/^(?:0|1|0?\.[0-9]{1,9}|1\.0+)$/.test(text)) return accepted(Number(text));
-  return rejected("The share of a fault is a number from 0 to 1, for example :0.2.");
+function readShare(text: string): Result<number> {
+  if (/^(?:0|1|0?\.[0-9]{1,9}|1\.0+)$/.test(text)) return ok(Number(text));
+  return err("The share of a fault is a number from 0 to 1, for example :0.2.");
 }
 
-function readKind(text: string): Reading<Pick<Fault, "kind" | "number">> {
+function readKind(text: string): Result<Pick<Fault, "kind" | "number">> {
   const [, kind = "", digits] = /^([a-z-]+?)(?:-([0-9]{1,6}))?$/.exec(text) ?? [];
   const number = Number(digits ?? 0);
-  if (kind === "latency") return accepted({ kind, number: digits ? number : 1000 });
+  if (kind === "latency") return ok({ kind, number: digits ? number : 1000 });
   if (kind === "status") {
-    if (number >= 400 && number <= 599) return accepted({ kind, number });
-    return rejected("The fault status needs an error code from 400 to 599, as in status-503.");
+    if (number >= 400 && number <= 599) return ok({ kind, number });
+    return err("The fault status needs an error code from 400 to 599, as in status-503.");
   }
-  if (isOneOf(faultKinds, kind) && !digits) return accepted({ kind, number });
+  if (isOneOf(faultKinds, kind) && !digits) return ok({ kind, number });
   const meant = /^[45][0-9]{2}$/.test(text) ? ` Did you mean status-${text}?` : "";
   const kinds = Object.keys(faultKinds).join(", ");
-  return rejected(
+  return err(
     `${unknown("kind of fault", text)}${meant} There are ${kinds}: 'lenden help faults' says what they do.`,
   );
 }

@@ -1,4 +1,4 @@
-import { accepted, type Reading } from "../../domain/reading.ts";
+import { ok, type Result } from "../../domain/result.ts";
 import { flag, flagName, oneOf } from "../command/flag.ts";
 import { type OutputFormat, outputFormats } from "../output/render.ts";
 import { type ColorMode, colorModes } from "../output/style.ts";
@@ -6,8 +6,8 @@ import { readDuration } from "../output/time.ts";
 
 /** The flags of every command; they can be before or after it. */
 export const globalFlags = {
-  profile: flag.optional("--profile <name>", "Profile to use", accepted, "profile"),
-  baseUrl: flag.optional("--base-url <url>", "URL of the API (default: the profile's)", accepted),
+  profile: flag.optional("--profile <name>", "Profile to use", ok, "profile"),
+  baseUrl: flag.optional("--base-url <url>", "URL of the API (default: the profile's)", ok),
   output: flag.optional(
     "-o, --output <format>",
     `Output format: {${outputFormats.join(" | ")}} (default: table)`,
@@ -53,7 +53,7 @@ export function readGlobals(
   const problems: string[] = [];
   const value = <Value>(
     name: keyof typeof globalFlags,
-    read: (text: string) => Reading<Value>,
+    read: (text: string) => Result<Value>,
   ): Value | undefined => {
     const texts = typed.get(name) ?? [];
     const label = flagName(globalFlags[name]);
@@ -68,8 +68,8 @@ export function readGlobals(
     problems.push(`--json and --output ${output} cannot be used together.`);
   }
   const globals = {
-    profile: value("profile", accepted<string>),
-    baseUrl: value("baseUrl", accepted<string>),
+    profile: value("profile", ok<string>),
+    baseUrl: value("baseUrl", ok<string>),
     format: typed.has("json") ? "json" : (output ?? formatOf(env.LENDEN_OUTPUT, problems)),
     quiet: typed.has("quiet"),
     yes: typed.has("yes"),

@@ -1,5 +1,5 @@
 import { readAmount } from "../../domain/amount.ts";
-import { accepted, type Reading, rejected } from "../../domain/reading.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
 import { flag } from "./flag.ts";
 
@@ -44,37 +44,37 @@ export const exact = flag.toggle(
 );
 
 /** A text that is not blank and contains nothing invisible. */
-export function readText(text: string): Reading<string> {
-  if (text.trim() === "") return rejected("This is empty.");
-  if (/[\p{Cc}\p{Cs}]/u.test(text)) return rejected("This contains control characters.");
+export function readText(text: string): Result<string> {
+  if (text.trim() === "") return err("This is empty.");
+  if (/[\p{Cc}\p{Cs}]/u.test(text)) return err("This contains control characters.");
   return reorders.test(text)
-    ? rejected("This contains invisible characters that change the order of the text.")
-    : accepted(text);
+    ? err("This contains invisible characters that change the order of the text.")
+    : ok(text);
 }
 
 /** Bidirectional controls. The joiners U+200C and U+200D belong to Bangla words, and stay. */
 const reorders = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 /** The same without spaces at its ends. */
-export function readWord(text: string): Reading<string> {
+export function readWord(text: string): Result<string> {
   const read = readText(text);
-  return read.ok ? accepted(read.value.trim()) : read;
+  return read.ok ? ok(read.value.trim()) : read;
 }
 
 /** A whole number of at least 1. */
-export function readCount(most: number): (text: string) => Reading<number> {
+export function readCount(most: number): (text: string) => Result<number> {
   return (text) =>
     /^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= most
-      ? accepted(Number(text))
-      : rejected(`This is not a whole number from 1 to ${most}.`);
+      ? ok(Number(text))
+      : err(`This is not a whole number from 1 to ${most}.`);
 }
 
 /** A whole number of at least 0. */
-export function readWhole(most: number): (text: string) => Reading<number> {
+export function readWhole(most: number): (text: string) => Result<number> {
   return (text) =>
     /^[0-9]{1,10}$/.test(text) && Number(text) <= most
-      ? accepted(Number(text))
-      : rejected(`This is not a whole number from 0 to ${most}.`);
+      ? ok(Number(text))
+      : err(`This is not a whole number from 0 to ${most}.`);
 }
 
 /** Reads `@last`, `@2` and so on: 1 is the newest, 2 the one before it. Undefined of any other text. */

@@ -1,6 +1,6 @@
 import type { Settings } from "../../config/settings.ts";
 import { didYouMean } from "../../domain/nearest.ts";
-import { accepted, type Reading, rejected } from "../../domain/reading.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
 import type { Resource } from "../../domain/statuses.ts";
 
 /**
@@ -33,7 +33,7 @@ type FlagPresence = "required" | "optional" | "many" | "switch" | "setting" | "e
 
 /** Text → value; `words` are all that it takes, where they are few. */
 export interface Read<Value> {
-  (text: string): Reading<Value>;
+  (text: string): Result<Value>;
   words?: readonly string[];
 }
 
@@ -85,7 +85,7 @@ export const flag = {
       usage,
       about,
       ...more,
-      read: () => rejected("takes no value"),
+      read: () => err("takes no value"),
       presence: "switch",
     }) satisfies Flag,
 };
@@ -112,7 +112,7 @@ export const argument = {
 /** A reader that says which words it takes, so that they can be offered. */
 export function takes<Value>(
   words: readonly string[],
-  read: (text: string) => Reading<Value>,
+  read: (text: string) => Result<Value>,
 ): Read<Value> {
   return Object.assign((text: string) => read(text), { words });
 }
@@ -122,11 +122,11 @@ function named(names: Named | undefined): { names?: Named } {
   return names ? { names } : {};
 }
 
-export type Shape = Record<string, { presence: string; read: (text: string) => Reading<unknown> }>;
+export type Shape = Record<string, { presence: string; read: (text: string) => Result<unknown> }>;
 
 /** The values that a command's `run` gets, by the names of its flags and arguments. */
 export type Input<S extends Shape> = {
-  [Name in keyof S]: S[Name] extends { presence: infer P; read: (text: string) => Reading<infer V> }
+  [Name in keyof S]: S[Name] extends { presence: infer P; read: (text: string) => Result<infer V> }
     ? P extends "required" | "setting"
       ? V
       : P extends "many" | "rest"
@@ -152,7 +152,7 @@ export function oneOf<Word extends string>(words: readonly Word[]): Read<Word> {
   return takes(words, (text) => {
     const found = words.find((word) => word === text);
     return found === undefined
-      ? rejected(`This is not one of: ${words.join(", ")}.${didYouMean(text, words)}`)
-      : accepted(found);
+      ? err(`This is not one of: ${words.join(", ")}.${didYouMean(text, words)}`)
+      : ok(found);
   });
 }

@@ -1,28 +1,28 @@
-import { accepted, type Reading, rejected } from "../../domain/reading.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
 
 const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 /** Reads `500ms`, `30s`, `10m`, `2h` as milliseconds. */
-export function readDuration(text: string): Reading<number> {
+export function readDuration(text: string): Result<number> {
   const [, digits, unit] = /^([0-9]{1,9})(ms|s|m|h)$/.exec(text) ?? [];
   const unitMs = Object.entries(unitsMs).find(([name]) => name === unit)?.[1];
   if (digits === undefined || unitMs === undefined) {
-    return rejected("This is not a duration. Write it as 500ms, 30s, 10m or 2h.");
+    return err("This is not a duration. Write it as 500ms, 30s, 10m or 2h.");
   }
   const ms = Number(digits) * unitMs;
-  if (ms === 0) return rejected("A duration must be above zero.");
+  if (ms === 0) return err("A duration must be above zero.");
   // Node's timers have 32 bits: a longer one would fire at once.
-  return ms <= 2 ** 31 - 1 ? accepted(ms) : rejected("This duration is too long; at most 596h.");
+  return ms <= 2 ** 31 - 1 ? ok(ms) : err("This duration is too long; at most 596h.");
 }
 
 /** Returns milliseconds since 1970. */
 export type Moment = (nowMs: number) => number;
 
 /** Reads an ISO 8601 time or date, `today`, `yesterday`, or `2h ago`; dates begin in the local zone. */
-export function readMoment(text: string): Reading<Moment> {
+export function readMoment(text: string): Result<Moment> {
   if (text === "today" || text === "yesterday") {
     const days = text === "today" ? 0 : 1;
-    return accepted((nowMs) => {
+    return ok((nowMs) => {
       const midnight = new Date(nowMs);
       midnight.setHours(-24 * days, 0, 0, 0);
       return midnight.getTime();
@@ -31,14 +31,14 @@ export function readMoment(text: string): Reading<Moment> {
   const [, amount, unit] = /^([0-9]{1,6}) ?(m|h|d)(?:in|our|ay)?s? ago$/.exec(text) ?? [];
   if (amount !== undefined) {
     const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? "m"] ?? 0;
-    return accepted((nowMs) => nowMs - Number(amount) * unitMs);
+    return ok((nowMs) => nowMs - Number(amount) * unitMs);
   }
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const ms = Date.parse(isDate ? `${text}T00:00` : text);
   const isIso = isDate || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text);
   return isIso && isDay(text.slice(0, 10)) && !Number.isNaN(ms)
-    ? accepted(() => ms)
-    : rejected("This is not a time. Write it as 2026-11-20, 2026-11-20T10:30, today, or 2h ago.");
+    ? ok(() => ms)
+    : err("This is not a time. Write it as 2026-11-20, 2026-11-20T10:30, today, or 2h ago.");
 }
 
 /** Date.parse reads 30 February as 2 March. */

@@ -12,10 +12,10 @@ import { type MethodCache, openMethodCache } from "../../config/method-cache.ts"
 import { Failure } from "../../domain/failure.ts";
 import { isLoopback } from "../../domain/url.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { createApiClock, type OperationDeps } from "../../operations/deps.ts";
 import { findKeptMethod, findMethod, listMethods, unknownMethod } from "../../operations/method.ts";
 import { decodedPath } from "../../operations/raw.ts";
 import { unsent } from "../../operations/response-failure.ts";
-import { openServiceClock, type World } from "../../operations/world.ts";
 import type { Host } from "../../platform/host.ts";
 import { Preview, withoutSecrets } from "../command/preview.ts";
 import { clean } from "../output/terminal-text.ts";
@@ -26,11 +26,11 @@ import type { RunLedgers } from "./run-ledgers.ts";
 /** Requests to the API. */
 export interface ApiAccess {
   /** What operations need to send requests for the account of this run. */
-  deps(): Promise<World>;
+  deps(): Promise<OperationDeps>;
   /** As `deps`; `onResponse` also receives every response of the API. */
-  watchedDeps(onResponse: (response: RawResponse) => void): Promise<World>;
+  watchedDeps(onResponse: (response: RawResponse) => void): Promise<OperationDeps>;
   /** As `deps`, for another account than the chosen one, such as the sandbox of the demo. */
-  depsOf(account: Account, payoutSecret: string): Promise<World>;
+  depsOf(account: Account, payoutSecret: string): Promise<OperationDeps>;
   /** Sends a raw call. @throws Failure `unreachable` if no request was sent */
   raw(call: RawCall): Promise<RawOutcome>;
   previewRaw(call: RawCall): Promise<Preview>;
@@ -121,7 +121,7 @@ function openWires(parts: RunParts) {
   const proxy = proxySettings(host.env);
   const transport = openTransport(proxy, host.nodeVersion);
   closing.push(transport.close);
-  const clock = openServiceClock();
+  const clock = createApiClock();
   const wireTo = ({ baseUrl, apiKey }: Account, payoutSecret: () => Promise<string>): Wire => {
     if (!isLoopback(new URL(baseUrl))) checkProxy(proxy);
     return {
@@ -136,7 +136,7 @@ function openWires(parts: RunParts) {
       ...(globals.verbose ? { onExchange: tracer(parts) } : {}),
     };
   };
-  const worldOf = (account: Account, own: Wire, ledger: () => Promise<Ledger>): World => ({
+  const worldOf = (account: Account, own: Wire, ledger: () => Promise<Ledger>): OperationDeps => ({
     client: createClient(contract, own),
     ledger,
     account,
@@ -164,7 +164,7 @@ function openWires(parts: RunParts) {
 function methodsOf(
   host: Host,
   { account }: Accounts,
-  world: () => Promise<World>,
+  world: () => Promise<OperationDeps>,
 ): Pick<ApiAccess, "methodCache" | "methods" | "methodId"> {
   const methodCache = once(async () => {
     const { data } = host.folders;

@@ -10,7 +10,7 @@ import { readDuration } from "../../cli/output/time.ts";
 import type { Paisa } from "../../domain/amount.ts";
 import { errorCode } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
-import { accepted, type Reading, rejected } from "../../domain/reading.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
 import { keptExchanges } from "../sandbox/exchanges.ts";
 
@@ -55,7 +55,7 @@ export const callbackTest = defineCommand({
       readDuration,
     ),
     ownHost: flag.optional("--own-host <host>", "Send to this host, another machine", readWord),
-    junit: flag.optional("--junit <file>", "Write a JUnit report", accepted<string>, "file"),
+    junit: flag.optional("--junit <file>", "Write a JUnit report", ok<string>, "file"),
   },
   list: true,
   sandboxOnly: true,
@@ -170,7 +170,7 @@ function writeReport(file: string, results: TestResult[]): void {
   }
 }
 
-function readTemplate(text: string): Reading<string> {
+function readTemplate(text: string): Result<string> {
   const read = readUrl(text);
-  return !read.ok || text.includes("{id}") ? read : rejected("Add {id} for the transaction ID.");
+  return !read.ok || text.includes("{id}") ? read : err("Add {id} for the transaction ID.");
 }

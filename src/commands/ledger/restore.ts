@@ -2,7 +2,7 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
 import type { LedgerContent } from "../../cli/runtime/ledger-maintenance.ts";
-import { accepted } from "../../domain/reading.ts";
+import { ok } from "../../domain/result.ts";
 
 export const ledgerRestore = defineCommand({
   description:
@@ -11,12 +11,7 @@ export const ledgerRestore = defineCommand({
     { comment: "Without a question", command: "lenden ledger restore ledger-backup.db --yes" },
   ],
   arguments: {
-    file: argument.required(
-      "file",
-      "A file that 'lenden ledger backup' wrote",
-      accepted<string>,
-      "file",
-    ),
+    file: argument.required("file", "A file that 'lenden ledger backup' wrote", ok<string>, "file"),
   },
 
   async run({ file }, context) {

@@ -6,7 +6,7 @@ import { readSmallText } from "../../cli/command/small-text.ts";
 import type { Profile, Profiles, SecretSource } from "../../config/profiles.ts";
 import { readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
-import type { Reading } from "../../domain/reading.ts";
+import type { Result } from "../../domain/result.ts";
 import { isLocalSandbox, isSameServer } from "../../domain/url.ts";
 import {
   findProfile,
@@ -135,7 +135,7 @@ async function readSecrets(given: Given, { host }: Context) {
     ? (lines.shift() ?? "")
     : given.secretFile && (await read(given.secretFile, "--secret-file"));
   const problems: string[] = [];
-  const checked = (text: string | undefined, check: (text: string) => Reading<unknown>) => {
+  const checked = (text: string | undefined, check: (text: string) => Result<unknown>) => {
     if (text === undefined) return undefined;
     const reading = check(text.trim());
     if (!reading.ok) problems.push(reading.problem);

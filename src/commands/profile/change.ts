@@ -4,7 +4,7 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, oneOf } from "../../cli/command/flag.ts";
 import type { Profile } from "../../config/profiles.ts";
 import { Failure, usage } from "../../domain/failure.ts";
-import { accepted, type Reading } from "../../domain/reading.ts";
+import { ok, type Result } from "../../domain/result.ts";
 import { isSameServer } from "../../domain/url.ts";
 import {
   profileCard,
@@ -36,7 +36,7 @@ export const profileUse = defineCommand({
 });
 
 /** What `profile set` changes. Secrets are not among it: they would be in the shell's history. */
-const settable: Record<string, { key: keyof Profile; read: (text: string) => Reading<string> }> = {
+const settable: Record<string, { key: keyof Profile; read: (text: string) => Result<string> }> = {
   "base-url": { key: "baseUrl", read: readWord },
   "redirect-url": { key: "redirectUrl", read: profileFlags.redirectUrl.read },
   "callback-url": { key: "callbackUrl", read: profileFlags.callbackUrl.read },
@@ -65,7 +65,7 @@ export const profileSet = defineCommand({
   ],
   arguments: {
     key: argument.required("setting", `One of ${settings.join(", ")}`, oneOf(settings)),
-    value: argument.required("value", "New value", accepted<string>),
+    value: argument.required("value", "New value", ok<string>),
   },
 
   async run({ key, value }, context) {
@@ -76,7 +76,7 @@ export const profileSet = defineCommand({
       });
     const name = profile.value;
     const setting = settable[key];
-    const read = value === "" ? accepted(undefined) : setting?.read(value);
+    const read = value === "" ? ok(undefined) : setting?.read(value);
     if (!setting || read?.ok !== true)
       throw usage([`<value>: ${read?.ok === false ? read.problem : "unknown setting"}`]);
     const before = requireProfile(name, await context.config.profiles.read());

@@ -8,14 +8,14 @@ import { environments, masked, repeatable } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { numberFormats } from "../../domain/mobile.ts";
 import { didYouMean } from "../../domain/nearest.ts";
-import { accepted, type Reading, rejected } from "../../domain/reading.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
 
 /** Without dots: conf would take them for paths. */
-export function readProfileName(text: string): Reading<string> {
+export function readProfileName(text: string): Result<string> {
   return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(text)
-    ? accepted(text)
-    : rejected("A profile name has 1 to 32 small letters, digits, hyphens and underscores.");
+    ? ok(text)
+    : err("A profile name has 1 to 32 small letters, digits, hyphens and underscores.");
 }
 
 /** The settings of a profile besides its secrets and its base URL. */
@@ -41,9 +41,9 @@ export const profileFlags = {
 };
 
 /** Stored as text. */
-function readLimit(typed: string): Reading<string> {
+function readLimit(typed: string): Result<string> {
   const reading = readAmount(typed);
-  return reading.ok ? accepted(amountText(reading.value)) : reading;
+  return reading.ok ? ok(amountText(reading.value)) : reading;
 }
 
 /** A profile may be named `constructor`. */

@@ -8,7 +8,7 @@ import { amountNumber, amountText } from "../../domain/amount.ts";
 import { readAccountNumber, readIdentifier } from "../../domain/identifier.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { didYouMean } from "../../domain/nearest.ts";
-import { accepted, type Reading, rejected } from "../../domain/reading.ts";
+import { err, ok, type Result } from "../../domain/result.ts";
 import type { Refundable } from "../../operations/create.ts";
 import { endingAfter, patienceOf, waitExits, waitFlags } from "../patience.ts";
 import { paymentCard, refundCard } from "../resources.ts";
@@ -141,10 +141,10 @@ function refundableOnce(context: Context): (typed: string) => Promise<Refundable
 }
 
 /** Reads `personal` and `business`, and the API's own values. */
-function readAccountType(typed: string): Reading<AccountType> {
+function readAccountType(typed: string): Result<AccountType> {
   const word = typed.toLowerCase().replace(/_account$/, "");
-  if (word === "personal") return accepted("PERSONAL_ACCOUNT");
+  if (word === "personal") return ok("PERSONAL_ACCOUNT");
   return word === "business"
-    ? accepted("BUSINESS_ACCOUNT")
-    : rejected(`This is not one of: ${accountTypes.join(", ")}.${didYouMean(word, accountTypes)}`);
+    ? ok("BUSINESS_ACCOUNT")
+    : err(`This is not one of: ${accountTypes.join(", ")}.${didYouMean(word, accountTypes)}`);
 }

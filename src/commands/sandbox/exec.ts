@@ -6,7 +6,7 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { errorCode } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
-import { accepted } from "../../domain/reading.ts";
+import { ok } from "../../domain/result.ts";
 import type { Host } from "../../platform/host.ts";
 import { sandboxFlags, sandboxOptions } from "./options.ts";
 
@@ -21,7 +21,7 @@ export const sandboxExec = defineCommand({
     },
   ],
   arguments: {
-    command: argument.rest("command", "The command and its arguments, after --", accepted<string>),
+    command: argument.rest("command", "The command and its arguments, after --", ok<string>),
   },
   flags: sandboxFlags,
   async run({ command: [program, ...args], ...given }, context) {

@@ -2,7 +2,7 @@ import { readCallbackFault, readFault } from "../../api/contract/fault.ts";
 import { readWhole, readWord } from "../../cli/command/common-flags.ts";
 import { flag, type Input } from "../../cli/command/flag.ts";
 import { readDuration } from "../../cli/output/time.ts";
-import { type Reading, rejected } from "../../domain/reading.ts";
+import { err, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
 import type { SandboxOptions } from "../../sandbox/server.ts";
 
@@ -50,11 +50,11 @@ export const sandboxFlags = {
 };
 
 /** A duration, or a bare number of milliseconds. */
-function readLatency(text: string): Reading<number> {
+function readLatency(text: string): Result<number> {
   if (/^[0-9]+$/.test(text)) return readWhole(mostLatencyMs)(text);
   const reading = readDuration(text);
   return reading.ok && reading.value > mostLatencyMs
-    ? rejected("This duration is too long; at most 10m.")
+    ? err("This duration is too long; at most 10m.")
     : reading;
 }
 

@@ -18,10 +18,10 @@ export interface Event {
 const beginning = "0".repeat(64);
 const pageSize = 1000;
 
-export type Chain = ReturnType<typeof openChain>;
+export type Chain = ReturnType<typeof createChain>;
 
 /** Links events: the hash of each covers the one before, so that a change of the past is detected. */
-export function openChain(database: Database) {
+export function createChain(database: Database) {
   const newest = database.prepare("SELECT hash FROM events ORDER BY number DESC LIMIT 1");
   const add = database.prepare(
     `INSERT INTO events (operation, batch, at, event, data, commit_id, hash)
@@ -172,7 +172,7 @@ interface EventHead {
 }
 
 function append(database: Database, head: EventHead, data: object): void {
-  openChain(database).append({ operation: null, ...head, data: JSON.stringify(data) });
+  createChain(database).append({ operation: null, ...head, data: JSON.stringify(data) });
 }
 
 /** All columns of a row as text, but for the process that works on it. */
@@ -224,7 +224,7 @@ export function recordAcceptance(
     ...(findings === undefined ? {} : { findings }),
     ...(stored ? { stored: { number: String(stored.number), hash: stored.hash } } : {}),
   });
-  openChain(database).append({ operation: null, at, event: "accepted", data });
+  createChain(database).append({ operation: null, at, event: "accepted", data });
 }
 
 /** The newest acceptance; null in a ledger that never needed one. */

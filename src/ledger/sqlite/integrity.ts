@@ -7,10 +7,10 @@ import { type Columns, type ReplayedEvent, replay } from "../replay.ts";
 import { rowDigestOf } from "./callbacks.ts";
 import {
   type Acceptance,
+  createChain,
   digestOfRows,
   immutableColumns,
   lastAcceptance,
-  openChain,
 } from "./chain.ts";
 import { migrate } from "./schema.ts";
 
@@ -59,7 +59,7 @@ function inSnapshot<Result>(database: Database, read: () => Result): Result {
 /** How many events follow each other, the first that does not, and what is not as they tell. */
 export function verifyEvents(database: Database) {
   return {
-    ...openChain(database).walk(),
+    ...createChain(database).walk(),
     findings: first(auditRows(database), mostFindings),
   };
 }

@@ -5,7 +5,7 @@ import type { Worker } from "../worker.ts";
 import { createRunAccount } from "./accounts.ts";
 import { SqliteBatches } from "./batches.ts";
 import { SqliteCallbacks } from "./callbacks.ts";
-import { openChain } from "./chain.ts";
+import { createChain } from "./chain.ts";
 import { createOverlaps } from "./duplicates.ts";
 import { Operations } from "./operations.ts";
 import { createReads } from "./reads.ts";
@@ -22,7 +22,7 @@ export function openLedger(database: Database, worker: Worker): Ledger {
     joins: given?.joins,
     profile: given?.proposed,
   });
-  const chain = openChain(database);
+  const chain = createChain(database);
   const operations = new Operations(database, worker, { chain, account });
   const change = async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> =>
     database.transaction(() => operations.apply(requests));

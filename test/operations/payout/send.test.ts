@@ -45,7 +45,7 @@ function pausesMs({ of }: Scripted): number[] {
 
 test("a payout that goes well is created once, retrieved once, and is not an old one", async () => {
   const run = scripted(confirmed);
-  expect(await sendPayout(order, run.world)).toEqual({ payout: retrieved, existing: false });
+  expect(await sendPayout(order, run.deps)).toEqual({ payout: retrieved, existing: false });
   expect(run.calls.map(({ name }) => name)).toEqual(["createPayout", "retrievePayout"]);
   expect(run.of("retrievePayout")[0]?.input).toEqual({ payoutId: "PO1" });
   expect(run.notices).toEqual([]);
@@ -56,9 +56,9 @@ test("P9: what an earlier run may have sent is sent unchanged, and the differenc
     createPayout: [...five(unclear("server error", 500)), data(created)],
     retrievePayout: [data(retrieved)],
   });
-  await failure(sendPayout(order, run.world));
+  await failure(sendPayout(order, run.deps));
   const { description: _, ...given } = { ...order, recipientName: "Karim" };
-  await sendPayout(given, run.world);
+  await sendPayout(given, run.deps);
   const bodies = run.of("createPayout").map(({ input }) => JSON.stringify(input));
   expect(new Set(bodies).size).toBe(1);
   expect(run.notices).toContain(
@@ -69,7 +69,7 @@ test("P9: what an earlier run may have sent is sent unchanged, and the differenc
 test("the history says of each attempt whether it left, also of the last one", async () => {
   const lost = unsent("connection refused");
   const run = scripted(only(unclear("server error", 500), lost, lost, lost, lost));
-  expect(await failure(sendPayout(order, run.world))).toMatchObject({ kind: "uncertain" });
+  expect(await failure(sendPayout(order, run.deps))).toMatchObject({ kind: "uncertain" });
   const ledger = await run.ledger();
   const operation = await ledger.find(order.reference);
   if (!operation) throw new Error("the ledger lost a payout");
@@ -85,7 +85,7 @@ describe("P3: the clock", () => {
     async (aheadMs) => {
       const run = scripted({});
       run.state.clockAheadMs = aheadMs;
-      const { kind, message, details } = await failure(sendPayout(order, run.world));
+      const { kind, message, details } = await failure(sendPayout(order, run.deps));
       expect(kind).toBe("access");
       for (const ms of [startMs, startMs + aheadMs])
         expect(message).toContain(formatTime(new Date(ms).toISOString()));
@@ -99,7 +99,7 @@ describe("P3: the clock", () => {
     async (aheadMs) => {
       const run = scripted(confirmed);
       run.state.clockAheadMs = aheadMs;
-      await sendPayout(order, run.world);
+      await sendPayout(order, run.deps);
       expect(run.of("createPayout")).toHaveLength(1);
     },
   );
@@ -110,7 +110,7 @@ describe("P3: the clock", () => {
         state.clockAheadMs = minutes(10);
       },
     });
-    const { kind, message, details } = await failure(sendPayout(order, run.world));
+    const { kind, message, details } = await failure(sendPayout(order, run.deps));
     expect(kind).toBe("uncertain");
     expect(`${message} ${details.hint}`).toContain("clock");
     expect(message).toMatch(/[^.]\.$/);
@@ -129,7 +129,7 @@ describe("P10, P11: proved that nothing was sent", () => {
     "P10: %s is retried with pauses, five times in all, and then nothing was sent",
     async (reason) => {
       const run = scripted(only(...five(unsent(reason))));
-      expect(await failure(sendPayout(order, run.world))).toMatchObject({
+      expect(await failure(sendPayout(order, run.deps))).toMatchObject({
         reason: "api.unreachable",
       });
       expect(run.of("createPayout")).toHaveLength(5);
@@ -139,12 +139,12 @@ describe("P10, P11: proved that nothing was sent", () => {
 
   test("P10: a connection that comes back is used", async () => {
     const run = scripted(after(unsent("connection refused"), unsent("name not found")));
-    expect((await sendPayout(order, run.world)).payout.payoutId).toBe("PO1");
+    expect((await sendPayout(order, run.deps)).payout.payoutId).toBe("PO1");
   });
 
   test("P11: an invalid certificate is never retried", async () => {
     const run = scripted(only(unsent("certificate")));
-    expect(await failure(sendPayout(order, run.world))).toMatchObject({
+    expect(await failure(sendPayout(order, run.deps))).toMatchObject({
       reason: "api.unreachable",
       details: { hint: expect.stringContaining("NODE_EXTRA_CA_CERTS") },
     });
@@ -155,7 +155,7 @@ describe("P10, P11: proved that nothing was sent", () => {
     const run = scripted(
       only(unclear("connection lost"), ...five(unsent("connection refused")).slice(1)),
     );
-    expect((await failure(sendPayout(order, run.world))).kind).toBe("uncertain");
+    expect((await failure(sendPayout(order, run.deps))).kind).toBe("uncertain");
     expect(run.of("createPayout")).toHaveLength(5);
   });
 });
@@ -171,7 +171,7 @@ describe("P12, P13: unknown outcomes", () => {
     ["no HTTP", unclear("answer not HTTP")],
   ])("P12: %s is sent again, at most five times, then it is uncertain", async (_, bad) => {
     const run = scripted(only(...five(bad)));
-    const { reason, details } = await failure(sendPayout(order, run.world));
+    const { reason, details } = await failure(sendPayout(order, run.deps));
     expect([reason, details.operation]).toEqual(["payout.outcome-unknown", "INV-7"]);
     expect(details.hint).toContain("--ref INV-7");
     expect(run.of("createPayout")).toHaveLength(5);
@@ -180,7 +180,7 @@ describe("P12, P13: unknown outcomes", () => {
 
   test("P12: every attempt has the same reference and the same body", async () => {
     const run = scripted(after(...five(unclear("connection lost")).slice(1)));
-    await sendPayout(order, run.world);
+    await sendPayout(order, run.deps);
     const bodies = run.of("createPayout").map(({ input }) => JSON.stringify(input));
     expect([bodies.length, new Set(bodies).size]).toEqual([5, 1]);
     expect(run.of("createPayout")[0]?.input).toEqual({
@@ -199,12 +199,12 @@ describe("P12, P13: unknown outcomes", () => {
         if (run.calls.length > 1) throw new Failure("access", "There is no secret any longer.");
       },
     });
-    const { kind, message } = await failure(sendPayout(order, run.world));
+    const { kind, message } = await failure(sendPayout(order, run.deps));
     expect({ kind, message }).toEqual({
       kind: "uncertain",
       message: expect.stringMatching(/connection lost.*There is no secret any longer/),
     });
-    expect(await (await run.world.ledger()).unsettled()).toMatchObject([{ state: "UNCERTAIN" }]);
+    expect(await (await run.deps.ledger()).unsettled()).toMatchObject([{ state: "UNCERTAIN" }]);
   });
 
   test("P12: over the wire, each attempt has its own timestamp and a signature of its own", async () => {
@@ -213,8 +213,8 @@ describe("P12, P13: unknown outcomes", () => {
       return times < 4 ? refusal(503) : success(created);
     });
     const run = scripted({});
-    const real = client(server.baseUrl, { now: run.world.now });
-    await sendPayout(order, { ...run.world, client: real });
+    const real = client(server.baseUrl, { now: run.deps.now });
+    await sendPayout(order, { ...run.deps, client: real });
     const sent = server.asked
       .filter(({ method }) => method === "POST")
       .map(({ headers, body }) => ({ headers, body: JSON.parse(body) as Record<string, unknown> }));
@@ -233,20 +233,20 @@ describe("P12, P13: unknown outcomes", () => {
   test("P12: after a timeout, at least ten seconds pass, whatever the jitter", async () => {
     for (const random of [0, 0.5, 0.999]) {
       const run = scripted(only(...five(unclear("no answer in time"))), { random });
-      await failure(sendPayout(order, run.world));
+      await failure(sendPayout(order, run.deps));
       expect(Math.min(...pausesMs(run))).toBeGreaterThanOrEqual(10_000);
     }
   });
 
   test("P12: the pauses grow from half a second", async () => {
     const run = scripted(only(...five(unclear("connection lost"))));
-    await failure(sendPayout(order, run.world));
+    await failure(sendPayout(order, run.deps));
     expect(pausesMs(run)).toEqual([500, 1_000, 2_000, 4_000]);
   });
 
   test("P12: no attempt begins after the command's time", async () => {
     const run = scripted(only(...five(unclear("connection lost"))), { timeoutMs: 1_501 });
-    expect((await failure(sendPayout(order, run.world))).kind).toBe("uncertain");
+    expect((await failure(sendPayout(order, run.deps))).kind).toBe("uncertain");
     expect(run.of("createPayout").map(({ atMs }) => atMs - startMs)).toEqual([0, 500, 1_500]);
   });
 
@@ -260,7 +260,7 @@ describe("P12, P13: unknown outcomes", () => {
         state.nowMs += sleptMs;
       };
       const run = scripted(after(unclear("connection lost")), { timeoutMs, onSleep });
-      const { kind, message } = await failure(sendPayout(order, run.world));
+      const { kind, message } = await failure(sendPayout(order, run.deps));
       expect([kind, message]).toEqual(["uncertain", expect.stringMatching(says)]);
       expect(run.of("createPayout")).toHaveLength(1);
     },
@@ -268,14 +268,14 @@ describe("P12, P13: unknown outcomes", () => {
 
   test("P12: each further attempt is announced", async () => {
     const run = scripted(after(unclear("server error", 503)));
-    await sendPayout(order, run.world);
+    await sendPayout(order, run.deps);
     expect(run.notices).toHaveLength(1);
     expect(run.notices[0]).toContain("503");
   });
 
   test("P13: an answer that was lost comes with the next attempt", async () => {
     const run = scripted(after(unclear("connection lost")));
-    expect(await sendPayout(order, run.world)).toEqual({ payout: retrieved, existing: false });
+    expect(await sendPayout(order, run.deps)).toEqual({ payout: retrieved, existing: false });
   });
 
   test("P13: a payout that this run made is not called old because it already is Completed", async () => {
@@ -284,7 +284,7 @@ describe("P12, P13: unknown outcomes", () => {
       createPayout: [unclear("no answer in time"), data(done)],
       retrievePayout: [data({ ...retrieved, status: "Completed" })],
     });
-    expect((await sendPayout(order, run.world)).existing).toBe(false);
+    expect((await sendPayout(order, run.deps)).existing).toBe(false);
   });
 
   test.each<[string, Bad]>([
@@ -294,7 +294,7 @@ describe("P12, P13: unknown outcomes", () => {
     ["a 404", refused("unknown id", 404)],
   ])("P12, P17: %s after doubt does not end the doubt", async (_, no) => {
     const run = scripted(only(unclear("connection lost"), no));
-    expect((await failure(sendPayout(order, run.world))).kind).toBe("uncertain");
+    expect((await failure(sendPayout(order, run.deps))).kind).toBe("uncertain");
     expect(run.of("createPayout")).toHaveLength(2);
   });
 });
@@ -304,16 +304,16 @@ describe("P14: an answer that cannot be understood", () => {
     "P14: a 200 that is %s is asked for once more, after a pause",
     async (why) => {
       const again = scripted(after(unclear(why, 200)));
-      expect((await sendPayout(order, again.world)).payout.payoutId).toBe("PO1");
+      expect((await sendPayout(order, again.deps)).payout.payoutId).toBe("PO1");
       const run = scripted(only(unclear(why, 200), unclear(why, 200)));
-      expect((await failure(sendPayout(order, run.world))).kind).toBe("uncertain");
+      expect((await failure(sendPayout(order, run.deps))).kind).toBe("uncertain");
       expect(pausesMs(run)).toEqual([500]);
     },
   );
 
   test("P14: it is asked for once more also when another attempt went before", async () => {
     const run = scripted(after(unclear("server error", 503), unclear("not JSON", 200)));
-    expect((await sendPayout(order, run.world)).payout.payoutId).toBe("PO1");
+    expect((await sendPayout(order, run.deps)).payout.payoutId).toBe("PO1");
   });
 });
 
@@ -330,7 +330,7 @@ describe("P15, P16: another payout", () => {
     "P15: another one in the answer (%s) is a conflict, ours beside theirs",
     async (_, theirs, line) => {
       const run = scripted({ createPayout: [data({ ...created, ...theirs })] });
-      const { kind, details } = await failure(sendPayout(order, run.world));
+      const { kind, details } = await failure(sendPayout(order, run.deps));
       expect([kind, details.problems]).toEqual(["conflict", [line]]);
       expect(run.calls).toHaveLength(1);
     },
@@ -347,7 +347,7 @@ describe("P15, P16: another payout", () => {
     "P16: another one in the record (%s) is a conflict, ours beside theirs",
     async (_, theirs, line) => {
       const run = scripted({ ...confirmed, retrievePayout: [data({ ...retrieved, ...theirs })] });
-      const { kind, details } = await failure(sendPayout(order, run.world));
+      const { kind, details } = await failure(sendPayout(order, run.deps));
       expect([kind, details.problems]).toEqual(["conflict", [line]]);
     },
   );
@@ -357,14 +357,14 @@ describe("P15, P16: another payout", () => {
     async (recipientNumber) => {
       const record = data({ ...retrieved, recipientNumber });
       const run = scripted({ ...confirmed, retrievePayout: [record] });
-      expect((await failure(sendPayout(order, run.world))).kind).toBe("uncertain");
+      expect((await failure(sendPayout(order, run.deps))).kind).toBe("uncertain");
     },
   );
 
   test("P15: all that differs is named at once, and both records are shown", async () => {
     const other = { amount: 5, recipientNumber: "01812345678" };
     const run = scripted({ ...confirmed, retrievePayout: [data({ ...retrieved, ...other })] });
-    const { message, details } = await failure(sendPayout(order, run.world));
+    const { message, details } = await failure(sendPayout(order, run.deps));
     expect(details.problems).toHaveLength(2);
     expect(message).toContain("INV-7 requests BDT 500.00 to 01712345678");
     expect(message).toContain("shows PO1: BDT 5.00 to 01812345678");
@@ -374,7 +374,7 @@ describe("P15, P16: another payout", () => {
     "P15b: responses for the reference %j are not about this payout: it stays unknown",
     async (merchantRef) => {
       const run = scripted({ createPayout: Array(5).fill(data({ ...created, merchantRef })) });
-      const { kind, details } = await failure(sendPayout(order, run.world));
+      const { kind, details } = await failure(sendPayout(order, run.deps));
       expect([kind, details.hint]).toEqual(["uncertain", expect.stringContaining("--ref INV-7")]);
       expect(run.of("retrievePayout")).toEqual([]);
     },
@@ -383,13 +383,13 @@ describe("P15, P16: another payout", () => {
   test("P15b: a record of another reference is retrieved again", async () => {
     const mixedUp = data({ ...retrieved, merchantRef: "X" });
     const run = scripted({ ...confirmed, retrievePayout: [mixedUp, data(retrieved)] });
-    expect((await sendPayout(order, run.world)).payout).toEqual(retrieved);
+    expect((await sendPayout(order, run.deps)).payout).toEqual(retrieved);
   });
 
   test("P15b: records of another reference alone leave the payout unknown", async () => {
     const mixedUp = data({ ...retrieved, merchantRef: "X" });
     const run = scripted({ ...confirmed, retrievePayout: Array(3).fill(mixedUp) });
-    const { kind, details } = await failure(sendPayout(order, run.world));
+    const { kind, details } = await failure(sendPayout(order, run.deps));
     expect([kind, details.hint]).toEqual(["uncertain", expect.stringContaining("--ref INV-7")]);
     expect(await (await run.ledger()).find("INV-7")).toMatchObject({ state: "UNCERTAIN" });
   });
@@ -398,7 +398,7 @@ describe("P15, P16: another payout", () => {
     const run = scripted({
       createPayout: [unclear("connection lost"), data({ ...created, amount: 501 })],
     });
-    expect((await failure(sendPayout(order, run.world))).kind).toBe("conflict");
+    expect((await failure(sendPayout(order, run.deps))).kind).toBe("conflict");
   });
 
   test.each(["+8801712345678", "8801712345678", "017-12345678", " 01712345678"])(
@@ -408,7 +408,7 @@ describe("P15, P16: another payout", () => {
         ...confirmed,
         retrievePayout: [data({ ...retrieved, recipientNumber })],
       });
-      expect((await sendPayout(order, run.world)).payout.recipientNumber).toBe(recipientNumber);
+      expect((await sendPayout(order, run.deps)).payout.recipientNumber).toBe(recipientNumber);
     },
   );
 
@@ -419,7 +419,7 @@ describe("P15, P16: another payout", () => {
     ["not reachable", unsent("connection refused")],
   ])("P16: a record that cannot be compared (%s) is uncertain, with its id", async (_, bad) => {
     const run = scripted({ ...confirmed, retrievePayout: [bad] });
-    const { kind, message } = await failure(sendPayout(order, run.world));
+    const { kind, message } = await failure(sendPayout(order, run.deps));
     expect([kind, message.includes("PO1")]).toEqual(["uncertain", true]);
   });
 
@@ -427,9 +427,9 @@ describe("P15, P16: another payout", () => {
     "P14: the id %j, which nothing can be retrieved by, is uncertain and no fault of ours",
     async (payoutId) => {
       const server = await serve(() => success({ ...created, payoutId }));
-      const { world } = scripted({});
-      const real = client(server.baseUrl, { now: world.now });
-      const { kind } = await failure(sendPayout(order, { ...world, client: real }));
+      const { deps } = scripted({});
+      const real = client(server.baseUrl, { now: deps.now });
+      const { kind } = await failure(sendPayout(order, { ...deps, client: real }));
       expect(kind).toBe("uncertain");
     },
   );
@@ -443,7 +443,7 @@ describe("P17 to P20: refusals", () => {
     [refused("unknown id", 404), "refused"],
   ] as const)("P17: a refusal is final (%#)", async (no, wanted) => {
     const run = scripted(only(no));
-    const { kind, message, details } = await failure(sendPayout(order, run.world));
+    const { kind, message, details } = await failure(sendPayout(order, run.deps));
     expect([kind, details.code, details.status]).toEqual([wanted, "NO", no.status]);
     expect(message).toContain("the service says no");
     expect(run.of("createPayout")).toHaveLength(1);
@@ -453,7 +453,7 @@ describe("P17 to P20: refusals", () => {
     "P18: %i names key, secret and IP address, and is final",
     async (status) => {
       const run = scripted(only(refused("access", status)));
-      const { kind, details } = await failure(sendPayout(order, run.world));
+      const { kind, details } = await failure(sendPayout(order, run.deps));
       expect(kind).toBe("access");
       expect(details.hint).toMatch(/key.*secret.*IP address/);
       expect(run.of("createPayout")).toHaveLength(1);
@@ -464,7 +464,7 @@ describe("P17 to P20: refusals", () => {
     "P18: a page that says %i is not the API's own response: the outcome stays unknown, and the payout is sent once",
     async (status) => {
       const run = scripted(only({ ...refused("access", status), isJson: false }));
-      const { kind, message, details } = await failure(sendPayout(order, run.world));
+      const { kind, message, details } = await failure(sendPayout(order, run.deps));
       expect([kind, details.status]).toEqual(["uncertain", status]);
       expect(message).toContain(`a page that is not the API's (status ${status})`);
       expect(details.hint).toMatch(/key.*secret.*IP address.*--ref INV-7/);
@@ -474,13 +474,13 @@ describe("P17 to P20: refusals", () => {
 
   test("P6, P17: after a rejection the hint names the next reference for the corrected payout", async () => {
     const run = scripted(only(refused("refused", 400)));
-    await failure(sendPayout(order, run.world));
-    const mended = await failure(sendPayout({ ...order, amountPaisa: 1n }, run.world));
+    await failure(sendPayout(order, run.deps));
+    const mended = await failure(sendPayout({ ...order, amountPaisa: 1n }, run.deps));
     expect([mended.kind, mended.details.hint]).toEqual([
       "conflict",
       expect.stringMatching(/use --ref INV-7-lenden2, but first .*show INV-7-lenden2'/),
     ]);
-    const same = await failure(sendPayout(order, run.world));
+    const same = await failure(sendPayout(order, run.deps));
     expect([same.kind, same.details.hint]).toEqual([
       "refused",
       expect.stringContaining("'lenden ledger show INV-7-lenden2'"),
@@ -494,7 +494,7 @@ describe("P17 to P20: refusals", () => {
         state.clockAheadMs = -285_000;
       },
     });
-    const { kind, details } = await failure(sendPayout(order, run.world));
+    const { kind, details } = await failure(sendPayout(order, run.deps));
     expect([kind, details.hint?.includes("4 min 45 s ahead")]).toEqual(["access", true]);
   });
 
@@ -507,10 +507,10 @@ describe("P17 to P20: refusals", () => {
     "%s: %j waits for the same reference, and is uncertain if unresolved",
     async (_, wait) => {
       const run = scripted(only(...five(wait)));
-      expect((await failure(sendPayout(order, run.world))).kind).toBe("uncertain");
+      expect((await failure(sendPayout(order, run.deps))).kind).toBe("uncertain");
       expect(Math.min(...pausesMs(run))).toBeGreaterThanOrEqual(500);
       const again = scripted(after(wait, wait));
-      expect((await sendPayout(order, again.world)).existing).toBe(false);
+      expect((await sendPayout(order, again.deps)).existing).toBe(false);
     },
   );
 
@@ -520,13 +520,13 @@ describe("P17 to P20: refusals", () => {
     [3_600_000, 60_000],
   ])("P20: Retry-After of %i ms is a pause of %i ms", async (askedMs, pauseMs) => {
     const run = scripted(after(refused("busy", 429, askedMs)));
-    await sendPayout(order, run.world);
+    await sendPayout(order, run.deps);
     expect(pausesMs(run)).toEqual([pauseMs]);
   });
 
   test("P20: Retry-After beyond the command's time ends it at once", async () => {
     const run = scripted(only(refused("busy", 429, 30_000)), { timeoutMs: 20_000 });
-    await failure(sendPayout(order, run.world));
+    await failure(sendPayout(order, run.deps));
     expect(run.state.nowMs).toBe(startMs);
   });
 });
@@ -535,7 +535,7 @@ describe("P22: being stopped", () => {
   test("P22: before the first attempt, nothing is sent", async () => {
     const run = scripted(confirmed);
     run.state.stopping = true;
-    const { kind } = await failure(sendPayout(order, run.world));
+    const { kind } = await failure(sendPayout(order, run.deps));
     expect([kind, run.of("createPayout").length]).toEqual(["interrupted", 0]);
   });
 
@@ -545,7 +545,7 @@ describe("P22: being stopped", () => {
         state.stopping = true;
       },
     });
-    expect((await sendPayout(order, run.world)).payout).toEqual(retrieved);
+    expect((await sendPayout(order, run.deps)).payout).toEqual(retrieved);
   });
 
   test.each<[Bad, string]>([
@@ -558,7 +558,7 @@ describe("P22: being stopped", () => {
         state.stopping = true;
       };
       const run = scripted(only(bad), { [when]: stop });
-      const { kind } = await failure(sendPayout(order, run.world));
+      const { kind } = await failure(sendPayout(order, run.deps));
       const isUnsent = kind === "unreachable" || kind === "interrupted";
       expect(isUnsent ? "nothing sent" : kind).toBe(wanted);
       expect(run.of("createPayout")).toHaveLength(1);
@@ -570,7 +570,7 @@ describe("P22: being stopped", () => {
     [unsent("stopped"), "unreachable"],
   ])("P22: an attempt that was cut off is the last (%#)", async (bad, wanted) => {
     const run = scripted(only(bad));
-    expect((await failure(sendPayout(order, run.world))).kind).toBe(wanted);
+    expect((await failure(sendPayout(order, run.deps))).kind).toBe(wanted);
   });
 });
 
@@ -593,7 +593,7 @@ describe("existing", () => {
   ])("%s", async (_, changes, clockAheadMs, existing) => {
     const run = scripted({ ...confirmed, createPayout: [data({ ...created, ...changes })] });
     run.state.clockAheadMs = clockAheadMs;
-    expect((await sendPayout(order, run.world)).existing).toBe(existing);
+    expect((await sendPayout(order, run.deps)).existing).toBe(existing);
   });
 
   test("a time that the record alone tells counts too", async () => {
@@ -602,7 +602,7 @@ describe("existing", () => {
       createPayout: [data(untold)],
       retrievePayout: [data({ ...retrieved, createdAt: at(-3_600_000) })],
     });
-    expect((await sendPayout(order, run.world)).existing).toBe(true);
+    expect((await sendPayout(order, run.deps)).existing).toBe(true);
   });
 });
 
@@ -611,6 +611,6 @@ test("an amount is sent as the number that is signed", async () => {
     createPayout: [data({ ...created, amount: 1250.5 })],
     retrievePayout: [data({ ...retrieved, amount: 1250.5 })],
   });
-  await sendPayout({ ...order, amountPaisa: paisa("1250.50") }, run.world);
+  await sendPayout({ ...order, amountPaisa: paisa("1250.50") }, run.deps);
   expect(run.of("createPayout")[0]?.input).toMatchObject({ amount: 1250.5 });
 });

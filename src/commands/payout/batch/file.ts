@@ -9,7 +9,7 @@ import { argument, flag, type Input, takes } from "../../../cli/command/flag.ts"
 import { rowsText } from "../../../cli/output/rows.ts";
 import { usage } from "../../../domain/failure.ts";
 import { didYouMean } from "../../../domain/nearest.ts";
-import { accepted, type Reading, rejected } from "../../../domain/reading.ts";
+import { err, ok, type Result } from "../../../domain/result.ts";
 import type { BatchFile } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { sumJson, sumText } from "./batch.ts";
@@ -20,7 +20,7 @@ export const sourceInput = {
   file: argument.required(
     "file",
     "A CSV file, as 'payout batch template' shows it",
-    accepted<string>,
+    ok<string>,
     "csv-file",
   ),
 };
@@ -57,12 +57,12 @@ export const sourceFlags = {
 
 type SourceInput = Input<typeof sourceInput & typeof sourceFlags>;
 
-function readDelimiter(text: string): Reading<string> {
+function readDelimiter(text: string): Result<string> {
   const words = [...delimiters.keys()];
   const character = delimiters.get(text) ?? [...delimiters.values()].find((one) => one === text);
   return character === undefined
-    ? rejected(`This is not one of: ${words.join(", ")}.${didYouMean(text, words)}`)
-    : accepted(character);
+    ? err(`This is not one of: ${words.join(", ")}.${didYouMean(text, words)}`)
+    : ok(character);
 }
 
 /** The method of rows that name none, as the command line has it. */
@@ -88,11 +88,11 @@ export async function examineFile(
   context: Context,
 ): Promise<Examined> {
   const { checkFile } = await import("../../../batches/check.ts");
-  const { openMethodNames } = await import("../../../operations/method.ts");
+  const { createMethodLookup } = await import("../../../operations/method.ts");
   const { file: path, delimiter = ",", name: ownName, methodId } = input;
   const { numberFormat, method: usual } = await context.config.settings();
   const world = await context.api.deps();
-  const methodOf = openMethodNames(world, await context.api.methodCache());
+  const methodOf = createMethodLookup(world, await context.api.methodCache());
   const named = input.method === undefined ? undefined : await methodOf(input.method);
   if (named?.ok === false) throw usage([`--method: ${named.problem}`], "Nothing was sent.");
   // The method that a file was planned with applies to it from then on.
@@ -102,7 +102,7 @@ export async function examineFile(
     numberFormat: numberFormat.value,
     holdsSecret: context.config.holdsSecret,
     method,
-    methodOf: (text: string) => (text === methodId ? accepted(methodId) : methodOf(text)),
+    methodOf: (text: string) => (text === methodId ? ok(methodId) : methodOf(text)),
   };
   const read = await checkFile({ path, hash, delimiter, ownName }, rules, ledger, world);
   const weights: Weight[] = input.allowDuplicates

@@ -80,7 +80,7 @@ export async function newBatch(
   ledger: Ledger,
   context: Context,
 ): Promise<Batch> {
-  const { checkStop } = await import("../../../operations/world.ts");
+  const { checkStop } = await import("../../../operations/deps.ts");
   const { claimBatch, findBatch, planBatch } = await import("../../../batches/plan.ts");
   const { file, read, checked } = await examineFile(input, hash, ledger, context);
   if (!file) {

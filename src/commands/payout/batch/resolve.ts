@@ -8,7 +8,7 @@ import { amountText } from "../../../domain/amount.ts";
 import { usage } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
-import { accepted, type Reading, rejected } from "../../../domain/reading.ts";
+import { err, ok, type Result } from "../../../domain/result.ts";
 import { isUnsettled } from "../../../domain/state.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
@@ -142,15 +142,15 @@ interface Lines {
 }
 
 /** Reads `3,7-9`. */
-function readLines(list: string): Reading<Lines[]> {
+function readLines(list: string): Result<Lines[]> {
   const parts = list.split(",").map((part) => /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/.exec(part));
   const lines = parts.map((part) => {
     const first = Number(part?.[1]);
     return { first, last: Number(part?.[2] ?? first) };
   });
   return lines.every(({ first, last }) => first <= last)
-    ? accepted(lines)
-    : rejected("This is not a list of line numbers. Example: 3,7-9.");
+    ? ok(lines)
+    : err("This is not a list of line numbers. Example: 3,7-9.");
 }
 
 const problemsShown = 20;

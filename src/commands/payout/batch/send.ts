@@ -13,7 +13,7 @@ import { Failure, type FailureKind, inOneLine, whatHappened } from "../../../dom
 import { formatPaisa } from "../../../domain/money.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import type { World } from "../../../operations/world.ts";
+import type { OperationDeps } from "../../../operations/deps.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
 import {
   type BatchStanding,
@@ -256,7 +256,7 @@ function isNotRecorded(end: RowEnd, failure: Failure | undefined): boolean {
 }
 
 /** Why a run ended before its last row, and how to resume. */
-function endTexts(stopped: Failure | undefined, seen: RunTally, world: World): string[] {
+function endTexts(stopped: Failure | undefined, seen: RunTally, world: OperationDeps): string[] {
   const [locked, silence, left] = [seen.locked(), seen.silence(), seen.left()];
   const texts: string[] = [];
   if (locked)

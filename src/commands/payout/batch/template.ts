@@ -6,7 +6,7 @@ import { shellLine } from "../../../cli/output/shell-line.ts";
 import { guarded } from "../../../domain/csv-guard.ts";
 import { errorCode } from "../../../domain/error-code.ts";
 import { usage } from "../../../domain/failure.ts";
-import { accepted } from "../../../domain/reading.ts";
+import { ok } from "../../../domain/result.ts";
 
 export const batchTemplate = defineCommand({
   description:
@@ -20,7 +20,7 @@ export const batchTemplate = defineCommand({
     { comment: "On standard output", command: "lenden payout batch template" },
   ],
   arguments: {
-    file: argument.optional("file", "File to create; it must not exist", accepted<string>, "file"),
+    file: argument.optional("file", "File to create; it must not exist", ok<string>, "file"),
   },
   flags: {
     method: flag.optional(

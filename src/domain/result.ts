@@ -1,11 +1,11 @@
-/** What came of reading a text: the value, or one sentence that says what is wrong with it. */
-export type Reading<Value> = { ok: true; value: Value } | { ok: false; problem: string };
+/** The value of a text, or one sentence about what is wrong with it. */
+export type Result<Value> = { ok: true; value: Value } | { ok: false; problem: string };
 
-export function accepted<Value>(value: Value): Reading<Value> {
+export function ok<Value>(value: Value): Result<Value> {
   return { ok: true, value };
 }
 
-export function rejected(problem: string): Reading<never> {
+export function err(problem: string): Result<never> {
   return { ok: false, problem };
 }
 

@@ -4,8 +4,8 @@ import { formatTime } from "../domain/local-time.ts";
 import { toleratedClockMs } from "../domain/timestamp.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
-/** What an operation needs from its surroundings. */
-export interface World {
+/** The dependencies of operations that talk to the API. */
+export interface OperationDeps {
   client: Client;
   /** Opened when money is about to move. If it cannot be written, nothing is sent. */
   ledger(): Promise<Ledger>;
@@ -35,9 +35,9 @@ export interface World {
 }
 
 /** P22: nothing new begins once the run is to stop. */
-export function checkStop(world: Pick<World, "isStopping" | "isOutOfTime">): void {
-  if (!world.isStopping()) return;
-  if (world.isOutOfTime())
+export function checkStop(deps: Pick<OperationDeps, "isStopping" | "isOutOfTime">): void {
+  if (!deps.isStopping()) return;
+  if (deps.isOutOfTime())
     throw new Failure("run.timeout", "The time of --timeout elapsed.", {
       hint: "Retry with a larger --timeout.",
     });
@@ -45,7 +45,7 @@ export function checkStop(world: Pick<World, "isStopping" | "isOutOfTime">): voi
 }
 
 /** How far the API's clock is ahead of ours, in milliseconds; undefined until a response shows it. */
-export interface ServiceClock {
+export interface ApiClock {
   /** By the latest response. */
   aheadMs(): number | undefined;
   /** At least: `Date` counts whole seconds, so the highest value of many responses is the most exact. */
@@ -56,7 +56,7 @@ export interface ServiceClock {
 /** More than `Date` can differ by itself: one of the clocks was set. */
 const setMs = 2_000;
 
-export function openServiceClock(): ServiceClock {
+export function createApiClock(): ApiClock {
   let latest: number | undefined;
   let least: number | undefined;
   return {
@@ -79,20 +79,20 @@ export function clockTrouble(aheadMs: number): string | undefined {
 }
 
 /** P3: a payout that the API must reject because of its timestamp is not sent. */
-export function checkClock(world: World): void {
-  const failure = clockFailure(world, "clock.differs");
+export function checkClock(deps: OperationDeps): void {
+  const failure = clockFailure(deps, "clock.differs");
   if (failure) throw failure;
 }
 
 /** The failure of a payout that cannot be sent because of the clocks; undefined if it can. */
 export function clockFailure(
-  world: World,
+  deps: OperationDeps,
   reason: "clock.differs" | "batch.clock-differs",
 ): Failure | undefined {
-  const aheadMs = world.clockAheadMs();
+  const aheadMs = deps.clockAheadMs();
   const trouble = aheadMs === undefined ? undefined : clockTrouble(aheadMs);
   if (aheadMs === undefined || !trouble) return undefined;
-  const [ours, theirs] = [world.now(), world.now() + aheadMs].map((ms) =>
+  const [ours, theirs] = [deps.now(), deps.now() + aheadMs].map((ms) =>
     formatTime(new Date(ms).toISOString()),
   );
   return new Failure(
