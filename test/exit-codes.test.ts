@@ -1,314 +1,468 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { exits, type FailureKind } from "../src/domain/failure.ts";
 import type { Host, Signal } from "../src/platform/host.ts";
 import { openDatabase } from "../src/platform/sqlite/open.ts";
-import { type RunningSandbox, startSandbox } from "../src/sandbox/server.ts";
-import { scratchFolder } from "./support/helpers.ts";
-import { lenden, type Outcome, startBuilt } from "./support/lenden.ts";
+import { fileOf } from "./batch/files.ts";
+import { faults } from "./sandbox/running.ts";
+import { scratchFolder, until } from "./support/helpers.ts";
+import { built, ended, jumpingHost, lenden, type Outcome, startBuilt } from "./support/lenden.ts";
+import { openMerchant, paymentOf, payoutOf, testAccount } from "./support/merchant.ts";
 import { closedPort, refusal, serve, success } from "./support/server.ts";
 
-let sandbox: RunningSandbox;
-let env: Record<string, string>;
+const account = testAccount();
+const batchText = "ref,amount,to,method\nA,5,01712345671,bkash\nB,6,01712345672,bkash\n";
+const short = ["--wait-timeout", "50ms", "--interval", "20ms", "--json"];
 
-beforeAll(async () => {
-  sandbox = await startSandbox({ now: Date.now });
-  env = envOf(sandbox.baseUrl);
-});
+/** A payout without a reference. */
+function payout(...more: string[]): string[] {
+  const order = ["--amount", "5", "--to", "01712345678", "--method-id", "665f1c2ab8e4"];
+  return ["payout", "send", ...order, ...more];
+}
 
-afterAll(() => sandbox.close());
+function sendOf(path: string, ...more: string[]): string[] {
+  return ["payout", "batch", "send", path, "--json", ...more];
+}
 
-const payout = "payout send --amount 5 --to 01712345678 --method-id 665f1c2ab8e4".split(" ");
+function envOf(baseUrl: string): Record<string, string> {
+  return { ...account.env(), LENDEN_BASE_URL: baseUrl, LENDEN_CONFIG_DIR: scratchFolder() };
+}
 
-test("0: done, and nothing is on stderr", async () => {
-  const { code, stdout, stderr } = await lenden(["methods", "--json"], { env });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(JSON.parse(stdout)).toHaveLength(3);
-});
+/** Expects this exit code and its kind, in one line of JSON on stderr. */
+function errorOf({ code, stderr }: Outcome, wanted: number, kind?: FailureKind) {
+  expect({ code, stderr }).toEqual({ code: wanted, stderr: expect.stringMatching(/^[^\n]+\n$/) });
+  const { error, ...others } = JSON.parse(stderr);
+  expect(others).toEqual({});
+  expect(error.message).toMatch(/\S/);
+  const found = Object.entries(exits).find(([name]) => name === error.kind);
+  // SIGTERM has its own code, and the kind of SIGINT.
+  if (wanted !== 143) expect(found?.[1].code).toBe(wanted);
+  if (kind) expect(error.kind).toBe(kind);
+  return error;
+}
 
-test("1: a fault of this machine", async () => {
-  const taken = new URL(sandbox.baseUrl).port;
-  expectEnding(
-    await lenden(["sandbox", "start", "--port", taken, "--json"], { env }),
-    1,
-    "internal",
-  );
-});
-
-test("1: a fault of lenden itself shows no stack, and says how to see it", async () => {
-  const host = { randomBytes: () => bang() };
-  const outcome = await lenden([...payout, "--json"], { env, host });
-  const { message } = expectEnding(outcome, 1, "internal");
-  expect(outcome.stderr + message).not.toMatch(/bang|at .*\.ts/);
-});
-
-test.each([
-  ["an unknown command", ["metods"]],
-  ["an unknown flag", ["methods", "--all"]],
-  ["an amount that is none", [...payout.with(3, "1,250")]],
-  ["flags that contradict each other", ["methods", "--timeout", "1s", "--timeout", "2s"]],
-  ["what is missing", ["pay", "create"]],
-])("2: %s", async (_, line) => {
-  expectEnding(await lenden([...line, "--json"], { env }), 2, "usage");
-});
-
-test("3: the service refuses", async () => {
-  const server = await serve(() => refusal(422, { message: "too much", code: "LIMIT" }));
-  const outcome = await lenden([...payout, "--ref", "R", "--json"], { env: envOf(server.baseUrl) });
-  const { status, code } = expectEnding(outcome, 3, "refused");
-  expect([status, code]).toEqual([422, "LIMIT"]);
-});
-
-test("3: a payment that is not Completed is not paid back", async () => {
-  const id = await quiet("pay create --amount 5 --description x --method bkash".split(" "));
-  const refund = [
-    "refund",
-    "create",
-    "--payment",
-    id,
-    "--amount",
-    "5",
-    "--account-type",
-    "personal",
-  ];
-  const outcome = await lenden([...refund, "--account-number", "1", "--json"], { env });
-  expectEnding(outcome, 3, "refused");
-});
-
-test.each<[string, Record<string, string | undefined>, string[]]>([
-  ["no key", { LENDEN_API_KEY: undefined }, ["methods"]],
-  ["an unknown key", { LENDEN_API_KEY: "sk_sandbox_AAA-000000000000-AAA" }, ["methods"]],
-  ["no secret", { LENDEN_PAYOUT_SECRET: undefined }, payout],
-  ["a wrong secret", { LENDEN_PAYOUT_SECRET: "wrong" }, [...payout, "--ref", "R4"]],
-  ["a production key on http:", { LENDEN_API_KEY: "public-AAA-000000000000-AAA" }, ["methods"]],
-  ["a profile that there is not", { LENDEN_PROFILE: "shop" }, ["methods"]],
-])("4: %s", async (_, changes, line) => {
-  const outcome = await lenden([...line, "--json"], { env: { ...env, ...changes } });
-  expectEnding(outcome, 4, "access");
-});
-
-test("4: a production write that nobody confirmed", async () => {
-  const production = {
-    LENDEN_BASE_URL: "https://service.invalid",
-    LENDEN_API_KEY: "public-AAA-000000000000-AAA",
-    LENDEN_PAYOUT_SECRET: "s",
-  };
-  const outcome = await lenden([...payout, "--ref", "R", "--json"], { env: production });
-  expectEnding(outcome, 4, "access");
-});
-
-test("4: a clock that is five minutes off, and nothing is sent", async () => {
-  const server = await serve(({ path }) =>
-    path === "/payment/methods"
-      ? {
-          do: "answer",
-          headers: { date: new Date(Date.now() + 300_000).toUTCString() },
-          body: '{"success":true,"data":[{"id":"m","providerName":"P","codeName":"c"}]}',
-        }
-      : success({}),
-  );
-  const byName = [...payout.slice(0, -2), "--method", "c", "--ref", "R", "--json"];
-  expectEnding(await lenden(byName, { env: envOf(server.baseUrl) }), 4, "access");
-  expect(server.count("/payout/create-by-server")).toBe(0);
-});
-
-test("5: the reference is another payout's", async () => {
-  await quiet([...payout, "--ref", "R5"]);
-  const outcome = await lenden([...payout.with(3, "6"), "--ref", "R5", "--json"], { env });
-  expect(expectEnding(outcome, 5, "conflict").operation).toBe("R5");
-});
-
-test.each([
-  ["pay get", "TX0"],
-  ["payout get", "PO0"],
-  ["refund get", "RF0"],
-  ["sandbox trigger payment", "TX0"],
-])("9: %s of an unknown id", async (command, id) => {
-  const outcome = await lenden([...command.split(" "), id, "--json"], { env });
-  const { operation, status } = expectEnding(outcome, 9, "not-found");
-  expect([operation, status]).toEqual([id, 404]);
-});
-
-test("11: a signature that does not match, with the answer on stdout all the same", async () => {
-  const line = ["payout", "verify", "--amount", "5", "--ref", "R", "--timestamp", "1763614800"];
-  const { stdout, ...outcome } = await lenden([...line, "--signature", "00", "--json"], { env });
-  expect(JSON.parse(stdout).matches).toBe(false);
-  expectEnding({ ...outcome, stdout: "" }, 11, "unverified");
-  expect(exits.unverified.code).toBe(11);
-});
-
-test("69: nobody listens", async () => {
-  const nowhere = envOf(`http://127.0.0.1:${await closedPort()}/cp/api/v1`);
-  for (const line of [["methods"], [...payout, "--ref", "R", "--timeout", "1s"]]) {
-    const outcome = await lenden([...line, "--json"], { env: nowhere });
-    expectEnding(outcome, 69, "unreachable");
-  }
-});
-
-test("75: a page of something in front of the service says that it is closed", async () => {
-  const body = "<html><h1>499 Client Closed Request</h1></html>";
-  const server = await serve(() => ({ do: "answer", status: 499, body }));
-  const line = [...payout, "--ref", "R499", "--timeout", "2s", "--json"];
-  const outcome = await lenden(line, { env: envOf(server.baseUrl) });
-  expectEnding(outcome, 75, "uncertain");
-  expect(server.count("/payout/create-by-server")).toBeGreaterThan(1);
-  expect(new Set(server.asked.map((one) => JSON.parse(one.body).merchantRef))).toEqual(
-    new Set(["R499"]),
-  );
-});
-
-test("75: the answer never comes", async () => {
-  const server = await serve(() => ({ do: "silence" }));
-  const line = [...payout, "--ref", "R75", "--timeout", "1s", "--json"];
-  const outcome = await lenden(line, { env: envOf(server.baseUrl) });
-  const { operation, hint } = expectEnding(outcome, 75, "uncertain");
-  expect([operation, hint?.includes("--ref R75")]).toEqual(["R75", true]);
-});
-
-test.each<[Signal, number]>([
-  ["SIGINT", 130],
-  ["SIGTERM", 143],
-])("%s in a read is %i", async (name, code) => {
+/** Runs lenden against a server whose response is given a function that sends a signal to the run. */
+async function stopped(
+  line: string[],
+  respond: (stop: (name: Signal) => void, path: string) => ReturnType<typeof success>,
+) {
   let stop: (name: Signal) => void = () => {};
-  const server = await serve(() => {
-    stop(name);
-    return { do: "silence" };
-  });
-  const outcome = await lenden(["methods"], {
+  const server = await serve(({ path }) => respond((name) => stop(name), path));
+  const outcome = await lenden(line, {
     env: envOf(server.baseUrl),
     onStart: (signal) => {
       stop = signal;
     },
   });
-  expect(outcome).toEqual({ code, stdout: "", stderr: "" });
+  return { server, outcome };
+}
+
+test("every kind of failure has its own exit code", () => {
+  const codes = Object.values(exits).map(({ code }) => code);
+  expect(codes).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 69, 75, 130]);
 });
 
-test.each<[Signal, number]>([
-  ["SIGINT", 130],
-  ["SIGTERM", 143],
-])("%s in a read is %i, of the built tool too", async (name, code) => {
-  const server = await serve(() => ({ do: "silence" }));
-  const child = startBuilt(["methods"], envOf(server.baseUrl));
-  const ended = new Promise((resolve) => child.on("exit", (...how) => resolve(how)));
-  while (server.count() === 0) await delay(20);
-  child.kill(name);
-  expect(await ended).toEqual([code, null]);
+test("README explains every exit code as the help does", () => {
+  const rows = readFileSync("README.md", "utf8")
+    .split("\n")
+    .flatMap((line) => {
+      const [, codes, meaning] = /^\| +(\d[\d, ]*?) +\| (.*?) +\|/.exec(line) ?? [];
+      return codes && meaning ? [[Number(codes.split(",")[0]), meaning] as const] : [];
+    });
+  for (const { code, means } of Object.values(exits)) expect(new Map(rows).get(code)).toBe(means);
 });
 
-test("a second SIGINT leaves a payout in flight: 75, not 130", async () => {
-  let stop: (name: Signal) => void = () => {};
-  const server = await serve(() => {
-    stop("SIGINT");
-    stop("SIGINT");
-    return { do: "silence" };
+describe("a failed command with JSON output writes one line to stderr and ends with", () => {
+  test("1 if a port is taken", async () => {
+    const { port } = new URL(account.sandbox().baseUrl);
+    errorOf(await account.run(["sandbox", "start", "--port", port, "--json"]), 1, "internal");
   });
-  const outcome = await lenden([...payout, "--ref", "R", "--json"], {
-    env: envOf(server.baseUrl),
-    onStart: (signal) => {
-      stop = signal;
-    },
-  });
-  expectEnding(outcome, 75, "uncertain");
-});
 
-test("a SIGINT before the payout is sent sends none: 130", async () => {
-  let stop: (name: Signal) => void = () => {};
-  const methods = [{ id: "m", providerName: "P", codeName: "c" }];
-  const server = await serve(({ path }) => {
-    if (path === "/payment/methods") stop("SIGINT");
-    return success(path === "/payment/methods" ? methods : {});
+  test("1 if lenden has a defect, without a stack", async () => {
+    const randomBytes = (): never => {
+      throw new TypeError("bang");
+    };
+    const outcome = await account.run(payout("--json"), { host: { randomBytes } });
+    errorOf(outcome, 1, "internal");
+    expect(outcome.stderr).not.toMatch(/bang|at .*\.ts/);
   });
-  const outcome = await lenden([...payout.slice(0, -2), "--method", "c", "--ref", "R"], {
-    env: envOf(server.baseUrl),
-    onStart: (signal) => {
-      stop = signal;
-    },
-  });
-  expect(server.count("/payout/create-by-server")).toBe(0);
-  expect(outcome.code).toBe(130);
-});
 
-test("a SIGINT in the pause before another try sends no payment: 130", async () => {
-  const port = await closedPort();
-  const pauses: number[] = [];
-  let stop: (name: Signal) => void = () => {};
-  const host: Partial<Host> = {
-    sleep: async (ms, signal) => {
+  test.each([
+    ["an unknown command", ["metods", "--json"]],
+    ["an unknown command in a group", ["payouts", "frob", "--json"]],
+    ["--json after an unknown flag", ["methods", "--bogus", "--json"]],
+    ["--json before the command", ["--json", "payout", "send", "--amuont", "5"]],
+    ["-ojson", ["-ojson", "metods"]],
+    ["-qo json", ["-qo", "json", "metods"]],
+    ["--output=json", ["pay", "create", "--output=json"]],
+    ["ndjson", ["pay", "create", "-o", "ndjson"]],
+    ["help on an unknown topic", ["help", "nonsense", "--json"]],
+    ["a last flag without its value", ["methods", "--json", "--timeout"]],
+    ["a missing value behind -o json", ["pay", "create", "-o", "json", "--amount"]],
+    ["contradicting formats", ["methods", "--json", "-o", "csv"]],
+    ["an invalid amount", payout("--amount", "1,250", "--json")],
+  ])("2 for %s", async (_, line) => {
+    errorOf(await lenden(line), 2, "usage");
+  });
+
+  test("2 with LENDEN_OUTPUT=json", async () => {
+    const env = { LENDEN_OUTPUT: "json" };
+    for (const line of [["metods"], ["pay", "create"], ["methods", "--bogus"]])
+      errorOf(await lenden(line, { env }), 2, "usage");
+  });
+
+  test("2 or 5 for a batch file, with the problems on stdout", async () => {
+    const merchant = await openMerchant();
+    const check = (content: string) =>
+      merchant.lenden(["payout", "batch", "check", fileOf(content), "--json"]);
+    const invalid = await check("amount,to\nx,y\n");
+    expect(errorOf(invalid, 2).reason).toBe("batch.invalid-file");
+    expect(JSON.parse(invalid.stdout).problemCount).toBeGreaterThan(0);
+    expect((await merchant.lenden(payoutOf("A"))).code).toBe(0);
+    expect(errorOf(await check(batchText), 5).reason).toBe("batch.references-used");
+  });
+
+  test("3 if the API rejects the request, with its status and code", async () => {
+    const server = await serve(() => refusal(422, { message: "too much", code: "LIMIT" }));
+    const outcome = await lenden(payout("--ref", "R", "--json"), { env: envOf(server.baseUrl) });
+    expect(errorOf(outcome, 3, "refused")).toMatchObject({ status: 422, code: "LIMIT" });
+  });
+
+  test.each<[string, Record<string, string | undefined>, string[]]>([
+    ["no key", { LENDEN_API_KEY: undefined }, ["methods"]],
+    ["an unknown key", { LENDEN_API_KEY: "sk_sandbox_AAA-000000000000-AAA" }, ["methods"]],
+    ["no secret", { LENDEN_PAYOUT_SECRET: undefined }, payout()],
+    ["a wrong secret", { LENDEN_PAYOUT_SECRET: "wrong" }, payout("--ref", "R4")],
+    ["a production key on http:", { LENDEN_API_KEY: "public-AAA-000000000000-AAA" }, ["methods"]],
+    ["an unknown profile", { LENDEN_PROFILE: "shop" }, ["methods"]],
+    [
+      "a production payout that is not confirmed",
+      {
+        LENDEN_BASE_URL: "https://api.invalid",
+        LENDEN_API_KEY: "public-AAA-000000000000-AAA",
+      },
+      payout("--ref", "R"),
+    ],
+  ])("4 for %s", async (_, env, line) => {
+    errorOf(await account.run([...line, "--json"], { env }), 4, "access");
+  });
+
+  test("4 without the notice that a variable overrides the profile", async () => {
+    const merchant = await openMerchant();
+    const add = ["profile", "add", "shop", "--key-stdin", "--base-url", merchant.baseUrl];
+    expect((await merchant.lenden(add, { stdin: merchant.apiKey })).code).toBe(0);
+    const env = { ...merchant.env, LENDEN_API_KEY: "sk_sandbox_AAA-000000000000-AAA" };
+    const line = ["methods", "--profile", "shop"];
+    expect((await lenden(line, { env })).stderr).toContain("LENDEN_API_KEY");
+    errorOf(await lenden([...line, "--json"], { env }), 4, "access");
+  });
+
+  test("4 if the clock is five minutes off, and sends nothing", async () => {
+    const date = new Date(Date.now() + 300_000).toUTCString();
+    const body = '{"success":true,"data":[{"id":"m","providerName":"P","codeName":"c"}]}';
+    const server = await serve(() => ({ do: "answer", headers: { date }, body }));
+    const line = [...payout().slice(0, -2), "--method", "c", "--json"];
+    errorOf(await lenden(line, { env: envOf(server.baseUrl) }), 4, "access");
+    expect(server.count("/payout/create-by-server")).toBe(0);
+  });
+
+  test("5 if the reference belongs to another payout", async () => {
+    await account.id(payout("--ref", "R5"));
+    const outcome = await account.run(payout("--ref", "R5", "--json").with(3, "6"));
+    expect(errorOf(outcome, 5, "conflict").operation).toBe("R5");
+  });
+
+  test("6 if rows of a batch were rejected, with the next command as the hint", async () => {
+    const merchant = await openMerchant({ faults: faults("createPayout:status-400") });
+    const path = fileOf(batchText);
+    const sent = await merchant.lenden(sendOf(path));
+    const { batch, states } = JSON.parse(sent.stdout);
+    const error = errorOf(sent, 6);
+    expect(error).toMatchObject({
+      reason: "batch.rows-failed",
+      effect: "nothing-changed",
+      operation: batch,
+      message: expect.stringContaining("0 of 2 rows were sent"),
+      hint: expect.stringContaining("--only failed"),
+    });
+    expect(states.refused.rows).toBe(2);
+    const status = await merchant.lenden(["payout", "batch", "status", path, "--json"]);
+    expect(errorOf(status, 6)).toEqual({ ...error, effect: "read-only" });
+  });
+
+  test("7 while another process changes the profiles", async () => {
+    const folder = scratchFolder();
+    const line = ["profile", "add", "shop", "--key-stdin", "--base-url", account.sandbox().baseUrl];
+    const add = (host: Partial<Host> = {}) =>
+      lenden([...line, "--json"], {
+        env: { LENDEN_CONFIG_DIR: folder },
+        stdin: account.sandbox().apiKey,
+        host,
+      });
+    const { lock } = await openDatabase(":memory:");
+    const unlock = lock(join(folder, ".profiles.lock"));
+    errorOf(await add({ sleep: async () => {} }), 7, "locked");
+    unlock?.();
+    expect(await add()).toMatchObject({ code: 0 });
+  });
+
+  test("8 or 10 after a wait, with the ID", async () => {
+    const merchant = await openMerchant();
+    const id = await merchant.id(paymentOf("x"));
+    const wait = ["pay", "wait", id, ...short];
+    expect(errorOf(await merchant.lenden(wait), 8, "pending").operation).toBe(id);
+    await merchant.set("payment", id, "Cancelled");
+    const cancelled = await merchant.lenden(wait);
+    expect(errorOf(cancelled, 10, "cancelled").operation).toBe(id);
+    expect(JSON.parse(cancelled.stdout).transactionId).toBe(id);
+  });
+
+  test("8 if payouts are Processing after --wait", async () => {
+    const merchant = await openMerchant();
+    const sent = await merchant.lenden(payoutOf("R", "--wait", ...short));
+    expect(errorOf(sent, 8).operation).toBe(JSON.parse(sent.stdout).payoutId);
+    const batch = await merchant.lenden(sendOf(fileOf(batchText), "--wait", ...short));
+    expect(errorOf(batch, 8, "pending")).toMatchObject({
+      effect: "accepted",
+      message: expect.stringContaining("2 of 2 rows were sent"),
+    });
+  });
+
+  test.each([
+    ["pay get", "TX0"],
+    ["payout get", "PO0"],
+    ["refund get", "RF0"],
+    ["sandbox trigger payment", "TX0"],
+  ])("9 for %s of an unknown ID", async (command, id) => {
+    const outcome = await account.run([...command.split(" "), id, "--json"]);
+    expect(errorOf(outcome, 9, "not-found")).toMatchObject({ operation: id, status: 404 });
+  });
+
+  test("11 if a signature does not match, with the result on stdout", async () => {
+    const line = ["payout", "verify", "--amount", "5", "--ref", "R", "--timestamp", "1763614800"];
+    const outcome = await account.run([...line, "--signature", "00", "--json"]);
+    errorOf(outcome, 11, "unverified");
+    expect(JSON.parse(outcome.stdout).matches).toBe(false);
+  });
+
+  test("69 if nothing listens", async () => {
+    const env = envOf(`http://127.0.0.1:${await closedPort()}/cp/api/v1`);
+    const payoutError = errorOf(await lenden(payout("--timeout", "2s", "--json"), { env }), 69);
+    expect(payoutError).toMatchObject({
+      kind: "unreachable",
+      operation: expect.stringMatching(/^LD-/),
+    });
+    errorOf(await lenden(["methods", "--json"], { env }), 69, "unreachable");
+  });
+
+  test.each([
+    ["GET", 422, 3],
+    ["GET", 404, 9],
+    ["GET", 503, 69],
+    ["POST", 503, 75],
+  ])("what the status of a raw request means: %s, %i: %i", async (method, status, code) => {
+    const server = await serve(() => refusal(status));
+    const line = ["api", method, "/sandbox/trigger-payment"];
+    const body = method === "POST" ? ["-f", "transactionId=TX1"] : [];
+    const outcome = await lenden([...line, ...body, "--json"], { env: envOf(server.baseUrl) });
+    errorOf(outcome, code);
+  });
+
+  test.each([
+    ["a page in front of the API responds", { do: "answer", status: 499, body: "<html>" } as const],
+    ["no response arrives", { do: "silence" } as const],
+  ])("75 if %s, after retries with the same reference", async (_, behaviour) => {
+    const server = await serve(() => behaviour);
+    const line = payout("--ref", "R75", "--timeout", "2s", "--json");
+    const error = errorOf(await lenden(line, { env: envOf(server.baseUrl) }), 75, "uncertain");
+    expect(error).toMatchObject({ operation: "R75", hint: expect.stringContaining("--ref R75") });
+    const references = server.asked.map(({ body }) => JSON.parse(body).merchantRef);
+    expect(new Set(references)).toEqual(new Set(["R75"]));
+  });
+
+  test("75 if ledger resolve leaves an outcome unknown", async () => {
+    const merchant = await openMerchant({ faults: faults("createPayout:status-503") });
+    const host = jumpingHost();
+    expect((await merchant.lenden(payoutOf("R"), { host })).code).toBe(75);
+    const outcome = await merchant.lenden(["ledger", "resolve", "--json"], { host });
+    errorOf(outcome, 75, "uncertain");
+  });
+
+  test.each<[Signal, number]>([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ])("the code of %s while it reads: %i", async (name, code) => {
+    const { outcome } = await stopped(["methods", "--json"], (stop) => {
+      stop(name);
+      return { do: "silence" };
+    });
+    errorOf(outcome, code, "interrupted");
+  });
+
+  test("75 if a second SIGINT leaves a payout in flight", async () => {
+    const { outcome } = await stopped(payout("--ref", "R", "--json"), (stop) => {
+      stop("SIGINT");
+      stop("SIGINT");
+      return { do: "silence" };
+    });
+    errorOf(outcome, 75, "uncertain");
+  });
+
+  test("130 if SIGINT comes before the payout is sent", async () => {
+    const line = [...payout().slice(0, -2), "--method", "c", "--json"];
+    const { server, outcome } = await stopped(line, (stop) => {
+      stop("SIGINT");
+      return success([{ id: "m", providerName: "P", codeName: "c" }]);
+    });
+    errorOf(outcome, 130);
+    expect(server.count("/payout/create-by-server")).toBe(0);
+  });
+
+  test("130 if SIGINT comes in the pause before a retry", async () => {
+    const pauses: number[] = [];
+    let stop: (name: Signal) => void = () => {};
+    const sleep: Host["sleep"] = async (ms, signal) => {
       if (ms >= 10_000)
         return new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
       pauses.push(ms);
       stop("SIGINT");
-    },
-  };
-  const line = ["pay", "create", "--amount", "5", "--description", "x", "--method-id", "m"];
-  const outcome = await lenden(line, {
-    env: envOf(`http://127.0.0.1:${port}/cp/api/v1`),
-    host,
-    onStart: (signal) => {
-      stop = signal;
-    },
+    };
+    const line = ["pay", "create", "--amount", "5", "--description", "x", "--method-id", "m"];
+    const outcome = await lenden([...line, "--json"], {
+      env: envOf(`http://127.0.0.1:${await closedPort()}/cp/api/v1`),
+      host: { sleep },
+      onStart: (signal) => {
+        stop = signal;
+      },
+    });
+    errorOf(outcome, 130);
+    expect(pauses).toHaveLength(1);
   });
-  expect([outcome.code, pauses.length]).toEqual([130, 1]);
-});
 
-test("7: another lenden is changing the profiles, and nothing is changed", async () => {
-  const folder = scratchFolder();
-  const { lock } = await openDatabase(":memory:");
-  const unlock = lock(join(folder, ".profiles.lock"));
-  const run = addProfile(folder, { sleep: async () => {} });
-  expectEnding(await run, 7, "locked");
-  unlock?.();
-  expect(await addProfile(folder)).toMatchObject({ code: 0 });
-});
-
-test("every kind has a code of its own, and those that can be met today are above", () => {
-  const codes = Object.values(exits).map(({ code }) => code);
-  expect(new Set(codes).size).toBe(codes.length);
-  expect(codes).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 69, 75, 130]);
-});
-
-/** The one line of JSON, whose kind and whose exit code must be the same ending. */
-function expectEnding({ code, stdout, stderr }: Outcome, wanted: number, kind: FailureKind) {
-  expect({ code, stdout, stderr }).toMatchObject({ code: wanted, stdout: "" });
-  const lines = stderr.trim().split("\n");
-  expect(lines).toHaveLength(1);
-  const { error }: { error: Record<string, string | undefined> } = JSON.parse(lines[0] ?? "");
-  expect(error.kind).toBe(kind);
-  expect(exits[kind].code).toBe(wanted);
-  expect(error.message).toMatch(/\S/);
-  return error;
-}
-
-function addProfile(folder: string, host: Partial<Host> = {}): Promise<Outcome> {
-  const line = ["profile", "add", "shop", "--key-stdin", "--base-url", sandbox.baseUrl, "--json"];
-  return lenden(line, { env: { LENDEN_CONFIG_DIR: folder }, stdin: `${sandbox.apiKey}\n`, host });
-}
-
-async function quiet(line: string[]): Promise<string> {
-  const { code, stdout, stderr } = await lenden([...line, "-q"], { env });
-  expect({ code, stderr }).toMatchObject({ code: 0 });
-  return stdout.trim();
-}
-
-function envOf(baseUrl: string): Record<string, string> {
-  return {
-    LENDEN_BASE_URL: baseUrl,
-    LENDEN_API_KEY: sandbox.apiKey,
-    LENDEN_PAYOUT_SECRET: sandbox.payoutSecret,
-  };
-}
-
-function bang(): never {
-  throw new TypeError("bang");
-}
-
-test("README says of every code what the help says", () => {
-  const readme = readFileSync("README.md", "utf8");
-  const rows = readme.split("\n").flatMap((line) => {
-    const [, codes, means] = /^\| +(\d[\d, ]*?) +\| (.*?) +\|/.exec(line) ?? [];
-    return codes && means ? [[Number(codes.split(",")[0]), means] as const] : [];
+  test("the code of the program that sandbox exec ran, without a line of its own", async () => {
+    const line = ["sandbox", "exec", "--json", "--", process.execPath, "-e", "process.exit(7)"];
+    expect(await built(line)).toMatchObject({ code: 7, stderr: "" });
   });
-  for (const { code, means } of Object.values(exits)) expect(new Map(rows).get(code)).toBe(means);
+});
+
+test.each<[NodeJS.Signals, number]>([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+])("the built tool ends with its own exit code after %s in a read", async (name, code) => {
+  const server = await serve(() => ({ do: "silence" }));
+  const child = startBuilt(["methods"], envOf(server.baseUrl));
+  const end = ended(child);
+  await until(() => server.count() > 0);
+  child.kill(name);
+  expect(await end).toEqual({ code, signal: null, stdout: "", stderr: "" });
+});
+
+/** An API whose n-th payout ends as it is told to: "ok", a status, or what goes wrong on the wire. */
+function payoutService(end: (count: number) => string | number) {
+  let count = 0;
+  return serve(({ method, path, body }) => {
+    if (path === "/payment/methods")
+      return success([{ id: "m1", providerName: "P", codeName: "bkash" }]);
+    if (method === "GET") return { do: "silence" };
+    count += 1;
+    const how = end(count);
+    if (how === "silence" || how === "reset") return { do: how };
+    if (typeof how === "number") return refusal(how);
+    const { merchantRef, amount } = JSON.parse(body);
+    const createdAt = new Date().toISOString();
+    const own = { payoutId: `PO${count}`, amount: how === "other" ? 99 : amount };
+    return success({ merchantRef, status: "Processing", createdAt, ...own });
+  });
+}
+
+describe("the effect of a batch is what its rows show", () => {
+  test.each<[string, (string | number)[], number, string, string]>([
+    ["a row is rejected", ["ok", 400], 6, "batch.rows-failed", "partly-sent"],
+    ["access ends after a row", ["ok", 401], 4, "batch.access-denied", "partly-sent"],
+    ["access is denied", [401], 4, "batch.access-denied", "nothing-changed"],
+    ["a row has no response", ["ok", "reset"], 75, "batch.outcome-unknown", "outcome-unknown"],
+    ["a row is another payout", ["ok", "other"], 5, "batch.in-conflict", "outcome-unknown"],
+  ])("if %s", async (_, ends, code, reason, effect) => {
+    const server = await payoutService((count) => ends[count - 1] ?? ends.at(-1) ?? "ok");
+    const line = sendOf(fileOf(batchText), "--concurrency", "1");
+    const outcome = await lenden(line, { env: envOf(server.baseUrl), host: jumpingHost() });
+    expect(errorOf(outcome, code)).toMatchObject({ reason, effect });
+  });
+
+  test("if SIGINT stops it", async () => {
+    let stop: () => void = () => {};
+    const server = await payoutService(() => {
+      stop();
+      return "ok";
+    });
+    const outcome = await lenden(sendOf(fileOf(batchText), "--concurrency", "1"), {
+      env: envOf(server.baseUrl),
+      onStart: (signal) => {
+        stop = () => signal("SIGINT");
+      },
+    });
+    expect(errorOf(outcome, 130, "interrupted")).toMatchObject({
+      effect: "partly-sent",
+      message: expect.stringContaining("1 of 2 rows were sent"),
+      operation: JSON.parse(outcome.stdout).batch,
+    });
+  });
+
+  test("if --timeout ends it", async () => {
+    let timeIsUp = (): void => {};
+    const sleep: Host["sleep"] = (ms, signal) =>
+      new Promise((resolve) => {
+        if (ms > 3_000_000) timeIsUp = resolve;
+        else setTimeout(resolve, Math.min(ms, 10));
+        signal?.addEventListener("abort", () => resolve());
+      });
+    const server = await payoutService((count) => {
+      if (count > 3) timeIsUp();
+      return count > 3 ? "silence" : "ok";
+    });
+    const rows = Array.from({ length: 6 }, (_, row) => `T${row},5,0171234567${row},bkash\n`);
+    const file = fileOf(`ref,amount,to,method\n${rows.join("")}`);
+    const line = sendOf(file, "--timeout", "1h", "--concurrency", "1");
+    const outcome = await lenden(line, { env: envOf(server.baseUrl), host: { sleep } });
+    const sent = "3 of 6 rows were sent (BDT 15.00 of BDT 30.00); outcome unknown: 1; not sent: 2.";
+    expect(errorOf(outcome, 75)).toMatchObject({
+      effect: "outcome-unknown",
+      message: expect.stringContaining(sent),
+    });
+  });
+});
+
+describe("a command that succeeds with JSON output writes nothing to stderr", () => {
+  test.each([
+    ["a read", ["methods"]],
+    ["a payout with a generated reference", payout().with(3, "7")],
+    ["a batch with its progress", ["payout", "batch", "send", fileOf(batchText)]],
+    ["a ledger export", ["ledger", "export"]],
+    ["a payment with its QR code", paymentOf("qr", "--qr", "--open")],
+  ])("%s", async (_, line) => {
+    expect(await account.run([...line, "--json"])).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("a wait", async () => {
+    const { lenden: run } = await openMerchant({ autoCompleteMs: 100 });
+    const outcome = await run(paymentOf("wait", "--wait", "--interval", "50ms", "--json"));
+    expect(outcome).toMatchObject({ code: 0, stderr: "" });
+    const payment_url = expect.any(String);
+    expect(JSON.parse(outcome.stdout)).toMatchObject({ status: "Completed", payment_url });
+  });
+
+  test("a warning about money, which is part of the result", async () => {
+    const line = sendOf(fileOf("ref,amount,to,method\nC,5,01812345671,bkash\n", "other.csv"));
+    expect((await account.run(line)).code).toBe(0);
+    const again = await account.run(line);
+    expect(again).toMatchObject({ code: 0, stderr: "" });
+    const message = expect.stringContaining("Nothing was sent.");
+    expect(JSON.parse(again.stdout).warnings).toEqual([{ reason: "batch.already-sent", message }]);
+  });
+
+  test("except for what --verbose shows", async () => {
+    const { code, stderr } = await account.run(["methods", "--json", "-v"]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("> GET ")]);
+  });
 });
