@@ -9,20 +9,24 @@ const isOneFile = process.env.LENDEN_BUILT !== undefined;
 const long = [
   "**/*.deep.test.ts",
   "test/batch/{corpus,generated}.test.ts",
-  "test/crash/**",
+  "test/crash/**/*.test.ts",
   "test/language.test.ts",
   "test/ledger/{alterations,copies,head,lost,read-only}.test.ts",
   "test/program/few-files.test.ts",
   "test/simulator/!(found).test.ts",
 ];
 
+/** Tests that try more cases in `npm run test:deep`. The others would only repeat `npm test` there. */
+const deeper = /\bruns\(|LENDEN_DEEP/;
+
 /** Tests that use a POSIX shell, its devices, file modes or signals. */
-function posixTests(): string[] {
-  const posix =
-    /"(?:sh|bash|mkfifo|mount)"|\/dev\/|\/proc|0o[0-7]{3}|"SIG[A-Z]+"|\/terminal|pseudo-terminal/;
+const posix =
+  /"(?:sh|bash|mkfifo|mount)"|\/dev\/|\/proc|0o[0-7]{3}|"SIG[A-Z]+"|\/terminal|pseudo-terminal/;
+
+function testsWith(pattern: RegExp): string[] {
   return readdirSync("test", { recursive: true, encoding: "utf8" })
     .map((name) => `test/${name.replaceAll("\\", "/")}`)
-    .filter((name) => name.endsWith(".test.ts") && posix.test(readFileSync(name, "utf8")));
+    .filter((name) => name.endsWith(".test.ts") && pattern.test(readFileSync(name, "utf8")));
 }
 
 /** Starts with the tests that wait longest for processes, so that none of them ends the run alone. */
@@ -40,12 +44,12 @@ class SlowFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: isDeep ? [...long, ...testsWith(deeper)] : ["test/**/*.test.ts"],
     // Excluded, not skipped: a skipped test means that the machine lacks a program.
     exclude: [
       ...(isDeep ? [] : long),
       ...(isOneFile ? [] : ["test/binary/**"]),
-      ...(process.platform === "win32" ? posixTests() : []),
+      ...(process.platform === "win32" ? testsWith(posix) : []),
     ],
     // More than the cores of a small machine, because many tests wait for processes. Each worker
     // loads every module once. A long test runs some twenty processes.

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -10,13 +10,37 @@ import { join, resolve } from "node:path";
 export default function setup(): () => void {
   const script = resolve(import.meta.dirname, "../../scripts/build/build.js");
   execFileSync(process.execPath, [script], { stdio: "inherit" });
-  const directory = mkdtempSync(join(tmpdir(), "lenden-run-"));
+  const directory = createInMemory() ?? mkdtempSync(join(tmpdir(), "lenden-run-"));
   const { TMPDIR } = process.env;
   process.env.TMPDIR = directory; // workers inherit the environment
   return () => {
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
-    // A process that a test has just stopped may still write its last file.
-    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    remove(directory);
   };
+}
+
+/** A ledger syncs each write to the disk, which in memory costs nothing. Tests need room, and programs. */
+function createInMemory(): string | undefined {
+  try {
+    const { bavail, bsize } = statfsSync("/dev/shm");
+    if (bavail * bsize < 2 ** 30) return undefined;
+    const directory = mkdtempSync("/dev/shm/lenden-run-");
+    try {
+      const program = join(directory, "program");
+      writeFileSync(program, "#!/bin/sh\n", { mode: 0o700 });
+      execFileSync(program);
+      return directory;
+    } catch {
+      remove(directory);
+      return undefined; // mounted without permission to run programs
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function remove(directory: string): void {
+  // A process that a test has just stopped may still write its last file.
+  rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
