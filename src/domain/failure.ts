@@ -175,6 +175,7 @@ const reasons = {
   "ledger.not-recorded": { kind: "uncertain", effect: "outcome-unknown" },
   "ledger.schema-modified": { kind: "internal", effect: "nothing-sent" },
   "ledger.truncated": { kind: "internal", effect: "nothing-sent" },
+  "ledger.unreadable": { kind: "internal", effect: "nothing-sent" },
   "ledger.unavailable": { kind: "internal", effect: "nothing-sent" },
   "operation.interrupted-by-error": { kind: "uncertain", effect: "outcome-unknown" },
   "operation.known": { kind: "usage", effect: "nothing-sent" },

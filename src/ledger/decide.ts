@@ -302,6 +302,26 @@ export function decideOutcome(before: Changing, outcome: Outcome, at: string): C
   };
 }
 
+/**
+ * When a request of an operation may last have been sent, by its events. Neither a status check nor a run that
+ * sent nothing counts. A run that resumes after another one ended without a record counts, because the other
+ * one may have sent something until then.
+ */
+export function lastSentAt(history: { at: string; event: string; data: unknown }[]): string {
+  const last = history.findLast(({ event, data }) => {
+    if (event === "attempt") return !hasValue(data, "sent", false);
+    if (event === "resumed") return !hasValue(data, "wasReleased", true);
+    return event === "intent" || event === "reopened";
+  });
+  if (!last) throw new Error("an operation of the ledger has no intent");
+  return last.at;
+}
+
+function hasValue(data: unknown, name: string, value: unknown): boolean {
+  const fields: Record<string, unknown> = { ...(typeof data === "object" ? data : {}) };
+  return fields[name] === value;
+}
+
 /** I10: an outcome that names another operation's record says nothing about this one. */
 export function outcomeOfTaken({ remoteId = "", sent }: Outcome, by: string): Outcome {
   return {

@@ -42,6 +42,8 @@ export interface Ledger extends SingleChanges {
   all(): AsyncIterable<Operation>;
   /** The events of an operation, oldest first. */
   historyOf(operation: Operation): Promise<{ at: string; event: string; data: unknown }[]>;
+  /** When a request of an operation may last have been sent, ISO 8601. */
+  lastSentAt(operation: Operation): Promise<string>;
   /** The process that works on an operation, if it still runs. */
   holderOf(operation: Operation): Promise<Holder | undefined>;
   /** The payouts that have these references; in production those of other accounts too. */

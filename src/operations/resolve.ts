@@ -131,8 +131,7 @@ async function adopt(
 /** Retrieves the record of a cancel or a trigger, once the API has had the time to finish it. */
 async function look(operation: Operation, deps: OperationDeps): Promise<Operation> {
   const ledger = await deps.ledger();
-  const nowMs = deps.now();
-  await deps.sleep(restMs(operation, { nowMs, deadSinceMs: nowMs }));
+  await deps.sleep(await restMs(operation, deps));
   if (deps.isStopping()) throw stillRunning(operation);
   const { resource, target } = operation.asked;
   const id = operation.target ?? "";

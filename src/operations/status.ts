@@ -191,15 +191,21 @@ export async function remembered<Retrieved extends ServiceRecord>(
 
 /**
  * The failure of a status check. A payout that the API confirmed earlier stays confirmed, whatever the API
- * answers to a rejected key.
+ * answers to a rejected key. A payout's reference is not an ID, but the ledger may have it.
  */
 async function unseenFailure(
   { kind, id }: Named,
   why: Failure,
   deps: OperationDeps,
 ): Promise<Failure> {
-  if (kind !== "payout" || why.kind !== "access") return why;
-  const operation = await (await deps.ledger()).ofRecord("payout", id);
+  if (kind !== "payout" || !["access", "not-found"].includes(why.kind)) return why;
+  const ledger = await deps.ledger();
+  if (why.kind === "not-found") {
+    if ((await ledger.find(id))?.reference !== id) return why;
+    const hint = `${id} is a payout's reference, not its ID. To see the payout, run 'lenden ledger show ${id}'.`;
+    return new Failure(why.reason, why.message, { ...why.details, hint });
+  }
+  const operation = await ledger.ofRecord("payout", id);
   return operation?.state === "CONFIRMED" && operation.reference !== null
     ? confirmedUnseen(operation.reference, id, why)
     : why;

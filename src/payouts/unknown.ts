@@ -22,7 +22,7 @@ export async function earlierDoubt(
 ): Promise<string | undefined> {
   if (!isUnsettled(operation)) return undefined;
   assertRemembered(operation, deps);
-  const leftMs = restMs(operation, { nowMs: deps.now(), deadSinceMs });
+  const leftMs = await restMs(operation, deps, deadSinceMs);
   if (leftMs > 0) {
     deps.notice(
       `An earlier run of ${operation.reference} ended without a response. Retrying in ${Math.ceil(leftMs / 1000)} s.`,
@@ -44,18 +44,22 @@ export function isForgotten(openedAt: string, { now }: Pick<OperationDeps, "now"
 }
 
 /**
- * Milliseconds until a payout of unknown outcome may be sent again: ten seconds after its last record, or,
- * if its process ended without one, after that became known.
+ * Milliseconds until an operation of unknown outcome may be sent again: ten seconds after a request of it may
+ * last have been sent (I3). A process that ended without a record may have sent one until its end.
+ *
+ * @param deadSinceMs since when that process is known to have ended
  */
-export function restMs(
-  { holder, updatedAt }: Operation,
-  { nowMs, deadSinceMs }: { nowMs: number; deadSinceMs: number },
-): number {
-  const lastMs = Date.parse(holder?.since ?? updatedAt);
+export async function restMs(
+  operation: Operation,
+  deps: Pick<OperationDeps, "ledger" | "now">,
+  deadSinceMs = deps.now(),
+): Promise<number> {
+  const { holder } = operation;
+  const nowMs = deps.now();
   // A process that took it after that moment ended even later.
-  const knownMs = lastMs < deadSinceMs ? deadSinceMs : nowMs;
-  const quietMs = Math.max(0, nowMs - (holder ? knownMs : lastMs));
-  return Math.max(0, atWorkMs - quietMs);
+  const endedMs = holder && (Date.parse(holder.since) < deadSinceMs ? deadSinceMs : nowMs);
+  const lastMs = endedMs ?? Date.parse(await (await deps.ledger()).lastSentAt(operation));
+  return Math.max(0, atWorkMs - Math.max(0, nowMs - lastMs));
 }
 
 function forgotten({ reference, openedAt }: Operation): Failure {

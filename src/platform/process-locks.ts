@@ -171,7 +171,7 @@ function notLocked(directory: string, cause: unknown): Failure {
     "ledger.no-lock",
     `Cannot lock a file in ${directory}${code === undefined ? "" : ` (${code})`}.`,
     {
-      hint: "Other processes would not see that this one works. Is there room on the disk, is the directory writable, and can its file system lock files?",
+      hint: "Other processes would not see that this one works. Check the free space on the disk, the permissions of the directory, and that its file system can lock files.",
       cause,
     },
   );

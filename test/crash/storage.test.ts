@@ -81,7 +81,7 @@ test("P7: a file that is no database is left as it is, and nothing is sent", asy
   mkdirSync(merchant.dataFolder, { recursive: true });
   const garbage = "no database at all\n".repeat(1_000);
   writeFileSync(merchant.ledgerFile, garbage);
-  await expectNothingSent(merchant, merchant.env, /ledger\.db cannot be opened as a database\./);
+  await expectNothingSent(merchant, merchant.env, /lenden ledger restore/);
   expect(readFileSync(merchant.ledgerFile, "utf8")).toBe(garbage);
 });
 

@@ -103,7 +103,7 @@ function unexpected(error: unknown): Failure {
       "ledger.unavailable",
       `The ledger could not be read or written: ${error.message}.`,
       {
-        hint: "Check the free disk space and the permissions of the ledger's file, then run the same command again.",
+        hint: "Check the free disk space and the permissions of the ledger's file, then run the same command again. If the file is damaged, restore a backup with 'lenden ledger restore <file>'.",
         cause: error,
       },
     );

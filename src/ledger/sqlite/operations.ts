@@ -157,8 +157,12 @@ export class Operations {
     // The key that sends a reopened one is the only one that may resend it (P25b).
     if (isReopened) this.#account.store(at);
     this.#take.run(holder, at, isReopened ? at : null, isReopened ? keyHash : null, number);
-    const data = JSON.stringify({ ...(isReopened ? { state: "INTENT", keyHash } : {}), holder });
     const event = isReopened ? "reopened" : "resumed";
+    const data = JSON.stringify(
+      isReopened
+        ? { state: "INTENT", keyHash, holder }
+        : { holder, wasReleased: operation.holder === null },
+    );
     this.#chain.append({ operation: number, at, event, data });
   }
 

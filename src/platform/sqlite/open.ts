@@ -73,8 +73,8 @@ async function opened(path: string, open: () => Database | Promise<Database>): P
   try {
     return await open();
   } catch (error) {
-    throw new Failure("internal", `The file ${path} cannot be opened as a database.`, {
-      hint: "Is it a database of lenden, may it be written, and is there room on the disk? Nothing was sent.",
+    throw new Failure("ledger.unreadable", `Cannot open ${path} as a database.`, {
+      hint: "Check its permissions and the free space on its disk. If the file is damaged, restore a backup with 'lenden ledger restore <file>'.",
       cause: error,
     });
   }

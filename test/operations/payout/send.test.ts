@@ -532,6 +532,25 @@ describe("P17 to P20: refusals", () => {
 });
 
 describe("P22: being stopped", () => {
+  test("I3: runs that are too short to send do not make the reference rest for longer", async () => {
+    const run = scripted(after(...five(unclear("no answer in time"))));
+    await failure(sendPayout(order, run.deps));
+    const endedMs = run.state.nowMs;
+    const shortRun = () => {
+      const deadlineMs = run.state.nowMs + 3_000;
+      let isOver = false;
+      const sleep = async (ms: number) => {
+        isOver = run.state.nowMs + ms >= deadlineMs;
+        run.state.nowMs = Math.min(run.state.nowMs + ms, deadlineMs);
+      };
+      return sendPayout(order, { ...run.deps, deadlineMs, sleep, isStopping: () => isOver });
+    };
+    for (let count = 1; count <= 3; count += 1)
+      expect((await failure(shortRun())).kind).toBe("uncertain");
+    expect(await shortRun()).toMatchObject({ payout: { payoutId: "PO1" } });
+    expect((run.of("createPayout").at(-1)?.atMs ?? 0) - endedMs).toBe(10_000);
+  });
+
   test("P22: before the first attempt, nothing is sent", async () => {
     const run = scripted(confirmed);
     run.state.stopping = true;
