@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { exits, type FailureKind } from "../src/domain/failure.ts";
@@ -61,16 +60,6 @@ async function stopped(
 test("every kind of failure has its own exit code", () => {
   const codes = Object.values(exits).map(({ code }) => code);
   expect(codes).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 69, 75, 130]);
-});
-
-test("README explains every exit code as the help does", () => {
-  const rows = readFileSync("README.md", "utf8")
-    .split("\n")
-    .flatMap((line) => {
-      const [, codes, meaning] = /^\| +(\d[\d, ]*?) +\| (.*?) +\|/.exec(line) ?? [];
-      return codes && meaning ? [[Number(codes.split(",")[0]), meaning] as const] : [];
-    });
-  for (const { code, means } of Object.values(exits)) expect(new Map(rows).get(code)).toBe(means);
 });
 
 describe("a failed command with JSON output writes one line to stderr and ends with", () => {

@@ -24,7 +24,7 @@ describe("the npm package", () => {
       /^dist\/(?:sbom\.cdx\.json|THIRD-PARTY-LICENSES\.txt)$/,
       /^completions\/(?:lenden\.(?:bash|fish|ps1)|_lenden)$/,
       /^man\/lenden[a-z-]*\.1$/,
-      /^(?:package\.json|LICENSE|(?:CHANGELOG|CONTRIBUTING|README)\.md)$/,
+      /^(?:package\.json|LICENSE|(?:CHANGELOG|CONTRIBUTING|README|SECURITY)\.md)$/,
       /^docs\/(?:images\/[\w-]+\.(?:png|svg)|[\w-]+\.md)$/,
     ];
     expect(paths.filter((path) => !kinds.some((kind) => kind.test(path)))).toEqual([]);

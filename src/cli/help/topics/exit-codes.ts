@@ -7,16 +7,16 @@ export const sections = (): Section[] => [
     examples: [
       {
         comment: "Print the exit code if it is not 0",
-        command: 'lenden pay get TX8F3K2Q -q || echo "ended with $?"',
+        command: 'lenden pay get TX8F3K2Q -q || echo "exit code: $?"',
       },
     ],
   },
   { title: "Codes", rows: [["0", "Done"], ...codes()] },
   {
-    text: "Only 75 means that money may have moved without a valid response: run 'lenden ledger resolve'. 'lenden sandbox exec' exits with the code of the program that it runs.",
+    text: "After 75, do not assume that nothing happened: read the message, or run 'lenden ledger resolve'. 'lenden sandbox exec' ends with the exit code of its program.",
   },
   {
-    text: "With --json, an error is one line on stderr: kind is the word in brackets, reason a stable identifier, effect what happened to money. Message and hint may change.",
+    text: "With --json, an error is one line on stderr. Its kind is the word in brackets, its reason is a stable identifier, and its effect is what happened to money.",
   },
 ];
 

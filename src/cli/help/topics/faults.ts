@@ -7,17 +7,17 @@ export const sections = (): Section[] => [
     title: "Examples",
     examples: [
       {
-        comment: "Delay each list of methods by 200 milliseconds",
+        comment: "Delay each response by 200 milliseconds",
         command: "lenden sandbox exec --fault listMethods:latency-200 -- lenden methods",
       },
       {
-        comment: "Lose three in ten responses to payouts, the same three in each run",
+        comment: "Lose three in ten payout responses, the same ones in each run",
         command: "lenden sandbox exec --fault createPayout:lost-reply:0.3 --seed 1 -- npm test",
       },
     ],
   },
   {
-    text: "A rule is <endpoint>:<kind> or <endpoint>:<kind>:<rate>. The rate is the share of requests that get the fault, from 0 to 1 (default: 1). --fault is repeatable.",
+    text: "--fault takes <endpoint>:<kind>[:<rate>]. The rate is the share of requests that get the fault, from 0 to 1 (default: 1).",
   },
   {
     title: "Kinds",
@@ -25,8 +25,8 @@ export const sections = (): Section[] => [
   },
   { title: "Endpoints", text: `${endpointNames.join(", ")}, or * for all of them.` },
   {
-    title: "Callbacks",
-    text: "A rule of --callback-fault is <kind> or <kind>:<rate>, such as lost:0.2. The flag is repeatable, and the first rule that applies counts.",
+    title: "Callback faults",
+    text: "--callback-fault takes <kind>[:<rate>]. The first rule that applies counts.",
   },
   {
     title: "Kinds of callback faults",

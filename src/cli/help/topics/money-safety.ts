@@ -2,13 +2,13 @@ import type { Section } from "../page.ts";
 
 export const sections = (): Section[] => [
   {
-    text: "Running the same command twice does not pay twice. These are the conditions, and what to do when the outcome is unknown.",
+    text: "Running the same command twice does not pay twice. These are the conditions.",
   },
   {
     title: "Examples",
     examples: [
       {
-        comment: "Run the same line again after exit 75: the reference is paid once",
+        comment: "Retry after exit 75 with the same --ref",
         command: "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
       },
       { comment: "Resolve operations whose outcome is unknown", command: "lenden ledger resolve" },
@@ -18,45 +18,37 @@ export const sections = (): Section[] => [
     title: "The same command again",
     rows: [
       [
-        "payout send --ref <ref>",
-        "The existing payout is shown. The API creates one payout per reference",
+        "payout send --ref <reference>",
+        "The existing payout is shown. The API creates one payout per reference.",
       ],
       [
         "payout send",
-        "Rejected (exit 3) for 24 hours if amount and recipient are the same, and longer while the outcome is unknown. --again sends a second one",
+        "Rejected (exit 3) for 24 hours if amount and recipient are the same, and longer while the outcome is unknown. --again sends a second one.",
       ],
       [
         "pay create",
-        "Rejected (exit 3) for ten minutes while the same payment is Processing, and longer while its outcome is unknown. --again sends a second one",
+        "Rejected (exit 3) for ten minutes while the same payment is Processing, and longer while its outcome is unknown. --again sends a second one.",
       ],
       [
         "refund create",
-        "Rejected (exit 3) unless the same refund was rejected or cancelled. --again sends a second one",
+        "Rejected (exit 3) unless the same refund was rejected or cancelled. --again sends a second one.",
       ],
-      ["payout batch send", "The batch resumes. Rows that were accepted are not sent again"],
+      ["payout batch send", "The batch resumes. Accepted rows are not sent again."],
     ],
   },
   {
-    text: "A new --ref is a new payout. Except for the API's own rule of one payout per reference, the conditions rest on the ledger of this machine: lenden cannot know what another machine sent.",
+    text: "A new --ref is a new payout. lenden checks duplicates in the ledger of this machine: it cannot know what another machine sent.",
   },
   {
-    title: "Recorded first",
-    text: "Whatever moves money is in the ledger before its first byte is sent. If the ledger cannot be written, nothing is sent. After a power failure the ledger shows what was in progress.",
-  },
-  {
-    title: "Payouts",
-    text: "The reference (--ref, or a generated one that is printed first) acts as an idempotency key. The API does not state how long. After 24 hours with an unknown outcome, lenden does not send a payout again by itself: check the dashboard. A reference that belongs to another amount or recipient is a conflict (exit 5), and nothing is sent.",
-  },
-  {
-    title: "Payments and refunds",
-    text: "They have no reference, so each is sent at most once. The same one is rejected while the outcome of the first is unknown. Check the dashboard, then record what you found with 'lenden ledger resolve', or send it with --again.",
+    title: "Ledger",
+    text: "Every operation is recorded in the ledger before its request is sent. If the ledger cannot be written, nothing is sent.",
   },
   {
     title: "Outcome unknown",
-    text: "No response, a lost connection, a server error and an invalid response are an unknown outcome (exit 75), and not a failure: the money may have moved. 'lenden ledger show' shows the history.",
+    text: "Without a valid response, money may have moved (exit 75). Retry a payout with the same --ref. After 24 hours lenden no longer retries it: check the dashboard. A payment or a refund has no reference and is sent once: check the dashboard. Record what you found with 'lenden ledger resolve'.",
   },
   {
-    title: "Sent and paid",
-    text: "\"Accepted\" means that the API confirmed it. \"Paid\" means that the API returned Completed to 'pay get', 'payout get', 'refund get' or 'wait'. Redirects and callbacks alone prove nothing.",
+    title: "Accepted and paid",
+    text: '"Accepted" means that the API confirmed the request. "Paid" means that a status check returned Completed. A redirect or a callback alone proves nothing.',
   },
 ];

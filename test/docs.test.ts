@@ -1,0 +1,110 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgsStringToArgv } from "string-argv";
+import { describe, expect, test } from "vitest";
+import { parseArgv } from "../src/cli/args/parse.ts";
+import { exits } from "../src/domain/failure.ts";
+import { commandsIn, pages, readPage, root, shellLines } from "./support/doc-pages.ts";
+import { lenden } from "./support/lenden.ts";
+
+test.each(["README.md", "CONTRIBUTING.md"])("%s has at most 900 words without code", (page) => {
+  const words = readPage(page)
+    .replaceAll(/```.*?```/gs, "")
+    .split(/\s+/)
+    .filter(Boolean);
+  expect(words.length).toBeLessThanOrEqual(900);
+});
+
+test.each(pages)("the links of %s lead somewhere", (page) => {
+  const links = [...readPage(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(
+    ([, to = ""]) => to,
+  );
+  const broken = links.filter((link) => {
+    const [path = "", anchor] = link.split("#");
+    const target = path === "" ? page : join(dirname(page), path);
+    if (!existsSync(join(root, target))) return true;
+    return anchor !== undefined && !anchorsOf(target).includes(anchor);
+  });
+  expect(broken).toEqual([]);
+});
+
+test("README links every page of docs", () => {
+  const readme = readPage("README.md");
+  const missing = pages.filter((page) => page.startsWith("docs/") && !readme.includes(`(${page}`));
+  expect(missing).toEqual([]);
+});
+
+describe("the commands of the documentation", () => {
+  const lines = pages.flatMap(shellLines);
+  const commands = lines.flatMap(({ page, number, text }) =>
+    commandsIn(text).map((command) => [`${page}:${number}`, command] as const),
+  );
+
+  test("can be pasted: no <placeholder> that a shell reads as a redirection", () => {
+    const redirected = lines.filter(({ text }) => /<[a-z-]+>/.test(text));
+    expect(redirected.map(({ page, number }) => `${page}:${number}`)).toEqual([]);
+  });
+
+  test.each(commands)("%s: lenden %s is a command, with flags that exist", async (_, command) => {
+    const invocation = await parseArgv(parseArgsStringToArgv(command));
+    if (invocation.kind === "run") expect(invocation.given.problems).toEqual([]);
+  });
+});
+
+test("docs/scripting.md says of every exit code what the help says", () => {
+  const rows = readPage("docs/scripting.md")
+    .split("\n")
+    .map((line) => /^\| +(\d+)[\d, ]* +\| (.*?) +\|/.exec(line));
+  const means = new Map(rows.map((row) => [row?.[1], row?.[2]]));
+  for (const { code, means: meaning } of Object.values(exits))
+    expect(means.get(String(code))).toBe(meaning);
+});
+
+describe("the promise about repeated commands", () => {
+  const promise = "Running the same command twice does not pay twice";
+  const help = async (...args: string[]) => (await lenden(args)).stdout;
+
+  test.each<[string, () => string | Promise<string>]>([
+    ["README", () => readPage("README.md")],
+    ["the manual", () => readPage("man/lenden.1")],
+    ["help money-safety", () => help("help", "money-safety")],
+  ])("comes with its conditions in %s", async (_, text) => {
+    const found = plain(await text());
+    expect(found).toContain(promise);
+    for (const condition of [
+      "payout send --ref",
+      "24 hours",
+      "--again sends a second one",
+      "The batch resumes",
+      "the ledger of this machine",
+    ])
+      expect(found).toContain(condition);
+  });
+
+  test("leads from the first page of help to its conditions", async () => {
+    expect(plain(await help())).toContain("lenden help money-safety");
+  });
+
+  test.each(["README.md", "package.json", "man/lenden.1"])(
+    "is made in %s only with them",
+    (path) => {
+      expect(readPage(path)).not.toMatch(/\b(?:any|no)(?:body|one)(?: is paid)? twice/i);
+    },
+  );
+});
+
+/** On one line, with a table's columns and the marks of Markdown and roff removed. */
+function plain(text: string): string {
+  return text.replaceAll("\\-", "-").replaceAll(/[`*]/g, "").replaceAll(/\s+/g, " ");
+}
+
+/** The anchors that GitHub gives to the headings of a page. */
+function anchorsOf(page: string): string[] {
+  if (!page.endsWith(".md")) return [];
+  return [...readPage(page).matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\- ]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
