@@ -22,16 +22,11 @@ export interface Source {
   /** SHA-256 of its bytes. */
   hash: string;
   delimiter: string;
-  /** The batch's own name, if it is given one. */
-  ownName: string | undefined;
 }
 
 /** A file that was read, and everything that was found. */
 export interface CheckedFile {
   columns: string[];
-  hasReferences: boolean;
-  /** The places of the columns, from 1; 0 if there is none. */
-  places: { ref: number; to: number };
   rows: FileRow[];
   /** In the order of the file. */
   findings: Finding[];
@@ -66,28 +61,28 @@ const largestTotalPaisa = 2n ** 63n - 1n;
 /**
  * Reads a whole file into memory, and finds everything that is wrong with it.
  *
- * @throws Failure `usage` if the file cannot be read at all, or is changed meanwhile; `interrupted` if the
- * run is stopped
+ * @param ownName the batch's own name, if it is given one
+ * @throws Failure `usage` if the file cannot be read at all, or changes meanwhile; `interrupted` if the run
+ * is stopped
  */
 export async function checkFile(
   source: Source,
+  ownName: string | undefined,
   rules: RowRules,
   ledger: AskedLedger,
   world: Pick<OperationDeps, "now" | "isStopping" | "isOutOfTime">,
 ): Promise<CheckedFile> {
-  const read = await readRows(source, rules, world);
-  const { rows, header } = read;
-  const fields = header?.problems.length === 0 ? header.fields : [];
-  const places = { ref: fields.indexOf("ref") + 1, to: fields.indexOf("to") + 1 };
-  const hasReferences = places.ref > 0;
-  const identity = identify(rows, hasReferences, source.ownName);
-  const since = duplicatesSince(world.now());
-  const found = await askLedger(rows, ledger, { since, places });
-  const findings = [...read.problems, ...findingsAmong(rows, places), ...found.findings].sort(
-    (one, other) => one.line - other.line || one.place - other.place,
-  );
+  const { header, rows, problems } = await readRows(source, rules, world);
   const columns = header?.columns ?? [];
-  return { columns, hasReferences, places, rows, findings, identity, since, ledger: found };
+  const known: (string | undefined)[] = header?.fields ?? [];
+  const identity = identify(rows, known.includes("ref"), ownName);
+  const since = duplicatesSince(world.now());
+  const found = await askLedger(rows, ledger, { since });
+  const findings = [...problems, ...findingsAmong(rows), ...found.findings].sort(
+    (one, other) =>
+      one.line - other.line || known.indexOf(one.column) - known.indexOf(other.column),
+  );
+  return { columns, rows, findings, identity, since, ledger: found };
 }
 
 interface ReadFile {
@@ -98,7 +93,7 @@ interface ReadFile {
 
 /** Reads the rows of a file, and what cannot be read of them. Throws as `checkFile` does. */
 export async function readRows(
-  source: Omit<Source, "ownName">,
+  source: Source,
   rules: RowRules,
   world: Pick<OperationDeps, "isStopping" | "isOutOfTime">,
 ): Promise<ReadFile> {
@@ -114,7 +109,7 @@ export async function readRows(
 }
 
 async function readAll(
-  { path, hash, delimiter }: Omit<Source, "ownName">,
+  { path, hash, delimiter }: Source,
   rules: RowRules,
   read: ReadFile,
   world: Pick<OperationDeps, "isStopping" | "isOutOfTime">,
@@ -129,47 +124,46 @@ async function readAll(
         continue;
       }
       const header = readHeader(record.cells, delimiter);
-      read.header = header;
       for (const problem of header.problems) read.problems.push({ ...problem, line: record.line });
       // Under a header that is not understood, no cell means anything.
       if (header.problems.length > 0) return;
+      read.header = header;
       readRow = createRowReader(header, rules, read.problems);
     }
   }
   if (read.rows.length === 0) read.problems.push(wholeLine(1, read.header ? noRow : noContent));
 }
 
-const tooManyRows =
-  "A batch has at most 1,000,000 rows. Split the file into several files, and send each of them.";
-const noRow = "There is a header, and no row below it.";
-const noContent = "The file is empty. 'lenden payout batch template' writes an example.";
+const tooManyRows = "A batch has at most 1,000,000 rows. Split the file, and send each part.";
+const noRow = "The file has a header and no rows.";
+const noContent = "The file is empty. 'lenden payout batch template' creates an example.";
 
 function wholeLine(line: number, problem: string): CellProblem {
-  return { kind: "cell", line, place: 0, column: "", value: "", problem };
+  return { kind: "cell", line, column: "", value: "", problem };
 }
 
 /** What the rows of a file have to do with each other. */
-export function findingsAmong(rows: FileRow[], places: CheckedFile["places"]): Finding[] {
+export function findingsAmong(rows: FileRow[]): Finding[] {
   const findings: Finding[] = [];
   const references = new Map<string, number>();
   const payouts = new Map<string, number>();
   let totalPaisa = 0n;
+  const find = (kind: "same-reference" | "same-recipient-in-file", key: string, row: FileRow) => {
+    const lines = kind === "same-reference" ? references : payouts;
+    const firstLine = lines.get(key);
+    const place = kind === "same-reference" ? atReference(row) : atRecipient(row);
+    if (firstLine === undefined) lines.set(key, row.line);
+    else findings.push({ kind, firstLine, ...place });
+  };
   for (const row of rows) {
-    const { line, reference, recipient, amountPaisa } = row;
+    const { reference, recipient, amountPaisa } = row;
     totalPaisa += amountPaisa ?? 0n;
-    if (reference !== null) {
-      const firstLine = references.get(reference);
-      if (firstLine === undefined) references.set(reference, line);
-      else findings.push({ kind: "same-reference", firstLine, ...atReference(row, places) });
-    }
-    if (recipient === null || amountPaisa === null) continue;
-    const payout = `${payeeOf(recipient)} ${amountPaisa}`;
-    const firstLine = payouts.get(payout);
-    if (firstLine === undefined) payouts.set(payout, line);
-    else findings.push({ kind: "same-recipient-in-file", firstLine, ...atRecipient(row, places) });
+    if (reference !== null) find("same-reference", reference, row);
+    if (recipient !== null && amountPaisa !== null)
+      find("same-recipient-in-file", `${payeeOf(recipient)} ${amountPaisa}`, row);
   }
   if (totalPaisa > largestTotalPaisa)
-    findings.push({ kind: "total-too-large", line: 0, place: 0, column: "", value: "" });
+    findings.push({ kind: "total-too-large", line: 0, column: "", value: "" });
   return findings;
 }
 
@@ -182,7 +176,6 @@ type AskedRow = Pick<FileRow, "line" | "reference" | "amountPaisa" | "recipient"
 
 interface Question {
   since: string;
-  places: CheckedFile["places"];
   /** The batch that the rows belong to, and since when payouts repeat a row whose duplicates were accepted. */
   planned?: { batch: bigint; since: string };
 }
@@ -207,6 +200,7 @@ export async function askLedger(
     page = [];
   }
   await judgePage(page, ledger, question, found);
+  found.findings.sort((one, other) => one.line - other.line);
   return found;
 }
 
@@ -226,109 +220,97 @@ function nameOf({ kind, line }: Finding): string {
 async function judgePage(
   page: AskedRow[],
   ledger: AskedLedger,
-  { since, places, planned: plan }: Question,
+  { since, planned }: Question,
   found: LedgerFindings,
 ): Promise<void> {
   const references = page.flatMap(({ reference }) => (reference === null ? [] : [reference]));
   const known = await ledger.knownReferences(references);
-  const planned =
-    plan === undefined
-      ? await ledger.plannedReferences(references)
-      : new Map<string, PlannedReference[]>();
-  /** Rows that may be sent; a row that was accepted repeats nothing. */
-  const open: { row: AskedRow; payout: RecipientAmount }[] = [];
+  const plans = planned ? undefined : await ledger.plannedReferences(references);
+  const open: (AskedRow & RecipientAmount)[] = [];
   for (const row of page) {
-    const payouts = row.reference === null ? [] : (known.get(row.reference) ?? []);
+    const reference = row.reference ?? "";
+    const payouts = known.get(reference) ?? [];
     const own = payouts.find(({ isOwnAccount }) => isOwnAccount);
+    // A row that was accepted repeats nothing.
     const isAccepted = own?.state === "CONFIRMED" && isSamePayout(own, row);
     if (isAccepted && !isUsedUp(own)) countRow(found.sentBefore, own);
-    const place = atReference(row, places);
-    if (row.wasSent && row.reference !== null && !own)
-      found.findings.push({ kind: "sent-but-unknown", ...place });
-    const finding =
-      (own && judgeOwn(own, row, place)) ??
-      judgePlanned(planned.get(row.reference ?? ""), row, place);
-    if (finding) found.findings.push(finding);
-    if (!own || isFree(own)) judgeOthers(payouts, row, { place, since }, found);
-    const { reference, recipient, amountPaisa } = row;
+    judgeReference(row, { own, payouts, plans: plans?.get(reference) ?? [], since }, found);
+    const { recipient, amountPaisa } = row;
     if (!isAccepted && recipient !== null && amountPaisa !== null)
-      open.push({ row, payout: { reference: reference ?? "", recipient, amountPaisa } });
+      open.push({ ...row, reference, recipient, amountPaisa });
   }
-  const overlapsOf = async (rows: typeof open, newerThan: string) => {
-    const payouts = rows.map(({ payout }) => payout);
-    const found = await ledger.overlaps(payouts, { since: newerThan, except: plan?.batch });
-    return rows.map(({ row }, index) => ({ row, all: found.get(String(index)) ?? [] }));
-  };
-  const [accepted, others] = [true, false].map((isAccepted) =>
-    open.filter(({ row }) => (row.isAccepted ?? false) === isAccepted),
-  );
-  const overlaps = [
-    ...(await overlapsOf(accepted ?? [], plan?.since ?? since)),
-    ...(await overlapsOf(others ?? [], since)),
-  ];
-  for (const { row, all } of overlaps.sort((one, other) => one.row.line - other.row.line)) {
-    for (const { reference, isOwnAccount } of all)
-      found.seen.add(`${row.line} ${isOwnAccount} ${reference}`);
-    const [first] = all;
-    if (first) found.findings.push({ ...first, ...atRecipient(row, places) });
+  for (const isAccepted of [true, false]) {
+    const rows = open.filter((row) => (row.isAccepted ?? false) === isAccepted);
+    if (rows.length === 0) continue;
+    const scope = { since: (isAccepted && planned?.since) || since, except: planned?.batch };
+    const overlaps = await ledger.overlaps(rows, scope);
+    for (const [index, row] of rows.entries()) {
+      const all = overlaps.get(String(index)) ?? [];
+      for (const { reference, isOwnAccount } of all)
+        found.seen.add(`${row.line} ${isOwnAccount} ${reference}`);
+      if (all[0]) found.findings.push({ ...all[0], ...atRecipient(row) });
+    }
   }
 }
 
-/** What the own account's payout of the reference means for the row. */
-function judgeOwn(own: KnownPayout, row: AskedRow, place: Place): Finding | undefined {
-  if (row.recipient === null || row.amountPaisa === null || row.methodId === null) return undefined;
+/** What the ledger has by the reference of a row. */
+interface Known {
+  payouts: KnownPayout[];
+  /** That of the own account. */
+  own: KnownPayout | undefined;
+  /** Rows of open batches. */
+  plans: PlannedReference[];
+  since: string;
+}
+
+/** What it means for a row that payouts and plans have its reference. */
+function judgeReference(
+  row: AskedRow,
+  { own, payouts, plans, since }: Known,
+  found: LedgerFindings,
+) {
+  const place = atReference(row);
+  if (row.wasSent && row.reference !== null && !own)
+    found.findings.push({ kind: "sent-but-unknown", ...place });
+  const isReadable = row.recipient !== null && row.amountPaisa !== null && row.methodId !== null;
+  const finding = isReadable && (judgeOwn(own, row, place) ?? judgePlans(plans, row, place));
+  if (finding) found.findings.push(finding);
+  if (own && !isFree(own)) return;
+  const other = payouts.find((payout) => {
+    if (payout.isOwnAccount || !isSameAmountAndRecipient(payout, row)) return false;
+    // The row of a rejected payout may have been sent again by a new reference.
+    const wasRejected = payout.state === "REFUSED" && !isFree(payout);
+    return wasRejected || repetitionOf(payout, { reference: row.reference, since }) !== undefined;
+  });
+  if (!other) return;
+  const { id, state, sentAt: at } = other;
+  found.seen.add(`${row.line} ${id}`);
+  found.findings.push({ kind: "used-in-other-account", id, state, at, ...place });
+}
+
+function judgeOwn(own: KnownPayout | undefined, row: AskedRow, place: Place): Finding | undefined {
+  if (!own) return undefined;
   const { reference, state, status, updatedAt: at } = own;
-  const [unresolved, ended] = [isUnresolved(own), isUsedUp(own)];
   if (!isSamePayout(own, row))
-    return {
-      kind: "reference-taken",
-      reference,
-      isUnresolved: unresolved,
-      isEnded: ended,
-      ...place,
-    };
+    return { kind: "reference-taken", reference, isUnresolved: isUnresolved(own), ...place };
   if (state === "CONFLICT") return { kind: "reference-in-conflict", reference, ...place };
-  if (!ended) return undefined;
-  const how = state === "CONFIRMED" ? (status ?? state) : state;
-  return { kind: "reference-ended", reference, ended: how, at, ...place };
+  if (!isUsedUp(own)) return undefined;
+  const ended = state === "CONFIRMED" ? (status ?? state) : state;
+  return { kind: "reference-ended", reference, ended, at, ...place };
 }
 
 /** The same payout may be in two plans: the first one sends it, and the other one finds it. */
-function judgePlanned(
-  planned: PlannedReference[] | undefined,
-  row: AskedRow,
-  place: Place,
-): Finding | undefined {
-  if (row.recipient === null || row.amountPaisa === null || row.methodId === null) return undefined;
-  const other = planned?.find((one) => !isSamePayout(one, row));
-  return (
-    other && { kind: "reference-planned", reference: other.reference, batch: other.batch, ...place }
-  );
+function judgePlans(plans: PlannedReference[], row: AskedRow, place: Place): Finding | undefined {
+  const other = plans.find((one) => !isSamePayout(one, row));
+  if (!other) return undefined;
+  const { reference, batch } = other;
+  return { kind: "reference-planned", reference, batch, ...place };
 }
 
-function judgeOthers(
-  payouts: KnownPayout[],
-  row: AskedRow,
-  { place, since }: { place: Place; since: string },
-  found: LedgerFindings,
-): void {
-  for (const payout of payouts) {
-    if (payout.isOwnAccount || !isSameAmountAndRecipient(payout, row)) continue;
-    // The row of a rejected payout may have been sent again by a new reference.
-    const wasRejected = payout.state === "REFUSED" && !isFree(payout);
-    if (!wasRejected && repetitionOf(payout, { reference: row.reference, since }) === undefined)
-      continue;
-    const { id, state, sentAt: at } = payout;
-    found.seen.add(`${row.line} ${id}`);
-    found.findings.push({ kind: "used-in-other-account", id, state, at, ...place });
-    return;
-  }
+function atReference({ line, reference }: AskedRow): Place {
+  return { line, column: "ref", value: reference ?? "" };
 }
 
-function atReference({ line, reference }: AskedRow, { ref }: CheckedFile["places"]): Place {
-  return { line, place: ref, column: "ref", value: reference ?? "" };
-}
-
-function atRecipient({ line, recipient }: AskedRow, { to }: CheckedFile["places"]): Place {
-  return { line, place: to, column: "to", value: recipient ?? "" };
+function atRecipient({ line, recipient }: AskedRow): Place {
+  return { line, column: "to", value: recipient ?? "" };
 }

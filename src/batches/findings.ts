@@ -1,4 +1,13 @@
 import type { State } from "../domain/state.ts";
+import type { Overlap } from "../ledger/ledger.ts";
+
+/** Where a finding belongs in the file. */
+export interface Place {
+  line: number;
+  /** The name of the column, and the text of the cell; empty for the line as a whole. */
+  column: string;
+  value: string;
+}
 
 /** A cell, or a line as a whole, that cannot be read. */
 export interface CellProblem extends Place {
@@ -7,50 +16,33 @@ export interface CellProblem extends Place {
   problem: string;
 }
 
-/** Where a finding belongs in the file. */
-export interface Place {
-  line: number;
-  /** The place of the column, from 1; 0 for the line as a whole. */
-  place: number;
-  /** The column's name, and the cell's text; empty for the line as a whole. */
-  column: string;
-  value: string;
-}
-
 /** Something about a file that the user has to correct or to accept. */
-export type Finding =
-  | CellProblem
-  | (Place & { kind: "same-reference"; firstLine: number })
-  | (Place & { kind: "total-too-large" })
-  /** An export shows that the row was sent, and the ledger does not know its reference. */
-  | (Place & { kind: "sent-but-unknown" })
-  /** The ledger has the reference for a different payout. */
-  | (Place & {
-      kind: "reference-taken";
-      reference: string;
-      isUnresolved: boolean;
-      isEnded: boolean;
-    })
-  /** The API has a different payout under the reference. */
-  | (Place & { kind: "reference-in-conflict"; reference: string })
-  /** An open batch has the reference for a different payout. */
-  | (Place & { kind: "reference-planned"; reference: string; batch: string })
-  /** The payout of this reference was rejected or cancelled. */
-  | (Place & { kind: "reference-ended"; reference: string; ended: string; at: string })
-  /** Another account of the production environment has this payout. */
-  | (Place & { kind: "used-in-other-account"; id: string; state: State; at: string })
-  | (Place & { kind: "same-recipient-in-file"; firstLine: number })
-  | (Place & { kind: "paid-recently" | "outcome-unknown"; isOwnAccount: boolean } & Sent)
-  | (Place & { kind: "planned"; isOwnAccount: boolean; batch: string; reference: string });
+export type Finding = CellProblem | (Place & LedgerFinding) | (Place & FileFinding);
 
-interface Sent {
-  reference: string;
-  at: string;
-}
+type FileFinding =
+  | { kind: "same-reference" | "same-recipient-in-file"; firstLine: number }
+  | { kind: "total-too-large" };
+
+type LedgerFinding =
+  /** An export shows that the row was sent, and the ledger does not know its reference. */
+  | { kind: "sent-but-unknown" }
+  /** The ledger has the reference for a different payout. */
+  | { kind: "reference-taken"; reference: string; isUnresolved: boolean }
+  /** The API has a different payout under the reference. */
+  | { kind: "reference-in-conflict"; reference: string }
+  /** An open batch has the reference for a different payout. */
+  | { kind: "reference-planned"; reference: string; batch: string }
+  /** The payout of this reference was rejected or cancelled. */
+  | { kind: "reference-ended"; reference: string; ended: string; at: string }
+  /** Another account of the production environment has this payout. */
+  | { kind: "used-in-other-account"; id: string; state: State; at: string }
+  /** Another payout, or a row of an open batch, has the same amount and recipient. */
+  | Overlap;
 
 /**
  * How a finding counts. `unreadable`: rows cannot even be compared with a plan. `rejected`: nothing is sent.
- * `repeated` and `again`: the recipient gets the same amount more than once, which may be intended.
+ * The others repeat a payout, which may be intended: `repeated` in the same file, `again` by another
+ * reference, `other-account` by the same reference of another account.
  */
 export type Weight = "unreadable" | "rejected" | "repeated" | "again" | "other-account";
 

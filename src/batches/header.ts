@@ -38,7 +38,7 @@ export interface Header {
   problems: CellProblem[];
 }
 
-/** True if a file has its own references; else they are made from its rows. */
+/** True if a file has its own references; else they are created from its rows. */
 export function hasReferenceColumn(columns: string[]): boolean {
   return columns.some((column) => names.get(column) === "ref");
 }
@@ -46,78 +46,70 @@ export function hasReferenceColumn(columns: string[]): boolean {
 /** Reads the header. Parsers disagree about a column that occurs twice, so it is rejected. */
 export function readHeader(cells: string[], delimiter: string): Header {
   const found = cells.map((cell) => names.get(cell));
-  const isExport = isExported(cells);
-  const places = isExport ? ownPlaces(cells) : cells.map((_, index) => index);
-  const results = isExport
-    ? { payoutId: cells.indexOf("payoutId"), state: cells.indexOf("state") }
-    : undefined;
-  const problems = places.flatMap((index) => {
-    const cell = cells[index] ?? "";
-    const field = found[index];
-    if (field === undefined) return [problemAt(index, cell, whatWasMeant(cell, index))];
-    const before = found.indexOf(field);
-    if (before === index) return [];
-    return [problemAt(index, cell, `Column ${before + 1} holds the ${field} already.`)];
-  });
-  const nothing = { columns: cells, fields: [], places, results, width: cells.length };
-  if (/^sep=/i.test(cells[0] ?? "")) return { ...nothing, problems: [onlyForExcel] };
-  const isOtherDelimiter = cells.length === 1 && /[;\t,|]/.test(cells[0] ?? "");
-  if (isOtherDelimiter)
-    return { ...nothing, problems: [otherDelimiter(cells[0] ?? "", delimiter)] };
-  if (!cells.some(meantBy)) return { ...nothing, problems: [noHeader] };
-  const missing = (["amount", "to"] as const).filter((field) => !found.includes(field));
+  // Only with its references is an export safe to send: they show which rows were sent before.
+  const isExport =
+    hasReferenceColumn(cells) && resultColumns.every((column) => cells.includes(column));
+  // A result column that occurs twice is not one of an export, and is rejected.
+  const results = isExport ? resultColumns.map((column) => cells.indexOf(column)) : [];
+  const places = cells.map((_, index) => index).filter((index) => !results.includes(index));
   return {
     columns: places.map((index) => cells[index] ?? ""),
     fields: found.filter((field) => field !== undefined),
     places,
-    results,
+    results: isExport
+      ? { payoutId: cells.indexOf("payoutId"), state: cells.indexOf("state") }
+      : undefined,
     width: cells.length,
-    problems: [
-      ...missing.map((field) => problemAt(-1, "", `The column ${field} is missing.`)),
-      ...problems,
-    ],
+    problems: problemsIn(cells, { found, places, delimiter }),
   };
 }
 
-/** Only with its references is an export safe to send: they show which rows were sent before. */
-function isExported(cells: string[]): boolean {
-  return hasReferenceColumn(cells) && resultColumns.every((column) => cells.includes(column));
+interface Found {
+  found: (Field | undefined)[];
+  places: number[];
+  delimiter: string;
 }
 
-/** A result column that appears twice is not one of an export, and is rejected. */
-function ownPlaces(cells: string[]): number[] {
-  const results = resultColumns.map((column) => cells.indexOf(column));
-  return cells.map((_, index) => index).filter((index) => !results.includes(index));
+function problemsIn(cells: string[], { found, places, delimiter }: Found): CellProblem[] {
+  const [first = ""] = cells;
+  if (/^sep=/i.test(first)) return [problemOf(onlyForExcel)];
+  if (cells.length === 1 && /[;\t,|]/.test(first))
+    return [problemOf(otherDelimiter(first, delimiter))];
+  if (!cells.some(meantBy)) return [problemOf(noHeader)];
+  const missing = (["amount", "to"] as const).filter((field) => !found.includes(field));
+  return [
+    ...missing.map((field) => problemOf(`The column ${field} is missing.`)),
+    ...places.flatMap((index) => {
+      const cell = cells[index] ?? "";
+      const field = found[index];
+      if (field === undefined) return [problemOf(whatWasMeant(cell, index), cell)];
+      const before = found.indexOf(field);
+      const twice = `Column ${before + 1} already has the ${field}.`;
+      return before === index ? [] : [problemOf(twice, cell)];
+    }),
+  ];
 }
 
-const onlyForExcel = problemAt(
-  -1,
-  "",
-  "The first line begins with sep=, which only Excel understands. Delete that line.",
-);
+const onlyForExcel =
+  "The first line begins with sep=, which only Excel understands. Delete that line.";
 
-const noHeader = problemAt(
-  -1,
-  "",
-  `The first line is no header. It has to name the columns: ${fields.join(", ")}.`,
-);
+const noHeader = `The first line is not a header. It must name the columns: ${fields.join(", ")}.`;
 
-function otherDelimiter(line: string, delimiter: string): CellProblem {
-  const [name = ""] = Object.entries({ semicolon: ";", tab: "\t", comma: ",", pipe: "|" })
-    .filter(([, character]) => character !== delimiter && line.includes(character))
-    .map(([one]) => one);
+function otherDelimiter(line: string, delimiter: string): string {
+  const known = Object.entries({ semicolon: ";", tab: "\t", comma: ",", pipe: "|" });
+  const [name] = known.find(([, one]) => one !== delimiter && line.includes(one)) ?? ["delimiter"];
   const hint =
     name === "pipe"
-      ? "Save it with commas."
-      : `Add --delimiter ${name} if that is how it was saved.`;
-  return problemAt(-1, "", `The header is one column, with a ${name} in it. ${hint}`);
+      ? "Save the file with commas."
+      : `Add --delimiter ${name} if the file was saved that way.`;
+  return `The header is one column that contains a ${name}. ${hint}`;
 }
 
 function whatWasMeant(cell: string, index: number): string {
-  if (cell === "") return `Column ${index + 1} has no name. Remove it, or name it.`;
+  if (cell === "") return `Column ${index + 1} has no name. Name it, or remove it.`;
   const meant = meantBy(cell);
-  if (meant) return `Write the column as ${meant}, exactly.`;
-  return `There is no such column. The columns are ${fields.join(", ")}.`;
+  if (meant) return `Write the column name exactly as ${meant}.`;
+  return `Unknown column. The columns are ${fields.join(", ")}.`;
 }
 
 /** The column that was written in capitals, or with a space. */
@@ -126,6 +118,6 @@ function meantBy(cell: string): string | undefined {
   return [...names.keys()].find((name) => name.toLowerCase() === folded);
 }
 
-function problemAt(index: number, value: string, problem: string): CellProblem {
-  return { kind: "cell", line: 1, place: index + 1, column: value, value, problem };
+function problemOf(problem: string, cell = ""): CellProblem {
+  return { kind: "cell", line: 1, column: cell, value: cell, problem };
 }

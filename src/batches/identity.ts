@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import type { RowResult } from "../ledger/batch.ts";
-import { type IdentityRow, identityOf, rowKey } from "../ledger/batch.ts";
+import { type IdentityRow, identityOf, type RowResult, rowKey } from "../ledger/batch.ts";
 import { payeeOf } from "../ledger/operation.ts";
 import type { FileRow } from "./rows.ts";
 
@@ -71,26 +70,22 @@ function referenceFor(parts: (string | number | null)[]): string {
   return `LD-${hash.slice(0, 32)}`;
 }
 
-/** How a file differs from a plan. */
-export type Difference =
-  | { kind: "not-in-plan"; line: number; row: ComparedRow }
-  | { kind: "not-in-file"; row: ComparedRow }
-  | {
-      kind: "payout" | "name" | "description";
-      line: number;
-      row: ComparedRow;
-      planned: ComparedRow;
-    };
-
 /** A row as far as it is compared; the method as it was typed. */
 export interface ComparedRow extends IdentityRow {
   method: string;
 }
 
+/** How a file differs from a plan: a row of the file, the row of the plan, or both. */
+export interface Difference {
+  line?: number;
+  row?: ComparedRow;
+  planned?: ComparedRow;
+}
+
 /**
  * How the rows of a file differ from those of a plan, whatever their order.
  *
- * @param byReference whether rows are known by their references: references that were made differ in
+ * @param byReference whether rows are known by their references: references that were created differ in
  * another file, so such rows are known by their places
  */
 export async function differencesBetween(
@@ -99,38 +94,22 @@ export async function differencesBetween(
   byReference: boolean,
 ): Promise<Difference[]> {
   const keyOf = (row: ComparedRow) => rowKey(byReference ? row : { ...row, reference: null });
-  const left = new Map<string, CompleteRow[]>();
+  const placeOf = (row: { reference: string; row: number }) =>
+    byReference ? row.reference : row.row;
+  const added = new Map<string, CompleteRow[]>();
   for (const row of rows) {
-    const same = left.get(keyOf(row));
+    const same = added.get(keyOf(row));
     if (same) same.push(row);
-    else left.set(keyOf(row), [row]);
+    else added.set(keyOf(row), [row]);
   }
   const missing = new Map<string | number, RowResult>();
   for await (const row of planned)
-    if (!left.get(keyOf(row))?.shift()) missing.set(byReference ? row.reference : row.row, row);
+    if (!added.get(keyOf(row))?.shift()) missing.set(placeOf(row), row);
   const differences: Difference[] = [];
-  for (const row of [...left.values()].flat().sort((one, other) => one.row - other.row)) {
-    const place = byReference ? row.reference : row.row;
-    const before = missing.get(place);
-    missing.delete(place);
-    const { line } = row;
-    differences.push(
-      before
-        ? { kind: whatDiffers(row, before), line, row, planned: before }
-        : { kind: "not-in-plan", line, row },
-    );
+  for (const row of [...added.values()].flat().sort((one, other) => one.row - other.row)) {
+    const before = missing.get(placeOf(row));
+    missing.delete(placeOf(row));
+    differences.push({ line: row.line, row, ...(before && { planned: before }) });
   }
-  return [
-    ...differences,
-    ...[...missing.values()].map((row): Difference => ({ kind: "not-in-file", row })),
-  ];
-}
-
-function whatDiffers(row: ComparedRow, planned: ComparedRow): "payout" | "name" | "description" {
-  const isSamePayout =
-    row.amountPaisa === planned.amountPaisa &&
-    payeeOf(row.recipient) === payeeOf(planned.recipient) &&
-    row.methodId === planned.methodId;
-  if (!isSamePayout) return "payout";
-  return row.name === planned.name ? "description" : "name";
+  return [...differences, ...[...missing.values()].map((planned) => ({ planned }))];
 }

@@ -15,14 +15,8 @@ import {
 } from "./check.ts";
 import { type Finding, isAcceptable } from "./findings.ts";
 import { hasReferenceColumn } from "./header.ts";
-import {
-  type CompleteRow,
-  type Difference,
-  differencesBetween,
-  identify,
-  isComplete,
-} from "./identity.ts";
-import type { FileRow, RowRules } from "./rows.ts";
+import { type Difference, differencesBetween, identify, isComplete } from "./identity.ts";
+import { type FileRow, type RowRules, totalsOf } from "./rows.ts";
 
 /** An unfinished batch with other rows has the name of a file. */
 export interface OtherRows {
@@ -36,11 +30,10 @@ export interface OtherRows {
 /** What the ledger knows of a file that was read completely. */
 export type KnownFile = { kind: "new" } | { kind: "same"; batch: Batch } | OtherRows;
 
-/** The answer to a plan. */
 export type PlanAnswer =
   | { kind: "planned"; batch: Batch }
   | OtherRows
-  /** Others pay rows that were not shown as paid elsewhere. */
+  /** Other payouts or plans repeat rows, and the user was not shown that. */
   | { kind: "repeated"; found: LedgerFindings };
 
 /**
@@ -97,13 +90,11 @@ function ownBatch(claim: BatchClaim): Batch {
   return claim.batch;
 }
 
-/** A cancelled batch sends nothing more: its file becomes another batch by a name of its own. */
+/** A cancelled batch sends nothing more. */
 export function cancelledBatch({ id, cancelledAt }: Batch): Failure {
-  const when = cancelledAt === null ? "" : ` on ${formatTime(cancelledAt)}`;
-  return new Failure("batch.cancelled", `Batch ${id} was cancelled${when}.`, {
-    hint: `To send the same rows, give the batch a new name with --name. 'lenden payout batch status ${id}' shows which rows were sent before.`,
-    operation: id,
-  });
+  const message = `Batch ${id} was cancelled on ${formatTime(cancelledAt ?? "")}.`;
+  const hint = `To send the same rows as a new batch, add --name. To see which rows were accepted, run 'lenden payout batch status ${id}'.`;
+  return new Failure("batch.cancelled", message, { hint, operation: id });
 }
 
 /**
@@ -129,30 +120,11 @@ export async function planBatch(
 function* plannedRows(rows: FileRow[], accepted: Set<number>): Generator<PlannedRow> {
   for (const row of rows) {
     if (!isComplete(row)) throw new Error("a row that cannot be read was planned");
-    yield plannedRow(row, accepted.has(row.line));
+    yield { ...row, isAccepted: accepted.has(row.line) };
   }
 }
 
-/** Without `...`: V8 creates a hidden class for each object that has a property beside one. */
-function plannedRow(file: CompleteRow, isAccepted: boolean): PlannedRow {
-  const { row, line, reference, amountPaisa, recipient, methodId, method } = file;
-  const { name, description, cells } = file;
-  return {
-    row,
-    line,
-    reference,
-    amountPaisa,
-    recipient,
-    methodId,
-    method,
-    name,
-    description,
-    cells,
-    isAccepted,
-  };
-}
-
-/** The lines of rows whose duplicates can be accepted, and were if the file is sent. */
+/** The lines of rows whose duplicates are accepted by sending the file. */
 function acceptedLines(findings: Finding[]): Set<number> {
   const lines = new Set<number>();
   for (const finding of findings) {
@@ -166,21 +138,21 @@ function acceptedLines(findings: Finding[]): Set<number> {
 /**
  * Claims a batch that was planned before; from then on only the plan counts.
  *
- * @param method of this run, which must be the one that the plan was made with
- * @throws Failure `locked`, `refused` as `claimBatch` does; `usage` if the method differs; `internal` if the
- * plan was altered
+ * @param method of this run, which must be the one of the plan
+ * @throws Failure `locked`, `refused` as `claimBatch` does; `usage` if the method differs; `internal` if
+ * the plan was modified
  */
 export async function resumeBatch(
   planned: Batch,
   method: string | undefined,
   ledger: Ledger,
 ): Promise<Batch> {
-  if (method !== undefined && method.toLowerCase() !== planned.method?.toLowerCase()) {
+  const isOther = method !== undefined && method.toLowerCase() !== planned.method?.toLowerCase();
+  if (isOther) {
+    const used = planned.method ?? "a method in every row";
     throw usage(
-      [
-        `--method: this file was planned with ${planned.method ?? "a method in every row"}, and that is what counts.`,
-      ],
-      "Nothing was sent. Run the same command without --method.",
+      [`--method: batch ${planned.id} was created with ${used}. Nothing was sent.`],
+      "Run the same command without --method.",
     );
   }
   const batch = await claimPlanned(planned, ledger);
@@ -197,10 +169,8 @@ export async function resumeBatch(
  */
 export async function checkOpenRows(batch: Batch, ledger: Ledger): Promise<LedgerFindings> {
   const since = duplicatesSince(Date.parse(batch.createdAt));
-  const places = { ref: 0, to: 0 };
-  const rows = ledger.batches.rows(batch, "open");
   const planned = { batch: batch.number, since: batch.createdAt };
-  const found = await askLedger(rows, ledger, { since, places, planned });
+  const found = await askLedger(ledger.batches.rows(batch, "open"), ledger, { since, planned });
   const isElsewhere = (finding: Finding) =>
     isAcceptable(finding) || finding.kind === "used-in-other-account";
   return { ...found, findings: found.findings.filter(isElsewhere) };
@@ -216,12 +186,12 @@ export async function acceptRows(
   return lines.size === 0 ? batch : await ledger.batches.acceptLines(batch, [...lines]);
 }
 
-/** Batches beyond the newest of them are found by their ID alone. */
+/** Older batches are found by their ID alone. */
 const mostBatches = 1_000;
-/** It writes nothing, and Ctrl-C ends it at once. */
+/** Reading writes nothing, so Ctrl-C may end it at once. */
 const neverStops = { isStopping: () => false, isOutOfTime: () => false };
 
-/** The text of a method stands for its ID, and an empty text for the batch's method. */
+/** Methods are read as typed; an empty text means the batch's method. */
 const rules: RowRules = {
   numberFormat: "local",
   method: "",
@@ -235,17 +205,14 @@ const rules: RowRules = {
  *
  * @returns undefined if there is none, or if some row cannot be read
  */
-export async function batchOfRows(
-  source: Omit<Source, "ownName">,
-  ledger: Ledger,
-): Promise<Batch | undefined> {
+export async function batchOfRows(source: Source, ledger: Ledger): Promise<Batch | undefined> {
   const read = await readRows(source, rules, neverStops);
   if (read.problems.length > 0) return undefined;
   const hasReferences = read.header?.fields.includes("ref") === true;
-  const totalPaisa = read.rows.reduce((sum, { amountPaisa }) => sum + (amountPaisa ?? 0n), 0n);
+  const { total } = totalsOf(read.rows);
   for (const batch of await ledger.batches.list(mostBatches)) {
     const { plan, name, fileName, identity } = batch;
-    if (plan?.rowCount !== read.rows.length || plan.totalPaisa !== totalPaisa) continue;
+    if (plan?.rowCount !== total.count || plan.totalPaisa !== total.sumPaisa) continue;
     const methods = new Map<string, string>();
     for await (const { method, methodId } of ledger.batches.rows(batch, "all"))
       methods.set(method, methodId);

@@ -16,7 +16,7 @@ import { isForgotten } from "../payouts/unknown.ts";
 import { createThrottle, type WorkerWorld } from "./throttle.ts";
 
 /** How a row ended; `existing`: the API had its payout before this run. */
-export type RowEnd = "sent" | "existing" | FailureKind;
+export type RowEnd = "accepted" | "existing" | FailureKind;
 
 export interface Sending {
   batch: Batch;
@@ -79,8 +79,8 @@ export async function sendBatch(
     try {
       const { existing } = await sendPlannedPayout(planned, worker);
       throttle.accepted();
-      rules.saw("sent");
-      onRow(row, existing ? "existing" : "sent");
+      rules.saw("accepted");
+      onRow(row, existing ? "existing" : "accepted");
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       // A row that a stop cut short shows nothing about the API.
@@ -215,8 +215,18 @@ function createStopRules(): StopRules {
       // P21: the response arrived, and its outcome could not be recorded.
       if (failure?.details.unrecorded !== undefined)
         reason ??= ledgerFailure(failure.details.cause);
-      if (unknown >= mostUnknown) reason ??= noResponses(failure);
-      if (rejected.count >= mostRejected) reason ??= sameRejections(text);
+      if (unknown >= mostUnknown)
+        reason ??= new Failure(
+          failure?.kind ?? "uncertain",
+          `The batch stopped: ${mostUnknown} rows in a row had no valid response. The last one: ${failure?.message}`,
+          { hint: "When the API responds again, run the same command again." },
+        );
+      if (rejected.count >= mostRejected)
+        reason ??= new Failure(
+          "mixed",
+          `The batch stopped: ${mostRejected} rows in a row were rejected with the same response. The response: ${text}`,
+          { hint: "Fix the cause, then run the same command again." },
+        );
     },
     ledgerFailed: (error) => {
       reason ??= ledgerFailure(error);
@@ -232,27 +242,17 @@ function rejectionIn(failure: Failure | undefined): string {
   return `${code === undefined ? "" : `${code}: `}${whatHappened(failure)}`;
 }
 
-function sameRejections(text: string): Failure {
-  return new Failure(
-    "mixed",
-    `${mostRejected} rows in a row were rejected with the same response, so the batch stopped and the rest was not sent. The response: ${text}`,
-    { hint: "Fix the cause, then run the same command again." },
-  );
-}
-
 /** The ledger's own failure if it has one, because its hint is more exact. */
 function ledgerFailure(cause: unknown): Failure {
   if (cause instanceof Failure && cause.kind === "internal") return cause;
   const code = errorCode(cause);
-  const why = /BUSY|LOCKED/.test(code ?? "")
-    ? "Close the other program that has the file of the ledger locked"
-    : "Make room on the disk and check its permissions";
+  const fix = /BUSY|LOCKED/.test(code ?? "")
+    ? "Close the other program that has the ledger file locked"
+    : "Free disk space and check the file's permissions";
   const shown = code === undefined ? "" : ` (${code})`;
-  return new Failure(
-    "internal",
-    `The ledger could not be read or written${shown}, so the batch stopped.`,
-    { hint: `${why}, then run the same command again.`, cause },
-  );
+  const message = `The batch stopped: the ledger could not be read or written${shown}.`;
+  const hint = `${fix}, then run the same command again.`;
+  return new Failure("internal", message, { hint, cause });
 }
 
 /** P18: a proxy may have denied access, and the payout may have been created. */
@@ -265,18 +265,10 @@ function accessDenied(failure: Failure | undefined): Failure {
   const { status } = failure?.details ?? {};
   return new Failure(
     "batch.access-denied",
-    `Access was denied, so the batch stopped. ${failure?.message}`,
+    `The batch stopped: access was denied. ${failure?.message}`,
     {
       ...(status === undefined ? {} : { status }),
       hint: `${rejectionHints.access} Then run the same command again.`,
     },
-  );
-}
-
-function noResponses(failure: Failure | undefined): Failure {
-  return new Failure(
-    failure?.kind ?? "uncertain",
-    `${mostUnknown} rows in a row had no valid response, so the batch stopped. The last one: ${failure?.message}`,
-    { hint: "When the API responds again, run the same command again." },
   );
 }

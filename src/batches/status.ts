@@ -4,7 +4,7 @@ import { isUnsettled, type State } from "../domain/state.ts";
 import type { Batch, Tally } from "../ledger/batch.ts";
 
 /** The status of a row, as it is shown. */
-export const standings = [
+export const rowStatuses = [
   "completed",
   "processing",
   "cancelled",
@@ -13,12 +13,22 @@ export const standings = [
   "uncertain",
   "unsent",
 ] as const;
-export type Standing = (typeof standings)[number];
+export type RowStatus = (typeof rowStatuses)[number];
 
 /** Rows, and their amount. */
 export interface Sum {
   count: number;
   sumPaisa: Paisa;
+}
+
+/** The rows of a batch by their status. */
+export type StatusSums = Record<RowStatus, Sum>;
+
+export function sumOf(...parts: Sum[]): Sum {
+  return parts.reduce(
+    (sum, part) => ({ count: sum.count + part.count, sumPaisa: sum.sumPaisa + part.sumPaisa }),
+    { count: 0, sumPaisa: 0n },
+  );
 }
 
 /** Adds one row. */
@@ -27,11 +37,9 @@ export function countRow(sum: Sum, { amountPaisa }: { amountPaisa: Paisa }): voi
   sum.sumPaisa += amountPaisa;
 }
 
-/** The rows of a batch by their status. */
-export type Standings = Record<Standing, Sum>;
-
-/** The status of a row by its operation; an undocumented status of the API is not an end. */
-export function standingOf(state: State | null, status: string | null): Standing {
+/** The status of a row by its operation. Any other status of the API counts as Processing. */
+export function rowStatusOf(row: { state: State | null; status: string | null }): RowStatus {
+  const { state, status } = row;
   if (state === null || state === "NOT_SENT") return "unsent";
   if (state === "REFUSED") return "refused";
   if (state === "CONFLICT") return "conflict";
@@ -40,41 +48,65 @@ export function standingOf(state: State | null, status: string | null): Standing
   return status === "Cancelled" ? "cancelled" : "processing";
 }
 
+/** What a batch can still send. */
+export function openOf({ unsent, uncertain }: StatusSums): Sum {
+  return sumOf(unsent, uncertain);
+}
+
+/** A batch with the status of its rows. */
+export interface BatchStatus {
+  batch: Batch;
+  total: Sum;
+  sums: StatusSums;
+  /** Rows that were accepted before this batch was planned: in another batch, or as a single payout. */
+  sentBefore: Sum;
+}
+
+export function totalOf({ plan }: Batch): Sum {
+  return { count: plan?.rowCount ?? 0, sumPaisa: plan?.totalPaisa ?? 0n };
+}
+
 /**
- * Adds up a batch, and proves that nothing is missing: the parts are the plan, in rows and in exact paisa
- * (I8).
+ * Adds up a batch, and proves that the parts are its plan, in rows and in exact paisa (I8).
  *
  * @throws Failure `internal` if they are not
  */
-export function addUp({ id, plan }: Batch, tallies: Tally[]): Standings {
-  const sums = emptyStandings();
-  for (const { state, status, count, sumPaisa } of tallies) {
-    const sum = sums[standingOf(state, status)];
-    sum.count += count;
-    sum.sumPaisa += sumPaisa;
+export function addUp(batch: Batch, tallies: Tally[]): StatusSums {
+  const none = (): Sum => ({ count: 0, sumPaisa: 0n });
+  const sums: StatusSums = {
+    completed: none(),
+    processing: none(),
+    cancelled: none(),
+    refused: none(),
+    conflict: none(),
+    uncertain: none(),
+    unsent: none(),
+  };
+  for (const tally of tallies) {
+    const status = rowStatusOf(tally);
+    sums[status] = sumOf(sums[status], tally);
   }
-  const all = Object.values(sums);
-  const count = all.reduce((total, one) => total + one.count, 0);
-  const sumPaisa = all.reduce((total, one) => total + one.sumPaisa, 0n);
-  if (count === (plan?.rowCount ?? 0) && sumPaisa === (plan?.totalPaisa ?? 0n)) return sums;
-  throw new Failure("batch.does-not-add-up", `The rows of batch ${id} do not add up to its plan.`, {
-    hint: "To see what was modified, run 'lenden ledger check'.",
-  });
+  const all = sumOf(...Object.values(sums));
+  const total = totalOf(batch);
+  if (all.count === total.count && all.sumPaisa === total.sumPaisa) return sums;
+  const message = `The rows of batch ${batch.id} do not add up to its plan.`;
+  const hint = "To see what was modified, run 'lenden ledger check'.";
+  throw new Failure("batch.does-not-add-up", message, { hint });
 }
 
-interface HowEnded {
+interface RunEnd {
   /** True if the run waited for rows that are still Processing. */
   waited?: boolean;
   /** Why it stopped before the end, if it did. */
   stoppedBy?: FailureKind | undefined;
-  /** True if the rows that were not sent never are. */
+  /** True if the rows that were not sent never will be. */
   isCancelled?: boolean;
 }
 
-/** How a batch ended, by the row that matters most. */
+/** How a batch ended, by the row that matters most; undefined if every row was accepted. */
 export function endingOf(
-  sums: Standings,
-  { waited = false, stoppedBy, isCancelled = false }: HowEnded,
+  sums: StatusSums,
+  { waited = false, stoppedBy, isCancelled = false }: RunEnd,
 ): FailureKind | undefined {
   if (sums.conflict.count > 0) return "conflict";
   if (sums.uncertain.count > 0) return "uncertain";
@@ -85,17 +117,4 @@ export function endingOf(
   if (sums.unsent.count > 0) return isCancelled ? "mixed" : "unreachable";
   if (waited && sums.processing.count > 0) return "pending";
   return sums.refused.count > 0 || sums.cancelled.count > 0 ? "mixed" : undefined;
-}
-
-function emptyStandings(): Standings {
-  const none = (): Sum => ({ count: 0, sumPaisa: 0n });
-  return {
-    completed: none(),
-    processing: none(),
-    cancelled: none(),
-    refused: none(),
-    conflict: none(),
-    uncertain: none(),
-    unsent: none(),
-  };
 }

@@ -1,4 +1,4 @@
-import { type Failure, inOneLine } from "../domain/failure.ts";
+import type { Failure } from "../domain/failure.ts";
 import type { Batch } from "../ledger/batch.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -6,72 +6,58 @@ import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { type Refreshed, refreshStatus } from "../operations/refresh.ts";
 import { type Patience, pauseOf } from "../operations/status.ts";
-import { openAgain } from "./retries.ts";
-
-export interface Watched {
-  batch: Batch;
-  ledger: Ledger;
-}
-
-const notAllChecked = "batch.not-all-checked";
+import { processingRetries } from "./retries.ts";
 
 /**
- * Looks at every row that was sent and has not ended, until all have or the time is up. Whatever
- * keeps it from looking is told, and changes nothing of what was sent.
+ * Retrieves the status of every accepted row until all are Completed or Cancelled, or the time is up.
  *
- * @param onLook hears after each round how many have not ended
- * @returns why the last look failed, if it did
+ * @param onCheck gets the number of rows that may still change, after each round
+ * @returns why a status could not be retrieved in the last round, if one could not
  */
 export async function waitForBatch(
-  watched: Watched,
+  batch: Batch,
   patience: Patience,
-  world: OperationDeps,
-  onLook: (open: number) => void,
+  { ledger, world }: { ledger: Ledger; world: OperationDeps },
+  onCheck: (open: number) => void,
 ): Promise<Failure | undefined> {
   const endMs = world.now() + patience.timeoutMs;
   for (let round = 0; ; round += 1) {
-    const { open, unseen, isCutShort } = await look(watched, world);
-    if (!isCutShort) onLook(open);
+    const { open, unseen, isCutShort } = await refresh(unfinishedOf(batch, ledger), ledger, world);
+    if (!isCutShort) onCheck(open);
     const pauseMs = Math.min(pauseOf(patience, round, world), endMs - world.now());
     const isHopeless = unseen?.kind === "access";
-    if (open === 0 || pauseMs <= 0 || isHopeless || world.isStopping()) {
-      if (unseen)
-        world.notice(`Not all could be looked at in the end. ${inOneLine(unseen)}`, notAllChecked);
-      return unseen;
-    }
+    if (open === 0 || pauseMs <= 0 || isHopeless || world.isStopping()) return unseen;
     await world.sleep(pauseMs);
   }
 }
 
 /**
- * Looks at every row that has not ended, once; also at those that went on by new references.
+ * Retrieves the status of every accepted row once, also of rows that were sent again by new references.
  *
- * @returns why one could not be looked at, if that says something of the service
+ * @returns why a status could not be retrieved, if one could not
  */
 export async function refreshBatch(
-  watched: Watched,
+  batch: Batch,
+  ledger: Ledger,
   world: OperationDeps,
 ): Promise<Failure | undefined> {
-  const { batch, ledger } = watched;
-  const { unseen } = await look(watched, world, openAgain(batch, ledger));
-  if (unseen) world.notice(`Not all could be looked at. ${inOneLine(unseen)}`, notAllChecked);
-  return unseen?.kind === "not-found" ? undefined : unseen;
+  async function* all() {
+    yield* processingRetries(batch, ledger);
+    yield* unfinishedOf(batch, ledger);
+  }
+  return (await refresh(all(), ledger, world)).unseen;
 }
 
-function look(
-  watched: Watched,
+function refresh(
+  payouts: AsyncIterable<Operation>,
+  ledger: Ledger,
   world: OperationDeps,
-  others: AsyncIterable<Operation> | Operation[] = [],
 ): Promise<Refreshed> {
-  const shared = withCommitQueue(watched.ledger, world.soon);
-  return refreshStatus(payoutsOf(watched, others), { ...world, ledger: async () => shared });
+  const shared = withCommitQueue(ledger, world.soon);
+  return refreshStatus(payouts, { ...world, ledger: async () => shared });
 }
 
-async function* payoutsOf(
-  { batch, ledger }: Watched,
-  others: AsyncIterable<Operation> | Operation[],
-): AsyncIterable<Operation> {
-  yield* others;
+async function* unfinishedOf(batch: Batch, ledger: Ledger): AsyncIterable<Operation> {
   for await (const { reference } of ledger.batches.rows(batch, "unfinished")) {
     const payout = await ledger.find(reference);
     if (payout) yield payout;

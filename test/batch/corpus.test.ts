@@ -26,8 +26,8 @@ test(
     const found: Found[] = [];
     for (const { name, bytes, delimiter } of cases) {
       const { findings: problems, rows } = await examine(bytes, delimiter);
-      const { rowCount, totalPaisa } = totalsOf(rows);
-      found.push(foundOf(name, places({ problems }), rowCount, amountText(totalPaisa)));
+      const { total } = totalsOf(rows);
+      found.push(foundOf(name, places({ problems }), total.count, amountText(total.sumPaisa)));
     }
     expect(wrongOf(found, cases)).toEqual(wrongOf(cases.map(expected), found));
   },

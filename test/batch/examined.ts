@@ -39,8 +39,8 @@ export async function examined(
   const { ledger } = await empty;
   const holdsSecret = (text: string) => text.includes("s3cret");
   const rules = { numberFormat, method, methodOf, holdsSecret };
-  const source = { path, hash: await hashOf(path), delimiter, ownName };
-  return checkFile(source, rules, ledger, { ...clock, ...world });
+  const source = { path, hash: await hashOf(path), delimiter };
+  return checkFile(source, ownName, rules, ledger, { ...clock, ...world });
 }
 
 /** Checks one content after the other, each as a real file. */

@@ -62,8 +62,8 @@ test(
             meant.payouts.map(({ paisa, mobile }) => ({ amountPaisa: paisa, recipient: mobile })),
           );
           const total = meant.payouts.reduce((sum, { paisa }) => sum + paisa, 0n);
-          const { rowCount, totalPaisa, methods } = totalsOf(rows);
-          expect({ rowCount, totalPaisa }).toEqual({ rowCount: rows.length, totalPaisa: total });
+          const { total: sum, methods } = totalsOf(rows);
+          expect(sum).toEqual({ count: rows.length, sumPaisa: total });
           expect(methods.reduce((sum, { sumPaisa }) => sum + sumPaisa, 0n)).toBe(total);
         },
       ),

@@ -10,15 +10,13 @@ import { order, startMs } from "../operations/scripted.ts";
 import { collect } from "../support/helpers.ts";
 
 const hourMs = 3_600_000;
-const places = { ref: 1, to: 2 };
 
 /** A ledger, and files that all pay the same recipient, unless they name others. */
 async function setup() {
   const state = { nowMs: startMs };
   const { ledger } = await memoryLedger({ now: () => state.nowMs }, [1]);
   const { amountPaisa, recipientNumber: usual, paymentMethodId: methodId } = order;
-  const ask = (rows: FileRow[]) =>
-    askLedger(rows, ledger, { since: duplicatesSince(state.nowMs), places });
+  const ask = (rows: FileRow[]) => askLedger(rows, ledger, { since: duplicatesSince(state.nowMs) });
   /** A file that was checked, and its batch, which is not planned yet. */
   const check = async (name: string, recipients = [usual]) => {
     const rows = recipients.map((recipient, index) => ({
@@ -31,7 +29,7 @@ async function setup() {
     const columns = ["ref"];
     const batchFile = { name, fileName: name, hash, identity: hash, columns, method: null };
     const file: CheckedFile = {
-      ...{ columns, hasReferences: true, places, rows, findings: found.findings, identity: hash },
+      ...{ columns, rows, findings: found.findings, identity: hash },
       ...{ since: duplicatesSince(state.nowMs), ledger: found },
     };
     const { batch } = await ledger.batches.claim(batchFile);

@@ -159,7 +159,9 @@ test("a row that was sent again by its new reference is omitted from the next ex
   ill.splice(0);
   expect(await send(fileOf(again), "--name", "again")).toBe(0);
   expect(await references(path)).toEqual(["ref", "E-lenden2", "F-lenden2"]);
-  expect(await said("status", path)).toMatch(/3 rows were rejected.* new references: 1 row, BDT 5/);
+  expect(await said("status", path)).toMatch(
+    /rejected: 3\. Accepted by new references: 1 row, BDT 5/,
+  );
   expect(await send(fileOf(await failed(path)), "--name", "rest")).toBe(0);
   expect(await said("status", path)).not.toContain("--only failed");
 });
@@ -174,7 +176,7 @@ test("a rejected row whose new reference was rejected too gets the next one, als
   ill.splice(0);
   expect(await send(fileOf(await failed(path)), "--name", "third")).toBe(0);
   const says = await said("send", fileOf(`${second}\n`), "--name", "x");
-  expect(says).toContain("The row was sent again as G-lenden3: remove it.");
+  expect(says).toContain("This row was already resent as G-lenden3. Remove it.");
 });
 
 test("a payout by a reference of the merchant's own numbering is not taken for a row", async () => {
@@ -191,11 +193,11 @@ test("a corrected row is known by its new reference, whatever was corrected", as
   const { ill, send, references, said } = await rejecting();
   const path = rowsFile(["L", "5", 0]);
   expect(await send(path)).toBe(6);
-  expect(await said("check", path)).toMatch(/no row of it is left to be sent.*--only failed/);
+  expect(await said("check", path)).toMatch(/no row is left to send.*--only failed/);
   ill.splice(0);
   expect(await send(rowsFile(["L-lenden2", "4", 9]), "--name", "corrected")).toBe(0);
   expect(await references(path)).toEqual(["ref"]);
-  expect(await said("status", path)).toContain("Sent again by new references: 1 row, BDT 4.00.");
+  expect(await said("status", path)).toContain("Accepted by new references: 1 row, BDT 4.00.");
 });
 
 test("a used reference names the batch in which its row is still to be sent", async () => {
@@ -207,11 +209,11 @@ test("a used reference names the batch in which its row is still to be sent", as
   const { batch }: { batch: string } = JSON.parse(
     (await merchant.lenden(["payout", "batch", "status", second, "--json"])).stdout,
   );
-  const text = `row is planned as P-lenden2, in batch ${batch}, which is still to be sent.`;
+  const text = `Its new reference P-lenden2 is in batch ${batch}, not sent yet.`;
   for (const amount of ["5", "6"]) {
     const third = fileOf(`${csv([columns, ["P", amount, "01712345650", "nagad"]])}\n`);
     const says = await said("send", third, "--name", "third", "--allow-duplicates");
-    expect(says).toContain(amount === "5" ? `The ${text}` : `corrected, the ${text}`);
+    expect(says).toContain(text);
   }
 });
 
@@ -224,8 +226,8 @@ test("a refresh also requests the status of what was sent by new references", as
   expect(await send(again, "--name", "again")).toBe(0);
   const id = cellsOf(await exported(merchant, again))[1]?.[4] ?? "";
   await merchant.set("payout", id, "Cancelled");
-  expect(await said("status", path)).toContain("Sent again by new references: 1 row");
-  expect(await said("status", path, "--refresh")).not.toContain("Sent again");
+  expect(await said("status", path)).toContain("Accepted by new references: 1 row");
+  expect(await said("status", path, "--refresh")).not.toContain("Accepted by");
   expect(await references(path)).toEqual(["ref", "S-lenden3"]);
 });
 
@@ -240,7 +242,7 @@ test("a new reference that is not paid yet is reported, and no second one is giv
   ill.splice(0, 1, faultOf("createPayout:status-503"));
   const unknown = rowsFile(["N-lenden2", "5", 1]);
   expect(await send(unknown, "--name", "unknown", "--timeout", "1s")).toBe(75);
-  expect(await said("status", path)).toContain("not sent, unknown or in conflict: 2 rows");
+  expect(await said("status", path)).toContain("New references that are not accepted: 2 rows");
   expect(await references(path)).toEqual(["ref", "K-lenden2"]);
 });
 
@@ -268,7 +270,7 @@ test("an unknown row whose recipient was paid the same meanwhile is not sent by 
   expect(await send(unknown, "--timeout", "1s")).toBe(75);
   ill.splice(0);
   expect(await send(rowsFile(["OTHER", "5", 0]), "--allow-duplicates")).toBe(0);
-  expect(await said("send", unknown)).toContain("as OTHER");
+  expect(await said("send", unknown)).toContain("(OTHER)");
   expect(await paid(merchant)).toHaveLength(1);
 });
 
@@ -329,10 +331,10 @@ test.each([
       expect(JSON.parse(ended.stdout).warnings).toEqual([
         {
           reason: "batch.not-all-checked",
-          message: expect.stringContaining("Not all could be looked at"),
+          message: expect.stringContaining("Not all statuses were retrieved."),
         },
       ]);
-      expect(JSON.parse(ended.stderr).error.message).toContain("1 of 1 row was sent");
+      expect(JSON.parse(ended.stderr).error.message).toContain("1 of 1 row accepted");
     }
   },
 );

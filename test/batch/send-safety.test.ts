@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { rowsAgain } from "../../src/batches/export.ts";
-import { noneAgain } from "../../src/batches/retries.ts";
+import { retryRows } from "../../src/batches/export.ts";
+import { noRetries } from "../../src/batches/retries.ts";
 import { orderOfRow } from "../../src/batches/send.ts";
 import { Failure } from "../../src/domain/failure.ts";
 import { payoutIntent } from "../../src/payouts/claim.ts";
@@ -189,7 +189,7 @@ test("P16: what the service had already is told, and not taken for paid now", as
   const record = { ...created, merchantRef: "R-2", amount: 2, recipientNumber: "01712345678" };
   place.deps.client = { ...place.deps.client, retrievePayout: async () => data(record) };
   await place.send(1);
-  expect(place.ends).toEqual(["sent", "existing", "sent"]);
+  expect(place.ends).toEqual(["accepted", "existing", "accepted"]);
   const messages = (await collect(place.ledger.batches.rows(place.batch, "all"))).map(
     ({ message }) => message,
   );
@@ -377,7 +377,7 @@ test("P18: a page that refuses access stops the batch, and leaves in doubt what 
 test("P18: what was refused for want of access keeps its reference when it is exported", async () => {
   const place = await timed(3, () => refused("access", 403));
   expect(await place.send(1)).toMatchObject({ kind: "access" });
-  const pages = await collect(rowsAgain(place.batch, place.ledger, noneAgain()));
+  const pages = await collect(retryRows(place.batch, place.ledger, noRetries()));
   expect(pages.flat().map(({ ref }) => ref)).toEqual(["R-1", "R-2", "R-3"]);
 });
 

@@ -137,7 +137,7 @@ test("a sent row whose reference a spreadsheet changed is rejected, also with --
   const line = ["payout", "batch", "send", copy, "--allow-duplicates"];
   const { code, stderr } = await merchant.lenden(line);
   expect(code).toBe(2);
-  expect(stderr).toContain('line 2, ref "123": The row was sent, but the ledger has no payout');
+  expect(stderr).toContain('line 2, ref "123": The export shows this row as sent, but the ledger');
   expect(await books(merchant)).toEqual(booked);
 });
 

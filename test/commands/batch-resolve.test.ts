@@ -57,7 +57,7 @@ describe("payout batch resolve", () => {
     const { code, stderr } = await merchant.lenden([...resolve, "--rows", "3"]);
 
     expect([code, await states()]).toEqual([2, threeUnknown]);
-    expect(stderr).toContain("its lines may be different");
+    expect(stderr).toContain("but on other lines");
     expect(await merchant.lenden(resolve)).toMatchObject({ code: 0 });
   });
 
@@ -68,7 +68,7 @@ describe("payout batch resolve", () => {
     const { code, stdout, stderr } = await merchant.lenden(line);
 
     expect([code, stdout, await states()]).toEqual([2, "", threeUnknown]);
-    expect(stderr).toContain("--rows: line 2 (ROW-1) is Processing.");
+    expect(stderr).toContain("--rows: the outcome of line 2 (ROW-1) is known: Processing.");
     expect(stderr).toContain("--rows: line 1 has no row.");
     expect(stderr).toContain("--rows: line 77 has no row.");
   });

@@ -36,7 +36,7 @@ test.each([
       expected,
       { processing: 6, unsent: 54 },
     ]);
-    expect(stderr).toMatch(/54 rows[\s\S]*same command/);
+    expect(stderr).toMatch(/not sent: 54\. To resume/);
     expect(stderr).not.toMatch(/Warning|node:/);
     expect(await merchant.built(sendOf(payees, "--concurrency", "60"))).toMatchObject({ code: 0 });
     await expectPaidOnce(merchant, payees);
@@ -83,7 +83,7 @@ test("P20, P22: a signal ends the pause that the API requested, and nothing is s
   const [before, stoppedMs] = [creations(), Date.now()];
   child.kill("SIGINT");
   const { code, stderr } = await end;
-  const says = /4 unknown[\s\S]*Stopped; still open: 20 rows\. Run the same command/;
+  const says = /4 unknown[\s\S]*outcome unknown: 4; not sent: 16\. To resume/;
   expect([code, stderr]).toEqual([75, expect.stringMatching(says)]);
   expect([creations(), Date.now() - stoppedMs < 10_000]).toEqual([before, true]);
 }, 60_000);
@@ -93,7 +93,7 @@ test("P20: so does the end of --timeout, which is what is named", async () => {
   const { end } = await askedToWait("--timeout", "3s");
   const { code, stderr } = await end;
   const says =
-    /4 unknown[\s\S]*--timeout ended the batch: 0 of 20 rows were sent .*; outcome unknown: 4; not sent: 16\. Run the same command again/;
+    /4 unknown[\s\S]*The time of --timeout elapsed\. 0 of 20 rows accepted .*; outcome unknown: 4; not sent: 16\. To resume/;
   expect([code, stderr]).toEqual([75, expect.stringMatching(says)]);
   expect(stderr).not.toMatch(/nothing was sent|in a row/);
   expect(Date.now() - begunMs).toBeLessThan(20_000);

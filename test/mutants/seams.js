@@ -118,9 +118,9 @@ export const seams = {
   /** Sends the rows of a batch. */
   batch: decoratedAt("batches/send.ts", "sendBatch"),
   throttle: decoratedAt("batches/throttle.ts", "createThrottle"),
-  rowStatus: decoratedAt("batches/status.ts", "standingOf"),
+  rowStatus: decoratedAt("batches/status.ts", "rowStatusOf"),
   /** How a row that was not paid can be sent again. */
-  onward: decoratedAt("batches/retries.ts", "openOnward"),
+  retryPlan: decoratedAt("batches/retries.ts", "createRetryPlanner"),
 };
 
 /** A seam at which `decorate` gets the right function itself. */

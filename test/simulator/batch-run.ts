@@ -14,7 +14,7 @@ import {
 } from "../../src/batches/plan.ts";
 import type { FileRow } from "../../src/batches/rows.ts";
 import { sendBatch } from "../../src/batches/send.ts";
-import { addUp, endingOf, type Standings } from "../../src/batches/status.ts";
+import { addUp, endingOf, type StatusSums } from "../../src/batches/status.ts";
 import { Failure, usage } from "../../src/domain/failure.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
@@ -38,7 +38,7 @@ export interface PaidFile {
 export async function sendsBatch(
   file: PaidFile,
   { universe, network }: Place,
-): Promise<Ran<Standings>> {
+): Promise<Ran<StatusSums>> {
   const { allowDuplicates: again, concurrency, orders } = file;
   const references = orders.map(({ reference }) => reference);
   const tool = new Tool(universe, `batch ${file.name}`, { again, isBatch: true, references });
@@ -88,16 +88,13 @@ async function checkedFile(
   ledger: Ledger,
   deps: OperationDeps,
 ): Promise<CheckedFile> {
-  const places = { ref: 1, to: 2 };
   const since = duplicatesSince(deps.now());
   const rows = orders.map(rowOf);
-  const found = await askLedger(rows, ledger, { since, places });
-  const findings = [...findingsAmong(rows, places), ...found.findings];
+  const found = await askLedger(rows, ledger, { since });
+  const findings = [...findingsAmong(rows), ...found.findings];
   const columns = ["ref"];
   return {
     columns,
-    hasReferences: true,
-    places,
     rows,
     findings,
     identity: hash,

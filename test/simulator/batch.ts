@@ -2,7 +2,7 @@ import { amountNumber } from "../../src/domain/amount.ts";
 import type { PayoutOrder } from "../../src/payouts/order.ts";
 import { type PaidFile, sendsBatch } from "./batch-run.ts";
 import type { BatchScenario } from "./batch-scenario.ts";
-import { judgeBatch, standings } from "./batch-verdict.ts";
+import { judgeBatch, rowStatuses } from "./batch-verdict.ts";
 import { type Place, payout } from "./commands.ts";
 import { Disk } from "./disk.ts";
 import { picked } from "./faults.ts";
@@ -119,7 +119,7 @@ async function recover(
 
 /** After recovery every row is paid, rejected or in conflict, and there is no other payout. */
 async function judgeRows(file: PaidFile, universe: Universe): Promise<void> {
-  const found = await standings(file, universe);
+  const found = await rowStatuses(file, universe);
   if (found.size === 0) universe.report("lost", "the batch was never planned");
   for (const [reference, standing] of found)
     if (["uncertain", "unsent"].includes(standing))

@@ -11,8 +11,8 @@ export const batchBugs = [
   {
     name: "batch: the same payout in the file, written otherwise, is not found",
     seam: "fileFindings",
-    decorate: (find) => (rows, places) =>
-      find(rows, places).filter((finding) => {
+    decorate: (find) => (rows) =>
+      find(rows).filter((finding) => {
         if (finding.kind !== "same-recipient-in-file") return true;
         const repeated = rows.find(({ line }) => line === finding.line);
         return rows.some(
@@ -56,8 +56,8 @@ export const batchBugs = [
   {
     name: "batch: recipients that were paid since the plan are not looked for",
     seam: "resumedBatch",
-    decorate: (resume) => (planned, input, ledger, context, notices) =>
-      resume(planned, { ...input, allowDuplicates: true }, ledger, context, notices),
+    decorate: (resume) => (planned, input, ledger, context) =>
+      resume(planned, { ...input, allowDuplicates: true }, ledger, context),
     tests: ["test/commands/batch.test.ts", "-t", "on resuming who was paid meanwhile"],
   },
   {
@@ -198,17 +198,17 @@ export const batchBugs = [
   },
   {
     name: "batch: a row without access gets a new reference when it is exported",
-    seam: "onward",
+    seam: "retryPlan",
     decorate: (open) => async (batch, ledger) => {
-      const onward = await open(batch, ledger);
+      const planOf = await open(batch, ledger);
       return (row) =>
-        onward(row.code === "access" ? { ...row, state: "REFUSED", code: "refused" } : row);
+        planOf(row.code === "access" ? { ...row, state: "REFUSED", code: "refused" } : row);
     },
     tests: safety("P18"),
   },
   {
     name: "batch: a row and the row that replaces it in the same file are both sent again",
-    seam: "onward",
+    seam: "retryPlan",
     decorate: (open) => (batch, ledger) =>
       open(
         batch,
@@ -225,7 +225,7 @@ export const batchBugs = [
   },
   {
     name: "batch: a row that was sent again by a new reference is sent again by the next one",
-    seam: "onward",
+    seam: "retryPlan",
     decorate: (open) => (batch, ledger) => {
       const asUsedUp = (find) => async (name) => {
         const found = await find(name);
@@ -238,9 +238,9 @@ export const batchBugs = [
   {
     name: "batch: a row whose payout was cancelled does not count as failed",
     seam: "rowStatus",
-    decorate: (standingOf) => (state, status) => {
-      const standing = standingOf(state, status);
-      return standing === "cancelled" ? "processing" : standing;
+    decorate: (statusOf) => (row) => {
+      const status = statusOf(row);
+      return status === "cancelled" ? "processing" : status;
     },
     tests: ["test/commands/batch.test.ts", "-t", "each row is Completed or Cancelled"],
   },

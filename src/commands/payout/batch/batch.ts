@@ -1,21 +1,27 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { addUp, type Standings, type Sum, standings } from "../../../batches/status.ts";
+import {
+  addUp,
+  type BatchStatus,
+  rowStatuses,
+  type Sum,
+  totalOf,
+} from "../../../batches/status.ts";
 import { placeIn, readWord } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { argument } from "../../../cli/command/flag.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import { type Card, card, field, text, time } from "../../../cli/output/view.ts";
 import { amountText } from "../../../domain/amount.ts";
-import { Failure, usage } from "../../../domain/failure.ts";
-import { formatPaisa } from "../../../domain/money.ts";
+import { Failure, inOneLine, usage } from "../../../domain/failure.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { patienceOf } from "../../patience.ts";
+import { statusNames, sumText } from "./texts.ts";
 
 export const batchArgument = argument.required(
   "batch",
-  "The file, the batch's ID or name, or @last",
+  "File, ID or name of the batch, or @last",
   readWord,
   "batch",
 );
@@ -34,13 +40,9 @@ export async function batchNamed(name: string, ledger: Ledger, byLines = false):
       ? await batchOfName(name, ledger, byLines)
       : (await ledger.batches.list(place))[place - 1];
   if (found?.plan) return found;
-  throw new Failure(
-    "batch.not-found",
-    `The ledger has no batch ${JSON.stringify(name)} of this account.`,
-    {
-      hint: "To list them, run 'lenden payout batch list'; 'lenden payout batch send <file>' creates one.",
-    },
-  );
+  const message = `This account has no batch ${JSON.stringify(name)} in the ledger.`;
+  const hint = "To list batches, run 'lenden payout batch list'.";
+  throw new Failure("batch.not-found", message, { hint });
 }
 
 async function batchOfName(
@@ -58,50 +60,34 @@ async function batchOfName(
   const same = await batchOfRows({ path: name, hash, delimiter: "," }, ledger);
   if (same && byLines)
     throw usage(
-      [`${name} has the rows of batch ${same.id}, but its lines may be different.`],
-      `Name the batch by its ID, ${same.id}, and its rows by their lines in the file that was sent first.`,
+      [`${name} has the rows of batch ${same.id}, but on other lines.`],
+      `Use the batch ID, ${same.id}, and the lines of the file that was sent.`,
     );
   const other = await batches.find(basename(name));
   if (same || !other?.plan) return same;
   throw usage(
-    [`The rows of ${name} are not those of batch ${other.id}, which has its name.`],
-    `'lenden payout batch check' shows what differs. To see that batch, name it by its ID, ${other.id}.`,
+    [`${name} has changed since batch ${other.id} was created.`],
+    `To see that batch, use its ID: ${other.id}. To see what differs, run 'lenden payout batch check'.`,
   );
 }
 
-/** A batch with the status of its rows, proved to add up to its plan. */
-export interface BatchStanding {
-  batch: Batch;
-  sums: Standings;
-  /** Rows that were sent before this batch was planned: by another batch, or as a single payout. */
-  sentBefore: Sum;
-}
-
-export async function readStanding(batch: Batch, { batches }: Ledger): Promise<BatchStanding> {
+/** The status of a batch, proved to add up to its plan. */
+export async function readStatus(batch: Batch, { batches }: Ledger): Promise<BatchStatus> {
   const sums = addUp(batch, await batches.tally(batch));
-  return { batch, sums, sentBefore: await batches.sentBefore(batch) };
-}
-
-/** What a batch can still send: rows that were not sent, and rows whose outcome is unknown. */
-export function openOf({ unsent, uncertain }: Standings): Sum {
-  return {
-    count: unsent.count + uncertain.count,
-    sumPaisa: unsent.sumPaisa + uncertain.sumPaisa,
-  };
+  return { batch, total: totalOf(batch), sums, sentBefore: await batches.sentBefore(batch) };
 }
 
 /** As scripts get it: amounts in BDT, as text. */
-export function standingJson({ batch, sums, sentBefore }: BatchStanding) {
-  const { id, name, createdAt, cancelledAt, plan } = batch;
+export function statusJson({ batch, total, sums, sentBefore }: BatchStatus) {
+  const { id, name, createdAt, cancelledAt } = batch;
   return {
     batch: id,
     name,
     createdAt,
     cancelledAt,
-    rows: plan?.rowCount ?? 0,
-    total: amountText(plan?.totalPaisa ?? 0n),
+    ...sumJson(total),
     sentBefore: sumJson(sentBefore),
-    states: Object.fromEntries(standings.map((one) => [one, sumJson(sums[one])])),
+    states: Object.fromEntries(rowStatuses.map((one) => [one, sumJson(sums[one])])),
   };
 }
 
@@ -109,35 +95,19 @@ export function sumJson({ count, sumPaisa }: Sum) {
   return { rows: count, total: amountText(sumPaisa) };
 }
 
-const labels: Record<(typeof standings)[number], string> = {
-  completed: "Completed",
-  processing: "Processing",
-  cancelled: "Cancelled",
-  refused: "Rejected",
-  conflict: "Conflict",
-  uncertain: "Outcome unknown",
-  unsent: "Not sent",
-};
-
-export function standingCard({ batch, sums, sentBefore }: BatchStanding): Card {
-  const { id, name, createdAt, cancelledAt, plan } = batch;
-  const total = { count: plan?.rowCount ?? 0, sumPaisa: plan?.totalPaisa ?? 0n };
-  const parts = standings.filter((standing) => sums[standing].count > 0);
-  const before = sentBefore.count > 0 ? [sentBefore] : [];
+export function statusCard({ batch, total, sums, sentBefore }: BatchStatus): Card {
+  const { id, name, createdAt, cancelledAt } = batch;
+  const sumField = (key: string, label: string, sum: Sum) =>
+    sum.count > 0 ? [field(key, label, text(sumText(sum)))] : [];
   return card("Batch", id, [
     field("batch", "Batch", text(id)),
     field("name", "Name", text(name)),
     field("createdAt", "Created", time(createdAt)),
     ...(cancelledAt === null ? [] : [field("cancelledAt", "Batch cancelled", time(cancelledAt))]),
     field("total", "Total", text(sumText(total))),
-    ...parts.map((one) => field(one, labels[one], text(sumText(sums[one])))),
-    ...before.map((sum) => field("sentBefore", "Sent before", text(sumText(sum)))),
+    ...rowStatuses.flatMap((one) => sumField(one, statusNames[one], sums[one])),
+    ...sumField("sentBefore", "Accepted before", sentBefore),
   ]);
-}
-
-/** `3 rows, BDT 1,250.50`. */
-export function sumText({ count, sumPaisa }: Sum): string {
-  return `${rowsText(count)}, ${formatPaisa(sumPaisa)}`;
 }
 
 /** The process that sends a batch now; the batch may have been read a while ago. */
@@ -146,12 +116,8 @@ export async function holderNow({ id }: Batch, { batches }: Ledger) {
   return now && (await batches.holderOf(now));
 }
 
-export function inProgressText({ pid, machine }: { pid: number; machine: string }): string {
-  return `Process ${pid} on ${machine} is sending it. Rows in flight count as unknown until it ends.`;
-}
-
 /**
- * Waits until all that was sent is Completed or Cancelled, with its progress on stderr.
+ * Waits until every accepted row is Completed or Cancelled, with progress on stderr.
  *
  * @returns why the last status check failed, if it did
  */
@@ -162,14 +128,21 @@ export async function waitWithProgress(
   context: Context,
 ): Promise<Failure | undefined> {
   const { waitForBatch } = await import("../../../batches/wait.ts");
-  let open: number | undefined;
-  const line = () => (open === undefined ? "Waiting" : `Waiting for ${rowsText(open)}`);
-  const progress = context.ui.progress(() => [line()]);
+  const world = await context.api.deps();
+  let line = "Waiting";
+  const progress = context.ui.progress(() => [line]);
   try {
-    return await waitForBatch({ batch, ledger }, patience, await context.api.deps(), (count) => {
-      open = count;
+    const unseen = await waitForBatch(batch, patience, { ledger, world }, (open) => {
+      line = `Waiting for ${rowsText(open)}`;
     });
+    warnOfUnchecked(unseen, context);
+    return unseen;
   } finally {
     progress.close();
   }
+}
+
+export function warnOfUnchecked(unseen: Failure | undefined, { ui }: Context): void {
+  if (unseen)
+    ui.notice(`Not all statuses were retrieved. ${inOneLine(unseen)}`, "batch.not-all-checked");
 }

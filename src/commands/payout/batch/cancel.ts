@@ -1,3 +1,4 @@
+import type { BatchStatus } from "../../../batches/status.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
@@ -5,70 +6,57 @@ import { Failure } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import {
-  type BatchStanding,
-  batchArgument,
-  batchNamed,
-  readStanding,
-  standingCard,
-  standingJson,
-  sumJson,
-  sumText,
-} from "./batch.ts";
+import { batchArgument, batchNamed, readStatus, statusCard, statusJson, sumJson } from "./batch.ts";
+import { sumText } from "./texts.ts";
 
 export const batchCancel = defineCommand({
   description:
-    "Rows that were sent stay as they are, and rows with an unknown outcome remain to be resolved. A cancelled batch sends nothing more, and its rows no longer count as duplicates. To send the same file again, give the batch a new name with --name.",
+    "Cancels the rows that were not sent; accepted rows stay as they are. Rows with an unknown outcome still have to be resolved. A cancelled batch sends nothing more. To send its file again, use --name.",
   examples: [
-    { comment: "By its file", command: "lenden payout batch cancel payroll.csv --yes" },
-    { comment: "The newest batch", command: "lenden payout batch cancel @last --yes" },
+    {
+      comment: "Cancel a batch by its file",
+      command: "lenden payout batch cancel payroll.csv --yes",
+    },
+    { comment: "Cancel the newest batch", command: "lenden payout batch cancel @last --yes" },
   ],
   arguments: { batch: batchArgument },
   exitCodes: {
-    refused: "rejected by the API or by a safety check; nothing changed",
-    "not-found": "the API or the ledger does not know this ID",
+    refused: "every row was already sent; nothing changed",
+    locked: "another process is sending the batch",
+    "not-found": "no batch of this account has this file, ID or name",
   },
-  async run({ batch: name }, context): Promise<BatchStanding> {
+  async run({ batch: name }, context): Promise<BatchStatus> {
     const ledger = await context.ledger.own();
     const batch = await batchNamed(name, ledger);
     const { cancelledAt } = batch;
     if (cancelledAt !== null) {
       context.ui.notice(`Batch ${batch.id} was already cancelled on ${formatTime(cancelledAt)}.`);
-      return readStanding(batch, ledger);
+      return readStatus(batch, ledger);
     }
     const cancelled = await cancelBatch(batch, ledger, context);
     const { count } = cancelled.sums.uncertain;
     if (count > 0) context.ui.notice(unknownText(count), "batch.outcome-unknown");
     return cancelled;
   },
-  json: (done) => ({ ...standingJson(done), released: sumJson(done.sums.unsent) }),
-  view: standingCard,
+  json: (done) => ({ ...statusJson(done), released: sumJson(done.sums.unsent) }),
+  view: statusCard,
 });
 
-async function cancelBatch(
-  planned: Batch,
-  ledger: Ledger,
-  context: Context,
-): Promise<BatchStanding> {
+async function cancelBatch(planned: Batch, ledger: Ledger, context: Context): Promise<BatchStatus> {
   const { claimPlanned } = await import("../../../batches/plan.ts");
   const batch = await claimPlanned(planned, ledger);
   try {
-    const { unsent, uncertain } = (await readStanding(batch, ledger)).sums;
+    const { sums, total } = await readStatus(batch, ledger);
+    const { unsent, uncertain } = sums;
     if (unsent.count === 0) throw nothingToCancel(batch, uncertain.count);
-    const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
-    await context.ui.confirm({
-      action: "Cancel a batch",
-      rows: [
-        ["Batch", `${batch.id}, ${batch.name}`],
-        ["Total", sumText({ count: rowCount, sumPaisa: totalPaisa })],
-        ["To be cancelled", sumText(unsent)],
-        ...(uncertain.count > 0
-          ? [["Outcome unknown", `${sumText(uncertain)}, not cancelled`] satisfies [string, string]]
-          : []),
-      ],
-      alwaysAsked: true,
-    });
-    return readStanding(await ledger.batches.cancel(batch), ledger);
+    const rows: [string, string][] = [
+      ["Batch", `${batch.id}, ${batch.name}`],
+      ["Total", sumText(total)],
+      ["To be cancelled", sumText(unsent)],
+    ];
+    if (uncertain.count > 0) rows.push(["Outcome unknown", `${sumText(uncertain)}, not cancelled`]);
+    await context.ui.confirm({ action: "Cancel a batch", rows, alwaysAsked: true });
+    return readStatus(await ledger.batches.cancel(batch), ledger);
   } catch (error) {
     await ledger.batches.release(batch);
     throw error;
@@ -76,12 +64,12 @@ async function cancelBatch(
 }
 
 function nothingToCancel({ id }: Batch, unknown: number): Failure {
-  const message = `Batch ${id} has no row to cancel: every row was sent before.`;
-  const status = `'lenden payout batch status ${id}' shows the rows.`;
-  const hint = unknown > 0 ? unknownText(unknown) : status;
+  const message = `Batch ${id} has no row to cancel: all rows were sent.`;
+  const hint =
+    unknown > 0 ? unknownText(unknown) : `To see the rows, run 'lenden payout batch status ${id}'.`;
   return new Failure("batch.nothing-to-cancel", message, { hint, operation: id });
 }
 
 function unknownText(count: number): string {
-  return `The outcome of ${rowsText(count)} is unknown: money may have moved. Resolve ${count === 1 ? "it" : "them"} with 'lenden ledger resolve'.`;
+  return `${rowsText(count)} with an unknown outcome: money may have moved. Run 'lenden ledger resolve'.`;
 }

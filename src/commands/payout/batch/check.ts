@@ -1,68 +1,107 @@
+import { weightOf } from "../../../batches/findings.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { card, field, sentence, text, type View } from "../../../cli/output/view.ts";
-import { formatPaisa } from "../../../domain/money.ts";
-import { sumText } from "./batch.ts";
+import { inOneLine } from "../../../domain/failure.ts";
+import { sumJson } from "./batch.ts";
+import { type Examined, examineFile, fileArgument, fileFlags } from "./file.ts";
+import { duplicateRows, existingBatch, methodRows, sumOfFindings } from "./plan.ts";
 import {
-  allowedLines,
-  type Checked,
-  checkedJson,
-  checkedOf,
-  examineFile,
-  sourceFlags,
-  sourceInput,
-} from "./file.ts";
-import { type Before, batchBefore } from "./plan.ts";
-import { adviceOnProblems, problemsOf } from "./problems.ts";
+  describeExisting,
+  placedFinding,
+  problemsFailure,
+  type ShownProblem,
+  shownProblems,
+  sumText,
+} from "./texts.ts";
 
 export const batchCheck = defineCommand({
   description:
-    "Nothing is sent and nothing is stored; only the methods are requested from the API. Every problem is listed with its line, its column and how to correct it. Exit 2 if there is one, 5 if an unfinished batch with other rows has its name, or if its references are those of other payouts.",
+    "Reads the file and requests only the methods from the API. Nothing is sent or stored. Each problem is listed with its line, its column and how to fix it. Then run 'lenden payout batch send'.",
   examples: [
-    { comment: "Before sending it", command: "lenden payout batch check payroll.csv" },
     {
-      comment: "For a script",
+      comment: "Validate a file before you send it",
+      command: "lenden payout batch check payroll.csv",
+    },
+    {
+      comment: "Validate a file with semicolons in a script",
       command: "lenden payout batch check payroll.csv --delimiter semicolon --json",
     },
   ],
-  arguments: sourceInput,
-  flags: sourceFlags,
+  arguments: fileArgument,
+  flags: fileFlags,
   patient: true,
   exitCodes: {
-    refused: "rejected by the API or by a safety check; nothing changed",
-    conflict: "the reference or ID belongs to a different transaction",
+    usage: "the file has problems",
+    refused: "the batch of this file was cancelled",
+    conflict: "references belong to other payouts, or the file was changed",
   },
-  async run(input, context): Promise<Seen> {
+  async run(input, context) {
     const { hashOf } = await import("../../../batches/csv.ts");
     const hash = await hashOf(input.file);
     const ledger = await context.ledger.own();
     const examined = await examineFile(input, hash, ledger, context);
-    const before = await batchBefore(examined, input.name, ledger);
-    if (before) context.ui.notice(before.says);
-    // The plan of a batch counts: its rows were checked when it was made.
-    const isBatch = before !== undefined && !before.rejected;
-    const { checked, read } = examined;
-    const shown = isBatch ? await checkedOf(input, read, ["unreadable"], ledger) : checked;
-    if (shown.problemCount > 0) context.ui.notice(adviceOnProblems(shown));
-    return { ...shown, before };
+    const existing = await existingBatch(examined, input.name, ledger);
+    const before = existing ? await describeExisting(existing, ledger) : null;
+    if (before) context.ui.notice(before);
+    // The rows of a batch were checked when it was created.
+    const problems = existing?.kind === "open" ? [] : examined.problems;
+    const failure =
+      existing?.kind === "rejected" ? existing.failure : problemsFailure(input.file, problems);
+    if (failure && !before) context.ui.notice(inOneLine(failure));
+    const sum = await sumOfFindings(examined.allowed, examined.read.rows);
+    return {
+      ...{ ...examined, path: input.file, problemCount: problems.length, before, failure },
+      shown: await shownProblems(problems, ledger),
+      duplicates: duplicateRows(examined.allowed, sum),
+      allowedAgain: await allowedAgain(examined),
+    };
   },
-  json: ({ before, ...checked }) => ({ ...checkedJson(checked), before: before?.says ?? null }),
-  view: (seen) => (seen.problemCount > 0 ? problemTable(seen) : totalsCard(seen)),
-  ending: (seen) => seen.before?.rejected ?? problemsOf(seen),
+  json: ({ path, totals, read, allowed, problemCount, shown, before, allowedAgain }) => ({
+    file: path,
+    problemCount,
+    problems: shown,
+    allowedDuplicates: allowed.filter((one) => weightOf(one) === "repeated").length,
+    allowedOtherAccount: allowed.filter((one) => weightOf(one) === "other-account").length,
+    allowedAgain,
+    ...sumJson(totals.total),
+    methods: totals.methods.map((one) => ({ method: one.method, ...sumJson(one) })),
+    sentBefore: sumJson(read.ledger.sentBefore),
+    before,
+  }),
+  view: ({ path, totals, read, shown, before, duplicates }): View => {
+    if (shown.length > 0) return problemTable(shown);
+    const { sentBefore } = read.ledger;
+    const lines: [string, string][] = [
+      ["File", path],
+      ["Rows", String(totals.total.count)],
+      ["Total", sumText(totals.total)],
+      ...(sentBefore.count > 0
+        ? [["Accepted before", `${sumText(sentBefore)}, not sent again`] satisfies [string, string]]
+        : []),
+      ...methodRows(totals),
+      ...duplicates,
+    ];
+    const fields = lines.map(([label, shown], index) => field(String(index), label, text(shown)));
+    return card(before ? "Batch file" : "The file can be sent", path, fields);
+  },
+  ending: ({ failure }) => failure,
 });
 
-interface Seen extends Checked {
-  before: Before | undefined;
+/** Rows that repeat payouts outside of the file, as scripts get them. */
+async function allowedAgain({ allowed, read }: Examined) {
+  const again = allowed.filter((one) => weightOf(one) === "again");
+  const [first] = again;
+  const sum = await sumOfFindings(again, read.rows);
+  return { ...sumJson(sum), first: first ? placedFinding(first) : "" };
 }
 
-function problemTable({ problems }: Checked): View {
+function problemTable(problems: ShownProblem[]): View {
   return {
     kind: "table",
-    columns: [
-      { key: "line", label: "LINE" },
-      { key: "column", label: "COLUMN" },
-      { key: "value", label: "VALUE" },
-      { key: "problem", label: "PROBLEM" },
-    ],
+    columns: ["line", "column", "value", "problem"].map((key) => ({
+      key,
+      label: key.toUpperCase(),
+    })),
     rows: problems.map(({ line, column, value, problem }) => ({
       id: String(line),
       cells: {
@@ -74,24 +113,4 @@ function problemTable({ problems }: Checked): View {
     })),
     empty: "",
   };
-}
-
-function totalsCard(checked: Seen): View {
-  const { before, file, sentBefore, totals } = checked;
-  const { rowCount, totalPaisa, methods } = totals;
-  const lines: [string, string][] = [
-    ["File", file],
-    ["Rows", String(rowCount)],
-    ["Total", formatPaisa(totalPaisa)],
-    ...(sentBefore.count > 0
-      ? [["Sent before", `${sumText(sentBefore)}: not sent again`] satisfies [string, string]]
-      : []),
-    ...methods.map((one, index): [string, string] => [
-      index === 0 ? "By method" : "",
-      `${one.method}: ${sumText(one)}`,
-    ]),
-    ...allowedLines(checked),
-  ];
-  const fields = lines.map(([label, shown], index) => field(String(index), label, text(shown)));
-  return card(before?.title ?? "The file can be sent", file, fields);
 }

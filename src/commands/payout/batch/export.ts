@@ -1,37 +1,40 @@
 import {
   columnsOf,
   exportedRows,
-  rowsAgain,
+  retryRows,
   type Selection,
   selections,
 } from "../../../batches/export.ts";
-import { noneAgain } from "../../../batches/retries.ts";
+import { noRetries } from "../../../batches/retries.ts";
 import { exact } from "../../../cli/command/common-flags.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag, oneOf } from "../../../cli/command/flag.ts";
 import { text } from "../../../cli/output/view.ts";
-import { batchArgument, batchNamed, holderNow, inProgressText } from "./batch.ts";
-import { againText } from "./ending.ts";
+import { batchArgument, batchNamed, holderNow } from "./batch.ts";
+import { inProgressText, retriesText, statusNames } from "./texts.ts";
 
 export const batchExport = defineCommand({
   description:
-    "As CSV, unless --output is json or ndjson. With --only failed, the file can be corrected and sent again: a rejected or cancelled row gets a new reference (INV-7 becomes INV-7-lenden2), always the same one, and is omitted once it was sent by that reference. A row with an unknown outcome keeps its reference. A row in conflict is omitted: check it first.",
+    "Writes CSV, unless --output is json or ndjson. --only failed writes a file to correct and send: a rejected or cancelled row gets a new reference, INV-7-lenden2 for INV-7. Rows already accepted by their new reference, and rows in conflict, are omitted.",
   examples: [
-    { comment: "All rows", command: "lenden payout batch export payroll.csv" },
     {
-      comment: "Cells unchanged, for a program and not for a spreadsheet",
-      command: "lenden payout batch export payroll.csv --exact",
+      comment: "Export all rows with their results",
+      command: "lenden payout batch export payroll.csv",
     },
     {
-      comment: "What can be sent again, as a file of payouts",
+      comment: "Export the rows that can be sent again",
       command: "lenden payout batch export payroll.csv --only failed",
+    },
+    {
+      comment: "Export cells unchanged, for a program",
+      command: "lenden payout batch export payroll.csv --exact",
     },
   ],
   arguments: { batch: batchArgument },
   flags: {
     only: flag.optional(
-      "--only <standing>",
-      `Only rows with this status: ${selections.join(", ")}`,
+      `--only <${selections.join("|")}>`,
+      "Only rows with this status, or rows to send again (failed)",
       oneOf(selections),
     ),
     exact,
@@ -39,25 +42,25 @@ export const batchExport = defineCommand({
   format: "csv",
   list: true,
   patient: true,
-  exitCodes: { "not-found": "the API or the ledger does not know this ID" },
+  exitCodes: { "not-found": "no batch of this account has this file, ID or name" },
   async *run({ batch: name, only, exact }, context) {
     const ledger = await context.ledger.records();
     const batch = await batchNamed(name, ledger);
     const by = await holderNow(batch, ledger);
     if (by) context.ui.notice(inProgressText(by));
     const columns = columnsOf(batch, only);
-    const again = noneAgain();
+    const retries = noRetries();
     const pages =
-      only === "failed" ? rowsAgain(batch, ledger, again) : exportedRows(batch, only, ledger);
+      only === "failed" ? retryRows(batch, ledger, retries) : exportedRows(batch, only, ledger);
     let count = 0;
     for await (const rows of pages) {
       count += rows.length;
       yield { columns, rows, exact };
     }
     if (count === 0 && only)
-      context.ui.notice(`No row of batch ${batch.id} is ${words[only] ?? only}.`);
-    const omitted = againText(again);
-    if (omitted) context.ui.notice(`Rows that were sent again are omitted. ${omitted}`);
+      context.ui.notice(`Batch ${batch.id} has no rows with status: ${selectionName(only)}.`);
+    const omitted = retriesText(retries);
+    if (omitted) context.ui.notice(`Rows with new references are omitted. ${omitted}`);
   },
   json: ({ rows }) => rows,
   view: ({ columns, rows, exact }) => ({
@@ -72,7 +75,6 @@ export const batchExport = defineCommand({
   }),
 });
 
-const words: Partial<Record<Selection, string>> = {
-  failed: "left to be sent again",
-  conflict: "in conflict",
-};
+function selectionName(only: Selection): string {
+  return only === "failed" ? "can be sent again" : statusNames[only];
+}

@@ -2,21 +2,22 @@ import { readCount } from "../../../cli/command/common-flags.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import { id, money, text, time } from "../../../cli/output/view.ts";
-import { readStanding, standingJson } from "./batch.ts";
+import { readStatus, statusJson } from "./batch.ts";
 
 export const batchList = defineCommand({
-  description: "The list comes from the ledger of this machine.",
-  examples: [{ comment: "With the status of their rows", command: "lenden payout batch list" }],
+  description: "Lists the batches in the ledger of this machine, newest first.",
+  examples: [
+    { comment: "List batches with the status of their rows", command: "lenden payout batch list" },
+  ],
   flags: {
-    limit: flag.optional("--limit <n>", "At most this many (default 50)", readCount(9_999_999)),
+    limit: flag.optional("--limit <n>", "Most batches to list (default: 50)", readCount(9_999_999)),
   },
-
   async run({ limit = 50 }, context) {
     const ledger = await context.ledger.records();
     const batches = await ledger.batches.list(limit);
-    return Promise.all(batches.map((batch) => readStanding(batch, ledger)));
+    return Promise.all(batches.map((batch) => readStatus(batch, ledger)));
   },
-  json: (all) => all.map(standingJson),
+  json: (all) => all.map(statusJson),
   view: (all) => ({
     kind: "table",
     columns: [
@@ -24,21 +25,21 @@ export const batchList = defineCommand({
       { key: "name", label: "NAME" },
       { key: "rows", label: "ROWS" },
       { key: "total", label: "TOTAL" },
-      { key: "sent", label: "SENT" },
+      { key: "accepted", label: "ACCEPTED" },
       { key: "failed", label: "FAILED" },
       { key: "conflict", label: "CONFLICT" },
       { key: "uncertain", label: "UNKNOWN" },
       { key: "unsent", label: "NOT SENT" },
       { key: "createdAt", label: "CREATED" },
     ],
-    rows: all.map(({ batch, sums }) => ({
+    rows: all.map(({ batch, total, sums }) => ({
       id: batch.id,
       cells: {
         batch: id(batch.id),
         name: text(batch.name),
-        rows: text(batch.plan?.rowCount ?? 0),
-        total: money(batch.plan?.totalPaisa ?? 0n),
-        sent: text(sums.completed.count + sums.processing.count),
+        rows: text(total.count),
+        total: money(total.sumPaisa),
+        accepted: text(sums.completed.count + sums.processing.count),
         failed: text(sums.refused.count + sums.cancelled.count),
         conflict: text(sums.conflict.count),
         uncertain: text(sums.uncertain.count),
@@ -46,7 +47,6 @@ export const batchList = defineCommand({
         createdAt: time(batch.createdAt),
       },
     })),
-    empty:
-      "No batch was sent from here yet. 'lenden payout batch template' writes a file to start from.",
+    empty: "No batches yet. To create a sample file, run 'lenden payout batch template'.",
   }),
 });

@@ -1,4 +1,4 @@
-import { standingOf } from "../../../batches/status.ts";
+import { rowStatusOf } from "../../../batches/status.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
@@ -13,43 +13,46 @@ import { isUnsettled } from "../../../domain/state.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Operation } from "../../../ledger/operation.ts";
-import { batchArgument, batchNamed, holderNow, sumText } from "./batch.ts";
+import { batchArgument, batchNamed, holderNow } from "./batch.ts";
+import { statusNames, sumText } from "./texts.ts";
 
 export const batchResolve = defineCommand({
   description:
-    "Shows the rows whose outcome is unknown and asks first: check each in the dashboard. A row that changed meanwhile, or that a process works on, stays as it is. 'lenden payout batch send' then sends the recorded rows again, with the same references. If the dashboard shows a row, use 'lenden ledger resolve <reference> --created <id>'.",
+    "Records rows with an unknown outcome as not created, after showing them and asking. First check each of them in the dashboard. 'lenden payout batch send' then sends these rows again, with the same references. If the dashboard shows a row, run 'lenden ledger resolve <reference> --created <id>'.",
   examples: [
     {
-      comment: "The dashboard shows none of the unknown rows",
+      comment: "Record all unknown rows as not created",
       command: "lenden payout batch resolve payroll.csv --not-created",
     },
     {
-      comment: "Four of them, without a question",
+      comment: "Record four of them, without a prompt",
       command: "lenden payout batch resolve payroll.csv --not-created --rows 3,7-9 --yes",
     },
   ],
   arguments: { batch: batchArgument },
   flags: {
-    notCreated: flag.toggle("--not-created", "The dashboard does not show these rows (required)"),
+    notCreated: flag.toggle(
+      "--not-created",
+      "The dashboard does not show these payouts (required)",
+    ),
     rows: flag.optional(
       "--rows <list>",
-      "Only these line numbers of the file (its header is line 1): 3,7-9",
+      "Only these lines of the file, for example 3,7-9 (header: line 1)",
       readLines,
     ),
   },
   finishes: true,
   exitCodes: {
-    conflict: "the reference or ID belongs to a different transaction",
-    "not-found": "the API or the ledger does not know this ID",
-    uncertain: "outcome unknown: money may have moved",
+    conflict: "a row is in conflict with another payout",
+    locked: "another process is sending the batch",
+    "not-found": "no batch of this account has this file, ID or name",
+    uncertain: "the outcome of some rows is still unknown",
   },
   async run({ batch: name, notCreated, rows: lines }, context): Promise<Resolved[]> {
     if (!notCreated)
       throw usage(
-        [
-          "--not-created is required: a row is recorded as not created only if the dashboard does not show it. Nothing was changed.",
-        ],
-        `To list the rows, run 'lenden payout batch export ${name} --only uncertain'. If none was created, run 'lenden payout batch resolve ${name} --not-created'.`,
+        ["--not-created is required. Nothing changed."],
+        `To list unknown rows, run 'lenden payout batch export ${name} --only uncertain'. Use --not-created only for payouts that the dashboard does not show.`,
       );
     const { declareNotCreated } = await import("../../../operations/resolve.ts");
     const ledger = await context.ledger.own();
@@ -114,7 +117,7 @@ interface UnknownRow {
 }
 
 interface Resolved extends UnknownRow {
-  /** False: it changed meanwhile, or a process works on it. */
+  /** False if it changed meanwhile, or if a process is working on it. */
   isResolved: boolean;
 }
 
@@ -167,11 +170,14 @@ async function chooseRows(
   const known = new Set(unknown.map(({ line }) => line));
   const empty = new Set(lines);
   const problems: string[] = [];
-  for await (const { line, reference, state, status: seen } of ledger.batches.rows(batch, "all")) {
+  for await (const row of ledger.batches.rows(batch, "all")) {
+    const { line, reference } = row;
     const ranges = rangesOf(line);
     for (const range of ranges) empty.delete(range);
     if (ranges.length > 0 && !known.has(line))
-      problems.push(`--rows: line ${line} (${reference}) is ${words[standingOf(state, seen)]}.`);
+      problems.push(
+        `--rows: the outcome of line ${line} (${reference}) is known: ${statusNames[rowStatusOf(row)]}.`,
+      );
   }
   for (const { first, last } of empty)
     problems.push(
@@ -181,19 +187,9 @@ async function chooseRows(
   const more = problems.length - problemsShown;
   throw usage(
     [...problems.slice(0, problemsShown), ...(more > 0 ? [`--rows: and ${more} more.`] : [])],
-    `Nothing was changed. To list the rows whose outcome is unknown, run 'lenden payout batch export ${batch.id} --only uncertain'.`,
+    `Nothing changed. To list unknown rows, run 'lenden payout batch export ${batch.id} --only uncertain'.`,
   );
 }
-
-const words: Record<ReturnType<typeof standingOf>, string> = {
-  completed: "Completed",
-  processing: "Processing",
-  cancelled: "Cancelled",
-  refused: "rejected",
-  conflict: "in conflict",
-  uncertain: "changing now",
-  unsent: "not sent",
-};
 
 async function confirmRows(batch: Batch, rows: UnknownRow[], context: Context): Promise<void> {
   const amountPaisa = rows.reduce((sum, { operation }) => sum + (operation.amountPaisa ?? 0n), 0n);
@@ -223,14 +219,14 @@ async function announce(rows: Resolved[], ledger: Ledger, context: Context): Pro
   for (const { line, operation } of rows.filter(({ isResolved }) => !isResolved)) {
     const by = await ledger.holderOf(operation);
     const why = by
-      ? `process ${by.pid} on ${by.machine} works on it`
-      : `it changed meanwhile (${operation.state})`;
-    const message = `Line ${line} (${operation.reference}) stays as it is: ${why}.`;
+      ? `process ${by.pid} on ${by.machine} is working on it`
+      : `its state is now ${operation.state}`;
+    const message = `Line ${line} (${operation.reference}) was not changed: ${why}.`;
     context.ui.notice(message, "batch.row-changed");
   }
   const count = rows.filter(({ isResolved }) => isResolved).length;
   if (count > 0)
     context.ui.notice(
-      `${rowsText(count)} recorded as not created. To send them again with the same references, run 'lenden payout batch send' with the same file.`,
+      `${rowsText(count)} recorded as not created. To send them, run 'lenden payout batch send' with the same file.`,
     );
 }

@@ -1,6 +1,6 @@
 import { hasReferenceColumn } from "../../../batches/header.ts";
 import type { RowEnd, Sending } from "../../../batches/send.ts";
-import { countRow, endingOf, type Standings, type Sum } from "../../../batches/status.ts";
+import { type BatchStatus, countRow, endingOf, openOf, type Sum } from "../../../batches/status.ts";
 import { readCount } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
@@ -9,61 +9,59 @@ import type { Preview } from "../../../cli/command/preview.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import type { Paisa } from "../../../domain/amount.ts";
 import { readAmount } from "../../../domain/amount.ts";
-import { Failure, type FailureKind, inOneLine, whatHappened } from "../../../domain/failure.ts";
+import { Failure, usage, whatHappened } from "../../../domain/failure.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { OperationDeps } from "../../../operations/deps.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
+import { readStatus, statusCard, statusJson, sumJson, waitWithProgress } from "./batch.ts";
+import { examineFile, fileArgument, fileFlags } from "./file.ts";
+import { checkExpected, existingBatch, newBatch, type PlanInput, resumedBatch } from "./plan.ts";
 import {
-  type BatchStanding,
-  openOf,
-  readStanding,
-  standingCard,
-  standingJson,
-  sumJson,
-  sumText,
-  waitWithProgress,
-} from "./batch.ts";
-import { adviceOn, batchFailure, sentText } from "./ending.ts";
-import { sourceFlags, sourceInput } from "./file.ts";
-import { newBatch, previewOf, resumedBatch } from "./plan.ts";
+  describeExisting,
+  endingFailure,
+  existingText,
+  lockedRowsText,
+  nothingLeftText,
+  type RunStop,
+  rejectProblems,
+  shownEnding,
+  unknownRowsTexts,
+} from "./texts.ts";
 
 export const batchSend = defineCommand({
   description:
-    "The whole file is checked first: one bad row means that nothing is sent. Its rows are then stored in the ledger as a plan, and the file is not read again. The same command again resumes, rows with an unknown outcome first. A rejected row does not stop the others; a conflict, denied access, a failing ledger, five rows in a row without a response, or ten identical rejections in a row do. --dry-run shows the request of the first row.",
+    "Checks the whole file first: if one row is invalid, nothing is sent. Then copies the rows into the ledger and sends each of them once. After an interruption, the same command resumes the batch. A rejected row does not stop the others.",
   examples: [
+    { comment: "Send a file, or resume it", command: "lenden payout batch send payroll.csv" },
     {
-      comment: "After 'lenden payout batch check payroll.csv'",
-      command: "lenden payout batch send payroll.csv",
-    },
-    {
-      comment: "From a script, in production",
+      comment: "Send a file from a script, in production",
       command:
         "lenden payout batch send payroll.csv --yes --expect-total 152000.50 --expect-count 12",
     },
     {
-      comment: "Sixteen rows at a time, until all are Completed or Cancelled",
+      comment: "Send 16 rows at a time and wait until all payouts end",
       command: "lenden payout batch send payroll.csv --concurrency 16 --wait",
     },
   ],
-  arguments: sourceInput,
+  arguments: fileArgument,
   flags: {
-    ...sourceFlags,
+    ...fileFlags,
     concurrency: flag.optional(
       "--concurrency <n>",
-      "Rows at a time (default 4, at most 64)",
+      "Rows sent at a time, at most 64 (default: 4)",
       readCount(64),
     ),
-    rate: flag.optional("--rate <n>", "At most so many requests a second", readCount(10_000)),
+    rate: flag.optional("--rate <n>", "Most requests per second", readCount(10_000)),
     expectTotal: flag.optional(
       "--expect-total <bdt>",
-      "Send only if this is the file's total",
+      "Send only if the file has this total",
       readAmount,
     ),
     expectCount: flag.optional(
       "--expect-count <n>",
-      "Send only if the file has so many rows",
+      "Send only if the file has this many rows",
       readCount(1_000_000_000),
     ),
     ...waitFlags,
@@ -71,11 +69,11 @@ export const batchSend = defineCommand({
   writes: true,
   patient: true,
   exitCodes: {
-    refused: "rejected by the API or by a safety check; nothing changed",
-    conflict: "the reference or ID belongs to a different transaction",
-    mixed: "a batch ended with rejected or cancelled rows, none unknown",
-    pending: "still Processing when the wait timed out",
-    uncertain: "outcome unknown: money may have moved",
+    conflict: "a reference belongs to a different payout, or the file was changed",
+    mixed: "some rows were rejected or cancelled; none is unknown",
+    locked: "another process is sending the batch",
+    unreachable: "not all rows were sent; run the same command again",
+    uncertain: "the outcome of some rows is unknown; run it again",
   },
   async run(input, context): Promise<Sent | Preview> {
     const { hashOf } = await import("../../../batches/csv.ts");
@@ -88,187 +86,142 @@ export const batchSend = defineCommand({
       ? await resumedBatch(known, input, ledger, context)
       : await newBatch(input, hash, ledger, context);
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
-    const { stopped, existing, because } = await sendRows(batch, pacing, ledger, context);
+    const { existing, ...stop } = await sendRows(batch, pacing, ledger, context);
+    const { stopped } = stop;
     try {
       if (input.wait && !stopped) await waitWithProgress(batch, patienceOf(input), ledger, context);
-      const standing = await readStanding(batch, ledger);
-      const advice = await adviceOn(standing, ledger);
-      if (advice) context.ui.notice(advice);
-      const stoppedBy = stopped?.kind;
-      return { ...standing, existing, waited: input.wait, stoppedBy, because, advice };
+      const status = await readStatus(batch, ledger);
+      const kind = endingOf(status.sums, { waited: input.wait, stoppedBy: stopped?.kind });
+      const failure = await endingFailure(kind, status, stop, ledger);
+      if (failure) context.ui.notice(shownEnding(failure));
+      return { ...status, existing, failure };
     } catch (error) {
       throw failedAfterSending(error, batch);
     }
   },
-  json: (done) => ({ ...standingJson(done), existing: sumJson(done.existing) }),
-  view: (done) => standingCard(done),
-  ending: (done) =>
-    batchFailure(endingOf(done.sums, done), done, { because: done.because, hint: done.advice }),
+  json: (sent) => ({ ...statusJson(sent), existing: sumJson(sent.existing) }),
+  view: (sent) => statusCard(sent),
+  ending: ({ failure }) => failure,
 });
 
-interface Sent extends BatchStanding {
+interface Sent extends BatchStatus {
   /** Rows that were not paid now: the API had payouts of their references before. */
   existing: Sum;
-  waited: boolean;
-  stoppedBy: FailureKind | undefined;
-  /** What ended it early, in words. */
-  because: string | undefined;
-  advice: string | undefined;
+  failure: Failure | undefined;
 }
 
 /** Exit 1 means that nothing was sent, which is not known once the rows were. */
 function failedAfterSending(cause: unknown, { id }: Batch): unknown {
   if (cause instanceof Failure && cause.kind !== "internal") return cause;
   const why = cause instanceof Failure ? ` ${cause.message}` : "";
-  const message = `Batch ${id} was sent, but the states of its rows cannot be read.${why}`;
-  const hint = `Run 'lenden ledger check', then 'lenden payout batch status ${id}'. Do not send the rows in another way.`;
+  const message = `Batch ${id} was sent, but the status of its rows cannot be read.${why}`;
+  const hint = `Do not send the rows in another way. Run 'lenden ledger check', then 'lenden payout batch status ${id}'.`;
   return new Failure("batch.outcome-unknown", message, { hint, operation: id, cause });
+}
+
+/** Checks the file, and returns the request of its first row; nothing is sent or stored. */
+async function previewOf(
+  input: PlanInput,
+  hash: string,
+  ledger: Ledger,
+  context: Context,
+): Promise<Preview> {
+  const { payoutBody } = await import("../../../payouts/order.ts");
+  const { orderOfRow } = await import("../../../batches/send.ts");
+  const { isComplete } = await import("../../../batches/identity.ts");
+  const examined = await examineFile(input, hash, ledger, context);
+  const { problems, totals } = examined;
+  const existing = await existingBatch(examined, input.name, ledger);
+  if (existing?.kind === "rejected") throw existing.failure;
+  if (existing) context.ui.notice(await describeExisting(existing, ledger), "batch.exists");
+  else await rejectProblems(input.file, problems, ledger);
+  checkExpected(input, totals.total);
+  const [first] = totals.first;
+  if (!first || !isComplete(first)) throw usage(["The file has no row."]);
+  return context.api.preview("createPayout", payoutBody(orderOfRow(first)));
 }
 
 type Pacing = Pick<Sending, "concurrency" | "perSecond">;
 
-/** What one run did with a batch. */
-interface Run {
-  /** Why it stopped before the end, if it did. */
-  stopped: Failure | undefined;
-  existing: Sum;
-  because?: string | undefined;
-}
-
-/** Sends what is open of a batch, with its progress on stderr; then ends the lock. */
+/** Sends what is open of a batch, with progress on stderr; then ends the lock. */
 async function sendRows(
   batch: Batch,
   pacing: Pacing,
   ledger: Ledger,
-  context: Context,
-): Promise<Run> {
-  const before = (await readStanding(batch, ledger)).sums;
-  if (openOf(before).count === 0) {
+  { api, ui }: Context,
+): Promise<RunStop & { existing: Sum }> {
+  const before = await readStatus(batch, ledger);
+  if (openOf(before.sums).count === 0) {
     await ledger.batches.release(batch);
-    if (before.refused.count + before.cancelled.count + before.conflict.count === 0) {
-      const references = hasReferenceColumn(batch.columns)
-        ? "give them new references in the column ref and the batch"
-        : "give the batch";
-      context.ui.notice(
-        `To pay the same rows in another month, ${references} a new name with --name.`,
-      );
-    }
-    return { stopped: undefined, existing: { count: 0, sumPaisa: 0n } };
+    const text = await nothingLeftText(before, hasReferenceColumn(batch.columns), ledger);
+    ui.notice(text, "batch.already-sent");
+    return { notes: [], existing: { count: 0, sumPaisa: 0n } };
   }
   const { countForgotten, sendBatch } = await import("../../../batches/send.ts");
-  const world = await context.api.deps();
+  const world = await api.deps();
   const forgotten = await countForgotten(batch, ledger, world);
-  for (const text of unknownTexts(batch, before.uncertain.count, forgotten))
-    context.ui.notice(text);
-  const seen = createTally(batch, before);
-  const progress = context.ui.progress(seen.line);
+  for (const text of unknownRowsTexts(batch, before.sums.uncertain.count, forgotten))
+    ui.notice(text);
+  const run = createRunTally(before);
+  const progress = ui.progress(run.progressLine);
   const onRow: Sending["onRow"] = (row, end, failure) => {
-    seen.add(row, end, failure);
+    run.add(row, end, failure);
+    if (!failure) return;
     const isLost = isNotRecorded(end, failure);
-    if (failure && (isLost || end === "refused" || end === "conflict"))
-      context.ui.notice(
-        `line ${row.line}, ${row.reference}: ${whatHappened(failure)}`,
-        isLost ? "payout.outcome-not-recorded" : undefined,
-      );
+    const text = `line ${row.line}, ${row.reference}: ${whatHappened(failure)}`;
+    if (isLost) ui.notice(text, "payout.outcome-not-recorded");
+    else if (end === "refused" || end === "conflict") ui.notice(text);
   };
   const stopped = await sendBatch({ ...pacing, batch, ledger, onRow }, world).finally(
     progress.close,
   );
-  // A ledger that fails does not end the lock: it ends with this process.
+  // If the ledger fails, the lock ends with this process.
   await ledger.batches.release(batch).catch(() => {});
-  if (seen.existing.count > 0)
-    context.ui.notice(
-      `Not paid now: ${sumText(seen.existing)}; the API had payouts of their references before. 'lenden payout batch export' shows since when.`,
-      "batch.existing",
-    );
-  const ended = endTexts(stopped, seen, world);
-  for (const text of ended) context.ui.notice(text);
-  const isLate = world.isOutOfTime() && seen.left() > 0;
-  if (isLate || (seen.silence() && !stopped)) {
-    // Rows were sent: a ledger that cannot be read now is reported with what is known of them.
-    const standing = await readStanding(batch, ledger).catch(() => undefined);
-    const counts = standing ? `${sentText(standing)} ` : "";
-    const late = `--timeout ended the batch: ${counts}Run the same command again to resume.`;
-    if (isLate || counts) context.ui.notice(isLate ? late : counts.trim());
-  }
-  if (isLate) ended.push("--timeout ended the batch.");
-  return { stopped, existing: seen.existing, because: ended.join(" ") || undefined };
+  if (run.existing.count > 0) ui.notice(existingText(run.existing), "batch.existing");
+  return { stopped, notes: run.notes(stopped, world), existing: run.existing };
 }
-
-/** What happens to rows whose outcome is unknown from an earlier run. */
-function unknownTexts({ id }: Batch, uncertain: number, forgotten: number): string[] {
-  return [
-    ...(uncertain > forgotten
-      ? [
-          `${rowsText(uncertain - forgotten)} with an unknown outcome from an earlier run: sent first, with the same references, after a rest of up to 10 seconds, because the API may still be working on them.`,
-        ]
-      : []),
-    ...(forgotten > 0
-      ? [
-          `${rowsText(forgotten)} with an outcome unknown for over 24 hours: they are not sent again automatically. Check the dashboard, then run 'lenden payout batch resolve ${id} --not-created' for those that were not created.`,
-        ]
-      : []),
-  ];
-}
-
-type RunTally = ReturnType<typeof createTally>;
 
 /** Counts the rows of a run, so that the ledger is not added up for every line of progress. */
-function createTally(batch: Batch, before: Standings) {
-  const { rowCount = 0, totalPaisa = 0n } = batch.plan ?? {};
-  let done = rowCount - openOf(before).count;
-  let sentPaisa =
-    before.completed.sumPaisa + before.processing.sumPaisa + before.cancelled.sumPaisa;
-  const counts = { refused: before.refused.count, uncertain: 0 };
+function createRunTally({ total, sums }: BatchStatus) {
+  let done = total.count - openOf(sums).count;
+  let acceptedPaisa = sums.completed.sumPaisa + sums.processing.sumPaisa + sums.cancelled.sumPaisa;
+  const counts = { refused: sums.refused.count, uncertain: 0 };
   const existing: Sum = { count: 0, sumPaisa: 0n };
+  /** The last row that had no response. */
   let silence: Failure | undefined;
   let locked: { count: number; by: Failure } | undefined;
   return {
     existing,
-    left: () => rowCount - done,
-    /** The last row that had no response. */
-    silence: () => silence,
-    /** Rows that other processes work on. */
-    locked: () => locked,
     add: (row: { amountPaisa: Paisa }, end: RowEnd, failure: Failure | undefined): void => {
-      const isAccepted = end === "sent" || end === "existing";
+      const isAccepted = end === "accepted" || end === "existing";
       if (isAccepted || end === "refused" || end === "conflict") done += 1;
-      if (isAccepted) sentPaisa += row.amountPaisa;
+      if (isAccepted) acceptedPaisa += row.amountPaisa;
       if (end === "existing") countRow(existing, row);
       if (end === "refused" || end === "uncertain") counts[end] += 1;
       if (end === "unreachable" || end === "uncertain") silence = failure ?? silence;
       if (end === "locked" && failure) locked = { count: (locked?.count ?? 0) + 1, by: failure };
     },
-    /** The most important first: what does not fit is omitted from the end. */
-    line: (): string[] => [
-      `${done} of ${rowsText(rowCount)}`,
+    /** The most important part first: the end of the line may not fit. */
+    progressLine: (): string[] => [
+      `${done} of ${rowsText(total.count)}`,
       ...(counts.refused > 0 ? [`${counts.refused} rejected`] : []),
       ...(counts.uncertain > 0 ? [`${counts.uncertain} unknown`] : []),
-      `${formatPaisa(sentPaisa)} of ${formatPaisa(totalPaisa)}`,
+      `${formatPaisa(acceptedPaisa)} of ${formatPaisa(total.sumPaisa)}`,
     ],
+    /** Why rows are still open, apart from the rule that stopped the run. */
+    notes: (stopped: Failure | undefined, world: OperationDeps): string[] => {
+      const isLate = world.isOutOfTime() && done < total.count;
+      return [
+        ...(locked ? [lockedRowsText(locked)] : []),
+        ...(isLate ? ["The time of --timeout elapsed."] : []),
+        ...(silence && !stopped && !isLate ? [silence.message] : []),
+      ];
+    },
   };
 }
 
-/** P21: of what was sent and could not be recorded, a line is all that is left. */
-function isNotRecorded(end: RowEnd, failure: Failure | undefined): boolean {
-  const { cause, unrecorded } = failure?.details ?? {};
+/** P21: one line is all that is left of an outcome that could not be recorded. */
+function isNotRecorded(end: RowEnd, { details }: Failure): boolean {
+  const { cause, unrecorded } = details;
   return end === "uncertain" && cause !== undefined && unrecorded !== "NOT_SENT";
-}
-
-/** Why a run ended before its last row, and how to resume. */
-function endTexts(stopped: Failure | undefined, seen: RunTally, world: OperationDeps): string[] {
-  const [locked, silence, left] = [seen.locked(), seen.silence(), seen.left()];
-  const texts: string[] = [];
-  if (locked)
-    texts.push(
-      `${rowsText(locked.count)} not sent now, because other processes work on them. ${inOneLine(locked.by)}`,
-    );
-  if (stopped) texts.push(inOneLine(stopped));
-  const resume = "Run the same command again to resume.";
-  const isHalfDone = stopped
-    ? ["conflict", "access", "mixed"].includes(stopped.kind)
-    : world.isStopping() && !world.isOutOfTime();
-  if (left > 0 && isHalfDone) texts.push(`Stopped; still open: ${rowsText(left)}. ${resume}`);
-  else if (silence && !stopped && !world.isOutOfTime()) texts.push(`${silence.message} ${resume}`);
-  return texts;
 }

@@ -1,53 +1,51 @@
-import { endingOf } from "../../../batches/status.ts";
+import { type BatchStatus, endingOf } from "../../../batches/status.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
-import { rowsText } from "../../../cli/output/rows.ts";
-import type { FailureKind } from "../../../domain/failure.ts";
+import type { Failure, FailureKind } from "../../../domain/failure.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { patienceOf, waitFlags } from "../../patience.ts";
 import {
-  type BatchStanding,
   batchArgument,
   batchNamed,
   holderNow,
-  inProgressText,
-  openOf,
-  readStanding,
-  standingCard,
-  standingJson,
+  readStatus,
+  statusCard,
+  statusJson,
   waitWithProgress,
+  warnOfUnchecked,
 } from "./batch.ts";
-import { adviceOn, batchFailure, sentText } from "./ending.ts";
+import { countsText, endingFailure, inProgressText, shownEnding } from "./texts.ts";
 
 export const batchStatus = defineCommand({
   description:
-    "The parts always add up to the batch, in rows and in exact amounts. A status is the one that was last received; --refresh requests it again for every row that is not Completed or Cancelled.",
+    "Shows the rows of a batch by status; the parts always add up to the batch. A status is the last one received: --refresh requests it again for each payout that is still Processing.",
   examples: [
-    { comment: "By its file", command: "lenden payout batch status payroll.csv" },
+    { comment: "Show a batch by its file", command: "lenden payout batch status payroll.csv" },
     {
-      comment: "Until all are Completed or Cancelled",
+      comment: "Wait until all payouts are Completed or Cancelled",
       command: "lenden payout batch status payroll.csv --wait",
     },
     {
-      comment: "While another terminal sends it",
+      comment: "Follow a batch while another terminal sends it",
       command: "lenden payout batch status payroll.csv --watch",
     },
   ],
   arguments: { batch: batchArgument },
   flags: {
-    refresh: flag.toggle("--refresh", "Request the status of every row that has not ended"),
-    watch: flag.toggle("--watch", "Follow the process that sends it, until it ends"),
+    refresh: flag.toggle("--refresh", "Request the status of payouts that are Processing"),
+    watch: flag.toggle("--watch", "Follow the process that sends the batch until it ends"),
     ...waitFlags,
   },
   patient: true,
   exitCodes: {
-    conflict: "the reference or ID belongs to a different transaction",
-    mixed: "a batch ended with rejected or cancelled rows, none unknown",
-    pending: "still Processing when the wait timed out",
-    "not-found": "the API or the ledger does not know this ID",
-    uncertain: "outcome unknown: money may have moved",
+    conflict: "a row is in conflict with another payout",
+    mixed: "some rows were rejected or cancelled; none is unknown",
+    pending: "still being sent, or still Processing after --wait",
+    "not-found": "no batch of this account has this file, ID or name",
+    unreachable: "not all rows were sent, or the API did not respond",
+    uncertain: "the outcome of some rows is unknown",
   },
   async run(input, context): Promise<Seen> {
     const { refresh, wait } = input;
@@ -61,36 +59,40 @@ export const batchStatus = defineCommand({
       if (failure?.kind === "access") unseen = failure.kind;
     } else if (refresh) {
       const { refreshBatch } = await import("../../../batches/wait.ts");
-      unseen = (await refreshBatch({ batch, ledger }, await context.api.deps()))?.kind;
+      const failure = await refreshBatch(batch, ledger, await context.api.deps());
+      warnOfUnchecked(failure, context);
+      if (failure?.kind !== "not-found") unseen = failure?.kind;
     }
-    const standing = await readStanding(batch, ledger);
-    const advice = await adviceOn(standing, ledger);
-    if (advice) context.ui.notice(advice);
-    const open = openOf(standing.sums).count;
+    const status = await readStatus(batch, ledger);
     const by = await holderNow(batch, ledger);
     if (by) context.ui.notice(inProgressText(by), "batch.in-progress");
-    else if (open > 0 && batch.cancelledAt === null)
-      context.ui.notice(
-        `${rowsText(open)} not sent or with an unknown outcome: 'lenden payout batch send' with the same file resumes.`,
-      );
-    return { ...standing, waited: wait, unseen, isInProgress: by !== undefined, advice };
+    const kind = endingKind(status, { wait, unseen, isInProgress: by !== undefined });
+    const failure = await endingFailure(kind, status, { notes: [] }, ledger);
+    if (failure && !by) context.ui.notice(shownEnding(failure));
+    return { ...status, failure };
   },
-  json: (done) => standingJson(done),
-  view: (done) => standingCard(done),
-  ending: (seen) => batchFailure(kindOf(seen), seen, { hint: seen.advice }),
+  json: (seen) => statusJson(seen),
+  view: (seen) => statusCard(seen),
+  ending: ({ failure }) => failure,
 });
 
-interface Seen extends BatchStanding {
-  waited: boolean;
-  /** Why not every status could be requested: those shown may be old. */
-  unseen: FailureKind | undefined;
-  /** True if a process sends it at this moment. */
-  isInProgress: boolean;
-  advice: string | undefined;
+interface Seen extends BatchStatus {
+  failure: Failure | undefined;
 }
 
-function kindOf({ batch, sums, waited, unseen, isInProgress }: Seen): FailureKind | undefined {
-  const ended = endingOf(sums, { waited, isCancelled: batch.cancelledAt !== null });
+interface Look {
+  wait: boolean;
+  /** Why not every status could be requested: those shown may be old. */
+  unseen: FailureKind | undefined;
+  /** True if a process sends the batch at this moment. */
+  isInProgress: boolean;
+}
+
+function endingKind(
+  { batch, sums }: BatchStatus,
+  { wait, unseen, isInProgress }: Look,
+): FailureKind | undefined {
+  const ended = endingOf(sums, { waited: wait, isCancelled: batch.cancelledAt !== null });
   if (isInProgress && (ended === "uncertain" || ended === "unreachable")) return "pending";
   if (ended === "conflict" || ended === "uncertain") return ended;
   // The rejected rows are why the others were not sent.
@@ -102,16 +104,16 @@ const everyMs = 1_000;
 
 /** Reads the ledger every second while a process sends the batch. */
 async function watch(batch: Batch, ledger: Ledger, context: Context): Promise<void> {
-  const world = await context.api.deps();
+  const deps = await context.api.deps();
   let line = "";
   const isInProgress = async (): Promise<boolean> => {
-    line = sentText(await readStanding(batch, ledger));
+    line = countsText(await readStatus(batch, ledger));
     return (await holderNow(batch, ledger)) !== undefined;
   };
   if (!(await isInProgress())) return;
   const progress = context.ui.progress(() => line.split("; "));
   try {
-    while (!world.isStopping() && (await isInProgress())) await world.sleep(everyMs);
+    while (!deps.isStopping() && (await isInProgress())) await deps.sleep(everyMs);
   } finally {
     progress.close();
   }

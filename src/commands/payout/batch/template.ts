@@ -10,22 +10,22 @@ import { ok } from "../../../domain/result.ts";
 
 export const batchTemplate = defineCommand({
   description:
-    "A header and three examples. The columns amount and to are required. Without ref, references are created from the rows. Without method, --method sets it for all rows.",
+    "Writes a header and three sample rows. The columns amount and to are required. Without ref, lenden creates references from the rows.",
   examples: [
-    { comment: "A new file", command: "lenden payout batch template payroll.csv" },
+    { comment: "Create a file", command: "lenden payout batch template payroll.csv" },
     {
-      comment: "With the method filled in",
+      comment: "Create a file for one payment method",
       command: "lenden payout batch template payroll.csv --method bkash",
     },
-    { comment: "On standard output", command: "lenden payout batch template" },
+    { comment: "Print the sample instead", command: "lenden payout batch template" },
   ],
   arguments: {
-    file: argument.optional("file", "File to create; it must not exist", ok<string>, "file"),
+    file: argument.optional("file", "New file (default: standard output)", ok<string>, "file"),
   },
   flags: {
     method: flag.optional(
       "--method <id|code|name>",
-      "The method of the examples",
+      "Method of the sample rows (default: bkash)",
       readWord,
       "method",
     ),
@@ -38,14 +38,18 @@ export const batchTemplate = defineCommand({
     } catch (error) {
       const code = errorCode(error) ?? "unknown";
       throw usage(
-        [code === "EEXIST" ? `The file ${file} exists.` : `${file} cannot be written (${code}).`],
-        "Choose another file name. Nothing was changed.",
+        [
+          code === "EEXIST"
+            ? `The file ${file} already exists.`
+            : `Cannot write ${file} (${code}).`,
+        ],
+        "Use another file name.",
       );
     }
     // After "--" no name is a flag.
     const end = file.startsWith("-") ? ["--"] : [];
     const check = shellLine(["lenden", "payout", "batch", "check", ...end, file]);
-    return { file, text: `${file} is written. Fill it, then run: ${check}` };
+    return { file, text: `Created ${file}. Fill it in, then run: ${check}` };
   },
   view: ({ text }) => ({ kind: "raw", text: text.trimEnd() }),
 });
