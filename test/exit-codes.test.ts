@@ -172,7 +172,7 @@ describe("a failed command with JSON output writes one line to stderr and ends w
       reason: "batch.rows-failed",
       effect: "nothing-changed",
       operation: batch,
-      message: expect.stringContaining("0 of 2 rows were sent"),
+      message: expect.stringContaining("0 of 2 rows accepted"),
       hint: expect.stringContaining("--only failed"),
     });
     expect(states.refused.rows).toBe(2);
@@ -214,7 +214,7 @@ describe("a failed command with JSON output writes one line to stderr and ends w
     const batch = await merchant.lenden(sendOf(fileOf(batchText), "--wait", ...short));
     expect(errorOf(batch, 8, "pending")).toMatchObject({
       effect: "accepted",
-      message: expect.stringContaining("2 of 2 rows were sent"),
+      message: expect.stringContaining("2 of 2 rows accepted"),
     });
   });
 
@@ -393,7 +393,7 @@ describe("the effect of a batch is what its rows show", () => {
     });
     expect(errorOf(outcome, 130, "interrupted")).toMatchObject({
       effect: "partly-sent",
-      message: expect.stringContaining("1 of 2 rows were sent"),
+      message: expect.stringContaining("1 of 2 rows accepted"),
       operation: JSON.parse(outcome.stdout).batch,
     });
   });
@@ -414,7 +414,7 @@ describe("the effect of a batch is what its rows show", () => {
     const file = fileOf(`ref,amount,to,method\n${rows.join("")}`);
     const line = sendOf(file, "--timeout", "1h", "--concurrency", "1");
     const outcome = await lenden(line, { env: envOf(server.baseUrl), host: { sleep } });
-    const sent = "3 of 6 rows were sent (BDT 15.00 of BDT 30.00); outcome unknown: 1; not sent: 2.";
+    const sent = "3 of 6 rows accepted (BDT 15.00 of BDT 30.00); outcome unknown: 1; not sent: 2.";
     expect(errorOf(outcome, 75)).toMatchObject({
       effect: "outcome-unknown",
       message: expect.stringContaining(sent),

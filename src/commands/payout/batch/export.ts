@@ -33,8 +33,8 @@ export const batchExport = defineCommand({
   arguments: { batch: batchArgument },
   flags: {
     only: flag.optional(
-      `--only <${selections.join("|")}>`,
-      "Only rows with this status, or rows to send again (failed)",
+      "--only <status>",
+      "Only these rows; failed: those that can be sent again",
       oneOf(selections),
     ),
     exact,
