@@ -60,6 +60,7 @@ const mayImport: Record<string, string[]> = {
     "sandbox/server.ts",
     "ulid",
     "open",
+    "zod/mini",
     "types:api",
     "types:config",
     "types:ledger",

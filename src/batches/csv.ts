@@ -66,7 +66,7 @@ export async function* textOf(path: string, expectedHash: string): AsyncIterable
   }
   if (decoder.decode() !== "") throw notUtf8(line);
   if (hash.digest("hex") === expectedHash) return;
-  throw usage([`${path} was changed while it was read.`], "Nothing was sent. Run it again.");
+  throw usage([`${path} was changed while it was read.`], "Run the command again.");
 }
 
 /**
@@ -169,7 +169,7 @@ async function* bytesOf(path: string): AsyncIterable<Uint8Array> {
 function unreadablePath(path: string, error: unknown): unknown {
   const code = errorCode(error);
   if (code === undefined) return error;
-  return new Failure("usage", `Cannot read ${path} (${code}).`, { cause: error });
+  return new Failure("file.unreadable", `Cannot read ${path} (${code}).`, { cause: error });
 }
 
 /** A spreadsheet's own formats: an archive (.xlsx, .ods), or the older compound file (.xls). */

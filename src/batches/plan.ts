@@ -151,7 +151,7 @@ export async function resumeBatch(
   if (isOther) {
     const used = planned.method ?? "a method in every row";
     throw usage(
-      [`--method: batch ${planned.id} was created with ${used}. Nothing was sent.`],
+      [`--method: batch ${planned.id} was created with ${used}.`],
       "Run the same command without --method.",
     );
   }

@@ -217,13 +217,13 @@ function createStopRules(): StopRules {
         reason ??= ledgerFailure(failure.details.cause);
       if (unknown >= mostUnknown)
         reason ??= new Failure(
-          failure?.kind ?? "uncertain",
+          failure?.kind === "unreachable" ? "batch.incomplete" : "batch.outcome-unknown",
           `The batch stopped: ${mostUnknown} rows in a row had no valid response. The last one: ${failure?.message}`,
           { hint: "When the API responds again, run the same command again." },
         );
       if (rejected.count >= mostRejected)
         reason ??= new Failure(
-          "mixed",
+          "batch.same-rejections",
           `The batch stopped: ${mostRejected} rows in a row were rejected with the same response. The response: ${text}`,
           { hint: "Fix the cause, then run the same command again." },
         );
@@ -252,7 +252,7 @@ function ledgerFailure(cause: unknown): Failure {
   const shown = code === undefined ? "" : ` (${code})`;
   const message = `The batch stopped: the ledger could not be read or written${shown}.`;
   const hint = `${fix}, then run the same command again.`;
-  return new Failure("internal", message, { hint, cause });
+  return new Failure("batch.ledger-failed", message, { hint, cause });
 }
 
 /** P18: a proxy may have denied access, and the payout may have been created. */

@@ -208,7 +208,7 @@ async function bodyOf({ field, input }: Given, { host }: Context): Promise<Field
   const key = repeatedKey(text);
   if (key === undefined) return body;
   const name = /^[A-Za-z_]\w{0,40}$/.test(key) ? `the key ${key}` : "a key";
-  throw usage([`--input: the body names ${name} twice in one object.`], "Nothing was sent.");
+  throw usage([`--input: the body names ${name} twice in one object.`]);
 }
 
 /** Amount and timestamp become numbers, everything else is text. */

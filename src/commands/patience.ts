@@ -1,6 +1,5 @@
 import { flag } from "../cli/command/flag.ts";
 import { readDuration } from "../cli/output/time.ts";
-import type { FailureKind } from "../domain/failure.ts";
 
 /** The flags of the `wait` commands. */
 export const patienceFlags = {
@@ -39,7 +38,7 @@ export function patienceOf(given: {
 }
 
 /** How a wait ended: 0 Completed, 10 Cancelled, 8 anything else. */
-export function endingOf({ status }: { status: string }): FailureKind | undefined {
+export function endingOf({ status }: { status: string }): "cancelled" | "pending" | undefined {
   if (status === "Completed") return undefined;
   return status === "Cancelled" ? "cancelled" : "pending";
 }
@@ -48,6 +47,6 @@ export function endingOf({ status }: { status: string }): FailureKind | undefine
 export function endingAfter(done: {
   waited: boolean;
   record: { status: string };
-}): FailureKind | undefined {
+}): "cancelled" | "pending" | undefined {
   return done.waited ? endingOf(done.record) : undefined;
 }

@@ -88,24 +88,6 @@ const effectSentences: Record<Effect, string> = {
   "read-only": "",
 };
 
-/** The effect of a failure whose reason is only its kind. Its message says the effect itself. */
-const effectsOfKinds: Record<FailureKind, Effect> = {
-  internal: "nothing-sent",
-  usage: "nothing-sent",
-  refused: "nothing-changed",
-  access: "nothing-changed",
-  conflict: "nothing-sent",
-  mixed: "partly-sent",
-  locked: "nothing-sent",
-  pending: "accepted",
-  "not-found": "nothing-changed",
-  cancelled: "read-only",
-  unverified: "read-only",
-  unreachable: "nothing-sent",
-  uncertain: "outcome-unknown",
-  interrupted: "nothing-sent",
-};
-
 /** Why a command failed: a stable identifier for scripts, with its exit code and its effect on money. */
 const reasons = {
   "account.base-url": { kind: "access", effect: "nothing-sent" },
@@ -140,6 +122,7 @@ const reasons = {
   "batch.plan-modified": { kind: "internal", effect: "nothing-sent" },
   "batch.references-used": { kind: "conflict", effect: "nothing-sent" },
   "batch.rows-failed": { kind: "mixed", effect: "partly-sent" },
+  "batch.same-rejections": { kind: "mixed", effect: "partly-sent" },
   "batch.still-processing": { kind: "pending", effect: "accepted" },
   "callback.forwards-to-itself": { kind: "usage", effect: "nothing-sent" },
   "callback.handler-elsewhere": { kind: "usage", effect: "nothing-sent" },
@@ -152,31 +135,43 @@ const reasons = {
   "callback.order-rejected": { kind: "refused", effect: "nothing-changed" },
   "callback.payment-unknown": { kind: "not-found", effect: "read-only" },
   "callback.report-not-written": { kind: "internal", effect: "read-only" },
+  "callback.not-delivered": { kind: "unreachable", effect: "read-only" },
+  "callback.handler-rejected": { kind: "refused", effect: "read-only" },
   "callback.stopped": { kind: "interrupted", effect: "read-only" },
   "callback.test-timed-out": { kind: "unreachable", effect: "read-only" },
   "callback.wait-timed-out": { kind: "pending", effect: "read-only" },
+  "check.failed": { kind: "internal", effect: "read-only" },
   "clock.differs": { kind: "access", effect: "nothing-sent" },
   "file.unreadable": { kind: "usage", effect: "nothing-sent" },
   "file.unusable": { kind: "internal", effect: "nothing-sent" },
   "completion.not-written": { kind: "internal", effect: "read-only" },
   "completion.other-file": { kind: "usage", effect: "read-only" },
   "input.not-a-file": { kind: "usage", effect: "nothing-sent" },
+  "internal.error": { kind: "internal", effect: "nothing-sent" },
   "keychain.failed": { kind: "access", effect: "nothing-sent" },
   "keychain.no-entry": { kind: "access", effect: "nothing-sent" },
   "keychain.unavailable": { kind: "access", effect: "nothing-sent" },
   "confirmation.declined": { kind: "access", effect: "nothing-sent" },
   "confirmation.missing": { kind: "access", effect: "nothing-sent" },
+  "ledger.backup-not-written": { kind: "internal", effect: "nothing-sent" },
+  "ledger.in-conflict": { kind: "conflict", effect: "outcome-unknown" },
+  "ledger.in-use": { kind: "locked", effect: "nothing-sent" },
   "ledger.lost": { kind: "internal", effect: "nothing-sent" },
   "ledger.modified": { kind: "internal", effect: "nothing-sent" },
   "ledger.newer-version": { kind: "internal", effect: "nothing-sent" },
+  "ledger.no-directory": { kind: "internal", effect: "nothing-sent" },
+  "ledger.no-engine": { kind: "internal", effect: "nothing-sent" },
   "ledger.no-lock": { kind: "internal", effect: "nothing-sent" },
   "ledger.not-copied": { kind: "internal", effect: "nothing-sent" },
   "ledger.not-found": { kind: "not-found", effect: "nothing-sent" },
   "ledger.not-recorded": { kind: "uncertain", effect: "outcome-unknown" },
+  "ledger.not-written": { kind: "internal", effect: "nothing-sent" },
+  "ledger.replaced": { kind: "internal", effect: "nothing-sent" },
   "ledger.schema-modified": { kind: "internal", effect: "nothing-sent" },
   "ledger.truncated": { kind: "internal", effect: "nothing-sent" },
   "ledger.unreadable": { kind: "internal", effect: "nothing-sent" },
   "ledger.unavailable": { kind: "internal", effect: "nothing-sent" },
+  "ledger.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
   "operation.interrupted-by-error": { kind: "uncertain", effect: "outcome-unknown" },
   "operation.known": { kind: "usage", effect: "nothing-sent" },
   "operation.locked": { kind: "locked", effect: "nothing-sent" },
@@ -196,6 +191,7 @@ const reasons = {
   "payout.status-denied": { kind: "access", effect: "accepted" },
   "payout.status-unknown": { kind: "uncertain", effect: "accepted" },
   "payout.unknown-over-24-hours": { kind: "uncertain", effect: "outcome-unknown" },
+  "process.lock-removed": { kind: "internal", effect: "nothing-sent" },
   "profile.none-in-use": { kind: "access", effect: "nothing-sent" },
   "profile.not-added": { kind: "access", effect: "nothing-sent" },
   "profile.not-found": { kind: "access", effect: "nothing-sent" },
@@ -231,13 +227,23 @@ const reasons = {
   "sandbox.no-command": { kind: "usage", effect: "nothing-sent" },
   "secret.command-failed": { kind: "access", effect: "nothing-sent" },
   "server.no-port": { kind: "internal", effect: "nothing-sent" },
+  "status.cancelled": { kind: "cancelled", effect: "read-only" },
+  "status.still-processing": { kind: "pending", effect: "accepted" },
   "status.timeout": { kind: "unreachable", effect: "read-only" },
   "transition.already-ended": { kind: "refused", effect: "nothing-changed" },
   "transition.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
+  "usage.invalid": { kind: "usage", effect: "nothing-sent" },
+  "verification.failed": { kind: "unverified", effect: "read-only" },
 } as const satisfies Record<string, { kind: FailureKind; effect: Effect }>;
 
-type NamedReason = keyof typeof reasons;
-export type Reason = NamedReason | FailureKind;
+export type Reason = keyof typeof reasons;
+
+/** Every reason, as the JSON Schema of errors lists them. */
+export const reasonNames = Object.keys(reasons).filter(isReason);
+
+function isReason(name: string): name is Reason {
+  return Object.hasOwn(reasons, name);
+}
 
 export interface FailureDetails {
   /** One sentence that says what to do. */
@@ -296,36 +302,29 @@ export class Failure extends Error {
   readonly kind: FailureKind;
   readonly details: FailureDetails;
 
-  /** @param message without the effect, if the reason is more than a kind */
+  /** @param message without the effect, which `text()` adds */
   constructor(reason: Reason, message: string, details: FailureDetails = {}) {
     super(message, { cause: details.cause });
     this.reason = reason;
-    this.kind = isNamed(reason) ? reasons[reason].kind : reason;
+    this.kind = reasons[reason].kind;
     this.details = details;
   }
 
   /** @param writes true if the command changes something at the API */
   effect(writes: boolean): Effect {
-    const effect =
-      this.details.effect ??
-      (isNamed(this.reason) ? reasons[this.reason].effect : effectsOfKinds[this.kind]);
+    const effect = this.details.effect ?? reasons[this.reason].effect;
     const isUnsent = effect === "nothing-sent" || effect === "nothing-changed";
     return isUnsent && !writes ? "read-only" : effect;
   }
 
-  /** The message with the effect, unless the message says it already. */
+  /** The message, then the effect. */
   text(writes: boolean): string {
-    const effect = isNamed(this.reason) ? effectSentences[this.effect(writes)] : "";
-    return sentences([this.message, effect]);
+    return sentences([this.message, effectSentences[this.effect(writes)]]);
   }
-}
-
-function isNamed(reason: Reason): reason is NamedReason {
-  return reason in reasons;
 }
 
 /** Several problems of one command, reported together (exit 2). */
 export function usage(problems: string[], hint?: string): Failure {
   const [first = "The command cannot be understood.", ...others] = problems;
-  return new Failure("usage", first, { problems: others, ...(hint ? { hint } : {}) });
+  return new Failure("usage.invalid", first, { problems: others, ...(hint ? { hint } : {}) });
 }

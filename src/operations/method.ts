@@ -47,7 +47,7 @@ export function unknownMethod(wanted: string, methods: PaymentMethod[]): Failure
         ? `--method: the account has more than one ${JSON.stringify(wanted)}; name it by its id.`
         : `--method: the account has no method ${JSON.stringify(wanted)}.${meantBy(wanted, methods)}`,
     ],
-    `Nothing was sent. It has: ${names.join(", ") || "none"}.`,
+    `The account has: ${names.join(", ") || "none"}.`,
   );
 }
 

@@ -179,7 +179,7 @@ function notLocked(directory: string, cause: unknown): Failure {
 
 function removed(path: string): Failure {
   return new Failure(
-    "internal",
+    "process.lock-removed",
     `${path} was removed, the file that shows others that this process works.`,
     {
       hint: "Nothing more is sent. Leave the files of that directory alone, and run the same command again.",
@@ -189,7 +189,7 @@ function removed(path: string): Failure {
 
 /** No later run would find what is recorded from now on. */
 function replaced(path: string): Failure {
-  return new Failure("internal", `${path} was removed or replaced while it was in use.`, {
+  return new Failure("ledger.replaced", `${path} was removed or replaced while it was in use.`, {
     hint: "Put it back before anything is sent again: what it has recorded could be paid twice.",
   });
 }

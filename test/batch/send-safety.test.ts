@@ -309,7 +309,7 @@ test("I4: after a commit that failed nothing goes out any more, and that is why 
 test("I4, P21: where no outcome can be written down, that is why it stops, not the service", async () => {
   const place = await timed(8, () => undefined);
   const { change } = place.ledger;
-  const full = new Failure("internal", "The ledger could not be written (SQLITE_FULL).");
+  const full = new Failure("ledger.not-written", "The ledger could not be written (SQLITE_FULL).");
   place.ledger.change = async (changes) => {
     if (changes.some(({ kind }) => kind === "record")) throw full;
     return change(changes);

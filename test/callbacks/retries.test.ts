@@ -14,7 +14,7 @@ function api(has: "away" | undefined | typeof paid) {
   const state = { has, requests: 0 };
   const look: Look = async () => {
     state.requests += 1;
-    if (state.has === "away") throw new Failure("unreachable", "The API is away.");
+    if (state.has === "away") throw new Failure("api.unreachable", "The API is away.");
     return state.has;
   };
   return { state, look };

@@ -91,6 +91,6 @@ test("a method that is named is looked up when it is sent, and only then", async
   const unknown = line.map((word) => (word === "bkash" ? "nosuch" : word));
   expect(await run([...unknown, "--dry-run"])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("It has: bkash"),
+    stderr: expect.stringContaining("The account has: bkash"),
   });
 });

@@ -10,7 +10,7 @@ test("`ledger show` and `ledger export` tell everything but secrets", async () =
     amount: "5",
     command: "payout send",
     methodName: "bkash",
-    asked: { recipientNumber: "01712345678" },
+    request: { recipientNumber: "01712345678" },
   });
   expect(shown.history).toMatchObject([
     { event: "intent" },

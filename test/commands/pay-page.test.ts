@@ -114,7 +114,7 @@ describe.skipIf(!hasTerminal)("pay create --open in a terminal", () => {
     const env = { ...(await servicePaying(url)), PATH: path };
     const { code, shown } = await onTerminal([...create, "--open", "--qr"], { env });
     expect(code).toBe(0);
-    expect(shown).toContain("is not an https: URL, so it is neither drawn nor opened");
+    expect(shown).toContain("is not an https: URL, so lenden does not open or draw it");
     expect(existsSync(given)).toBe(false);
   });
 
@@ -135,6 +135,6 @@ test("pay create --open opens nothing non-interactively", async () => {
   const env = { ...(await servicePaying("https://pay.example/TX1")), PATH: path };
   const { code, stdout, stderr } = await built([...create, "--open"], { env });
   expect([code, stdout]).toEqual([0, expect.stringContaining("TX1")]);
-  expect(stderr).toContain("The payment URL was not opened: stderr is not a terminal.");
+  expect(stderr).toContain("Cannot open the payment URL: stderr is not a terminal.");
   expect(existsSync(given)).toBe(false);
 });

@@ -15,7 +15,7 @@ import {
 import type { FileRow } from "../../src/batches/rows.ts";
 import { sendBatch } from "../../src/batches/send.ts";
 import { addUp, endingOf, type StatusSums } from "../../src/batches/status.ts";
-import { Failure, usage } from "../../src/domain/failure.ts";
+import { Failure, type FailureKind, reasonNames, usage } from "../../src/domain/failure.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import { duplicatesSince } from "../../src/ledger/decide.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
@@ -51,7 +51,7 @@ export async function sendsBatch(
       const reason = await sendBatch(sending, deps);
       const sums = addUp(batch, await ledger.batches.tally(batch));
       const kind = endingOf(sums, { stoppedBy: reason?.kind });
-      if (kind) throw new Failure(kind, reason?.message ?? `ended ${kind}`);
+      if (kind) throw reason?.kind === kind ? reason : endedWith(kind);
       return sums;
     },
   );
@@ -135,4 +135,11 @@ function rowOf(order: PayoutOrder, index: number): FileRow {
   const [row, line] = [index + 1, index + 2];
   const paid = { row, line, reference, amountPaisa, recipient, methodId, method: methodId };
   return { ...paid, name: null, description: null, cells: [reference], wasSent: false };
+}
+
+/** A failure of a kind; the verdict reads nothing else. */
+function endedWith(kind: FailureKind): Failure {
+  const reason = reasonNames.find((name) => new Failure(name, "").kind === kind);
+  if (reason === undefined) throw new Error(`no reason has the kind ${kind}`);
+  return new Failure(reason, `ended ${kind}`);
 }

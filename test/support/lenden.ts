@@ -8,6 +8,7 @@ import { main } from "../../src/main.ts";
 import { type Host, packageParts, type Signal } from "../../src/platform/host.ts";
 import { tool } from "../tool.js";
 import { scratchFolder } from "./helpers.ts";
+import { checkJsonOutput } from "./json-output.ts";
 
 /** In process there is no thread that writes, no keychain, and nothing that the build made. */
 const parts = packageParts();
@@ -87,7 +88,9 @@ export async function lenden(args: string[], options: RunOptions = {}): Promise<
     for (const listener of [...listeners]) listener(name);
   });
   const code = await main(args, host);
-  return { code, stdout: stdout.text(), stderr: stderr.text() };
+  const outcome = { code, stdout: stdout.text(), stderr: stderr.text() };
+  await checkJsonOutput(args, outcome);
+  return outcome;
 }
 
 /** Runs the built tool as a user does, in a process of its own. */
@@ -95,7 +98,7 @@ export function built(
   args: string[],
   options: Pick<RunOptions, "env" | "stdin"> = {},
 ): Promise<Outcome> {
-  return new Promise((done) => {
+  return new Promise((done, fail) => {
     const [program, ...before] = tool;
     const child = execFile(
       program,
@@ -103,7 +106,8 @@ export function built(
       { env: builtEnv(options.env), maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
-        done({ code, stdout, stderr });
+        const outcome = { code, stdout, stderr };
+        checkJsonOutput(args, outcome).then(() => done(outcome), fail);
       },
     );
     child.stdin?.end(options.stdin ?? "");

@@ -37,7 +37,11 @@ test("no hostile text comes through any renderer", async () => {
           expect(Buffer.from(printed).toString()).not.toMatch(dangerous);
         }
       }
-      const error = new Failure("refused", value, { hint: value, code: value, problems: [value] });
+      const error = new Failure("api.rejected", value, {
+        hint: value,
+        code: value,
+        problems: [value],
+      });
       for (const asJson of [true, false])
         expect(errorText(error, { writes: true, asJson, scrub: same })).not.toMatch(dangerous);
       expect(clean(value)).not.toMatch(/[\r\n]/);

@@ -54,7 +54,22 @@ export interface Example {
   exitCode?: number;
 }
 
-export type Ending = FailureKind | Failure | number | undefined;
+/** A kind for a result that is shown although it is no success, an error, or the exit code of another program. */
+export type Ending =
+  | Extract<
+      FailureKind,
+      | "internal"
+      | "refused"
+      | "conflict"
+      | "pending"
+      | "cancelled"
+      | "unverified"
+      | "unreachable"
+      | "uncertain"
+    >
+  | Failure
+  | number
+  | undefined;
 
 /** A result that can be shown in any format. */
 export interface Shown {

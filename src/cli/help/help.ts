@@ -17,7 +17,9 @@ interface Style {
  * @throws Failure `usage` if there is nothing of that name
  */
 export async function helpText(path: string, style: Style): Promise<string> {
-  return print(await pageOf(path), style);
+  const ofCommand = /^json (.+)$/.exec(path)?.[1];
+  const schema = ofCommand && (await import("./json-schema.ts")).jsonSchemaOf(ofCommand);
+  return schema ? `${JSON.stringify(schema, null, 2)}\n` : print(await pageOf(path), style);
 }
 
 async function pageOf(path: string): Promise<Section[]> {
@@ -26,6 +28,7 @@ async function pageOf(path: string): Promise<Section[]> {
   const command = await entry?.load?.();
   if (entry) return command ? commandPage(entry, command) : groupPage(entry);
   if (path === "topics") return topicsPage();
+  if (path === "json") return (await import("./json-schema.ts")).jsonPage();
   const topic = topics.find(({ name }) => name === path);
   if (topic) return [{ text: topic.summary }, ...(await topic.load()), learnMore("topics")];
   throw (await import("../args/suggest.ts")).unknownHelp(path.split(" "));
@@ -55,7 +58,13 @@ function rootPage(): Section[] {
 function topicsPage(): Section[] {
   return [
     { text: "Help topics besides the commands." },
-    { title: "Topics", rows: topics.map(({ name, summary }): Row => [name, summary]) },
+    {
+      title: "Topics",
+      rows: [
+        ...topics.map(({ name, summary }): Row => [name, summary]),
+        ["json", "JSON Schema of the output of a command"],
+      ],
+    },
     {
       title: "Examples",
       examples: [{ comment: "Read a topic", command: "lenden help exit-codes" }],

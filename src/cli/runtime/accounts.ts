@@ -115,7 +115,7 @@ export function openAccounts({
         // Without the text, which contains the secret.
         throw usage(
           ["What is to be sent contains the API key or the payout secret."],
-          "Remove it from the text. Nothing was sent.",
+          "Remove it from the text.",
         );
     },
     profiles: {

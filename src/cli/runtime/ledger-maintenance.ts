@@ -238,7 +238,7 @@ function storeHead(database: Database, headFile: string): void {
   try {
     if (head) writeHead(headFile, head);
   } catch (cause) {
-    throw new Failure("internal", `Cannot write ${headFile}. Nothing was sent.`, {
+    throw new Failure("ledger.not-written", `Cannot write ${headFile}.`, {
       hint: "Check the permissions of its directory, then accept the ledger again.",
       cause,
     });
@@ -246,9 +246,9 @@ function storeHead(database: Database, headFile: string): void {
 }
 
 function changedMeanwhile(path: string): Failure {
-  const message = `Cannot accept ${path}: it was changed meanwhile. Nothing was sent.`;
+  const message = `Cannot accept ${path}: it was changed meanwhile.`;
   const hint = "Review it with 'lenden ledger check', then accept it again.";
-  return new Failure("locked", message, { hint });
+  return new Failure("ledger.in-use", message, { hint });
 }
 
 /**
@@ -262,10 +262,7 @@ async function backUp(ledger: string, file: string): Promise<LedgerContent> {
     closeSync(openSync(path, "wx", 0o600));
   } catch (cause) {
     const why = createErrors[errorCode(cause) ?? ""] ?? errorCode(cause);
-    throw usage(
-      [`Cannot create ${file}: ${why}.`],
-      "Choose another file name. Nothing was changed.",
-    );
+    throw usage([`Cannot create ${file}: ${why}.`], "Choose another file name.");
   }
   try {
     await using(openDatabase(ledger), (database) => database.prepare("VACUUM INTO ?").run(path));
@@ -275,7 +272,7 @@ async function backUp(ledger: string, file: string): Promise<LedgerContent> {
   } catch (cause) {
     rmSync(path, { force: true });
     if (cause instanceof Failure) throw cause;
-    throw new Failure("internal", `Cannot write the backup ${file}. Nothing was changed.`, {
+    throw new Failure("ledger.backup-not-written", `Cannot write the backup ${file}.`, {
       hint: "Check that there is room on the disk, or choose another file.",
       cause,
     });
@@ -329,7 +326,7 @@ async function prepareRestore(
 async function copyChecked(file: string, draft: string): Promise<LedgerContent> {
   const path = resolve(file);
   const found = lstatSync(path, { throwIfNoEntry: false });
-  const hint = "Use a file that 'lenden ledger backup' wrote. Nothing was changed.";
+  const hint = "Use a file that 'lenden ledger backup' wrote.";
   if (!found?.isFile()) {
     const why = found ? "it is not a regular file" : "there is no such file";
     throw usage([`Cannot restore ${file}: ${why}.`], hint);
@@ -359,7 +356,7 @@ function modifiedBackup(file: string, { brokenAt, modified, damage }: Integrity)
   ];
   const message = `Cannot restore ${file}: ${causes.slice(0, 3).join("; ")}.`;
   return new Failure("ledger.modified", message, {
-    hint: "Use another backup. Nothing was changed.",
+    hint: "Use another backup. The current ledger was not changed.",
   });
 }
 
@@ -372,7 +369,7 @@ async function openEarlier(path: string): Promise<Database | null> {
 
 /** @throws Failure `locked` if another process works on the ledger, or only has it open */
 function requireUnused(path: string, database: Database): void {
-  const inUse = new Failure("locked", `Another lenden process uses ${path}. Nothing was changed.`, {
+  const inUse = new Failure("ledger.in-use", `Another lenden process uses ${path}.`, {
     hint: "Wait until it ends, or stop it, then run the command again.",
   });
   if (isInUse(path, database)) throw inUse;

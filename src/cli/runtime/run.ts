@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 import { isAbsolute } from "node:path";
 import { errorCode } from "../../domain/error-code.ts";
-import { exits, Failure, type FailureKind, usage } from "../../domain/failure.ts";
+import { exits, Failure, type Reason, usage } from "../../domain/failure.ts";
 import type { Host, Signal } from "../../platform/host.ts";
 import { readGlobals } from "../args/globals.ts";
 import { type Invocation, parseArgv } from "../args/parse.ts";
@@ -31,7 +31,7 @@ export async function run(argv: string[], host: Host, version: string): Promise<
     // Faster than a stream. If it fails, the stream says why.
     if (host.lastOutput.write(text)) return 0;
     const lost = await write(host.stdout, text);
-    if (lost) throw new Failure("internal", `Standard output could not be written (${lost}).`);
+    if (lost) throw new Failure("output.not-written", `Cannot write standard output (${lost}).`);
     return 0;
   } catch (error) {
     const { report } = await import("../terminal/report.ts");
@@ -131,20 +131,45 @@ async function printAll(
 }
 
 /** The error of a result that is not a success. */
-function failureOf(ending: Failure | FailureKind, shown: Shown | undefined): Failure {
+function failureOf(ending: Exclude<Ending, number | undefined>, shown: Shown | undefined): Failure {
   if (ending instanceof Failure) return ending;
-  const { means } = exits[ending];
-  const message = endings[ending] ?? `${means.slice(0, 1).toUpperCase()}${means.slice(1)}.`;
+  const { reason, message } = endings[ending];
   const view = shown?.view?.();
   const id = view?.kind === "card" ? view.id : "";
-  return new Failure(ending, message, id ? { operation: id } : {});
+  return new Failure(reason, message, id ? { operation: id } : {});
 }
 
-const endings: Partial<Record<FailureKind, string>> = {
-  internal: "A check failed. The result shows which one.",
-  pending: "The wait ended before the status was Completed or Cancelled.",
-  cancelled: "The status is Cancelled.",
-  unverified: "The verification failed. The result shows why.",
+/** The errors of results that a command shows although they are no success. */
+const endings: Record<
+  Exclude<Ending, Failure | number | undefined>,
+  { reason: Reason; message: string }
+> = {
+  internal: { reason: "check.failed", message: "A check failed. The result shows which one." },
+  refused: {
+    reason: "callback.handler-rejected",
+    message: "The handler rejected the callback. The result shows its response.",
+  },
+  conflict: {
+    reason: "ledger.in-conflict",
+    message: "An operation conflicts with another record. The result shows which one.",
+  },
+  pending: {
+    reason: "status.still-processing",
+    message: "The wait ended before the status was Completed or Cancelled.",
+  },
+  cancelled: { reason: "status.cancelled", message: "The status is Cancelled." },
+  unverified: {
+    reason: "verification.failed",
+    message: "The verification failed. The result shows why.",
+  },
+  unreachable: {
+    reason: "callback.not-delivered",
+    message: "No valid response. The result shows the details.",
+  },
+  uncertain: {
+    reason: "ledger.outcome-unknown",
+    message: "The outcome of an operation is still unknown. The result shows which one.",
+  },
 };
 
 /** The error of a run that a signal stopped: with the effect of what the run had done by then. */
@@ -178,7 +203,7 @@ function rejectRelativeDirectories({ env, folders, platform }: Host): void {
     .filter(({ path }) => !isAbsolute(path))
     .map(({ variable, base, path }) => {
       const name = env[variable] === undefined ? base : variable;
-      return `${name}: ${JSON.stringify(env[name] ?? path)} is not an absolute path. Nothing was sent.`;
+      return `${name}: ${JSON.stringify(env[name] ?? path)} is not an absolute path.`;
     });
   if (problems.length > 0)
     throw usage(

@@ -107,7 +107,7 @@ function unexpected(error: unknown): Failure {
         cause: error,
       },
     );
-  return new Failure("internal", `Something went wrong inside lenden${code ? ` (${code})` : ""}.`, {
+  return new Failure("internal.error", `Internal error in lenden${code ? ` (${code})` : ""}.`, {
     hint: "Run it again with LENDEN_DEBUG=1 and report what it prints.",
     cause: error,
   });

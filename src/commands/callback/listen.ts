@@ -4,10 +4,10 @@ import type { Handled } from "../../callbacks/handle.ts";
 import type { Watched } from "../../callbacks/poll.ts";
 import { readWhole } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
+import { defineCommand, type Ending } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
-import { Failure, type FailureKind } from "../../domain/failure.ts";
+import { Failure } from "../../domain/failure.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
 import { hasEnded, resources } from "../../domain/statuses.ts";
 import { isLoopback, parseUrl } from "../../domain/url.ts";
@@ -35,7 +35,7 @@ interface Started {
 }
 
 /** The start, and then each callback; the last one decides how the command ends. */
-type Shown = { shown: Started | CallbackEvent; ending?: FailureKind | undefined };
+type Shown = { shown: Started | CallbackEvent; ending?: Ending };
 
 export const callbackListen = defineCommand({
   description,

@@ -4,7 +4,7 @@ import { readCount } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { argument } from "../../cli/command/flag.ts";
 import { type Field, field, text, type View } from "../../cli/output/view.ts";
-import { Failure, type FailureKind } from "../../domain/failure.ts";
+import { Failure } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatAmount } from "../../domain/money.ts";
 import type { StoredCallback } from "../../ledger/callback.ts";
@@ -119,7 +119,7 @@ export function verifiedText({ verified }: CheckedRecord): string {
 }
 
 /** How a check ends for a script. */
-export function endingOf({ verdict }: Checked): FailureKind | undefined {
+export function endingOf({ verdict }: Checked): "unreachable" | "unverified" | undefined {
   if (verdict === "verified") return undefined;
   return verdict === "unchecked" ? "unreachable" : "unverified";
 }

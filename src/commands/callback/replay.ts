@@ -1,6 +1,5 @@
 import type { Handled } from "../../callbacks/handle.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
-import type { FailureKind } from "../../domain/failure.ts";
+import { defineCommand, type Ending } from "../../cli/command/define-command.ts";
 import { forwardingFlags, handlingFor, openHandler } from "./deps.ts";
 import { callbackNumber, callbackNumbered, endingOf, eventLine, eventOf } from "./output.ts";
 
@@ -35,7 +34,7 @@ export const callbackReplay = defineCommand({
 });
 
 /** The verdict decides first; then the handler's response, if it was forwarded. */
-function endingOfReplay(handled: Handled): FailureKind | undefined {
+function endingOfReplay(handled: Handled): Ending {
   const { status, callback } = handled;
   const failed = callback.forwarded?.status === null ? "unreachable" : "refused";
   return endingOf(handled) ?? (status < 300 ? undefined : failed);

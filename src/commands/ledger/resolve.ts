@@ -51,11 +51,11 @@ export const ledgerResolve = defineCommand({
   async run({ operation: name, created, notCreated }, context) {
     if ((created || notCreated) && name === undefined)
       throw usage(
-        ["--created and --not-created need the name of one operation. Nothing was sent."],
+        ["--created and --not-created need the name of one operation."],
         "To find it, run 'lenden ledger list --unknown'.",
       );
     if (created && notCreated)
-      throw usage(["--created and --not-created cannot be used together. Nothing was sent."]);
+      throw usage(["--created and --not-created cannot be used together."]);
     const ledger = await context.ledger.own();
     const all =
       name === undefined ? await ledger.unsettled() : [await operationNamed(name, ledger)];

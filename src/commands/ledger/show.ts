@@ -26,7 +26,11 @@ export const ledgerShow = defineCommand({
     const operation = await operationNamed(name, ledger);
     return { operation, history: await ledger.historyOf(operation) };
   },
-  json: ({ operation, history }) => ({ ...exported(operation), asked: operation.asked, history }),
+  json: ({ operation, history }) => ({
+    ...exported(operation),
+    request: operation.asked,
+    history,
+  }),
   view: ({ operation: shown, history }) =>
     card("Operation", shown.id, [
       field("operation", "Operation", text(shown.id)),

@@ -32,10 +32,14 @@ async function loadUncached(): Promise<OpenEngine> {
   const builtIn = await import("node:sqlite").catch(() => undefined);
   if (builtIn) return (path) => nodeEngine(new builtIn.DatabaseSync(path));
   const installed = await import("libsql").catch((cause) => {
-    throw new Failure("internal", "This Node has no SQLite, and the package libsql is missing.", {
-      hint: "Use Node 22.13 or later, or install lenden without --omit=optional.",
-      cause,
-    });
+    throw new Failure(
+      "ledger.no-engine",
+      "This Node has no SQLite, and the package libsql is missing.",
+      {
+        hint: "Use Node 22.13 or later, or install lenden without --omit=optional.",
+        cause,
+      },
+    );
   });
   return (path) => libsqlEngine(new installed.default(path));
 }

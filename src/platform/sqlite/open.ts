@@ -129,7 +129,7 @@ function reading(
     readOnly: { lacksLog: false },
     transactionCount: () => 0,
     transaction: () => {
-      throw new Failure("internal", `Cannot write ${path}: ${why}. Nothing was sent.`, {
+      throw new Failure("ledger.not-written", `Cannot write ${path}: ${why}.`, {
         hint: "Make the file and its directory writable, with room on the disk, then run the same command again.",
       });
     },

@@ -11,7 +11,7 @@ export function makePrivateFile(path: string): void {
     if (!found.isFile()) throw new Error("not a regular file");
     if ((found.mode & 0o777) !== 0o600) chmodSync(path, 0o600);
   } catch (cause) {
-    throw new Failure("internal", `The file ${path} cannot be used for data.`, {
+    throw new Failure("file.unusable", `The file ${path} cannot be used for data.`, {
       hint: "It must be a regular file of yours in a folder that exists, and no symbolic link.",
       cause,
     });

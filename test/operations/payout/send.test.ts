@@ -196,7 +196,8 @@ describe("P12, P13: unknown outcomes", () => {
   test("P12: what keeps the second attempt from leaving says nothing about the first", async () => {
     const run = scripted(only(unclear("connection lost")), {
       onCall: () => {
-        if (run.calls.length > 1) throw new Failure("access", "There is no secret any longer.");
+        if (run.calls.length > 1)
+          throw new Failure("account.no-secret", "There is no secret any longer.");
       },
     });
     const { kind, message } = await failure(sendPayout(order, run.deps));

@@ -63,7 +63,7 @@ function readDelimiter(text: string): Result<string> {
 /** The method of rows that name none, as it was typed. */
 export function methodTyped({ method: named, methodId }: FileInput): string | undefined {
   if (named !== undefined && methodId !== undefined)
-    throw usage(["--method and --method-id cannot be used together. Nothing was sent."]);
+    throw usage(["--method and --method-id cannot be used together."]);
   return methodId ?? named;
 }
 
@@ -93,7 +93,7 @@ export async function examineFile(
   const deps = await context.api.deps();
   const methodOf = createMethodLookup(deps, await context.api.methodCache());
   const named = input.method === undefined ? undefined : await methodOf(input.method);
-  if (named?.ok === false) throw usage([`--method: ${named.problem} Nothing was sent.`]);
+  if (named?.ok === false) throw usage([`--method: ${named.problem}`]);
   // A batch keeps the method that it was created with.
   const planned = (await ledger.batches.ofFile(hash, ownName))?.method ?? undefined;
   const method = methodTyped(input) ?? planned ?? usual?.value;

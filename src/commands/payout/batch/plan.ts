@@ -154,7 +154,7 @@ export function checkExpected(
     );
   if (expectCount !== undefined && expectCount !== count)
     problems.push(`--expect-count: the file has ${rowsText(count)}, not ${expectCount}.`);
-  if (problems.length > 0) throw usage([...problems, "Nothing was sent."]);
+  if (problems.length > 0) throw usage(problems, "Check the file, or correct the flag.");
 }
 
 interface Question {

@@ -151,7 +151,7 @@ export async function endingFailure(
 ): Promise<Failure | undefined> {
   if (kind === undefined) return undefined;
   const { batch, sums } = status;
-  const { reason, text } = endings[kind] ?? { reason: kind, text: "" };
+  const { reason, text } = endings[kind] ?? { reason: "batch.incomplete", text: "" };
   const why = stopped ? whatHappened(stopped) : text;
   const isOpen = batch.cancelledAt === null && openOf(sums).count > 0;
   const resume = stopped?.details.hint ?? (isOpen && kind !== "pending" ? resumeHint : "");

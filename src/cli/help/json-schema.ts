@@ -1,0 +1,42 @@
+import * as z from "zod/mini";
+import { errorSchema, jsonSchemas } from "../../commands/json-schemas.ts";
+import type { Section } from "./page.ts";
+
+const schemas: Record<string, z.ZodMiniType> = { ...jsonSchemas, error: errorSchema };
+
+/**
+ * The JSON Schema (2020-12) of what a command prints with --json; of errors, for `error`. Programs must
+ * accept fields that it does not list: later versions add some.
+ *
+ * @returns undefined for a command without one
+ */
+export function jsonSchemaOf(command: string): object | undefined {
+  const schema = Object.hasOwn(schemas, command) ? schemas[command] : undefined;
+  return (
+    schema &&
+    z.toJSONSchema(schema, {
+      override: ({ jsonSchema }) => {
+        if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      },
+    })
+  );
+}
+
+export function jsonPage(): Section[] {
+  return [
+    { text: "JSON Schema of the output of a command" },
+    {
+      text: "--json prints one document: the fields of the API as the API sends them, and the fields that lenden adds. Amounts that lenden adds are decimal texts. -o ndjson prints one document per line. Accept unknown fields: later versions add some.",
+    },
+    { text: "Usage: lenden help json <command>" },
+    {
+      title: "Examples",
+      examples: [
+        { comment: "Print the schema of a payout", command: "lenden help json payout send" },
+        { comment: "Print the schema of errors", command: "lenden help json error" },
+      ],
+    },
+    { title: "Commands with a schema", text: `${Object.keys(schemas).join(", ")}.` },
+    { text: "Learn more: lenden help formats" },
+  ];
+}

@@ -1,0 +1,204 @@
+import * as z from "zod/mini";
+import type { Endpoint } from "../api/contract/endpoint.ts";
+import { contract, methodList } from "../api/contract/index.ts";
+import { reasonNames } from "../domain/failure.ts";
+
+/*
+ * What --json prints, by command. The fields of the API are as the API sends them, unknown ones included.
+ * Every amount that lenden adds is a decimal text in BDT, such as "1250.5"; every time is ISO 8601 in UTC.
+ */
+
+const text = z.string();
+const textOrNull = z.nullable(z.string());
+const count = z.int();
+const amount = z.string().check(z.regex(/^\d+(\.\d{1,2})?$/));
+const amountOrNull = z.nullable(amount);
+const warnings = z.optional(z.array(z.strictObject({ reason: text, message: text })));
+
+/** A record as the API sends it, with what lenden adds. */
+function record(endpoint: Endpoint, added: Record<string, z.ZodMiniType> = {}) {
+  return z.intersection(endpoint.data ?? z.unknown(), z.looseObject({ ...added, warnings }));
+}
+
+const payment = record(contract.retrievePayment);
+const createdPayment = record(contract.createPayment);
+const payout = record(contract.retrievePayout);
+/** `existing` is true if the API had this reference before this run. */
+const sentPayout = record(contract.retrievePayout, { existing: z.boolean() });
+const refund = record(contract.retrieveRefund);
+const createdRefund = record(contract.createRefund);
+
+/** The request that a dry run prints, with secrets masked. */
+const dryRun = z.strictObject({
+  method: text,
+  url: text,
+  headers: z.record(z.string(), z.string()),
+  body: z.nullable(z.unknown()),
+});
+
+/** A row of a list: the request with the API's field names, and what the ledger knows of it. */
+const listed = (idName: string) =>
+  z.array(
+    z.looseObject({
+      operation: text,
+      [idName]: textOrNull,
+      state: text,
+      status: textOrNull,
+      createdAt: text,
+      updatedAt: text,
+      account: text,
+    }),
+  );
+
+const operationFields = {
+  operation: text,
+  kind: text,
+  reference: textOrNull,
+  target: textOrNull,
+  methodName: textOrNull,
+  state: text,
+  remoteId: textOrNull,
+  status: textOrNull,
+  code: textOrNull,
+  message: textOrNull,
+  attempts: count,
+  createdAt: text,
+  openedAt: text,
+  updatedAt: text,
+  acceptedAt: textOrNull,
+  completedAt: textOrNull,
+  paymentUrl: textOrNull,
+  user: text,
+  command: text,
+  profile: text,
+  environment: text,
+  baseUrl: text,
+  account: text,
+  amount: amountOrNull,
+};
+
+/** An operation, with the commands of which one resolves it if its outcome is unknown. */
+const operation = z.strictObject({ ...operationFields, resolveWith: z.array(text) });
+
+const sum = z.strictObject({ rows: count, total: amount });
+
+const batchFields = {
+  batch: text,
+  name: text,
+  createdAt: text,
+  cancelledAt: textOrNull,
+  rows: count,
+  total: amount,
+  sentBefore: sum,
+  states: z.strictObject({
+    completed: sum,
+    processing: sum,
+    cancelled: sum,
+    refused: sum,
+    conflict: sum,
+    uncertain: sum,
+    unsent: sum,
+  }),
+};
+const batch = z.strictObject({ ...batchFields, warnings });
+
+const step = z.strictObject({ check: text, state: text, message: text, hint: textOrNull });
+const ledgerContent = { operations: count, events: count, newestAt: textOrNull };
+const profileFields = z.looseObject({ name: text, warnings });
+
+/** The document on stderr for every exit code other than 0. */
+export const errorSchema = z.strictObject({
+  error: z.strictObject({
+    kind: text,
+    reason: z.enum(reasonNames),
+    message: text,
+    effect: z.enum([
+      "nothing-sent",
+      "nothing-changed",
+      "outcome-unknown",
+      "accepted",
+      "partly-sent",
+      "read-only",
+    ]),
+    hint: z.optional(text),
+    status: z.optional(count),
+    code: z.optional(text),
+    operation: z.optional(text),
+    problems: z.optional(z.array(text)),
+    warnings,
+  }),
+});
+
+/**
+ * What each command prints. Of a command that prints a list or results one by one, the schema is that of one
+ * item. Commands that are not listed print what the API or another program returns.
+ */
+export const jsonSchemas: Record<string, z.ZodMiniType> = {
+  methods: methodList,
+  "pay create": z.union([createdPayment, payment, dryRun]),
+  "pay get": payment,
+  "pay wait": payment,
+  "pay list": listed("transactionId"),
+  "payout send": z.union([sentPayout, dryRun]),
+  "payout get": payout,
+  "payout wait": payout,
+  "payout list": listed("payoutId"),
+  "payout sign": z.strictObject({ message: text, signature: text, timestamp: count }),
+  "payout verify": z.strictObject({
+    matches: z.boolean(),
+    message: text,
+    part: textOrNull,
+    explanation: textOrNull,
+  }),
+  "refund create": z.union([createdRefund, refund, dryRun]),
+  "refund get": refund,
+  "refund wait": refund,
+  "refund list": listed("refundRequestId"),
+  "refund cancel": z.union([refund, record(contract.cancelRefund), dryRun]),
+  "payout batch send": z.union([
+    z.strictObject({ ...batchFields, existing: sum, warnings }),
+    dryRun,
+  ]),
+  "payout batch status": batch,
+  "payout batch cancel": z.strictObject({ ...batchFields, released: sum, warnings }),
+  "payout batch list": z.array(batch),
+  "payout batch export": z.record(z.string(), z.string()),
+  "payout batch resolve": z.array(
+    z.strictObject({
+      line: count,
+      reference: textOrNull,
+      operation: text,
+      amount,
+      to: text,
+      state: text,
+      code: textOrNull,
+      resolved: z.boolean(),
+    }),
+  ),
+  "ledger list": z.array(operation),
+  "ledger resolve": z.array(operation),
+  "ledger export": z.strictObject(operationFields),
+  "ledger show": z.strictObject({
+    ...operationFields,
+    request: z.record(z.string(), z.unknown()),
+    history: z.array(z.strictObject({ at: text, event: text, data: z.unknown() })),
+    warnings,
+  }),
+  "ledger backup": z.strictObject({ file: text, ...ledgerContent, warnings }),
+  "ledger restore": z.strictObject({ file: text, ...ledgerContent, kept: textOrNull, warnings }),
+  doctor: step,
+  "profile list": z.array(profileFields),
+  "profile show": z.array(z.strictObject({ setting: text, value: textOrNull, source: text })),
+  "profile add": profileFields,
+  "profile set": profileFields,
+  "profile use": profileFields,
+  "profile rename": profileFields,
+  "profile remove": profileFields,
+  "sandbox start": z.strictObject({
+    baseUrl: text,
+    apiKey: text,
+    payoutSecret: text,
+    pid: count,
+    warnings,
+  }),
+};
