@@ -1,4 +1,4 @@
-// How long commands take with a large ledger, beside a small one.
+// Times commands with a large ledger beside a small one.
 import { join } from "node:path";
 import { payoutFile, sendFile } from "./batch.js";
 import {

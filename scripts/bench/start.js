@@ -1,4 +1,4 @@
-// How long a command takes, beside a bare Node and beside `stripe get` against the same fake API.
+// Times commands beside a bare Node and beside `stripe get` against the same fake API.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 
 /**
- * What a git command prints, or undefined if it fails.
+ * Returns the output of a git command, or undefined if it fails.
  *
  * @param {string[]} args
  * @returns {string | undefined}

@@ -8,7 +8,7 @@ export interface Entry {
   summary: string;
   /** The heading under which the first page of help lists it. */
   heading?: string;
-  /** What the help of a group says beyond its summary. */
+  /** The description of a group in its help. */
   description?: string;
   /** Absent for a group. A definition is loaded only when its command is on the command line. */
   load?: () => Promise<Command>;

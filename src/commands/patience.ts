@@ -37,13 +37,13 @@ export function patienceOf(given: {
   return { timeoutMs: given.waitTimeout ?? usualTimeoutMs, intervalMs: given.interval };
 }
 
-/** How a wait ended: 0 Completed, 10 Cancelled, 8 anything else. */
+/** The ending of a wait: none for Completed, `cancelled`, or `pending` for any other status. */
 export function endingOf({ status }: { status: string }): "cancelled" | "pending" | undefined {
   if (status === "Completed") return undefined;
   return status === "Cancelled" ? "cancelled" : "pending";
 }
 
-/** How a command ended that waits only with --wait. */
+/** The ending of a command that waits only with --wait. */
 export function endingAfter(done: {
   waited: boolean;
   record: { status: string };

@@ -33,7 +33,7 @@ export interface ResourceInfo {
   /** The API's name of its ID. */
   idName: string;
   exampleId: string;
-  /** What `get` adds to its summary: when the money has moved. */
+  /** The description of `get`: when the money has moved. */
   whenDone: string;
   /** The columns of a list that other resources do not have, by their place beside the amount. */
   beforeAmount: ListColumn[];
@@ -44,7 +44,7 @@ interface ListColumn extends Column {
   cell(operation: Operation): Cell;
 }
 
-/** What the API sends of each resource, and what a command adds. Absent fields are not shown. */
+/** The fields of each resource, from the API and from a command. Absent fields are not shown. */
 interface Payment extends ServiceRecord {
   transactionId: string;
   payment_url?: string | undefined;

@@ -191,7 +191,7 @@ const reasons = {
   "payout.status-denied": { kind: "access", effect: "accepted" },
   "payout.status-unknown": { kind: "uncertain", effect: "accepted" },
   "payout.unknown-over-24-hours": { kind: "uncertain", effect: "outcome-unknown" },
-  "process.lock-removed": { kind: "internal", effect: "nothing-sent" },
+  "lock.removed": { kind: "internal", effect: "nothing-sent" },
   "profile.none-in-use": { kind: "access", effect: "nothing-sent" },
   "profile.not-added": { kind: "access", effect: "nothing-sent" },
   "profile.not-found": { kind: "access", effect: "nothing-sent" },

@@ -179,7 +179,7 @@ function notLocked(directory: string, cause: unknown): Failure {
 
 function removed(path: string): Failure {
   return new Failure(
-    "process.lock-removed",
+    "lock.removed",
     `${path} was removed, the file that shows others that this process works.`,
     {
       hint: "Nothing more is sent. Leave the files of that directory alone, and run the same command again.",

@@ -245,7 +245,7 @@ describe("what there is not", () => {
       expect([line, code, stdout]).toEqual([line, 2, ""]);
       const says = stderr.split("\n").find((one) => one.includes("no flag takes a secret"));
       const named = /_/.test(name) ? "of that name" : `'${name}'`;
-      expect(says?.trim().replace("error: ", "")).toBe(
+      expect(says).toContain(
         `There is no flag ${named}: no flag takes a secret. Store it with 'lenden profile add'.`,
       );
       expect(stderr).not.toMatch(/hidden|did you mean/i);
@@ -293,7 +293,7 @@ describe("what there is not", () => {
     const payout = ["payout", "send", "--amount", "5", "--to", "01712345678"];
     const method = await merchant.lenden([...payout, "--method", "bksh"]);
     expect(method.stderr).toContain('no method "bksh". Did you mean bkash?');
-    expect(method.stderr).toContain("It has: bkash");
+    expect(method.stderr).toContain("The account has: bkash");
     await writeProfile(merchant);
     const profile = await merchant.lenden(["methods", "--profile", "shpo"]);
     expect(profile.stderr).toContain("There are: shop. Did you mean shop?");

@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 
-/** What other tools call a command, by its name here. These words run nothing: they only make suggestions. */
+/** Names of commands in other tools, by the name here. They run nothing and only lead to suggestions. */
 export const otherWords: Record<string, string[]> = {
   pay: ["payment", "payments", "charge", "charges", "checkout", "collect", "invoice", "link"],
   payout: ["payouts", "transfer", "transfers", "disburse", "disbursement", "withdraw", "cashout"],
@@ -40,7 +40,7 @@ export const otherWords: Record<string, string[]> = {
 };
 
 /**
- * The same for flags, without their hyphens. Nothing leads to --again: it may pay twice.
+ * Names of flags in other tools, without hyphens. None leads to --again, which may pay twice.
  */
 export const otherFlags: Record<string, string[]> = {
   amount: ["amt", "sum", "total", "value", "bdt", "taka", "price"],
@@ -85,14 +85,14 @@ export const otherFlags: Record<string, string[]> = {
   "secret-file": ["payout-secret-file"],
 };
 
-/** What a topic of help could be called, by its name. */
+/** Other names of help topics. */
 export const otherTopics: Record<string, string[]> = {
   flags: ["environment", "env", "variables", "options", "profiles"],
   formats: ["amounts", "numbers", "times", "durations", "ids", "references", "output"],
   "exit-codes": ["exits", "errors", "statuses", "ci"],
 };
 
-/** What contains a secret in other tools, without hyphens; here no flag does. */
+/** Flags that take a secret in other tools, without hyphens; here no flag does. */
 const secretFlags = [
   ...["key", "apikey", "xapikey", "accesskey", "secretkey", "privatekey"],
   ...["token", "apitoken", "accesstoken", "authtoken", "bearer"],

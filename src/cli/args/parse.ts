@@ -6,7 +6,7 @@ import type { Flag } from "../command/flag.ts";
 import type { Given } from "../command/input.ts";
 import { globalFlags } from "./globals.ts";
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export type Invocation =
   | { kind: "run"; command: Command; given: Given; globals: Typed }
   /** Help for a command, a group or a topic; an empty path is lenden itself. */
@@ -16,7 +16,7 @@ export type Invocation =
 /** Every occurrence of every flag, by its name in the code; a switch has no text. */
 type Typed = Map<string, string[]>;
 
-/** Where commander ended: the group or command, and the words that it did not use. */
+/** The group or command that commander reached, and the words that it did not use. */
 interface Reached {
   path: string;
   command: Command | undefined;
@@ -132,7 +132,7 @@ function collect(node: Commander, { usage, about }: Flag, name: string, into: Ty
   });
 }
 
-/** What commander did not know: flags, each with the value that seems to belong to it. */
+/** Unknown flags, each with the value that seems to belong to it. */
 function withoutUnknown(args: string[]): { unknown: string[]; known: string[] } {
   const isFlag = (text = "") => /^-./.test(text);
   const known = args.filter((text, index) => {

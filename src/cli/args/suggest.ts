@@ -6,7 +6,7 @@ import { topics } from "../help/topics.ts";
 import { globalFlags } from "./globals.ts";
 import { namesSecret, otherFlags, otherTopics, otherWords } from "./other-words.ts";
 
-/** What was typed is only repeated if it looks like a mistyped word: anything else may be a secret. */
+/** Repeats a typed word only if it looks like a mistyped one: anything else may be a secret. */
 export async function unknownCommand(path: string, words: string[]): Promise<Failure> {
   const where = path === "" ? "lenden" : `lenden ${path}`;
   const [typed = ""] = words;

@@ -9,20 +9,20 @@ import { rowsText } from "../output/rows.ts";
 import type { ConfigAccess } from "../runtime/accounts.ts";
 import type { Named } from "./flag.ts";
 
-/** One thing that can be named: the text that names it, and how a prompt and a Tab show it. */
+/** A value that a prompt lists or Tab completes. */
 export interface Candidate {
   text: string;
   shown: string;
   about: string;
   /** More spellings, for a search. */
   alsoFoundBy?: string;
-  /** Of an operation: a payout's reference. */
+  /** The reference of a payout. */
   reference?: string | null;
-  /** Of an operation: its outcome is unknown. */
+  /** True for an operation whose outcome is unknown. */
   isUnresolved?: boolean;
 }
 
-/** Where candidates come from: a Tab has a ledger that only lists. */
+/** The sources of candidates. Tab opens a ledger that can only list. */
 export interface Sources {
   ledger(): Promise<{
     list(kind: Kind, filter: { limit: number }): Promise<Operation[]>;
@@ -33,10 +33,10 @@ export interface Sources {
   profiles: Pick<ConfigAccess["profiles"], "read">;
 }
 
-/** How far back a search goes; an older one is named by its ID. */
+/** The number of records that a prompt searches; an older one is named by its ID. */
 const searched = 2000;
 
-/** What this machine knows of a kind, newest first. */
+/** The values of a kind that this machine knows, newest first. */
 export async function candidatesOf(
   kind: Exclude<Named, "file" | "csv-file">,
   sources: Sources,
@@ -60,7 +60,7 @@ export async function candidatesOf(
   );
 }
 
-/** Those that contain every word that was typed, in any order and case. */
+/** The candidates that contain every typed word, in any order and case. */
 export function fitting(typed: string, candidates: Candidate[]): Candidate[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   return candidates.filter(({ text, shown, alsoFoundBy = "" }) => {
@@ -69,7 +69,7 @@ export function fitting(typed: string, candidates: Candidate[]): Candidate[] {
   });
 }
 
-/** By its code, which people read; by its id where the code could mean another method too. */
+/** Named by its code, or by its ID if the code could mean another method too. */
 function methodCandidates(methods: PaymentMethod[]): Candidate[] {
   const names = methods.flatMap((one) => [
     ...new Set([one.codeName, one.providerName, one.id].map((name) => name.toLowerCase())),
@@ -89,7 +89,7 @@ function batchCandidate({ id, name, createdAt, plan }: Batch): Candidate {
   return { text: id, shown: [id, ...columns].join("  "), about: columns.join(", ") };
 }
 
-/** What a person remembers of an operation, beside its amount. */
+/** The field by which a person recognizes an operation, besides its amount. */
 const aboutOf: Partial<Record<Operation["kind"], string>> = {
   payment: "description",
   payout: "recipientNumber",

@@ -52,10 +52,10 @@ export function readText(text: string): Result<string> {
     : ok(text);
 }
 
-/** Bidirectional controls. The joiners U+200C and U+200D belong to Bangla words, and stay. */
+/** Bidirectional controls. The joiners U+200C and U+200D belong to Bangla words and are accepted. */
 const reorders = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** The same without spaces at its ends. */
+/** As `readText`, without spaces at its ends. */
 export function readWord(text: string): Result<string> {
   const read = readText(text);
   return read.ok ? ok(read.value.trim()) : read;

@@ -37,11 +37,11 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
     input: Input<F & A> & { dryRun: boolean },
     context: Context,
   ): Promise<Result | Preview> | AsyncIterable<Result>;
-  /** Absent if another program prints with our streams. */
+  /** Absent if another program prints to our streams. */
   view?(result: Result): View;
-  /** What JSON shows (default: the result). */
+  /** The JSON output (default: the result). */
   json?(result: Result): unknown;
-  /** Why it is no success although there is a result; a number is the exit code of another program. */
+  /** The error of a result that is shown but is not a success; a number is the exit code of another program. */
   ending?(result: Result): Ending;
 }
 
@@ -93,7 +93,7 @@ export interface Command
   start(given: Given, context: Context): AsyncIterable<Shown>;
 }
 
-/** A command is one value in one file: this makes it, and keeps its types together. */
+/** Defines a command. The type of `run`'s input follows from its flags and arguments. */
 export function defineCommand<
   Result,
   F extends Record<string, Flag> = Record<never, never>,

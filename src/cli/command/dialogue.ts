@@ -6,7 +6,7 @@ import { type Candidate, candidatesOf, fitting, type Sources } from "./candidate
 import type { Context } from "./context.ts";
 import { type Argument, type Flag, flagName, type Input, type Read, type Shape } from "./flag.ts";
 
-/** What a command adds to the plain questions of its flags and arguments, where there is more to say. */
+/** Prompts of a command that need more than the definition of a flag or an argument has. */
 export type Guide<S extends Shape> = {
   [Name in keyof S]?: GuidedQuestion<Exclude<Input<S>[Name], undefined>, Partial<Input<S>>>;
 };
@@ -14,37 +14,37 @@ export type Guide<S extends Shape> = {
 interface GuidedQuestion<Value, Known> {
   /** The label without a colon, if the name of the flag is not the best one. */
   message?: string;
-  /** An optional one is asked for too once anything is; Enter leaves it out. */
+  /** True if an optional value is asked for when another one is missing; Enter skips it. */
   isOffered?: boolean;
-  /** What Enter answers. @throws Failure that ends the dialogue */
+  /** The default answer. @throws Failure that ends the dialogue */
   preset?(known: Known): Promise<string>;
   /**
-   * Looks at an answer that reads well, and shows what the person should see of it.
+   * Checks a valid answer against the API or the ledger, and shows what was found.
    *
-   * @throws Failure `refused`, `not-found` or `usage` that says why to ask again
+   * @throws Failure `refused`, `not-found` or `usage`: it is shown, and the prompt is repeated
    */
   look?(value: Value, known: Known): Promise<void>;
 }
 
-/** The same without its types: a dialogue only passes on what the flags have read. */
+/** A guide without the types of its values. */
 export type AnyGuide = Record<string, GuidedQuestion<unknown, Record<string, unknown>> | undefined>;
 
-/** What a dialogue is about. */
+/** The input of a dialogue. */
 interface Asked {
   flags: Record<string, Flag>;
   arguments: Record<string, Argument>;
   guide: AnyGuide;
-  /** Those that are missing, by their names. */
+  /** The missing ones, by name. */
   missing: Map<string, string>;
-  /** What was typed, as values. */
+  /** The values of the command line. */
   values: Record<string, unknown>;
   /** The command line as it was typed. */
   argv: string[];
 }
 
 /**
- * Asks for everything that is missing, each answer with the very check of its flag, and shows the
- * command line that would have done without.
+ * Asks for all missing values, validated as their flags are, and shows the command line that does the
+ * same.
  *
  * @returns the values that were typed, and those that were answered
  */
@@ -58,7 +58,7 @@ export async function askForMissing(
   const wanted = Object.entries(everything).filter(
     ([name]) => missing.has(name) || (guide[name]?.isOffered && values[name] === undefined),
   );
-  // Who has no account should hear of it before the first question, not after the last.
+  // A missing account is reported before the first prompt, not after the last one.
   if (wanted.some(([, { names }]) => names && names !== "profile")) await context.config.account();
   const answers: { of: Flag | Argument; text: string }[] = [];
   for (const [name, of] of wanted) {
@@ -79,7 +79,7 @@ interface Question {
   values: Record<string, unknown>;
 }
 
-/** The answer as text and as value; undefined where an optional one was left out. */
+/** The answer as text and as value; undefined if an optional one was skipped. */
 async function answerTo(
   { of, guide, isOptional, values }: Question,
   ask: Ask,
@@ -112,7 +112,7 @@ function isAnotherTry(error: unknown): error is Failure {
   return error instanceof Failure && ["refused", "not-found", "usage"].includes(error.kind);
 }
 
-/** The line with the answers in it, before the `--` that ends its options. */
+/** The command line with the answers, before the `--` that ends its options. */
 function withAnswers(argv: string[], answers: { of: Flag | Argument; text: string }[]): string[] {
   const end = argv.indexOf("--");
   const [options, operands] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
@@ -130,12 +130,12 @@ interface Wanted {
   of: Flag | Argument;
   /** The label, if the name of the flag is not the best one. */
   message: string | undefined;
-  /** What Enter answers. */
+  /** The default answer. */
   preset: string | undefined;
   isOptional: boolean;
 }
 
-/** Asks for one value, as it would be typed: from a list if there is one. */
+/** Asks for one value, from a list if there is one. */
 async function answerText(
   { of, message, preset, isOptional }: Wanted,
   ask: Ask,
@@ -197,8 +197,8 @@ function problemOf(read: Read<unknown>, text: string): string | undefined {
 }
 
 /**
- * Shows the command lines that do the same as a dialogue did. Only such as can be copied as they
- * stand: none with characters that no terminal shows.
+ * Shows the command lines that do the same as a dialogue did, except for those with characters that a
+ * terminal cannot show.
  */
 export function showSame(argvs: string[][], { notice }: Pick<Context["ui"], "notice">): void {
   const lines = argvs.map((argv) => shellLine(["lenden", ...argv]));

@@ -4,40 +4,39 @@ import { err, ok, type Result } from "../../domain/result.ts";
 import type { Resource } from "../../domain/statuses.ts";
 
 /**
- * A flag: one line in a command, and from it come the option, its check, its row in the help and
- * its completion. `presence` is also what its value's type follows from.
+ * A flag of a command. The option, its validation, its help and its completion are made from it. `presence`
+ * also decides the type of its value.
  */
 export interface Flag<Value = unknown, Presence extends FlagPresence = FlagPresence> {
-  /** Long name with its placeholder: `--amount <bdt>`; a short one may stand before it. */
+  /** The long name with its placeholder, after a short one if there is one: `-o, --output <format>`. */
   usage: string;
   about: string;
   presence: Presence;
   read: Read<Value>;
-  /** What it names: a prompt lists those that there are, and a Tab completes them. */
+  /** The kind of thing it names: a prompt lists those that this machine knows, and Tab completes them. */
   names?: Named;
-  /** Where a `setting` comes from when it is not typed. */
+  /** The value from the profile if the flag is absent. */
   fallback?: (settings: Settings) => string | undefined;
-  /** The flag that makes this one superfluous. */
+  /** The flag that replaces this one. */
   unless?: string;
-  /** The flag without which this one would do nothing. */
+  /** The flag that this one requires. */
   onlyWith?: string;
-  /** The global switch that this is another name for. */
+  /** The global flag that this is another name of. */
   sameAs?: "json";
 }
 
 /**
- * `setting`: the flag, else the profile's own value, else it is missing. `either`: the same, but
- * another flag may stand in for it.
+ * `setting`: required unless set in the profile. `either`: as `setting`, but another flag can replace it.
  */
 type FlagPresence = "required" | "optional" | "many" | "switch" | "setting" | "either";
 
-/** Text → value; `words` are all that it takes, where they are few. */
+/** Reads a text into a value; `words` lists all valid texts if they are few. */
 export interface Read<Value> {
   (text: string): Result<Value>;
   words?: readonly string[];
 }
 
-/** The kinds of things that a flag or an argument can name, and of which this machine knows some. */
+/** The kinds of things that a flag or an argument can name. */
 export type Named =
   | ("profile" | "method" | Resource | "batch" | "operation")
   /** Files are completed by the shell. */
@@ -90,7 +89,7 @@ export const flag = {
     }) satisfies Flag,
 };
 
-/** A positional argument. `rest` takes all that follow. */
+/** A positional argument. `rest` is all that follow. */
 export interface Argument<Value = unknown, Presence extends ArgumentPresence = ArgumentPresence> {
   name: string;
   about: string;
@@ -109,7 +108,7 @@ export const argument = {
     ({ name, about, read, presence: "rest" }) satisfies Argument,
 };
 
-/** A reader that says which words it takes, so that they can be offered. */
+/** A reader that lists its valid words, for completion and prompts. */
 export function takes<Value>(
   words: readonly string[],
   read: (text: string) => Result<Value>,
@@ -117,14 +116,14 @@ export function takes<Value>(
   return Object.assign((text: string) => read(text), { words });
 }
 
-/** An absent property is not one that holds undefined. */
+/** With exactOptionalPropertyTypes, an absent property is not an undefined one. */
 function named(names: Named | undefined): { names?: Named } {
   return names ? { names } : {};
 }
 
 export type Shape = Record<string, { presence: string; read: (text: string) => Result<unknown> }>;
 
-/** The values that a command's `run` gets, by the names of its flags and arguments. */
+/** The values that `run` of a command receives, by the names of its flags and arguments. */
 export type Input<S extends Shape> = {
   [Name in keyof S]: S[Name] extends { presence: infer P; read: (text: string) => Result<infer V> }
     ? P extends "required" | "setting"

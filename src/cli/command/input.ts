@@ -20,7 +20,7 @@ interface Shape {
   arguments: Record<string, Argument>;
 }
 
-/** What the command line has, and what is missing. */
+/** The values of the command line, and the missing ones. */
 interface Typed {
   values: Record<string, unknown>;
   /** Sentences. */

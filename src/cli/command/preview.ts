@@ -2,7 +2,7 @@ import type { Request } from "../../api/transport.ts";
 import { masked } from "../../domain/api-keys.ts";
 import { card, field, text, type View } from "../output/view.ts";
 
-/** What `--dry-run` gives instead of a result: the request that would be sent, secrets masked. */
+/** The result of `--dry-run`: the request that would be sent, with secrets masked. */
 export class Preview {
   readonly request: { method: string; url: string; headers: Record<string, string>; body: unknown };
 

@@ -7,8 +7,8 @@ import { topics } from "../help/topics.ts";
 import type { Chosen, Completion } from "./known-values.ts";
 
 /**
- * What only the shell can complete: a file, a CSV file, or the command line of another program after
- * the first `--`.
+ * Requests to the shell: complete a file, a CSV file, or the command line of another program after the
+ * first `--`.
  */
 const byShell = { file: ":file", "csv-file": ":csv", program: ":program" };
 
@@ -50,12 +50,12 @@ async function completionsOf(words: string[], typed: string, host: Host): Promis
   return [...new Map(fitting.map((one) => [one.text, one])).values()];
 }
 
-/** The words before the cursor: where they lead, and which flags are among them. */
+/** The words before the cursor, parsed. */
 interface Line {
   path: string;
   command: Command | undefined;
   isHelp: boolean;
-  /** How many arguments there are. */
+  /** The number of arguments before the cursor. */
   position: number;
   given: string[];
   /** A flag whose value comes next. */
@@ -129,7 +129,7 @@ function namesOf({ usage }: Flag): string[] {
   return usage.match(/(?<![\w-])--?[a-z][a-z0-9-]*/g) ?? [];
 }
 
-/** Those that were not given yet, or are repeatable. */
+/** Flags that were not given yet, or are repeatable. */
 function openFlags({ isHelp, command, given }: Line): Completion[] {
   if (isHelp) return [];
   return flagsOf(command)

@@ -24,7 +24,7 @@ export interface Chosen {
   baseUrl?: string;
 }
 
-/** Of each kind. */
+/** Per kind. */
 const mostOffered = 30;
 
 /**

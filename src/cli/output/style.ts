@@ -3,7 +3,7 @@ import type { Environment } from "../../domain/api-keys.ts";
 export const colorModes = ["auto", "always", "never"] as const;
 export type ColorMode = (typeof colorModes)[number];
 
-/** What decides about color. Chalk does not decide, because it does not know NO_COLOR. */
+/** Decides about color instead of chalk, which does not honor NO_COLOR. */
 export interface ColorQuestion {
   mode: ColorMode | undefined;
   env: Record<string, string | undefined>;
@@ -18,12 +18,12 @@ export function wantsColor({ mode, env, isTerminal }: ColorQuestion): boolean {
   return isTerminal && env.TERM !== "dumb";
 }
 
-/** The columns of a terminal; one that does not know says 0. */
+/** The columns of a terminal; an unknown width is 0. */
 export function columnsOf({ columns }: { columns?: number }): number {
   return columns || 80;
 }
 
-/** The few ways in which a text stands out. */
+/** The styles of text in use. */
 export type Style = Record<
   "bold" | "dim" | "red" | "green" | "yellow" | "white" | "black" | "bgRed" | "bgGreen",
   (text: string) => string

@@ -8,7 +8,7 @@ export function clean(text: string): string {
   if (harmless.test(text)) return text;
   const parts = text.split(/[\r\n\t]+/);
   const last = parts.length - 1;
-  // One join: a line that grows part by part would be copied for each of them.
+  // Joined at once: appending part by part copies the line each time.
   const trimmed = parts
     .map((part, index) => (index === 0 ? part : part.trimStart()))
     .map((part, index) => (index === last ? part : part.trimEnd()))

@@ -96,7 +96,7 @@ function fieldLines(fields: Field[], options: TextOptions): string[] {
   return draw(rows, [labelWidth, valueWidth]).map((line) => `  ${line}`);
 }
 
-/** How long ago something happened is shown if there is room for it. */
+/** Shows how long ago something happened if there is room for it. */
 function fieldText(cell: Cell, columns: number, options: TextOptions): CellText {
   const whole = cellText(cell, options);
   const isTooLong = cell.kind === "time" && widthOf(whole.text) > columns;

@@ -1,11 +1,11 @@
-/** What a command shows, as plain data. `render.ts` makes every output format from it. */
+/** The output of a command as plain data. `render.ts` makes every output format from it. */
 export type View = Card | Table | Step | Line | Raw;
 
 /** One record. */
 export interface Card {
   kind: "card";
   title: string;
-  /** What `--quiet` prints. */
+  /** Printed by `--quiet`. */
   id: string;
   /** The command line that shows the same; only the demo has one. */
   command?: string;
@@ -89,7 +89,7 @@ export function sentence(value: string): Cell {
   return { kind: "sentence", value };
 }
 
-/** An ID, a reference or a phone number: a part of it is worth nothing. */
+/** An ID, a reference or a phone number: cut last in a narrow table, because a part of it is useless. */
 export function id(value: string | Absent): Cell {
   return { kind: "id", value: value ?? null };
 }

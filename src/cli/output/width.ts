@@ -15,16 +15,16 @@ export function cut(text: string, columns: number): string {
 }
 
 /**
- * The text in lines of so many columns, broken at spaces; a longer word is broken where the line
- * ends. A web address is not: it could not be clicked or copied any more.
+ * Wraps a text at spaces. A longer word is broken at the end of the line, but not a URL: it could not be
+ * clicked or copied.
  */
 export function wrapped(text: string, columns: number): string[] {
   return widthOf(text) <= columns ? [text] : wrappedWords(text.split(" "), columns);
 }
 
 /**
- * A sentence in lines of so many columns. A command line in it stays on one, as long as it may be:
- * half a command that is copied and pasted is another command.
+ * Wraps a sentence. A command in quotes is never broken: half a command that is copied and pasted is
+ * another command.
  */
 export function wrappedSentence(text: string, columns: number): string[] {
   if (columns === Number.POSITIVE_INFINITY) return [text];
@@ -51,7 +51,7 @@ function broken(word: string, columns: number): string[] {
   return /^https?:\/\/| /.test(word) ? [word] : pieces(word, columns);
 }
 
-/** Cut into pieces that fit, each of at least one character. */
+/** Cuts a text into pieces that fit, each of at least one character. */
 function pieces(text: string, columns: number): string[] {
   const found: string[] = [];
   let piece = "";
@@ -70,7 +70,7 @@ function pieces(text: string, columns: number): string[] {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** What a reader takes for one character: a letter with its marks, an emoji of several parts. */
+/** Splits a text into what a reader sees as characters: a letter with its marks, an emoji of several parts. */
 function charactersOf(text: string): string[] {
   if (isAscii(text)) return [...text];
   segmenter ??= new Intl.Segmenter();

@@ -64,7 +64,7 @@ export function openAsk(terminal: Terminal): Ask {
       const options = { ...theme, ...filled, message: clean(message), validate: validate(check) };
       return put(({ input }, where) => input(options, where));
     },
-    // A new prompt after each mistake: nobody could see what is left in a hidden field.
+    // A new prompt after each mistake: a hidden field does not show what is left in it.
     secret: async (message, check) => {
       for (;;) {
         const hidden = { message: clean(message), mask: false };
@@ -143,8 +143,8 @@ async function discardTyped(stdin: Terminal["stdin"]): Promise<void> {
 }
 
 /**
- * Does what readline does not do while a prompt is shown. After Ctrl-D and after Ctrl-Z it stops reading
- * without an event, and when the terminal is gone it sets its mode, which throws.
+ * Handles what readline does not while a prompt is shown: after Ctrl-D and Ctrl-Z it stops reading without
+ * an event, and after the terminal was closed it sets its mode, which throws.
  *
  * @param onEnd called after Ctrl-D
  * @param onGone called when the terminal is gone

@@ -25,7 +25,7 @@ import type { RunLedgers } from "./run-ledgers.ts";
 
 /** Requests to the API. */
 export interface ApiAccess {
-  /** What operations need to send requests for the account of this run. */
+  /** The dependencies of operations, for the account of this run. */
   deps(): Promise<OperationDeps>;
   /** As `deps`; `onResponse` also receives every response of the API. */
   watchedDeps(onResponse: (response: RawResponse) => void): Promise<OperationDeps>;
@@ -115,7 +115,7 @@ export function openCalls(
   };
 }
 
-/** One transport and one clock of the API for all accounts of a run. */
+/** All accounts of a run share one transport and one clock of the API. */
 function openWires(parts: RunParts) {
   const { host, globals, stop, notice, closing } = parts;
   const proxy = proxySettings(host.env);

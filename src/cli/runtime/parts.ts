@@ -3,9 +3,9 @@ import type { Globals } from "../args/globals.ts";
 import type { Scrubber } from "../output/scrub.ts";
 import type { Stop } from "./stop.ts";
 
-/** What the parts of a run share. */
+/** Shared by the parts of a run. */
 export interface RunParts extends SessionOptions {
-  /** Ends at the end of the run, the last one first. */
+  /** Called at the end of the run, the last one first. */
   closing: (() => void | Promise<void>)[];
   stop: Stop;
   scrub(text: string): string;
@@ -14,7 +14,7 @@ export interface RunParts extends SessionOptions {
   trace(text: string): void;
 }
 
-/** What a run starts with. */
+/** The options of a run. */
 export interface SessionOptions {
   host: Host;
   globals: Globals;
@@ -23,7 +23,7 @@ export interface SessionOptions {
   version: string;
   /** The command's name, which the ledger stores. */
   command: string;
-  /** The whole line: a secret that was typed in place of an ID must not be sent. */
+  /** The whole command line: a secret that was typed in place of an ID must not be sent. */
   argv: string[];
   scrubber: Scrubber;
   /** True if requests in flight may end after the first Ctrl-C, because they move money. */
@@ -32,7 +32,7 @@ export interface SessionOptions {
   patient: boolean;
 }
 
-/** Does it at most once a run, when it is first needed. */
+/** Creates a value when it is first needed, at most once. */
 export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;
   return () => {

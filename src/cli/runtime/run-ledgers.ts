@@ -37,7 +37,7 @@ export interface LedgerAccess {
 
 /** The ledgers of a run; each is opened when it is first needed. */
 export interface RunLedgers {
-  /** Of the account that the run is for. */
+  /** The ledger of the account that the run is for. */
   own(): Promise<Ledger>;
   /** For a command that only reads: of the account that the settings name, or of all accounts. */
   records(): Promise<Ledger>;
@@ -199,7 +199,7 @@ async function prepareFile(
   migrate(database, known);
 }
 
-/** A batch makes an ID for every row, and random bytes are expensive one by one. */
+/** Creates IDs from blocks of random bytes: a batch needs one for each row, and single reads are slow. */
 function openIds({ now, randomBytes }: Host): () => string {
   let bytes = new Uint8Array().values();
   const share = (): number => {
@@ -213,7 +213,7 @@ function openIds({ now, randomBytes }: Host): () => string {
   return () => `OP${ulid(now(), share)}`;
 }
 
-/** Who runs this process, as the operating system and the environment show. */
+/** The person behind this process, as the operating system and the environment show. */
 function actorOf({ user, machine, pid, env }: Host): Actor {
   const { LOGNAME: login, SUDO_USER: sudoUser, SSH_CONNECTION: ssh } = env;
   const [sshFrom] = ssh?.split(" ") ?? [];

@@ -24,8 +24,9 @@ export async function run(argv: string[], host: Host, version: string): Promise<
   const scrubber = createScrubber();
   for (const name of ["LENDEN_API_KEY", "LENDEN_PAYOUT_SECRET"])
     scrubber.learn(host.env[name] ?? "");
+  let invocation: Invocation | undefined;
   try {
-    const invocation = await parseArgv(argv);
+    invocation = await parseArgv(argv);
     if (invocation.kind === "run") return await runCommand(invocation, { host, scrubber, version });
     const text = invocation.kind === "version" ? `${version}\n` : await helpOf(invocation, host);
     // Faster than a stream. If it fails, the stream says why.
@@ -35,7 +36,12 @@ export async function run(argv: string[], host: Host, version: string): Promise<
     return 0;
   } catch (error) {
     const { report } = await import("../terminal/report.ts");
-    return await report(error, { host, scrubber, asJson: wantsJson(argv, host), writes: true });
+    return await report(error, {
+      host,
+      scrubber,
+      asJson: wantsJson(argv, host),
+      writes: invocation?.kind === "run",
+    });
   }
 }
 

@@ -6,14 +6,14 @@ import { createUi } from "../terminal/ui.ts";
 import { once, type RunParts, type SessionOptions } from "./parts.ts";
 import { listenForStop } from "./stop.ts";
 
-/** One run's context, and what ends with the run. */
+/** The context of a run, and the end of the run. */
 export interface Session {
   context: Context;
   /** The signal that stopped the run, if one did. */
   stoppedBy(): Signal | undefined;
   /** Warnings that nothing has shown yet; each is given once. */
   takeWarnings(): Warning[];
-  /** What the run's error has to say besides the failure itself. */
+  /** Details for the error of the run that the failure itself does not have. */
   unsaid(): { operation: string | undefined; warnings: Warning[] };
   /** Makes stored secrets known to the scrubber: an error may repeat one that was typed. */
   learnSecrets(): Promise<void>;

@@ -1,31 +1,31 @@
 import { setMaxListeners } from "node:events";
 import type { Host, Signal } from "../../platform/host.ts";
 
-/** How a run is stopped from outside. */
+/** Stops a run: by a signal, or at its deadline. */
 export interface Stop {
-  /** Fires at the first Ctrl-C or SIGTERM. */
+  /** Aborts at the first Ctrl-C or SIGTERM. */
   stopping: AbortSignal;
-  /** Fires when what is in flight must not be waited for any longer. */
+  /** Aborts requests in flight. */
   cutOff: AbortSignal;
-  /** The signal that came first, if one came. */
+  /** The first signal that arrived. */
   signal(): Signal | undefined;
-  /** Cuts off after this time, unless the run is over by then; a later call counts instead. */
+  /** Sets the deadline of the run; a later call replaces it. */
   cutOffAfter(ms: number): void;
-  /** When it will cut off, in milliseconds since 1970. */
+  /** The deadline, in milliseconds since 1970. */
   cutOffAtMs(): number;
-  /** While a person is asked something nothing is in flight, and their time does not count. */
+  /** Stops the clock of the deadline while a prompt is open. */
   hold(isHeld: boolean): void;
-  /** The terminal is gone in the middle of a question: nothing is under way, and nobody is there. */
+  /** Ends the process because the terminal was closed at a prompt: no request is in flight then. */
   hangUp(): void;
-  /** The run is over: a signal that comes while it closes does not take its exit code from it. */
+  /** Ends the run: a later signal does not change its exit code. */
   end(): void;
 }
 
 /**
- * Listens for signals. The first stops politely, the second cuts off what is in flight, a third
- * kills as usual.
+ * Listens for signals. The first one starts nothing new, the second one aborts requests in flight, and a
+ * third one kills the process.
  *
- * @param finishes whether what is in flight may end after the first: so it is where money moves
+ * @param finishes true if requests in flight may end after the first signal, because they move money
  */
 export function listenForStop(
   host: Pick<Host, "now" | "sleep" | "onSignal" | "raise">,
@@ -33,7 +33,7 @@ export function listenForStop(
 ): Stop {
   const stopping = new AbortController();
   const cutOff = new AbortController();
-  // Every request that is under way listens: of a batch that is more than Node finds usual.
+  // Every request in flight of a batch listens, which is more than Node's default limit.
   setMaxListeners(0, stopping.signal, cutOff.signal);
   let timer = new AbortController();
   let cutOffAtMs = Number.POSITIVE_INFINITY;

@@ -9,34 +9,34 @@ import type { Speech } from "./speech.ts";
 
 /** A question before money moves, or before something cannot be undone. */
 export interface Confirmation {
-  /** What is about to happen: `Send a payout`. */
+  /** An imperative: `Send a payout`. */
   action: string;
-  /** Label and value, as they are shown. */
+  /** Labels and values. */
   rows: [string, string][];
-  /** The sum that it is about: above the profile's limit a person types it. */
+  /** Above the profile's limit, the amount is typed to confirm it. */
   amountPaisa?: Paisa;
-  /** Whether a sandbox account sees the rows too; it is never asked. */
+  /** True if the rows are shown in the sandbox too. */
   alwaysShown?: boolean;
-  /** Whether it concerns all accounts of this machine: then no profile is shown, and none is needed. */
+  /** True if it concerns all accounts of this machine: then no profile is needed. */
   ofAllAccounts?: boolean;
   /** The stored profile that is about to change. No request is sent to its account. */
   profile?: { name: string; environment: Environment; key: string };
   /** Each is confirmed in a terminal, in the sandbox too. Otherwise, and with --yes, it is printed. */
   warnings?: Warning[];
-  /** Whether a sandbox account is asked too. */
+  /** True if a sandbox account requires the confirmation too. */
   alwaysAsked?: boolean;
-  /** For what moves a sum worth a second thought: the text that a person types to go on. */
+  /** The text that confirms a large amount. */
   typed?: {
     what: string;
     matches(text: string): boolean;
-    /** Whether the command line said it already: then --yes is enough. */
+    /** True if the command line has it already: then --yes is enough. */
     isGiven: boolean;
-    /** The flags with which it can be said. */
+    /** The flags that state it on the command line. */
     flags: string;
   };
 }
 
-/** A warning about money that a person confirms. */
+/** A warning about money that requires a confirmation. */
 export interface Warning {
   /** A stable identifier for scripts. */
   reason: string;

@@ -15,7 +15,7 @@ interface ErrorOptions {
   asJson: boolean;
   /** True if the command changes something at the API. */
   writes: boolean;
-  /** What the run is about, if the failure does not say so. */
+  /** The operation of the run, if the failure does not name it. */
   operation?: string | undefined;
   /** The warnings that no result shows. */
   warnings?: Warning[];
@@ -39,7 +39,7 @@ export async function report(
 
 const mostCharacters = 600;
 
-/** What happened, its effect on money and what to do; or the same as one line of JSON. */
+/** The error as text (message, effect on money, hint), or as one line of JSON. */
 export function errorText(
   failure: Failure,
   { asJson, writes, operation, warnings = [], scrub }: ErrorOptions,

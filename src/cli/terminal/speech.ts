@@ -5,11 +5,11 @@ import { clean } from "../output/terminal-text.ts";
 import { once } from "../runtime/parts.ts";
 import type { Warning } from "./report.ts";
 
-/** What lenden tells the person on stderr, beside the result. */
+/** Notices, warnings and progress on stderr. */
 export interface Speech {
   isTerminal: boolean;
   /**
-   * Prints one line, but not with JSON output, unless a person is asked something.
+   * Prints one line, but not with JSON output, unless a prompt follows.
    *
    * @param head our own text before it, which may contain colors
    */
@@ -18,12 +18,12 @@ export interface Speech {
   warn(warning: Warning): void;
   /** Prints one line of --verbose, whatever the output is. */
   trace(text: string): void;
-  /** From now on a person is asked something, and has to see what it is about. */
+  /** A prompt follows: notices are printed from now on, also with JSON output. */
   attend(): void;
   /** The warnings that no result and no error has shown yet; each is returned once. */
   takeWarnings(): Warning[];
   style(): Promise<Style>;
-  /** Shows how far something is until it is closed. Other lines are printed above it. */
+  /** Shows progress until it is closed. Other lines are printed above it. */
   progress(line: () => string[]): Progress;
 }
 
