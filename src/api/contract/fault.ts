@@ -3,27 +3,27 @@ import { endpointNames } from "../../domain/statuses.ts";
 
 /** What the local sandbox can do wrong. `acts`: the request takes effect before the fault. */
 export const faultKinds = {
-  latency: { acts: true, says: "answers a second late; latency-<ms> for another delay" },
-  status: { acts: false, says: "status-<code> answers with that error, from 400 to 599" },
-  reset: { acts: false, says: "resets the connection before anything is done" },
-  "lost-reply": { acts: true, says: "does it, then resets the connection" },
-  hang: { acts: false, says: "does nothing and never answers" },
-  "hang-after": { acts: true, says: "does it and never answers" },
-  garbage: { acts: true, says: "does it and returns bytes that are not JSON" },
-  empty: { acts: true, says: "does it and answers 200 with nothing in it" },
-  truncated: { acts: true, says: "does it and breaks off in the middle of the answer" },
-  slow: { acts: true, says: "does it and takes a second to send the answer, byte by byte" },
-  redirect: { acts: false, says: "answers 307 to another address before anything is done" },
+  latency: { acts: true, says: "delays the response by one second; latency-<ms> sets the delay" },
+  status: { acts: false, says: "responds with an error: status-<code>, from 400 to 599" },
+  reset: { acts: false, says: "closes the connection before the request takes effect" },
+  "lost-reply": { acts: true, says: "executes the request, then closes the connection" },
+  hang: { acts: false, says: "never responds, and ignores the request" },
+  "hang-after": { acts: true, says: "executes the request and never responds" },
+  garbage: { acts: true, says: "executes the request and responds with invalid JSON" },
+  empty: { acts: true, says: "executes the request and responds with an empty body (200)" },
+  truncated: { acts: true, says: "executes the request and sends half of the response" },
+  slow: { acts: true, says: "executes the request and sends the response slowly" },
+  redirect: { acts: false, says: "redirects (307) before the request takes effect" },
 } as const;
 export type FaultKind = keyof typeof faultKinds;
 
 /** What it can do wrong with a callback. */
 export const callbackFaultKinds = {
   lost: "is never sent",
-  late: "is sent five seconds late; late-<ms> for another delay",
+  late: "is sent five seconds late; late-<ms> sets the delay",
   duplicated: "is sent twice",
-  reordered: "is kept back until the next one is out, for five seconds at most",
-  forged: "comes after a false one: Cancelled where it is Completed, or the reverse",
+  reordered: "is sent after the next one, at most five seconds late",
+  forged: "is sent after a false one (Cancelled for Completed, or the reverse)",
 } as const;
 
 /** A rule `<endpoint>:<kind>[:<share>]`. */

@@ -5,7 +5,7 @@ const columns: Record<(typeof fields)[number], string> = {
   ref: "Your reference (default: generated from the row)",
   amount: "BDT, for example 1250.50 (required)",
   to: "Recipient's mobile number (required)",
-  method: "Payment method (required unless set with --method)",
+  method: "Payment method (required unless set with --method or in the profile)",
   name: "Recipient's name",
   description: "Description of the payout",
 };
