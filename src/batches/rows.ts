@@ -133,10 +133,10 @@ async function findMethod(text: string, { methodOf }: RowRules): Promise<Result<
 
 function readPlain(text: string): Result<string> {
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text))
-    return err("This cell contains a line break or a control character. Write it on one line.");
+    return err("The cell contains a line break or a control character. Write it on one line.");
   // The two joiners are part of written Bangla.
   return /(?![\u200c\u200d])\p{Cf}/u.test(text)
-    ? err("This cell contains an invisible character. Type it again.")
+    ? err("The cell contains an invisible character. Type the text again.")
     : ok(text);
 }
 

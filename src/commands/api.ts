@@ -178,12 +178,14 @@ function readPath(text: string): Result<string> {
   const isPlain = /^[\x21-\x7e]+$/.test(path) && !/\/\/|\\|#/.test(path);
   return isPlain && !climbs
     ? ok(path)
-    : err("A path is relative to the base URL, for example /payment/methods.");
+    : err("Use a path relative to the base URL, for example /payment/methods.");
 }
 
 function readField(text: string): Result<[string, string]> {
   const [, key, value] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];
-  return key === undefined || value === undefined ? err("A field is key=value.") : ok([key, value]);
+  return key === undefined || value === undefined
+    ? err("Write a field as key=value.")
+    : ok([key, value]);
 }
 
 interface Given {

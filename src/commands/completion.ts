@@ -37,7 +37,7 @@ const readKnown = oneOf(shells);
 /** `pwsh` is the program of PowerShell. */
 function readShell(text: string): Result<Shell> {
   if (text.toLowerCase() !== "pwsh") return readKnown(text);
-  return err(`This is not one of: ${shells.join(", ")}. Did you mean powershell?`);
+  return err(`Invalid value. Use one of: ${shells.join(", ")}. Did you mean powershell?`);
 }
 
 interface Printed {

@@ -11,7 +11,7 @@ const shape = /^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,2}))?$/;
 /** Reads what a person types: decimal taka, at most two decimals, above zero, below 10^12. */
 export function readAmount(text: string): Result<Paisa> {
   const parts = shape.exec(text);
-  if (!parts) return err(`${quoted(text)} is not an amount in taka. ${whatWasMeant(text)}`);
+  if (!parts) return err(`${quoted(text)} is not a valid amount. ${whatWasMeant(text)}`);
   const [, taka = "", paisa = ""] = parts;
   const amountPaisa = BigInt(taka + paisa.padEnd(2, "0"));
   return amountPaisa > 0n ? ok(amountPaisa) : err("The amount must be above zero.");
@@ -45,7 +45,7 @@ export function paisaOf(number: number): Paisa | undefined {
   return BigInt(taka + paisa.padEnd(2, "0"));
 }
 
-const example = "Write digits and at most two decimals, for example 1250.50.";
+const example = "Example: 1250.50.";
 /** Some patterns below take quadratic time, and nothing longer is a mistyped amount. */
 const longestMeant = 100;
 
@@ -57,7 +57,8 @@ function whatWasMeant(text: string): string {
     .replace(/^([0-9]+),(?=[0-9]{1,2}$)/, "$1.") // 1250,50 is no 125050
     .replace(/[,\s\u00a0_']/gu, "")
     .replace(/^\+|^0+(?=[0-9])/g, "");
-  if (/\p{Cf}/u.test(text)) return "It contains an invisible character. Type it again.";
+  if (/\p{Cf}/u.test(text))
+    return "The text contains an invisible character. Type the amount again.";
   if (shape.test(plain) && plain !== text && /[1-9]/.test(plain)) return `Did you mean ${plain}?`;
   const scientific = /^([1-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$/i.exec(plain);
   if (scientific) {
@@ -66,8 +67,8 @@ function whatWasMeant(text: string): string {
     if (decimals.length <= Number(exponent) && shape.test(meant)) return `Did you mean ${meant}?`;
   }
   if (/^-[0-9.]+$/.test(plain)) return `An amount cannot be negative. ${example}`;
-  if (/^[0-9]+\.[0-9]{3,}$/.test(plain)) return `A taka has a hundred paisa. ${example}`;
-  if (/^[0-9]{13,}(?:\.|$)/.test(plain)) return "It must be below 1000000000000.";
+  if (/^[0-9]+\.[0-9]{3,}$/.test(plain)) return `Use at most two decimals. ${example}`;
+  if (/^[0-9]{13,}(?:\.|$)/.test(plain)) return "The amount must be below 1000000000000.";
   return example;
 }
 

@@ -17,16 +17,16 @@ export function readApiKey(text: string): Result<ApiKey> {
   if (!environment)
     return err("An API key begins with sk_sandbox_ (sandbox) or public- (production).");
   if (!isHeaderText(text))
-    return err("The API key holds spaces or control characters; copy it again.");
+    return err("The API key contains spaces or control characters. Copy it again.");
   return ok({ text, environment });
 }
 
 /** Reads a payout secret: any single line of visible text, since its shape is not shown. */
 export function readPayoutSecret(text: string): Result<string> {
-  if (readApiKey(text).ok) return err("This is an API key, not the payout secret.");
+  if (readApiKey(text).ok) return err("The text is an API key, not the payout secret.");
   if (/^[^\p{C}]{1,512}$/u.test(text) && text.trim() === text) return ok(text);
   return err(
-    "The payout secret is empty, or has control characters or spaces around it; copy it again.",
+    "The payout secret is empty, or contains control characters or spaces at its ends. Copy it again.",
   );
 }
 

@@ -3,14 +3,14 @@ import { err, ok, type Result, withoutEnds } from "./result.ts";
 /** Reads an id that becomes one segment of a path; what could lead elsewhere is refused. */
 export function readIdentifier(text: string): Result<string> {
   if (/^[^\s/\\\p{C}]{1,256}$/u.test(text) && text !== "." && text !== "..") return ok(text);
-  return err("An ID is one word without slashes, as the API returned it, for example TX8F3K2Q.");
+  return err("Invalid ID. An ID is one word without slashes, for example TX8F3K2Q.");
 }
 
 /** Reads a refund's account number: sent as typed, trimmed; its exact format is not shown (service.md §2). */
 export function readAccountNumber(text: string): Result<string> {
   const trimmed = withoutEnds(text, " ");
   if (/[^0-9\P{Nd}]/u.test(trimmed))
-    return err("An account number is written in ASCII digits, for example 01812345678.");
+    return err("Use ASCII digits for an account number, for example 01812345678.");
   if (/^[^\s\p{C}]{1,256}$/u.test(trimmed)) return ok(trimmed);
-  return err("An account number is one word without spaces inside, for example 01812345678.");
+  return err("An account number has no spaces, for example 01812345678.");
 }

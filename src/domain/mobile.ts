@@ -10,7 +10,7 @@ export interface Mobile {
   local: string;
 }
 
-const example = "Write 01XXXXXXXXX, for example 01712345678.";
+const example = "Example: 01712345678.";
 
 /** Reads `01XXXXXXXXX`, `+8801…` or `8801…`, with spaces or hyphens between the digits. */
 export function readMobile(text: string): Result<Mobile> {
@@ -55,12 +55,11 @@ export function sameMobile(ours: string, theirs: string): "same" | "different" |
 
 function whatIsWrong(digits: string): string {
   if (/^1[0-9]{9}$/.test(digits))
-    return "This mobile number has ten digits: a leading zero was lost.";
+    return "The mobile number has ten digits: a leading zero was lost.";
   if (/^[0-9](?:\.[0-9]+)?e\+?[0-9]+$/i.test(digits)) {
-    return "This mobile number was turned into a rounded figure by a spreadsheet.";
+    return "A spreadsheet rounded the mobile number.";
   }
-  if (/^['’]/.test(digits))
-    return "There is an apostrophe before this mobile number: take it away.";
-  if (asciiDigits(digits) !== digits) return "This mobile number is not in ASCII digits.";
-  return "This is not a Bangladeshi mobile number.";
+  if (/^['’]/.test(digits)) return "Remove the apostrophe before the mobile number.";
+  if (asciiDigits(digits) !== digits) return "Use ASCII digits for the mobile number.";
+  return "Invalid mobile number. Use the form 01XXXXXXXXX.";
 }

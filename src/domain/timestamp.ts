@@ -4,8 +4,8 @@ import { err, ok, type Result } from "./result.ts";
 export function readTimestamp(text: string): Result<number> {
   if (/^[1-9][0-9]{8,9}$/.test(text)) return ok(Number(text));
   if (/^[1-9][0-9]{12}$/.test(text))
-    return err(`This is in milliseconds. Did you mean ${text.slice(0, -3)}?`);
-  return err("A timestamp is Unix time in seconds, for example 1763614800.");
+    return err(`The timestamp is in milliseconds. Did you mean ${text.slice(0, -3)}?`);
+  return err("Invalid timestamp. Use Unix time in seconds, for example 1763614800.");
 }
 
 /** How far a clock may be off: the service takes five minutes (§8), and one is kept as a margin. */

@@ -7,10 +7,10 @@ export const basePath = "/cp/api/v1";
 export function readUrl(text: string): Result<string> {
   const url = /[\s\p{C}]/u.test(text) ? undefined : parseUrl(text);
   if (!url || !["https:", "http:"].includes(url.protocol)) {
-    return err("This is not a URL. Write all of it, for example https://example.com/api.");
+    return err("Invalid URL. Example: https://example.com/api.");
   }
   if (url.protocol === "http:" && !isLoopback(url)) {
-    return err(`An address outside this machine begins with https:, and ${url.host} is outside.`);
+    return err(`Use https: for ${url.host}. Only URLs of this machine may use http:.`);
   }
   return ok(text);
 }

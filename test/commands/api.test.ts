@@ -136,16 +136,16 @@ test.each([
 test.each([
   [["POST", "/x", "-f", "amount=1,250"], "--field amount"],
   [["POST", "/x", "-f", "timestamp=now"], "--field timestamp"],
-  [["POST", "/x", "-f", "=5"], "--field: A field is key=value"],
-  [["POST", "/x", "-f", "a"], "--field: A field is key=value"],
+  [["POST", "/x", "-f", "=5"], "--field: Write a field as key=value"],
+  [["POST", "/x", "-f", "a"], "--field: Write a field as key=value"],
   [["POST", "/x", "--input", "-", "-f", "a=1"], "not with both"],
   [["GET", "/x", "--input", "-"], "a GET has no body"],
   [
     ["POST", "/x", "--input", "/nowhere"],
     "--input: /nowhere cannot be read: file not found (ENOENT)",
   ],
-  [["HEAD", "/x"], "<method>: This is not one of"],
-  [["GET"], "<path> is missing"],
+  [["HEAD", "/x"], "<method>: Invalid value. Use one of"],
+  [["GET"], "Missing required argument <path>"],
 ])("%j is refused", async (line, why) => {
   const { code, stderr } = await account.run(["api", ...line]);
   expect(code).toBe(2);

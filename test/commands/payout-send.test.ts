@@ -16,7 +16,7 @@ test("P1: a bad amount, number, reference and method are all named at once, with
   const line = ["payout", "send", "--amount", "1,250", "--to", "1712345678", "--ref", "a:b"];
   const { code, stdout, stderr } = await lenden(line, { env: nowhere });
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  for (const flag of ["--amount:", "--to:", "--ref:", "--method is missing"]) {
+  for (const flag of ["--amount:", "--to:", "--ref:", "Missing required flag --method"]) {
     expect(stderr).toContain(flag);
   }
   expect(stderr).toContain("Did you mean 1250?");

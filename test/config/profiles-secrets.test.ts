@@ -113,7 +113,7 @@ describe("profile add rejects, and stores nothing", () => {
     ["another text", [stdin], "sk_live_ABCDEFGH", "An API key begins with"],
     ["the secret first", [stdin, "--secret-stdin"], `${secret}\n${key}`, "An API key begins"],
     ["no second line", [stdin, "--secret-stdin"], `${key}\n`, "payout secret"],
-    ["control characters", [stdin], "public-\u0000", "copy it again"],
+    ["control characters", [stdin], "public-\u0000", "Copy it again"],
   ])("%s", async (_, line, input, why) => {
     const { file, profile } = place();
     const { code, stdout, stderr } = await profile([...add, ...line], input);

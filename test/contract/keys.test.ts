@@ -20,7 +20,7 @@ test.each(["sk_sandbox_A B", "public-A\r\nx-evil: 1", "public-\u0000", "public-Ã
   "%j would not be one header, and is not repeated in the refusal",
   (text) => {
     const reading = readApiKey(text);
-    expect(reading.ok ? "" : reading.problem).toContain("copy it again");
+    expect(reading.ok ? "" : reading.problem).toContain("Copy it again");
     expect(JSON.stringify(reading)).not.toContain(text.slice(7));
   },
 );

@@ -21,16 +21,16 @@ test.each([
 
 test.each([
   ["1712345678", "a leading zero was lost"],
-  ["'01712345678", "an apostrophe before"],
+  ["'01712345678", "the apostrophe before"],
   ["1712-345678", "a leading zero was lost"],
-  ["1.71E+09", "by a spreadsheet"],
-  ["1.712345678e9", "by a spreadsheet"],
-  ["০১৭১২৩৪৫৬৭৮", "not in ASCII digits"],
-  ["０１７１２３４５６７８", "not in ASCII digits"],
+  ["1.71E+09", "A spreadsheet rounded"],
+  ["1.712345678e9", "A spreadsheet rounded"],
+  ["০১৭১২৩৪৫৬৭৮", "Use ASCII digits"],
+  ["０１７１２３４５６７８", "Use ASCII digits"],
 ])("%j is refused: %s", (typed, why) => {
   const reading = readMobile(typed);
   expect(reading.ok ? "" : reading.problem).toContain(why);
-  expect(reading.ok ? "" : reading.problem).toContain("01XXXXXXXXX");
+  expect(reading.ok ? "" : reading.problem).toContain("Example: 01712345678.");
 });
 
 test.each([

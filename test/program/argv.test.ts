@@ -97,9 +97,9 @@ describe("global options", () => {
   });
 
   test.each([
-    ["-o", "xml", "--output: This is not one of: table, json, ndjson, csv."],
-    ["--timeout", "soon", "--timeout: This is not a duration."],
-    ["--color", "pink", "--color: This is not one of: auto, always, never."],
+    ["-o", "xml", "--output: Invalid value. Use one of: table, json, ndjson, csv."],
+    ["--timeout", "soon", "--timeout: Invalid duration."],
+    ["--color", "pink", "--color: Invalid value. Use one of: auto, always, never."],
   ])("%s %s is refused", async (name, value, why) => {
     const { code, stderr } = await lenden([...get, name, value]);
     expect(code).toBe(2);

@@ -17,7 +17,7 @@ terminalTest("pay create asks for what is missing and checks each answer", async
   await terminal.press("C-u");
   await terminal.answer("Amount (BDT)", "12");
   await terminal.answer("Description", "");
-  await terminal.answer("This is empty", "-5 'off'");
+  await terminal.answer("The text is empty", "-5 'off'");
   await terminal.shows(/Which method\?\n❯/);
   await terminal.press("Down", "Enter");
   await terminal.answer("Create a payment?", "y");
@@ -149,7 +149,7 @@ terminalTest.each([
 ])("nothing is asked if %s", async (_, args, env) => {
   const { code, screen } = await (await openTerminal(args, { env })).ended();
   expect(code).toBe(2);
-  expect(screen).toContain("--payment is missing");
+  expect(screen).toContain("Missing required flag --payment");
   expect(screen).not.toContain("? ");
 });
 

@@ -45,10 +45,10 @@ export const exact = flag.toggle(
 
 /** A text that is not blank and contains nothing invisible. */
 export function readText(text: string): Result<string> {
-  if (text.trim() === "") return err("This is empty.");
-  if (/[\p{Cc}\p{Cs}]/u.test(text)) return err("This contains control characters.");
+  if (text.trim() === "") return err("The text is empty.");
+  if (/[\p{Cc}\p{Cs}]/u.test(text)) return err("The text contains control characters.");
   return reorders.test(text)
-    ? err("This contains invisible characters that change the order of the text.")
+    ? err("The text contains invisible characters that change its order.")
     : ok(text);
 }
 
@@ -66,7 +66,7 @@ export function readCount(most: number): (text: string) => Result<number> {
   return (text) =>
     /^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= most
       ? ok(Number(text))
-      : err(`This is not a whole number from 1 to ${most}.`);
+      : err(`Enter a whole number from 1 to ${most}.`);
 }
 
 /** A whole number of at least 0. */
@@ -74,7 +74,7 @@ export function readWhole(most: number): (text: string) => Result<number> {
   return (text) =>
     /^[0-9]{1,10}$/.test(text) && Number(text) <= most
       ? ok(Number(text))
-      : err(`This is not a whole number from 0 to ${most}.`);
+      : err(`Enter a whole number from 0 to ${most}.`);
 }
 
 /** Reads `@last`, `@2` and so on: 1 is the newest, 2 the one before it. Undefined of any other text. */

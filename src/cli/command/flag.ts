@@ -84,7 +84,7 @@ export const flag = {
       usage,
       about,
       ...more,
-      read: () => err("takes no value"),
+      read: () => err("It takes no value."),
       presence: "switch",
     }) satisfies Flag,
 };
@@ -151,7 +151,7 @@ export function oneOf<Word extends string>(words: readonly Word[]): Read<Word> {
   return takes(words, (text) => {
     const found = words.find((word) => word === text);
     return found === undefined
-      ? err(`This is not one of: ${words.join(", ")}.${didYouMean(text, words)}`)
+      ? err(`Invalid value. Use one of: ${words.join(", ")}.${didYouMean(text, words)}`)
       : ok(found);
   });
 }

@@ -113,7 +113,7 @@ function readFlag(
   if (others.some((other) => other !== text))
     problems.push(`${label} is given twice with different values.`);
   if (text !== undefined) return readText(label, one.read, text, problems);
-  if (one.presence !== "optional") missing.set(name, isMissing(label, one));
+  if (one.presence !== "optional") missing.set(name, isMissing(one));
   return undefined;
 }
 
@@ -127,7 +127,7 @@ function readArgument(
     return left.splice(0).map((text) => readText(label, one.read, text, problems));
   const text = left.shift();
   if (text !== undefined) return readText(label, one.read, text, problems);
-  if (one.presence === "required") missing.set(name, isMissing(label, one));
+  if (one.presence === "required") missing.set(name, `Missing required argument ${label}.`);
   return undefined;
 }
 
@@ -138,6 +138,7 @@ function readText(label: string, read: Read<unknown>, text: string, problems: st
   return undefined;
 }
 
-function isMissing(label: string, { about }: { about: string }): string {
-  return `${label} is missing: ${about.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}.`;
+function isMissing({ usage: written, presence }: Flag): string {
+  const isSetting = presence === "setting" || presence === "either";
+  return `Missing required flag ${written}${isSetting ? " (or set it in the profile)" : ""}.`;
 }

@@ -7,12 +7,12 @@ export function readDuration(text: string): Result<number> {
   const [, digits, unit] = /^([0-9]{1,9})(ms|s|m|h)$/.exec(text) ?? [];
   const unitMs = Object.entries(unitsMs).find(([name]) => name === unit)?.[1];
   if (digits === undefined || unitMs === undefined) {
-    return err("This is not a duration. Write it as 500ms, 30s, 10m or 2h.");
+    return err("Invalid duration. Examples: 500ms, 30s, 10m, 2h.");
   }
   const ms = Number(digits) * unitMs;
-  if (ms === 0) return err("A duration must be above zero.");
+  if (ms === 0) return err("The duration must be above zero.");
   // Node's timers have 32 bits: a longer one would fire at once.
-  return ms <= 2 ** 31 - 1 ? ok(ms) : err("This duration is too long; at most 596h.");
+  return ms <= 2 ** 31 - 1 ? ok(ms) : err("The duration is too long: at most 596h.");
 }
 
 /** Returns milliseconds since 1970. */
@@ -38,7 +38,7 @@ export function readMoment(text: string): Result<Moment> {
   const isIso = isDate || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text);
   return isIso && isDay(text.slice(0, 10)) && !Number.isNaN(ms)
     ? ok(() => ms)
-    : err("This is not a time. Write it as 2026-11-20, 2026-11-20T10:30, today, or 2h ago.");
+    : err("Invalid time. Examples: 2026-11-20, 2026-11-20T10:30, today, 2h ago.");
 }
 
 /** Date.parse reads 30 February as 2 March. */

@@ -15,7 +15,7 @@ import { readUrl } from "../../domain/url.ts";
 export function readProfileName(text: string): Result<string> {
   return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(text)
     ? ok(text)
-    : err("A profile name has 1 to 32 small letters, digits, hyphens and underscores.");
+    : err("Use 1 to 32 lowercase letters, digits, hyphens and underscores.");
 }
 
 /** The settings of a profile besides its secrets and its base URL. */

@@ -146,5 +146,7 @@ function readAccountType(typed: string): Result<AccountType> {
   if (word === "personal") return ok("PERSONAL_ACCOUNT");
   return word === "business"
     ? ok("BUSINESS_ACCOUNT")
-    : err(`This is not one of: ${accountTypes.join(", ")}.${didYouMean(word, accountTypes)}`);
+    : err(
+        `Invalid value. Use one of: ${accountTypes.join(", ")}.${didYouMean(word, accountTypes)}`,
+      );
 }

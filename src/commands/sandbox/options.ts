@@ -54,7 +54,7 @@ function readLatency(text: string): Result<number> {
   if (/^[0-9]+$/.test(text)) return readWhole(mostLatencyMs)(text);
   const reading = readDuration(text);
   return reading.ok && reading.value > mostLatencyMs
-    ? err("This duration is too long; at most 10m.")
+    ? err("The duration is too long: at most 10m.")
     : reading;
 }
 

@@ -56,7 +56,7 @@ function readDelimiter(text: string): Result<string> {
   const words = [...delimiters.keys()];
   const character = delimiters.get(text) ?? [...delimiters.values()].find((one) => one === text);
   return character === undefined
-    ? err(`This is not one of: ${words.join(", ")}.${didYouMean(text, words)}`)
+    ? err(`Invalid value. Use one of: ${words.join(", ")}.${didYouMean(text, words)}`)
     : ok(character);
 }
 

@@ -153,7 +153,7 @@ function readLines(list: string): Result<Lines[]> {
   });
   return lines.every(({ first, last }) => first <= last)
     ? ok(lines)
-    : err("This is not a list of line numbers. Example: 3,7-9.");
+    : err("Invalid list of line numbers. Example: 3,7-9.");
 }
 
 const problemsShown = 20;
