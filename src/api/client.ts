@@ -125,7 +125,7 @@ function withoutSignature(
   return { ...exchange, bytes: Buffer.from(text.replaceAll(signature, masked(signature))) };
 }
 
-/** The request of one attempt. Its timestamp and signature are made now (I7, service.md §5). */
+/** The request of one attempt. Its timestamp and signature are made now (I7, docs/api.md §5). */
 export async function requestFor(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Request> {
   const { path, rest } = filledPath(endpoint.path, input);
   const headers = baseHeaders(wire);

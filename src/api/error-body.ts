@@ -1,6 +1,6 @@
 import { isObject } from "../domain/json.ts";
 
-/** What the API says went wrong. The shape of its error bodies is not shown (service.md §7). */
+/** What the API says went wrong. The shape of its error bodies is not shown (docs/api.md §7). */
 export interface Complaint {
   message?: string;
   code?: string;

@@ -60,7 +60,7 @@ interface Asked {
   url?: URL;
 }
 
-/** Classifies one exchange; pure. The shape of error bodies is not shown (service.md §7): any is accepted. */
+/** Classifies one exchange; pure. The shape of error bodies is not shown (docs/api.md §7): any is accepted. */
 export function judge(exchange: Exchange, { data, isRead, begunMs, url }: Asked): Answer {
   const started = begunMs === undefined ? {} : { begunMs };
   if (exchange.kind === "broken") return judgeBroken(exchange, started, url);

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { amountText, type Paisa } from "../domain/amount.ts";
 
-/** What the payout signature covers (service.md §5). The recipient is not part of it. */
+/** What the payout signature covers (docs/api.md §5). The recipient is not part of it. */
 export interface Signed {
   amountPaisa: Paisa;
   reference: string;

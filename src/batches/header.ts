@@ -4,7 +4,7 @@ import type { CellProblem } from "./findings.ts";
 export const fields = ["ref", "amount", "to", "method", "name", "description"] as const;
 export type Field = (typeof fields)[number];
 
-/** Our names, and the API's own (service.md §4). */
+/** Our names, and the API's own (docs/api.md §4). */
 const names = new Map<string, Field>([
   ...fields.map((field): [string, Field] => [field, field]),
   ["merchantRef", "ref"],

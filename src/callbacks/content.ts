@@ -21,7 +21,7 @@ export interface Content {
   problem: string | null;
 }
 
-/** The API's names of IDs (service.md §2). A refund's record also names its payment. */
+/** The API's names of IDs (docs/api.md §2). A refund's record also names its payment. */
 const idFields: [string, Resource][] = [
   ["refundrequestid", "refund"],
   ["payoutid", "payout"],

@@ -125,7 +125,7 @@ export function readBaseUrl(text: string): URL {
         hint: "Use https:. Only loopback takes http:.",
       },
     );
-  if (url.pathname === "/") url.pathname = basePath; // service.md §9
+  if (url.pathname === "/") url.pathname = basePath; // docs/api.md §9
   return url;
 }
 

@@ -152,7 +152,7 @@ function clock({ clockAheadMs }: Response): Verdict {
   return offMs > toleratedClockMs ? failed(message, hint) : warning(message, hint);
 }
 
-/** No response shows which addresses are on the list (service.md §5). */
+/** No response shows which addresses are on the list (docs/api.md §5). */
 function ipAllowlist(url: URL): Verdict {
   if (isLoopback(url)) return skipped("not needed on this machine");
   return {

@@ -19,7 +19,7 @@ export function readAmount(text: string): Result<Paisa> {
 
 /**
  * The one text of an amount: what JSON prints for the number, and therefore also what is signed
- * (`1250.50` → `1250.5`, service.md §5).
+ * (`1250.50` → `1250.5`, docs/api.md §5).
  */
 export function amountText(amountPaisa: Paisa): string {
   const digits = String(amountPaisa).padStart(3, "0");

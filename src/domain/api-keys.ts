@@ -3,7 +3,7 @@ import { err, ok, type Result } from "./result.ts";
 export const environments = ["sandbox", "production"] as const;
 export type Environment = (typeof environments)[number];
 
-/** An API key; its prefix decides the environment (service.md §5). */
+/** An API key; its prefix decides the environment (docs/api.md §5). */
 export interface ApiKey {
   text: string;
   environment: Environment;

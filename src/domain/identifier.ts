@@ -6,7 +6,7 @@ export function readIdentifier(text: string): Result<string> {
   return err("Invalid ID. An ID is one word without slashes, for example TX8F3K2Q.");
 }
 
-/** Reads a refund's account number: sent as typed, trimmed; its exact format is not shown (service.md §2). */
+/** Reads a refund's account number: sent as typed, trimmed; its exact format is not shown (docs/api.md §2). */
 export function readAccountNumber(text: string): Result<string> {
   const trimmed = withoutEnds(text, " ");
   if (/[^0-9\P{Nd}]/u.test(trimmed))

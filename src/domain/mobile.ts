@@ -1,6 +1,6 @@
 import { asciiDigits, err, ok, type Result, withoutEnds } from "./result.ts";
 
-/** How a mobile number is sent: service.md §2 does not show the exact format. */
+/** How a mobile number is sent: docs/api.md §2 does not show the exact format. */
 export const numberFormats = ["local", "e164", "as-is"] as const;
 export type NumberFormat = (typeof numberFormats)[number];
 

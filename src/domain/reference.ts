@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "./result.ts";
 
 /**
- * Reads a payout's reference (`merchantRef`, service.md §4). A colon is never allowed: the signed
+ * Reads a payout's reference (`merchantRef`, docs/api.md §4). A colon is never allowed: the signed
  * message is `amount:reference:timestamp`, and a colon would let two payouts share one signature.
  */
 export function readReference(text: string): Result<string> {

@@ -1,4 +1,4 @@
-/** A state of a payment, a payout or a refund (service.md §3). */
+/** A state of a payment, a payout or a refund (docs/api.md §3). */
 export const statuses = ["Processing", "Completed", "Cancelled"] as const;
 export type Status = (typeof statuses)[number];
 
@@ -11,7 +11,7 @@ export function hasEnded({ status }: { status: string }): boolean {
 export const resources = ["payment", "payout", "refund"] as const;
 export type Resource = (typeof resources)[number];
 
-/** The service's endpoints by name, for those who only name them (service.md §4). */
+/** The service's endpoints by name, for those who only name them (docs/api.md §4). */
 export const endpointNames = [
   "listMethods",
   "createPayment",

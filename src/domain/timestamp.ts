@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "./result.ts";
 
-/** Reads a payout's timestamp: Unix time in whole seconds (service.md §5). */
+/** Reads a payout's timestamp: Unix time in whole seconds (docs/api.md §5). */
 export function readTimestamp(text: string): Result<number> {
   if (/^[1-9][0-9]{8,9}$/.test(text)) return ok(Number(text));
   if (/^[1-9][0-9]{12}$/.test(text))

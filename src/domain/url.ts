@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "./result.ts";
 
-/** The version is part of the base path, in every environment (service.md §9). */
+/** The version is part of the base path, in every environment (docs/api.md §9). */
 export const basePath = "/cp/api/v1";
 
 /** Reads an address that customers or callbacks are sent to: `https:`, or `http:` on loopback. */

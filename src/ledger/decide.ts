@@ -218,7 +218,7 @@ interface RefundRequest {
 
 /**
  * The refunds of a payment never exceed its amount, and the same refund twice needs a decision
- * (money-safety.md §3).
+ * (docs/money-safety.md).
  */
 export function decideRefund(
   { intent, onDuplicate, paidPaisa }: RefundRequest,
@@ -238,7 +238,7 @@ export function decideRefund(
   return { earlier: same };
 }
 
-/** money-safety.md §3: the same amount, description, method and payer. */
+/** docs/money-safety.md: the same amount, description, method and payer. */
 function checkPayment({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): Checked {
   const since = new Date(facts.nowMs - paymentWindowMs).toISOString();
   const same = facts.similar

@@ -34,7 +34,7 @@ const unsureMs = 5_000;
 /** For a reference that is new in this ledger: an API may count minutes, or be behind its `Date`. */
 export const surelyOlderMs = 2 * 60_000;
 
-/** The latest moment that `createdAt` can mean: it may count whole seconds. Without a zone it is UTC (service.md). */
+/** The latest moment that `createdAt` can mean: it may count whole seconds. Without a zone it is UTC (docs/api.md). */
 function latestOf(createdAt: string | null | undefined): number {
   const text = createdAt ?? "";
   const createdMs = Date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text);

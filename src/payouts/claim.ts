@@ -100,7 +100,7 @@ export async function checkClaim(
   }
 }
 
-/** P25b: whether references are unique for a key or for a merchant is not shown (service.md). */
+/** P25b: whether references are unique for a key or for a merchant is not shown (docs/api.md). */
 export function sentWithOtherKey({ id, reference, createdAt }: Operation): Failure {
   return new Failure(
     "payout.other-key",

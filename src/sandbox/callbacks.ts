@@ -38,7 +38,7 @@ const largestResponse = 64 * 1024;
 const headers = { "content-type": "application/json", "user-agent": "lenden-sandbox" };
 
 /**
- * Reports payments and refunds that leave `Processing` (service.md §6, which shows neither the body nor
+ * Reports payments and refunds that leave `Processing` (docs/api.md §6, which shows neither the body nor
  * the retries: both are choices of the sandbox). No response waits for it.
  *
  * @returns a function that ends it, and drops what is still to be sent

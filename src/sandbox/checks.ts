@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /**
- * The sandbox rejects a request. service.md §7 shows neither status codes nor error bodies: both are
+ * The sandbox rejects a request. docs/api.md §7 shows neither status codes nor error bodies: both are
  * choices of the sandbox, and its OpenAPI document says so.
  */
 export class Rejection extends Error {
@@ -77,7 +77,7 @@ function hostOf(header: Header): string {
   return header("host")?.toLowerCase() ?? "";
 }
 
-/** Rejects any key but this sandbox's own (service.md §5). */
+/** Rejects any key but this sandbox's own (docs/api.md §5). */
 export function requireKey(given: string | undefined, apiKey: string): void {
   if (!given) throw new Rejection(401, "KEY_MISSING", "The header x-api-key is missing.");
   if (isSameText(given, apiKey)) return;
@@ -103,7 +103,7 @@ interface SignedFields {
 }
 
 /**
- * Rejects a payout with a wrong signature or time (service.md §5, §8). Exactly five minutes off is
+ * Rejects a payout with a wrong signature or time (docs/api.md §5, §8). Exactly five minutes off is
  * still in time.
  */
 export function requireSignature(

@@ -45,7 +45,7 @@ export interface EndpointOptions {
   baseUrl: string;
 }
 
-/** The endpoints of the API (service.md §4). */
+/** The endpoints of the API (docs/api.md §4). */
 export function serviceHandlers({
   store,
   origin,
@@ -62,7 +62,7 @@ export function serviceHandlers({
     retrievePayment: ({ transactionId }) => paymentReply(existing(store, "payment", transactionId)),
 
     createPayout(body) {
-      // A used reference is not an error, whatever the rest of the body is (service.md §7).
+      // A used reference is not an error, whatever the rest of the body is (docs/api.md §7).
       const payout = store.transaction(
         () => store.payoutOf(body.merchantRef) ?? store.add("payout", body),
       );
@@ -166,7 +166,7 @@ function existing<K extends Resource>(store: Store, kind: K, id: string): Stored
   throw new Rejection(404, "NOT_FOUND", `There is no ${name} with this id.`);
 }
 
-/** A record in its last state cannot be moved (service.md §3, §7). */
+/** A record in its last state cannot be moved (docs/api.md §3, §7). */
 function moved<K extends Resource>(
   store: Store,
   kind: K,
@@ -183,7 +183,7 @@ function completed<K extends Resource>(store: Store, kind: K, id: string): Store
   return record.status === "Completed" ? record : moved(store, kind, id, "Completed");
 }
 
-/** The payment must be completed (service.md §3), and refunds never exceed it. */
+/** The payment must be completed (docs/api.md §3), and refunds never exceed it. */
 function requireRefundable(
   store: Store,
   { transactionId, amount }: { transactionId: string; amount: number },

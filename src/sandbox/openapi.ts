@@ -18,7 +18,7 @@ const ownChoices = [
   "The trigger endpoints return the record; triggering a completed record changes nothing.",
   "The fields of GET /sandbox/info.",
   "Processing and completed refunds together never exceed the payment.",
-  "The IP address of a server that sends payouts is not checked (service.md §5.6).",
+  "The IP address of a server that sends payouts is not checked.",
   "payment_url is a page of this sandbox that moves no money. After Pay or Decline it redirects (303) to " +
     "redirect_url, with transactionId and status after its query.",
   "A callback is a POST of the record, as its retrieve endpoint shows it, without a signature, when a " +

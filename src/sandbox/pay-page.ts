@@ -27,7 +27,7 @@ const choices = new Map<string, FinalStatus>([
 
 /**
  * The page of `payment_url`: the customer pays or declines, and returns to the merchant's `redirect_url`
- * (service.md §4). It needs no key: everyone who has the URL may pay.
+ * (docs/api.md §4). It needs no key: everyone who has the URL may pay.
  */
 export function mountPayPage(app: Hono<Env>, store: Store): void {
   // Another site may post a form, but it cannot read the token in ours. After a restart, a page has

@@ -94,7 +94,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   };
 }
 
-/** A key of the documented shape `sk_sandbox_XXX-XXXXXXXXXXXX-XXX` (service.md §5). */
+/** A key of the documented shape `sk_sandbox_XXX-XXXXXXXXXXXX-XXX` (docs/api.md §5). */
 function newAccount(seed: number | undefined): SandboxAccount {
   const { letters } = createRandom("account", seed);
   const apiKey = `sk_sandbox_${letters(3)}-${letters(12)}-${letters(3)}`;

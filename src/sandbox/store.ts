@@ -126,14 +126,14 @@ export function openStore(options: StoreOptions) {
       return { id, status: "Processing", createdAt: at, updatedAt: at, body };
     },
     find,
-    /** The payout with this reference, which acts as an idempotency key (service.md §4). */
+    /** The payout with this reference, which acts as an idempotency key (docs/api.md §4). */
     payoutOf(merchantRef: string): Stored<"payout"> | undefined {
       const row = byReference.get(merchantRef);
       return row && find("payout", storedId.parse(row).id);
     },
     /** Processing and completed refunds of a payment. */
     refundedPaisa: (transactionId: string) => BigInt(refunded.get(transactionId)?.paisa ?? 0),
-    /** Moves a record out of `Processing`, the only move there is (service.md §3); false if it is not in it. */
+    /** Moves a record out of `Processing`, the only move there is (docs/api.md §3); false if it is not in it. */
     move<K extends Resource>(
       kind: K,
       id: string,

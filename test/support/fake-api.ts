@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Asked, type Behaviour, openServer } from "./server.ts";
 
 /**
- * An implementation of the payment API from its specification (`service.md`) alone. It shares no code with
+ * An implementation of the payment API from its specification alone. It shares no code with
  * lenden or its sandbox, so that a misunderstanding they have in common shows here.
  *
  * Choices for what the specification does not show are marked "Not shown". Each is something that a

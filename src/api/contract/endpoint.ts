@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 
 /**
- * Who may call: any key, a key with a payout signature, or a sandbox key alone (service.md §4).
+ * Who may call: any key, a key with a payout signature, or a sandbox key alone (docs/api.md §4).
  */
 type Access = "key" | "signature" | "sandbox key";
 

@@ -16,7 +16,7 @@ const identifier = z.string().check(z.regex(/^(?!\.{1,2}$)[^\s/\\\p{C}]{1,256}$/
 /** A documented text that decides nothing: without it, the response is still valid. */
 const optionalText = z.optional(z.nullable(z.string()));
 
-/** A payment method enabled on the account (service.md §2, which calls it a "Payment the service"). */
+/** A payment method enabled on the account (docs/api.md §2). */
 const method = z.looseObject({ id: z.string(), providerName: z.string(), codeName: z.string() });
 export type PaymentMethod = z.infer<typeof method>;
 /** What `GET /payment/methods` answers with, also as it is kept between runs. */
@@ -108,7 +108,7 @@ const payouts = {
   }),
 };
 
-/** Where a refund goes: a personal or a business MFS account (service.md §2). */
+/** Where a refund goes: a personal or a business MFS account (docs/api.md §2). */
 const accountTypes = ["PERSONAL_ACCOUNT", "BUSINESS_ACCOUNT"] as const;
 export type AccountType = (typeof accountTypes)[number];
 
@@ -166,7 +166,7 @@ const refunds = {
   }),
 };
 
-/** The answers of the sandbox helpers are not shown (service.md §4): whatever comes is taken. */
+/** The answers of the sandbox helpers are not shown (docs/api.md §4): whatever comes is taken. */
 const sandbox = {
   triggerPayment: endpoint("POST /sandbox/trigger-payment", {
     access: "sandbox key",
@@ -189,7 +189,7 @@ const sandbox = {
   }),
 };
 
-/** The eleven endpoints of service.md §4. The client and the local sandbox are both typed from them. */
+/** The eleven endpoints of docs/api.md §4. The client and the local sandbox are both typed from them. */
 export const contract = {
   ...methods,
   ...payments,
