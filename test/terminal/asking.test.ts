@@ -1,8 +1,8 @@
 import { parseArgsStringToArgv } from "string-argv";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { openMerchant, paymentOf, refundOf } from "../support/merchant.ts";
 import { answerAll, openShop } from "./shop.ts";
-import { openTerminal, terminalTest } from "./terminal.ts";
+import { openPrompts, terminalTest } from "./terminal.ts";
 
 const account = {
   LENDEN_BASE_URL: "http://127.0.0.1:9/cp/api/v1",
@@ -31,9 +31,9 @@ terminalTest("pay create asks for what is missing and checks each answer", async
   );
 });
 
-terminalTest("payout send shows a command line that is the same payout", async () => {
+test("payout send shows a command line that is the same payout", async () => {
   const merchant = await openMerchant();
-  const terminal = await openTerminal(["payout", "send"], { env: merchant.env, rows: 40 });
+  const terminal = openPrompts(["payout", "send"], { env: merchant.env });
   await answerAll(terminal, [
     ["Amount (BDT)", "500"],
     ["Recipient's mobile number", "1712345678"],
@@ -55,12 +55,12 @@ terminalTest("payout send shows a command line that is the same payout", async (
   expect(await merchant.books("payouts")).toHaveLength(1);
 });
 
-terminalTest("refund cancel shows the refund and rejects one that has ended", async () => {
+test("refund cancel shows the refund and rejects one that has ended", async () => {
   const shop = await openShop();
   const ended = await shop.id(refundOf(shop.order42, "30"));
   await shop.set("refund", ended, "Completed");
   const open = await shop.id(refundOf(shop.order42, "40"));
-  const terminal = await shop.open(["refund", "cancel"], { rows: 40 });
+  const terminal = shop.prompt(["refund", "cancel"]);
   await terminal.answer("Which refund?", ended, ended);
   await terminal.answer(/is Completed[\s\S]*\n\? Which refund\?/, "40.00", open);
   await terminal.answer("Note", "kept it");
@@ -130,10 +130,10 @@ terminalTest("descriptions with control characters stay on their lines", async (
   expect(screen).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202a-\u202e\u2066-\u2069]/);
 });
 
-terminalTest("an ID is typed if the ledger is empty", async () => {
+test("an ID is typed if the ledger is empty", async () => {
   const { baseUrl, apiKey } = await openShop();
   const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: apiKey };
-  const terminal = await openTerminal(["refund", "get"], { env });
+  const terminal = openPrompts(["refund", "get"], { env });
   await terminal.answer("Refund ID", "a/b");
   await terminal.shows("An ID is one word");
   await terminal.press("C-u");
@@ -141,25 +141,25 @@ terminalTest("an ID is typed if the ledger is empty", async () => {
   expect((await terminal.ended()).code).toBe(9);
 });
 
-terminalTest.each([
+test.each([
   ["an argument is invalid", ["refund", "create", "--amount", "x"], {}],
   ["--no-input is given", ["refund", "create", "--no-input"], {}],
   ["CI is set", ["refund", "create"], { CI: "true" }],
   ["the terminal cannot draw", ["refund", "create"], { TERM: "dumb" }],
 ])("nothing is asked if %s", async (_, args, env) => {
-  const { code, screen } = await (await openTerminal(args, { env })).ended();
+  const { code, screen } = await openPrompts(args, { env }).ended();
   expect(code).toBe(2);
   expect(screen).toContain("Missing required flag --payment");
   expect(screen).not.toContain("? ");
 });
 
-terminalTest.each([
+test.each([
   ["API key", ["pay", "create"], {}],
   ["payout secret", ["payout", "send"], account],
 ])(
   "a missing %s is reported before the first prompt, with its command unbroken",
   async (missing, args, env) => {
-    const terminal = await openTerminal(args, { env, columns: 50 });
+    const terminal = openPrompts(args, { env, columns: 50 });
     const { code, screen } = await terminal.ended();
     expect(code).toBe(4);
     expect(screen).toMatch(new RegExp(`^error: There is no ${missing}`));
@@ -167,11 +167,11 @@ terminalTest.each([
   },
 );
 
-terminalTest("a secret in a flag is masked in the shown command line", async () => {
+test("a secret in a flag is masked in the shown command line", async () => {
   const shop = await openShop();
   const secret = shop.env.LENDEN_PAYOUT_SECRET ?? "";
   const line = ["pay", "create", "--description", `x ${secret}`, "--method", "bkash"];
-  const terminal = await shop.open(line, { columns: 200 });
+  const terminal = shop.prompt(line, { columns: 200 });
   await terminal.answer("Amount (BDT)", "12");
   await terminal.answer("Create a payment?", "n");
   const { screen } = await terminal.ended();

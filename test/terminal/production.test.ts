@@ -1,19 +1,22 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { methodOf, writes } from "../commands/writes.ts";
 import { scratchFolder, until } from "../support/helpers.ts";
 import { built, lenden } from "../support/lenden.ts";
 import { type Behaviour, refusal, serve, success } from "../support/server.ts";
-import { type Certificates, makeCertificates } from "../support/tls.ts";
+import { type Certificates, makeCertificates, trustAuthority } from "../support/tls.ts";
 import { tool } from "../tool.js";
-import { openTerminal, type Terminal, terminalTest } from "./terminal.ts";
+import { openPrompts, openTerminal, type Prompts, terminalTest } from "./terminal.ts";
 
 const key = "public-ABC-ABCDEFGHIJKL-XYZ";
 let certificates: Certificates;
+let trustNoLonger = (): void => {};
 beforeAll(() => {
   certificates = makeCertificates();
+  trustNoLonger = trustAuthority(certificates.authorityFile);
 });
+afterAll(() => trustNoLonger());
 
 /** A production API that rejects every request and counts the connections. */
 async function production(answer: () => Behaviour = () => refusal(400)) {
@@ -29,7 +32,7 @@ async function production(answer: () => Behaviour = () => refusal(400)) {
 
 type Service = Awaited<ReturnType<typeof production>>["service"];
 
-async function expectNothingSent(terminal: Terminal, service: Service, code: number) {
+async function expectNothingSent(terminal: Prompts, service: Service, code: number) {
   const ended = await terminal.ended();
   expect({ ...ended, connections: service.connections() }).toMatchObject({
     code,
@@ -39,26 +42,28 @@ async function expectNothingSent(terminal: Terminal, service: Service, code: num
   expect(ended.screen).not.toContain("ABCDEFGH");
 }
 
+/** `payout send` of an amount. */
+function payoutOf(amount: string): string[] {
+  const order = ["--amount", amount, "--to", "01712345678", "--method-id", "M1", "--ref", "INV-7"];
+  return ["payout", "send", ...order];
+}
+
 /** `payout send` of an amount, at its prompt. */
-async function sending(amount: string, more: Record<string, string> = {}, program = tool) {
+async function sending(amount: string, more: Record<string, string> = {}) {
   const { service, env } = await production();
-  const what = ["--amount", amount, "--to", "01712345678", "--method-id", "M1", "--ref", "INV-7"];
-  const terminal = await openTerminal(["payout", "send", ...what], {
-    env: { ...env, ...more },
-    program,
-  });
-  return { service, terminal };
+  return { service, terminal: openPrompts(payoutOf(amount), { env: { ...env, ...more } }) };
 }
 
 describe("a payout on a production account", () => {
   terminalTest("is sent after a yes", async () => {
-    const { service, terminal } = await sending("500");
+    const { service, env } = await production();
+    const terminal = await openTerminal(payoutOf("500"), { env });
     await terminal.answer("Send a payout?", "y");
     expect(await terminal.ended()).toMatchObject({ code: 3, isRestored: true });
     expect(service.count("/payout/create-by-server")).toBe(1);
   });
 
-  terminalTest.for(["", "yolo", "yes please"])("is not sent after %j", async (answer) => {
+  test.for(["", "yolo", "yes please"])("is not sent after %j", async (answer) => {
     const { service, terminal } = await sending("500");
     await terminal.answer("Send a payout?", answer);
     await expectNothingSent(terminal, service, 4);
@@ -66,16 +71,18 @@ describe("a payout on a production account", () => {
   });
 
   terminalTest("is not sent for a yes that was typed before the prompt", async () => {
+    const { service, env } = await production();
     const late = `stty -a >"$0"; sleep 1; exec "$@"`;
     const started = join(scratchFolder(), "started");
-    const { service, terminal } = await sending("500", {}, ["sh", "-c", late, started, ...tool]);
+    const program = ["sh", "-c", late, started, ...tool];
+    const terminal = await openTerminal(payoutOf("500"), { env, program });
     await until(() => existsSync(started));
     await terminal.type("y\ny\n");
     await terminal.answer("Send a payout?", "");
     await expectNothingSent(terminal, service, 4);
   });
 
-  terminalTest.for<[string, number, (terminal: Terminal) => Promise<void>]>([
+  test.for<[string, number, (terminal: Prompts) => Promise<void>]>([
     ["500", 130, (terminal) => terminal.press("C-c")],
     ["25000.5", 130, (terminal) => terminal.press("C-c")],
     ["500", 143, (terminal) => terminal.signal("SIGTERM")],
@@ -88,20 +95,20 @@ describe("a payout on a production account", () => {
 });
 
 describe("an amount above the limit", () => {
-  terminalTest("is sent after it was typed", async () => {
+  test("is sent after it was typed", async () => {
     const { service, terminal } = await sending("25000.50");
     await terminal.answer("Type the amount (25000.5) to confirm", " 25000.50");
     expect((await terminal.ended()).code).toBe(3);
     expect(service.count("/payout/create-by-server")).toBe(1);
   });
 
-  terminalTest.for(["", "y", "25,000.50", "25000"])("is not sent after %j", async (answer) => {
+  test.for(["", "y", "25,000.50", "25000"])("is not sent after %j", async (answer) => {
     const { service, terminal } = await sending("25000.50");
     await terminal.answer("Type the amount (25000.5) to confirm", answer);
     await expectNothingSent(terminal, service, 4);
   });
 
-  terminalTest("is typed for every command", async () => {
+  test("is typed for every command", async () => {
     const { service, env } = await production();
     const pay =
       "--description x --method-id M1 --redirect-url https://a.example --callback-url https://a.example";
@@ -112,7 +119,7 @@ describe("an amount above the limit", () => {
       "api POST /payout/create-by-server -f amount=10000.01",
     ];
     const codes = lines.map(async (line) => {
-      const terminal = await openTerminal(line.split(" "), { env });
+      const terminal = openPrompts(line.split(" "), { env });
       await terminal.answer("Type the amount (10000.01) to confirm", "y");
       return (await terminal.ended()).code;
     });
@@ -120,7 +127,7 @@ describe("an amount above the limit", () => {
     expect(service.connections()).toBe(0);
   });
 
-  terminalTest("is measured by the limit of the profile", async () => {
+  test("is measured by the limit of the profile", async () => {
     const own = { LENDEN_CONFIG_DIR: scratchFolder() };
     const add = ["profile", "add", "shop", "--key-stdin", "--base-url", "https://a.example"];
     await lenden(add, { env: own, stdin: key });
@@ -139,31 +146,31 @@ describe("a batch on a production account", () => {
     const file = join(scratchFolder(), "rows.csv");
     writeFileSync(file, "amount,to\n10,01712345678\n20.50,01812345678\n");
     const line = ["payout", "batch", "send", file, "--method-id", "M1"];
-    const terminal = await openTerminal(line, { env, rows: 40 });
+    const terminal = openPrompts(line, { env });
     return { service, terminal };
   }
 
-  terminalTest("is sent after its total was typed", async () => {
+  test("is sent after its total was typed", async () => {
     const { service, terminal } = await sendingBatch();
     await terminal.answer("Type the total", "30.50");
     expect((await terminal.ended()).code).toBe(6);
     expect(service.count("/payout/create-by-server")).toBe(2);
   });
 
-  terminalTest.for(["", "y", "30.51", "2"])("is not sent after %j", async (answer) => {
+  test.for(["", "y", "30.51", "2"])("is not sent after %j", async (answer) => {
     const { service, terminal } = await sendingBatch();
     await terminal.answer("Type the total", answer);
     await expectNothingSent(terminal, service, 4);
   });
 
-  terminalTest("is not sent after Ctrl-C", async () => {
+  test("is not sent after Ctrl-C", async () => {
     const { service, terminal } = await sendingBatch();
     await terminal.shows("Type the total");
     await terminal.press("C-c");
     await expectNothingSent(terminal, service, 130);
   });
 
-  terminalTest("is not sent if a recipient was paid while the prompt was shown", async () => {
+  test("is not sent if a recipient was paid while the prompt was shown", async () => {
     let answer: Behaviour = refusal(401);
     const { service, env } = await production(() => answer);
     const file = join(scratchFolder(), "rows.csv");
@@ -172,7 +179,7 @@ describe("a batch on a production account", () => {
     const line = ["payout", "batch", "send", file, "--method-id", "M1", "--concurrency", "1"];
     const expected = ["--yes", "--expect-total", "30.50", "--expect-count", "2"];
     expect((await built([...line, ...expected], { env: own })).code).toBe(4);
-    const terminal = await openTerminal(line, { env: own, rows: 40 });
+    const terminal = openPrompts(line, { env: own });
     await terminal.shows("Type the total");
     // Accepted, as far as lenden can know: the response is for a different payout.
     answer = success({ payoutId: "PO1", merchantRef: "OTHER", amount: 1, status: "Processing" });
@@ -188,11 +195,11 @@ describe("a batch on a production account", () => {
   });
 });
 
-terminalTest("every command that writes asks, and sends nothing after a no", async () => {
+test("every command that writes asks, and sends nothing after a no", async () => {
   const { service, env } = await production();
   const codes = writes.map(async ([name, flags]) => {
     const line = [...name.split(" "), ...flags, ...methodOf(name, "--method", "bkash")];
-    const terminal = await openTerminal(line, { env });
+    const terminal = openPrompts(line, { env });
     await terminal.answer(/PRODUCTION .*\? \(y\/N\)/, "");
     return (await terminal.ended()).code;
   });

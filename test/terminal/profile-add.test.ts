@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openSecretService, secretServiceTest } from "../config/keychains.ts";
 import { scratchFolder, until } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
@@ -9,19 +9,24 @@ import { testAccount } from "../support/merchant.ts";
 import { closedPort, serve } from "../support/server.ts";
 import { toolLine } from "../tool.js";
 import { answerAll } from "./shop.ts";
-import { openTerminal, terminalTest } from "./terminal.ts";
+import { openPrompts, openTerminal, terminalTest } from "./terminal.ts";
 
 const account = testAccount();
 const key = "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ";
 
-/** `lenden profile add` at its first prompt, with an empty config directory. */
-async function adding(args: string[] = [], more: Record<string, string> = {}) {
+/** An empty config directory, and `lenden profile add`. */
+function newProfile(args: string[] = [], more: Record<string, string> = {}) {
   const folder = scratchFolder();
   const env = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data"), ...more };
-  const terminal = await openTerminal(["profile", "add", ...args], { env, columns: 100 });
   const file = join(folder, "profiles.json");
   const stored = (): unknown => JSON.parse(readFileSync(file, "utf8"));
-  return { folder, file, env, terminal, stored };
+  return { folder, file, env, line: ["profile", "add", ...args], stored };
+}
+
+/** The same at its first prompt. */
+function adding(args: string[] = [], more: Record<string, string> = {}) {
+  const profile = newProfile(args, more);
+  return { ...profile, terminal: openPrompts(profile.line, { env: profile.env, columns: 100 }) };
 }
 
 /** A config directory with a profile. */
@@ -35,7 +40,8 @@ async function withProfile(name: string): Promise<string> {
 describe("profile add in a terminal", () => {
   terminalTest("asks, tests the key, and stores the profile", async () => {
     const { apiKey, payoutSecret, baseUrl } = account.sandbox();
-    const { folder, file, terminal, stored } = await adding();
+    const { folder, file, env, line, stored } = newProfile();
+    const terminal = await openTerminal(line, { env, columns: 100 });
     await answerAll(terminal, [
       ["API key:", apiKey],
       ["Payout secret (", payoutSecret],
@@ -61,10 +67,10 @@ describe("profile add in a terminal", () => {
     for (const secret of [apiKey.slice(11, 23), payoutSecret]) expect(screen).not.toContain(secret);
   });
 
-  terminalTest("shows a command line that does the same", async () => {
+  test("shows a command line that does the same", async () => {
     const { apiKey, payoutSecret, baseUrl } = account.sandbox();
     const more = ["--redirect-url", "https://shop.example/it's?a=1&b=$HOME"];
-    const { terminal, stored, env } = await adding(["shop", ...more], { LENDEN_BASE_URL: baseUrl });
+    const { terminal, stored, env } = adding(["shop", ...more], { LENDEN_BASE_URL: baseUrl });
     await terminal.answer("API key:", apiKey);
     await terminal.answer("Payout secret (", payoutSecret);
     const { code, screen } = await terminal.ended();
@@ -78,10 +84,10 @@ describe("profile add in a terminal", () => {
     expect(JSON.parse(readFileSync(join(again, "profiles.json"), "utf8"))).toEqual(stored());
   });
 
-  terminalTest("reports an invalid answer and asks again", async () => {
+  test("reports an invalid answer and asks again", async () => {
     const { apiKey, baseUrl } = account.sandbox();
     const folder = await withProfile("shop");
-    const { terminal } = await adding(["--environment", "sandbox"], { LENDEN_CONFIG_DIR: folder });
+    const { terminal } = adding(["--environment", "sandbox"], { LENDEN_CONFIG_DIR: folder });
     await terminal.answer("API key:", "hello");
     await terminal.shows("begins with sk_sandbox_");
     await terminal.answer("API key:", "public-ABC-ABCDEFGHIJKL-XYZ");
@@ -111,9 +117,9 @@ describe("profile add in a terminal", () => {
     expect(profiles.other).not.toHaveProperty("payoutSecret");
   });
 
-  terminalTest("asks for another URL if the environment lock rejects one", async () => {
+  test("asks for another URL if the environment lock rejects one", async () => {
     const { baseUrl } = account.sandbox();
-    const { terminal, file } = await adding();
+    const { terminal, file } = adding();
     await answerAll(terminal, [
       ["API key:", "public-ABC-ABCDEFGHIJKL-XYZ"],
       ["Payout secret (", ""],
@@ -127,18 +133,18 @@ describe("profile add in a terminal", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  terminalTest("asks nothing if the name is taken", async () => {
-    const { terminal } = await adding(["shop"], { LENDEN_CONFIG_DIR: await withProfile("shop") });
+  test("asks nothing if the name is taken", async () => {
+    const { terminal } = adding(["shop"], { LENDEN_CONFIG_DIR: await withProfile("shop") });
     const { code, screen } = await terminal.ended();
     expect(code).toBe(2);
     expect(screen).toMatch(/^error: There already is a profile shop\./);
   });
 
-  terminalTest.each([
+  test.each([
     ["y", 0, ["profiles.json"]],
     ["", 4, []],
   ])("stores a key that cannot be tested only after a yes: %j", async (answer, code, files) => {
-    const { terminal, folder } = await adding([], {
+    const { terminal, folder } = adding([], {
       LENDEN_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
     });
     await answerAll(terminal, [
@@ -161,9 +167,9 @@ describe("Ctrl-C", () => {
     ["Store it anyway?", ""],
   ];
 
-  terminalTest("at any prompt ends with 130 and stores nothing", async () => {
+  test("at any prompt ends with 130 and stores nothing", async () => {
     const left = answers.map(async ([question], step) => {
-      const { terminal, folder } = await adding();
+      const { terminal, folder } = adding();
       for (const [before, answer] of answers.slice(0, step)) await terminal.answer(before, answer);
       await terminal.shows(question);
       await terminal.press("C-c");
@@ -175,13 +181,13 @@ describe("Ctrl-C", () => {
     expect(await Promise.all(left)).toEqual(answers.map(() => expected));
   });
 
-  terminalTest("while the key is tested does too", async () => {
+  test("while the key is tested does too", async () => {
     const service = await serve(() => ({ do: "silence" }));
-    const { terminal, folder } = await adding(["shop"], { LENDEN_BASE_URL: service.baseUrl });
+    const { terminal, folder } = adding(["shop"], { LENDEN_BASE_URL: service.baseUrl });
     await terminal.answer("API key:", key);
     await terminal.answer("Payout secret (", "");
     await until(() => service.count() > 0);
-    await terminal.press("C-c");
+    await terminal.signal("SIGINT");
     const { code, isRestored } = await terminal.ended();
     const files = readdirSync(folder);
     expect({ code, isRestored, files }).toEqual({ code: 130, isRestored: true, files: [] });
@@ -191,10 +197,11 @@ describe("Ctrl-C", () => {
 secretServiceTest("profile add --keychain stores key and secret there", async () => {
   const { apiKey, payoutSecret, baseUrl } = account.sandbox();
   const { env: bus } = await openSecretService(scratchFolder(), "a password");
-  const { terminal, file } = await adding(["shop", "--keychain"], {
+  const { file, env, line } = newProfile(["shop", "--keychain"], {
     ...bus,
     LENDEN_BASE_URL: baseUrl,
   });
+  const terminal = await openTerminal(line, { env, columns: 100 });
   await terminal.shows("will be stored in this system's keychain");
   await terminal.answer("API key:", apiKey);
   await terminal.answer("Payout secret (", payoutSecret);

@@ -1,7 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect } from "vitest";
-import { scratchFolder } from "../support/helpers.ts";
+import { expect, test } from "vitest";
 import { paymentOf, refundOf } from "../support/merchant.ts";
 import { answerAll, openShop, refundAnswers } from "./shop.ts";
 import { terminalTest } from "./terminal.ts";
@@ -23,10 +20,10 @@ terminalTest("refund create without arguments leads to a refund", async () => {
   ]);
 });
 
-terminalTest("Enter refunds what is left of the payment, without a note", async () => {
+test("Enter refunds what is left of the payment, without a note", async () => {
   const shop = await openShop();
   await shop.id(refundOf(shop.order42, "250.50"));
-  const terminal = await shop.open(["refund", "create"], { rows: 50 });
+  const terminal = shop.prompt(["refund", "create"]);
   await terminal.answer("Which payment?", shop.order42, shop.order42);
   await terminal.shows("BDT 1,000.00");
   await terminal.answer("Amount to refund (BDT): (1000)", "");
@@ -44,23 +41,22 @@ terminalTest("Enter refunds what is left of the payment, without a note", async 
   });
 });
 
-terminalTest("stdout has the result alone, and the shown command line runs again", async () => {
+test("stdout has the result alone, and the shown command line runs again", async () => {
   const shop = await openShop();
-  const out = join(scratchFolder(), "out.json");
-  const terminal = await shop.open(["refund", "create", "--json"], { stdout: out, columns: 200 });
+  const terminal = shop.prompt(["refund", "create", "--json"], { columns: 200 });
   await answerAll(terminal, refundAnswers(shop));
   await terminal.answer("Create a refund?", "y");
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
-  expect(JSON.parse(readFileSync(out, "utf8"))).toMatchObject({ transactionId: shop.order42 });
+  expect(JSON.parse(terminal.stdout())).toMatchObject({ transactionId: shop.order42 });
   expect(screen).toContain(
     `lenden refund create --json --payment ${shop.order42} --amount 250.25 --account-type personal --account-number 01812345678 --note 'it'\\''s damaged'\n`,
   );
 });
 
-terminalTest("no refund is sent without a yes", async () => {
+test("no refund is sent without a yes", async () => {
   const shop = await openShop();
-  const terminal = await shop.open(["refund", "create"], { rows: 50 });
+  const terminal = shop.prompt(["refund", "create"]);
   await answerAll(terminal, refundAnswers(shop));
   await terminal.answer("Create a refund? (y/N)", "");
   const { code, screen } = await terminal.ended();
@@ -69,12 +65,12 @@ terminalTest("no refund is sent without a yes", async () => {
   expect(await shop.books("refunds")).toEqual([]);
 });
 
-terminalTest("a payment or an amount that cannot be refunded is asked for again", async () => {
+test("a payment or an amount that cannot be refunded is asked for again", async () => {
   const shop = await openShop();
   const unpaid = await shop.id(paymentOf("unpaid"));
   await shop.id(refundOf(shop.order43, "800"));
   await shop.id(refundOf(shop.order42, "200"));
-  const terminal = await shop.open(["refund", "create"], { rows: 50, columns: 120 });
+  const terminal = shop.prompt(["refund", "create"], { columns: 120 });
   await terminal.answer("Which payment?", "TXUNKNOWN", "TXUNKNOWN");
   await terminal.answer(/not know TXUNKNOWN.*\n\? Which payment\?/, unpaid, unpaid);
   await terminal.shows(`Cannot refund payment ${unpaid}: its status is Processing`);
@@ -92,15 +88,12 @@ terminalTest("a payment or an amount that cannot be refunded is asked for again"
   expect(await shop.books("refunds")).toHaveLength(2);
 });
 
-terminalTest(
-  "a given payment that cannot be refunded ends it before the first prompt",
-  async () => {
-    const shop = await openShop();
-    const unpaid = await shop.id(paymentOf("unpaid"));
-    const terminal = await shop.open(["refund", "create", "--payment", unpaid]);
-    const { code, screen } = await terminal.ended();
-    expect(code).toBe(3);
-    expect(screen.replace(/\s+/g, " ")).toContain("its status is Processing");
-    expect(screen).not.toContain("?");
-  },
-);
+test("a given payment that cannot be refunded ends it before the first prompt", async () => {
+  const shop = await openShop();
+  const unpaid = await shop.id(paymentOf("unpaid"));
+  const terminal = shop.prompt(["refund", "create", "--payment", unpaid]);
+  const { code, screen } = await terminal.ended();
+  expect(code).toBe(3);
+  expect(screen.replace(/\s+/g, " ")).toContain("its status is Processing");
+  expect(screen).not.toContain("?");
+});

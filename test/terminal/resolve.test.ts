@@ -1,9 +1,10 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
 import { threeUnknown, unknownBatch } from "../commands/unknown-batch.ts";
 import { faults } from "../sandbox/running.ts";
+import { jumpingHost } from "../support/lenden.ts";
 import { openMerchant, paidPayment, paymentOf, refundOf } from "../support/merchant.ts";
-import { openTerminal, terminalTest } from "./terminal.ts";
+import { openPrompts } from "./terminal.ts";
 
 /** A merchant with two payments and a refund whose outcome is unknown. */
 async function withUnknown() {
@@ -13,11 +14,11 @@ async function withUnknown() {
   ill.push(...faults("createPayment:lost-reply"), ...faults("createRefund:lost-reply"));
   for (const line of [paymentOf("made"), paymentOf("not made"), refundOf(paid, "3")])
     expect((await merchant.lenden(line)).code).toBe(75);
-  const terminal = await openTerminal(["ledger", "resolve"], { env: merchant.env, rows: 60 });
+  const terminal = openPrompts(["ledger", "resolve"], { env: merchant.env });
   return { merchant, terminal };
 }
 
-terminalTest("ledger resolve asks about each unknown outcome and records the answers", async () => {
+test("ledger resolve asks about each unknown outcome and records the answers", async () => {
   const { merchant, terminal } = await withUnknown();
   const made = (await merchant.books("payments")).find((row) => row.description === "made");
   await terminal.shows(/Description +made\n[\s\S]*❯/);
@@ -42,7 +43,7 @@ terminalTest("ledger resolve asks about each unknown outcome and records the ans
   ]);
 });
 
-terminalTest("ledger resolve records nothing without a yes at the end", async () => {
+test("ledger resolve records nothing without a yes at the end", async () => {
   const { merchant, terminal } = await withUnknown();
   for (const about of [
     /Description +made\n[\s\S]*❯/,
@@ -58,11 +59,12 @@ terminalTest("ledger resolve records nothing without a yes at the end", async ()
   expect(stdout.match(/"UNCERTAIN"/g)).toHaveLength(3);
 });
 
-terminalTest("payout batch resolve leaves a row that changed while it asked", async () => {
-  const { merchant, resolve, states } = await unknownBatch(true);
-  const terminal = await openTerminal(resolve("--not-created"), { env: merchant.env, rows: 60 });
+test("payout batch resolve leaves a row that changed while it asked", async () => {
+  const { merchant, resolve, states } = await unknownBatch();
+  const terminal = openPrompts(resolve("--not-created"), { env: merchant.env });
   await terminal.shows("Record 3 rows as not created?");
-  expect(await merchant.built(["ledger", "resolve", "ROW-3"])).toMatchObject({ code: 0 });
+  const resolved = await merchant.lenden(["ledger", "resolve", "ROW-3"], { host: jumpingHost() });
+  expect(resolved).toMatchObject({ code: 0 });
 
   await terminal.answer("Record 3 rows as not created?", "y");
 
@@ -72,9 +74,9 @@ terminalTest("payout batch resolve leaves a row that changed while it asked", as
   expect(screen).toContain("2 rows recorded as not created.");
 });
 
-terminalTest("payout batch resolve changes nothing by default", async () => {
-  const { merchant, resolve, states } = await unknownBatch(true);
-  const terminal = await openTerminal(resolve("--not-created"), { env: merchant.env, rows: 60 });
+test("payout batch resolve changes nothing by default", async () => {
+  const { merchant, resolve, states } = await unknownBatch();
+  const terminal = openPrompts(resolve("--not-created"), { env: merchant.env });
   await terminal.answer("Record 3 rows as not created?", "");
   expect((await terminal.ended()).code).toBe(4);
   expect(await states()).toEqual(threeUnknown);

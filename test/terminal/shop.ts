@@ -1,5 +1,11 @@
 import { type Merchant, openMerchant, paymentOf } from "../support/merchant.ts";
-import { openTerminal, type Terminal, type TerminalOptions } from "./terminal.ts";
+import {
+  openPrompts,
+  openTerminal,
+  type Prompts,
+  type Terminal,
+  type TerminalOptions,
+} from "./terminal.ts";
 
 /** The same IDs and times in every run, and so long ago that no screen shows how long. */
 const openedMs = Date.parse("2024-11-20T04:30:00Z");
@@ -8,8 +14,10 @@ const openedMs = Date.parse("2024-11-20T04:30:00Z");
 export interface Shop extends Merchant {
   order42: string;
   order43: string;
-  /** Starts lenden in a terminal. */
+  /** Starts the built tool in a terminal. */
   open(args: string[], options?: TerminalOptions): Promise<Terminal>;
+  /** Runs lenden in this process with streams that look like a terminal. */
+  prompt(args: string[], options?: { columns?: number }): ReturnType<typeof openPrompts>;
 }
 
 export async function openShop(): Promise<Shop> {
@@ -25,6 +33,7 @@ export async function openShop(): Promise<Shop> {
     ...merchant,
     order42: await paid("Order 42, two shirts", "1250.50"),
     order43: await paid("Order 43, লাল জামা", "800"),
+    prompt: (args, options = {}) => openPrompts(args, { ...options, env: merchant.env }),
     open: (args, { env, ...options } = {}) =>
       openTerminal(args, {
         ...options,
@@ -45,7 +54,7 @@ export function refundAnswers({ order42 }: Shop): [string, string, string?][] {
 }
 
 export async function answerAll(
-  terminal: Terminal,
+  terminal: Prompts,
   answers: [string, string, string?][],
 ): Promise<void> {
   for (const [question, text, found] of answers) await terminal.answer(question, text, found);

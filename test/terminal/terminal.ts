@@ -1,11 +1,13 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { promisify } from "node:util";
+import { promisify, stripVTControlCharacters } from "node:util";
 import { onTestFinished, test } from "vitest";
-import { scratchFolder } from "../support/helpers.ts";
-import { builtEnv } from "../support/lenden.ts";
+import type { Signal } from "../../src/platform/host.ts";
+import { scratchFolder, until } from "../support/helpers.ts";
+import { builtEnv, lenden } from "../support/lenden.ts";
 import { tool } from "../tool.js";
 
 /** The built tool in a pseudo-terminal. tmux draws its screen as a person sees it. */
@@ -26,6 +28,9 @@ export interface Terminal {
   /** Waits until the tool has ended. */
   ended(): Promise<Ended>;
 }
+
+/** A terminal, or what looks like one. */
+export type Prompts = Omit<Terminal, "close">;
 
 interface Ended {
   code: number;
@@ -49,6 +54,104 @@ const call = promisify(execFile);
 
 /** Each capture of the screen is a process. */
 const betweenLooksMs = 150;
+
+/** What the keys of a test send. */
+const keys: Record<string, string> = {
+  Enter: "\r",
+  Down: "\u001b[B",
+  "C-c": "\u0003",
+  "C-d": "\u0004",
+  "C-u": "\u0015",
+};
+
+/**
+ * Runs lenden in this process with streams that look like a terminal: fast, for tests of what prompts ask
+ * and do. `screen` is everything that was printed, redrawn lines included.
+ */
+export function openPrompts(
+  args: string[],
+  { env = {}, columns = 80 }: Pick<TerminalOptions, "env" | "columns"> = {},
+): Prompts & { stdout(): string } {
+  let isRaw = false;
+  let isOver = false;
+  let printed = "";
+  /** What was printed before the last key. */
+  let seen = 0;
+  let stop = (_: Signal): void => {};
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (raw: boolean) => {
+      isRaw = raw;
+    },
+  });
+  // As for standard streams, the end of a prompt does not end them.
+  const output = () =>
+    Object.assign(new PassThrough(), { isTTY: true, columns, _isStdio: true, rows: 50 });
+  const [stdout, stderr] = [output(), output()];
+  let result = "";
+  stdout.on("data", (data) => {
+    result += data;
+    printed += data;
+  });
+  stderr.on("data", (data) => {
+    printed += data;
+  });
+  const run = lenden(args, {
+    env: { TERM: "xterm", ...env },
+    host: { stdin, stdout, stderr },
+    onStart: (signal) => {
+      stop = signal;
+    },
+  }).finally(() => {
+    isOver = true;
+  });
+  const shown = (from = 0) => {
+    // A prompt is redrawn from the left of its line.
+    const lines = printed.slice(from).replaceAll("\u001b[G", "\n").replaceAll("\r", "");
+    return stripVTControlCharacters(lines);
+  };
+  const shows = async (wanted: string | RegExp): Promise<void> => {
+    const pattern = new RegExp(wanted instanceof RegExp ? wanted : escaped(wanted));
+    await until(() => pattern.test(shown(seen)) || isOver);
+    if (!pattern.test(shown(seen)))
+      throw new Error(`it ended without ${pattern} on the screen:\n${shown()}`);
+  };
+  const type = async (text: string): Promise<void> => {
+    seen = printed.length;
+    stdin.write(text);
+  };
+  const press = async (...names: string[]): Promise<void> => {
+    for (const name of names) {
+      await type(keys[name] ?? name);
+      await delay(5); // a prompt reads one key after the other
+    }
+  };
+  return {
+    screen: async () => shown(),
+    stdout: () => result,
+    shows,
+    type,
+    press,
+    answer: async (question, text, found) => {
+      await shows(question);
+      if (text !== "") {
+        stdin.write(text);
+        await delay(5);
+      }
+      if (found !== undefined) await shows(`❯ ${found}`);
+      await press("Enter");
+    },
+    signal: async (name) => {
+      if (name === "SIGINT" || name === "SIGTERM") stop(name);
+    },
+    ended: async () => {
+      const { code } = await run;
+      const isCursorShown =
+        printed.lastIndexOf("\u001b[?25l") <= printed.lastIndexOf("\u001b[?25h");
+      return { code, screen: shown(), isRestored: !isRaw && isCursorShown };
+    },
+  };
+}
 
 /** A test that needs a terminal, and is skipped without tmux. */
 export const terminalTest = test.skipIf(!(await hasTmux()));
