@@ -85,7 +85,7 @@ test("every import goes in an allowed direction", () => {
   expect(wrong.map(shown)).toEqual([]);
 });
 
-test("no file leads back to itself, not even by types", () => {
+test("there are no import cycles, also of types", () => {
   const files = sources().map((file) => relative(root, file));
   expect(files.filter((path) => leadingTo(path).includes(path))).toEqual([]);
 });

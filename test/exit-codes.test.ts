@@ -6,7 +6,7 @@ import { openDatabase } from "../src/platform/sqlite/open.ts";
 import { fileOf } from "./batch/files.ts";
 import { faults } from "./sandbox/running.ts";
 import { scratchFolder, until } from "./support/helpers.ts";
-import { built, ended, jumpingHost, lenden, type Outcome, startBuilt } from "./support/lenden.ts";
+import { ended, jumpingHost, lenden, type Outcome, startBuilt } from "./support/lenden.ts";
 import { openMerchant, paymentOf, payoutOf, testAccount } from "./support/merchant.ts";
 import { closedPort, refusal, serve, success } from "./support/server.ts";
 
@@ -327,11 +327,6 @@ describe("a failed command with JSON output writes one line to stderr and ends w
     });
     errorOf(outcome, 130);
     expect(pauses).toHaveLength(1);
-  });
-
-  test("the code of the program that sandbox exec ran, without a line of its own", async () => {
-    const line = ["sandbox", "exec", "--json", "--", process.execPath, "-e", "process.exit(7)"];
-    expect(await built(line)).toMatchObject({ code: 7, stderr: "" });
   });
 });
 

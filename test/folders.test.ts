@@ -3,7 +3,7 @@ import { foldersOf } from "../src/platform/directories.ts";
 
 const machine = { platform: "linux", home: "/home/rahima" } as const;
 
-test("files lie where the platform keeps them", () => {
+test("directories follow the platform", () => {
   expect(foldersOf({}, machine)).toEqual({
     config: "/home/rahima/.config/lenden",
     data: "/home/rahima/.local/share/lenden",
@@ -12,7 +12,7 @@ test("files lie where the platform keeps them", () => {
   });
 });
 
-test("lenden's own variables go before XDG's, and these before the custom", () => {
+test("LENDEN variables override XDG variables, which override the platform", () => {
   const env = { XDG_CONFIG_HOME: "/c", XDG_DATA_HOME: "/d", XDG_CACHE_HOME: "/k" };
   const of = { config: "/c/lenden", data: "/d/lenden", cache: "/k/lenden" };
   expect(foldersOf(env, machine)).toMatchObject(of);
@@ -20,7 +20,7 @@ test("lenden's own variables go before XDG's, and these before the custom", () =
   expect(foldersOf(own, machine)).toMatchObject({ ...of, config: "/own", data: "/ledger" });
 });
 
-test("a relative folder of XDG's counts for nothing: every folder would have a ledger of its own", () => {
+test("a relative XDG directory is ignored", () => {
   const env = { XDG_CONFIG_HOME: "c", XDG_DATA_HOME: "./d", XDG_CACHE_HOME: "../k" };
   expect(foldersOf(env, machine)).toEqual(foldersOf({}, machine));
 });

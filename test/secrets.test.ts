@@ -41,7 +41,7 @@ function filesIn(folder: string): { name: string; text: string }[] {
     }));
 }
 
-test("a whole story leaves no trace of key and secret in any output or file", async () => {
+test("all commands together leave no trace of key and secret in outputs and files", async () => {
   const folder = scratchFolder();
   const { apiKey, payoutSecret, baseUrl } = account.sandbox();
   const env = { LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: join(folder, "data") };
@@ -118,7 +118,7 @@ test("a whole story leaves no trace of key and secret in any output or file", as
     expect(found(name + text, [apiKey, payoutSecret])).toEqual([]);
 }, 60_000);
 
-describe("a service that sends the key back", () => {
+describe("a response that contains the API key", () => {
   const everywhere = [
     key,
     encodeURIComponent(key),
@@ -151,7 +151,7 @@ describe("a service that sends the key back", () => {
     ],
   ];
 
-  test.each(answers)("%s sees it masked, in every format and in --verbose", async (_, reply) => {
+  test.each(answers)("shows it masked %s, in every format and in --verbose", async (_, reply) => {
     const { baseUrl } = await answering(() => reply);
     const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: key, LENDEN_PAYOUT_SECRET: secret };
     const lines = [
@@ -176,7 +176,7 @@ describe("a service that sends the key back", () => {
   test.each([
     ["a message that is cut at 300 characters", ["pay", "get", "TX1"], "x".repeat(280)],
     ["a trace that is cut at 4096 bytes", ["pay", "get", "TX1", "-v"], "x".repeat(4096 - 12 - 22)],
-  ])("in %s does not get a part of it shown", async (_, line, before) => {
+  ])("shows no part of it in %s", async (_, line, before) => {
     const { baseUrl } = await answering(() => ({
       status: 400,
       body: JSON.stringify({ message: `${before}${key}` }),
@@ -188,7 +188,7 @@ describe("a service that sends the key back", () => {
   });
 
   test.each(["\u00ad", "\u200b", "\u0007"])(
-    "with %j inside, which is taken out on the way, does not get it shown",
+    "shows it masked if %j is inside, which is removed",
     async (invisible) => {
       const spoiled = `${key.slice(0, 15)}${invisible}${key.slice(15)}`;
       const { baseUrl } = await answering(() => ({
@@ -204,7 +204,7 @@ describe("a service that sends the key back", () => {
   );
 });
 
-test("neither the process list nor the arguments of a --key-command hold a secret", async () => {
+test("neither the process list nor the arguments of --key-command contain a secret", async () => {
   const folder = scratchFolder();
   const seen = join(folder, "seen.txt");
   const keyFile = join(folder, "key");
@@ -237,7 +237,7 @@ test("neither the process list nor the arguments of a --key-command hold a secre
   expect(found(processes, [account.sandbox().apiKey, secret])).toEqual([]);
 });
 
-describe("a secret of odd characters", () => {
+describe("a secret with special characters", () => {
   let outputs = "";
 
   beforeAll(async () => {
@@ -278,13 +278,13 @@ describe("a secret of odd characters", () => {
     }
   });
 
-  test("is shown nowhere", () => {
+  test("is not shown", () => {
     expect(outputs).toContain("…");
     expect(found(outputs, [key, secret])).toEqual([]);
   });
 });
 
-test("a batch leaves no trace of key and secret: outputs, ledger, other files, process list, whatever the service sends back", async () => {
+test("a batch leaves no trace of key and secret in outputs, ledger, files and process list", async () => {
   const folder = scratchFolder();
   const echo = [key, secret].flatMap((text) => [
     text,
@@ -337,7 +337,7 @@ test("a batch leaves no trace of key and secret: outputs, ledger, other files, p
   expect(found(seen.join("\n"), [key, secret])).toEqual([]);
 }, 60_000);
 
-test("an answer that sends its request's signature back is kept without it, however many were signed meanwhile", async () => {
+test("a response that contains the signature of its request is stored without it, after 500 other signatures", async () => {
   const folder = scratchFolder();
   const signatures: string[] = [];
   let answered = 0;
@@ -375,7 +375,7 @@ test("an answer that sends its request's signature back is kept without it, howe
   expect(echoes.filter((echo) => kept.includes(echo))).toEqual([]);
 });
 
-test("a payout whose id is the key is kept, and offered to Tab, without it", async () => {
+test("a payout whose ID is the API key is stored, and completed by Tab, without the key", async () => {
   const folder = scratchFolder();
   const record = { payoutId: key, status: "Processing", recipientNumber: "01712345678" };
   const { baseUrl } = await answering(async () => ({
@@ -389,9 +389,9 @@ test("a payout whose id is the key is kept, and offered to Tab, without it", asy
     LENDEN_DATA_DIR: folder,
   };
   const what = ["--amount", "5", "--to", "01712345678", "--method-id", "M1", "--ref", "KEY-1"];
-  const sent = await built(["payout", "send", ...what], { env });
+  const sent = await lenden(["payout", "send", ...what], { env });
   expect(sent.code).toBe(0);
-  const tab = await built(["__complete", "--typed=", "payout", "get"], { env });
+  const tab = await lenden(["__complete", "--typed=", "payout", "get"], { env });
   const kept = [sent.stdout, sent.stderr, tab.stdout, ...filesIn(folder).map(({ text }) => text)];
   expect(kept.join("\n")).toContain("KEY-1");
   expect(found(kept.join("\n"), [key, secret])).toEqual([]);
@@ -401,9 +401,9 @@ test.each([
   ["an amount", ["payout", "send", "--amount", secret, "--to", "01712345678", "--method", "bkash"]],
   ["a file", ["payout", "batch", "check", `/nowhere/${secret}`]],
   ["an ID", ["pay", "get", `${key}/`]],
-])("a secret that is typed as %s is not repeated in the error", async (_, line) => {
+])("a secret that is typed as %s is masked in the error", async (_, line) => {
   const env = { LENDEN_API_KEY: key, LENDEN_PAYOUT_SECRET: secret };
-  const { code, stderr } = await built(line, { env });
+  const { code, stderr } = await lenden(line, { env });
   expect([code, found(stderr, [key, secret])]).toEqual([2, []]);
   expect(stderr).toMatch(/^error: ./);
 });

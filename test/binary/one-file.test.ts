@@ -31,7 +31,7 @@ function strangers() {
 }
 
 describe("lenden as one file", () => {
-  test("loads no code from the disk, whatever the environment and the folder say", async () => {
+  test("loads no code from the disk, with any environment and directory", async () => {
     const { folder, env, isMarked } = strangers();
     writeFileSync(join(folder, "pay.csv"), "amount,to,method\n5,01712345678,bkash\n");
     const own = { ...account.env(), LENDEN_CONFIG_DIR: folder, LENDEN_DATA_DIR: folder, ...env };
@@ -50,7 +50,7 @@ describe("lenden as one file", () => {
   });
 
   test.each(["--inspect", "--eval=0", "--node-options=--inspect", "--require=./x.cjs", "-e", "-p"])(
-    "takes %s for a flag of lenden's, not of Node's",
+    "reads %s as a flag of lenden, not of Node",
     async (flag) => {
       const outcome = await built([flag]);
       expect(outcome.code).toBe(2);
@@ -72,7 +72,7 @@ describe("lenden as one file", () => {
     expect((await built(["--version"])).stdout).toBe(`${version}\n`);
   });
 
-  test("has no keychain, writes nothing, and says what else there is", async () => {
+  test("has no keychain, writes nothing, and names the alternatives", async () => {
     const folder = scratchFolder();
     const line = ["profile", "add", "shop", "--key-stdin", "--base-url", "https://shop.example"];
     const options = { env: { LENDEN_CONFIG_DIR: folder }, stdin: `${key}\n` };
@@ -83,7 +83,7 @@ describe("lenden as one file", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("says nothing of what Node calls experimental", async () => {
+  test("prints no experimental warning of Node", async () => {
     expect((await built(["demo"])).stderr).toBe("");
     expect((await built(["payout", "list"], { env: account.env() })).stderr).not.toMatch(/warn/i);
   });

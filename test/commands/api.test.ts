@@ -19,7 +19,7 @@ const order = [
   ...["redirect_url=https://a.example/", "callback_url=https://a.example/"],
 ].flatMap((field) => ["-f", field]);
 
-test("a GET prints the body, fields go into its query", async () => {
+test("api GET prints the body and sends fields in the query", async () => {
   const { stdout, code } = await account.run(["api", "GET", "/payment/methods"]);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -32,7 +32,7 @@ test("a GET prints the body, fields go into its query", async () => {
   expect(asked).toEqual(["GET /cp/api/v1/x?a=1&b=two+words&c=%26%3D%E0%A7%8E"]);
 });
 
-test("--include shows status and headers too", async () => {
+test("api --include shows status and headers", async () => {
   const { stdout } = await account.run(["api", "GET", "/sandbox/info", "--include"]);
   expect(stdout).toMatch(/^200\n/);
   expect(stdout).toContain("content-type: application/json");
@@ -40,7 +40,7 @@ test("--include shows status and headers too", async () => {
   expect(JSON.parse(json.stdout)).toMatchObject({ status: 200, body: { success: true } });
 });
 
-test("an answer that nests without end is shown as it came, and what it was about stays in doubt", async () => {
+test("a deeply nested response to a raw payment is shown unchanged, and its outcome is unknown", async () => {
   const deep = `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`;
   const { baseUrl } = await answering(() => ({ body: `{"success":true,"data":${deep}}` }));
   const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: account.sandbox().apiKey };
@@ -49,7 +49,7 @@ test("an answer that nests without end is shown as it came, and what it was abou
   expect(stdout).toContain(deep);
 });
 
-test("a payout made of fields is signed, and the sandbox accepts the signature", async () => {
+test("a raw payout from fields is signed, and the sandbox accepts the signature", async () => {
   const fields = Object.entries({ ...payout, amount: "1250.50" }).flatMap(([name, value]) => [
     "-f",
     `${name}=${value}`,
@@ -64,7 +64,7 @@ test("a payout made of fields is signed, and the sandbox accepts the signature",
   expect(JSON.parse(stdout)).toMatchObject({ data: { merchantRef: "API-1", amount: 1250.5 } });
 });
 
-test("a payout from a file or from standard input is signed too, with the current time", async () => {
+test("a raw payout from a file or from stdin is signed with the current time", async () => {
   const file = join(scratchFolder(), "payout.json");
   writeFileSync(file, JSON.stringify({ ...payout, merchantRef: "API-2", amount: 2 }));
   const line = ["api", "POST", "/payout/create-by-server", "--input"];
@@ -84,7 +84,7 @@ test.each([
   [["POST", "/sandbox/trigger-payment", "-f", "transactionId=TX0"], 9, "NOT_FOUND"],
   [["PUT", "/payment/create"], 3, "METHOD_NOT_ALLOWED"],
   [["DELETE", "/nowhere"], 9, "UNKNOWN_ROUTE"],
-])("an error's body is printed still: %j ends with %s", async (line, exit, text) => {
+])("api %j ends with %s and prints the body of the error", async (line, exit, text) => {
   const { code, stdout, stderr } = await account.run(["api", ...line]);
   expect(code).toBe(exit);
   expect(JSON.parse(stdout)).toMatchObject({ success: false, code: text });
@@ -100,7 +100,7 @@ test.each([
   ["GET", 429, "{}", 69],
   ["POST", 403, "{}", 4],
 ])(
-  "%s that is answered with %s %j ends with %s, and is asked once",
+  "a raw %s that gets %s with %j ends with %s after one request",
   async (method, status, body, exit) => {
     const { baseUrl, asked } = await answering(() => ({ status, body }));
     const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: account.sandbox().apiKey };
@@ -127,7 +127,7 @@ test.each([
   "/é",
   "https://evil.example/x",
   "/\\evil.example",
-])("the path %j is refused", async (path) => {
+])("api rejects the path %j", async (path) => {
   const before = await account.asked();
   expect((await account.run(["api", "GET", path])).code).toBe(2);
   expect(await account.asked()).toEqual(before);
@@ -146,31 +146,17 @@ test.each([
   ],
   [["HEAD", "/x"], "<method>: Invalid value. Use one of"],
   [["GET"], "Missing required argument <path>"],
-])("%j is refused", async (line, why) => {
+])("%j is rejected", async (line, why) => {
   const { code, stderr } = await account.run(["api", ...line]);
   expect(code).toBe(2);
   expect(stderr).toContain(why);
 });
 
 test.each(["", "[]", "5", "null", '"text"', "{", "\ufffe"])(
-  "standard input that is no JSON object is refused and not repeated: %j",
+  "api --input rejects stdin that is not a JSON object: %j",
   async (stdin) => {
     const { code, stderr } = await account.run(["api", "POST", "/x", "--input", "-"], { stdin });
     expect(code).toBe(2);
     expect(stderr).toContain("--input: the body is not a JSON object.");
   },
 );
-
-test("one field given twice with different values is refused: the last must not win in silence", async () => {
-  const line = [
-    "api",
-    "POST",
-    "/payment/create",
-    "-f",
-    "amount=5",
-    "-f",
-    "amount=500",
-    "--dry-run",
-  ];
-  expect((await account.run(line)).code).toBe(2);
-});

@@ -26,7 +26,7 @@ const writes: Record<string, string[]> = {
   api: ["POST", "/payout/create-by-server", "-f", "amount=5", "-f", "merchantRef=A"],
 };
 
-test("these are all commands that write", () => {
+test("dry runs are tested for every command that writes", () => {
   const names = commands.filter(({ writes: one }) => one).map(({ name }) => name);
   expect(names.sort()).toEqual(Object.keys(writes).sort());
 });
@@ -52,7 +52,7 @@ test.each(Object.entries(writes))(
   },
 );
 
-test("the JSON of a dry run is the request, amount and number as they go out", async () => {
+test("the JSON of a dry run is the request, with amount and number as they are sent", async () => {
   const { run, sandbox } = account;
   const { stdout } = await run([
     "payout",
@@ -77,7 +77,7 @@ test("the JSON of a dry run is the request, amount and number as they go out", a
   expect(payment.stdout).toContain('"amount": 1250.5\n');
 });
 
-test("a method that is named is looked up when it is sent, and only then", async () => {
+test("a method name is looked up when a payout is sent, and not in a dry run", async () => {
   const { run, asked } = account;
   const line = ["pay", "create", ...(writes["pay create"] ?? [])];
   const before = await run([...line, "--dry-run", "--json"]);

@@ -90,28 +90,28 @@ describe.each(readings)("$name", ({ line, quiet, columns, isList = false }) => {
     expect((await account.run(line(), { env })).stdout).toBe(stdout);
   });
 
-  test("ndjson is a line a record, the same records", async () => {
+  test("ndjson has one line for each record", async () => {
     const { stdout } = await account.run([...line(), "-o", "ndjson"]);
     const json: unknown = JSON.parse((await account.run([...line(), "--json"])).stdout);
     const records = stdout.split("\n").slice(0, -1);
     expect(records.map((one): unknown => JSON.parse(one))).toEqual([json].flat());
   });
 
-  test("csv has the service's own names, and as many records", async () => {
+  test("csv has the field names of the API, and as many records", async () => {
     const { stdout } = await account.run([...line(), "-o", "csv"]);
     const json: unknown = JSON.parse((await account.run([...line(), "--json"])).stdout);
     expect(stdout.split("\r\n")[0]).toBe(columns);
     expect(stdout.split("\r\n")).toHaveLength([json].flat().length + 2);
   });
 
-  test("-q is the id alone, of a list one a line, whatever the format", async () => {
+  test("-q prints IDs only, one per line, in every format", async () => {
     for (const more of [[], ["--json"], ["-o", "csv"]]) {
       const { stdout } = await account.run([...line(), "-q", ...more]);
       expect(stdout.trim()).toBe(quiet());
     }
   });
 
-  test("the shape does not depend on the terminal; colours are the terminal's alone", async () => {
+  test("the output is the same in a terminal, and only a table there has colors", async () => {
     for (const format of ["json", "ndjson", "csv"]) {
       const plain = await account.run([...line(), "-o", format]);
       const screen = terminal(60);
@@ -125,26 +125,26 @@ describe.each(readings)("$name", ({ line, quiet, columns, isList = false }) => {
   });
 });
 
-test("amounts are lakhs for people, exact in csv, numbers in JSON; formulas are defused", async () => {
+test("amounts are grouped in tables, exact in csv and numbers in JSON, and csv has no formulas", async () => {
   const line = ["pay", "get", ids.payment];
   expect((await account.run(line)).stdout).toContain("BDT 1,250.50");
   expect((await account.run([...line, "-o", "csv"])).stdout).toContain(",1250.50,'=1+1,bKash,");
   expect(await account.json(line)).toMatchObject({ amount: 1250.5, description: "=1+1" });
 });
 
-test("a number that must keep its leading zero stays text in csv", async () => {
+test("a mobile number keeps its leading zero in csv", async () => {
   const { stdout } = await account.run(["payout", "get", ids.payout, "-o", "csv"]);
   expect(stdout).toContain(',"01712345678",');
 });
 
-test("`payout send` says `existing`, in JSON as a boolean", async () => {
+test("payout send has existing as a boolean in JSON", async () => {
   const line = readings.find(({ name }) => name === "payout send")?.line() ?? [];
   expect(await account.json(line)).toMatchObject({ existing: true });
   expect(await account.json(line.with(-1, "INV-8"))).toMatchObject({ existing: false });
 });
 
 test.each(["table", "json", "ndjson", "csv"])(
-  "a failure prints nothing on stdout (%s)",
+  "a failed command prints nothing to stdout as %s",
   async (format) => {
     const { code, stdout, stderr } = await account.run(["pay", "get", "TX0", "-o", format]);
     expect({ code, stdout }).toEqual({ code: 9, stdout: "" });

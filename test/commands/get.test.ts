@@ -63,7 +63,7 @@ describe("a status that get shows", () => {
     expect(JSON.parse(shown.stdout)).toMatchObject({ state: "CONFLICT" });
   });
 
-  test("P18: says that the payout is confirmed when the API rejects the key", async () => {
+  test("P18: keeps the payout confirmed if the API rejects the key", async () => {
     let isRejected = false;
     const { env } = await startService(({ path }) => {
       if (isRejected) return { status: 401, data: {} };

@@ -2,7 +2,7 @@ import Sqlite from "libsql";
 import { expect, test } from "vitest";
 import { busyMerchant } from "./busy-merchant.ts";
 
-test("`ledger show` and `ledger export` tell everything but secrets", async () => {
+test("ledger show and ledger export show everything except secrets", async () => {
   const { merchant, payouts } = await busyMerchant();
   const shown = await merchant.json(["ledger", "show", "REF-1"]);
   expect(shown).toMatchObject({
@@ -39,7 +39,7 @@ test("`ledger show` and `ledger export` tell everything but secrets", async () =
   }
 });
 
-test("a text that holds a secret is not sent and not kept, and the ledger holds", async () => {
+test("a text that contains a secret is neither sent nor stored", async () => {
   const { merchant } = await busyMerchant();
   const sent = (await merchant.moneyRequests()).length;
   const method = ["--amount", "5", "--method", "bkash"];
@@ -57,7 +57,7 @@ test("a text that holds a secret is not sent and not kept, and the ledger holds"
   expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true, events: 12 });
 });
 
-test("`ledger check` ends 1 and says where, once somebody altered the past", async () => {
+test("ledger check ends with 1 and names the event that was modified", async () => {
   const { merchant } = await busyMerchant();
   expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true, events: 12 });
   // It has no id: quiet, it says nothing at all.
@@ -69,7 +69,7 @@ test("`ledger check` ends 1 and says where, once somebody altered the past", asy
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, holds: false, brokenAt: 3 });
 });
 
-test("`ledger check` ends 1 where an index has lost what the table has", async () => {
+test("ledger check ends with 1 if an index lacks a row of its table", async () => {
   const { merchant } = await busyMerchant();
   // Each entry of the index is looked for under another value now, as if it had never been written.
   // Only libsql writes the schema on every Node: node:sqlite protects it from version 24 on.
@@ -84,7 +84,7 @@ test("`ledger check` ends 1 where an index has lost what the table has", async (
   expect(JSON.parse(stdout).damage[0]).toMatch(/index by_target/);
 });
 
-test("`ledger list --unknown` has what is in conflict, with both commands that end it", async () => {
+test("ledger list --unknown shows conflicts, with both commands that end them", async () => {
   const { merchant } = await busyMerchant();
   await merchant.inLedger((ledger) =>
     ledger.exec(

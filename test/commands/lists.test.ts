@@ -9,7 +9,7 @@ async function ids(merchant: Merchant, line: string[]): Promise<string[]> {
   return stdout.split("\n").filter(Boolean);
 }
 
-test("lists come newest first, as a table, ids, JSON and CSV", async () => {
+test("lists show the newest first, as a table, IDs, JSON and CSV", async () => {
   const { merchant, paid, payment, payouts, refund } = await busyMerchant();
   expect(await ids(merchant, ["pay", "list"])).toEqual([payment, paid]);
   expect(await ids(merchant, ["payout", "list"])).toEqual(payouts.toReversed());
@@ -38,7 +38,7 @@ test("lists come newest first, as a table, ids, JSON and CSV", async () => {
   );
 });
 
-test("lists are filtered by status and time; --refresh asks for what still is Processing, and keeps it", async () => {
+test("lists are filtered by status and time, and --refresh retrieves and stores what is Processing", async () => {
   const { merchant, paid, payment, payouts } = await busyMerchant();
   expect(await ids(merchant, ["pay", "list", "--status", "Completed"])).toEqual([]);
   expect(await ids(merchant, ["pay", "list", "--refresh", "--status", "Completed"])).toEqual([
@@ -75,7 +75,22 @@ test("an empty list names the help of the creating command, and is empty for scr
   }
 });
 
-test("@last and @2 are taken wherever an id is, and are the newest of that kind", async () => {
+test("a filtered list that is empty does not claim that nothing was sent", async () => {
+  const merchant = await openMerchant();
+  const line = ["payout", "list", "--status", "Cancelled"];
+  expect((await merchant.lenden(line)).stdout).toMatch(/^No payout matches\./);
+  expect(await merchant.json(line)).toEqual([]);
+});
+
+test("an empty export is a list, and is reported on stderr", async () => {
+  const merchant = await openMerchant();
+  const { stdout, stderr } = await merchant.lenden(["ledger", "export"]);
+  expect([stdout, stderr]).toEqual(["", expect.stringContaining("nothing of this account yet")]);
+  const json = await merchant.lenden(["ledger", "export", "--json"]);
+  expect(json).toMatchObject({ stdout: "[]\n", stderr: "" });
+});
+
+test("@last and @2 stand for the newest IDs of their kind in every command", async () => {
   const { merchant, paid, payment, payouts, refund } = await busyMerchant();
   expect(await merchant.id(["pay", "get", "@last"])).toBe(payment);
   expect(await merchant.id(["pay", "get", "@2"])).toBe(paid);
@@ -106,7 +121,7 @@ test("@last and @2 are taken wherever an id is, and are the newest of that kind"
   }
 });
 
-test("another account's operations are never shown, nor counted, nor taken by @last", async () => {
+test("operations of another account are not shown, counted or found by @last", async () => {
   const { merchant, payouts } = await busyMerchant();
   const other = await openMerchant();
   const env = { ...other.env, LENDEN_DATA_DIR: merchant.dataFolder };

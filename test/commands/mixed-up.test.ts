@@ -141,7 +141,7 @@ test("P15: a response with another amount is a CONFLICT that shows both records"
   expect(payouts.size).toBe(1);
 });
 
-test("P15: 'ledger resolve --created' ends a CONFLICT once the record is the one that was asked for", async () => {
+test("P15: 'ledger resolve --created' ends a CONFLICT if the record is the requested one", async () => {
   const { run, state } = await mixedUp({ create: () => ({ amount: 500 }) });
   expect(await run(payoutOf("A"))).toMatchObject({ code: 5 });
   const unaided = await run(["ledger", "resolve", "A"]);

@@ -40,7 +40,7 @@ test.each([
   ["createPayout:status-400", 3, "ended REFUSED"],
   ["createPayout:status-500", 75, "another API key of this account sent it"],
 ])(
-  "a single payout that ended so (%s) with another API key is not made again",
+  "a payout that ended with %s is not sent again with another API key",
   async (fault, code, says) => {
     const ill = faults(fault);
     const merchant = await openMerchant({ faults: ill });
@@ -59,7 +59,7 @@ test.each([
   },
 );
 
-test("a doubtful payment request is not made again with a new API key", async () => {
+test("a payment whose outcome is unknown is not created again with a new API key", async () => {
   const merchant = await openMerchant({ faults: faults("createPayment:lost-reply") });
   expect((await merchant.lenden(paymentOf("ORDER-1"))).code).toBe(75);
   const lendenAnew = await withNewKey(merchant);
@@ -67,7 +67,7 @@ test("a doubtful payment request is not made again with a new API key", async ()
   expect(await merchant.books("payments")).toHaveLength(1);
 });
 
-test("one refund is the refund of one operation, with whatever API key", async () => {
+test("I10: a refund belongs to one operation, with any API key", async () => {
   const ill = faults("createRefund:lost-reply");
   ill.splice(0);
   const merchant = await openMerchant({ faults: ill });
@@ -84,7 +84,7 @@ test("one refund is the refund of one operation, with whatever API key", async (
   expect((await lendenAnew(["ledger", "show", made])).stdout).toContain("Cancelled");
 });
 
-test("a doubtful refund counts also with a new API key, until somebody says what came of it", async () => {
+test("a refund whose outcome is unknown counts with a new API key until it is resolved", async () => {
   const ill = faults("createRefund:lost-reply");
   const merchant = await openMerchant({ faults: ill });
   const payment = await paidPayment(merchant);
@@ -104,7 +104,7 @@ test("a doubtful refund counts also with a new API key, until somebody says what
   expect((await lendenAnew(refundOf(payment, "40"))).code).toBe(0);
 });
 
-test("a doubtful payout is sent with no other API key than its own", async () => {
+test("P25b: a payout whose outcome is unknown is not resent with another API key", async () => {
   const ill = faults("createPayout:status-500");
   const merchant = await openMerchant({ faults: ill });
   expect((await merchant.lenden(payoutOf("DOUBT", "--timeout", "1s"))).code).toBe(75);

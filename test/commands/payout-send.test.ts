@@ -12,7 +12,7 @@ const nowhere = {
   LENDEN_API_KEY: "sk_sandbox_abc-abcdefghijkl-xyz",
 };
 
-test("P1: a bad amount, number, reference and method are all named at once, without any network", async () => {
+test("P1: payout send reports an invalid amount, number, reference and method together, without a request", async () => {
   const line = ["payout", "send", "--amount", "1,250", "--to", "1712345678", "--ref", "a:b"];
   const { code, stdout, stderr } = await lenden(line, { env: nowhere });
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -23,7 +23,7 @@ test("P1: a bad amount, number, reference and method are all named at once, with
   expect(stderr).toContain("a leading zero was lost");
 });
 
-test("P2: without a payout secret it says where it looked, and sends nothing", async () => {
+test("P2: payout send without a payout secret names the sources it checked, and sends nothing", async () => {
   const line = ["payout", "send", "--amount", "5", "--to", "01712345678", "--method-id", "m"];
   const { code, stdout, stderr } = await lenden(line, { env: nowhere });
   expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
@@ -57,7 +57,7 @@ test.each([
     expect([look, (await lenden(look, { env })).code]).toEqual([look, 0]);
 });
 
-test("a key that the service sends back in an answer does not get into the ledger", async () => {
+test("an API key in a response is not stored in the ledger", async () => {
   const folder = scratchFolder();
   const key = "sk_sandbox_abc-CanaryInside-xyz";
   const server = createServer((_, answer) => answer.end(`garbage with ${key} in it`));

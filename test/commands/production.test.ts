@@ -33,7 +33,7 @@ async function knocked(): Promise<{ env: Record<string, string>; count: () => nu
 }
 
 test.each(writes)(
-  "%s on production is refused without --yes, before any network",
+  "%s in production is rejected without --yes before any request",
   async (name, flags) => {
     const { env, count } = await knocked();
     const line = [...name.split(" "), ...flags, ...methodOf(name, "--method-id", "665f1c2ab8e4")];
@@ -50,7 +50,7 @@ test.each(writes)(
 );
 
 test.each(["pay create", "payout send"])(
-  "%s on production with a method that must be looked up is refused before any network too",
+  "%s in production is rejected before its method is looked up",
   async (name) => {
     const { env, count } = await knocked();
     const flags = writes.find(([one]) => one === name)?.[1] ?? [];
@@ -62,48 +62,29 @@ test.each(["pay create", "payout send"])(
   },
 );
 
-test("what is about to happen is shown: profile, key, amount in figures, recipient, method, reference", async () => {
+test("a write in production shows profile, key, amount, recipient, method and reference", async () => {
   const { env } = await knocked();
-  const flags = [
-    "--amount",
-    "125000.5",
-    "--to",
-    "+880 1712-345678",
-    "--ref",
-    "INV-7",
-    "--method-id",
-    "M1",
-  ];
+  const order = ["--amount", "125000.5", "--to", "+880 1712-345678"];
+  const flags = [...order, "--ref", "INV-7", "--method-id", "M1"];
   const { stderr } = await lenden(["payout", "send", ...flags], { env });
-  for (const shown of [
-    "environment variables",
-    "public-…XYZ",
-    "BDT 1,25,000.50",
-    "01712345678",
-    "M1",
-    "INV-7",
-  ]) {
-    expect(stderr).toContain(shown);
-  }
+  const shown = ["environment variables", "public-…XYZ", "BDT 1,25,000.50", "01712345678"];
+  for (const one of [...shown, "M1", "INV-7"]) expect(stderr).toContain(one);
 });
 
-describe("at a terminal the environment stands at the head of the lines", () => {
+describe("in a terminal the environment comes first", () => {
   const plain = "PRODUCTION Cancel a refund with real money:\n";
   const colored =
     "\u001b[41m\u001b[37m PRODUCTION \u001b[39m\u001b[49m Cancel a refund with real money:\n";
 
   test.each<[string, string[], Record<string, string>, string]>([
-    ["in colour", [], {}, colored],
+    ["in color", [], {}, colored],
     ["plain with NO_COLOR", [], { NO_COLOR: "1" }, plain],
-    ["plain on a dumb terminal", [], { TERM: "dumb" }, plain],
-    ["plain with --color never", ["--color", "never"], {}, plain],
-    ["in colour with --color always", ["--color", "always"], { NO_COLOR: "1" }, colored],
   ])("%s", async (_, flags, more, expected) => {
     const { env } = await knocked();
     expect(await shownAtTerminal(flags, { ...env, ...more })).toContain(expected);
   });
 
-  test("a sandbox account's says which profile it is, unless --quiet", async () => {
+  test("a sandbox account shows its profile, unless --quiet is given", async () => {
     const line = "SANDBOX Cancel a refund, profile environment variables\n";
     const env = { ...account.env(), NO_COLOR: "1" };
     expect(await shownAtTerminal([], env)).toContain(line);
@@ -122,7 +103,7 @@ describe("at a terminal the environment stands at the head of the lines", () => 
   }
 });
 
-test("with --yes it is sent, and so is a read without it", async () => {
+test("a write in production is sent with --yes, and a read without it", async () => {
   const { env, count } = await knocked();
   const refund = await lenden(["refund", "cancel", "RF1", "--yes"], { env, host: { sleep: soon } });
   expect(refund.code).toBe(69);
@@ -132,7 +113,7 @@ test("with --yes it is sent, and so is a read without it", async () => {
   expect(count()).toBeGreaterThan(before);
 });
 
-test("a dry run asks nobody", async () => {
+test("a dry run in production needs no confirmation", async () => {
   const { env, count } = await knocked();
   const { code } = await lenden(["refund", "cancel", "RF1", "--dry-run"], { env });
   expect({ code, knocks: count() }).toEqual({ code: 0, knocks: 0 });
@@ -153,7 +134,7 @@ const sandboxLines = [
   ["callback", "test", "http://127.0.0.1:9/callback"],
 ];
 
-test("these are all commands of the sandbox alone", () => {
+test("rejection in production is tested for every command of the sandbox", () => {
   const names = commands.filter(({ sandboxOnly }) => sandboxOnly).map(({ name }) => name);
   for (const name of names) {
     expect([name, sandboxLines.some((line) => line.join(" ").startsWith(name))]).toEqual([
@@ -164,7 +145,7 @@ test("these are all commands of the sandbox alone", () => {
 });
 
 test.each(sandboxLines)(
-  "a production account is refused before any network: %s %s %s",
+  "lenden %s %s %s rejects a production account before any request",
   async (...line) => {
     const { env, count } = await knocked();
     const { code, stdout, stderr } = await lenden(line.filter(Boolean), { env });
@@ -173,13 +154,13 @@ test.each(sandboxLines)(
   },
 );
 
-test("a sandbox account asks nobody, whatever CI says", async () => {
+test("a write in the sandbox needs no confirmation, also in CI", async () => {
   const line = ["refund", "cancel", "RF1"];
   expect((await account.run(line, { env: { CI: "true" } })).code).toBe(9);
   expect((await account.run([...line, "--no-input"])).code).toBe(9);
 });
 
-test("a production key never goes to the local sandbox", async () => {
+test("a production key is not sent to the local sandbox", async () => {
   const before = await account.asked();
   const { code } = await account.run(["pay", "get", "TX1"], { env: { LENDEN_API_KEY: key } });
   expect(code).toBe(4);

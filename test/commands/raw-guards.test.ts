@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { hidesWrite, isAmbiguous } from "../../src/operations/raw.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
+import { openMerchant, payoutOf } from "../support/merchant.ts";
 import { startService } from "../support/server.ts";
 
 const refund = [
@@ -34,6 +35,33 @@ test.each([
     expect(stderr).toContain("Nothing was sent.");
   }
   expect(asked).toEqual([]);
+});
+
+test("a raw payout is guarded as the command is, however its path is written", async () => {
+  const merchant = await openMerchant();
+  expect((await merchant.lenden(payoutOf("GUARDED"))).code).toBe(0);
+  const sent = (await merchant.moneyRequests()).length;
+  const to = ["recipientNumber=01712345678", "paymentMethodId=665f1c2ab8e4"];
+  const call = (path: string, amount: number, reference: string) => {
+    const fields = [`amount=${amount}`, `merchantRef=${reference}`, ...to];
+    return merchant.lenden(["api", "POST", path, ...fields.flatMap((one) => ["-f", one])]);
+  };
+  for (const [path, isRead] of [
+    ["/payout/create-by-server/", true],
+    ["/Payout/Create-By-Server", true],
+    ["/payout/create-by-server?x=1", true],
+    ["/%70ayout/create-by-server", false],
+    ["/payout/create%2Dby%2Dserver", false],
+    ["//payout/create-by-server", false],
+    ["/payout//create-by-server", false],
+    [`${merchant.baseUrl}/payout/create-by-server`, false],
+  ] as const) {
+    const other = await call(path, 6, "GUARDED");
+    const second = await call(path, 5, "LD-01KASW0000000000000000000Z");
+    expect([path, other.code, second.code]).toEqual([path, ...(isRead ? [5, 3] : [2, 2])]);
+  }
+  expect(await merchant.moneyRequests()).toHaveLength(sent);
+  expect(await merchant.books("payouts")).toHaveLength(1);
 });
 
 test.each([

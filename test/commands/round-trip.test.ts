@@ -12,7 +12,7 @@ const shop = resolve(import.meta.dirname, "../shops/right.js");
 const isMissing = spawnSync("curl", ["--version"]).status !== 0;
 
 test.skipIf(isMissing)(
-  "a payment is made, paid, told of, paid back and told of again in one sandbox exec",
+  "sandbox exec runs a store from the payment to the refund, with callbacks for both",
   async () => {
     const [listenPort, shopPort] = [await closedPort(), await closedPort()];
     const tellRefunds = ["--refund-callback-url", `http://127.0.0.1:${listenPort}/callback`];

@@ -9,7 +9,7 @@ import { paymentOf, refundOf } from "../support/merchant.ts";
 import { listen } from "../support/server.ts";
 import { makeCertificates } from "../support/tls.ts";
 
-test("the built sandbox tells of payments and refunds, and `sandbox requests` shows every try", async () => {
+test("sandbox start sends callbacks about payments and refunds, and sandbox requests shows each attempt", async () => {
   const { url, bodies } = await openReceiver();
   const { run, env } = await startSandbox(["--refund-callback-url", url]);
   const payment = await run(paymentOf("shoes", "--callback-url", url, "-q"));
@@ -35,7 +35,7 @@ test("the built sandbox tells of payments and refunds, and `sandbox requests` sh
   await once(follow, "exit");
 });
 
-test("a callback to https: says why it did not arrive, and arrives where the authority is known", async () => {
+test("a callback to https: is sent if its certificate is trusted, and its failure is explained otherwise", async () => {
   const { key, cert, authorityFile } = makeCertificates();
   const server = createServer({ key, cert }, (_, outgoing) => outgoing.end());
   const address = `https://localhost:${await listen(server)}/callback`;
@@ -56,7 +56,7 @@ test("a callback to https: says why it did not arrive, and arrives where the aut
   }
 });
 
-test("the built sandbox ends while a callback still waits", async () => {
+test("sandbox start ends while a callback waits to be sent", async () => {
   const { url, bodies } = await openReceiver();
   const { run, child } = await startSandbox(["--callback-fault", "late-60000"]);
   const payment = await run(paymentOf("shoes", "--callback-url", url, "-q"));
@@ -66,7 +66,7 @@ test("the built sandbox ends while a callback still waits", async () => {
   expect(bodies).toEqual([]);
 });
 
-test("wrong faults and addresses are named together", async () => {
+test("sandbox start reports invalid faults and URLs together", async () => {
   const wrong = [
     "--callback-fault",
     "gone",
@@ -79,7 +79,7 @@ test("wrong faults and addresses are named together", async () => {
   expect(stderr).toContain("An address outside this machine begins with https:");
 });
 
-test("without addresses of their own, customers come back and callbacks arrive all the same", async () => {
+test("the sandbox receives its own callbacks and customers if a payment has no URLs", async () => {
   const { run, env } = await startSandbox();
   const payment = await run(paymentOf("shoes", "-q"));
   await run(["sandbox", "trigger", "payment", payment]);

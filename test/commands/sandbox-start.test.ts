@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
-import { built, startBuilt } from "../support/lenden.ts";
+import { lenden, startBuilt } from "../support/lenden.ts";
 
 test.each(["SIGINT", "SIGTERM"] as const)(
-  "`sandbox start` says where it is once it accepts requests, keeps the profile `local`, and ends cleanly on %s",
+  "sandbox start prints its URL once it accepts requests, stores the profile local, and ends with 0 after %s",
   async (signal) => {
     const folder = scratchFolder();
     const child = startBuilt(["sandbox", "start", "--port", "0", "--json"], {
@@ -15,7 +15,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     const started: Record<string, unknown> = JSON.parse(String(line));
     expect(Object.keys(started)).toEqual(["baseUrl", "apiKey", "payoutSecret", "pid"]);
     expect(started.pid).toBe(child.pid);
-    const methods = await built(["methods", "--profile", "local", "-q"], {
+    const methods = await lenden(["methods", "--profile", "local", "-q"], {
       env: { LENDEN_CONFIG_DIR: folder },
     });
     expect(methods).toEqual({

@@ -15,7 +15,7 @@ const send = "payout send --amount 5 --to 01712345678 --method-id 665f1c2ab8e4 -
 test.each([
   ["payment", pay, ["pay", "get"]],
   ["payout", send, ["payout", "get"]],
-])("`sandbox set` moves a %s once, and it is seen", async (kind, create, get) => {
+])("sandbox set changes the status of a %s once", async (kind, create, get) => {
   const { id, json, run } = account;
   for (const status of ["Completed", "Cancelled"]) {
     const made = await id(create);
@@ -26,7 +26,7 @@ test.each([
   }
 });
 
-test("a refund of a completed payment can be set too", async () => {
+test("sandbox set completes a refund", async () => {
   const payment = await account.id(pay);
   await account.id(["sandbox", "trigger", "payment", payment]);
   const refund = await account.id([
@@ -47,7 +47,7 @@ test.each([
   expect((await account.run(["sandbox", "set", ...line])).code).toBe(exit);
 });
 
-test("what only a local sandbox can do is refused elsewhere, before any network", async () => {
+test("commands of the local sandbox are rejected elsewhere before any request", async () => {
   const env = {
     LENDEN_API_KEY: account.sandbox().apiKey,
     LENDEN_BASE_URL: "https://sandbox.invalid",
@@ -59,7 +59,7 @@ test("what only a local sandbox can do is refused elsewhere, before any network"
   }
 });
 
-test("`sandbox requests` tells what was asked and answered, secrets masked", async () => {
+test("sandbox requests shows requests and responses, with secrets masked", async () => {
   const { run, sandbox, asked } = account;
   const before = (await asked()).length;
   await run(["pay", "get", "TX0"]);
@@ -71,13 +71,13 @@ test("`sandbox requests` tells what was asked and answered, secrets masked", asy
   expect(whole).not.toContain(sandbox().payoutSecret);
 });
 
-test("`sandbox requests --json` prints one JSON document, an array", async () => {
+test("sandbox requests --json prints one array", async () => {
   await account.run(["pay", "get", "TX0"]);
   const { stdout } = await account.run(["sandbox", "requests", "--json"]);
   expect(Array.isArray(JSON.parse(stdout))).toBe(true);
 });
 
-test("`sandbox requests --follow` shows new ones as they come, each once, until Ctrl-C", async () => {
+test("sandbox requests --follow shows each new request once until Ctrl-C", async () => {
   const child = startBuilt(["sandbox", "requests", "--follow", "-q"], account.env());
   const lines = createInterface({ input: child.stdout });
   const seen: string[] = [];
@@ -97,16 +97,16 @@ test("`sandbox requests --follow` shows new ones as they come, each once, until 
   expect(seen).toEqual(Array.from({ length: before + 3 }, (_, index) => String(index + 1)));
 });
 
-test("`sandbox exec` gives the command an account of its own, and its exit code back", async () => {
+test("sandbox exec gives the command its own account and ends with its exit code", async () => {
   const script = `
     test -n "$LENDEN_API_KEY" && test -n "$LENDEN_BASE_URL" && test -n "$LENDEN_PAYOUT_SECRET"
     test -z "$LENDEN_PROFILE" && exit 7`;
   const env = { LENDEN_PROFILE: "nobody", LENDEN_API_KEY: "public-of-somebody" };
-  const { code } = await built(["sandbox", "exec", "--", "sh", "-c", script], { env });
-  expect(code).toBe(7);
+  const line = ["sandbox", "exec", "--json", "--", "sh", "-c", script];
+  expect(await built(line, { env })).toMatchObject({ code: 7, stderr: "" });
 });
 
-describe("the ledger of `sandbox exec`", () => {
+describe("the ledger of sandbox exec", () => {
   const payout = "payout send --amount 5 --to 01712345678 --method bkash --ref R-1";
   const script = `printf '%s' "$LENDEN_DATA_DIR" >"$HOME/used"; "$@" ${payout} && "$@" ledger show R-1`;
   const exec = async (dataDir: string | undefined) => {
@@ -128,7 +128,7 @@ describe("the ledger of `sandbox exec`", () => {
     expect(files.filter((file) => file.endsWith("ledger.db"))).toEqual([]);
   });
 
-  test("is the one of LENDEN_DATA_DIR if that is set, and is kept", async () => {
+  test("is in LENDEN_DATA_DIR if that is set, and stays", async () => {
     const dataDir = join(scratchFolder(), "data");
     const { used } = await exec(dataDir);
     expect(used).toBe(dataDir);
@@ -136,18 +136,16 @@ describe("the ledger of `sandbox exec`", () => {
   });
 });
 
-test("`sandbox exec` ends as a shell would: by a signal, and without a command to run", async () => {
+test("sandbox exec ends as a shell does after a signal, and without a command", async () => {
   const killed = await built(["sandbox", "exec", "--", "sh", "-c", "kill -TERM $$"]);
   expect(killed.code).toBe(143);
-  expect((await built(["sandbox", "exec", "--", "/nowhere/at-all"])).code).toBe(2);
-  expect((await built(["sandbox", "exec"])).code).toBe(2);
+  expect((await lenden(["sandbox", "exec", "--", "/nowhere/at-all"])).code).toBe(2);
+  expect((await lenden(["sandbox", "exec"])).code).toBe(2);
 });
 
 test.each([
   ["300ms", 300],
   ["300", 300],
-  ["1s", 1000],
-  ["0", 0],
 ])("--latency %s delays each response by %i ms", async (latency, ms) => {
   const timed = `
     const from = performance.now();
@@ -165,9 +163,14 @@ test.each(["11m", "600001", "-1", "soon", "1.5s"])("--latency %s is rejected", a
   }
 });
 
-test("a port that is taken is a failure that says so", async () => {
-  const port = new URL(account.sandbox().baseUrl).port;
-  const { code, stderr } = await lenden(["sandbox", "start", "--port", port]);
-  expect(code).toBe(1);
-  expect(stderr).toContain(`The port ${port} is already in use.`);
+test("demo goes through a payment, a payout and a refund", async () => {
+  const { code, stdout, stderr } = await built(["demo", "--json"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const steps = stdout
+    .trim()
+    .split("\n")
+    .map((line): { message: string; data: unknown } => JSON.parse(line));
+  expect(steps).toHaveLength(8);
+  expect(steps.at(5)?.data).toMatchObject({ existing: true });
+  expect(steps.at(-1)?.data).toMatchObject({ status: "Cancelled" });
 });

@@ -28,7 +28,7 @@ const flagsOf = ({ typed, ref, timestamp }: Vector) => [
   `--timestamp=${timestamp}`,
 ];
 
-test("`payout sign` makes the message and the signature of each vector, offline", async () => {
+test("payout sign prints the message and the signature of each vector, offline", async () => {
   for (const vector of some) {
     const env = { LENDEN_PAYOUT_SECRET: vector.secret };
     const line = ["payout", "sign", ...flagsOf(vector)];

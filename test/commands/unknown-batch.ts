@@ -1,12 +1,7 @@
 import { fileOf } from "../batch/files.ts";
 import { faults } from "../sandbox/running.ts";
 import { jumpingHost } from "../support/lenden.ts";
-import {
-  type Merchant,
-  openMerchant,
-  openMerchantApart,
-  payoutNumber,
-} from "../support/merchant.ts";
+import { type Merchant, openMerchant, payoutNumber } from "../support/merchant.ts";
 
 /** A batch of four rows on lines 2 to 5: the first is accepted, the outcome of the others is unknown. */
 export interface UnknownBatch {
@@ -18,17 +13,14 @@ export interface UnknownBatch {
   states(): Promise<unknown[]>;
 }
 
-/** @param isApart whether each run is a process of its own, as one is that uses the ledger afterwards */
-export async function unknownBatch(isApart = false): Promise<UnknownBatch> {
+export async function unknownBatch(): Promise<UnknownBatch> {
   const ill = faults();
-  const merchant = await (isApart ? openMerchantApart : openMerchant)({ faults: ill });
+  const merchant = await openMerchant({ faults: ill });
   const rows = [1, 2, 3, 4].map((index) => `ROW-${index},5,017${10_000_000 + index},bkash\n`);
   const file = fileOf(`ref,amount,to,method\n${rows.join("")}`);
   await merchant.id(payoutNumber(1, "ROW-1"));
   ill.push(...faults("createPayout:status-500"));
-  // In this process no pause takes time.
-  const timeout = ["--timeout", isApart ? "3s" : "30s"];
-  const send = ["payout", "batch", "send", file, ...timeout];
+  const send = ["payout", "batch", "send", file, "--timeout", "30s"];
   const { code, stderr } = await merchant.lenden(send, { host: jumpingHost() });
   if (code !== 75) throw new Error(`the batch ended with ${code}: ${stderr}`);
   ill.splice(0);

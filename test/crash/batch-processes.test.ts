@@ -35,7 +35,7 @@ test(
   rounds * 15_000,
 );
 
-test("P4: two batches side by side do not disturb each other, in one ledger", async () => {
+test("P4: two batches at once in one ledger pay each row once", async () => {
   const merchant = await openMerchantApart({ latencyMs: 10 });
   const both = [payeesOf("LEFT", 150), payeesOf("RIGHT", 150)];
   const lines = both.map((payees) => sendOf(payees, "--concurrency", "16"));
@@ -48,7 +48,7 @@ test("P4: two batches side by side do not disturb each other, in one ledger", as
   expect(await merchant.moneyRequests()).toHaveLength(300);
 });
 
-test("a batch that is being sent is pending to whoever looks, who sees it through to its end with --watch", async () => {
+test("payout batch status of a batch in progress ends with 8, and --watch waits for its end", async () => {
   const ill = faults("createPayout:latency-1500");
   const merchant = await openMerchantApart({ faults: ill });
   const payees = payeesOf("LOOK", 12);
@@ -73,7 +73,7 @@ test("a batch that is being sent is pending to whoever looks, who sees it throug
   expect(watched.stderr).not.toContain("Process");
 }, 20_000);
 
-test("P4: a batch whose process died is free at once; while it runs, no other process gets it", async () => {
+test("P4: a batch is locked while its process runs, and free once the process died", async () => {
   const ill = faults("createPayout:hang-after");
   const merchant = await openMerchantApart({ faults: ill });
   const payees = payeesOf("DIED", 8);

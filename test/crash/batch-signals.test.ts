@@ -23,7 +23,7 @@ test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const)(
-  "P22: one %s lets the rows in flight end, begins no other, says how to go on, and ends %i",
+  "P22: one %s lets the rows in flight end, starts no other, shows how to resume, and ends with %i",
   async (name, expected) => {
     const merchant = await openMerchantApart({ faults: faults("createPayout:latency-500") });
     const payees = payeesOf(name, 60);
@@ -44,7 +44,7 @@ test.each([
   },
 );
 
-test("P22: the second signal leaves at once (75): the outcome of the rows in flight is unknown, and the next run resolves it", async () => {
+test("P22: the second signal exits at once (75), and the next run resolves the rows in flight", async () => {
   const ill = faults("createPayout:hang-after");
   const merchant = await openMerchantApart({ faults: ill });
   const payees = payeesOf("TWICE", 20);
@@ -88,7 +88,7 @@ test("P20, P22: a signal ends the pause that the API requested, and nothing is s
   expect([creations(), Date.now() - stoppedMs < 10_000]).toEqual([before, true]);
 }, 60_000);
 
-test("P20: so does the end of --timeout, which is what is named", async () => {
+test("P20: the end of --timeout ends that pause, and is named in the error", async () => {
   const begunMs = Date.now();
   const { end } = await askedToWait("--timeout", "3s");
   const { code, stderr } = await end;
@@ -138,7 +138,7 @@ async function signalled(merchant: Merchant, payees: Payees, ms: number): Promis
   if (code === 0) expect(paid).toBe(payees.rows.length);
 }
 
-test("P23: with stdout and stderr closed a batch goes on to its end", async () => {
+test("P23: a batch with stdout and stderr closed is sent to its end", async () => {
   const merchant = await openMerchantApart({
     faults: faults("createPayout:latency-50", "createPayout:status-422:0.2"),
   });

@@ -38,7 +38,7 @@ function referenceIn(request: unknown): unknown {
   return /"merchantRef":"([^"]+)"/.exec(JSON.stringify(request).replaceAll("\\", ""))?.[1];
 }
 
-test("P16: a reference that another machine used for another recipient is a conflict: the batch stops, and says both", async () => {
+test("P16: a batch stops at a reference that another machine used for another recipient, and shows both", async () => {
   const merchant = await openMerchant();
   const payees = payeesOf("OLD", 30);
   const what = ["--amount", "1.28", "--to", "01810000004", "--method", "bkash"];
@@ -58,7 +58,7 @@ test("P16: a reference that another machine used for another recipient is a conf
   expect(references).toHaveLength(2);
 });
 
-test("I5, P16: a row whose payout turns out to have another recipient is never shown as paid, but as a conflict", async () => {
+test("I5, P16: a row whose payout has another recipient is shown as a conflict, not as paid", async () => {
   const merchant = await openMerchant();
   const payees = payeesOf("SWAP", 6);
   expect(await send(merchant, payees)).toMatchObject({ code: 0 });
@@ -82,7 +82,7 @@ test("I5, P16: a row whose payout turns out to have another recipient is never s
   expect(await states(merchant, payees)).toEqual({ processing: 4, conflict: 2 });
 });
 
-test("P16: rows that the service had already are not called paid now, and the export says since when", async () => {
+test("P16: rows whose payouts exist already are not reported as new, and the export has their time", async () => {
   const merchant = await openMerchant();
   const payees = payeesOf("HAD", 3);
   const elsewhere = { ...merchant.env, LENDEN_DATA_DIR: `${merchant.dataFolder}-elsewhere` };
@@ -130,7 +130,7 @@ test("I5, I8: a reference that this machine used for another payout meanwhile is
 });
 
 test.each([3, 40])(
-  "P18: a refused key stops a batch of %i rows (4); once it is fixed the same command sends the rest, each row once",
+  "P18: a rejected key stops a batch of %i rows (4), and the same command sends the rest with a valid key",
   async (count) => {
     const ill: Fault[] = [];
     const merchant = await openMerchant({ faults: ill });
@@ -147,7 +147,7 @@ test.each([3, 40])(
   },
 );
 
-test("P18: a row that was refused for want of access keeps its reference in the export, for the batch may still send it", async () => {
+test("P18: a row that was rejected with 401 keeps its reference in the export", async () => {
   const ill = faults("createPayout:status-403");
   const merchant = await openMerchant({ faults: ill });
   const payees = payeesOf("EXPORTED", 3);
@@ -161,7 +161,7 @@ test("P18: a row that was refused for want of access keeps its reference in the 
   expect(references).toEqual(payees.rows.map(({ reference }) => reference));
 });
 
-test("P17: a refused row does not stop the others (6), and is not sent again", async () => {
+test("P17: a rejected row does not stop the others (6), and is not sent again", async () => {
   const ill = faults("createPayout:status-422:0.3");
   const merchant = await openMerchant({ faults: ill, seed: 7 });
   const payees = payeesOf("REFUSED", 40);
@@ -196,7 +196,7 @@ test("P17: ten identical rejections in a row stop a batch (6), and the same comm
   expect(await moneyReferences(merchant)).toHaveLength(60);
 });
 
-test("P12: five unknown outcomes in a row stop it (75); the next run resolves these first, and every row is paid once", async () => {
+test("P12: five unknown outcomes in a row stop a batch (75), and the next run resolves them first", async () => {
   const ill = faults("createPayout:lost-reply");
   const merchant = await openMerchant({ faults: ill });
   const payees = payeesOf("LOST", 30);
@@ -240,7 +240,7 @@ test("P25: rows whose outcome is unknown for over 24 hours are not sent again, a
   expect((await moneyReferences(merchant)).length - before).toBe(12 - uncertain);
 });
 
-test("P10: five rows without a connection stop it (69): nothing was sent, and the same command goes on", async () => {
+test("P10: five rows without a connection stop a batch (69), and the same command resumes it", async () => {
   const merchant = await openMerchant();
   const payees = payeesOf("AWAY", 30);
   await merchant.id(["methods"]);
@@ -254,7 +254,7 @@ test("P10: five rows without a connection stop it (69): nothing was sent, and th
   expect(await moneyReferences(merchant)).toHaveLength(30);
 });
 
-test("P5: what was sent is not sent again: a second run puts nothing on the wire", async () => {
+test("P5: the second run of a batch sends nothing", async () => {
   const merchant = await openMerchant();
   const payees = payeesOf("AGAIN", 25);
   expect(
@@ -269,7 +269,7 @@ test("P5: what was sent is not sent again: a second run puts nothing on the wire
   expect(await moneyReferences(merchant)).toHaveLength(25);
 });
 
-test("P4: a reference that a single payout is sending is left to it, and is paid once", async () => {
+test("P4: a batch leaves a reference to the payout that is in flight, and it is paid once", async () => {
   const ill = faults("createPayout:latency-600");
   const merchant = await openMerchant({ faults: ill });
   const payees = payeesOf("BESIDE", 12);
@@ -286,7 +286,7 @@ test("P4: a reference that a single payout is sending is left to it, and is paid
 });
 
 test.each(["--refresh", "--wait"])(
-  "a key that is refused ends status %s (4) at once, and is not waited for",
+  "payout batch status %s ends at once with 4 if the key is rejected",
   async (flag) => {
     const ill: Fault[] = [];
     const merchant = await openMerchant({ faults: ill });
@@ -298,7 +298,7 @@ test.each(["--refresh", "--wait"])(
   },
 );
 
-test("a look that gets no answer is a failure of --refresh (69), and no news for --wait (8)", async () => {
+test("a retrieve without a response fails --refresh (69), and --wait continues (8)", async () => {
   const ill: Fault[] = [];
   const merchant = await openMerchant({ faults: ill });
   const payees = payeesOf("SILENT", 6);

@@ -47,7 +47,7 @@ test.concurrent.for(Array.from({ length: runs(1, 5) }, (_, moment) => moment))(
   },
 );
 
-test.concurrent("P21: of what could not be written down, reference, id and state are said", async ({
+test.concurrent("P21: an outcome that cannot be recorded is printed with reference, ID and state", async ({
   onTestFinished,
 }) => {
   const ill = faults("createPayout:latency-40");
@@ -67,7 +67,7 @@ test.concurrent("P21: of what could not be written down, reference, id and state
   expect(stderr).not.toContain("(NOT_SENT)");
 });
 
-test("P7: a ledger that cannot be written: nothing is sent (1), and the file is sent once it can be", async () => {
+test("P7: a batch sends nothing if the ledger cannot be written (1), and everything once it can", async () => {
   const merchant = await openMerchantApart();
   const payees = payeesOf("READONLY", 10);
   await merchant.id(["methods"]);
@@ -81,7 +81,7 @@ test("P7: a ledger that cannot be written: nothing is sent (1), and the file is 
 });
 
 test.skipIf(!canMount)(
-  "P7, P21: a disk that is full in the middle stops the batch, and once there is room the rest is sent",
+  "P7, P21: a full disk stops a batch, and the rest is sent once there is room",
   async () => {
     const opened = await openMerchantApart({ faults: faults("createPayout:latency-30") });
     const folder = mounted("40m");

@@ -192,7 +192,7 @@ test.concurrent("P9, I1: a payout that was proved unsent, then killed in flight,
 });
 
 test.concurrent.for(["payment", "refund"] as const)(
-  "a %s that was killed in flight is never made twice by itself: refused until resolved, or --again",
+  "a %s that was killed in flight is rejected until it is resolved, or with --again",
   async (kind, { onTestFinished }) => {
     const ill: Fault[] = [];
     const merchant = await openMerchantApart({ faults: ill }, onTestFinished);

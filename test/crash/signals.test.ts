@@ -90,7 +90,7 @@ async function expectAgreement(merchant: Merchant, one: Signalled): Promise<void
 }
 
 test.each(["SIGINT", "SIGTERM"] as const)(
-  "P22: one %s in flight lets the payout end and records it; the code says that it was stopped",
+  "P22: one %s in flight lets the payout end, records it, and sets the exit code",
   async (name) => {
     const merchant = await openMerchantApart({ faults: faults("createPayout:latency-700") });
     const child = merchant.start(payoutOf("ENDS", "--json"));
@@ -123,7 +123,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
-test("P23: with stdout and stderr closed the payout ends, is recorded, and the code is its outcome's", async () => {
+test("P23: a payout with stdout and stderr closed is recorded, and its outcome is the exit code", async () => {
   const merchant = await openMerchantApart({ faults: faults("createPayout:latency-300") });
   const child = merchant.start(payoutOf("CLOSED"));
   const end = new Promise((resolve) => child.on("exit", (code) => resolve(code)));
@@ -133,7 +133,7 @@ test("P23: with stdout and stderr closed the payout ends, is recorded, and the c
   expect(await merchant.json(["ledger", "show", "CLOSED"])).toMatchObject({ state: "CONFIRMED" });
 });
 
-test("P23: the same after a lost answer, which is told on the closed stderr", async () => {
+test("P23: a payout without a response is recorded if stderr is closed", async () => {
   const ill = faults("createPayout:lost-reply");
   const merchant = await openMerchantApart({ faults: ill });
   const child = merchant.start(payoutOf("CLOSED"));

@@ -39,7 +39,7 @@ async function expectNothingSent(
 
 const payment = ["pay", "create", "--amount", "5", "--description", "x", "--method", "bkash"];
 
-test("P7: the data folder cannot be made: nothing is sent, and it says which and what to do", async () => {
+test("P7: nothing is sent if the data directory cannot be created, and the error names it", async () => {
   const merchant = await openMerchantApart();
   const file = join(scratchFolder(), "a-file");
   writeFileSync(file, "");
@@ -54,7 +54,7 @@ test("P7: the data folder cannot be made: nothing is sent, and it says which and
   }
 });
 
-test("P7: the ledger's path is a folder, or a symbolic link: nothing is sent", async () => {
+test("P7: nothing is sent if the ledger is a directory or a symbolic link", async () => {
   const merchant = await openMerchantApart();
   mkdirSync(merchant.ledgerFile, { recursive: true });
   await expectNothingSent(
@@ -76,7 +76,7 @@ test("P7: the ledger's path is a folder, or a symbolic link: nothing is sent", a
   expect(readFileSync(target, "utf8")).toBe("");
 });
 
-test("P7: a file that is no database is left as it is, and nothing is sent", async () => {
+test("P7: nothing is sent if the ledger is not a database, and the file stays as it is", async () => {
   const merchant = await openMerchantApart();
   mkdirSync(merchant.dataFolder, { recursive: true });
   const garbage = "no database at all\n".repeat(1_000);
@@ -85,7 +85,7 @@ test("P7: a file that is no database is left as it is, and nothing is sent", asy
   expect(readFileSync(merchant.ledgerFile, "utf8")).toBe(garbage);
 });
 
-test("P7: a ledger that is damaged inside: nothing is sent", async () => {
+test("P7: nothing is sent if the ledger is damaged inside", async () => {
   const merchant = await openMerchantApart();
   expect(await merchant.lenden(["ledger", "check"])).toMatchObject({ code: 0 });
   await merchant.inLedger((ledger) => ledger.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all());
@@ -96,7 +96,7 @@ test("P7: a ledger that is damaged inside: nothing is sent", async () => {
   await expectNothingSent(merchant, merchant.env, /./);
 });
 
-test.skipIf(!canMount)("P7: a read-only disk: nothing is sent", async () => {
+test.skipIf(!canMount)("P7: nothing is sent if the disk is read-only", async () => {
   const merchant = await openMerchantApart();
   const folder = mounted("1m");
   const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
@@ -104,28 +104,28 @@ test.skipIf(!canMount)("P7: a read-only disk: nothing is sent", async () => {
   await expectNothingSent(merchant, env, /ledger\.db cannot be used for data\./);
 });
 
-test.skipIf(!canMount)(
-  "P7: a ledger that exists, on a disk that became read-only: nothing is sent",
-  async () => {
-    const merchant = await openMerchantApart();
-    const folder = mounted("1m");
-    const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
-    expect(await built(["ledger", "check"], { env })).toMatchObject({ code: 0 });
-    execFileSync("mount", ["-o", "remount,ro", folder]);
-    await expectNothingSent(merchant, env, /Cannot write .*ledger\.db: it is read-only\./);
-  },
-);
-
-test.skipIf(!canMount)("P7: a full disk before there is a ledger: nothing is sent", async () => {
+test.skipIf(!canMount)("P7: nothing is sent if the disk of a ledger became read-only", async () => {
   const merchant = await openMerchantApart();
-  const folder = mounted("64k");
-  fill(folder);
+  const folder = mounted("1m");
   const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
-  await expectNothingSent(merchant, env, /ledger|database/);
+  expect(await built(["ledger", "check"], { env })).toMatchObject({ code: 0 });
+  execFileSync("mount", ["-o", "remount,ro", folder]);
+  await expectNothingSent(merchant, env, /Cannot write .*ledger\.db: it is read-only\./);
 });
 
 test.skipIf(!canMount)(
-  "P7: a disk that is full when the intent is written: nothing is sent",
+  "P7: nothing is sent if the disk is full before there is a ledger",
+  async () => {
+    const merchant = await openMerchantApart();
+    const folder = mounted("64k");
+    fill(folder);
+    const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
+    await expectNothingSent(merchant, env, /ledger|database/);
+  },
+);
+
+test.skipIf(!canMount)(
+  "P7: nothing is sent if the disk is full when the intent is written",
   async () => {
     const { merchant, env, folder } = await onSmallDisk();
     fill(folder);
@@ -153,7 +153,7 @@ test.skipIf(!canMount)("a ledger on a full disk can be read, and nothing is sent
 });
 
 (canMount ? test : test.skip)(
-  "P7: a disk that is full when the intent is written: the sentence names the ledger",
+  "P7: the error names the ledger if the disk is full when the intent is written",
   async () => {
     const { env, folder } = await onSmallDisk();
     fill(folder);
@@ -163,7 +163,7 @@ test.skipIf(!canMount)("a ledger on a full disk can be read, and nothing is sent
 );
 
 test.skipIf(!canMount)(
-  "P7: a disk that is full once the ledger is open: the sentence says so, and nothing is sent",
+  "P7: nothing is sent if the disk is full once the ledger is open, and the error says so",
   async () => {
     const { merchant, env, folder } = await onSmallDisk();
     const spare = join(folder, "spare");
@@ -182,7 +182,7 @@ async function onSmallDisk() {
   return { merchant, env, folder };
 }
 
-test.concurrent("P21: a ledger that is locked when the outcome is written: exit 75 with reference and state, and the next run finishes it", async ({
+test.concurrent("P21: a ledger that is locked when the outcome is recorded ends with 75, and the next run records it", async ({
   onTestFinished,
 }) => {
   const merchant = await openMerchantApart(
@@ -207,7 +207,7 @@ test.concurrent("P21: a ledger that is locked when the outcome is written: exit 
   expect(await merchant.json(["ledger", "check"])).toMatchObject({ holds: true });
 }, 40_000);
 
-test.concurrent("P7: a ledger that is locked before the intent: exit 1, and nothing is sent", async ({
+test.concurrent("P7: nothing is sent if the ledger is locked before the intent (1)", async ({
   onTestFinished,
 }) => {
   const merchant = await openMerchantApart({}, onTestFinished);

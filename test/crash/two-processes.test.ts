@@ -50,7 +50,7 @@ test("P4: what another process is sending cannot be declared not created meanwhi
   expect([locked.code, declared.code]).toEqual([7, 7]);
 });
 
-test("P4: a lock is its process's, whatever number and host name it goes by, and dies with it", async () => {
+test("P4: a lock belongs to its process, whatever its number and host name, and ends with it", async () => {
   const ill = faults("createPayout:hang-after");
   const merchant = await openMerchantApart({ faults: ill });
   const sending = merchant.start(payoutOf("POD"));
@@ -83,7 +83,7 @@ test("P4: a lock is its process's, whatever number and host name it goes by, and
   expect(await merchant.books("payouts")).toHaveLength(2);
 }, 40_000);
 
-test("P4: who loses the file that shows it to others says so at the end, and the outcome stays open (75)", async () => {
+test("P4: a process that lost its lock file reports an unknown outcome at the end (75)", async () => {
   const merchant = await openMerchantApart({ faults: faults("createPayout:latency-2000") });
   const end = ended(merchant.start(payoutOf("LOST")));
   const locks = join(merchant.dataFolder, "processes");
@@ -96,7 +96,7 @@ test("P4: who loses the file that shows it to others says so at the end, and the
   expect(await merchant.json(["ledger", "show", "LOST"])).toMatchObject({ state: "INTENT" });
 }, 20_000);
 
-test("I1: who loses the ledger itself says so at the end, and what became of it (75)", async () => {
+test("I1: a process that lost its ledger reports what became of its payout (75)", async () => {
   const merchant = await openMerchantApart({ faults: faults("createPayout:latency-2000") });
   expect(await merchant.built(payoutOf("FIRST"))).toMatchObject({ code: 0 });
   const end = ended(merchant.start(payoutOf("LOST")));

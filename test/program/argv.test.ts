@@ -53,9 +53,9 @@ describe("global options", () => {
     ["after it", [...get, ...all, ...more]],
     ["in the middle of it", ["pay", ...all, "get", ...more, "TX1"]],
     ["on both sides", [...all, ...get, ...more]],
-  ])("work %s", async (_, argv) => expect(await read(argv)).toMatchObject(expected));
+  ])("are accepted %s", async (_, argv) => expect(await read(argv)).toMatchObject(expected));
 
-  test("short ones may stand together", async () => {
+  test("can be combined in their short form", async () => {
     expect((await read([...get, "-qv"])).globals).toEqual({ quiet: [], verbose: [] });
     expect((await read([...get, "-qo", "csv"])).globals).toEqual({ quiet: [], output: ["csv"] });
   });
@@ -71,7 +71,7 @@ describe("global options", () => {
     [[...get, "--color", "never", "--color", "always"], "--color is given twice"],
     [[...get, "--json", "-o", "csv"], "--json and --output csv cannot"],
     [["payout", "sign", "--amount", "5", "--ref", "A", "--ref", "B"], "--ref is given twice"],
-  ])("%j is refused", async (argv, why) => {
+  ])("%j is rejected", async (argv, why) => {
     const { code, stdout, stderr } = await lenden(argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(why);
@@ -90,7 +90,7 @@ describe("global options", () => {
     expect((await lenden(["methods", "--print-json"])).code).toBe(2);
   });
 
-  test("the same value twice is no contradiction", async () => {
+  test("can be given twice with the same value", async () => {
     const env = { LENDEN_PAYOUT_SECRET: "secret" };
     const line = "payout sign --amount 5 --ref A --ref A --timestamp 1763614800".split(" ");
     expect((await lenden(["-q", ...line, "-q"], { env })).code).toBe(0);
@@ -100,13 +100,13 @@ describe("global options", () => {
     ["-o", "xml", "--output: Invalid value. Use one of: table, json, ndjson, csv."],
     ["--timeout", "soon", "--timeout: Invalid duration."],
     ["--color", "pink", "--color: Invalid value. Use one of: auto, always, never."],
-  ])("%s %s is refused", async (name, value, why) => {
+  ])("%s %s is rejected", async (name, value, why) => {
     const { code, stderr } = await lenden([...get, name, value]);
     expect(code).toBe(2);
     expect(stderr).toContain(why);
   });
 
-  test("LENDEN_OUTPUT that is no format is refused, unless a flag goes before it", async () => {
+  test("an invalid LENDEN_OUTPUT is rejected, unless a flag overrides it", async () => {
     const env = { LENDEN_OUTPUT: "xml" };
     expect((await lenden(["profile", "list"], { env })).stderr).toContain("LENDEN_OUTPUT");
     expect((await lenden(["profile", "list", "--json"], { env })).stdout).toBe("[]\n");
@@ -114,7 +114,7 @@ describe("global options", () => {
 });
 
 describe("values", () => {
-  test("may follow a space or an equals sign, and may begin with anything", async () => {
+  test("follow a space or an equals sign, and can begin with a hyphen", async () => {
     for (const written of [["--note", "-5 = five"], ["--note=-5 = five"]]) {
       expect((await read(["refund", "cancel", "RF1", ...written])).flags).toEqual({
         note: ["-5 = five"],
@@ -130,7 +130,7 @@ describe("values", () => {
     },
   );
 
-  test("what follows -- is an argument, whatever it looks like", async () => {
+  test("after -- everything is an argument", async () => {
     expect(
       await read(["sandbox", "exec", "--seed", "1", "--", "npm", "--version", "--", "-q"]),
     ).toEqual({
@@ -147,20 +147,20 @@ describe("values", () => {
     ["pay", "create", "--amount", "5", "--note"],
     ["pay", "get", "TX1", "--profile"],
     ["pay", "get", "TX1", "-o"],
-  ])("a value that is missing is named: %s %s", async (...argv) => {
+  ])("a missing value is reported: %s %s", async (...argv) => {
     const { code, stderr } = await lenden(argv);
     expect(code).toBe(2);
     expect(stderr).toContain(argv.at(-1) === "-o" ? "--output" : argv.at(-1));
   });
 
-  test("a switch takes none", async () => {
+  test("a flag without a value rejects one", async () => {
     const { code, stderr } = await lenden(["methods", "--yes=1"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("--yes takes no value.")]);
     expect((await lenden(["methods", "--json=yes"])).code).toBe(2);
   });
 });
 
-describe("what there is not", () => {
+describe("unknown words", () => {
   const key = "sk_sandbox_ABC-ABCDEFGHIJKL-XYZ";
 
   test.each([
@@ -236,7 +236,7 @@ describe("what there is not", () => {
       [name, [name, "sk_sandbox_hidden"]] as const,
       [name, [`${name}=sk_hidden`]] as const,
     ]),
-  )("%s %j is told that no flag takes a secret, and nothing else", async (name, typed) => {
+  )("%s %j gets the answer that no flag takes a secret, and no suggestion", async (name, typed) => {
     const lines = [["payout", "send"], ["refund", "create"], ["profile", "add"], ["methods"]].map(
       (line) => [...line, ...typed],
     );
@@ -264,13 +264,13 @@ describe("what there is not", () => {
     },
   );
 
-  test("the other names of flags are of flags that there are", async () => {
+  test("every alternative flag name leads to a flag", async () => {
     const flags = (await loadCommands()).flatMap((command) => Object.values(command.flags));
     const names = new Set([...flags, ...Object.values(globalFlags)].map(flagName));
     for (const name of Object.keys(otherFlags)) expect(names).toContain(`--${name}`);
   });
 
-  test("none of the other words is a command that runs", async () => {
+  test("no alternative word runs a command", async () => {
     const taken = new Set(entries.flatMap(({ name }) => name.split(" ")));
     for (const word of Object.values(otherWords)
       .flat()
@@ -288,7 +288,7 @@ describe("what there is not", () => {
     expect((await lenden(argv)).stderr).toContain(suggestion);
   });
 
-  test("a method and a profile that there are not get one", async () => {
+  test("an unknown method and an unknown profile get a suggestion", async () => {
     const merchant = await openMerchant();
     const payout = ["payout", "send", "--amount", "5", "--to", "01712345678"];
     const method = await merchant.lenden([...payout, "--method", "bksh"]);
@@ -302,7 +302,7 @@ describe("what there is not", () => {
   });
 
   test.each(["\u001b[2J", "\u202eyap", "pay\nget", "constructor", "__proto__", "toString"])(
-    "the command %j is answered safely",
+    "the command %j puts no control character into the error",
     async (word) => {
       const { code, stderr } = await lenden([word]);
       expect(code).toBe(2);
@@ -310,7 +310,7 @@ describe("what there is not", () => {
     },
   );
 
-  test("arguments too many are an error", async () => {
+  test("extra arguments are an error", async () => {
     expect((await lenden(["pay", "get", "TX1", "TX2"])).stderr).toContain("an extra argument");
     expect((await lenden(["methods", "a", "b"])).stderr).toContain("2 extra arguments");
     expect((await lenden(["methods", "a"])).stderr).toContain("hint:  Run 'lenden methods --help'");
@@ -321,13 +321,13 @@ describe("what there is not", () => {
   });
 });
 
-test("of two flags that stand for one another both are named", async () => {
+test("two flags that exclude each other are both named", async () => {
   const { code, stderr } = await lenden(["pay", "create", "--method", "bkash", "--method-id", "1"]);
   expect(code).toBe(2);
   expect(stderr).toContain("--method and --method-id cannot be used together.");
 });
 
-test("a flag that does nothing without another is refused alone", async () => {
+test("a flag that depends on another is rejected alone", async () => {
   const line = "payout send --amount 500 --to 01712345678 --method bkash --wait-timeout 5s".split(
     " ",
   );
@@ -341,7 +341,7 @@ test("a flag that does nothing without another is refused alone", async () => {
   );
 });
 
-test("all problems of one line are reported together, each naming its flag", async () => {
+test("all problems of a command are reported together, each with its flag", async () => {
   const { code, stderr } = await lenden(
     "payout send --amount 1,250 --to 1712345678 --ref a:b --nmae x --timeout soon -o xml extra".split(
       " ",
@@ -355,7 +355,7 @@ test("all problems of one line are reported together, each naming its flag", asy
   expect(stderr).toContain("an extra argument");
 });
 
-test("a value that is missing does not hide the other problems", async () => {
+test("a missing value does not hide the other problems", async () => {
   const { stderr } = await lenden(["payout", "send", "--to", "1712345678", "--amount"]);
   expect(stderr).toContain("--amount");
   expect(stderr).toContain("a leading zero was lost");
@@ -365,7 +365,7 @@ const promised = [
   ...["kind", "reason", "message", "effect", "hint", "status", "code", "operation", "problems"],
 ];
 
-test("an error as JSON has the promised fields alone, and never a stack", async () => {
+test("a JSON error has only the documented fields, and no stack", async () => {
   const { stderr } = await lenden(["pay", "get", "TX1", "--json"]);
   const { error }: { error: Record<string, unknown> } = JSON.parse(stderr);
   expect(error).toMatchObject({ kind: "access" });

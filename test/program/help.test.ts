@@ -11,7 +11,7 @@ const commands = await loadCommands();
 const names = entries.map(({ name }) => name);
 const topicNames = ["topics", ...topics.map(({ name }) => name)];
 
-test.each(["", ...names])("'lenden %s --help' is one page by every way to it", async (path) => {
+test.each(["", ...names])("'lenden %s --help' is the same page in every form", async (path) => {
   const words = path.split(" ").filter(Boolean);
   const page = await lenden([...words, "--help"]);
   expect(page).toMatchObject({ code: 0, stderr: "" });
@@ -107,7 +107,7 @@ describe("headings", () => {
 });
 
 test.each(["paay --help", "pay craete --help", "--help paay", "payout batch sedn -h"])(
-  "lenden %s suggests what was probably meant",
+  "lenden %s suggests a command",
   async (line) => {
     const { code, stdout, stderr } = await lenden(line.split(" "));
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

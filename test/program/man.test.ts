@@ -30,7 +30,7 @@ describe.skipIf(!has("groff"))("with groff", () => {
     expect(rendered("groff", ["-man", "-ww", "-z", "-Tutf8"], roff).stderr).toBe("");
   });
 
-  test("a text means itself, whatever is in it", () => {
+  test("every text is shown unchanged", () => {
     const texts = [
       ".PP",
       "'br",

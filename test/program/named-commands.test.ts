@@ -17,7 +17,7 @@ const told = files.flatMap((name) => {
   return [...text.matchAll(/'lenden ([^'`$\n]+)'/g)].map(([, line = ""]) => line);
 });
 
-test.each([...new Set(told)])("there is what somebody is told to run: lenden %s", async (line) => {
+test.each([...new Set(told)])("the command in a hint exists: lenden %s", async (line) => {
   const argv = parseArgsStringToArgv(line);
   if (/^<(?:command|anything)>/.test(line)) return;
   const invocation = await parseArgv(argv);

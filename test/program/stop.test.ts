@@ -30,7 +30,7 @@ function openClock() {
   };
 }
 
-test("the time that a person takes to answer is not the command's", async () => {
+test("--timeout does not count the time at a prompt", async () => {
   const clock = openClock();
   const stop = listenForStop(clock, { finishes: true, notice: () => {} });
   stop.cutOffAfter(100);
@@ -45,7 +45,7 @@ test("the time that a person takes to answer is not the command's", async () => 
   expect(stop.cutOff.aborted).toBe(true);
 });
 
-test("a stop says what it leaves under way, but not while somebody is asked", () => {
+test("a signal prints what is still in flight, except at a prompt", () => {
   const said = (isAsked: boolean): string[] => {
     const notices: string[] = [];
     const clock = openClock();
@@ -59,7 +59,7 @@ test("a stop says what it leaves under way, but not while somebody is asked", ()
   expect(said(true)).toEqual([]);
 });
 
-test("a signal that comes when the run is over says nothing, and the next one ends the process as usual", () => {
+test("a signal after the run prints nothing, and the next one ends the process", () => {
   const clock = openClock();
   const notices: string[] = [];
   const stop = listenForStop(clock, { finishes: true, notice: (text) => notices.push(text) });

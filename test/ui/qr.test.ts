@@ -16,17 +16,17 @@ function drawn(width: number | undefined, color: boolean): string {
   return "text" in drawing ? drawing.text : drawing.problem;
 }
 
-test.each([undefined, 80, 41, 37])("a phone reads the code from %s columns", (width) => {
+test.each([undefined, 80, 41, 37])("a phone reads the QR code from %s columns", (width) => {
   for (const terminal of ["dark", "light"] as const)
     expect(read(drawn(width, true), terminal)).toBe(url);
 });
 
-test("without color the code is drawn for a dark terminal", () => {
+test("a QR code without color is drawn for a dark terminal", () => {
   expect(read(drawn(80, false), "dark")).toBe(url);
   expect(drawn(80, false)).toMatch(/^[█▀▄ \n]+$/);
 });
 
-test("a code that does not fit is not drawn", () => {
+test("a QR code that does not fit is not drawn", () => {
   expect(drawn(36, true)).toBe("The QR code was not drawn: it needs 37 columns, and there are 36.");
   expect(drawQr("x".repeat(3_000), { width: undefined, color: true })).toEqual({
     problem: "The QR code was not drawn: it is too long.",

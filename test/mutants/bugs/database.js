@@ -185,7 +185,11 @@ export const databaseBugs = [
     name: "--again is not needed for an uncertain payment",
     seam: "database",
     decorate: (database) => forgetting(database, "payment", unknown),
-    tests: ["test/commands/resolve.test.ts", "-t", "a doubtful payment is refused"],
+    tests: [
+      "test/commands/resolve.test.ts",
+      "-t",
+      "a payment whose outcome is unknown is rejected",
+    ],
   },
   {
     name: "a raw payment without an answer may be made again",
