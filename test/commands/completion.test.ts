@@ -11,11 +11,11 @@ import { dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scriptNames, shells } from "../../src/commands/completion-places.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { built, lenden } from "../support/lenden.ts";
+import { lenden } from "../support/lenden.ts";
 
 const packaged = resolve(import.meta.dirname, "../../completions");
 
-/** Where each shell's file belongs, in the home of somebody who set nothing. */
+/** Each script in a home directory, without variables that move it. */
 const places = {
   bash: ".local/share/bash-completion/completions/lenden",
   zsh: ".local/share/zsh/site-functions/_lenden",
@@ -32,12 +32,12 @@ describe.each(shells)("lenden completion %s", (shell) => {
   const script = readFileSync(join(packaged, scriptNames[shell]), "utf8");
 
   test("prints the script of the package, byte for byte", async () => {
-    expect(await built(["completion", shell])).toEqual({ code: 0, stdout: script, stderr: "" });
+    expect(await lenden(["completion", shell])).toEqual({ code: 0, stdout: script, stderr: "" });
     const { stdout } = await lenden(["completion", shell, "--json"]);
     expect(JSON.parse(stdout)).toEqual({ shell, script });
   });
 
-  test("installs it once, says where, and takes it away again", async () => {
+  test("installs it once, prints where, and removes it", async () => {
     const { folder, env } = home();
     const file = join(folder, places[shell]);
     const run = async (...flags: string[]) => {
@@ -66,7 +66,7 @@ describe.each(shells)("lenden completion %s", (shell) => {
   });
 
   test.each(["--install", "--uninstall"])(
-    "%s leaves somebody else's file as it is",
+    "%s keeps a file that lenden did not write",
     async (flag) => {
       const { folder, env } = home();
       const file = join(folder, places[shell]);
@@ -90,7 +90,7 @@ describe.each(shells)("lenden completion %s", (shell) => {
   });
 });
 
-test("folders that the environment names are kept to, a relative one counts for nothing", async () => {
+test("completion scripts go to the directories of the environment, unless they are relative", async () => {
   const { folder, env } = home();
   const file = async (shell: string, more: Record<string, string>) => {
     const { stdout } = await lenden(["completion", shell, "--install", "--json"], {
@@ -112,7 +112,7 @@ test("folders that the environment names are kept to, a relative one counts for 
   expect(await file("zsh", { XDG_DATA_HOME: "own" })).toBe(join(folder, places.zsh));
 });
 
-test("a folder that cannot be written is said, with the file", async () => {
+test("completion --install reports a directory that it cannot write", async () => {
   const { folder, env } = home();
   writeFileSync(join(folder, ".local"), "a file where a folder should be");
   const { code, stderr } = await lenden(["completion", "bash", "--install"], { env });
@@ -120,7 +120,7 @@ test("a folder that cannot be written is said, with the file", async () => {
   expect(stderr).toMatch(/Cannot read or write .*lenden \(ENOTDIR\)/);
 });
 
-test("the lines to add are quoted for the shell", async () => {
+test("completion --install quotes the lines to add", async () => {
   const folder = join(scratchFolder(), "it's $(odd)");
   mkdirSync(folder);
   chmodSync(folder, 0o700);
@@ -130,7 +130,7 @@ test("the lines to add are quoted for the shell", async () => {
   expect(stdout).toContain(`/it'\\''s $(odd)/.local/share/zsh/site-functions' $fpath)`);
 });
 
-test("--install and --uninstall together are a mistake", async () => {
+test("completion rejects --install with --uninstall", async () => {
   const { code, stderr } = await lenden(["completion", "zsh", "--install", "--uninstall"]);
   expect(code).toBe(2);
   expect(stderr).toContain("cannot be used together");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { liveKey, place } from "../config/setup.ts";
-import { openTerminal, terminalTest } from "../terminal/terminal.ts";
+import { openPrompts } from "../terminal/terminal.ts";
 
 /** A place with a sandbox profile, which is in use, and a production profile. */
 async function setup() {
@@ -34,17 +34,17 @@ describe("profile remove of a production profile", () => {
     expect(names()).toEqual(["test"]);
   });
 
-  terminalTest("asks in a terminal, and the default is no", async () => {
+  test("asks in a terminal, and the default is no", async () => {
     const { folder, names } = await setup();
     const env = { LENDEN_CONFIG_DIR: folder, NO_COLOR: "1" };
-    const no = await openTerminal(["profile", "remove", "live"], { env });
+    const no = openPrompts(["profile", "remove", "live"], { env });
     await no.answer("PRODUCTION Remove profile live? (y/N)", "");
     const { code, screen } = await no.ended();
     expect(code).toBe(4);
     expect(screen).toContain("error: Not confirmed. Nothing was changed.");
     expect(names()).toEqual(["test", "live"]);
 
-    const yes = await openTerminal(["profile", "remove", "live"], { env });
+    const yes = openPrompts(["profile", "remove", "live"], { env });
     await yes.answer("Remove profile live? (y/N)", "y");
     expect((await yes.ended()).code).toBe(0);
     expect(names()).toEqual(["test"]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openMerchant, paidPayment } from "../support/merchant.ts";
-import { openTerminal, terminalTest } from "../terminal/terminal.ts";
+import { openPrompts } from "../terminal/terminal.ts";
 
 const almostMobile = "0171234567 017123456789 +880171234567 8801712-3456789 1712345678 171234567";
 const otherNumbers = "01712345678 +8801712345678 01712-345678 2001234567890 AB-0171234567";
@@ -59,19 +59,19 @@ describe("refund create to an account number with a digit missing or added", () 
     expect(stderr).toMatch(/^The account number "0171234567"/);
   });
 
-  terminalTest("is sent in a terminal only after a yes, or with --yes", async () => {
+  test("is sent in a terminal only after a yes, or with --yes", async () => {
     const { env, refundTo, books } = await setup();
-    const no = await openTerminal(refundTo("0171234567"), { env });
+    const no = openPrompts(refundTo("0171234567"), { env });
     await no.answer("Send the refund to 0171234567 anyway? (y/N)", "");
     const { code, screen } = await no.ended();
     expect(code).toBe(4);
     expect(screen).toContain("error: Not confirmed. Nothing was sent.");
     expect(await books("refunds")).toEqual([]);
 
-    const yes = await openTerminal(refundTo("0171234567"), { env });
+    const yes = openPrompts(refundTo("0171234567"), { env });
     await yes.answer("Send the refund to 0171234567 anyway? (y/N)", "y");
     expect((await yes.ended()).code).toBe(0);
-    const given = await openTerminal([...refundTo("0171234567", "2"), "--yes"], { env });
+    const given = openPrompts([...refundTo("0171234567", "2"), "--yes"], { env });
     expect((await given.ended()).screen).not.toContain("?");
     expect(await books("refunds")).toHaveLength(2);
   });
