@@ -4,7 +4,7 @@ import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
 import { readSmallText } from "../cli/command/small-text.ts";
 import { safeJson } from "../cli/output/terminal-text.ts";
-import type { RawOutcome } from "../cli/runtime/calls.ts";
+import type { RawOutcome } from "../cli/runtime/api-access.ts";
 import { amountNumber, paisaOf, readAmount } from "../domain/amount.ts";
 import { Failure, inOneLine, usage } from "../domain/failure.ts";
 import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";

@@ -1,5 +1,5 @@
 import { proxySettings } from "../api/proxy.ts";
-import type { RawOutcome } from "../cli/runtime/calls.ts";
+import type { RawOutcome } from "../cli/runtime/api-access.ts";
 import { Failure } from "../domain/failure.ts";
 import { toleratedClockMs } from "../domain/timestamp.ts";
 import { isLoopback, parseUrl } from "../domain/url.ts";

@@ -1,7 +1,7 @@
 import type { Host } from "../../platform/host.ts";
 import type { ConfigAccess } from "../runtime/accounts.ts";
-import type { ApiAccess } from "../runtime/calls.ts";
-import type { LedgerAccess } from "../runtime/run-ledgers.ts";
+import type { ApiAccess } from "../runtime/api-access.ts";
+import type { LedgerAccess } from "../runtime/ledger-access.ts";
 import type { Ui } from "../terminal/ui.ts";
 
 /** The parts that a command works with. Each is loaded when a command first uses it. */

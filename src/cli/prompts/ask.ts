@@ -45,7 +45,7 @@ type Prompt<Answer> = (
   where: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream; signal: AbortSignal },
 ) => Promise<Answer>;
 
-export function openAsk(terminal: Terminal): Ask {
+export function createAsk(terminal: Terminal): Ask {
   const { stdin, stderr, head } = terminal;
   const theme = head ? { theme: { prefix: head } } : {};
   const put = <Answer>(prompt: Prompt<Answer>): Promise<Answer> => putPrompt(prompt, terminal);

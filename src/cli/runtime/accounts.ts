@@ -66,7 +66,7 @@ export interface Accounts extends Omit<ConfigAccess, "keychain" | "holdsSecret">
 }
 
 /** Everything is read at most once a run, and every secret is made known to the scrubber. */
-export function openAccounts({
+export function createAccounts({
   host,
   globals,
   scrubber,

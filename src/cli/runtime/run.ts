@@ -9,9 +9,9 @@ import { type Invocation, parseArgv } from "../args/parse.ts";
 import type { Ending, Shown } from "../command/define-command.ts";
 import { createScrubber, type Scrubber } from "../output/scrub.ts";
 import { wantsColor } from "../output/style.ts";
-import type { openPrinter } from "../terminal/printer.ts";
+import type { createPrinter } from "../terminal/printer.ts";
 import { write } from "../terminal/write.ts";
-import type { openSession } from "./session.ts";
+import type { createSession } from "./session.ts";
 
 interface Around {
   host: Host;
@@ -75,14 +75,14 @@ async function runCommand(
   rejectRelativeDirectories(host);
   requireFileDescriptors();
   const { globals, problems } = readGlobals(typed, host.env);
-  const { openPrinter } = await import("../terminal/printer.ts");
+  const { createPrinter } = await import("../terminal/printer.ts");
   const { report } = await import("../terminal/report.ts");
-  const { openSession } = await import("./session.ts");
-  const printer = openPrinter(command, globals, { host, scrubber });
+  const { createSession } = await import("./session.ts");
+  const printer = createPrinter(command, globals, { host, scrubber });
   const { isJson } = printer;
   const { untilStopped = false, patient = false } = command;
   const writes = command.writes === true || command.finishes === true;
-  const session = openSession({
+  const session = createSession({
     ...{ host, scrubber, version, globals, isJson, command: given.name, argv: given.argv },
     finishes: writes,
     patient: untilStopped || patient,
@@ -120,8 +120,8 @@ async function runCommand(
 
 async function printAll(
   results: AsyncIterable<Shown>,
-  printer: ReturnType<typeof openPrinter>,
-  { close, takeWarnings }: ReturnType<typeof openSession>,
+  printer: ReturnType<typeof createPrinter>,
+  { close, takeWarnings }: ReturnType<typeof createSession>,
 ): Promise<{ ending: Ending; shown: Shown | undefined }> {
   let last: { ending: Ending; shown: Shown | undefined } = { ending: undefined, shown: undefined };
   for await (const shown of results) {

@@ -1,7 +1,7 @@
 import type { Signal } from "../../platform/host.ts";
 import type { Context } from "../command/context.ts";
 import type { Warning } from "../terminal/report.ts";
-import { openSpeech, type Speech } from "../terminal/speech.ts";
+import { createReporter, type Reporter } from "../terminal/reporter.ts";
 import { createUi } from "../terminal/ui.ts";
 import { once, type RunParts, type SessionOptions } from "./parts.ts";
 import { listenForStop } from "./stop.ts";
@@ -27,21 +27,21 @@ export interface Session {
 const defaultTimeoutMs = 60_000;
 
 /**
- * A context is made of the account and its secrets (`accounts.ts`), the ledger (`run-ledgers.ts`), the API
- * (`calls.ts`), and the person at the terminal. All but the last are loaded when they are first needed.
+ * A context is made of the account and its secrets (`accounts.ts`), the ledger (`ledger-access.ts`), the API
+ * (`api-access.ts`), and the terminal. All but the terminal are loaded when they are first needed.
  */
-export function openSession(options: SessionOptions): Session {
+export function createSession(options: SessionOptions): Session {
   const { host, globals } = options;
   const { scrub } = options.scrubber;
-  const speech = openSpeech(host, globals, { scrub, isJson: options.isJson });
+  const reporter = createReporter(host, globals, { scrub, isJson: options.isJson });
   const notice = (message: string, reason?: string): void =>
-    reason === undefined ? speech.say(message) : speech.warn({ reason, message });
+    reason === undefined ? reporter.say(message) : reporter.warn({ reason, message });
   const stop = listenForStop(host, { ...options, notice });
   const unlimited = options.patient ? Number.POSITIVE_INFINITY : defaultTimeoutMs;
   stop.cutOffAfter(globals.timeoutMs ?? unlimited);
 
   const closing: (() => void | Promise<void>)[] = [];
-  const parts = { ...options, closing, scrub, speech, notice, trace: speech.trace, stop };
+  const parts = { ...options, closing, scrub, reporter, notice, trace: reporter.trace, stop };
   const load = loadOnDemand(parts);
   let operation: string | undefined;
   const concerns = (reference: string): void => {
@@ -52,8 +52,8 @@ export function openSession(options: SessionOptions): Session {
     context: contextOf(parts, load, concerns),
     // A signal that arrives while the run closes does not change its exit code.
     stoppedBy: () => (closed ? closed.signal : stop.signal()),
-    takeWarnings: speech.takeWarnings,
-    unsaid: () => ({ operation, warnings: speech.takeWarnings() }),
+    takeWarnings: reporter.takeWarnings,
+    unsaid: () => ({ operation, warnings: reporter.takeWarnings() }),
     learnSecrets: async () => {
       await load
         .accounts()
@@ -81,25 +81,25 @@ export function openSession(options: SessionOptions): Session {
   };
 }
 
-type Parts = RunParts & { speech: Speech };
+type Parts = RunParts & { reporter: Reporter };
 
 /** The parts of a run that are loaded when they are first needed. */
 function loadOnDemand(parts: Parts) {
-  const accounts = once(async () => (await import("./accounts.ts")).openAccounts(parts));
+  const accounts = once(async () => (await import("./accounts.ts")).createAccounts(parts));
   const ledgers = once(async () => {
-    const { openRunLedgers } = await import("./run-ledgers.ts");
-    return openRunLedgers(parts, await accounts());
+    const { createRunLedgers } = await import("./ledger-access.ts");
+    return createRunLedgers(parts, await accounts());
   });
-  const calls = once(async () => {
-    const { openCalls } = await import("./calls.ts");
-    return openCalls(parts, await accounts(), ledgers);
+  const api = once(async () => {
+    const { createApiAccess } = await import("./api-access.ts");
+    return createApiAccess(parts, await accounts(), ledgers);
   });
-  return { accounts, ledgers, calls };
+  return { accounts, ledgers, api };
 }
 
 function contextOf(
   parts: Parts,
-  { accounts, ledgers, calls }: ReturnType<typeof loadOnDemand>,
+  { accounts, ledgers, api }: ReturnType<typeof loadOnDemand>,
   concerns: (operation: string) => void,
 ): Context {
   const { host } = parts;
@@ -133,16 +133,16 @@ function contextOf(
       },
     },
     api: {
-      deps: async () => (await calls()).deps(),
-      watchedDeps: async (onResponse) => (await calls()).watchedDeps(onResponse),
-      depsOf: async (account, secret) => (await calls()).depsOf(account, secret),
-      raw: async (call) => (await calls()).raw(call),
-      previewRaw: async (call) => (await calls()).previewRaw(call),
-      preview: async (name, input) => (await calls()).preview(name, input),
-      local: async () => (await calls()).local(),
-      methodCache: async () => (await calls()).methodCache(),
-      methods: async () => (await calls()).methods(),
-      methodId: async (wanted) => (await calls()).methodId(wanted),
+      deps: async () => (await api()).deps(),
+      watchedDeps: async (onResponse) => (await api()).watchedDeps(onResponse),
+      depsOf: async (account, secret) => (await api()).depsOf(account, secret),
+      raw: async (call) => (await api()).raw(call),
+      previewRaw: async (call) => (await api()).previewRaw(call),
+      preview: async (name, input) => (await api()).preview(name, input),
+      local: async () => (await api()).local(),
+      methodCache: async () => (await api()).methodCache(),
+      methods: async () => (await api()).methods(),
+      methodId: async (wanted) => (await api()).methodId(wanted),
     },
     ui: createUi({ ...parts, accounts: config, concerns }),
     stopping: parts.stop.stopping,

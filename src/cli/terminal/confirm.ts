@@ -5,7 +5,7 @@ import type { Globals } from "../args/globals.ts";
 import { badge } from "../output/style.ts";
 import type { Ask } from "../prompts/ask.ts";
 import type { ConfigAccess } from "../runtime/accounts.ts";
-import type { Speech } from "./speech.ts";
+import type { Reporter } from "./reporter.ts";
 
 /** A question before money moves, or before something cannot be undone. */
 export interface Confirmation {
@@ -48,7 +48,7 @@ export interface Warning {
 interface Surroundings {
   accounts: Pick<ConfigAccess, "account" | "settings">;
   globals: Globals;
-  speech: Speech;
+  reporter: Reporter;
   /** Undefined if a person cannot be asked. `head` is shown before each prompt. */
   ask(head: string): Promise<Ask | undefined>;
   notice(text: string, reason?: string): void;
@@ -63,17 +63,18 @@ interface Surroundings {
  * @throws Failure `confirmation.declined` or `confirmation.missing`; nothing was sent
  */
 export async function confirm(question: Confirmation, around: Surroundings): Promise<void> {
-  const { accounts, globals, speech } = around;
+  const { accounts, globals, reporter } = around;
   const { action, alwaysAsked, alwaysShown, profile } = question;
   const isDialogue = around.isDialogue && !globals.yes;
   const account = profile ?? (question.ofAllAccounts ? undefined : await accountOf(accounts));
   const isProduction = account?.environment === "production";
-  const head = speech.isTerminal && account ? badge(account.environment, await speech.style()) : "";
+  const head =
+    reporter.isTerminal && account ? badge(account.environment, await reporter.style()) : "";
   // Before the rows are shown: with JSON output only a person who is asked sees them.
   const isAsked = isDialogue || ((isProduction || alwaysAsked) && !globals.yes);
   const ask = isAsked ? await around.ask(head) : undefined;
   if (isProduction || isDialogue || alwaysShown || alwaysAsked) {
-    speech.say(titleOf(question, isProduction, head), head);
+    reporter.say(titleOf(question, isProduction, head), head);
     const rows = account
       ? [
           ["Profile", account.name],
@@ -81,9 +82,9 @@ export async function confirm(question: Confirmation, around: Surroundings): Pro
         ]
       : [];
     for (const [label, value] of [...rows, ...question.rows])
-      speech.say(label ? `  ${label}: ${value}` : `    ${value}`);
+      reporter.say(label ? `  ${label}: ${value}` : `    ${value}`);
   } else if (head && account && !globals.quiet) {
-    speech.say(`${action}, profile ${account.name}`, head);
+    reporter.say(`${action}, profile ${account.name}`, head);
   }
   await confirmWarnings(question, head, around);
   if (profile) await confirmProfileChange(action, ask, globals);
@@ -112,7 +113,7 @@ function titleOf(
 async function confirmWarnings(
   { warnings = [] }: Confirmation,
   head: string,
-  { globals, speech, notice, ...around }: Surroundings,
+  { globals, reporter, notice, ...around }: Surroundings,
 ): Promise<void> {
   const ask = globals.yes || warnings.length === 0 ? undefined : await around.ask(head);
   for (const { message, reason, question } of warnings) {
@@ -120,7 +121,7 @@ async function confirmWarnings(
       notice(message, reason);
       continue;
     }
-    speech.say(`Warning: ${message}`);
+    reporter.say(`Warning: ${message}`);
     if (!(await ask.yes(question)))
       throw declined("Correct the value, then run the command again.");
   }

@@ -11,7 +11,7 @@ import type { Warning } from "./report.ts";
 import { write } from "./write.ts";
 
 /** Prints the results of one command on stdout, in the format that was asked for. */
-export function openPrinter(
+export function createPrinter(
   command: Command,
   globals: Globals,
   { host, scrubber }: { host: Host; scrubber: Scrubber },

@@ -6,7 +6,7 @@ import type { Ask } from "../prompts/ask.ts";
 import type { ConfigAccess } from "../runtime/accounts.ts";
 import type { Stop } from "../runtime/stop.ts";
 import type { Confirmation } from "./confirm.ts";
-import type { Progress, Speech } from "./speech.ts";
+import type { Progress, Reporter } from "./reporter.ts";
 
 /** What a command shows on stderr, and its prompts. */
 export interface Ui {
@@ -39,7 +39,7 @@ interface UiOptions {
   host: Host;
   isJson: boolean;
   globals: Globals;
-  speech: Speech;
+  reporter: Reporter;
   stop: Stop;
   /** The account whose money a person confirms. */
   accounts: Pick<ConfigAccess, "account" | "settings">;
@@ -50,15 +50,15 @@ interface UiOptions {
 
 /** Prompts and drawings are loaded when they are needed. */
 export function createUi(options: UiOptions): Ui {
-  const { host, globals, speech, stop, accounts, notice, scrub } = options;
+  const { host, globals, reporter, stop, accounts, notice, scrub } = options;
   let hasAsked = false;
 
   /** Undefined if a person cannot be asked: not in a terminal, in CI, with --no-input. */
   const ask = async (head = ""): Promise<Ask | undefined> => {
     const { stdin, stderr, env } = host; // here, because reading `stdin` opens it
     if (!(stdin.isTTY && stderr.isTTY) || env.TERM === "dumb" || globals.noInput) return undefined;
-    speech.attend();
-    return (await import("../prompts/ask.ts")).openAsk({
+    reporter.attend();
+    return (await import("../prompts/ask.ts")).createAsk({
       stdin,
       stderr,
       stopping: stop.stopping,
@@ -82,7 +82,7 @@ export function createUi(options: UiOptions): Ui {
 
   return {
     confirm: async (question) => {
-      const around = { accounts, globals, speech, ask, notice, isDialogue: hasAsked };
+      const around = { accounts, globals, reporter, ask, notice, isDialogue: hasAsked };
       await (await import("./confirm.ts")).confirm(question, around);
     },
     ask: () => ask(),
@@ -91,17 +91,17 @@ export function createUi(options: UiOptions): Ui {
     show: async (view) => {
       const { toText } = await import("../output/text.ts");
       const { width } = terminal();
-      const text = toText(view, { style: await speech.style(), width, nowMs: host.now() });
+      const text = toText(view, { style: await reporter.style(), width, nowMs: host.now() });
       host.stderr.write(`${scrub(text)}\n`);
     },
     showQr: async (text) => {
       // A program that reads JSON finds the URL there.
-      if (options.isJson && !speech.isTerminal) return;
+      if (options.isJson && !reporter.isTerminal) return;
       const { drawQr } = await import("../output/qr.ts");
       const drawing = drawQr(text, terminal());
       if ("text" in drawing) host.stderr.write(drawing.text);
-      else speech.trace(drawing.problem);
+      else reporter.trace(drawing.problem);
     },
-    progress: speech.progress,
+    progress: reporter.progress,
   };
 }

@@ -6,7 +6,7 @@ import { once } from "../runtime/parts.ts";
 import type { Warning } from "./report.ts";
 
 /** Notices, warnings and progress on stderr. */
-export interface Speech {
+export interface Reporter {
   isTerminal: boolean;
   /**
    * Prints one line, but not with JSON output, unless a prompt follows.
@@ -34,11 +34,11 @@ export interface Progress {
   close(): void;
 }
 
-export function openSpeech(
+export function createReporter(
   host: Pick<Host, "stderr" | "env" | "sleep">,
   { color: mode }: Globals,
   { scrub, isJson }: { scrub: (text: string) => string; isJson: boolean },
-): Speech {
+): Reporter {
   const { stderr, env } = host;
   const isTerminal = stderr.isTTY === true;
   const safe = (text: string): string => scrub(clean(text));

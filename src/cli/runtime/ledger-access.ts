@@ -49,7 +49,7 @@ export interface RunLedgers {
 
 type LedgerParts = Pick<RunParts, "host" | "command" | "scrub" | "notice" | "closing">;
 
-export function openRunLedgers(
+export function createRunLedgers(
   parts: LedgerParts,
   { account, recordsOwner, profiles }: Accounts,
 ): RunLedgers {
@@ -142,7 +142,7 @@ async function openFile(
     },
     now: host.now,
     scrub,
-    newId: openIds(host),
+    newId: createIds(host),
     isAlive: ({ lock }) => processLock.isAlive(lock),
     assertSeen: processLock.assertHeld,
   });
@@ -200,7 +200,7 @@ async function prepareFile(
 }
 
 /** Creates IDs from blocks of random bytes: a batch needs one for each row, and single reads are slow. */
-function openIds({ now, randomBytes }: Host): () => string {
+function createIds({ now, randomBytes }: Host): () => string {
   let bytes = new Uint8Array().values();
   const share = (): number => {
     let next = bytes.next();

@@ -20,8 +20,8 @@ import type { Host } from "../../platform/host.ts";
 import { Preview, withoutSecrets } from "../command/preview.ts";
 import { clean } from "../output/terminal-text.ts";
 import type { Accounts } from "./accounts.ts";
+import type { RunLedgers } from "./ledger-access.ts";
 import { once, type RunParts } from "./parts.ts";
-import type { RunLedgers } from "./run-ledgers.ts";
 
 /** Requests to the API. */
 export interface ApiAccess {
@@ -62,12 +62,12 @@ interface MethodWanted {
 /** A pause after --wait-timeout in which the last status may still arrive. */
 const graceMs = 60_000;
 
-export function openCalls(
+export function createApiAccess(
   parts: RunParts,
   accounts: Accounts,
   ledgers: () => Promise<RunLedgers>,
 ): ApiAccess {
-  const { wireTo, worldOf } = openWires(parts);
+  const { wireTo, worldOf } = createWires(parts);
   const wire = once(async () => {
     const account = await accounts.account();
     await accounts.refuseSecrets(...parts.argv);
@@ -116,7 +116,7 @@ export function openCalls(
 }
 
 /** All accounts of a run share one transport and one clock of the API. */
-function openWires(parts: RunParts) {
+function createWires(parts: RunParts) {
   const { host, globals, stop, notice, closing } = parts;
   const proxy = proxySettings(host.env);
   const transport = openTransport(proxy, host.nodeVersion);
