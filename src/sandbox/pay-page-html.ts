@@ -175,7 +175,7 @@ const english = {
   method: "Method",
   payer: "Your mobile number",
   payerHint: "11 digits, for example 01712345678",
-  payerProblem: "This is not a Bangladeshi mobile number.",
+  payerProblem: "Invalid mobile number. Example: 01712345678.",
   pay: "Pay",
   decline: "Decline",
   completed: "This payment is completed",
