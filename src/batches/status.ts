@@ -114,7 +114,7 @@ export function endingOf(
   // The exit code of an internal error says "nothing was sent", which would not be true.
   if (stoppedBy === "internal" && isPartlySent) return "uncertain";
   if (stoppedBy) return stoppedBy;
-  if (sums.unsent.count > 0) return isCancelled ? "mixed" : "unreachable";
+  if (sums.unsent.count > 0) return isCancelled ? "partial" : "unreachable";
   if (waited && sums.processing.count > 0) return "pending";
-  return sums.refused.count > 0 || sums.cancelled.count > 0 ? "mixed" : undefined;
+  return sums.refused.count > 0 || sums.cancelled.count > 0 ? "partial" : undefined;
 }

@@ -28,7 +28,7 @@ export const exits = {
     means: "the reference or ID belongs to a different transaction",
     retry: "no",
   },
-  mixed: {
+  partial: {
     code: 6,
     means: "a batch ended with rejected or cancelled rows, none unknown",
     retry: "no; 'payout batch export --only failed' writes the failed rows",
@@ -121,8 +121,8 @@ const reasons = {
   "batch.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
   "batch.plan-modified": { kind: "internal", effect: "nothing-sent" },
   "batch.references-used": { kind: "conflict", effect: "nothing-sent" },
-  "batch.rows-failed": { kind: "mixed", effect: "partly-sent" },
-  "batch.same-rejections": { kind: "mixed", effect: "partly-sent" },
+  "batch.rows-failed": { kind: "partial", effect: "partly-sent" },
+  "batch.same-rejections": { kind: "partial", effect: "partly-sent" },
   "batch.still-processing": { kind: "pending", effect: "accepted" },
   "callback.forwards-to-itself": { kind: "usage", effect: "nothing-sent" },
   "callback.handler-elsewhere": { kind: "usage", effect: "nothing-sent" },

@@ -68,7 +68,7 @@ const endStates: Record<FailureKind, State> = {
   locked: "NOT_SENT",
   uncertain: "UNCERTAIN",
   internal: "UNCERTAIN",
-  mixed: "UNCERTAIN",
+  partial: "UNCERTAIN",
   pending: "UNCERTAIN",
   cancelled: "UNCERTAIN",
   unverified: "UNCERTAIN",

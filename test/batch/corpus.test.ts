@@ -5,8 +5,7 @@ import { amountText } from "../../src/domain/amount.ts";
 import { runs } from "../support/helpers.ts";
 import { openMerchant } from "../support/merchant.ts";
 import { type Case, corpus } from "./corpus.ts";
-import { examiner } from "./examined.ts";
-import { checkPath, fileOf, places } from "./files.ts";
+import { checkPath, examiner, fileOf, places } from "./files.ts";
 
 const longest = 300_000;
 
@@ -27,7 +26,7 @@ test(
     for (const { name, bytes, delimiter } of cases) {
       const { findings: problems, rows } = await examine(bytes, delimiter);
       const { total } = totalsOf(rows);
-      found.push(foundOf(name, places({ problems }), total.count, amountText(total.sumPaisa)));
+      found.push(foundOf(name, places(problems), total.count, amountText(total.sumPaisa)));
     }
     expect(wrongOf(found, cases)).toEqual(wrongOf(cases.map(expected), found));
   },
@@ -43,8 +42,8 @@ test(
     for (const { name, bytes, delimiter, finds } of cases) {
       const path = fileOf(bytes);
       const flags = ["--delimiter", delimiter];
-      const seen = await checkPath({ run: merchant.lenden }, path, flags);
-      found.push(foundOf(name, places(seen), seen.rows, seen.total));
+      const seen = await checkPath(merchant.lenden, path, flags);
+      found.push(foundOf(name, places(seen.problems), seen.rows, seen.total));
       expect({ name, code: seen.code }).toEqual({ name, code: finds.length > 0 ? 2 : 0 });
       if (finds.length === 0) continue;
       const sent = await merchant.lenden(["payout", "batch", "send", path, ...flags, "--yes"]);

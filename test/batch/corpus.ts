@@ -6,7 +6,7 @@ import {
   isForeign,
   narrowExports,
   utf8Exports,
-} from "./exports.ts";
+} from "./csv-files.ts";
 
 /** A table as a person has it on the screen before it becomes a file, and what is to be found in it. */
 interface Damage {

@@ -1,60 +1,91 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type CheckedFile, checkFile } from "../../src/batches/check.ts";
+import { hashOf } from "../../src/batches/csv.ts";
+import { err, ok } from "../../src/domain/result.ts";
+import { memoryLedger } from "../ledger/small-ledger.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import type { RunOptions } from "../support/lenden.ts";
-import type { TestAccount } from "../support/merchant.ts";
+import type { Outcome, RunOptions } from "../support/lenden.ts";
 
-/** What `payout batch check --json` says about a file, with its exit code. */
-export interface Seen {
-  code: number;
-  stderr: string;
-  rows: number;
-  total: string;
-  methods: { method: string; rows: number; total: string }[];
-  problemCount: number;
-  problems: { kind: string; line: number; column: string; value: string; problem: string }[];
-  allowedDuplicates: number;
-  allowedAgain: { rows: number; total: string; first: string };
-}
-
-const nothing: Omit<Seen, "code" | "stderr"> = {
-  rows: 0,
-  total: "",
-  methods: [],
-  problemCount: 0,
-  problems: [],
-  allowedDuplicates: 0,
-  allowedAgain: { rows: 0, total: "0", first: "" },
-};
-
-/** A file of its own with these bytes: its path. */
+/** A new file with these bytes: its path. */
 export function fileOf(content: string | Uint8Array, name = "payroll.csv"): string {
   const path = join(scratchFolder(), name);
   writeFileSync(path, content);
   return path;
 }
 
+/** What `payout batch check --json` prints, with its exit code. */
+export interface Checked {
+  code: number;
+  stderr: string;
+  rows: number;
+  total: string;
+  problemCount: number;
+  problems: { kind: string; line: number; column: string; value: string; problem: string }[];
+  allowedDuplicates: number;
+}
+
+const nothing = { rows: 0, total: "", problemCount: 0, problems: [], allowedDuplicates: 0 };
+
 /** Checks a file with the real command. */
 export async function checkPath(
-  account: Pick<TestAccount, "run">,
+  run: (line: string[], options: RunOptions) => Promise<Outcome>,
   path: string,
   flags: string[] = [],
   options: RunOptions = {},
-): Promise<Seen> {
+): Promise<Checked> {
   const line = ["payout", "batch", "check", path, ...flags, "--json"];
-  const { code, stdout, stderr } = await account.run(line, options);
+  const { code, stdout, stderr } = await run(line, options);
   return { ...nothing, ...(stdout === "" ? {} : JSON.parse(stdout)), code, stderr };
 }
 
-export function check(
-  account: Pick<TestAccount, "run">,
-  content: string | Uint8Array,
-  flags: string[] = [],
-): Promise<Seen> {
-  return checkPath(account, fileOf(content), flags);
+/** Where the problems are: `3 amount`, in the order in which they are shown; `3` for a whole line. */
+export function places(problems: { line: number; column: string }[]): string[] {
+  return problems.map(({ line, column }) => `${line} ${column}`.trim());
 }
 
-/** Where the problems are: `3 amount`, in the order in which they are shown; `3` for a whole line. */
-export function places({ problems }: { problems: { line: number; column: string }[] }): string[] {
-  return problems.map(({ line, column }) => `${line} ${column}`.trim());
+const ids = new Map(
+  ["bkash", "nagad", "rocket"].map((code, index) => [code, `665f1c2ab8e${4 + index}`]),
+);
+
+function methodOf(text: string) {
+  const known = ids.get(text.trim().toLowerCase()) ?? [...ids.values()].find((id) => id === text);
+  return known ? ok(known) : err("There is no such method.");
+}
+
+const clock = { now: () => 0, isStopping: () => false, isOutOfTime: () => false };
+
+interface Examining {
+  /** That of all rows. */
+  method?: string;
+  numberFormat?: "local" | "e164" | "as-is";
+  /** The batch's own name. */
+  ownName?: string;
+}
+
+/** Shared by all checks, which only read: to create one for each took most of their time. */
+let empty: ReturnType<typeof memoryLedger> | undefined;
+
+/** Checks a file beside an empty ledger, without the API. */
+export async function examined(
+  path: string,
+  delimiter: string,
+  { method, numberFormat = "local", ownName }: Examining = {},
+  deps: Partial<typeof clock> = {},
+): Promise<CheckedFile> {
+  empty ??= memoryLedger();
+  const { ledger } = await empty;
+  const holdsSecret = (text: string) => text.includes("s3cret");
+  const rules = { numberFormat, method, methodOf, holdsSecret };
+  const source = { path, hash: await hashOf(path), delimiter };
+  return checkFile(source, ownName, rules, ledger, { ...clock, ...deps });
+}
+
+/** Checks one content after the other, each as a real file. */
+export function examiner(how: Examining = {}) {
+  const path = join(scratchFolder(), "payroll.csv");
+  return (content: string | Uint8Array, delimiter = ","): Promise<CheckedFile> => {
+    writeFileSync(path, content);
+    return examined(path, delimiter, how);
+  };
 }

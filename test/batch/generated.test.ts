@@ -15,7 +15,7 @@ import {
   strictPaisa,
   writtenCsv,
 } from "./csv-files.ts";
-import { examined, examiner } from "./examined.ts";
+import { examined, examiner } from "./files.ts";
 
 const longest = 600_000;
 const delimiters = [",", ";", "\t"];

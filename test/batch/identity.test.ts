@@ -5,8 +5,7 @@ import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { owner, worker } from "../ledger/small-ledger.ts";
 import { openMerchant } from "../support/merchant.ts";
-import { examiner } from "./examined.ts";
-import { fileOf } from "./files.ts";
+import { examiner, fileOf } from "./files.ts";
 
 const csv = (...rows: string[]) => `amount,to,method,name\n${rows.join("\n")}\n`;
 const rows = [

@@ -14,8 +14,7 @@ import { scratchFolder } from "../support/helpers.ts";
 import { built, lenden } from "../support/lenden.ts";
 import { testAccount } from "../support/merchant.ts";
 import { startService } from "../support/server.ts";
-import { examined } from "./examined.ts";
-import { checkPath, fileOf } from "./files.ts";
+import { checkPath, examined, fileOf } from "./files.ts";
 
 const account = testAccount();
 
@@ -61,7 +60,7 @@ test("a file that we may not read is refused", async () => {
   const isRoot = process.getuid?.() === 0; // who may read everything, and so becomes somebody else
   if (isRoot) process.seteuid?.("nobody");
   try {
-    expect(await checkPath(account, path)).toMatchObject({
+    expect(await checkPath(account.run, path)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("(EACCES)"),
     });
@@ -74,7 +73,7 @@ test("a link to a file is that file", async () => {
   symlinkSync("good.csv", at("symbolic.csv"));
   linkSync(at("good.csv"), at("hard.csv"));
   for (const name of ["symbolic.csv", "hard.csv"])
-    expect(await checkPath(account, at(name))).toMatchObject({ code: 0, rows: 1 });
+    expect(await checkPath(account.run, at(name))).toMatchObject({ code: 0, rows: 1 });
 });
 
 test.each([

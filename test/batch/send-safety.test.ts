@@ -349,7 +349,7 @@ test.each([
     return message === "" ? undefined : { ...refused("refused", 422), complaint: { message } };
   });
   const reason = await place.send(1);
-  expect([reason?.kind, place.asked.length]).toEqual([most < 40 ? "mixed" : undefined, most]);
+  expect([reason?.kind, place.asked.length]).toEqual([most < 40 ? "partial" : undefined, most]);
 });
 
 test("P15b: after a response for another reference, a row's record is compared", async () => {

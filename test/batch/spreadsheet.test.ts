@@ -1,9 +1,15 @@
 import { expect, test } from "vitest";
-import { readFault } from "../../src/api/contract/fault.ts";
+import { faults } from "../sandbox/running.ts";
 import { type Merchant, openMerchant } from "../support/merchant.ts";
-import { strictlyRead, writtenCsv } from "./csv-files.ts";
-import { type Export, exportedBytes, exportedText, utf8Exports } from "./exports.ts";
-import { fileOf } from "./files.ts";
+import {
+  type Export,
+  exportedBytes,
+  exportedText,
+  strictlyRead,
+  utf8Exports,
+  writtenCsv,
+} from "./csv-files.ts";
+import { examiner, fileOf } from "./files.ts";
 
 const header = ["ref", "amount", "to", "method", "name", "description"];
 
@@ -37,47 +43,41 @@ const original = () =>
       .text,
   );
 
-test.each(utf8Exports)(
-  "an export that $program saved is the same batch and pays each row once",
-  async (how) => {
-    const merchant = await openMerchant();
-    const path = original();
-    expect((await send(merchant, path, ",")).code).toBe(0);
-    const saved = savedBy(how, await exported(merchant, path));
-    for (const name of ["payroll.csv", "again.csv"]) {
-      const copy = fileOf(saved, name);
-      const checked = await batch(merchant, "check", copy, how.delimiter);
-      expect([checked.code, JSON.parse(checked.stdout)]).toMatchObject([
-        0,
-        { rows: 6, total: "45.55", sentBefore: { rows: 6, total: "45.55" }, problemCount: 0 },
-      ]);
-      expect((await send(merchant, copy, how.delimiter)).code).toBe(0);
-    }
-    expect(await books(merchant)).toEqual(booked);
-  },
-  60_000,
-);
+test("an export that a spreadsheet saved is the same batch: nothing is sent again", async () => {
+  const merchant = await openMerchant();
+  const path = original();
+  expect((await send(merchant, path, ",")).code).toBe(0);
+  const text = await exported(merchant, path);
+  for (const how of utf8Exports) {
+    const copy = fileOf(savedBy(how, text), "copy.csv");
+    const checked = await batch(merchant, "check", copy, how.delimiter);
+    expect([how.program, checked.code, JSON.parse(checked.stdout)]).toMatchObject([
+      ...[how.program, 0],
+      { rows: 6, total: "45.55", sentBefore: { rows: 6, total: "45.55" }, problemCount: 0 },
+    ]);
+    expect((await send(merchant, copy, how.delimiter)).code).toBe(0);
+  }
+  expect(await books(merchant)).toEqual(booked);
+});
 
-test.each(utf8Exports)(
-  "failed rows that $program saved are sent as they were meant, once",
-  async (how) => {
-    const ill = [faultOf("createPayout:status-400")];
-    const merchant = await openMerchant({ faults: ill });
-    const path = original();
-    expect((await send(merchant, path, ",")).code).toBe(6);
-    ill.splice(0);
-    const saved = fileOf(savedBy(how, await exported(merchant, path, "--only", "failed")), "x.csv");
-    for (const _ of ["first", "again"])
-      expect((await send(merchant, saved, how.delimiter)).code).toBe(0);
-    expect(await books(merchant)).toEqual(
-      booked.map((one) => ({ ...one, merchantRef: `${one.merchantRef}-lenden2` })),
+test("failed rows that a spreadsheet saved are sent as they were meant, once", async () => {
+  const ill = faults("createPayout:status-400");
+  const merchant = await openMerchant({ faults: ill });
+  const path = original();
+  expect((await send(merchant, path, ",")).code).toBe(6);
+  ill.splice(0);
+  const failed = await exported(merchant, path, "--only", "failed");
+  for (const how of utf8Exports)
+    expect((await send(merchant, fileOf(savedBy(how, failed), "x.csv"), how.delimiter)).code).toBe(
+      0,
     );
-  },
-  60_000,
-);
+  expect(await books(merchant)).toEqual(
+    booked.map((one) => ({ ...one, merchantRef: `${one.merchantRef}-lenden2` })),
+  );
+});
 
 test("an export of rows that are still unsent sends them under their own references", async () => {
-  const ill = [faultOf("createPayout:status-401")];
+  const ill = faults("createPayout:status-401");
   const merchant = await openMerchant({ faults: ill });
   const path = original();
   expect((await send(merchant, path, ",")).code).toBe(4);
@@ -95,10 +95,9 @@ test("a file without references is the same batch after its export was saved", a
   );
   expect((await send(merchant, path, ",")).code).toBe(0);
   const before = await books(merchant);
-  for (const how of utf8Exports) {
-    const copy = fileOf(savedBy(how, await exported(merchant, path)));
-    expect((await send(merchant, copy, how.delimiter)).code).toBe(0);
-  }
+  const text = await exported(merchant, path);
+  for (const how of utf8Exports.slice(0, 3))
+    expect((await send(merchant, fileOf(savedBy(how, text)), how.delimiter)).code).toBe(0);
   expect(await books(merchant)).toEqual(before);
   expect(before.map(({ recipientName }) => recipientName)).toEqual(["=1", "=2"]);
 });
@@ -111,20 +110,15 @@ test.each([
   ["with one of them twice", `ref,amount,to,method,${results},state`, "state"],
   ["with an unknown column", `ref,amount,to,method,phone,${results}`, "phone"],
 ])("the columns of an export are rejected %s", async (_, columns, column) => {
-  const merchant = await openMerchant();
   const row = columns.split(",").map(() => "x");
-  const { code, stdout } = await batch(merchant, "check", fileOf(`${columns}\n${row}\n`), ",");
-  expect(code).toBe(2);
-  expect(JSON.parse(stdout).problems[0]).toMatchObject({ line: 1, column });
+  const { findings } = await examiner()(`${columns}\n${row}\n`);
+  expect(findings[0]).toMatchObject({ kind: "cell", line: 1, column });
 });
 
-test("a line of an export that lost cells is rejected, whatever it still holds", async () => {
-  const merchant = await openMerchant();
+test("a line of an export that lost cells is rejected, whatever it still contains", async () => {
   const text = `ref,amount,to,method,${results}\nA,5,01712345678,bkash\n`;
-  const { code, stdout } = await batch(merchant, "check", fileOf(text), ",");
-  expect([code, JSON.parse(stdout).problems]).toMatchObject([
-    2,
-    [{ line: 2, problem: "This line has 4 cells, the header has 11." }],
+  expect((await examiner()(text)).findings).toMatchObject([
+    { line: 2, problem: "This line has 4 cells, the header has 11." },
   ]);
 });
 
@@ -191,10 +185,4 @@ async function books(merchant: Merchant) {
       description,
     }))
     .toSorted((one, other) => Number(one.amountPaisa) - Number(other.amountPaisa));
-}
-
-function faultOf(rule: string) {
-  const read = readFault(rule);
-  if (!read.ok) throw new Error(read.problem);
-  return read.value;
 }

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
-import { lenden } from "../support/lenden.ts";
+import { jumpingHost, lenden } from "../support/lenden.ts";
 import { answering } from "../support/server.ts";
 
 const nowhere = {
@@ -47,8 +47,8 @@ test.each([
     LENDEN_DATA_DIR: scratchFolder(),
   };
   const what = ["--amount", "5", "--to", "01712345678", "--method-id", "m", "--ref", "HALF-1"];
-  const send = ["payout", "send", ...what, "--timeout", "3s"];
-  expect((await lenden(send, { env })).code).toBe(status === 422 ? 3 : 75);
+  const send = ["payout", "send", ...what, "--timeout", "30s"];
+  expect((await lenden(send, { env, host: jumpingHost() })).code).toBe(status === 422 ? 3 : 75);
   for (const look of [
     ["payout", "list"],
     ["ledger", "show", "HALF-1"],
@@ -73,7 +73,7 @@ test("an API key in a response is not stored in the ledger", async () => {
     LENDEN_DATA_DIR: folder,
   };
   const line = ["payout", "send", "--amount", "5", "--to", "01712345678", "--method-id", "m"];
-  const { code } = await lenden([...line, "--ref", "ECHO"], { env });
+  const { code } = await lenden([...line, "--ref", "ECHO"], { env, host: jumpingHost() });
   server.close();
   expect(code).toBe(75);
   const files = readdirSync(folder).filter((name) => name !== "processes");

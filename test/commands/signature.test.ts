@@ -20,7 +20,7 @@ const vectors: Vector[] = JSON.parse(
 // space inside is refused by the command line.
 const some = vectors
   .filter(({ secret }) => secret.length >= 12 && !/\s/.test(secret))
-  .slice(0, runs(20, 1000));
+  .slice(0, runs(8, 1000));
 
 const flagsOf = ({ typed, ref, timestamp }: Vector) => [
   `--amount=${typed}`,

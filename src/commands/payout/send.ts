@@ -14,36 +14,34 @@ export const payoutSend = defineCommand({
     "The reference (--ref) acts as an idempotency key: the API creates one payout per reference. If the outcome is unknown (exit 75), run the command again with the same --ref. Without --ref, lenden creates one and rejects the same amount to the same recipient for 24 hours; --again sends it.",
   examples: [
     {
-      comment: "With a reference of your own",
+      comment: "Send a payout with your own reference",
       command: "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7",
     },
     {
-      comment: "With a generated reference",
-      command:
-        'lenden payout send --amount 750 --to 01712345678 --method nagad --name "Rahima" --json',
+      comment: "Send it and wait until the payout ends",
+      command: "lenden payout send --amount 500 --to 01712345678 --method bkash --ref INV-7 --wait",
     },
   ],
   flags: {
     amount,
-    to: flag.required("--to <number>", "The recipient's mobile number, 01XXXXXXXXX", readMobile),
+    to: flag.required("--to <number>", "Recipient's mobile number, 01XXXXXXXXX", readMobile),
     ...method,
     ref: flag.optional(
       "--ref <reference>",
-      "Your reference: letters, digits, - and _ (generated if absent)",
+      "Your reference for safe retries (default: generated)",
       readReference,
     ),
-    name: flag.optional("--name <text>", "The recipient's name", readText),
-    description: flag.optional("--description <text>", "What it is for", readText),
+    name: flag.optional("--name <text>", "Recipient's name", readText),
+    description: flag.optional("--description <text>", "Description of the payout", readText),
     again,
     ...waitFlags,
   },
   writes: true,
   exitCodes: {
-    refused: "rejected by the API or by a safety check; nothing changed",
-    conflict: "the reference or ID belongs to a different transaction",
-    pending: "still Processing when the wait timed out",
-    cancelled: "the status is Cancelled",
-    uncertain: "outcome unknown: money may have moved",
+    refused: "rejected by the API or as a duplicate; nothing changed",
+    conflict: "the reference belongs to a different payout",
+    cancelled: "the payout is Cancelled; a new one needs a new reference",
+    uncertain: "outcome unknown; run it again with the reference in the message",
   },
   guide: async (context) => {
     await context.config.account();
@@ -97,7 +95,7 @@ export const payoutSend = defineCommand({
     const existing = sent.existing && input.ref !== undefined;
     if (existing)
       context.ui.notice(
-        `The API already had reference ${order.reference}: no new payout was created.`,
+        `Reference ${order.reference} already had this payout: no new one was created.`,
       );
     if (!input.wait) return { record: { ...sent.payout, existing }, waited: false };
     const { waitForRecord } = await import("../../operations/status.ts");
@@ -128,7 +126,7 @@ async function warningRow(
   return earlier ? [["Earlier payout", describeEarlier(earlier)]] : [];
 }
 
-/** Shown before anything is sent: without it nobody could ask for the same payout again. */
+/** Shown before anything is sent: a retry needs it. */
 async function newReference({ now, randomBytes }: Context["host"]): Promise<string> {
   const { ulid } = await import("ulid");
   return `${generatedPrefix}${ulid(now(), () => (randomBytes(1)[0] ?? 0) / 256)}`;

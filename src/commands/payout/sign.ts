@@ -7,23 +7,23 @@ import { readTimestamp } from "../../domain/timestamp.ts";
 
 export const payoutSign = defineCommand({
   description:
-    "Prints the exact message and its HMAC-SHA256 with the payout secret, to test a client of your own.",
+    "Prints the signed message and its HMAC-SHA256 signature. Use it to test your own API client.",
   examples: [
     {
-      comment: "The message and its signature",
+      comment: "Print the message and its signature",
       command: "lenden payout sign --amount 1250.50 --ref INV-7 --timestamp 1763614800",
     },
     {
-      comment: "The signature alone, for the current time",
+      comment: "Print only the signature, for the current time",
       command: "lenden payout sign --amount 500 --ref INV-8 -q",
     },
   ],
   flags: {
     amount,
-    ref: flag.required("--ref <reference>", "The payout's reference", readReference),
+    ref: flag.required("--ref <reference>", "Reference of the payout", readReference),
     timestamp: flag.optional(
-      "--timestamp <unix seconds>",
-      "The request's timestamp (default: now)",
+      "--timestamp <unix-seconds>",
+      "Timestamp of the request (default: now)",
       readTimestamp,
     ),
   },

@@ -7,7 +7,7 @@ import { readTimestamp } from "../../domain/timestamp.ts";
 
 export const payoutVerify = defineCommand({
   description:
-    "Sends nothing. If the signature does not match, names the part that differs: secret, amount, reference, timestamp, order, encoding or case.",
+    "Checks a signature without any request. If it does not match, shows what differs: secret, amount, reference, timestamp, order, encoding or case.",
   examples: [
     {
       comment: "Verify a signature that your API client made",
@@ -17,15 +17,15 @@ export const payoutVerify = defineCommand({
   ],
   flags: {
     amount,
-    ref: flag.required("--ref <reference>", "The payout's reference", readReference),
+    ref: flag.required("--ref <reference>", "Reference of the payout", readReference),
     timestamp: flag.required(
-      "--timestamp <unix seconds>",
-      "The request's timestamp",
+      "--timestamp <unix-seconds>",
+      "Timestamp of the request",
       readTimestamp,
     ),
-    signature: flag.required("--signature <hex>", "The signature to check", readWord),
+    signature: flag.required("--signature <hex>", "Signature to verify", readWord),
   },
-  exitCodes: { unverified: "verification failed" },
+  exitCodes: { unverified: "the signature does not match" },
   async run({ amount: amountPaisa, ref: reference, timestamp, signature }, context) {
     const { explain, message, verify } = await import("../../api/signature.ts");
     const secret = await context.config.payoutSecret();
@@ -41,7 +41,7 @@ export const payoutVerify = defineCommand({
       field("matches", "Matches", text(checked.matches ? "yes" : "no")),
       field("message", "Message", text(checked.message)),
       field("part", "Differs in", text(checked.part)),
-      field("explanation", "Because", text(checked.explanation)),
+      field("explanation", "Reason", text(checked.explanation)),
     ]),
   ending: ({ matches }) => (matches ? undefined : "unverified"),
 });

@@ -1,11 +1,6 @@
-import {
-  columnsOf,
-  exportedRows,
-  retryRows,
-  type Selection,
-  selections,
-} from "../../../batches/export.ts";
+import { columnsOf, exportedRows, retryRows, selections } from "../../../batches/export.ts";
 import { noRetries } from "../../../batches/retries.ts";
+import { rowStatuses } from "../../../batches/status.ts";
 import { exact } from "../../../cli/command/common-flags.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag, oneOf } from "../../../cli/command/flag.ts";
@@ -14,8 +9,7 @@ import { batchArgument, batchNamed, holderNow } from "./batch.ts";
 import { inProgressText, retriesText, statusNames } from "./texts.ts";
 
 export const batchExport = defineCommand({
-  description:
-    "Writes CSV, unless --output is json or ndjson. --only failed writes a file to correct and send: a rejected or cancelled row gets a new reference, INV-7-lenden2 for INV-7. Rows already accepted by their new reference, and rows in conflict, are omitted.",
+  description: `Writes CSV, unless --output is json or ndjson. --only failed writes a file to correct and send: rejected and cancelled rows get new references (INV-7-lenden2 for INV-7). Rows in conflict, and rows whose new reference was accepted, are omitted. Statuses: ${rowStatuses.join(", ")}.`,
   examples: [
     {
       comment: "Export all rows with their results",
@@ -34,7 +28,7 @@ export const batchExport = defineCommand({
   flags: {
     only: flag.optional(
       "--only <status>",
-      "Only these rows; failed: those that can be sent again",
+      "Only rows with this status, or failed: rows to send again",
       oneOf(selections),
     ),
     exact,
@@ -57,8 +51,11 @@ export const batchExport = defineCommand({
       count += rows.length;
       yield { columns, rows, exact };
     }
-    if (count === 0 && only)
-      context.ui.notice(`Batch ${batch.id} has no rows with status: ${selectionName(only)}.`);
+    if (count === 0 && only) {
+      const which =
+        only === "failed" ? "that can be sent again" : `with status ${statusNames[only]}`;
+      context.ui.notice(`Batch ${batch.id} has no rows ${which}.`);
+    }
     const omitted = retriesText(retries);
     if (omitted) context.ui.notice(`Rows with new references are omitted. ${omitted}`);
   },
@@ -74,7 +71,3 @@ export const batchExport = defineCommand({
     csv: exact ? "exact" : "safe",
   }),
 });
-
-function selectionName(only: Selection): string {
-  return only === "failed" ? "can be sent again" : statusNames[only];
-}

@@ -70,7 +70,7 @@ export const batchSend = defineCommand({
   patient: true,
   exitCodes: {
     conflict: "a reference belongs to a different payout, or the file was changed",
-    mixed: "some rows were rejected or cancelled; none is unknown",
+    partial: "some rows were rejected or cancelled; none is unknown",
     locked: "another process is sending the batch",
     unreachable: "not all rows were sent; run the same command again",
     uncertain: "the outcome of some rows is unknown; run it again",

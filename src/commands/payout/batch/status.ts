@@ -41,7 +41,7 @@ export const batchStatus = defineCommand({
   patient: true,
   exitCodes: {
     conflict: "a row is in conflict with another payout",
-    mixed: "some rows were rejected or cancelled; none is unknown",
+    partial: "some rows were rejected or cancelled; none is unknown",
     pending: "still being sent, or still Processing after --wait",
     "not-found": "no batch of this account has this file, ID or name",
     unreachable: "not all rows were sent, or the API did not respond",
@@ -97,7 +97,7 @@ function endingKind(
   if (ended === "conflict" || ended === "uncertain") return ended;
   // The rejected rows are why the others were not sent.
   const isRejected = ended === "unreachable" && sums.refused.count + sums.cancelled.count > 0;
-  return unseen ?? (isRejected ? "mixed" : ended);
+  return unseen ?? (isRejected ? "partial" : ended);
 }
 
 const everyMs = 1_000;

@@ -133,7 +133,7 @@ const endings: Partial<Record<FailureKind, { reason: Reason; text: string }>> = 
     text: "The API has a different payout under the reference of some rows.",
   },
   internal: { reason: "batch.ledger-failed", text: "" },
-  mixed: { reason: "batch.rows-failed", text: "Some rows were rejected or cancelled." },
+  partial: { reason: "batch.rows-failed", text: "Some rows were rejected or cancelled." },
   pending: {
     reason: "batch.still-processing",
     text: "The wait ended before all rows were Completed or Cancelled.",
