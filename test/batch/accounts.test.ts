@@ -118,6 +118,7 @@ test("a file that another production account sent is sent with --allow-duplicate
     );
     const rejected = await merchant.lenden([...line, "--allow-duplicates"], rotated);
     expect([state, rejected.code]).toEqual([state, 2]);
+    expect(rejected.stderr).not.toContain("add --allow-duplicates");
     expect(rejected.stderr).toMatch(
       /payout of another account .*'lenden ledger (?:show|resolve) OP\w+'/,
     );

@@ -105,6 +105,34 @@ test("a row that was sent goes out no more, so that nobody asks whether it may b
   ]);
 });
 
+test("the same references under another --name are not sent again, nor in another case", async () => {
+  const merchant = await openMerchant();
+  const rows = ["inv-1,5,01712345678,bkash", "inv-2,6,01712345678,bkash"];
+  const path = fileOf(lines(...rows));
+  expect(await send(merchant, path)).toMatchObject({ code: 0 });
+  expect(await send(merchant, path, "--name", "again")).toMatchObject({ code: 0 });
+  expect(await merchant.books("payouts")).toHaveLength(2);
+  const upper = fileOf(lines(...rows.map((row) => row.replace("inv", "INV"))), "upper.csv");
+  const seen = await checkPath(merchant.lenden, upper);
+  expect(seen.problems).toMatchObject([
+    { kind: "again", line: 2 },
+    { kind: "again", line: 3 },
+  ]);
+  expect(await send(merchant, upper, "--allow-duplicates")).toMatchObject({ code: 0 });
+  expect(await merchant.books("payouts")).toHaveLength(4);
+});
+
+test("--allow-duplicates is suggested only if it helps", async () => {
+  const merchant = await openMerchant();
+  await merchant.json(payoutOf("EARLIER"));
+  const again = await send(merchant, fileOf(lines("A1,5,01712345678,bkash")));
+  const taken = await send(merchant, fileOf(lines("EARLIER,6,01712345678,bkash")));
+  expect([again.stderr, taken.stderr].map((text) => text.includes("--allow-duplicates"))).toEqual([
+    true,
+    false,
+  ]);
+});
+
 test("a reference that the ledger has for another payout is a conflict", async () => {
   const merchant = await openMerchant();
   await merchant.json(payoutOf("A1"));

@@ -89,6 +89,12 @@ test("other rows under the name of an unfinished batch are rejected, and sent wi
     data,
   );
   expect(corrected.stderr).toContain(`line 4: ${is}; the batch has ${was}`);
+  const renamed = payroll("SAME");
+  writeFileSync(renamed, readFileSync(renamed, "utf8").replace("Person 1", "New Name"));
+  expect(await batch(["send", renamed], data)).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining("line 3: name New Name; the batch has name Person 1"),
+  });
   const second = [other, "--name", "second", "--allow-duplicates"];
   expect((await batch(["check", other, "--allow-duplicates"], data)).code).toBe(5);
   for (const verb of ["check", "send"]) expect((await batch([verb, ...second], data)).code).toBe(0);
@@ -164,7 +170,7 @@ test("of two files of one name that are planned at the same moment one is a batc
   expect(JSON.parse((await batch(["list", "--json"], data)).stdout)).toHaveLength(1);
 });
 
-test("somebody who got the same amount within a day is paid again only if that is meant", async () => {
+test("the same amount to the same recipient within a day needs --allow-duplicates", async () => {
   const data = scratchFolder();
   await batch(["send", payroll("DAY")], data);
   const again = payroll("DAY2", ["500"]);
@@ -241,7 +247,7 @@ test("a planned file that cannot be read any longer is not compared: its problem
   expect(stderr).not.toContain("the file does not");
 });
 
-test("somebody whom another batch is still to pay the same is found, and on resuming who was paid meanwhile", async () => {
+test("rows that another open batch repeats are found, and on resuming who was paid meanwhile", async () => {
   const data = scratchFolder();
   const waiting = await planAlone(payroll("WAITING"), data);
   const same = payroll("SAMEPEOPLE", ["500", "7"]);
@@ -387,7 +393,7 @@ test("on a production account a script says the total and the count, with --yes"
   expect(await batchesIn(env)).toHaveLength(1);
 });
 
-test("a file that nobody confirmed is planned with what is said later, and goes on with that", async () => {
+test("a file that was not confirmed uses the method and name of the next run", async () => {
   const file = payroll("LATER", ["5"]);
   writeFileSync(file, readFileSync(file, "utf8").replace(",bkash,", ",,"));
   const env = {
@@ -438,7 +444,7 @@ test("rows whose very payout was sent before are told, and not counted as sent n
   const data = scratchFolder();
   await batch(["send", payroll("NOVEMBER")], data);
   const copy = join(scratchFolder(), "december.csv");
-  const rows = readFileSync(payroll("NOVEMBER"), "utf8").replaceAll("Person", "Somebody");
+  const rows = readFileSync(payroll("NOVEMBER"), "utf8").replaceAll("Person", "New Name");
   writeFileSync(copy, `${rows}DEC-1,100,01612345678,bkash,New\n`);
   const sentBefore = { rows: 3, total: "1750.51" };
   const checked = await batch(["check", copy, "--json"], data);
