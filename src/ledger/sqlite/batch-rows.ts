@@ -1,25 +1,45 @@
 import type { Database, Row } from "../../platform/sqlite/database.ts";
-import type { Batch, RowResult, RowSet, Tally } from "../batch.ts";
-import { lastSentAt, openedAt, reader, samePayoutInSql, stateIn } from "./operation-rows.ts";
+import type { BatchStore, RowResult, RowSet, Tally } from "../batch.ts";
+import {
+  lastSentAt,
+  numberIn,
+  openedAt,
+  reader,
+  samePayoutInSql,
+  stateIn,
+} from "./operation-rows.ts";
 
 const pageSize = 500;
 
-/** The rows of batches with their results, which are read from the operations each time and stored nowhere else. */
-export function createBatchRows(database: Database) {
-  return {
-    tally: ({ number }: Batch): Tally[] => database.prepare(sumsByState).all(number).map(tallyOf),
+type BatchResults = Pick<
+  BatchStore,
+  "tally" | "sentBefore" | "sentBetween" | "newReferences" | "rows"
+>;
 
-    sentBefore: ({ number, createdAt }: Batch): { count: number; sumPaisa: bigint } => {
+/** The rows of batches with their results, which are read from the operations and stored nowhere else. */
+export function createBatchRows(database: Database): BatchResults {
+  return {
+    tally: async ({ number }) => database.prepare(sumsByState).all(number).map(tallyOf),
+
+    sentBefore: async ({ number, createdAt }) => {
       const row = database.prepare(sumBefore).get(number, createdAt);
-      return { count: Number(row?.count ?? 0n), sumPaisa: BigInt(row?.sum ?? 0n) };
+      return { count: Number(row?.count ?? 0n), sumPaisa: numberIn(row?.sum) };
     },
 
-    sentBetween: ({ number }: Batch): { first: string; last: string } | undefined => {
+    sentBetween: async ({ number }) => {
       const row = database.prepare(sendTimes).get(number);
       return row?.first == null ? undefined : { first: String(row.first), last: String(row.last) };
     },
 
-    *results({ number }: Batch, set: RowSet): Iterable<RowResult> {
+    newReferences: async ({ number }) =>
+      database
+        .prepare(
+          "SELECT reference FROM batch_rows WHERE batch = ? AND reference GLOB '*-lenden[1-9]*'",
+        )
+        .all(number)
+        .map(({ reference }) => String(reference)),
+
+    async *rows({ number }, set) {
       const page = database.prepare(pageInSql(conditions[set]));
       for (let after = 0n; ; ) {
         const found: Row[] = JSON.parse(String(page.get(number, after)?.page));
@@ -124,6 +144,6 @@ function tallyOf(row: Row): Tally {
     state: stateIn(row),
     status: reader(row).maybe("status"),
     count: Number(row.count),
-    sumPaisa: BigInt(row.sum ?? 0n),
+    sumPaisa: numberIn(row.sum),
   };
 }

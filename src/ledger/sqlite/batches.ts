@@ -1,16 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
-import type {
-  Batch,
-  BatchClaim,
-  BatchFile,
-  BatchStore,
-  PlannedRow,
-  PlanResult,
-  RowResult,
-  RowSet,
-  Tally,
-} from "../batch.ts";
+import type { Batch, BatchClaim, BatchFile, BatchStore, PlannedRow } from "../batch.ts";
 import { type Holder, payeeOf } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
@@ -38,245 +28,196 @@ function whose(account: RunAccount): Value[] {
 }
 
 /** The batches of one account in SQLite. */
-export class SqliteBatches implements BatchStore {
-  readonly #database: Database;
-  readonly #worker: Worker;
-  readonly #account: RunAccount;
-  readonly #rows: ReturnType<typeof createBatchRows>;
+export function createBatches(database: Database, worker: Worker, account: RunAccount): BatchStore {
+  const found = findsIn(database, account);
+  const { one, withId, named, unfinishedNamed } = found;
+  return {
+    ...createBatchRows(database),
+    ...createLocks(database, worker, account, found),
+    ...createPlans(database, worker, found),
+    withIdentity: async (identity) => one("identity = ?", identity),
+    ofFile: async (hash, ownName) =>
+      ownName === undefined
+        ? one(`file_hash = ? AND name = file_name AND ${isPlanned} ORDER BY ${newest}`, hash)
+        : one(`file_hash = ? AND name = ? AND ${isPlanned} ORDER BY ${newest}`, hash, ownName),
+    newestOfFile: async (hash) => one(`file_hash = ? AND ${isPlanned} ORDER BY ${newest}`, hash),
+    find: async (name) => withId(name.toUpperCase()) ?? named(name),
+    list: async (limit) => listBatches(database, account, limit),
+    unfinishedNamed: async (name) => unfinishedNamed(name),
+  };
+}
 
-  constructor(database: Database, worker: Worker, account: RunAccount) {
-    this.#database = database;
-    this.#worker = worker;
-    this.#account = account;
-    this.#rows = createBatchRows(database);
-  }
+type Finds = ReturnType<typeof findsIn>;
 
-  async withIdentity(identity: string): Promise<Batch | undefined> {
-    return this.#one("identity = ?", identity);
-  }
-
-  async ofFile(hash: string, ownName: string | undefined): Promise<Batch | undefined> {
-    return ownName === undefined
-      ? this.#one(`file_hash = ? AND name = file_name AND ${isPlanned} ORDER BY ${newest}`, hash)
-      : this.#one(`file_hash = ? AND name = ? AND ${isPlanned} ORDER BY ${newest}`, hash, ownName);
-  }
-
-  async newestOfFile(hash: string): Promise<Batch | undefined> {
-    return this.#one(`file_hash = ? AND ${isPlanned} ORDER BY ${newest}`, hash);
-  }
-
-  async find(name: string): Promise<Batch | undefined> {
-    return this.#withId(name.toUpperCase()) ?? this.#named(name);
-  }
-
-  async list(limit: number): Promise<Batch[]> {
-    return listBatches(this.#database, this.#account, limit);
-  }
-
-  async unfinishedNamed(name: string): Promise<Batch | undefined> {
-    return this.#unfinishedNamed(name);
-  }
-
-  async holderOf(batch: Batch): Promise<Holder | undefined> {
-    return this.#holderOf(batch);
-  }
-
-  async claim(file: BatchFile): Promise<BatchClaim> {
-    return this.#database.transaction(() => {
-      const known = this.#one("identity = ?", file.identity);
-      if (known?.plan) return this.#claimKnown(known);
-      const by = known && this.#holderOf(known);
-      if (known && by) return { kind: "held", batch: known, by };
-      const other = this.#unfinishedNamed(file.name);
-      if (other) return { kind: "other-rows", batch: other };
-      return {
-        kind: "ours",
-        batch: this.#lock(known ? this.#renew(known, file) : this.#add(file)),
-      };
-    });
-  }
-
-  async claimPlanned(batch: Batch): Promise<BatchClaim> {
-    return this.#database.transaction(() => this.#claimKnown(this.#withId(batch.id) ?? batch));
-  }
-
-  async release({ number }: Batch): Promise<void> {
-    this.#database.prepare("UPDATE batches SET holder = NULL WHERE number = ?").run(number);
-  }
-
-  async plan(batch: Batch, rows: Iterable<PlannedRow>, checkedUpTo: bigint): Promise<PlanResult> {
-    const { number } = batch;
-    // An interrupted run may have left rows; nothing of them was sent.
-    this.#deleteRows(number);
-    const sum = this.#insertRows(number, rows);
-    const digest = digestOf(this.#database, number);
-    const createdAt = nowIn(this.#worker);
-    return this.#database.transaction(() => {
-      const other = this.#unfinishedNamed(batch.name);
-      if (other) return { kind: "other-rows", batch: other };
-      if (this.#database.prepare(changedSince).get(number, checkedUpTo)) return { kind: "changed" };
-      this.#database
-        .prepare(
-          "UPDATE batches SET row_count = ?, total_paisa = ?, digest = ?, created_at = ? WHERE number = ?",
-        )
-        .run(BigInt(sum.rowCount), sum.totalPaisa, digest, createdAt, number);
-      recordPlan(this.#database, number, createdAt);
-      return { kind: "planned", batch: { ...batch, createdAt, plan: { ...sum, digest } } };
-    });
-  }
-
-  async acceptLines(batch: Batch, lines: number[]): Promise<Batch> {
-    return this.#database.transaction(() => {
-      this.#database
-        .prepare(
-          "UPDATE batch_rows SET accepted = 1 WHERE batch = ? AND line IN (SELECT value FROM json_each(?))",
-        )
-        .run(batch.number, JSON.stringify(lines));
-      const digest = digestOf(this.#database, batch.number);
-      this.#database
-        .prepare("UPDATE batches SET digest = ? WHERE number = ?")
-        .run(digest, batch.number);
-      recordPlan(this.#database, batch.number, nowIn(this.#worker));
-      return { ...batch, plan: batch.plan && { ...batch.plan, digest } };
-    });
-  }
-
-  async isUnaltered({ number, plan }: Batch): Promise<boolean> {
-    return plan?.digest === digestOf(this.#database, number);
-  }
-
-  async cancel(batch: Batch): Promise<Batch> {
-    const cancelledAt = nowIn(this.#worker);
-    this.#database.transaction(() => {
-      this.#database
-        .prepare("UPDATE batches SET cancelled_at = ?, holder = NULL WHERE number = ?")
-        .run(cancelledAt, batch.number);
-      recordPlan(this.#database, batch.number, cancelledAt);
-    });
-    return { ...batch, cancelledAt, holder: null };
-  }
-
-  async tally(batch: Batch): Promise<Tally[]> {
-    return this.#rows.tally(batch);
-  }
-
-  async sentBefore(batch: Batch): Promise<{ count: number; sumPaisa: bigint }> {
-    return this.#rows.sentBefore(batch);
-  }
-
-  async sentBetween(batch: Batch): Promise<{ first: string; last: string } | undefined> {
-    return this.#rows.sentBetween(batch);
-  }
-
-  async newReferences({ number }: Batch): Promise<string[]> {
-    return this.#database
-      .prepare(
-        "SELECT reference FROM batch_rows WHERE batch = ? AND reference GLOB '*-lenden[1-9]*'",
-      )
-      .all(number)
-      .map(({ reference }) => String(reference));
-  }
-
-  async *rows(batch: Batch, set: RowSet): AsyncIterable<RowResult> {
-    yield* this.#rows.results(batch, set);
-  }
-
-  #one(condition: string, ...values: string[]): Batch | undefined {
-    const row = this.#database
-      .prepare(`${selectOf(this.#account)} AND ${condition}`)
-      .get(...whose(this.#account), ...values);
+function findsIn(database: Database, account: RunAccount) {
+  const one = (condition: string, ...values: string[]): Batch | undefined => {
+    const row = database
+      .prepare(`${selectOf(account)} AND ${condition}`)
+      .get(...whose(account), ...values);
     return row && batchOf(row);
-  }
+  };
+  const named = (name: string) =>
+    one(`? IN (name, file_name) AND ${isPlanned} ORDER BY name = ? DESC, ${newest}`, name, name);
+  return {
+    one,
+    named,
+    withId: (id: string) => one("id = ?", id),
+    unfinishedNamed: (name: string): Batch | undefined => {
+      const batch = named(name);
+      if (!batch || batch.cancelledAt !== null) return undefined;
+      return database.prepare(hasOpenRow).get(batch.number) && batch;
+    },
+  };
+}
 
-  #withId(id: string): Batch | undefined {
-    return this.#one("id = ?", id);
-  }
-
-  #named(name: string): Batch | undefined {
-    return this.#one(
-      `? IN (name, file_name) AND ${isPlanned} ORDER BY name = ? DESC, ${newest}`,
-      name,
-      name,
-    );
-  }
-
-  #unfinishedNamed(name: string): Batch | undefined {
-    const batch = this.#named(name);
-    if (!batch || batch.cancelledAt !== null) return undefined;
-    return this.#database.prepare(hasOpenRow).get(batch.number) && batch;
-  }
-
-  #holderOf({ holder }: Batch): Holder | undefined {
-    return holder && this.#worker.isAlive(holder) ? holder : undefined;
-  }
-
-  #claimKnown(batch: Batch): BatchClaim {
-    const by = this.#holderOf(batch);
-    if (by) return { kind: "held", batch, by };
-    if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
-    return { kind: "ours", batch: this.#lock(batch) };
-  }
-
-  #lock(batch: Batch): Batch {
-    const holder = holderNow(this.#worker);
-    this.#database
+function createLocks(
+  database: Database,
+  worker: Worker,
+  account: RunAccount,
+  { one, withId, unfinishedNamed }: Finds,
+): Pick<BatchStore, "claim" | "claimPlanned" | "release" | "holderOf"> {
+  const holderOf = ({ holder }: Batch): Holder | undefined =>
+    holder && worker.isAlive(holder) ? holder : undefined;
+  const lock = (batch: Batch): Batch => {
+    const holder = holderNow(worker);
+    database
       .prepare("UPDATE batches SET holder = ? WHERE number = ?")
       .run(JSON.stringify(holder), batch.number);
     return { ...batch, holder };
-  }
-
-  /** A batch that is not planned yet. */
-  #add(file: BatchFile): Batch {
-    const { profile, environment } = this.#worker.owner;
+  };
+  const claimKnown = (batch: Batch): BatchClaim => {
+    const by = holderOf(batch);
+    if (by) return { kind: "held", batch, by };
+    if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
+    return { kind: "ours", batch: lock(batch) };
+  };
+  const add = (file: BatchFile): Batch => {
+    const { profile, environment } = worker.owner;
     const { name, fileName, hash, identity, columns, method } = file;
-    const at = nowIn(this.#worker);
-    const id = idOf(identity, (id) => this.#withId(id) !== undefined);
-    const row = this.#database
+    const at = nowIn(worker);
+    const id = idOf(identity, (taken) => withId(taken) !== undefined);
+    const row = database
       .prepare(insertBatch)
       .get(
-        ...[id, profile, environment, this.#account.store(at).number],
+        ...[id, profile, environment, account.store(at).number],
         ...[name, fileName, hash, identity, JSON.stringify(columns), method],
-        ...[this.#worker.user, at],
+        ...[worker.user, at],
       );
     return batchOf(row ?? {});
-  }
+  };
+  return {
+    holderOf: async (batch) => holderOf(batch),
+    claim: async (file) =>
+      database.transaction(() => {
+        const known = one("identity = ?", file.identity);
+        if (known?.plan) return claimKnown(known);
+        const by = known && holderOf(known);
+        if (known && by) return { kind: "held", batch: known, by };
+        const other = unfinishedNamed(file.name);
+        if (other) return { kind: "other-rows", batch: other };
+        return { kind: "ours", batch: lock(known ? renewed(database, known, file) : add(file)) };
+      }),
+    claimPlanned: async (batch) =>
+      database.transaction(() => claimKnown(withId(batch.id) ?? batch)),
+    release: async ({ number }) => {
+      database.prepare("UPDATE batches SET holder = NULL WHERE number = ?").run(number);
+    },
+  };
+}
 
-  /** A batch that was claimed and never planned: the file as it is now counts. */
-  #renew({ number }: Batch, { name, fileName, hash, columns, method }: BatchFile): Batch {
-    const row = this.#database
-      .prepare(
-        "UPDATE batches SET name = ?, file_name = ?, file_hash = ?, columns = ?, method = ? WHERE number = ? RETURNING *",
-      )
-      .get(name, fileName, hash, JSON.stringify(columns), method, number);
-    return batchOf(row ?? {});
-  }
+/** A batch that was claimed and never planned: the file as it is now counts. */
+function renewed(database: Database, { number }: Batch, file: BatchFile): Batch {
+  const { name, fileName, hash, columns, method } = file;
+  const row = database
+    .prepare(
+      "UPDATE batches SET name = ?, file_name = ?, file_hash = ?, columns = ?, method = ? WHERE number = ? RETURNING *",
+    )
+    .get(name, fileName, hash, JSON.stringify(columns), method, number);
+  return batchOf(row ?? {});
+}
 
-  #deleteRows(number: bigint): void {
-    const clear = this.#database.prepare(
-      `DELETE FROM batch_rows WHERE batch = ? AND row IN
-         (SELECT row FROM batch_rows WHERE batch = ? LIMIT ${rowsPerCommit})`,
-    );
-    while (this.#database.transaction(() => clear.run(number, number)) > 0);
-  }
+function createPlans(
+  database: Database,
+  worker: Worker,
+  { unfinishedNamed }: Finds,
+): Pick<BatchStore, "plan" | "acceptLines" | "isUnaltered" | "cancel"> {
+  return {
+    plan: async (batch, rows, checkedUpTo) => {
+      const { number } = batch;
+      // An interrupted run may have left rows; nothing of them was sent.
+      deleteRows(database, number);
+      const sum = insertRows(database, number, rows);
+      const digest = digestOf(database, number);
+      const createdAt = nowIn(worker);
+      return database.transaction(() => {
+        const other = unfinishedNamed(batch.name);
+        if (other) return { kind: "other-rows", batch: other };
+        if (database.prepare(changedSince).get(number, checkedUpTo)) return { kind: "changed" };
+        database
+          .prepare(
+            "UPDATE batches SET row_count = ?, total_paisa = ?, digest = ?, created_at = ? WHERE number = ?",
+          )
+          .run(BigInt(sum.rowCount), sum.totalPaisa, digest, createdAt, number);
+        recordPlan(database, number, createdAt);
+        return { kind: "planned", batch: { ...batch, createdAt, plan: { ...sum, digest } } };
+      });
+    },
 
-  /** Some thousands in one commit, so that other processes need not wait for all of them. */
-  #insertRows(number: bigint, rows: Iterable<PlannedRow>) {
-    const insert = this.#database.prepare(insertRow);
-    const waiting = rows[Symbol.iterator]();
-    const sum = { rowCount: 0, totalPaisa: 0n };
-    const insertSome = (): boolean => {
-      for (let some = 0; some < rowsPerCommit; some += 1) {
-        const next = waiting.next();
-        if (next.done) return false;
-        insert.run(number, ...valuesOf(next.value));
-        sum.rowCount += 1;
-        sum.totalPaisa += next.value.amountPaisa;
-      }
-      return true;
-    };
-    while (this.#database.transaction(insertSome));
-    return sum;
-  }
+    acceptLines: async (batch, lines) =>
+      database.transaction(() => {
+        database
+          .prepare(
+            "UPDATE batch_rows SET accepted = 1 WHERE batch = ? AND line IN (SELECT value FROM json_each(?))",
+          )
+          .run(batch.number, JSON.stringify(lines));
+        const digest = digestOf(database, batch.number);
+        database
+          .prepare("UPDATE batches SET digest = ? WHERE number = ?")
+          .run(digest, batch.number);
+        recordPlan(database, batch.number, nowIn(worker));
+        return { ...batch, plan: batch.plan && { ...batch.plan, digest } };
+      }),
+
+    isUnaltered: async ({ number, plan }) => plan?.digest === digestOf(database, number),
+
+    cancel: async (batch) => {
+      const cancelledAt = nowIn(worker);
+      database.transaction(() => {
+        database
+          .prepare("UPDATE batches SET cancelled_at = ?, holder = NULL WHERE number = ?")
+          .run(cancelledAt, batch.number);
+        recordPlan(database, batch.number, cancelledAt);
+      });
+      return { ...batch, cancelledAt, holder: null };
+    },
+  };
+}
+
+function deleteRows(database: Database, number: bigint): void {
+  const clear = database.prepare(
+    `DELETE FROM batch_rows WHERE batch = ? AND row IN
+       (SELECT row FROM batch_rows WHERE batch = ? LIMIT ${rowsPerCommit})`,
+  );
+  while (database.transaction(() => clear.run(number, number)) > 0);
+}
+
+/** Some thousands in one commit, so that other processes need not wait for all of them. */
+function insertRows(database: Database, number: bigint, rows: Iterable<PlannedRow>) {
+  const insert = database.prepare(insertRow);
+  const waiting = rows[Symbol.iterator]();
+  const sum = { rowCount: 0, totalPaisa: 0n };
+  const insertSome = (): boolean => {
+    for (let some = 0; some < rowsPerCommit; some += 1) {
+      const next = waiting.next();
+      if (next.done) return false;
+      insert.run(number, ...valuesOf(next.value));
+      sum.rowCount += 1;
+      sum.totalPaisa += next.value.amountPaisa;
+    }
+    return true;
+  };
+  while (database.transaction(insertSome));
+  return sum;
 }
 
 const isPlanned = "digest IS NOT NULL";

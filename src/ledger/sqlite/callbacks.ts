@@ -8,10 +8,9 @@ import type {
   Forwarded,
   StoredCallback,
 } from "../callback.ts";
-import type { Holder } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
-import { holderIn, reader } from "./operation-rows.ts";
+import { holderIn, numberIn, reader } from "./operation-rows.ts";
 
 /** Equal requests within this time are stored once: senders repeat themselves. */
 const sameWithinMs = 60_000;
@@ -25,156 +24,135 @@ const duePerPage = 100n;
 const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);
 
 /** The callbacks of one account in SQLite. */
-export class SqliteCallbacks implements CallbackStore {
-  readonly #database: Database;
-  readonly #worker: Worker;
-  readonly #account: RunAccount;
+export function createCallbacks(
+  database: Database,
+  worker: Worker,
+  account: RunAccount,
+): CallbackStore {
+  return {
+    ...createQueue(database, worker, account),
+    ...createVerdicts(database, worker, account),
+    find: async (number) => {
+      const row = database.prepare(selectOne).get(account.number(), BigInt(number));
+      return row && callbackOf(row);
+    },
+    list: async ({ verdict, limit }) =>
+      database
+        .prepare(selectNewest)
+        .all(account.number(), verdict ?? null, BigInt(limit))
+        .map(callbackOf),
+  };
+}
 
-  constructor(database: Database, worker: Worker, account: RunAccount) {
-    this.#database = database;
-    this.#worker = worker;
-    this.#account = account;
-  }
-
-  async listen(): Promise<Holder | undefined> {
-    return this.#database.transaction(() => {
-      const account = this.#account.store(nowIn(this.#worker)).number;
-      const row = this.#database
-        .prepare("SELECT holder FROM listeners WHERE account = ?")
-        .get(account);
-      const holder = row && holderIn(row);
-      const isOwn = holder?.lock === this.#worker.holder.lock;
-      if (holder && !isOwn && this.#worker.isAlive(holder)) return holder;
-      this.#database
-        .prepare("INSERT OR REPLACE INTO listeners (account, holder) VALUES (?, ?)")
-        .run(account, JSON.stringify(holderNow(this.#worker)));
-      return undefined;
-    });
-  }
-
-  async keep(
-    request: CallbackRequest,
-    source: CallbackSource,
-    isKnown: boolean,
-  ): Promise<StoredCallback | undefined> {
-    return this.#database.transaction(() => {
-      const digest = digestOf(request);
-      const since = this.#after(-sameWithinMs);
-      const same = this.#database.prepare(countAgain).get(this.#account.number(), digest, since);
-      if (same) return this.#callbackOf(same);
-      const pending = this.#database.prepare(countPending).get(this.#account.number());
-      const most = isKnown ? mostPending.known : mostPending.unknown;
-      if (BigInt(pending?.count ?? 0n) >= most) return undefined;
-      return this.#callbackOf(this.#insert(request, { source, digest, isKnown }));
-    });
-  }
-
-  async due(to: string | undefined): Promise<StoredCallback[]> {
-    return this.#database
-      .prepare(selectDue)
-      .all(this.#account.number(), nowIn(this.#worker), to ?? null, duePerPage)
-      .map((row) => this.#callbackOf(row));
-  }
-
-  async schedule(number: number, afterMs: number | null): Promise<void> {
-    this.#database
-      .prepare("UPDATE callbacks SET looks = looks + 1, due_at = ? WHERE number = ?")
-      .run(afterMs === null ? null : this.#after(afterMs), BigInt(number));
-  }
-
-  async judge(
-    number: number,
-    { verdict, because, records, finding }: CallbackVerdict,
-    to: string | undefined,
-  ): Promise<void> {
-    const { scrub } = this.#worker;
-    this.#database.transaction(() => {
-      this.#database
-        .prepare(setVerdict)
-        .run(
-          ...[verdict, because === null ? null : scrub(because), scrub(JSON.stringify(records))],
-          ...[finding, to === undefined ? null : scrub(to), BigInt(number)],
-        );
-      updateRowDigest(this.#database, BigInt(number));
-      this.#database.prepare(deleteOldest).run(this.#account.number(), verdict, keptOf(verdict));
-    });
-  }
-
-  async passedOn(number: number, { to, status, finding }: Forwarded): Promise<void> {
-    const answer = status === null ? null : BigInt(status);
-    this.#database.transaction(() => {
-      this.#database
-        .prepare(setForwarded)
-        .run(this.#worker.scrub(to), answer, finding, BigInt(number));
-      updateRowDigest(this.#database, BigInt(number));
-    });
-  }
-
-  async isDelivered(finding: string, to: string): Promise<boolean> {
-    const row = this.#database
-      .prepare(selectDelivered)
-      .get(this.#account.number(), finding, this.#worker.scrub(to));
-    return row !== undefined;
-  }
-
-  async find(number: number): Promise<StoredCallback | undefined> {
-    const row = this.#row(number);
-    return row && this.#callbackOf(row);
-  }
-
-  async list(filter: { verdict: string | undefined; limit: number }): Promise<StoredCallback[]> {
-    const { verdict, limit } = filter;
-    return this.#database
-      .prepare(selectNewest)
-      .all(this.#account.number(), verdict ?? null, BigInt(limit))
-      .map((row) => this.#callbackOf(row));
-  }
-
-  #row(number: number): Row | undefined {
-    return this.#database.prepare(selectOne).get(this.#account.number(), BigInt(number));
-  }
-
+function createQueue(
+  database: Database,
+  worker: Worker,
+  account: RunAccount,
+): Pick<CallbackStore, "listen" | "keep" | "due" | "schedule"> {
+  const { scrub } = worker;
   /** The time so many milliseconds from now, ISO 8601. */
-  #after(ms: number): string {
-    return new Date(this.#worker.now() + ms).toISOString();
-  }
-
-  #insert(
-    request: CallbackRequest,
-    { source, digest, isKnown }: { source: CallbackSource; digest: string; isKnown: boolean },
-  ): Row {
+  const after = (ms: number) => new Date(worker.now() + ms).toISOString();
+  const insert = (request: CallbackRequest, source: CallbackSource, isKnown: boolean): Row => {
     const { method, target, headers, body } = request;
-    const { scrub } = this.#worker;
-    const at = nowIn(this.#worker);
-    const row = this.#database
+    const at = nowIn(worker);
+    const row = database
       .prepare(insertNew)
       .get(
-        ...[this.#account.store(at).number, source, at, digest, method, scrub(target)],
+        ...[account.store(at).number, source, at, digestOf(request), method, scrub(target)],
         ...[scrub(JSON.stringify(headers)), base64(body, scrub), isKnown ? 1n : 0n],
       );
     if (!row) throw new Error("the ledger did not store a callback");
-    setRowDigest(this.#database, row);
+    setRowDigest(database, row);
     return row;
-  }
+  };
+  return {
+    listen: async () =>
+      database.transaction(() => {
+        const { number } = account.store(nowIn(worker));
+        const row = database.prepare("SELECT holder FROM listeners WHERE account = ?").get(number);
+        const holder = row && holderIn(row);
+        const isOwn = holder?.lock === worker.holder.lock;
+        if (holder && !isOwn && worker.isAlive(holder)) return holder;
+        database
+          .prepare("INSERT OR REPLACE INTO listeners (account, holder) VALUES (?, ?)")
+          .run(number, JSON.stringify(holderNow(worker)));
+        return undefined;
+      }),
 
-  #callbackOf(row: Row): StoredCallback {
-    const { text, maybe } = reader(row);
-    return {
-      number: Number(row.number),
-      source: text("source") === "polled" ? "polled" : "received",
-      receivedAt: text("received_at"),
-      count: Number(row.count),
-      method: text("method"),
-      target: text("target"),
-      headers: JSON.parse(text("headers")),
-      body: Buffer.from(text("body"), "base64"),
-      judged: row.verdict ? verdictIn(row) : null,
-      looks: Number(row.looks),
-      dueAt: maybe("due_at"),
-      forwarded: forwardedIn(row),
-      isKnown: row.known === 1n,
-    };
-  }
+    keep: async (request, source, isKnown) =>
+      database.transaction(() => {
+        const number = account.number();
+        const values = [number, digestOf(request), after(-sameWithinMs)];
+        const same = database.prepare(countAgain).get(...values);
+        if (same) return callbackOf(same);
+        const pending = database.prepare(countPending).get(number);
+        const most = isKnown ? mostPending.known : mostPending.unknown;
+        if (numberIn(pending?.count) >= most) return undefined;
+        return callbackOf(insert(request, source, isKnown));
+      }),
+
+    due: async (to) =>
+      database
+        .prepare(selectDue)
+        .all(account.number(), nowIn(worker), to ?? null, duePerPage)
+        .map(callbackOf),
+
+    schedule: async (number, afterMs) => {
+      database
+        .prepare("UPDATE callbacks SET looks = looks + 1, due_at = ? WHERE number = ?")
+        .run(afterMs === null ? null : after(afterMs), BigInt(number));
+    },
+  };
+}
+
+function createVerdicts(
+  database: Database,
+  { scrub }: Worker,
+  account: RunAccount,
+): Pick<CallbackStore, "judge" | "passedOn" | "isDelivered"> {
+  return {
+    judge: async (number, { verdict, because, records, finding }, to) =>
+      database.transaction(() => {
+        database
+          .prepare(setVerdict)
+          .run(
+            ...[verdict, because === null ? null : scrub(because), scrub(JSON.stringify(records))],
+            ...[finding, to === undefined ? null : scrub(to), BigInt(number)],
+          );
+        updateRowDigest(database, BigInt(number));
+        database.prepare(deleteOldest).run(account.number(), verdict, keptOf(verdict));
+      }),
+
+    passedOn: async (number, { to, status, finding }) =>
+      database.transaction(() => {
+        database
+          .prepare(setForwarded)
+          .run(scrub(to), status === null ? null : BigInt(status), finding, BigInt(number));
+        updateRowDigest(database, BigInt(number));
+      }),
+
+    isDelivered: async (finding, to) =>
+      database.prepare(selectDelivered).get(account.number(), finding, scrub(to)) !== undefined,
+  };
+}
+
+function callbackOf(row: Row): StoredCallback {
+  const { text, maybe } = reader(row);
+  return {
+    number: Number(row.number),
+    source: text("source") === "polled" ? "polled" : "received",
+    receivedAt: text("received_at"),
+    count: Number(row.count),
+    method: text("method"),
+    target: text("target"),
+    headers: JSON.parse(text("headers")),
+    body: Buffer.from(text("body"), "base64"),
+    judged: row.verdict ? verdictIn(row) : null,
+    looks: Number(row.looks),
+    dueAt: maybe("due_at"),
+    forwarded: forwardedIn(row),
+    isKnown: row.known === 1n,
+  };
 }
 
 function verdictIn(row: Row): CallbackVerdict {

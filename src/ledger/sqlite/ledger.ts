@@ -4,8 +4,8 @@ import { lastSentAt } from "../decide.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Worker } from "../worker.ts";
 import { createRunAccount } from "./accounts.ts";
-import { SqliteBatches } from "./batches.ts";
-import { SqliteCallbacks } from "./callbacks.ts";
+import { createBatches } from "./batches.ts";
+import { createCallbacks } from "./callbacks.ts";
 import { createChain } from "./chain.ts";
 import { createOverlaps } from "./duplicates.ts";
 import { Operations } from "./operations.ts";
@@ -25,8 +25,14 @@ export function openLedger(database: Database, worker: Worker): Ledger {
   });
   const chain = createChain(database);
   const operations = new Operations(database, worker, { chain, account });
-  const change = async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> =>
-    database.transaction(() => operations.apply(requests));
+  const change = async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => {
+    try {
+      return database.transaction(() => operations.apply(requests));
+    } catch (error) {
+      operations.forgetHeld();
+      throw error;
+    }
+  };
   return {
     change,
     ...createSingleChanges(change),
@@ -42,7 +48,7 @@ export function openLedger(database: Database, worker: Worker): Ledger {
     isAccountStored: async () => account.number() !== 0n,
     hasAllAccounts: account.isAll,
     isOfThisKey: (operation) => operation.keyHash === keyHash,
-    batches: new SqliteBatches(database, worker, account),
-    callbacks: new SqliteCallbacks(database, worker, account),
+    batches: createBatches(database, worker, account),
+    callbacks: createCallbacks(database, worker, account),
   };
 }

@@ -1,7 +1,7 @@
 import { Failure } from "../../domain/failure.ts";
 import { isUnsettled } from "../../domain/state.ts";
 import { isLocalSandbox } from "../../domain/url.ts";
-import type { Database, Row, Statement, Value } from "../../platform/sqlite/database.ts";
+import type { Database, Statement, Value } from "../../platform/sqlite/database.ts";
 import type { ChangeAnswer, ChangeRequest, ClaimAnswer, OutcomeAnswer } from "../change.ts";
 import {
   type Changed,
@@ -18,27 +18,11 @@ import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import type { Chain } from "./chain.ts";
 import { createClaimFacts } from "./duplicates.ts";
-import {
-  holderIn,
-  listedOf,
-  numberIn,
-  operationColumns,
-  operationOf,
-  reader,
-  stateIn,
-} from "./operation-rows.ts";
+import { listedOf, numberIn, operationColumns, operationOf } from "./operation-rows.ts";
 
 type OutcomeRequest = Exclude<ChangeRequest, { kind: "claim" }>;
 
-interface Parts {
-  chain: Chain;
-  account: RunAccount;
-}
-
-/**
- * Applies changes to operations, inside a transaction. Each operation is read and written by separate
- * statements. One statement for all of them is not faster, because SQLite would have to parse JSON.
- */
+/** Applies changes to operations, inside a transaction. */
 export class Operations {
   readonly #worker: Worker;
   readonly #account: RunAccount;
@@ -47,23 +31,29 @@ export class Operations {
   readonly #insert: Statement;
   readonly #update: Statement;
   readonly #take: Statement;
-  readonly #changing: Statement;
   readonly #idHolder: Statement;
   readonly #byNumber: Statement;
   readonly #highest: Statement;
+  readonly #updateHeld: Statement;
   #isLocal: boolean | undefined;
+  /** The operations that this process claimed, until they are released. */
+  readonly #held = new Map<bigint, { holder: string; now: Changing }>();
   /** The number of the next new operation, within one transaction. */
   #next: bigint | undefined;
 
-  constructor(database: Database, worker: Worker, { chain, account }: Parts) {
+  constructor(
+    database: Database,
+    worker: Worker,
+    { chain, account }: { chain: Chain; account: RunAccount },
+  ) {
     this.#worker = worker;
     this.#account = account;
     this.#chain = chain;
     this.#factsOf = createClaimFacts(database, worker, account);
     this.#insert = database.prepare(insertInSql);
     this.#update = database.prepare(updateInSql);
+    this.#updateHeld = database.prepare(updateHeldInSql);
     this.#take = database.prepare(takeInSql);
-    this.#changing = database.prepare(changingInSql);
     this.#idHolder = database.prepare(idHolderInSql);
     this.#highest = database.prepare("SELECT max(number) AS number FROM operations");
     this.#byNumber = database.prepare(
@@ -80,9 +70,14 @@ export class Operations {
     return recorded.map((one) => (one.kind === "claim" ? this.#claim(one, at) : one));
   }
 
+  /** After a rollback, the operations that this process holds are read again. */
+  forgetHeld(): void {
+    this.#held.clear();
+  }
+
   operation(number: bigint): Operation {
     const row = this.#byNumber.get(number);
-    if (!row) throw lost();
+    if (!row) throw new Error("the ledger lost an operation that it just had");
     return operationOf(row);
   }
 
@@ -91,20 +86,42 @@ export class Operations {
   }
 
   #record(request: OutcomeRequest, at: string): OutcomeAnswer {
+    return this.#recordOfHeld(request, at) ?? this.#recordOfRead(request, at);
+  }
+
+  /**
+   * Without reading the operation first: while its holder is this process, no other one changes it. Undefined
+   * if its holder was changed all the same, or if another operation has the ID.
+   */
+  #recordOfHeld(request: OutcomeRequest, at: string): OutcomeAnswer | undefined {
+    if (request.kind !== "record") return undefined;
+    const { operation: number, release } = request;
+    const held = this.#held.get(number);
+    if (!held) return undefined;
+    this.#held.delete(number);
+    const { outcome, data } = this.#clean(request.outcome);
+    const change = decideOutcome(held.now, outcome, at);
+    const holder = release ? null : held.holder;
+    const id = this.#guardedId(outcome);
+    const values = [at, holder, ...updateValues(change), number, held.holder, id];
+    if (this.#updateHeld.run(...values) === 0) return undefined;
+    if (!release) this.#held.set(number, { holder: held.holder, now: change });
+    this.#chain.append({ operation: number, at, event: change.event, data });
+    return { kind: "recorded", change };
+  }
+
+  #recordOfRead(request: OutcomeRequest, at: string): OutcomeAnswer {
     const number = request.kind === "record" ? request.operation : request.seen.number;
-    const row = this.#changing.get(number);
-    if (!row) throw lost();
-    const now = changingOf(row);
+    const now = this.operation(number);
     const mayChange =
       request.kind === "record"
         ? now.holder?.lock === this.#worker.holder.lock
         : isUnchanged(request.seen, now, this.holderOf(now));
-    if (!mayChange) return { kind: "moved", operation: this.operation(number) };
-    if (request.kind === "resume") return this.#resume(number, at);
+    if (!mayChange) return { kind: "moved", operation: now };
+    if (request.kind === "resume") return this.#resume(now, at);
     const by = this.#holderOfId(number, request.outcome);
     // A status check that names another operation's record shows nothing about this one.
-    if (by !== undefined && request.kind === "learn")
-      return { kind: "moved", operation: this.operation(number) };
+    if (by !== undefined && request.kind === "learn") return { kind: "moved", operation: now };
     const { outcome, data } = this.#clean(
       by === undefined ? request.outcome : outcomeOfTaken(request.outcome, by),
     );
@@ -116,8 +133,7 @@ export class Operations {
     return by === undefined ? { kind: "recorded", change } : { kind: "id-taken", by };
   }
 
-  #resume(number: bigint, at: string): OutcomeAnswer {
-    const operation = this.operation(number);
+  #resume(operation: Operation, at: string): OutcomeAnswer {
     if (!isUnsettled(operation)) return { kind: "moved", operation };
     if (operation.keyHash !== this.#worker.owner.keyId) return { kind: "other-key", operation };
     this.#takeOver(operation, at);
@@ -125,13 +141,18 @@ export class Operations {
   }
 
   /** I10: the operation that already has the ID of an outcome, if there is one. */
-  #holderOfId(number: bigint, { state, remoteId }: Outcome): string | undefined {
-    if (state !== "CONFIRMED" || remoteId === undefined) return undefined;
+  #holderOfId(number: bigint, outcome: Outcome): string | undefined {
+    const remoteId = this.#guardedId(outcome);
+    const id = remoteId === null ? null : this.#idHolder.get(number, remoteId)?.id;
+    return id == null ? undefined : String(id);
+  }
+
+  /** The ID of an outcome that no other operation may have. */
+  #guardedId({ state, remoteId }: Outcome): string | null {
+    if (state !== "CONFIRMED" || remoteId === undefined) return null;
     // Sandboxes that are started one after the other give out the same IDs.
     this.#isLocal ??= isLocalSandbox(this.#worker.owner);
-    if (this.#isLocal) return undefined;
-    const id = this.#idHolder.get(number, remoteId)?.id;
-    return id == null ? undefined : String(id);
+    return this.#isLocal ? null : remoteId;
   }
 
   /**
@@ -187,8 +208,10 @@ export class Operations {
     this.#next = number + 1n;
     const operation = this.#newOperation(intent, { number, target, account: name, at });
     const actor = JSON.stringify(this.#worker.actor);
-    this.#insert.run(...insertValues(operation, { account, actor }, this.#worker));
-    const data = intentData(operation, { account, actor });
+    const stored = { account, actor, holder: JSON.stringify(operation.holder) };
+    this.#insert.run(...insertValues(operation, stored, this.#worker));
+    this.#held.set(number, { holder: stored.holder, now: operation });
+    const data = intentData(operation, stored);
     this.#chain.append({ operation: operation.number, at, event: "intent", data });
     return operation;
   }
@@ -239,38 +262,6 @@ export class Operations {
 
 const loneSurrogate = /\\ud[89a-f]/i;
 
-function lost(): Error {
-  return new Error("the ledger lost an operation that it just had");
-}
-
-const changingInSql = `
-  SELECT state, remote_id, status, code, message, attempts, accepted_at, completed_at,
-    payment_url, updated_at, holder
-  FROM operations WHERE number = ?`;
-
-function changingOf(row: Row): Changing & Pick<Operation, "updatedAt" | "holder"> {
-  const { text, maybe } = reader(row);
-  return {
-    state: stateOf(row),
-    remoteId: maybe("remote_id"),
-    status: maybe("status"),
-    code: maybe("code"),
-    message: maybe("message"),
-    attempts: Number(row.attempts ?? 0n),
-    acceptedAt: maybe("accepted_at"),
-    completedAt: maybe("completed_at"),
-    paymentUrl: maybe("payment_url"),
-    updatedAt: text("updated_at"),
-    holder: holderIn(row),
-  };
-}
-
-function stateOf(row: Row): Operation["state"] {
-  const state = stateIn(row);
-  if (state) return state;
-  throw lost();
-}
-
 const updateInSql = `
   UPDATE operations SET updated_at = ?, holder = ?, state = ?, remote_id = ?, status = ?, code = ?,
     message = ?, attempts = ?, accepted_at = ?, completed_at = ?, payment_url = ?, phase = ?
@@ -284,6 +275,10 @@ function updateValues(change: Changed): Value[] {
     ...[acceptedAt, completedAt, paymentUrl, phase],
   ];
 }
+
+const updateHeldInSql = `${updateInSql} AND holder = ? AND NOT EXISTS (
+    SELECT 1 FROM operations other WHERE other.account = operations.account
+      AND other.remote_id = ? AND other.kind = operations.kind AND other.number != operations.number)`;
 
 /** A reopened operation is an INTENT again, and may have been sent from now on. */
 const takeInSql = `
@@ -317,13 +312,14 @@ interface NewOperation {
 interface StoredBy {
   /** The number of the account. */
   account: bigint;
-  /** JSON. */
+  /** JSON, as is `holder`. */
   actor: string;
+  holder: string;
 }
 
 function insertValues(
   operation: Operation,
-  { account, actor }: StoredBy,
+  { account, actor, holder }: StoredBy,
   { scrub }: Worker,
 ): Value[] {
   const { number, profile, environment, baseUrl, keyHash, user, command, createdAt } = operation;
@@ -333,7 +329,7 @@ function insertValues(
   const { recipient, recipientName, methodId, description } = listedOf(operation);
   return [
     ...[number, account, profile, environment, baseUrl, keyHash, user, command, actor],
-    ...[createdAt, createdAt, JSON.stringify(operation.holder), id, kind, reference],
+    ...[createdAt, createdAt, holder, id, kind, reference],
     ...[amountPaisa, target, asked, recipient, recipientName, methodId, methodName],
     ...[description, batch, state],
   ];
