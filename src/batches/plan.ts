@@ -4,7 +4,7 @@ import { ok } from "../domain/result.ts";
 import type { Batch, BatchClaim, BatchFile, PlannedRow } from "../ledger/batch.ts";
 import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { held } from "../operations/record-outcome.ts";
+import { lockedError } from "../operations/record-outcome.ts";
 import {
   askLedger,
   type CheckedFile,
@@ -85,7 +85,7 @@ export async function claimPlanned(planned: Batch, ledger: Ledger): Promise<Batc
 }
 
 function ownBatch(claim: BatchClaim): Batch {
-  if (claim.kind === "held") throw held(`Batch ${claim.batch.id}`, claim.by);
+  if (claim.kind === "held") throw lockedError(`Batch ${claim.batch.id}`, claim.by);
   if (claim.kind === "cancelled") throw cancelledBatch(claim.batch);
   return claim.batch;
 }

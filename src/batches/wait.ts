@@ -5,7 +5,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { type Refreshed, refreshStatus } from "../operations/refresh.ts";
-import { type Patience, pauseOf } from "../operations/status.ts";
+import { pauseOf, type WaitOptions } from "../operations/status.ts";
 import { processingRetries } from "./retries.ts";
 
 /**
@@ -16,7 +16,7 @@ import { processingRetries } from "./retries.ts";
  */
 export async function waitForBatch(
   batch: Batch,
-  patience: Patience,
+  patience: WaitOptions,
   { ledger, world }: { ledger: Ledger; world: OperationDeps },
   onCheck: (open: number) => void,
 ): Promise<Failure | undefined> {

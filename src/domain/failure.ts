@@ -66,7 +66,7 @@ export const exits = {
 export type FailureKind = keyof typeof exits;
 
 /**
- * What happened to money. `nothing-sent`: no request that changes something left this machine.
+ * The effect on money. `nothing-sent`: no request that changes something left this machine.
  * `nothing-changed`: the API rejected it. `accepted`: the API confirmed it. `partly-sent`: a part of a batch
  * was sent. `read-only`: the command changes nothing at the API.
  */
@@ -246,36 +246,36 @@ function isReason(name: string): name is Reason {
 }
 
 export interface FailureDetails {
-  /** One sentence that says what to do. */
+  /** A sentence with the next step. */
   hint?: string;
-  /** The HTTP status, where the service answered. */
+  /** The HTTP status, if the API responded. */
   status?: number;
-  /** The service's own error code, where its answer had one. */
+  /** The API's own error code, if its response had one. */
   code?: string;
-  /** What the failure is about: a reference, an id. */
+  /** The reference or the ID that the failure is about. */
   operation?: string;
-  /** Replaces that of the reason, for a run that may end with any effect: a batch, or a run that was stopped. */
+  /** Replaces the effect of the reason, for a run that may end with any effect, such as a batch. */
   effect?: Effect;
   /** Further problems of the same command, each a sentence. */
   problems?: string[];
-  /** What only the ledger keeps of it; it is never shown. */
+  /** Stored in the ledger alone, and never shown. */
   evidence?: Evidence;
-  /** Nothing was tried this time: what it says is about an earlier attempt. */
+  /** True if this run made no attempt: the failure is about an earlier one. */
   untried?: boolean;
-  /** The last attempt never left, whatever became of those before it. */
+  /** True if the last attempt was not sent, whatever the outcome of those before it. */
   neverLeft?: boolean;
-  /** The state of an operation that could not be written down (P21). */
+  /** The state of an operation that could not be recorded (P21). */
   unrecorded?: string;
   cause?: unknown;
 }
 
-/** What happened, its effect and what to do, in one line. */
+/** A failure in one line: cause, effect and hint. */
 export function inOneLine(failure: Failure): string {
   const { problems = [], hint = "" } = failure.details;
   return sentences([failure.text(true), ...problems, hint]);
 }
 
-/** What happened, without the effect and without what to do. */
+/** The cause of a failure, without effect and hint. */
 export function whatHappened({ message, details }: Failure): string {
   return sentences([message, ...(details.problems ?? [])]);
 }
@@ -287,11 +287,11 @@ function sentences(parts: string[]): string {
     .join(" ");
 }
 
-/** What the service said that could not be trusted. */
+/** The part of a response that could not be trusted. */
 export interface Evidence {
   /** The first 4 KiB of a response that lenden could not read. */
   answer?: string;
-  /** The id of a record that is not the one that was asked for. */
+  /** The ID of a record that is not the requested one. */
   otherId?: string;
 }
 

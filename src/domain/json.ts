@@ -7,7 +7,7 @@ export function jsonIn(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Whether a value of JSON is an object: neither a list nor null. */
+/** True for a JSON object: neither a list nor null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

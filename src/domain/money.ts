@@ -7,7 +7,7 @@ export function formatPaisa(amountPaisa: Paisa): string {
   return `BDT ${lakhGrouped(taka)}.${paisa}`;
 }
 
-/** The same of a number from the service; one that is no exact amount is shown as it came. */
+/** Formats a number from the API; a number that is not an exact amount is shown unchanged. */
 export function formatAmount(amount: number): string {
   const amountPaisa = paisaOf(amount);
   return amountPaisa === undefined ? `BDT ${amount}` : formatPaisa(amountPaisa);

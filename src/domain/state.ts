@@ -19,7 +19,7 @@ export function isUnresolved(operation: { state: State }): boolean {
   return isUnsettled(operation) || operation.state === "CONFLICT";
 }
 
-/** What of an operation says whether its reference can still be used. */
+/** The values of an operation that decide whether its reference can still be used. */
 interface Ended {
   state: State | null;
   status: string | null;
@@ -41,7 +41,7 @@ export function isUsedUp({ state, status, code }: Ended): boolean {
 }
 
 /**
- * What a state allows, stored with each operation so that SQL can filter on it: `unresolved` (it may
+ * The actions that a state allows, stored with each operation so that SQL can filter on them: `unresolved` (it may
  * have moved money), `live` (it moved or will move money), `free` (its reference may be sent again),
  * `retired` (its reference may not).
  */

@@ -16,7 +16,7 @@ export interface BatchStore {
   newestOfFile(hash: string): Promise<Batch | undefined>;
   /** By its ID in any case, its name, or its file's name; the newest of several. */
   find(name: string): Promise<Batch | undefined>;
-  /** Those that were planned, newest first. */
+  /** The planned batches, newest first. */
   list(limit: number): Promise<Batch[]>;
   /**
    * The newest batch by this name, if it is unfinished: not cancelled, and not every row was accepted. Other
@@ -68,15 +68,15 @@ export type RowSet = "all" | "unknown" | "unsent" | "open" | "used" | "unfinishe
 
 /** The answer to a claim of a batch. */
 export type BatchClaim =
-  /** It is locked for this process; its `plan` is null until it was planned. */
+  /** The batch is locked for this process; its `plan` is null until it is planned. */
   | { kind: "ours"; batch: Batch }
   | { kind: "held"; batch: Batch; by: Holder }
-  /** It was cancelled: nothing of it is sent. */
+  /** The batch was cancelled, and nothing of it is sent. */
   | { kind: "cancelled"; batch: Batch }
   /** An unfinished batch with other rows has the name. */
   | { kind: "other-rows"; batch: Batch };
 
-export type PlanResult =
+type PlanResult =
   | { kind: "planned"; batch: Batch }
   /** An unfinished batch with other rows has the name. Nothing was planned. */
   | { kind: "other-rows"; batch: Batch }
@@ -90,11 +90,11 @@ export interface Batch {
   id: string;
   /** The file's, unless it was given another one. */
   name: string;
-  /** Of the file, without its directories. */
+  /** The file's name, without its directories. */
   fileName: string;
   /** SHA-256 of the file's bytes. */
   fileHash: string;
-  /** Of its rows and its own name (`identityOf`); null for an old plan whose rows another one has too. */
+  /** Derived from its rows and its own name (`identityOf`); null for an old plan with the rows of another one. */
   identity: string | null;
   /** The file's columns, as its header names them. */
   columns: string[];
@@ -128,7 +128,7 @@ interface Plan {
   digest: string;
 }
 
-/** One payout of a batch. */
+/** A payout of a batch. */
 export interface PlannedPayout {
   /** The line of the file on which it begins. */
   line: number;
@@ -173,7 +173,7 @@ export interface Tally {
   sumPaisa: Paisa;
 }
 
-/** What makes a row of a file the same row, however the file writes it. */
+/** The values that identify a row, however the file writes it. */
 export interface IdentityRow {
   amountPaisa: Paisa;
   recipient: string;

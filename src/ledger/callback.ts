@@ -6,7 +6,7 @@ export interface CallbackStore {
   /** Makes this process the account's only listener; returns the other one if it still runs. */
   listen(): Promise<Holder | undefined>;
   /**
-   * Stores a request without its secrets, or counts it if the same one came within a minute.
+   * Stores a request without its secrets, or counts it if the same one was received within a minute.
    *
    * @param isKnown true if the ledger has the record that it names: half of the places are only for these
    * @returns undefined if too many are pending: those were acknowledged to their senders
@@ -16,7 +16,7 @@ export interface CallbackStore {
     source: CallbackSource,
     isKnown: boolean,
   ): Promise<StoredCallback | undefined>;
-  /** Those that are pending by now: known records first, then those with the fewest checks. */
+  /** The pending callbacks that are due: known records first, then those with the fewest checks. */
   due(to: string | undefined): Promise<StoredCallback[]>;
   /** Records a check, and when the next one is; null if never. */
   schedule(number: number, afterMs: number | null): Promise<void>;
@@ -56,7 +56,7 @@ export interface CallbackVerdict {
   finding: string;
 }
 
-/** What a callback says about a record, and what the API has. */
+/** A record as a callback describes it, and as the API has it. */
 export interface CheckedRecord {
   kind: Resource | null;
   id: string;
@@ -70,11 +70,11 @@ export interface StoredCallback extends CallbackRequest {
   source: CallbackSource;
   /** ISO 8601: when it was first received. */
   receivedAt: string;
-  /** How often the same request came within a minute. */
+  /** The number of times that the request was received within a minute. */
   count: number;
   /** Null until the API was asked. */
   judged: CallbackVerdict | null;
-  /** How often it was checked since its verdict last changed. */
+  /** The number of checks since its verdict last changed. */
   looks: number;
   /** When it is checked again; null if never. */
   dueAt: string | null;

@@ -5,9 +5,9 @@ import type { Operation, Outcome } from "./operation.ts";
 export type ChangeRequest =
   /** Duplicate checks and limits are part of a claim. */
   | ClaimRequest
-  /** What an attempt showed: only while this process holds the operation. */
+  /** Records the outcome of an attempt, only while this process holds the operation. */
   | { kind: "record"; operation: bigint; outcome: Outcome; release: boolean }
-  /** What a status check showed: only if the operation is unchanged since it was read. */
+  /** Records the result of a status check, only if the operation is unchanged since it was read. */
   | { kind: "learn"; seen: Operation; outcome: Outcome }
   /** Takes an operation with an unknown outcome, to send it again: only if it is unchanged. */
   | { kind: "resume"; seen: Operation };
@@ -21,9 +21,9 @@ export type OutcomeAnswer =
   | { kind: "recorded"; change: Changed }
   /** I10: the operation `by` has the ID. An attempt was recorded as UNCERTAIN. */
   | { kind: "id-taken"; by: string }
-  /** It was changed meanwhile, or this process does not hold it. Nothing was recorded. */
+  /** The operation was changed meanwhile, or this process does not hold it. Nothing was recorded. */
   | { kind: "moved"; operation: Operation }
-  /** This process works on it now. */
+  /** This process holds the operation now. */
   | { kind: "taken"; operation: Operation }
   | { kind: "other-key"; operation: Operation };
 

@@ -14,7 +14,7 @@ const duplicateWindowMs = 24 * 60 * 60_000;
 const paymentWindowMs = 10 * 60_000;
 
 /**
- * What a duplicate does: `reject` without a reference of the caller's choice; `reject-if-unknown` with
+ * The effect of a duplicate: `reject` without a reference of the caller's choice; `reject-if-unknown` with
  * one, which is a decision; `send` if the caller accepted duplicates.
  */
 type OnDuplicate = "reject" | "reject-if-unknown" | "send";
@@ -23,7 +23,7 @@ export interface ClaimRequest {
   kind: "claim";
   intent: Intent;
   onDuplicate: OnDuplicate;
-  /** Of a refund: the amount of its payment, as the API returned it. */
+  /** For a refund, the amount of its payment, as the API returned it. */
   paidPaisa?: Paisa;
 }
 
@@ -34,7 +34,7 @@ export interface PlannedRow {
   reference: string;
 }
 
-/** What a store knows about a claim, read under its write lock. */
+/** The facts about a claim that a store reads under its write lock. */
 export interface ClaimFacts {
   nowMs: number;
   /** The account's name, and the hash of the key of this run. */
@@ -137,7 +137,7 @@ interface EarlierPayout
 }
 
 /**
- * The rule for duplicate payouts (product.md §3), for claims and for batches: why a payout would repeat an
+ * The rule for duplicate payouts (docs/money-safety.md), for claims and for batches: why a payout would repeat an
  * earlier one of the same amount to the same recipient. Undefined if it would not.
  *
  * @param reference of the payout that is to be sent
@@ -179,7 +179,7 @@ function checkDuplicates(request: ClaimRequest, facts: ClaimFacts): Checked {
   return { earlier: facts.similar.find(({ state }) => state === "CONFIRMED") };
 }
 
-/** product.md §3: the same amount to the same recipient, whatever the method. */
+/** Rejects the same amount to the same recipient, whatever the method. */
 function checkPayout({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): Checked {
   const { planned, account, nowMs } = facts;
   // A batch that planned this very reference will send it, whatever the caller accepts.
@@ -238,7 +238,7 @@ export function decideRefund(
   return { earlier: same };
 }
 
-/** docs/money-safety.md: the same amount, description, method and payer. */
+/** Rejects the same amount, description, method and payer. */
 function checkPayment({ intent, onDuplicate }: ClaimRequest, facts: ClaimFacts): Checked {
   const since = new Date(facts.nowMs - paymentWindowMs).toISOString();
   const same = facts.similar
@@ -264,14 +264,14 @@ function isSamePayment(one: Operation, intent: Intent): boolean {
   );
 }
 
-/** What of an operation decides how it changes. */
+/** The values of an operation that an outcome changes. */
 export type Changing = Pick<
   Operation,
   | ("state" | "remoteId" | "status" | "code" | "message" | "attempts")
   | ("acceptedAt" | "completedAt" | "paymentUrl")
 >;
 
-/** An operation as it is after an outcome, and what its event says. */
+/** An operation after an outcome, and the event to record. */
 export interface Changed extends Changing {
   phase: Phase;
   event: "attempt" | "look";

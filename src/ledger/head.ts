@@ -12,7 +12,7 @@ export interface Head {
   hash: string;
 }
 
-/** What is stored outside the ledger. Unreadable: torn, or not by lenden; it proves nothing then. */
+/** The head that is stored outside the ledger. An unreadable one is torn or not from lenden, and proves nothing. */
 export type StoredHead =
   /** `isModified`: `ledger check` found modified rows that no user accepted. */
   { kind: "head"; head: Head; isModified: boolean } | { kind: "missing" } | { kind: "unreadable" };
@@ -54,7 +54,7 @@ export function writeHead(path: string, { number, hash }: Head, isModified = fal
   }
 }
 
-/** The newest event of a ledger; undefined where it has none. */
+/** The newest event of a ledger; undefined if it has none. */
 export function headOf(database: Database): Head | undefined {
   const row = database
     .prepare("SELECT number, hash FROM events ORDER BY number DESC LIMIT 1")
@@ -105,7 +105,7 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
 
 const storedEveryMs = 1_000;
 
-/** The same database, which tells of each commit. */
+/** A database that calls `committed` after each commit. */
 export function tellingCommits(database: Database, committed: () => void): Database {
   let depth = 0;
   return {

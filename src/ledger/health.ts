@@ -5,7 +5,7 @@ import type { Database } from "../platform/sqlite/database.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";
 import { containsHead, readHead } from "./head.ts";
 
-/** What there is in place of a ledger. */
+/** The state of a ledger's file. */
 export type FileState =
   | { kind: "present" }
   /** No ledger, and nothing that only a run with one leaves behind. */
@@ -16,7 +16,7 @@ export type FileState =
   | { kind: "empty" };
 
 /**
- * Looks for a ledger without opening it. The ledger is created before any of its traces, so that a
+ * Finds a ledger without opening it. The ledger is created before any of its traces, so that a
  * trace without a ledger means that one was lost.
  *
  * @param head the file of its stored head, which is such a trace
@@ -26,7 +26,7 @@ export function ledgerFileState(path: string, head: string): FileState {
   if (size !== undefined) return { kind: size === 0 ? "empty" : "present" };
   const traces = [...tracesBeside(path), ...(existsSync(head) ? [head] : [])].slice(0, mostTraces);
   if (traces.length === 0) return { kind: "new" };
-  // Another process may have created the ledger between the two looks.
+  // Another process may have created the ledger between the two checks.
   return sizeOf(path) === undefined ? { kind: "missing", traces } : ledgerFileState(path, head);
 }
 
@@ -65,7 +65,7 @@ function sizeOf(path: string): number | undefined {
 
 const mostTraces = 3;
 
-/** What only a run with a ledger leaves: process locks, the method cache, SQLite's own files, copies. */
+/** Files that only a run with a ledger leaves: process locks, the method cache, SQLite's own files, copies. */
 function tracesBeside(path: string): string[] {
   const name = basename(path);
   const draft = new RegExp(`^${name}\\.[0-9A-Z]{26}\\.new`); // see createLedger
@@ -82,15 +82,15 @@ function namesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).sort() : [];
 }
 
-/** How a ledger is, of whichever account. */
+/** The health of a ledger, of all accounts. */
 export interface Health {
-  /** What SQLite finds wrong with the file; nothing where it is whole. */
+  /** The faults that SQLite finds in the file. */
   faults: string[];
-  /** Operations of which nobody knows yet whether they happened. */
+  /** The number of operations whose outcome is unknown. */
   uncertainCount: number;
-  /** Whether the newest event that was stored outside of it is in it. */
+  /** True if the ledger contains its stored head. */
   containsHead: boolean;
-  /** Whether `ledger check` found modified rows that no user accepted. */
+  /** True if `ledger check` found modified rows that no user accepted. */
   isModified: boolean;
   /** The size of its file, in bytes. */
   bytes: number;
@@ -99,9 +99,9 @@ export interface Health {
 const faultsShown = 3;
 
 /**
- * Looks through a ledger, and changes nothing in it; undefined if there has been none so far.
+ * Checks a ledger without changing it; undefined if there is none yet.
  *
- * @throws Failure `internal` when it was lost, or is no database at all
+ * @throws Failure `internal` if it was lost, or is not a database
  */
 export async function checkHealth(path: string, head: string): Promise<Health | undefined> {
   const state = ledgerFileState(path, head);
@@ -133,7 +133,7 @@ export async function checkHealth(path: string, head: string): Promise<Health | 
   }
 }
 
-/** What SQLite finds wrong with the file: also an index that lacks rows, which the quick check passes. */
+/** The faults that SQLite finds in the file, also an index without some rows, which the quick check passes. */
 export function faultsIn(database: Database): string[] {
   return database
     .prepare(`PRAGMA integrity_check(${faultsShown})`)

@@ -13,7 +13,7 @@ export interface Ledger extends SingleChanges {
    * is an answer and not an exception, because others share its commit.
    */
   change(requests: ChangeRequest[]): Promise<ChangeAnswer[]>;
-  /** What a claim would be answered now; nothing is recorded. */
+  /** The answer that a claim would get now; nothing is recorded. */
   preview(request: Requested<"claim">): Promise<ClaimDecision>;
   /** @throws Failure if the file or the lock is no longer ours; called right before each request */
   assertStillOurs(): void;
@@ -28,15 +28,15 @@ export interface Ledger extends SingleChanges {
   refundsOf(payment: string): Promise<Operation[]>;
   /** The newest of a kind that the API confirmed is 1, the one before it 2. */
   newest(kind: Kind, place: number): Promise<Operation | undefined>;
-  /** The same of any kind, confirmed or not. */
+  /** The newest of any kind, confirmed or not, is 1. */
   latest(place: number): Promise<Operation | undefined>;
   /** The newest of any kind, newest first. */
   recent(limit: number): Promise<Operation[]>;
-  /** Those of a kind that a filter selects, newest first. */
+  /** The operations of a kind that a filter selects, newest first. */
   list(kind: Kind, filter: Filter): Promise<Operation[]>;
-  /** Those whose outcome is unknown, oldest first. */
+  /** The operations whose outcome is unknown, oldest first. */
   unsettled(): Promise<Operation[]>;
-  /** The same, with those in conflict: all that a person or a status check has to resolve. */
+  /** All that a person or a status check has to resolve: outcome unknown or in conflict, oldest first. */
   unresolved(): Promise<Operation[]>;
   /** All of them, oldest first, page by page: memory does not grow with the ledger. */
   all(): AsyncIterable<Operation>;

@@ -1,10 +1,10 @@
 import type { Paisa } from "../domain/amount.ts";
 import type { State } from "../domain/state.ts";
 
-/** What was done: the five kinds of request that change something at the API. */
+/** The five kinds of requests that change something at the API. */
 export type Kind = "payment" | "payout" | "refund" | "cancel" | "trigger";
 
-/** What is about to be sent, recorded before any byte of it leaves (I1). */
+/** A request, recorded before any byte of it is sent (I1). */
 export interface Intent {
   kind: Kind;
   /** A payout's `merchantRef`; null for everything else. */
@@ -54,7 +54,7 @@ export interface Operation extends Intent {
   acceptedAt: string | null;
   /** When lenden first retrieved it as Completed, ISO 8601. */
   completedAt: string | null;
-  /** Where a customer pays, for a payment. */
+  /** The page where a customer pays, for a payment. */
   paymentUrl: string | null;
   /** The process that works on it now, if any. */
   holder: Holder | null;
@@ -79,7 +79,7 @@ export interface Holder {
   since: string;
 }
 
-/** What an attempt or a later status check showed. */
+/** The result of an attempt or of a later status check. */
 export interface Outcome {
   state: State;
   remoteId?: string | undefined;
@@ -93,11 +93,11 @@ export interface Outcome {
   answer?: string;
   /** The API's ID of a record that is not this operation's (CONFLICT). */
   otherId?: string;
-  /** Where a customer pays. */
+  /** The page where a customer pays. */
   paymentUrl?: string;
 }
 
-/** Who started an operation: what the operating system and the environment show. */
+/** The person who started an operation, by the operating system and the environment. */
 export interface Actor {
   /** The operating-system user of the process. */
   user: string;
@@ -111,7 +111,7 @@ export interface Actor {
   sshFrom?: string;
 }
 
-/** One person, however the number is written: its last eleven digits. */
+/** Identifies a recipient however the number is written, by its last eleven digits. */
 export function payeeOf(recipient: string): string {
   return recipient.replace(/[^0-9]/g, "").slice(-11);
 }

@@ -14,10 +14,10 @@ export interface ReplayedEvent {
 /** The columns of a row by name, as text. */
 export type Columns = Record<string, string | null>;
 
-/** What the columns of an operation have to be; without those that its events do not tell. */
+/** The columns of an operation by its events, without those that the events do not contain. */
 export interface Replayed {
   columns: Columns;
-  /** Whether a column may differ all the same. */
+  /** True if a column may differ all the same. */
   mayDiffer(name: string, stored: Columns): boolean;
 }
 

@@ -40,7 +40,7 @@ export function nowIn(worker: Worker): string {
   return new Date(worker.now()).toISOString();
 }
 
-/** This process as the holder of an operation, from now on. */
+/** Makes this process a holder of an operation, from now on. */
 export function holderNow(worker: Worker, since = nowIn(worker)): Holder {
   const { pid, lock, machine } = worker.holder;
   return { pid, lock, machine, since };

@@ -17,7 +17,7 @@ export interface Asked {
   account?: string | undefined;
 }
 
-/** The same values from the API. A value that the response never has is absent; a missing one is empty. */
+/** The values from the API. A value that the response never has is absent; a missing one is empty. */
 export interface Theirs {
   amount: number;
   reference?: string;
@@ -105,7 +105,7 @@ export function idTaken(
   );
 }
 
-/** What ends a CONFLICT. Another reference could pay the same recipient twice, so no hint names one. */
+/** How to end a CONFLICT. Another reference could pay the recipient twice, so no hint names one. */
 export function conflictHint(name: string, kind: Operation["kind"] = "payout"): string {
   return `Check the dashboard. If the ${kind} was created as requested, run 'lenden ledger resolve ${name} --created <id>'. If it was not created, run 'lenden ledger resolve ${name} --not-created'.`;
 }

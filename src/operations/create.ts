@@ -6,7 +6,7 @@ import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { formatAmount, formatPaisa } from "../domain/money.ts";
 import { isUnsettled } from "../domain/state.ts";
-import { decideRefund, mayHavePaid } from "../ledger/decide.ts";
+import { type ClaimDecision, decideRefund, mayHavePaid } from "../ledger/decide.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
 import { anotherRecord, assertFree, compared } from "./compare.ts";
 import { checkStop, type OperationDeps } from "./deps.ts";
@@ -49,7 +49,8 @@ export async function createPayment(
   deps: OperationDeps,
 ): Promise<Payment> {
   const body = { ...input, amount: amountNumber(amountPaisa) };
-  const operation = await beginPayment({ amountPaisa, asked: body, methodName }, { again }, deps);
+  const intent = { ...paymentIntent, amountPaisa, asked: body, methodName: methodName ?? null };
+  const operation = await claimIntent(intent, { again }, deps);
   return recorded(operation, deps, async () => {
     const payment = await once("payment", () => deps.client.createPayment(body), operation, deps);
     const { transactionId: remoteId, status, payment_url: paymentUrl } = payment;
@@ -64,12 +65,14 @@ export async function createPayment(
 export async function createRefund(
   amountPaisa: Paisa,
   input: RefundInput,
-  how: Repeat,
+  { again }: Repeat,
   deps: OperationDeps,
 ): Promise<Refund> {
   const body = { ...input, amount: amountNumber(amountPaisa) };
   const { transactionId: payment } = input;
-  const operation = await beginRefund({ amountPaisa, payment, asked: body }, how, deps);
+  const { paidPaisa } = await retrieveCompleted(payment, deps);
+  const intent = { ...refundIntent, target: payment, amountPaisa, asked: body };
+  const operation = await claimIntent(intent, { again, paidPaisa }, deps);
   return recorded(operation, deps, async () => {
     const refund = await once("refund", () => deps.client.createRefund(body), operation, deps);
     const { refundRequestId: remoteId, status, transactionId } = refund;
@@ -115,54 +118,16 @@ function uncertain(
   });
 }
 
-interface PaymentRequest {
-  /** Null if a raw body has an amount that cannot be read. */
-  amountPaisa: Paisa | null;
-  /** The request's body, without what the API does not document. */
-  asked: Record<string, unknown>;
-  /** The method as it was given. */
-  methodName?: string | undefined;
-}
-
-interface RefundRequest extends Pick<PaymentRequest, "asked"> {
-  amountPaisa: Paisa;
-  /** The transaction ID of the payment. */
-  payment: string;
-}
+const paymentIntent = { kind: "payment", reference: null, target: null } as const;
+const refundIntent = { kind: "refund", reference: null } as const;
 
 /**
- * Records the intent of a payment, also of a raw call.
+ * Records an intent. The checks for duplicates and limits are part of the claim.
  *
- * @throws Failure `refused` if the ledger has the same amount, description, method and payer, either
- * unresolved or still Processing after less than ten minutes, unless `again` is set; nothing was sent
+ * @param paidPaisa of a refund: the amount of its payment
+ * @throws Failure `refused`: nothing was sent
  */
-function beginPayment(
-  { amountPaisa, asked, methodName }: PaymentRequest,
-  { again }: Repeat,
-  deps: OperationDeps,
-): Promise<Operation> {
-  const what = { kind: "payment", reference: null, target: null } as const;
-  const intent = { ...what, amountPaisa, asked, methodName: methodName ?? null };
-  return begin(intent, { again }, deps);
-}
-
-/**
- * Retrieves the payment, which must be Completed, and records the intent of a refund, also of a raw call.
- *
- * @throws Failure `refused` if the refunds of the payment would exceed its amount, or if the same refund is in
- * the ledger and `again` is not set; nothing was sent
- */
-async function beginRefund(
-  { amountPaisa, payment, asked }: RefundRequest,
-  { again }: Repeat,
-  deps: OperationDeps,
-): Promise<Operation> {
-  const { paidPaisa } = await retrieveCompleted(payment, deps);
-  const intent = { kind: "refund", reference: null, target: payment, amountPaisa, asked } as const;
-  return begin(intent, { again, paidPaisa }, deps);
-}
-
-async function begin(
+async function claimIntent(
   intent: Intent & { kind: "payment" | "refund" },
   { again, paidPaisa = 0n }: Repeat & { paidPaisa?: Paisa },
   deps: OperationDeps,
@@ -170,11 +135,29 @@ async function begin(
   const ledger = await deps.ledger();
   const claim = await ledger.claim({ intent, onDuplicate: again ? "send" : "reject", paidPaisa });
   if (claim.kind === "new") return claim.operation;
-  if (claim.kind === "duplicate") throw duplicate(intent.kind, claim.earlier);
-  if (claim.kind !== "over-limit") throw new Error(`a ${intent.kind} cannot be ${claim.kind}`);
+  if (claim.kind === "duplicate" || claim.kind === "over-limit")
+    throw rejectedClaim(intent, paidPaisa, claim);
+  throw new Error(`a ${intent.kind} cannot be ${claim.kind}`);
+}
+
+function rejectedClaim(
+  {
+    kind,
+    target,
+    amountPaisa,
+  }: Pick<Intent, "target" | "amountPaisa"> & {
+    kind: "payment" | "refund";
+  },
+  paidPaisa: Paisa,
+  claim: Extract<ClaimDecision, { kind: "duplicate" | "over-limit" }>,
+): Failure {
+  if (claim.kind === "duplicate") return duplicate(kind, claim.earlier);
   const { live, refundablePaisa } = claim;
-  const amounts = { paidPaisa, amountPaisa: intent.amountPaisa ?? 0n, refundablePaisa };
-  throw overLimit(intent.target ?? "", amounts, live);
+  return overLimit(
+    target ?? "",
+    { paidPaisa, amountPaisa: amountPaisa ?? 0n, refundablePaisa },
+    live,
+  );
 }
 
 /** The failure of a payment or a refund that the ledger has already: the API would create a second one. */
@@ -244,26 +227,21 @@ async function retrieveCompleted(
   );
 }
 
-interface Left {
-  paidPaisa: Paisa;
-  amountPaisa: Paisa;
-  /** The refunds of the payment that were created, or may have been. */
-  live: Operation[];
-}
-
-/** @throws Failure `refused` if the refunds would exceed the payment, or if the same refund was created */
+/**
+ * Checks a refund before the user confirms it; its claim checks it again.
+ *
+ * @param live the refunds of the payment that were created, or may have been
+ * @throws Failure `refused` if the refunds would exceed the payment, or if the same refund was created
+ */
 export function checkRefund(
   transactionId: string,
-  { paidPaisa, amountPaisa, live }: Left,
+  { paidPaisa, amountPaisa, live }: { paidPaisa: Paisa; amountPaisa: Paisa; live: Operation[] },
   { again }: Repeat,
 ): void {
-  const intent = { amountPaisa, target: transactionId };
+  const intent = { kind: "refund" as const, amountPaisa, target: transactionId };
   const onDuplicate = again ? "send" : "reject";
   const decision = decideRefund({ intent, paidPaisa, onDuplicate }, live);
-  if (!("kind" in decision)) return;
-  if (decision.kind === "duplicate") throw duplicate("refund", decision.earlier);
-  const { refundablePaisa } = decision;
-  throw overLimit(transactionId, { paidPaisa, amountPaisa, refundablePaisa }, live);
+  if ("kind" in decision) throw rejectedClaim(intent, paidPaisa, decision);
 }
 
 interface Amounts {

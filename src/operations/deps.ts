@@ -26,9 +26,9 @@ export interface OperationDeps {
   isStopping(): boolean;
   /** True if --timeout elapsed: requests in flight were aborted. */
   isOutOfTime(): boolean;
-  /** How far the API's clock is ahead of ours in milliseconds, by the latest response. */
+  /** Milliseconds that the API's clock is ahead of ours, by the latest response. */
   clockAheadMs(): number | undefined;
-  /** How far it is ahead at least, by all responses of this run. */
+  /** The least that the API's clock is ahead of ours, by all responses of this run. */
   clockAheadLeastMs(): number | undefined;
   /** Prints one line on stderr. With a reason it is a warning about money, and JSON has it too. */
   notice(text: string, reason?: string): void;
@@ -44,7 +44,7 @@ export function checkStop(deps: Pick<OperationDeps, "isStopping" | "isOutOfTime"
   throw new Failure("run.interrupted", "Interrupted.");
 }
 
-/** How far the API's clock is ahead of ours, in milliseconds; undefined until a response shows it. */
+/** Milliseconds that the API's clock is ahead of ours; undefined until a response shows it. */
 export interface ApiClock {
   /** By the latest response. */
   aheadMs(): number | undefined;

@@ -10,7 +10,7 @@ interface Kept {
   write(methods: PaymentMethod[]): void | Promise<void>;
 }
 
-/** Asks the service for its methods, and keeps them. */
+/** Retrieves the payment methods, and caches them. */
 export async function listMethods(deps: OperationDeps, kept: Kept): Promise<PaymentMethod[]> {
   const methods = dataOf(await deps.client.listMethods({}));
   await kept.write(methods);
@@ -18,10 +18,10 @@ export async function listMethods(deps: OperationDeps, kept: Kept): Promise<Paym
 }
 
 /**
- * Finds a method by its id, code name or provider name, case folded; asks the service only when
- * the kept list does not have it.
+ * Finds a method by its ID, code name or provider name, in any case. The API is queried only if the cached list
+ * does not have it.
  *
- * @throws Failure `usage` that lists what there is; nothing was sent that moves money
+ * @throws Failure `usage` that lists the methods of the account; nothing that moves money was sent
  */
 export async function findMethod(
   wanted: string,
@@ -36,7 +36,7 @@ export async function findMethod(
   throw unknownMethod(wanted, methods);
 }
 
-/** Says which methods the account has. */
+/** The failure of an unknown method, which lists those of the account. */
 export function unknownMethod(wanted: string, methods: PaymentMethod[]): Failure {
   const names = methods.map(
     ({ id, codeName, providerName }) => `${codeName} (${providerName}, ${id})`,
@@ -44,7 +44,7 @@ export function unknownMethod(wanted: string, methods: PaymentMethod[]): Failure
   return usage(
     [
       isAmbiguous(wanted, methods)
-        ? `--method: the account has more than one ${JSON.stringify(wanted)}; name it by its id.`
+        ? `--method: the account has more than one ${JSON.stringify(wanted)}; use its ID.`
         : `--method: the account has no method ${JSON.stringify(wanted)}.${meantBy(wanted, methods)}`,
     ],
     `The account has: ${names.join(", ") || "none"}.`,
@@ -52,8 +52,7 @@ export function unknownMethod(wanted: string, methods: PaymentMethod[]): Failure
 }
 
 /**
- * Finds methods by name for many rows: the service is asked once at most, and a name that was found
- * is not looked for again.
+ * Finds methods by name for many rows. The API is queried once at most, and each name is looked up once.
  */
 export function createMethodLookup(
   deps: OperationDeps,
@@ -81,7 +80,7 @@ function methodNamed(name: string, methods: PaymentMethod[]): Result<string> {
   const codes = methods.map(({ codeName }) => codeName).join(", ");
   return err(
     isAmbiguous(name, methods)
-      ? "The account has more than one of this name; write its id."
+      ? "The account has more than one of this name; use its ID."
       : `The account has no such method. It has: ${codes || "none at all"}.${meantBy(name, methods)}`,
   );
 }
@@ -104,8 +103,8 @@ function isAmbiguous(wanted: string, methods: PaymentMethod[]): boolean {
 }
 
 /**
- * An id matches exactly. A name must match one method alone: the wrong one would pay through another
- * provider.
+ * An ID matches exactly. A name must match only one method, because another one would pay through a
+ * different provider.
  */
 function match(wanted: string, methods: PaymentMethod[]): PaymentMethod | undefined {
   const exact = methods.find(({ id }) => id === wanted);

@@ -6,7 +6,7 @@ import type { Holder, Operation, Outcome } from "../ledger/operation.ts";
 import { idTaken } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
 
-/** What the API confirmed. */
+/** The result that the API confirmed. */
 export interface Confirmed<Result> {
   result: Result;
   /** The API's ID of what was created; a cancel or a trigger creates nothing. */
@@ -49,7 +49,7 @@ export async function recorded<Result>(
   return result;
 }
 
-/** What the ledger stores of a failure; of a conflict also the differences. */
+/** The outcome that the ledger stores for a failure, with the differences of a conflict. */
 export function outcomeOf(failure: Failure): Outcome {
   const { kind, details } = failure;
   const message = whatHappened(failure);
@@ -122,7 +122,7 @@ function faultOfOurs(operation: Operation, cause: unknown): Failure {
 }
 
 /** P4: another process works on it. A lock is never taken over because of its age. */
-export function held(name: string, by: Holder): Failure {
+export function lockedError(name: string, by: Holder): Failure {
   return new Failure(
     "operation.locked",
     `${name} is locked by process ${by.pid} on ${by.machine} since ${formatTime(by.since)}.`,

@@ -13,7 +13,7 @@ const mostInARow = 8;
 
 /** The result of many status checks. */
 export interface Refreshed {
-  /** How many are neither Completed nor Cancelled, as far as is known. */
+  /** The number that is neither Completed nor Cancelled, as far as is known. */
   open: number;
   /** Why one could not be retrieved. */
   unseen: Failure | undefined;
@@ -82,7 +82,7 @@ function outOfTime(): Failure {
   });
 }
 
-/** Of two failures the one that says more about the API. */
+/** Returns the failure that says more about the API. */
 function worse(one: Failure, other: Failure | undefined): Failure {
   const weight = ({ kind }: Failure) => ["unreachable", "access"].indexOf(kind);
   return other && weight(other) > weight(one) ? other : one;

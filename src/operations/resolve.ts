@@ -9,13 +9,13 @@ import { resendPayout } from "../payouts/send.ts";
 import { restMs } from "../payouts/unknown.ts";
 import { comparedRecord, conflictHint } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
-import { held } from "./record-outcome.ts";
+import { lockedError } from "./record-outcome.ts";
 import { remembered, resourceOf, retrieveRecord } from "./status.ts";
 
-/** What a person found out about an operation whose outcome is unknown. */
+/** A person's finding about an operation whose outcome is unknown. */
 export type Finding = { created: string } | "not created" | undefined;
 
-/** What the ledger records of an operation that a person found not to have been created. */
+/** The outcome of an operation that a person found not to have been created. */
 const declaredNotCreated: Outcome = {
   state: "NOT_SENT",
   code: "declared",
@@ -63,7 +63,7 @@ export async function resolve(
     return operation;
   }
   const by = await ledger.holderOf(operation);
-  if (by) throw held(operation.reference ?? operation.id, by);
+  if (by) throw lockedError(operation.reference ?? operation.id, by);
   if (finding === "not created") {
     return learnt(operation, declaredNotCreated, ledger);
   }
@@ -94,7 +94,7 @@ function stillConflict({ id, kind, reference, message }: Operation): Failure {
   });
 }
 
-/** Where the outcome is known, or is looked for again now, it cannot be declared. */
+/** The failure of a finding about a known outcome, or about an operation that was sent again. */
 function notUncertain(operation: Operation): Failure {
   const { id, state, updatedAt } = operation;
   const why = isUnsettled(operation)
@@ -156,10 +156,10 @@ async function learnt(read: Operation, outcome: Outcome, ledger: Ledger): Promis
   throw await moved(now, ledger);
 }
 
-/** What another process did to it meanwhile. */
+/** The failure of an operation that another process changed meanwhile. */
 async function moved(operation: Operation, ledger: Ledger): Promise<Failure> {
   const by = await ledger.holderOf(operation);
-  return by ? held(operation.reference ?? operation.id, by) : notUncertain(operation);
+  return by ? lockedError(operation.reference ?? operation.id, by) : notUncertain(operation);
 }
 
 /** Reads it for display. That must not fail: the money has moved by now. */
@@ -210,7 +210,7 @@ export async function settleProved(found: Retrieved, deps: OperationDeps): Promi
     });
     return settled;
   }
-  // It may also be the record of an operation that another process is sending.
+  // The record may also belong to an operation that another process is sending.
   const [own, another] = unsettled.filter((one) => one.kind === kind && isMadeBy(one, record));
   if (!own || another || (await ledger.find(id))) return settled;
   const outcome = { state: "CONFIRMED", remoteId: id, status: record.status } as const;

@@ -11,7 +11,7 @@ import type { OperationDeps } from "./deps.ts";
 import { outcomeOf } from "./record-outcome.ts";
 import { dataOf, unread } from "./response-failure.ts";
 
-/** What the API returns of each resource. */
+/** The record that the API returns of each resource. */
 export interface RecordOf {
   payment: Data<ServiceContract["retrievePayment"]>;
   payout: Data<ServiceContract["retrievePayout"]>;
@@ -59,7 +59,7 @@ export async function getRecord<Kind extends Resource>(
   throw await unseenFailure({ kind, id }, unread(answer, id), deps);
 }
 
-export interface Patience {
+export interface WaitOptions {
   timeoutMs: number;
   /** The pause between two status checks; by default it grows. */
   intervalMs?: number | undefined;
@@ -86,12 +86,12 @@ interface Named {
 export async function waitForRecord<Kind extends Resource>(
   kind: Kind,
   id: string,
-  patience: Patience,
+  options: WaitOptions,
   deps: OperationDeps,
 ): Promise<RecordOf[Kind]> {
   const named = { kind, id };
   const retrieve = () => requestRecord(kind, id, deps);
-  const record = await untilEnded(named, retrieve, patience, deps).catch(async (error) => {
+  const record = await untilEnded(named, retrieve, options, deps).catch(async (error) => {
     throw error instanceof Failure ? await unseenFailure(named, error, deps) : error;
   });
   return remembered(named, record, deps);
@@ -100,11 +100,11 @@ export async function waitForRecord<Kind extends Resource>(
 async function untilEnded<Retrieved extends { status: string }>(
   { kind, id }: Named,
   retrieve: () => Promise<Answer<Retrieved>>,
-  patience: Patience,
+  options: WaitOptions,
   deps: OperationDeps,
 ): Promise<Retrieved> {
-  deps.waitFor(patience.timeoutMs);
-  const endMs = deps.now() + patience.timeoutMs;
+  deps.waitFor(options.timeoutMs);
+  const endMs = deps.now() + options.timeoutMs;
   let last: Retrieved | undefined;
   for (let check = 0; ; check += 1) {
     const answer = await retrieve();
@@ -112,10 +112,10 @@ async function untilEnded<Retrieved extends { status: string }>(
       if (last?.status !== answer.data.status)
         deps.notice(`${titles[kind]} ${id} is ${answer.data.status}.`);
       last = answer.data;
-    } else if (!patience.justMade && (last === undefined || isFinal(answer))) {
+    } else if (!options.justMade && (last === undefined || isFinal(answer))) {
       dataOf(answer, id);
     }
-    const pauseMs = Math.min(pauseOf(patience, check, deps), endMs - deps.now());
+    const pauseMs = Math.min(pauseOf(options, check, deps), endMs - deps.now());
     const isOver = pauseMs <= 0 || deps.isStopping();
     if (last && (isOver || hasEnded(last))) return last;
     if (isOver) throw notRetrieved({ kind, id });
@@ -144,7 +144,7 @@ function isFinal(answer: Answer): boolean {
 
 /** Milliseconds between two status checks. */
 export function pauseOf(
-  { intervalMs }: Patience,
+  { intervalMs }: WaitOptions,
   check: number,
   { random }: OperationDeps,
 ): number {

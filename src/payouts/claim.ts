@@ -10,7 +10,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation, ReferencedIntent } from "../ledger/operation.ts";
 import type { Repeat } from "../operations/create.ts";
 import type { OperationDeps } from "../operations/deps.ts";
-import { held } from "../operations/record-outcome.ts";
+import { lockedError } from "../operations/record-outcome.ts";
 import { type PayoutOrder, payoutBody } from "./order.ts";
 
 /** A payout that this run may send, or that the ledger knows to be finished. */
@@ -56,7 +56,7 @@ function claimRequest(order: PayoutOrder, { again }: Repeat) {
 }
 
 /**
- * What the ledger records of a payout.
+ * The intent of a payout, for the ledger.
  *
  * @param batch the number of the batch that it is a row of
  */
@@ -88,7 +88,7 @@ export async function checkClaim(
     case "different":
       throw otherPayout(order, claim.operation);
     case "locked":
-      throw held(`Reference ${order.reference}`, claim.holder);
+      throw lockedError(`Reference ${order.reference}`, claim.holder);
     case "other-key":
       throw sentWithOtherKey(claim.operation);
     case "duplicate":

@@ -13,7 +13,7 @@ import { compare, type PayoutOrder, uncertain } from "./order.ts";
 type Unseen = Exclude<Answer, { kind: "data" }>;
 export type Retrieved = Data<ServiceContract["retrievePayout"]>;
 
-/** How often a record is retrieved while the responses are for another reference, and the first pause. */
+/** Limits of retrieving a record while the responses are for another reference. */
 const readings = { most: 3, firstPauseMs: 500 };
 
 /**

@@ -6,7 +6,7 @@ export interface Folders {
   /** The ledger, and what can be retrieved again. */
   data: string;
   home: string;
-  /** What may be deleted at any time. */
+  /** For files that may be deleted at any time. */
   cache: string;
 }
 

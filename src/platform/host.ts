@@ -6,7 +6,7 @@ import { type Folders, foldersOf } from "./directories.ts";
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** What comes with lenden besides its main program. */
+/** The files that come with lenden besides its main program. */
 export interface Parts {
   /** The text of a file of the package, such as `package.json`. Throws if there is none. */
   shipped(file: string): string;

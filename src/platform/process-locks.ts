@@ -7,8 +7,8 @@ import { isOwnFile, makeDirectory } from "./files.ts";
 import type { Database } from "./sqlite/database.ts";
 
 /**
- * How processes that share a ledger know whether another one still runs: each keeps a file locked, and the
- * operating system releases that lock when the process ends, however it ends. Process IDs say nothing
+ * Shows processes that share a ledger whether another one still runs. Each keeps a file locked, and the operating
+ * system releases that lock when the process ends, however it ends. Process IDs say nothing
  * across containers, which may share a ledger.
  */
 export interface ProcessLock {
@@ -180,9 +180,9 @@ function notLocked(directory: string, cause: unknown): Failure {
 function removed(path: string): Failure {
   return new Failure(
     "lock.removed",
-    `${path} was removed, the file that shows others that this process works.`,
+    `The lock file ${path} was removed while this process was running.`,
     {
-      hint: "Nothing more is sent. Leave the files of that directory alone, and run the same command again.",
+      hint: "Nothing more is sent. Do not remove files of that directory, and run the same command again.",
     },
   );
 }
@@ -190,6 +190,6 @@ function removed(path: string): Failure {
 /** No later run would find what is recorded from now on. */
 function replaced(path: string): Failure {
   return new Failure("ledger.replaced", `${path} was removed or replaced while it was in use.`, {
-    hint: "Put it back before anything is sent again: what it has recorded could be paid twice.",
+    hint: "Restore it before you send anything: without it, payouts could be sent twice.",
   });
 }

@@ -60,7 +60,7 @@ test("P7: nothing is sent if the ledger is a directory or a symbolic link", asyn
   await expectNothingSent(
     merchant,
     merchant.env,
-    /ledger\.db cannot be used for data\.[\s\S]*regular/,
+    /Cannot use \S*ledger\.db to store data\.[\s\S]*regular/,
   );
   const folder = scratchFolder();
   const target = join(scratchFolder(), "other-directory");
@@ -71,7 +71,7 @@ test("P7: nothing is sent if the ledger is a directory or a symbolic link", asyn
   await expectNothingSent(
     merchant,
     env,
-    /ledger\.db cannot be used for data\.[\s\S]*symbolic link/,
+    /Cannot use \S*ledger\.db to store data\.[\s\S]*symbolic link/,
   );
   expect(readFileSync(target, "utf8")).toBe("");
 });
@@ -101,7 +101,7 @@ test.skipIf(!canMount)("P7: nothing is sent if the disk is read-only", async () 
   const folder = mounted("1m");
   const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
   execFileSync("mount", ["-o", "remount,ro", folder]);
-  await expectNothingSent(merchant, env, /ledger\.db cannot be used for data\./);
+  await expectNothingSent(merchant, env, /Cannot use \S*ledger\.db to store data\./);
 });
 
 test.skipIf(!canMount)("P7: nothing is sent if the disk of a ledger became read-only", async () => {

@@ -76,10 +76,10 @@ test("a process whose lock file was removed or replaced does nothing more", () =
   const name = one.take();
   one.assertHeld();
   rmSync(folder, { recursive: true });
-  expect(() => one.assertHeld()).toThrow(/was removed, the file that shows others/);
+  expect(() => one.assertHeld()).toThrow(/was removed while this process/);
   mkdirSync(folder);
   writeFileSync(join(folder, name), "");
-  expectLost(one, /was removed, the file that shows others/);
+  expectLost(one, /was removed while this process/);
   one.release();
 });
 

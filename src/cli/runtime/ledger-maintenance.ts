@@ -54,9 +54,9 @@ export interface LedgerMaintenance {
 
 export interface LedgerCheck extends Integrity {
   holds: boolean;
-  /** Whether the ledger contains the newest event that was stored outside of it, if that is known. */
+  /** Shows whether the ledger contains its stored head, if that is known. */
   head: "contained" | "not-contained" | "missing" | "unreadable";
-  /** Whether newer changes in its log could not be read: the ledger is read-only, and so is its log. */
+  /** True if newer changes in the log of a read-only ledger could not be read. */
   lacksLog: boolean;
 }
 
@@ -175,7 +175,7 @@ function storeFinding(database: Database, headFile: string, isModified: boolean)
   }
 }
 
-/** What a user has to accept before anything is sent; undefined if nothing, or if there is no ledger yet. */
+/** A ledger that a user has to accept before anything is sent; undefined if there is nothing to accept. */
 async function unacceptedLedger(
   place: LedgerPlace,
   by: Pick<Acceptance, "at" | "user">,
@@ -360,7 +360,7 @@ function modifiedBackup(file: string, { brokenAt, modified, damage }: Integrity)
   });
 }
 
-/** One connection for all: libsql closes it late, and SQLite would take it for another process. */
+/** Uses one connection: libsql closes it late, and SQLite would treat a second one as another process. */
 async function openEarlier(path: string): Promise<Database | null> {
   if (!lstatSync(path, { throwIfNoEntry: false })?.size) return null;
   // A file that is no database is used by no process.
@@ -405,7 +405,7 @@ function contentOf(database: Database): LedgerContent {
   };
 }
 
-/** What was sent since the backup is unknown: a user has to accept it, even if nothing shows that. */
+/** Operations since the backup are unknown, so a user has to accept it, even if nothing else shows that. */
 async function requireAcceptance(path: string, headFile: string): Promise<void> {
   await using(openUnchanging(path), (database) => {
     const stored = readHead(headFile);

@@ -81,7 +81,7 @@ function findingText({ kind, name, problem, columns }: Finding): string {
   return `${kind} ${name}: ${problem === "changed" ? columns.join(", ") || problem : problem}`;
 }
 
-/** What the ledger no longer knows could be sent again: a user has to confirm that, in a sandbox too. */
+/** Operations that the ledger lost could be sent again, so a user has to confirm that, also in a sandbox. */
 async function acceptLedger(hash: string | undefined, context: Context): Promise<void> {
   const ledger = await (await context.ledger.maintenance()).unaccepted();
   if (!ledger) {

@@ -35,7 +35,7 @@ interface Where {
   now(): number;
 }
 
-/** The same with the commands of which one resolves it. */
+/** An operation with the commands of which one resolves it. */
 export function withCommands(operation: Operation, where: Where) {
   return { ...exported(operation), resolveWith: commandsFor(operation, where) };
 }
@@ -58,7 +58,7 @@ function commandsFor(operation: Operation, { ledger, now }: Where): string[] {
     : [`${resolve} --created <id>`, `${resolve} --not-created`];
 }
 
-/** What is left to do about an operation whose outcome is unknown. */
+/** The next step for an operation whose outcome is unknown. */
 export function nextStep(operation: Operation, where: Where): string {
   const [first, second] = commandsFor(operation, where);
   return second === undefined

@@ -178,7 +178,7 @@ function isResent(operation: Operation): boolean {
   return operation.kind === "payout" && isUnsettled(operation);
 }
 
-/** What a person found in the dashboard. */
+/** A person's finding in the dashboard. */
 type Finding = { created: string } | "not created";
 
 /** Only a person can find out about payments, refunds and conflicts. Non-interactively, nothing is asked. */

@@ -49,7 +49,7 @@ function contentText({ operations, events, newestAt }: LedgerContent): string {
   return `${operations} operations, ${events} events, newest ${newestAt ?? "none"}`;
 }
 
-/** What the current ledger has more; unknown where it cannot be read. */
+/** The part of the current ledger that the backup does not have; unknown if it cannot be read. */
 function lostText(backup: LedgerContent, current: LedgerContent | null): string {
   if (!current) return "unknown: the current ledger cannot be read";
   const operations = Math.max(0, current.operations - backup.operations);

@@ -61,7 +61,7 @@ export const ledgerShow = defineCommand({
     ]),
 });
 
-/** What was requested besides the amount; each kind of operation has some of it. */
+/** The requested values besides the amount; each kind of operation has some of them. */
 const askedLabels = {
   recipientNumber: "To",
   recipientName: "Name",

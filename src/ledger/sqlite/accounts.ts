@@ -2,7 +2,7 @@ import { Failure } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { recordAccount, recordKey } from "./chain.ts";
 
-/** What names the account of a run (product.md §6). */
+/** The settings that name the account of a run. */
 export interface Claimant {
   environment: string;
   /** Tells API keys apart without holding them: the first 16 characters of a SHA-256. */
@@ -58,7 +58,7 @@ export function createRunAccount(database: Database, claimant: Claimant): RunAcc
     const row = ofKey.get(environment, keyHash);
     const own = row && { number: BigInt(row.number ?? noAccount), name: String(row.name) };
     if (own && named !== undefined && own.name !== named) throw keyOfAnother(own.name, named);
-    // What a transaction stored may still be rolled back.
+    // A row that this transaction stored may still be rolled back.
     const isDurable = storedIn !== database.transactionCount();
     if (own && isDurable) known = { ...own, isStored: true };
     if (own) return { ...own, isStored: true };

@@ -57,7 +57,7 @@ const joined = `FROM batch_rows r CROSS JOIN batches b ON b.number = r.batch
     AND (b.cancelled_at IS NULL OR o.batch IS NULL OR o.batch = b.number
       OR ${openedAt} <= b.cancelled_at) WHERE r.batch = ?`;
 
-// Of a reference that was used for another payout, a row shows only that it cannot be sent.
+// If another payout has the reference, the row only shows that it cannot be sent.
 const isOwn = samePayoutInSql;
 const isFree = "o.phase = 'free'";
 const isUnknown = `(${isOwn} AND o.state IN ('INTENT', 'UNCERTAIN'))`;

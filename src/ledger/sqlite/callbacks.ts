@@ -15,12 +15,12 @@ import { holderIn, numberIn, reader } from "./operation-rows.ts";
 /** Equal requests within this time are stored once: senders repeat themselves. */
 const sameWithinMs = 60_000;
 /**
- * So many may wait for the API or for a handler. A further one is not stored, and its sender is told so.
+ * The number of callbacks that may wait for the API or for a handler. A further one is rejected.
  * Forged callbacks name records that the ledger does not know: they cannot take the places of the others.
  */
 const mostPending = { known: 5_000n, unknown: 2_500n };
 const duePerPage = 100n;
-/** So many of each verdict are kept: anyone can send callbacks, and they must not fill the disk. */
+/** The number of callbacks kept of each verdict: anyone can send them, and they must not fill the disk. */
 const keptOf = (verdict: string): bigint => (verdict === "unknown" ? 1_000n : 5_000n);
 
 /** The callbacks of one account in SQLite. */
@@ -174,7 +174,7 @@ function forwardedIn(row: Row): Forwarded | null {
   return { to, status: status === null ? null : Number(status), finding };
 }
 
-/** Of the headers only those count that say how the body is encoded. */
+/** Covers only those headers that state how the body is encoded. */
 function digestOf({ method, target, headers, body }: CallbackRequest): string {
   const { "content-type": type = "", "content-encoding": encoding = "" } = headers;
   const head = JSON.stringify([method, target, type, encoding]);
@@ -188,9 +188,9 @@ function base64(body: Uint8Array, scrub: (text: string) => string): string {
 }
 
 /**
- * Shows a change of a callback that was not made by lenden. Callbacks are not in the chain: anyone can
- * send them, and old ones are deleted, so that a missing one proves nothing. Who changes a row and
- * computes its digest again is not detected; no payout, payment or refund relies on a callback's row.
+ * Detects a change of a callback by another program. Callbacks are not in the chain: anyone can send them, and
+ * old ones are deleted, so that a missing one proves nothing. A change with a new digest is not detected. No
+ * payout, payment or refund relies on a callback's row.
  */
 export function rowDigestOf(row: Row): string {
   return hash("sha256", JSON.stringify(coveredColumns.map((name) => reader(row).maybe(name))));

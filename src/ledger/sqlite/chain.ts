@@ -2,9 +2,9 @@ import { createHash, hash, randomBytes } from "node:crypto";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import type { Head } from "../head.ts";
 
-/** What happened to an operation, or to the ledger as a whole; never changed, never deleted. */
+/** An event of an operation or of the ledger as a whole. Events are never changed or deleted. */
 export interface Event {
-  /** Null for what belongs to no operation: an account, a batch plan, an acceptance. */
+  /** Null for an account, a batch plan or an acceptance. */
   operation: bigint | null;
   /** The number of the batch that was planned. */
   batch?: bigint | null;
@@ -53,7 +53,7 @@ export function createChain(database: Database) {
           data: JSON.parse(String(data)),
         })),
 
-    /** How many events follow each other, and the first that does not follow from the one before it. */
+    /** Counts the events that follow each other, and finds the first that does not. */
     walk(): { events: number; brokenAt: number | null } {
       let before = beginning;
       let events = 0;
@@ -73,7 +73,7 @@ function textOrNull(value: Value | undefined): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** Of a database, not of a chain: several parts of a run may append to it in one transaction. */
+/** For each database, because several parts of a run may append to it in one transaction. */
 const tips = new WeakMap<Database, { transaction: number; commitId: string; hash: string }>();
 
 /**
@@ -200,14 +200,14 @@ export function digestOfRows(database: Database, batch: bigint): string {
   }
 }
 
-/** That a user accepted the ledger as it is, although an earlier one knew more. */
+/** A user accepted the ledger as it is, although an earlier one knew more. */
 export interface Acceptance {
   /** ISO 8601. */
   at: string;
   user: string;
-  /** What was wrong: "missing", "empty", "truncated", "replaced" or "modified". */
+  /** The problem: "missing", "empty", "truncated", "replaced" or "modified". */
   state: string;
-  /** Of a modified ledger: the digest of what was found in it. */
+  /** The digest of the findings in a modified ledger. */
   findings?: string;
   /** The event that it did not contain, if one was stored. */
   stored?: Head;

@@ -153,7 +153,7 @@ type BatchReads = Pick<
   "knownReferences" | "overlaps" | "plannedReferences" | "batchOfReference" | "newestEvent"
 >;
 
-/** What the ledger has of the payouts of a file or a plan, of some hundred rows at a time. */
+/** Reads what the rows of a file or a plan may repeat, some hundred rows at a time. */
 export function createOverlaps(database: Database, owner: Owner, own: RunAccount): BatchReads {
   const scope = scopeOf(owner);
   /** The rows that are asked about, the scope and the own account: ?1 to ?3. */
@@ -234,7 +234,7 @@ function overlapOf(row: Row, scope: Parameters<typeof repetitionOf>[1]): Overlap
   const acceptedAt = maybe("accepted_at");
   const ended = { state: requiredState(row), status: maybe("status"), code: maybe("code") };
   const kind = repetitionOf({ reference, isOwnAccount, acceptedAt, ...ended }, scope);
-  // What another account has under the same reference is found by `knownReferences`.
+  // `knownReferences` finds the payout of another account with the same reference.
   if (kind === undefined || kind === "used-in-other-account") return undefined;
   const at = kind === "paid-recently" ? (acceptedAt ?? "") : text("sent_at");
   return { kind, at, reference, isOwnAccount };

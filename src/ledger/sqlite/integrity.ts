@@ -14,15 +14,15 @@ import {
 } from "./chain.ts";
 import { migrate } from "./schema.ts";
 
-/** What was found in a ledger, of all accounts. */
+/** The findings of a check of a ledger, of all accounts. */
 export interface Integrity {
-  /** How many events follow each other. */
+  /** The number of events that follow each other. */
   events: number;
   /** The first event that does not follow from the one before it. */
   brokenAt: number | null;
-  /** What is not as the events tell. */
+  /** Rows and schema entries that differ from what the events record. */
   modified: Finding[];
-  /** What SQLite finds wrong with the file. */
+  /** The faults that SQLite finds in the file. */
   damage: string[];
   /** The newest acceptance of the ledger by a user. */
   accepted: Acceptance | null;
@@ -56,7 +56,7 @@ function inSnapshot<Result>(database: Database, read: () => Result): Result {
   }
 }
 
-/** How many events follow each other, the first that does not, and what is not as they tell. */
+/** Checks the chain of events, and compares every table with it. */
 export function verifyEvents(database: Database) {
   return {
     ...createChain(database).walk(),
@@ -79,14 +79,14 @@ export function isIntact({ brokenAt, modified, damage }: Integrity): boolean {
   return brokenAt === null && modified.length === 0 && damage.length === 0;
 }
 
-/** What a user accepts who accepts a modified ledger: exactly this, and nothing that is modified later. */
+/** The digest of the findings that a user accepts. A later modification has another digest. */
 export function findingsDigest({ brokenAt, modified, damage }: Integrity): string {
   return createHash("sha256")
     .update(JSON.stringify([brokenAt, modified, damage]))
     .digest("hex");
 }
 
-/** True if the ledger is as its events tell, or as a user accepted it. */
+/** True if the ledger is as its events record, or as a user accepted it. */
 export function isAccepted(integrity: Integrity): boolean {
   return isIntact(integrity) || integrity.accepted?.findings === findingsDigest(integrity);
 }
@@ -153,7 +153,7 @@ function plain(sql: string): string {
     .trim();
 }
 
-/** Something in the ledger that is not as the events tell. */
+/** A part of the ledger that differs from what the events record. */
 export interface Finding {
   kind:
     | "operation"
@@ -165,12 +165,12 @@ export interface Finding {
     | "index"
     | "trigger"
     | "view";
-  /** An ID, or the number where there is none. */
+  /** The ID, or the number if there is no ID. */
   name: string;
   problem: "changed" | "missing" | "added";
   /** The columns that were changed; `rows` for those of a batch plan. */
   columns: string[];
-  /** What is there now: the values of these columns, or all of what was added. */
+  /** The current values of these columns, or of the whole added row. */
   now: (string | null)[];
 }
 

@@ -103,7 +103,7 @@ function storeAccounts(
   }
 }
 
-/** One key may have had two base URLs, and each was an account. */
+/** Before, one key with two base URLs had two accounts. */
 function unusedName(name: string, isTaken: (name: string) => boolean): string {
   for (let count = 1; ; count += 1) {
     const candidate = count === 1 ? name : `${name}-${count}`;
@@ -307,7 +307,7 @@ export function recordExisting(database: Database): void {
   for (const row of database.prepare("SELECT * FROM callbacks").all()) setRowDigest(database, row);
 }
 
-/** They were in a table of their own, which only some ledgers had. */
+/** Acceptances were in a separate table, which only some ledgers had. */
 function acceptancesIn(database: Database): Acceptance[] {
   const table = "SELECT 1 FROM sqlite_schema WHERE name = 'accepted_new_ledger'";
   if (!database.prepare(table).get()) return [];

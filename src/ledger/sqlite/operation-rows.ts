@@ -86,7 +86,7 @@ function known<Word extends string>(words: readonly Word[], text: string): Word 
   throw new Error("the ledger has a value that this version of lenden does not know");
 }
 
-/** What of a request has a column of its own, so that SQL can find it. */
+/** The values of a request that have their own columns, so that SQL can find them. */
 export function listedOf({ kind, asked }: Pick<Intent, "kind" | "asked">) {
   const text = (value: unknown) => (typeof value === "string" ? value.toWellFormed() : null);
   return {

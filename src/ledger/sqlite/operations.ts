@@ -254,7 +254,7 @@ export class Operations {
     };
   }
 
-  /** What a claim would be answered now. */
+  /** The answer that a claim would get now. */
   preview(request: ClaimRequest): ClaimDecision {
     return decideClaim(request, this.#factsOf(request));
   }
@@ -335,7 +335,7 @@ function insertValues(
   ];
 }
 
-/** It is compared with the API's record and sent again, so it cannot be masked. */
+/** A request is compared with the API's record and sent again, so a secret in it cannot be masked. */
 function secretInside(): Failure {
   return new Failure(
     "request.contains-secret",
@@ -344,7 +344,7 @@ function secretInside(): Failure {
   );
 }
 
-/** What the history keeps of an intent, as JSON: all that never changes later, and no secret. */
+/** An intent as JSON, for the history: every value that never changes later, and no secret. */
 function intentData(operation: Operation, { account, actor }: StoredBy): string {
   const { id, kind, reference, target, asked, user, command, methodName, batch } = operation;
   const { environment, profile, baseUrl, keyHash } = operation;

@@ -1,9 +1,9 @@
-/** What a column holds. Whole numbers are bigint in both directions, so that no amount is rounded. */
+/** The value of a column. Whole numbers are bigint in both directions, so that no amount is rounded. */
 export type Value = string | bigint | null;
 export type Row = Record<string, Value>;
 
 export interface Statement {
-  /** How many rows it changed. */
+  /** Returns the number of changed rows. */
   run(...parameters: Value[]): number;
   get(...parameters: Value[]): Row | undefined;
   all(...parameters: Value[]): Row[];
@@ -18,19 +18,19 @@ export interface Engine {
 
 export interface Database extends Engine {
   /**
-   * All of it or nothing; takes the write lock first, so that what it reads stays true. Inside
-   * another one it becomes part of that.
+   * Commits everything or nothing. The write lock is taken first, so that the values it reads stay valid. A
+   * transaction inside another one becomes part of that one.
    */
   transaction<Result>(work: () => Result): Result;
-  /** Of a file that this process may only read: a transaction fails then. */
+  /** Set for a file that this process may only read: a transaction then fails. */
   readOnly?: {
-    /** Whether there is a log of newer changes that cannot be read. */
+    /** True if there is a log of newer changes that cannot be read. */
     lacksLog: boolean;
   };
-  /** How many were begun: what was read inside one stays true as long as this is the same. */
+  /** The number of started transactions: a value that was read inside one is valid while this is the same. */
   transactionCount(): number;
   /** Locks another file (`lockFile`). */
   lock(path: string): (() => void) | undefined;
-  /** Whether a process keeps another file locked (`isLocked`). */
+  /** True if a process keeps another file locked (`isLocked`). */
   isLocked(path: string): boolean;
 }

@@ -6,10 +6,11 @@ import { loadEngine, type OpenEngine } from "./engines.ts";
 import { makePrivateFile } from "./private-file.ts";
 
 /**
- * Opens a file (made with mode 0600, never through a symbolic link) or `:memory:`. Uses Node's own
- * SQLite from 22.13 on and the optional package `libsql` before; both read each other's files.
- * A file that this process may not write, or whose disk is full, is opened to be read. Fails as `internal`
- * when the file cannot be used.
+ * Opens `:memory:` or a file, which is created with mode 0600, and never through a symbolic link. Node 22.13 and
+ * later use Node's own SQLite, earlier ones the optional package `libsql`; both read each other's files. A file
+ * that this process may not write, or whose disk is full, is opened read-only.
+ *
+ * @throws Failure `internal` if the file cannot be used
  */
 export async function openDatabase(path: string): Promise<Database> {
   const open = await loadEngine();
@@ -80,7 +81,7 @@ async function opened(path: string, open: () => Database | Promise<Database>): P
   }
 }
 
-/** True for a file that is there, and that this process cannot change, or not add a log to. */
+/** True for an existing file that this process cannot change, or cannot add a log to. */
 function isReadOnly(path: string): boolean {
   const isFile = lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
   return isFile && !(isWritable(path) && isWritable(dirname(path)));
@@ -144,8 +145,8 @@ const lockedTurns = 1_000;
 const lockedMs = 15;
 
 /**
- * Of two processes that make a file at once, SQLite tells the second that it is locked, and does not
- * wait as it does everywhere else.
+ * If two processes create a file at once, SQLite reports to the second one that it is locked. SQLite does not
+ * wait here, as it does everywhere else.
  */
 async function makeDurable(engine: Engine): Promise<void> {
   for (let turn = 1; ; turn += 1) {
@@ -190,26 +191,26 @@ function rollBack(engine: Engine): void {
 }
 
 /**
- * Locks a file, which is made where it is missing; nothing is ever written into it. The operating
- * system keeps the lock for this process until it ends, however it ends.
+ * Locks a file, and creates it if it is missing. Nothing is written into it. The operating system keeps the lock
+ * until this process ends, however it ends.
  *
- * @returns what lets go of it; undefined where another process has it
- * @throws the system's or SQLite's error where it cannot be locked at all
+ * @returns a function that releases the lock; undefined if another process has it
+ * @throws the system's or SQLite's error if the file cannot be locked
  */
 function lockFile(path: string, open: OpenEngine): (() => void) | undefined {
   makePrivateFile(path);
-  return asked(path, "BEGIN EXCLUSIVE", open);
+  return tryLock(path, "BEGIN EXCLUSIVE", open);
 }
 
-/** Whether a process keeps a file locked. Many may ask at once, and do not see each other. */
+/** True if a process keeps a file locked. Several processes can check at the same time. */
 function isLocked(path: string, open: OpenEngine): boolean {
-  const letGo = asked(path, "BEGIN; SELECT count(*) FROM sqlite_schema", open);
-  letGo?.();
-  return letGo === undefined;
+  const release = tryLock(path, "BEGIN; SELECT count(*) FROM sqlite_schema", open);
+  release?.();
+  return release === undefined;
 }
 
 /** With a journal in memory: a lock must not need room on the disk. */
-function asked(path: string, sql: string, open: OpenEngine): (() => void) | undefined {
+function tryLock(path: string, sql: string, open: OpenEngine): (() => void) | undefined {
   const engine = open(path);
   try {
     engine.exec(`PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; ${sql}`);

@@ -125,8 +125,8 @@ interface Resolved extends UnknownRow {
 async function rejectInProgress(batch: Batch, ledger: Ledger): Promise<void> {
   const by = await holderNow(batch, ledger);
   if (!by) return;
-  const { held } = await import("../../../operations/record-outcome.ts");
-  throw held(`Batch ${batch.id}`, by);
+  const { lockedError } = await import("../../../operations/record-outcome.ts");
+  throw lockedError(`Batch ${batch.id}`, by);
 }
 
 async function unknownRows(batch: Batch, ledger: Ledger): Promise<UnknownRow[]> {
