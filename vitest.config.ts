@@ -20,8 +20,7 @@ const long = [
 const deeper = /\bruns\(|LENDEN_DEEP/;
 
 /** Tests that use a POSIX shell, its devices, file modes or signals. */
-const posix =
-  /"(?:sh|bash|mkfifo|mount)"|\/dev\/|\/proc|0o[0-7]{3}|"SIG[A-Z]+"|\/terminal|pseudo-terminal/;
+const posix = /"(?:sh|bash|mkfifo|mount)"|\/dev\/|\/proc|0o[0-7]{3}|"SIG[A-Z]+"|\/terminal/;
 
 function testsWith(pattern: RegExp): string[] {
   return readdirSync("test", { recursive: true, encoding: "utf8" })
@@ -51,9 +50,9 @@ export default defineConfig({
       ...(isOneFile ? [] : ["test/binary/**"]),
       ...(process.platform === "win32" ? testsWith(posix) : []),
     ],
-    // More than the cores of a small machine, because many tests wait for processes. Each worker
-    // loads every module once. A long test runs some twenty processes.
-    maxWorkers: isDeep ? 2 : 4,
+    // More than the cores of a small machine, because many tests wait for processes; not many more,
+    // because each worker loads every module once. A long test runs some twenty processes.
+    maxWorkers: isDeep ? 2 : 3,
     sequence: { sequencer: SlowFirst },
     // No test changes a module, so the tests of a worker share them.
     isolate: false,

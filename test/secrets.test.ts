@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { scratchFolder } from "./support/helpers.ts";
 import { built, ended, lenden, type Outcome, startBuilt } from "./support/lenden.ts";
-import { testAccount } from "./support/merchant.ts";
+import { refundOf, testAccount } from "./support/merchant.ts";
 import { payeesOf } from "./support/payees.ts";
 import { answering } from "./support/server.ts";
 
@@ -63,17 +63,7 @@ test("all commands together leave no trace of key and secret in outputs and file
   const payment = await id(pay);
   await id(["sandbox", "trigger", "payment", payment]);
   const payout = await id(send);
-  const refund = [
-    "refund",
-    "create",
-    "--payment",
-    payment,
-    "--amount",
-    "5",
-    "--account-type",
-    "personal",
-  ];
-  const refundId = await id([...refund, "--account-number", "01812345678"]);
+  const refundId = await id(refundOf(payment, "5"));
   const lines = [
     ["methods"],
     ["pay", "get", payment],
@@ -99,9 +89,10 @@ test("all commands together leave no trace of key and secret in outputs and file
     ["pay", "get", "TX1", "--base-url", "http://elsewhere.example"],
     ["pay", "get", "TX1", "--base-url", "http://127.0.0.1:1"],
   ];
-  for (const line of lines) for (const format of formats) await run([...line, "-v", "-o", format]);
+  for (const line of lines)
+    for (const format of ["table", "json"]) await run([...line, "-v", "-o", format]);
   await run(["refund", "cancel", refundId, "-v"]);
-  expect(outcomes.length).toBeGreaterThan(90);
+  expect(outcomes.length).toBeGreaterThan(50);
   for (const { stdout, stderr } of outcomes) {
     expect(found(stdout + stderr, [apiKey, payoutSecret])).toEqual([]);
   }
@@ -156,12 +147,11 @@ describe("a response that contains the API key", () => {
     const env = { LENDEN_BASE_URL: baseUrl, LENDEN_API_KEY: key, LENDEN_PAYOUT_SECRET: secret };
     const lines = [
       ["pay", "get", "TX1"],
-      ["sandbox", "info"],
       ["api", "GET", "/x", "--include"],
       ["api", "POST", "/payout/create-by-server", "-f", "amount=5"],
     ];
     for (const line of lines) {
-      for (const more of [...formats.map((format) => ["-o", format]), ["-v"], ["-q"]]) {
+      for (const more of [["-o", "json"], ["-o", "csv"], ["-v"], ["-q"]]) {
         const { stdout, stderr } = await lenden([...line, ...more], { env, host: { sleep: soon } });
         expect([line, more, found(stdout + stderr, [key, secret])]).toEqual([line, more, []]);
       }
@@ -255,12 +245,9 @@ describe("a secret with special characters", () => {
       [
         "payout",
         "verify",
-        "--amount",
-        "5",
-        "--ref",
-        "A",
-        "--timestamp",
-        "1763614800",
+        "--amount=5",
+        "--ref=A",
+        "--timestamp=1763614800",
         "--signature",
         secret,
       ],

@@ -1,14 +1,12 @@
-import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import jsQR from "jsqr";
 import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { testAccount } from "../support/merchant.ts";
-import { hasTerminal, onTerminal } from "../support/pseudo-terminal.ts";
 import { answering } from "../support/server.ts";
-import { openPrompts } from "../terminal/terminal.ts";
+import { openPrompts, openTerminal, terminalTest } from "../terminal/terminal.ts";
 import { photographed } from "../ui/screen.ts";
 
 const account = testAccount();
@@ -28,16 +26,6 @@ function browser(): { path: string; given: string } {
   );
   chmodSync(join(folder, "xdg-open"), 0o755);
   return { path: `${folder}:${process.env.PATH}`, given };
-}
-
-/** A PATH with only what the terminal needs. */
-function withoutBrowser(): string {
-  const folder = scratchFolder();
-  for (const name of ["script", "stty"]) {
-    const file = execFileSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).trim();
-    symlinkSync(file, join(folder, name));
-  }
-  return folder;
 }
 
 /** The content of the file, once it exists: lenden does not wait for the browser. */
@@ -60,14 +48,17 @@ async function servicePaying(payment_url: string) {
   };
 }
 
-describe.skipIf(!hasTerminal)("pay create --qr in a terminal", () => {
+describe("pay create --qr in a terminal", () => {
   test("draws the payment URL so that a phone reads it", async () => {
-    const { code, shown } = await onTerminal([...createJson, "--qr"], { env: account.env() });
-    expect(code).toBe(0);
-    const drawn = shown.split("\n").filter((line) => line.includes("48;5;231"));
+    const terminal = openPrompts([...createJson, "--qr"], { env: account.env() });
+    expect((await terminal.ended()).code).toBe(0);
+    const drawn = terminal
+      .printed()
+      .split("\n")
+      .filter((line) => line.includes("48;5;231"));
     const { pixels, width, height } = photographed(drawn.join("\n").replaceAll("\r", ""), "dark");
     const read = jsQR.default(pixels, width, height, { inversionAttempts: "dontInvert" })?.data;
-    expect(read).toBe(urlIn(shown));
+    expect(read).toBe(urlIn(terminal.stdout()));
     expect(read).toMatch(/^http:\/\/127\.0\.0\.1:\d+\//);
   });
 
@@ -89,12 +80,13 @@ test("pay create --qr draws on stderr, but with JSON output only in a terminal",
   expect(json.stderr).toBe("");
 });
 
-describe.skipIf(!hasTerminal)("pay create --open in a terminal", () => {
-  test("gives the payment URL to the browser as one argument", async () => {
+describe("pay create --open in a terminal", () => {
+  terminalTest("gives the payment URL to the browser as one argument", async () => {
     const { path, given } = browser();
     const url = "https://pay.example/TX1?a=1&b=$(touch%20x);'c'";
     const env = { ...(await servicePaying(url)), PATH: path };
-    expect((await onTerminal([...create, "--open"], { env })).code).toBe(0);
+    const terminal = await openTerminal([...create, "--open"], { env });
+    expect((await terminal.ended()).code).toBe(0);
     expect(await written(given)).toBe(`${url}\n`);
   });
 
@@ -114,15 +106,22 @@ describe.skipIf(!hasTerminal)("pay create --open in a terminal", () => {
     expect(existsSync(given)).toBe(false);
   });
 
-  test("reports a missing display or browser", async () => {
-    const { path, given } = browser();
-    const { DISPLAY, ...service } = await servicePaying("https://pay.example/TX1");
-    const blind = await onTerminal([...create, "--open"], { env: { ...service, PATH: path } });
-    expect(blind).toMatchObject({ code: 0, shown: expect.stringContaining("there is no display") });
-    expect(existsSync(given)).toBe(false);
-    const env = { ...service, DISPLAY, PATH: withoutBrowser() };
-    const without = await onTerminal([...create, "--open"], { env });
-    expect(without).toMatchObject({ code: 0, shown: expect.stringContaining("no browser") });
+  test("reports a missing display", async () => {
+    const { DISPLAY: _, ...env } = await servicePaying("https://pay.example/TX1");
+    const { code, screen } = await openPrompts([...create, "--open"], { env }).ended();
+    expect({ code, screen }).toMatchObject({
+      code: 0,
+      screen: expect.stringContaining("there is no display"),
+    });
+  });
+
+  terminalTest("reports a missing browser", async () => {
+    const env = { ...(await servicePaying("https://pay.example/TX1")), PATH: scratchFolder() };
+    const { code, screen } = await (await openTerminal([...create, "--open"], { env })).ended();
+    expect({ code, screen }).toMatchObject({
+      code: 0,
+      screen: expect.stringContaining("no browser"),
+    });
   });
 });
 

@@ -75,8 +75,8 @@ test("sandbox start reports invalid faults and URLs together", async () => {
   ];
   const { code, stderr } = await lenden(["sandbox", "start", ...wrong]);
   expect(code).toBe(2);
-  expect(stderr).toContain('"gone" is no kind of fault of a callback.');
-  expect(stderr).toContain("An address outside this machine begins with https:");
+  expect(stderr).toContain('--callback-fault: "gone"');
+  expect(stderr).toContain("--refund-callback-url: ");
 });
 
 test("the sandbox receives its own callbacks and customers if a payment has no URLs", async () => {

@@ -97,7 +97,7 @@ describe("profile add in a terminal", () => {
     await terminal.shows("This is an API key, not the payout secret.");
     await terminal.answer("Payout secret (", "");
     await terminal.answer("Profile name", "Shop");
-    await terminal.shows("1 to 32 small letters");
+    await terminal.shows("1 to 32 ");
     await terminal.press("C-u");
     await terminal.answer("Profile name", "shop");
     await terminal.shows("There already is a profile shop");

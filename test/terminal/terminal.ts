@@ -71,7 +71,11 @@ const keys: Record<string, string> = {
 export function openPrompts(
   args: string[],
   { env = {}, columns = 80 }: Pick<TerminalOptions, "env" | "columns"> = {},
-): Prompts & { stdout(): string } {
+): Prompts & {
+  stdout(): string;
+  /** Everything that was printed, with what moves and colors it. */
+  printed(): string;
+} {
   let isRaw = false;
   let isOver = false;
   let printed = "";
@@ -129,6 +133,7 @@ export function openPrompts(
   return {
     screen: async () => shown(),
     stdout: () => result,
+    printed: () => printed,
     shows,
     type,
     press,
