@@ -115,15 +115,6 @@ describe("batch send", () => {
     expect(await send(csv(rows[1] ?? ""))).toMatchObject({ code: 0 });
     expect(await merchant.books("payouts")).toHaveLength(2);
   });
-
-  test("names --name if every row of the file was sent before", async () => {
-    const merchant = await openMerchant();
-    const line = ["payout", "batch", "send", fileOf(csv(rows[0] ?? ""))];
-    expect(await merchant.lenden(line)).toMatchObject({ code: 0 });
-    const second = await merchant.lenden(line);
-    expect(second).toMatchObject({ code: 0, stderr: expect.stringContaining("--name") });
-    expect(await merchant.books("payouts")).toHaveLength(1);
-  });
 });
 
 describe("the migration of a plan", () => {

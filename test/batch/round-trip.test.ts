@@ -298,7 +298,8 @@ test.each(["REFUSED", "Cancelled"])(
     }
     const other = fileOf(`${csv([columns, ["A", "5", "01712345650", "nagad"]])}\n`);
     const line = ["payout", "batch", "send", other, "--name", "x"];
-    const says = `line 2, ref "A": The payout of this reference ended ${ended} on `;
+    const how = ended === "REFUSED" ? "was rejected" : "ended Cancelled";
+    const says = `line 2, ref "A": The payout of this reference ${how} on `;
     expect(await merchant.lenden(line)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(says),

@@ -170,20 +170,6 @@ test("of two files of one name that are planned at the same moment one is a batc
   expect(JSON.parse((await batch(["list", "--json"], data)).stdout)).toHaveLength(1);
 });
 
-test("the same amount to the same recipient within a day needs --allow-duplicates", async () => {
-  const data = scratchFolder();
-  await batch(["send", payroll("DAY")], data);
-  const again = payroll("DAY2", ["500"]);
-  const refused = await batch(["send", again], data);
-  expect([refused.code, refused.stderr]).toEqual([
-    2,
-    expect.stringMatching(
-      /line 2, to .*same amount to this recipient was accepted on \d\d? [A-Z][a-z]{2} \d{4}, [\d:]{8} \(DAY-0\)/,
-    ),
-  ]);
-  expect((await batch(["send", again, "--allow-duplicates"], data)).code).toBe(0);
-});
-
 test("of two files that pay the same people at the same moment one is refused", async () => {
   const data = scratchFolder();
   const before = (await sent()).length;
@@ -275,22 +261,6 @@ test("rows that another open batch repeats are found, and on resuming who was pa
     expect.stringMatching(/Duplicates: 1 row, BDT 500\.00, allowed[\s\S]*\(SAMEPEOPLE-0\)\./),
   ]);
   expect((await sent()).length - before).toBe(5);
-});
-
-test("two batches that are both to pay the same people do not go on without a word of each other", async () => {
-  const data = scratchFolder();
-  const one = await planAlone(payroll("ONE"), data);
-  const other = payroll("OTHER");
-  await planAlone(other, data, "--allow-duplicates");
-  const before = (await sent()).length;
-  for (const file of [one, other]) {
-    const { code, stderr } = await batch(["send", file], data);
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringMatching(/Batch B\w+ will send the same amount/),
-    ]);
-  }
-  expect(await sent()).toHaveLength(before);
 });
 
 test.each([

@@ -282,8 +282,10 @@ function describeFinding(finding: Finding): string {
       return `The API has a different payout under this reference. Check the dashboard, then run 'lenden ledger resolve ${finding.reference}' with --created <id> or --not-created.`;
     case "reference-planned":
       return `Batch ${finding.batch} has this reference for a different payout, not sent yet. For a new payout, use a new reference.`;
-    case "reference-ended":
-      return `The payout of this reference ended ${finding.ended} on ${formatTime(finding.at)}. References cannot be reused.`;
+    case "reference-ended": {
+      const ended = finding.ended === "REFUSED" ? "was rejected" : `ended ${finding.ended}`;
+      return `The payout of this reference ${ended} on ${formatTime(finding.at)}. References cannot be reused.`;
+    }
     case "used-in-other-account":
       return otherAccountText(finding);
     case "planned":
