@@ -107,7 +107,7 @@ export const decideBugs = [
     decorate: byFacts(({ planned }, { intent }) =>
       planned?.reference === intent.reference ? {} : { planned: undefined },
     ),
-    tests: duplicates("still to send the same row"),
+    tests: duplicates("has the same row to send"),
   },
   {
     name: "a payout takes a reference that a batch is still to send",
@@ -115,7 +115,7 @@ export const decideBugs = [
     decorate: byFacts((_, { onDuplicate }) =>
       onDuplicate === "send" ? { planned: undefined } : {},
     ),
-    tests: duplicates("with a reference that a batch is still to send"),
+    tests: duplicates("with a reference that a batch has to send"),
   },
   {
     name: "duplicate payouts in production count for one account alone",
