@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { runs } from "../support/helpers.ts";
-import { simulateMany, summary } from "./many.ts";
 import { type Command, repeatsArbitrary } from "./scenario.ts";
-import { noSums, simulate } from "./simulate.ts";
+import { noSums, simulate, simulateMany, summary } from "./simulate.ts";
 import { nothing } from "./stage.ts";
 
 /** No second chance: other seeds would hide what this one found. */

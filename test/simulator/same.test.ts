@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { scenarioArbitrary } from "./scenario.ts";
 import { noSums, simulate } from "./simulate.ts";
 
-test("P8, P9, P13: four hundred scenarios that are the same in every run lose, double and misreport nothing", {
+test("P8, P9, P13: 400 fixed scenarios lose, double and misreport nothing", {
   timeout: 600_000,
   retry: 0,
 }, async () => {

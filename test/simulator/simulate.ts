@@ -1,14 +1,15 @@
+import fc from "fast-check";
 import { amountNumber } from "../../src/domain/amount.ts";
 import { orderOf, type Place } from "./commands.ts";
 import { Disk } from "./disk.ts";
 import { judgeLedger } from "./ledger-verdict.ts";
 import { Network } from "./network.ts";
 import { Player } from "./player.ts";
-import { paid, type Scenario } from "./scenario.ts";
+import { paid, type Scenario, scenarioArbitrary } from "./scenario.ts";
 import { keys, Universe, type Wrong } from "./universe.ts";
 import { Watch } from "./watch.ts";
 
-/** What many runs came to. */
+/** The sums of many runs. */
 export interface Sums extends Record<Wrong, number> {
   runs: number;
   crashes: number;
@@ -123,4 +124,26 @@ function add(sums: Sums, { wrong, counts, service }: Universe): void {
   sums.refunds += service.refunds.length;
   sums.payments += service.payments.length - paid.length;
   for (const { what } of wrong) sums[what] += 1;
+}
+
+/** Simulates many runs; fast-check prints seed and path of one that fails, and makes it small. */
+export async function simulateMany(
+  numRuns: number,
+  scenarios: fc.Arbitrary<Scenario> = scenarioArbitrary,
+  seed?: number,
+): Promise<Sums> {
+  const sums = noSums();
+  await fc.assert(
+    fc.asyncProperty(scenarios, async (scenario) => {
+      const { wrong, trace } = await simulate(scenario, sums);
+      if (wrong.length > 0) throw new Error(`\n${trace.join("\n")}\n`);
+    }),
+    { numRuns, ...(seed === undefined ? {} : { seed }) },
+  );
+  return sums;
+}
+
+export function summary(sums: Sums): string {
+  const parts = Object.entries(sums).map(([name, number]) => `${number} ${name}`);
+  return `simulator: ${parts.join(", ")}\n`;
 }

@@ -141,12 +141,7 @@ export const databaseBugs = [
   {
     name: "I10: two rows of one commit get the same ID",
     seam: "database",
-    decorate: (database) =>
-      readingOnce(
-        database,
-        /^\s*SELECT\b.*\boperations\b.*\bJOIN operations\b.*\bremote_id\b/s,
-        () => undefined,
-      ),
+    decorate: withOldIds,
     tests: ["test/ledger/ledger.test.ts", "-t", "recorded in one change"],
   },
   {
@@ -381,6 +376,26 @@ function swallowing(ledger, isSuch) {
 /** Reads no duplicates of a payout after the first claim of a transaction. */
 function withOldFacts(database) {
   return readingOnce(database, /\bAS unresolved\b/, (row) => ({ ...row, unresolved: null }));
+}
+
+/** Compares the ID of an outcome with those of before the transaction: only the first one is guarded. */
+function withOldIds(database) {
+  let last = -1;
+  return override(database, {
+    prepare: (prepare) => (sql) => {
+      const statement = prepare(sql);
+      if (!/^\s*UPDATE operations\b.*\bNOT EXISTS\b.*\bremote_id = \?/s.test(sql)) return statement;
+      return override(statement, {
+        run:
+          (run) =>
+          (...values) => {
+            const isFirst = last !== database.transactionCount();
+            last = database.transactionCount();
+            return run(...values.slice(0, -1), isFirst ? values.at(-1) : null);
+          },
+      });
+    },
+  });
 }
 
 /** After the first one in a transaction, the rows of such a statement are others. */
