@@ -16,15 +16,15 @@ import { processingRetries } from "./retries.ts";
  */
 export async function waitForBatch(
   batch: Batch,
-  patience: WaitOptions,
+  waitOptions: WaitOptions,
   { ledger, world }: { ledger: Ledger; world: OperationDeps },
   onCheck: (open: number) => void,
 ): Promise<Failure | undefined> {
-  const endMs = world.now() + patience.timeoutMs;
+  const endMs = world.now() + waitOptions.timeoutMs;
   for (let round = 0; ; round += 1) {
     const { open, unseen, isCutShort } = await refresh(unfinishedOf(batch, ledger), ledger, world);
     if (!isCutShort) onCheck(open);
-    const pauseMs = Math.min(pauseOf(patience, round, world), endMs - world.now());
+    const pauseMs = Math.min(pauseOf(waitOptions, round, world), endMs - world.now());
     const isHopeless = unseen?.kind === "access";
     if (open === 0 || pauseMs <= 0 || isHopeless || world.isStopping()) return unseen;
     await world.sleep(pauseMs);

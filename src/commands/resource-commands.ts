@@ -7,7 +7,6 @@ import { id as idCell, money, status, text, time, type View } from "../cli/outpu
 import { readIdentifier } from "../domain/identifier.ts";
 import { type Resource, statuses } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { endingOf, patienceFlags, patienceOf, waitExits } from "./patience.ts";
 import {
   payment,
   payout,
@@ -15,6 +14,7 @@ import {
   type ResourceInfo,
   refund,
 } from "./resources.ts";
+import { endingOf, waitExits, waitOptionFlags, waitOptionsOf } from "./wait-options.ts";
 
 function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
   const { kind, group, exampleId, whenDone } = resource;
@@ -46,7 +46,7 @@ function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>)
       },
     ],
     arguments: { id: idArgument(resource) },
-    flags: patienceFlags,
+    flags: waitOptionFlags,
     exitCodes: {
       ...(kind === "payout" ? { conflict: "amount or recipient differs from the ledger" } : {}),
       ...waitExits,
@@ -55,7 +55,7 @@ function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>)
     async run(input, context) {
       const id = await context.ledger.idOf(kind, input.id);
       const { waitForRecord } = await import("../operations/status.ts");
-      return waitForRecord(kind, id, patienceOf(input), await context.api.deps());
+      return waitForRecord(kind, id, waitOptionsOf(input), await context.api.deps());
     },
     view: resource.card,
     ending: endingOf,

@@ -15,8 +15,8 @@ import { amountNumber } from "../../domain/amount.ts";
 import { mobileText, readMobile } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { readUrl } from "../../domain/url.ts";
-import { endingAfter, patienceOf, waitExits, waitFlags } from "../patience.ts";
 import { paymentCard } from "../resources.ts";
+import { endingAfter, waitExits, waitFlags, waitOptionsOf } from "../wait-options.ts";
 
 export const payCreate = defineCommand({
   description:
@@ -103,8 +103,8 @@ export const payCreate = defineCommand({
     if (!input.wait) return { record: created, waited: false, payment_url: undefined };
     context.ui.notice(`Payment URL: ${created.payment_url}`);
     const { waitForRecord } = await import("../../operations/status.ts");
-    const patience = { ...patienceOf(input), justMade: true };
-    const record = await waitForRecord("payment", created.transactionId, patience, world);
+    const waitOptions = { ...waitOptionsOf(input), justMade: true };
+    const record = await waitForRecord("payment", created.transactionId, waitOptions, world);
     return { record, waited: true, payment_url: created.payment_url };
   },
   json: ({ record, payment_url }) => (payment_url ? { ...record, payment_url } : record),

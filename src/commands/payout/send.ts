@@ -6,8 +6,8 @@ import { mobileText, readMobile } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { generatedPrefix, readReference } from "../../domain/reference.ts";
 import type { PayoutOrder } from "../../payouts/order.ts";
-import { endingAfter, patienceOf, waitFlags } from "../patience.ts";
 import { payoutCard } from "../resources.ts";
+import { endingAfter, waitFlags, waitOptionsOf } from "../wait-options.ts";
 
 export const payoutSend = defineCommand({
   description:
@@ -100,8 +100,8 @@ export const payoutSend = defineCommand({
     if (!input.wait) return { record: { ...sent.payout, existing }, waited: false };
     const { waitForRecord } = await import("../../operations/status.ts");
     const world = await context.api.deps();
-    const patience = { ...patienceOf(input), justMade: true };
-    const record = await waitForRecord("payout", sent.payout.payoutId, patience, world);
+    const waitOptions = { ...waitOptionsOf(input), justMade: true };
+    const record = await waitForRecord("payout", sent.payout.payoutId, waitOptions, world);
     return { record: { ...record, existing }, waited: true };
   },
   json: ({ record }) => record,

@@ -10,8 +10,8 @@ import { formatPaisa } from "../../domain/money.ts";
 import { didYouMean } from "../../domain/nearest.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import type { Refundable } from "../../operations/create.ts";
-import { endingAfter, patienceOf, waitExits, waitFlags } from "../patience.ts";
 import { paymentCard, refundCard } from "../resources.ts";
+import { endingAfter, waitExits, waitFlags, waitOptionsOf } from "../wait-options.ts";
 import { accountNumberWarnings } from "./account-number.ts";
 
 const accountTypes = ["personal", "business"];
@@ -112,8 +112,8 @@ export const refundCreate = defineCommand({
     const created = await createRefund(input.amount, request, input, world);
     if (!input.wait) return { record: created, waited: false };
     const { waitForRecord } = await import("../../operations/status.ts");
-    const patience = { ...patienceOf(input), justMade: true };
-    const record = await waitForRecord("refund", created.refundRequestId, patience, world);
+    const waitOptions = { ...waitOptionsOf(input), justMade: true };
+    const record = await waitForRecord("refund", created.refundRequestId, waitOptions, world);
     return { record, waited: true };
   },
   json: ({ record }) => record,

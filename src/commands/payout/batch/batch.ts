@@ -16,7 +16,7 @@ import { amountText } from "../../../domain/amount.ts";
 import { Failure, inOneLine, usage } from "../../../domain/failure.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import type { patienceOf } from "../../patience.ts";
+import type { waitOptionsOf } from "../../wait-options.ts";
 import { statusNames, sumText } from "./texts.ts";
 
 export const batchArgument = argument.required(
@@ -123,7 +123,7 @@ export async function holderNow({ id }: Batch, { batches }: Ledger) {
  */
 export async function waitWithProgress(
   batch: Batch,
-  patience: ReturnType<typeof patienceOf>,
+  waitOptions: ReturnType<typeof waitOptionsOf>,
   ledger: Ledger,
   context: Context,
 ): Promise<Failure | undefined> {
@@ -132,7 +132,7 @@ export async function waitWithProgress(
   let line = "Waiting";
   const progress = context.ui.progress(() => [line]);
   try {
-    const unseen = await waitForBatch(batch, patience, { ledger, world }, (open) => {
+    const unseen = await waitForBatch(batch, waitOptions, { ledger, world }, (open) => {
       line = `Waiting for ${rowsText(open)}`;
     });
     warnOfUnchecked(unseen, context);

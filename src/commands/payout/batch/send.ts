@@ -14,7 +14,7 @@ import { formatPaisa } from "../../../domain/money.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { OperationDeps } from "../../../operations/deps.ts";
-import { patienceOf, waitFlags } from "../../patience.ts";
+import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
 import { readStatus, statusCard, statusJson, sumJson, waitWithProgress } from "./batch.ts";
 import { examineFile, fileArgument, fileFlags } from "./file.ts";
 import { checkExpected, existingBatch, newBatch, type PlanInput, resumedBatch } from "./plan.ts";
@@ -89,7 +89,8 @@ export const batchSend = defineCommand({
     const { existing, ...stop } = await sendRows(batch, pacing, ledger, context);
     const { stopped } = stop;
     try {
-      if (input.wait && !stopped) await waitWithProgress(batch, patienceOf(input), ledger, context);
+      if (input.wait && !stopped)
+        await waitWithProgress(batch, waitOptionsOf(input), ledger, context);
       const status = await readStatus(batch, ledger);
       const kind = endingOf(status.sums, { waited: input.wait, stoppedBy: stopped?.kind });
       const failure = await endingFailure(kind, status, stop, ledger);

@@ -5,7 +5,7 @@ import { flag } from "../../../cli/command/flag.ts";
 import type { Failure, FailureKind } from "../../../domain/failure.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import { patienceOf, waitFlags } from "../../patience.ts";
+import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
 import {
   batchArgument,
   batchNamed,
@@ -54,7 +54,7 @@ export const batchStatus = defineCommand({
     if (input.watch) await watch(batch, ledger, context);
     let unseen: FailureKind | undefined;
     if (wait) {
-      const failure = await waitWithProgress(batch, patienceOf(input), ledger, context);
+      const failure = await waitWithProgress(batch, waitOptionsOf(input), ledger, context);
       // A wait for an API that does not respond ends as pending.
       if (failure?.kind === "access") unseen = failure.kind;
     } else if (refresh) {

@@ -2,7 +2,7 @@ import { flag } from "../cli/command/flag.ts";
 import { readDuration } from "../cli/output/time.ts";
 
 /** The flags of the `wait` commands. */
-export const patienceFlags = {
+export const waitOptionFlags = {
   waitTimeout: flag.optional(
     "--wait-timeout <duration>",
     "Stop waiting after this time (default: 10m)",
@@ -18,8 +18,8 @@ export const patienceFlags = {
 /** The flags of a command that can wait after creating something. */
 export const waitFlags = {
   wait: flag.toggle("--wait", "Wait until the status is Completed or Cancelled"),
-  waitTimeout: { ...patienceFlags.waitTimeout, onlyWith: "wait" },
-  interval: { ...patienceFlags.interval, onlyWith: "wait" },
+  waitTimeout: { ...waitOptionFlags.waitTimeout, onlyWith: "wait" },
+  interval: { ...waitOptionFlags.interval, onlyWith: "wait" },
 };
 
 /** The exit codes of a wait, as help shows them. */
@@ -30,7 +30,7 @@ export const waitExits = {
 
 const usualTimeoutMs = 10 * 60_000;
 
-export function patienceOf(given: {
+export function waitOptionsOf(given: {
   waitTimeout: number | undefined;
   interval: number | undefined;
 }) {
