@@ -63,6 +63,8 @@ export interface Accounts extends Omit<ConfigAccess, "keychain" | "holdsSecret">
   recordsOwner(): Promise<RecordsOwner>;
   /** Makes those secrets known to the scrubber that can be read without a keychain or a program. */
   learnSecrets(): Promise<void>;
+  /** Where key and payout secret came from, as a sentence; undefined until a payout was signed. */
+  sourcesOfSignature(): string | undefined;
 }
 
 /** Everything is read at most once a run, and every secret is made known to the scrubber. */
@@ -87,6 +89,7 @@ export function createAccounts({
     for (const source of [apiKey?.value, payoutSecret?.value])
       if (source && "text" in source) scrubber.learn(source.text);
   });
+  let sourcesOfSignature: string | undefined;
   const baseUrlGiven = async () => globals.baseUrl ?? host.env.LENDEN_BASE_URL;
   return {
     settings,
@@ -99,8 +102,10 @@ export function createAccounts({
     }),
     recordsOwner: once(async () => recordsOwner(await settings())),
     payoutSecret: once(async () => {
-      const { payoutSecret: source } = await settings();
+      const { apiKey, payoutSecret: source } = await settings();
       const found = await fetched(source, "payout secret", "LENDEN_PAYOUT_SECRET");
+      const key = apiKey?.source === source?.source ? "" : `, the API key from ${apiKey?.source}`;
+      sourcesOfSignature = `The payout secret came from ${found.source}${key}.`;
       const read = readPayoutSecret(found.value);
       if (read.ok) return read.value;
       throw new Failure(
@@ -109,6 +114,7 @@ export function createAccounts({
       );
     }),
     learnSecrets,
+    sourcesOfSignature: () => sourcesOfSignature,
     refuseSecrets: async (...texts) => {
       await learnSecrets();
       if (texts.some((text) => scrubber.scrub(text) !== text))

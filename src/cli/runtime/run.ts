@@ -87,8 +87,14 @@ async function runCommand(
     finishes: writes,
     patient: untilStopped || patient,
   });
-  const tell = (error: unknown) =>
-    report(error, { host, scrubber, asJson: isJson, writes, ...session.unsaid() });
+  const tell = async (error: unknown) =>
+    report(await session.withSources(error), {
+      host,
+      scrubber,
+      asJson: isJson,
+      writes,
+      ...session.unsaid(),
+    });
   try {
     const everything = { ...given, problems: [...given.problems, ...problems] };
     const results = command.start(everything, session.context);

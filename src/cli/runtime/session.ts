@@ -1,3 +1,4 @@
+import { Failure } from "../../domain/failure.ts";
 import type { Signal } from "../../platform/host.ts";
 import type { Context } from "../command/context.ts";
 import type { Warning } from "../terminal/report.ts";
@@ -17,6 +18,8 @@ export interface Session {
   unsaid(): { operation: string | undefined; warnings: Warning[] };
   /** Makes stored secrets known to the scrubber: an error may repeat one that was typed. */
   learnSecrets(): Promise<void>;
+  /** The error; if the API rejected a signed request, its hint says where the payout secret came from. */
+  withSources(error: unknown): Promise<unknown>;
   /**
    * Ends the run; a second call does nothing. A failure is a warning (P27): what the command did is recorded
    * by now, and its result stays what it is.
@@ -59,6 +62,15 @@ export function createSession(options: SessionOptions): Session {
         .accounts()
         .then((accounts) => accounts.learnSecrets())
         .catch(() => {});
+    },
+    withSources: async (error) => {
+      if (!(error instanceof Failure) || ![401, 403].includes(error.details.status ?? 0))
+        return error;
+      const { hint = "" } = error.details;
+      const sources = (await load.accounts()).sourcesOfSignature();
+      if (sources === undefined) return error;
+      const details = { ...error.details, hint: `${sources} ${hint}`.trim() };
+      return new Failure(error.reason, error.message, details);
     },
     close: async () => {
       if (closed) return;
