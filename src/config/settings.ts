@@ -119,11 +119,11 @@ function storedProfile(profile: Sourced<string>, { profiles }: Profiles): Profil
   const names = Object.keys(profiles);
   throw new Failure(
     "profile.not-found",
-    `There is no profile ${repeatable(profile.value)} (from ${profile.source}).`,
+    `Profile ${repeatable(profile.value)} does not exist (from ${profile.source}).`,
     {
       hint:
         names.length > 0
-          ? `There are: ${names.join(", ")}.${didYouMean(profile.value, names)}`
+          ? `Profiles: ${names.join(", ")}.${didYouMean(profile.value, names)}`
           : "Add one with 'lenden profile add'.",
     },
   );

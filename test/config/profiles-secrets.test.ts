@@ -76,8 +76,26 @@ describe("profile add takes key and secret", () => {
   test("and names all that is missing at once", async () => {
     const { code, stderr } = await place().profile(["add", "shop"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("There is no API key");
-    expect(stderr).toContain("--base-url is missing");
+    expect(stderr).toContain("No API key is given");
+    expect(stderr).toContain("Missing required flag --base-url");
+  });
+
+  test("and names every problem of flags, secrets and name at once", async () => {
+    const { profile } = place();
+    await profile([...add, "--key-stdin"], key);
+    const line = [
+      "add",
+      "shop",
+      "--key-stdin",
+      "--secret-file",
+      "/nowhere",
+      "--base-url",
+      "http://a",
+    ];
+    const { code, stderr } = await profile(line, "sk_live_ABCDEFGH");
+    expect(code).toBe(2);
+    for (const problem of ["An API key begins", "/nowhere", "already exists", "unencrypted"])
+      expect(stderr).toContain(problem);
   });
 
   test("never from a flag: no flag of any command takes a secret, and none is echoed", async () => {
@@ -97,7 +115,7 @@ describe("profile add takes key and secret", () => {
 describe("profile add rejects, and stores nothing", () => {
   const stdin = "--key-stdin";
   test.each([
-    ["no source", [], "", "There is no API key"],
+    ["no source", [], "", "No API key is given"],
     ["two sources", [stdin, "--key-file", "x"], key, "not several"],
     ["a missing file", ["--key-file", "/nowhere"], "", "/nowhere cannot be read: file not found"],
     ["a directory", ["--key-file", "/tmp"], "", "--key-file: /tmp is not a regular file"],

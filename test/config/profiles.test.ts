@@ -64,12 +64,12 @@ describe("profiles", () => {
   });
 
   test.each([
-    [["add", "shop", "--key-stdin", "--base-url", url], "There already is a profile shop"],
-    [["rename", "other", "shop"], "There already is a profile shop"],
-    [["rename", "unknown", "new"], "There is no profile unknown"],
-    [["use", "unknown"], "There is no profile unknown"],
-    [["remove", "unknown"], "There is no profile unknown"],
-    [["use", "constructor"], "There is no profile constructor"],
+    [["add", "shop", "--key-stdin", "--base-url", url], "Profile shop already exists"],
+    [["rename", "other", "shop"], "Profile shop already exists"],
+    [["rename", "unknown", "new"], "Profile unknown does not exist"],
+    [["use", "unknown"], "Profile unknown does not exist"],
+    [["remove", "unknown"], "Profile unknown does not exist"],
+    [["use", "constructor"], "Profile constructor does not exist"],
     [["set", "api-key", "x"], "one of: base-url"],
     [["set", "constructor", "x"], "one of: base-url"],
     [["set", "redirect-url", "http://shop.example"], "https:"],

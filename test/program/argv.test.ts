@@ -296,9 +296,9 @@ describe("unknown words", () => {
     expect(method.stderr).toContain("The account has: bkash");
     await writeProfile(merchant);
     const profile = await merchant.lenden(["methods", "--profile", "shpo"]);
-    expect(profile.stderr).toContain("There are: shop. Did you mean shop?");
+    expect(profile.stderr).toContain("Profiles: shop. Did you mean shop?");
     const used = await merchant.lenden(["profile", "use", "shpo"]);
-    expect(used.stderr).toContain("There is no profile shpo. Did you mean shop?");
+    expect(used.stderr).toContain("Profile shpo does not exist. Did you mean shop?");
   });
 
   test.each(["\u001b[2J", "\u202eyap", "pay\nget", "constructor", "__proto__", "toString"])(

@@ -100,7 +100,7 @@ describe("profile add in a terminal", () => {
     await terminal.shows("1 to 32 ");
     await terminal.press("C-u");
     await terminal.answer("Profile name", "shop");
-    await terminal.shows("There already is a profile shop");
+    await terminal.shows("Profile shop already exists");
     await terminal.press("C-u");
     await terminal.answer("Profile name", "other");
     await terminal.answer("Base URL of the API", "http://elsewhere.example");
@@ -137,7 +137,7 @@ describe("profile add in a terminal", () => {
     const { terminal } = adding(["shop"], { LENDEN_CONFIG_DIR: await withProfile("shop") });
     const { code, screen } = await terminal.ended();
     expect(code).toBe(2);
-    expect(screen).toMatch(/^error: There already is a profile shop\./);
+    expect(screen).toMatch(/^error: Profile shop already exists\./);
   });
 
   test.each([

@@ -107,7 +107,7 @@ function askName(preset: string, taken: object, ask: Ask): Promise<string> {
     const read = readProfileName(text);
     if (!read.ok) return read.problem;
     return Object.hasOwn(taken, text)
-      ? `There already is a profile ${text}. To replace it, start again with --replace.`
+      ? `Profile ${text} already exists. To replace it, start again with --replace.`
       : undefined;
   };
   return ask.text("Profile name:", { preset, check });
@@ -149,7 +149,7 @@ async function tryKey(
   } catch (error) {
     if (!(error instanceof Failure) || context.stopping.aborted) throw error;
     context.ui.notice(whyAndHint(error));
-    if (await ask.yes("The key could not be tried. Store it anyway?")) return;
+    if (await ask.yes("The key could not be tested. Store it anyway?")) return;
     throw new Failure("profile.not-added", "The profile was not added.", {
       hint: "Nothing was stored.",
     });

@@ -3,6 +3,7 @@ import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
+import { readBaseUrl } from "../../config/account.ts";
 import type { Profile, Profiles, SecretSource } from "../../config/profiles.ts";
 import { readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
@@ -39,14 +40,14 @@ const flags = {
     "Command that prints the payout secret, run when needed",
     readWord,
   ),
-  keychain: flag.toggle("--keychain", "Store both in the operating system's keychain"),
+  keychain: flag.toggle("--keychain", "Store key and secret in the operating system's keychain"),
   ...profileFlags,
   replace: flag.toggle("--replace", "Replace the profile of this name"),
 };
 
 export const profileAdd = defineCommand({
   description:
-    "In a terminal, lenden asks for what is missing and tries the key. A secret is never a flag: give it on standard input, in a file, or by a command that prints it (run without a shell). With --key-stdin and --secret-stdin, the key is the first line and the secret the second. The first profile becomes the default.",
+    "In a terminal, lenden asks for what is missing and tests the key. No flag takes a secret itself: use standard input, a file, or a command that prints it. With --key-stdin and --secret-stdin, the key is the first line and the secret is the second. The first profile becomes the default.",
   examples: [
     {
       comment: "Add a profile step by step, in a terminal",
@@ -87,66 +88,70 @@ export const profileAdd = defineCommand({
 
 type Given = Input<typeof flags> & { name: string | undefined };
 
-/** The ways in which flags can name the key, and those for the secret. */
-function waysOf(given: Given) {
+type Secret = "key" | "secret";
+
+/** The ways in which flags name a secret. */
+function waysOf(of: Secret, given: Given) {
   const { keyStdin, keyFile, keyCommand, secretStdin, secretFile, secretCommand } = given;
-  return {
-    key: [keyStdin, keyFile, keyCommand].filter(Boolean),
-    secret: [secretStdin, secretFile, secretCommand].filter(Boolean),
-  };
+  const ways =
+    of === "key"
+      ? { isStdin: keyStdin, file: keyFile, command: keyCommand }
+      : { isStdin: secretStdin, file: secretFile, command: secretCommand };
+  return { ...ways, count: Object.values(ways).filter(Boolean).length };
 }
 
 function namesSource(given: Given): boolean {
-  const { key, secret } = waysOf(given);
-  return key.length + secret.length > 0;
+  return waysOf("key", given).count + waysOf("secret", given).count > 0;
 }
 
-async function givenProfile(given: Given, context: Context) {
-  const hasUrl = (await context.config.profiles.baseUrlGiven()) !== undefined;
-  const problems = flagProblems(given);
-  if (problems.length > 0)
-    throw usage([...problems, ...(hasUrl ? [] : ["--base-url is missing: the API's base URL."])]);
-  const secrets = await readSecrets(given, context);
-  const { environment, baseUrl } = await context.config.profiles.check({ ...given, ...secrets });
-  return { ...secrets, environment, baseUrl, name: given.name ?? environment };
-}
-
-function flagProblems(given: Given): string[] {
-  const { key, secret } = waysOf(given);
-  const problems = Object.entries({ key, secret })
-    .filter(([, ways]) => ways.length > 1)
-    .map(([of]) => `Use one of --${of}-stdin, --${of}-file and --${of}-command, not several.`);
-  if (key.length === 0)
-    problems.push("There is no API key: use --key-stdin, --key-file or --key-command.");
-  if (given.keychain && given.keyCommand && !given.secretStdin && !given.secretFile)
-    problems.push("--keychain: there is no secret to store, because commands print them.");
-  return problems;
-}
-
-/** @throws Failure `usage` with all problems of both */
-async function readSecrets(given: Given, { host }: Context) {
-  const read = (file: string, flag: string) => readSmallText(file, flag, host);
-  const usesStdin = given.keyStdin || given.secretStdin;
-  const lines = usesStdin ? (await read("-", "standard input")).split(/\r?\n/) : [];
-  const key = given.keyStdin
-    ? (lines.shift() ?? "")
-    : given.keyFile && (await read(given.keyFile, "--key-file"));
-  const secret = given.secretStdin
-    ? (lines.shift() ?? "")
-    : given.secretFile && (await read(given.secretFile, "--secret-file"));
+/** @throws Failure `usage` with the problems of all flags and of what they name */
+async function givenProfile(given: Given, { config, host }: Context) {
+  const { name, replace, keychain, keyStdin, secretStdin } = given;
   const problems: string[] = [];
-  const checked = (text: string | undefined, check: (text: string) => Result<unknown>) => {
-    if (text === undefined) return undefined;
-    const reading = check(text.trim());
-    if (!reading.ok) problems.push(reading.problem);
-    return { text: text.trim() };
+  let failure: Failure | undefined;
+  const addFailure = (error: unknown): undefined => {
+    if (!(error instanceof Failure)) throw error;
+    failure = error;
+    problems.push(error.message);
   };
-  const stored = (command: string | undefined) => (command === undefined ? undefined : { command });
-  const apiKey: SecretSource | undefined = stored(given.keyCommand) ?? checked(key, readApiKey);
-  const payoutSecret: SecretSource | undefined =
-    stored(given.secretCommand) ?? checked(secret, readPayoutSecret);
-  if (problems.length > 0 || !apiKey) throw usage(problems);
-  return { apiKey, payoutSecret };
+  const readText = (file: string, flag: string) =>
+    readSmallText(file, flag, host).catch(addFailure);
+  const stdin = keyStdin || secretStdin ? await readText("-", "standard input") : "";
+  const lines = stdin?.split(/\r?\n/) ?? [];
+  const read = async (of: Secret, check: (text: string) => Result<unknown>) => {
+    const { isStdin, file = "", command, count } = waysOf(of, given);
+    if (count > 1)
+      problems.push(`Use one of --${of}-stdin, --${of}-file and --${of}-command, not several.`);
+    if (count !== 1) return undefined;
+    if (command) return { command };
+    const text = isStdin ? (lines.shift() ?? "") : await readText(file, `--${of}-file`);
+    const result = text === undefined ? undefined : check(text.trim());
+    if (result && !result.ok) problems.push(result.problem);
+    return result?.ok ? { text: text?.trim() ?? "" } : undefined;
+  };
+  const apiKey: SecretSource | undefined = await read("key", readApiKey);
+  const payoutSecret: SecretSource | undefined = await read("secret", readPayoutSecret);
+  if (waysOf("key", given).count === 0)
+    problems.push("No API key is given: use --key-stdin, --key-file or --key-command.");
+  if (keychain && given.keyCommand && !secretStdin && !given.secretFile)
+    problems.push("--keychain: there is no secret to store, because commands print them.");
+  const stored = await config.profiles.read();
+  if (name !== undefined && !replace && findProfile(name, stored))
+    problems.push(`Profile ${name} already exists. Choose another name, or add --replace.`);
+  const givenUrl = await config.profiles.baseUrlGiven();
+  if (problems.length > 0 && givenUrl === undefined)
+    problems.push("Missing required flag --base-url <url>.");
+  if (problems.length > 0 && givenUrl !== undefined)
+    try {
+      readBaseUrl(givenUrl);
+      if (apiKey && "text" in apiKey) await config.profiles.check({ ...given, apiKey });
+    } catch (error) {
+      addFailure(error);
+    }
+  if (failure && problems.length === 1) throw failure;
+  if (problems.length > 0 || !apiKey) throw usage(problems, "Nothing was stored.");
+  const { environment, baseUrl } = await config.profiles.check({ ...given, apiKey, payoutSecret });
+  return { apiKey, payoutSecret, environment, baseUrl, name: name ?? environment };
 }
 
 /**

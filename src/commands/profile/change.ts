@@ -20,9 +20,7 @@ import {
 const existingName = argument.required("name", "Profile", readProfileName, "profile");
 
 export const profileUse = defineCommand({
-  examples: [
-    { comment: "Use it in every command from now on", command: "lenden profile use shop" },
-  ],
+  examples: [{ comment: "Use this profile from now on", command: "lenden profile use shop" }],
   arguments: { name: existingName },
 
   async run({ name }, context) {
@@ -51,21 +49,21 @@ export const profileSet = defineCommand({
     "Changes the default profile, or the one that --profile names. An empty value removes the setting. To change a secret, run 'lenden profile add <name> --replace'.",
   examples: [
     {
-      comment: "Set where customers return to",
+      comment: "Set the URL to which customers return",
       command: "lenden profile set redirect-url https://shop.example/thanks",
     },
     {
-      comment: "Change another profile",
+      comment: "Change a setting of another profile",
       command: "lenden profile set method bkash --profile shop",
     },
     {
-      comment: "In production, type larger amounts to confirm",
+      comment: "Require typing amounts above BDT 25000 in production",
       command: "lenden profile set confirm-above 25000",
     },
   ],
   arguments: {
-    key: argument.required("setting", `One of ${settings.join(", ")}`, oneOf(settings)),
-    value: argument.required("value", "New value", ok<string>),
+    key: argument.required("setting", `Setting: {${settings.join(" | ")}}`, oneOf(settings)),
+    value: argument.required("value", "New value, or an empty text to remove it", ok<string>),
   },
 
   async run({ key, value }, context) {
@@ -106,9 +104,7 @@ async function checkedUrl(
 }
 
 export const profileRename = defineCommand({
-  examples: [
-    { comment: "Rename it, settings included", command: "lenden profile rename shop old-shop" },
-  ],
+  examples: [{ comment: "Rename a profile", command: "lenden profile rename shop old-shop" }],
   arguments: {
     old: argument.required("old", "Current name", readProfileName, "profile"),
     name: argument.required("new", "New name", readProfileName),
@@ -129,9 +125,9 @@ export const profileRename = defineCommand({
 
 export const profileRemove = defineCommand({
   description:
-    "Removes the credentials from the keychain first; if the keychain refuses, the profile stays. The key itself stays valid: to revoke it, use the dashboard. A production profile needs a confirmation or --yes.",
+    "Removes the credentials from the keychain first. If the keychain refuses, the profile stays. The API key stays valid until you revoke it in the dashboard. A production profile needs a confirmation or --yes.",
   examples: [
-    { comment: "Remove it with its credentials", command: "lenden profile remove old-shop" },
+    { comment: "Remove a profile and its credentials", command: "lenden profile remove old-shop" },
   ],
   arguments: { name: existingName },
 

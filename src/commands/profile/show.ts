@@ -7,9 +7,7 @@ import { amountText } from "../../domain/amount.ts";
 import { readProfileName, shownProfile, shownSecret } from "./stored.ts";
 
 export const profileList = defineCommand({
-  examples: [
-    { comment: "List them; an asterisk marks the default", command: "lenden profile list" },
-  ],
+  examples: [{ comment: "List all profiles", command: "lenden profile list" }],
   async run(_, context) {
     const { profiles, current } = await context.config.profiles.read();
     return Object.entries(profiles).map(([name, profile]) => ({
@@ -45,7 +43,10 @@ export const profileShow = defineCommand({
     "Precedence: flag, environment variable, profile, default. Secrets are shown as prefix and last three characters.",
   examples: [
     { comment: "Show the effective settings", command: "lenden profile show" },
-    { comment: "Show them for another profile", command: "lenden profile show shop --json" },
+    {
+      comment: "Show those of another profile as JSON",
+      command: "lenden profile show shop --json",
+    },
   ],
   arguments: {
     name: argument.optional(
@@ -66,7 +67,7 @@ export const profileShow = defineCommand({
     columns: [
       { key: "setting", label: "SETTING" },
       { key: "value", label: "VALUE" },
-      { key: "source", label: "FROM" },
+      { key: "source", label: "SOURCE" },
     ],
     rows: rows.map(({ setting, value, source }) => ({
       id: setting,

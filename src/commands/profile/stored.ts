@@ -21,21 +21,29 @@ export function readProfileName(text: string): Result<string> {
 /** The settings of a profile besides its secrets and its base URL. */
 export const profileFlags = {
   environment: flag.optional(
-    `--environment <${environments.join("|")}>`,
-    "Environment that the key must be for (default: the key's)",
+    "--environment <environment>",
+    `Environment: {${environments.join(" | ")}} (default: the key's)`,
     oneOf(environments),
   ),
-  redirectUrl: flag.optional("--redirect-url <url>", "Where customers return to", readUrl),
-  callbackUrl: flag.optional("--callback-url <url>", "Where the API sends callbacks", readUrl),
+  redirectUrl: flag.optional(
+    "--redirect-url <url>",
+    "URL to which customers return after paying",
+    readUrl,
+  ),
+  callbackUrl: flag.optional(
+    "--callback-url <url>",
+    "URL to which the API sends callbacks",
+    readUrl,
+  ),
   method: flag.optional("--method <code>", "Default payment method", readWord, "method"),
   numberFormat: flag.optional(
-    `--number-format <${numberFormats.join("|")}>`,
-    "Format in which mobile numbers are sent (default: local)",
+    "--number-format <format>",
+    `Format of sent mobile numbers: {${numberFormats.join(" | ")}} (default: local)`,
     oneOf(numberFormats),
   ),
   confirmAbove: flag.optional(
     "--confirm-above <bdt>",
-    "In production, type amounts above this to confirm (default: 10000)",
+    "In production, type larger amounts to confirm (default: 10000)",
     readLimit,
   ),
 };
@@ -57,7 +65,7 @@ export function requireProfile(name: string, stored: Profiles): Profile {
   if (found) return found;
   const meant = didYouMean(name, Object.keys(stored.profiles));
   throw usage(
-    [`There is no profile ${repeatable(name)}.${meant}`],
+    [`Profile ${repeatable(name)} does not exist.${meant}`],
     "To list the profiles, run 'lenden profile list'.",
   );
 }
@@ -68,7 +76,7 @@ export function requireFreeName(
   stored: Profiles,
   hint = "Choose another name.",
 ): void {
-  if (findProfile(name, stored)) throw usage([`There already is a profile ${name}.`], hint);
+  if (findProfile(name, stored)) throw usage([`Profile ${name} already exists.`], hint);
 }
 
 /** A profile with its secrets masked, or where they are stored. */
