@@ -2,25 +2,32 @@ import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf, takes } from "../cli/command/flag.ts";
 import { usage } from "../domain/failure.ts";
 import { err, type Result } from "../domain/result.ts";
-import type { Installed } from "./completion-file.ts";
-import { type Shell, shells } from "./completion-places.ts";
+import {
+  type Installed,
+  install,
+  type Shell,
+  scriptOf,
+  shells,
+  uninstall,
+} from "./completion-install.ts";
 
 export const completion = defineCommand({
   description:
-    "Tab then completes commands, flags, files, profiles, methods, batches and the newest IDs of the ledger. --install writes one file where the shell looks for completions, and shows what else to do. It does not change your start-up files.",
+    "Tab completes commands, flags, files, profiles, methods, batches and the newest IDs of the ledger. --install writes one file where the shell looks for completions, and shows the remaining steps. Your start-up files stay unchanged.",
   examples: [
-    { comment: "Install it for bash", command: "lenden completion bash --install" },
-    { comment: "Remove it from zsh", command: "lenden completion zsh --uninstall" },
-    { comment: "Print it for fish", command: "lenden completion fish" },
+    { comment: "Install completions for bash", command: "lenden completion bash --install" },
+    { comment: "Remove them from zsh", command: "lenden completion zsh --uninstall" },
+    { comment: "Print the script for fish", command: "lenden completion fish" },
   ],
-  arguments: { shell: argument.required(shells.join("|"), "Shell", takes(shells, readShell)) },
+  arguments: {
+    shell: argument.required("shell", `Shell: {${shells.join(" | ")}}`, takes(shells, readShell)),
+  },
   flags: {
-    install: flag.toggle("--install", "Write it where the shell finds it"),
-    uninstall: flag.toggle("--uninstall", "Remove what --install wrote"),
+    install: flag.toggle("--install", "Write the script where the shell finds it"),
+    uninstall: flag.toggle("--uninstall", "Remove the file that --install wrote"),
   },
 
   async run({ shell, ...wanted }, { host }): Promise<Printed | Installed> {
-    const { install, scriptOf, uninstall } = await import("./completion-file.ts");
     if (wanted.install && wanted.uninstall)
       throw usage(["--install and --uninstall cannot be used together."]);
     if (wanted.install) return install(shell, host);
@@ -28,7 +35,7 @@ export const completion = defineCommand({
   },
   view: (done) => ({
     kind: "raw",
-    text: "script" in done ? done.script.trimEnd() : saidOf(done),
+    text: "script" in done ? done.script.trimEnd() : textOf(done),
   }),
 });
 
@@ -45,12 +52,12 @@ interface Printed {
   script: string;
 }
 
-function saidOf({ shell, file, state, next }: Installed): string {
-  const said = {
-    written: `Wrote the completion of ${shell} to ${file}.`,
-    "there already": `The completion of ${shell} is already in ${file}.`,
-    removed: `Removed ${file}. Lines in your start-up files are still there.`,
-    "not there": `There is no ${file}. Nothing was changed.`,
+function textOf({ shell, file, state, next }: Installed): string {
+  const text = {
+    written: `Wrote the completions for ${shell} to ${file}.`,
+    unchanged: `The completions for ${shell} are already in ${file}.`,
+    removed: `Removed ${file}. Lines in your start-up files remain.`,
+    "not found": `${file} does not exist. Nothing was changed.`,
   }[state];
-  return [said, ...next].join("\n");
+  return [text, ...next].join("\n");
 }

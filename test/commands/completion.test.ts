@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { scriptNames, shells } from "../../src/commands/completion-places.ts";
+import { scriptNames, shells } from "../../src/commands/completion-install.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 
@@ -49,11 +49,11 @@ describe.each(shells)("lenden completion %s", (shell) => {
     };
     expect(await run("--install")).toMatchObject({ shell, file, state: "written" });
     expect(readFileSync(file, "utf8")).toBe(script);
-    expect(await run("--install")).toMatchObject({ file, state: "there already" });
+    expect(await run("--install")).toMatchObject({ file, state: "unchanged" });
     expect(readdirSync(dirname(file))).not.toContainEqual(expect.stringMatching(/\.new$/));
     expect(await run("--uninstall")).toMatchObject({ file, state: "removed" });
     expect(existsSync(file)).toBe(false);
-    expect(await run("--uninstall")).toMatchObject({ file, state: "not there" });
+    expect(await run("--uninstall")).toMatchObject({ file, state: "not found" });
   });
 
   test("replaces the script of another version", async () => {
