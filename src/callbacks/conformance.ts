@@ -6,52 +6,50 @@ import { formatPaisa } from "../domain/money.ts";
 
 type Payment = Record<string, unknown>;
 
+/** One test of a handler, with a payment of its own. */
 interface Case {
   /** What is sent, after "Sent". */
   sent: string;
-  /** What is paid of the price; the payment is Processing if nothing is. */
-  paid: Paisa;
-  /** The callbacks that are sent at once, and later ones. */
-  rounds(payment: Payment, other: Payment): [Payment[], Payment[]];
+  /** How much of the price is paid (default: all of it). If nothing is, the payment is Processing. */
+  paid?: Paisa;
+  /** How the callback differs from the payment; by default it is genuine. */
+  change?: (payment: Payment, other: Payment) => Payment;
+  /** How many are sent at once (default: 1). */
+  copies?: number;
+  /** How a second callback, sent later, differs from the payment. */
+  later?: Payment;
 }
 
 const price = 500_00n;
-
-/** A genuine callback, and later a changed one. Its payment must be booked once. */
-const genuineThen = (sent: string, later?: Payment, copies = 1): Case => ({
-  ...{ sent, paid: price },
-  rounds: (genuine) => [Array(copies).fill(genuine), later ? [{ ...genuine, ...later }] : []],
-});
-
-/** A false callback. No more than what is paid must be booked. */
-const falsely = (sent: string, paid: Paisa, change: Case["rounds"] | Payment): Case => ({
-  ...{ sent, paid },
-  rounds: typeof change === "function" ? change : (payment) => [[{ ...payment, ...change }], []],
-});
+const completed = { status: "Completed" };
+const farFuture = "2099-12-31T23:59:59.000Z";
 
 const cases = {
-  genuine: genuineThen("the callback of a Completed payment."),
-  forged: falsely("Completed for a payment that is Processing.", 0n, { status: "Completed" }),
-  replayed: genuineThen("a genuine callback, and later the same with another time.", {
-    updatedAt: "2099-12-31T23:59:59.000Z",
-  }),
-  "wrong-amount": falsely("amount 500 for a payment of BDT 5.00.", 5_00n, { amount: 500 }),
-  "wrong-status": genuineThen("a genuine callback, and later one with status Cancelled.", {
-    status: "Cancelled",
-  }),
-  "unknown-id": falsely("Completed for an ID that the API does not know.", 0n, (payment) => [
-    [{ ...payment, transactionId: `${payment.transactionId}X`, status: "Completed" }],
-    [],
-  ]),
-  reordered: genuineThen("a genuine callback, and later one with status Processing.", {
-    status: "Processing",
-  }),
-  duplicated: genuineThen("a genuine callback, five times at once.", undefined, 5),
-  "other-account": falsely(
-    "another customer's Completed payment in the name of an unpaid order.",
-    0n,
-    ({ description }, other) => [[{ ...other, description }], []],
-  ),
+  genuine: { sent: "the callback of a Completed payment." },
+  forged: {
+    sent: "Completed for a payment that is Processing.",
+    paid: 0n,
+    change: () => completed,
+  },
+  replayed: {
+    sent: "a genuine callback, later with another time.",
+    later: { updatedAt: farFuture },
+  },
+  "wrong-amount": {
+    ...{ sent: "amount 500 for a payment of BDT 5.00.", paid: 5_00n },
+    change: () => ({ amount: 500 }),
+  },
+  "wrong-status": { sent: "a genuine callback, later Cancelled.", later: { status: "Cancelled" } },
+  "unknown-id": {
+    ...{ sent: "Completed for an ID that the API does not know.", paid: 0n },
+    change: ({ transactionId }) => ({ ...completed, transactionId: `${transactionId}X` }),
+  },
+  reordered: { sent: "a genuine callback, later Processing.", later: { status: "Processing" } },
+  duplicated: { sent: "a genuine callback, five times at once.", copies: 5 },
+  "other-account": {
+    ...{ sent: "another customer's Completed payment in the name of an unpaid order.", paid: 0n },
+    change: ({ description }, other) => ({ ...other, description }),
+  },
 } satisfies Record<string, Case>;
 
 export type CaseName = keyof typeof cases;
@@ -73,39 +71,54 @@ export interface TestOptions {
   settle(): Promise<void>;
 }
 
+/** The handler's response; without a status, `fault` is the reason. */
+type Response = { status: number | null; fault: string | null };
+
 interface Sent {
   name: CaseName;
   payment: Payment;
+  /** The callbacks that are sent at once, and later ones. */
   rounds: [Payment[], Payment[]];
-  answers: { status: number | null; fault: string | null }[];
+  responses: Response[];
 }
+
+type Genuine = { verdict: string; retrievals: number } | undefined;
+type Verdict = ["passed" | "failed" | "undecided", explanation: string];
 
 /** The result of a case, as scripts get it. `undecided`: nothing that was seen proves it. */
 export type TestResult = Awaited<ReturnType<typeof resultOf>>;
-type Result = { verdict: "passed" | "failed" | "undecided"; because: string };
 
-/** Sends all cases to a handler, each with a payment of its own, and judges what it did. */
+/** Sends all cases to a handler and judges what it did. */
 export async function testHandler(options: TestOptions): Promise<TestResult[]> {
   const { names, signal } = options;
   const other = names.includes("other-account") ? await createOrder("other", price, options) : {};
   const all: Sent[] = [];
   for (const name of names) {
-    const payment = await createOrder(name, cases[name].paid, options);
-    all.push({ name, payment, rounds: cases[name].rounds(payment, other), answers: [] });
+    const { paid = price, change, copies = 1, later }: Case = cases[name];
+    const payment = await createOrder(name, paid, options);
+    const first = Array.from({ length: copies }, () => ({
+      ...payment,
+      ...change?.(payment, other),
+    }));
+    all.push({
+      name,
+      payment,
+      rounds: [first, later ? [{ ...payment, ...later }] : []],
+      responses: [],
+    });
   }
   await options.retrieved();
   for (const round of [0, 1] as const) {
     if (all.every(({ rounds }) => rounds[round].length === 0)) break;
-    for (const { rounds, answers } of all)
-      answers.push(...(await Promise.all(rounds[round].map((body) => send(body, options)))));
+    for (const { rounds, responses } of all)
+      responses.push(...(await Promise.all(rounds[round].map((body) => send(body, options)))));
     await options.settle();
     if (signal.aborted)
       throw new Failure("callback.stopped", "Stopped before the end of the test.");
   }
   const retrieved = await options.retrieved();
   const results: TestResult[] = [];
-  for (const one of all)
-    results.push(await resultOf({ ...one, retrieved, genuine: results[0] }, options));
+  for (const one of all) results.push(await resultOf(one, retrieved, results[0], options));
   return results;
 }
 
@@ -121,7 +134,7 @@ async function createOrder(name: string, paid: Paisa, options: TestOptions): Pro
   throw new Failure("callback.order-rejected", message, { hint });
 }
 
-async function send(body: Payment, options: TestOptions): Promise<Sent["answers"][number]> {
+async function send(body: Payment, options: TestOptions): Promise<Response> {
   const url = options.url.replaceAll("{order}", encodeURIComponent(String(body.description)));
   const { status, fault, sent } = await request("POST", url, options, body);
   if (sent || options.signal.aborted) return { status, fault };
@@ -136,15 +149,16 @@ async function request(
   { transport, timeoutMs, signal }: TestOptions,
   body?: Payment,
 ) {
-  const came = await transport.exchange({
+  const exchange = await transport.exchange({
     ...{ method, url: new URL(url), freshConnection: true, signal, timeoutMs },
     headers: { "user-agent": "lenden", ...(body && { "content-type": "application/json" }) },
     body: body && JSON.stringify(body),
   });
-  if (came.kind === "answer")
-    return { status: came.status, fault: null, sent: true, text: `${Buffer.from(came.bytes)}` };
-  const fault = `${came.fault.reason} (${came.fault.code})`;
-  return { status: came.status ?? null, fault, sent: came.sent, text: "" };
+  const { status = null } = exchange;
+  if (exchange.kind === "answer")
+    return { status, fault: null, sent: true, text: `${Buffer.from(exchange.bytes)}` };
+  const { fault, sent } = exchange;
+  return { status, fault: `${fault.reason} (${fault.code})`, sent, text: "" };
 }
 
 function orderUrl(id: unknown, { orders = "" }: TestOptions): string {
@@ -152,27 +166,28 @@ function orderUrl(id: unknown, { orders = "" }: TestOptions): string {
 }
 
 async function resultOf(
-  one: Sent & { retrieved: string[]; genuine: (Result & { asked: number }) | undefined },
+  { name, payment, rounds, responses }: Sent,
+  retrieved: string[],
+  genuine: Genuine,
   options: TestOptions,
 ) {
-  const { name, payment, rounds, answers, retrieved, genuine } = one;
-  const { sent, paid } = cases[name];
+  const { sent, paid = price }: Case = cases[name];
   const ids = [...new Set([payment, ...rounds.flat()].map(({ transactionId }) => transactionId))];
-  const asked = retrieved.filter((id) => ids.includes(id)).length;
+  const retrievals = retrieved.filter((id) => ids.includes(id)).length;
   // Another customer's payment may be booked for that customer.
   const booked = await bookedFor(name === "other-account" ? ids.slice(0, 1) : ids, options);
-  const result = judge({ paid, answers, asked, booked, genuine });
+  const [verdict, explanation] = judge({ paid, responses, retrievals, booked }, genuine);
   return {
-    ...{ case: name, sent, transactionId: String(payment.transactionId), answers, asked },
+    ...{ case: name, sent, transactionId: String(payment.transactionId), responses, retrievals },
     booked: typeof booked === "bigint" ? amountNumber(booked) : null,
-    ...result,
-    todo: result.verdict === "failed" ? "See 'Write a handler' in docs/callbacks.md." : null,
+    ...{ verdict, explanation },
+    hint: verdict === "failed" ? "See 'Write a handler' in docs/callbacks.md." : null,
   };
 }
 
 /** The amount that your store recorded, or why it cannot be seen. */
 async function bookedFor(ids: unknown[], options: TestOptions): Promise<Paisa | string> {
-  if (options.orders === undefined) return "What it booked is seen only with --orders.";
+  if (options.orders === undefined) return "Only --orders shows what it booked.";
   let sum = 0n;
   for (const id of ids) {
     const { status, fault, text } = await request("GET", orderUrl(id, options), options);
@@ -185,36 +200,31 @@ async function bookedFor(ids: unknown[], options: TestOptions): Promise<Paisa | 
   return sum;
 }
 
-interface Seen extends Pick<Sent, "answers"> {
+interface Seen extends Pick<Sent, "responses"> {
   paid: Paisa;
-  asked: number;
+  retrievals: number;
   booked: Paisa | string;
-  /** The result of the genuine callback; undefined if this is it. */
-  genuine: (Result & { asked: number }) | undefined;
 }
 
-function judge({ paid, answers, asked, booked, genuine }: Seen): Result {
+/** @param genuine the result of the genuine callback; undefined if this is it */
+function judge({ paid, responses, retrievals, booked }: Seen, genuine: Genuine): Verdict {
   const isTrue = paid === price;
-  const isAccepted = answers.some((one) => isOf(200, one));
-  const broken = answers.find(({ status }) => status === null || status >= 500);
-  if (broken) return failed(`The handler failed: ${broken.fault ?? `HTTP ${broken.status}`}.`);
-  if (isTrue && !isAccepted) return failed("It did not accept a genuine callback.");
+  const isAccepted = responses.some((one) => isOf(200, one));
+  const broken = responses.find(({ status }) => status === null || status >= 500);
+  if (broken) return ["failed", `The handler failed: ${broken.fault ?? `HTTP ${broken.status}`}.`];
+  if (isTrue && !isAccepted) return ["failed", "It did not accept a genuine callback."];
   const isWrong = typeof booked === "bigint" && (booked > paid || (isTrue && booked < paid));
   if (isWrong)
-    return failed(`It booked ${formatPaisa(booked)}, and ${formatPaisa(paid)} was paid.`);
-  const isBelieved = !isTrue && isAccepted && asked === 0 && typeof booked === "string";
-  if (isBelieved && genuine && genuine.asked > 0)
-    return failed("It accepted the callback without retrieving the payment.");
-  if (genuine?.verdict === "failed") return undecided("It does not accept the genuine one.");
-  if (typeof booked === "bigint") return passed(`It booked ${formatPaisa(booked)}.`);
-  if (!genuine && asked > 0) return passed("It retrieved the payment and accepted it.");
-  const isRejected = !isTrue && answers.every((one) => isOf(400, one));
-  return isRejected ? passed("It rejected the callback.") : undecided(booked);
+    return ["failed", `It booked ${formatPaisa(booked)}, and ${formatPaisa(paid)} was paid.`];
+  const isTrusted = !isTrue && isAccepted && retrievals === 0 && typeof booked === "string";
+  if (isTrusted && genuine && genuine.retrievals > 0)
+    return ["failed", "It accepted the callback without retrieving the payment."];
+  if (genuine?.verdict === "failed") return ["undecided", "It does not accept the genuine one."];
+  if (typeof booked === "bigint") return ["passed", `It booked ${formatPaisa(booked)}.`];
+  if (!genuine && retrievals > 0) return ["passed", "It retrieved the payment and accepted it."];
+  const isRejected = !isTrue && responses.every((one) => isOf(400, one));
+  return isRejected ? ["passed", "It rejected the callback."] : ["undecided", booked];
 }
-
-const passed = (because: string): Result => ({ verdict: "passed", because });
-const failed = (because: string): Result => ({ verdict: "failed", because });
-const undecided = (because: string): Result => ({ verdict: "undecided", because });
 
 function isOf(hundred: number, { status }: { status: number | null }): boolean {
   return status !== null && status >= hundred && status < hundred + 100;

@@ -32,7 +32,7 @@ const idFields: [string, Resource][] = [
 export function readContent({ target, headers, body }: CallbackContent): Content {
   const query = new URLSearchParams(queryOf(target));
   const read = readBody(headers, body);
-  const parts = [objectsOf(query), ...("value" in read ? [read.value] : [])];
+  const parts = [objectsOf(query), ...("values" in read ? read.values : [])];
   const ids = idFields.flatMap(([name, kind]) => idsIn(parts, name).map((id) => ({ kind, id })));
   const [record] = ids;
   const others = ids.filter(({ kind, id }) => {
@@ -57,26 +57,26 @@ export function plainName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, "");
 }
 
-type Body = { value: unknown } | { problem: string } | Record<never, never>;
+type Body = { values: unknown[] } | { problem: string };
 
-/** The content type decides how a body is read, because a handler's framework goes by it. */
+/**
+ * Reads a body as its content type says. JSON that is sent as a form, as curl does by default, is read in
+ * both ways: a handler's framework may use either.
+ */
 function readBody(headers: CallbackContent["headers"], body: Uint8Array): Body {
-  if (body.byteLength === 0) return {};
+  if (body.byteLength === 0) return { values: [] };
   const { "content-type": type = "", "content-encoding": encoding = "identity" } = headers;
-  const text = decoded(body);
+  const text = decoded(body)?.trim();
   const isOtherEncoding = encoding !== "identity" || /charset=(?!"?utf-?8)/i.test(type);
   if (text === undefined || isOtherEncoding) return { problem: "Its body is not UTF-8 text." };
-  const isJson =
-    !/x-www-form-urlencoded/i.test(type) &&
-    (/json/i.test(type) || text.trimStart().startsWith("{"));
-  if (!isJson && /^[^\s={}"]+=[^\s{}"]*$/.test(text.trim()))
-    return { value: objectsOf(new URLSearchParams(text.trim())) };
-  const value = isJson ? jsonIn(text)?.value : undefined;
-  if (!isObject(value)) return { problem: "Its body is neither a JSON object nor a form." };
-  const repeated = repeatedKey(text);
-  return repeated === undefined
-    ? { value }
-    : { problem: "Its body names a field twice, which can be read in two ways." };
+  const isForm = /x-www-form-urlencoded/i.test(type);
+  if ((isForm || !/json/i.test(type)) && /^[^\s={}"]+=[^\s{}"]*$/.test(text))
+    return { values: [objectsOf(new URLSearchParams(text))] };
+  const json = jsonIn(text)?.value;
+  if (!isObject(json)) return { problem: "Its body is neither a JSON object nor a form." };
+  if (repeatedKey(text) !== undefined)
+    return { problem: "Its body names a field twice, which can be read in two ways." };
+  return { values: isForm ? [json, objectsOf(new URLSearchParams(text))] : [json] };
 }
 
 function decoded(body: Uint8Array): string | undefined {

@@ -91,7 +91,7 @@ async function check(callback: StoredCallback, { look, stopping }: Handling): Pr
     return await unlessStopped(verify(callback, look), stopping);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === "interrupted") throw error;
-    return { verdict: "unchecked", because: error.message, records: [], retrieved: undefined };
+    return { verdict: "unchecked", explanation: error.message, records: [], retrieved: undefined };
   }
 }
 

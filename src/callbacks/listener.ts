@@ -9,12 +9,12 @@ export const usualLimits = {
   connections: 1_000,
   /** Callbacks that wait, by whether the ledger knows the record that they name. */
   waiting: { known: 500, unknown: 100 },
-  /** With so many about the same record waiting, a further one is told to come later. */
+  /** With so many about the same record waiting, a further one gets 503. */
   waitingOfRecord: 20,
   atOnce: 4, // half of them may name unknown records
   pauseMs: 100, // between two callbacks with known, or with unknown records
   forwardMs: 15_000, // for the handler's response
-  answerMs: 25_000, // then a sender that still waits is told to come later
+  answerMs: 25_000, // then a sender that still waits gets 503
 };
 export type Limits = typeof usualLimits;
 
@@ -83,7 +83,7 @@ export class Listener {
     return handler ? this.#inTime(status) : 200;
   }
 
-  /** Handles what is due: what an earlier run left, the API did not answer, or the handler did not take. */
+  /** Handles what is due: what an earlier run left, the API did not respond to, or the handler did not accept. */
   async retry(): Promise<void> {
     const { callbacks, handler, notice } = this.#options;
     const due = await callbacks.due(handler?.url).catch((error: unknown) => {
@@ -116,7 +116,7 @@ export class Listener {
     try {
       return (await callbacks.keep(request, source, isKnown)) ?? 503;
     } catch (error) {
-      notice(`A callback could not be stored, and its sender was told: ${messageOf(error)}`);
+      notice(`Cannot store a callback; its sender got 500: ${messageOf(error)}`);
       return 500;
     }
   }
@@ -217,7 +217,7 @@ function givenUp({ callback: { number }, verdict }: Handled): string {
           "your handler did not acknowledge it for a day",
           `callback replay ${number} --forward-to <url>`,
         ];
-  return `Callback ${number} is not retried any more: ${why}. To retry it, run 'lenden ${replay}'.`;
+  return `Callback ${number} is no longer retried: ${why}. To retry it, run 'lenden ${replay}'.`;
 }
 
 function messageOf(error: unknown): string {

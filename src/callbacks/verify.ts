@@ -25,7 +25,7 @@ export interface RetrievedRecord extends NamedRecord {
 export interface Checked {
   verdict: Verdict;
   /** Why it is not verified, in one sentence. */
-  because: string | null;
+  explanation: string | null;
   /** The record that it names, if it names one. */
   records: CheckedRecord[];
 }
@@ -51,27 +51,28 @@ export async function verify(
   expected: Expected = {},
 ): Promise<Verified> {
   const { parts, record: named, problem } = readContent(content);
-  if (!named) return { verdict: "unknown", because: problem, records: [], retrieved: undefined };
+  if (!named)
+    return { verdict: "unknown", explanation: problem, records: [], retrieved: undefined };
   const record = await look(named.kind, named.id);
   const claims = claimsIn(parts, record ?? { status: "", amount: 0 });
   const records = [checkedRecord(named, claims, record)];
   if (!record) {
-    const because = `The API does not know ${named.id}.`;
-    return { verdict: "unknown", because, records, retrieved: undefined };
+    const explanation = `The API does not know ${named.id}.`;
+    return { verdict: "unknown", explanation, records, retrieved: undefined };
   }
   const result = { records, retrieved: { ...named, record } };
   const claimsCompleted = claims.some(
     ({ name, value }) => name === "status" && /^completed$/i.test(textOf(value)),
   );
   if (claimsCompleted && record.status !== "Completed") {
-    const because = `It claims Completed, and the API returns ${record.status}.`;
-    return { verdict: "forged", because, ...result };
+    const explanation = `It claims Completed, and the API returns ${record.status}.`;
+    return { verdict: "forged", explanation, ...result };
   }
   const wrong = claims.filter(({ agrees }) => !agrees).map(({ name }) => name);
   const differing = [...new Set([...wrong, ...unexpected(expected, record)])];
-  if (differing.length === 0) return { verdict: "verified", because: null, ...result };
-  const because = `The API has another value for: ${differing.join(", ")}.`;
-  return { verdict: "mismatched", because, ...result };
+  if (differing.length === 0) return { verdict: "verified", explanation: null, ...result };
+  const explanation = `The API has another value for: ${differing.join(", ")}.`;
+  return { verdict: "mismatched", explanation, ...result };
 }
 
 /** The verdict as a handler gets it. */

@@ -3,12 +3,16 @@ import type { Finding } from "../doctor/finding.ts";
 
 export const doctor = defineCommand({
   description:
-    "Checks Node, directories, ledger, profile and credentials on this machine, then makes one request that changes nothing. If the request fails, the hint depends on the reason. Exit 1 if a check fails.",
+    "Checks Node, directories, ledger, profile and credentials on this machine, then makes one request that changes nothing.",
   examples: [
-    { comment: "Check the profile in use", command: "lenden doctor" },
-    { comment: "Print an array, for a script", command: "lenden doctor --profile shop --json" },
+    { comment: "Check the current profile", command: "lenden doctor" },
+    {
+      comment: "Check another profile and print JSON",
+      command: "lenden doctor --profile shop --json",
+    },
   ],
   list: true,
+  exitCodes: { internal: "a check failed" },
 
   async *run(_, context): AsyncIterable<Finding> {
     const { checkMachine } = await import("../doctor/machine.ts");
@@ -16,13 +20,6 @@ export const doctor = defineCommand({
     const { checkAccount } = await import("../doctor/account.ts");
     yield* checkAccount(context);
   },
-  view: ({ check, state, message, hint }) => ({
-    kind: "step",
-    id: check,
-    check,
-    state,
-    says: message,
-    todo: hint,
-  }),
+  view: (finding) => ({ kind: "step", id: finding.check, ...finding }),
   ending: ({ state }) => (state === "failed" ? "internal" : undefined),
 });

@@ -50,7 +50,7 @@ export type CallbackSource = "received" | "polled";
 /** The result of the check with the API. */
 export interface CallbackVerdict {
   verdict: string;
-  because: string | null;
+  explanation: string | null;
   records: CheckedRecord[];
   /** A digest of what a handler is told: equal for all callbacks that say the same of a record. */
   finding: string;

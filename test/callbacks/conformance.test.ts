@@ -1,105 +1,210 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
-import { type CaseName, caseNames } from "../../src/callbacks/conformance.ts";
-import { junitText } from "../../src/cli/output/junit.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import type { RecordedExchange } from "../../src/api/contract/local.ts";
+import { openTransport } from "../../src/api/transport.ts";
+import {
+  type CaseName,
+  caseNames,
+  type TestResult,
+  testHandler,
+} from "../../src/callbacks/conformance.ts";
+import { amountNumber } from "../../src/domain/amount.ts";
 import type { Signal } from "../../src/platform/host.ts";
+import { startSandbox } from "../../src/sandbox/server.ts";
+import { paymentMethods } from "../../src/sandbox/store.ts";
+import type { createShop } from "../shops/right.js";
 import { openShop } from "../shops/running.ts";
-import { type AtEnd, scratchFolder } from "../support/helpers.ts";
-import type { Outcome } from "../support/lenden.ts";
+import { scratchFolder } from "../support/helpers.ts";
 import { openMerchant } from "../support/merchant.ts";
 import { answering, type Behaviour, closedPort, serve } from "../support/server.ts";
-import { listenApart } from "./listening.ts";
+import { listenAs } from "./listening.ts";
 
-// Each shop is a process of its own that mostly waits, so they run at the same time.
-vi.setConfig({ testTimeout: 60_000 });
+type Fault = NonNullable<Parameters<typeof createShop>[1]>;
 
-/** What each shop of test/shops fails. */
-const failures: Record<string, CaseName[]> = {
-  "right.js": [],
-  "wrong.js": [
-    ...(["forged", "replayed", "wrong-amount", "wrong-status", "unknown-id"] as const),
-    ...(["reordered", "duplicated", "other-account"] as const),
-  ],
-  "half-wrong.js goes on where the service knows nothing": ["unknown-id"],
-  "half-wrong.js takes the status from the callback": ["forged"],
-  "half-wrong.js does not look at the status": ["forged"],
-  "half-wrong.js does not compare the amount": ["wrong-amount"],
-  "half-wrong.js takes the order from the callback": ["other-account"],
-  "half-wrong.js takes the order from its address": ["other-account"],
-  "half-wrong.js books every time": ["replayed", "wrong-status", "reordered", "duplicated"],
-  "half-wrong.js looks, waits, and books": ["duplicated"],
-  "half-wrong.js undoes what is paid": ["wrong-status", "reordered"],
+/** Each was seen in a real store, beside the cases that it fails. */
+const faults: Record<string, { fault: Fault; fails: CaseName[] }> = {
+  "none of them": { fault: () => ({}), fails: [] },
+  "trust in every callback": {
+    fault: (_, orderNamed) => ({
+      take: (claim) => {
+        const order = orderNamed(claim.description);
+        if (order) order.paid = claim.status === "Completed" ? order.paid + claim.amount : 0;
+        return 200;
+      },
+    }),
+    fails: caseNames.filter((name) => name !== "genuine"),
+  },
+  "trust in what the API does not know": {
+    fault: (right, orderNamed) => ({
+      findOrder: (claim) => right.findOrder(claim) ?? orderNamed(claim.description),
+      retrieve: async (claim) => (await right.retrieve(claim)) ?? claim,
+    }),
+    fails: ["unknown-id"],
+  },
+  "the status of the callback": {
+    fault: (right) => ({
+      retrieve: async (claim) => {
+        const payment = await right.retrieve(claim);
+        return payment && { ...payment, status: claim.status };
+      },
+    }),
+    fails: ["forged"],
+  },
+  "no check of the status": {
+    fault: () => ({ isPaid: (payment, order) => payment?.amount === order.amount }),
+    fails: ["forged"],
+  },
+  "no check of the amount": {
+    fault: () => ({ isPaid: (payment) => payment?.status === "Completed" }),
+    fails: ["wrong-amount"],
+  },
+  "the order that the callback names": {
+    fault: (_, orderNamed) => ({
+      findOrder: (claim) => orderNamed(claim.description),
+      isPaid: isPaidInFull,
+    }),
+    fails: ["other-account"],
+  },
+  "the order that the URL names": {
+    fault: (right, orderNamed) => {
+      let named: ReturnType<typeof orderNamed>;
+      return {
+        findOrder: () => named,
+        isPaid: isPaidInFull,
+        take: (claim, request) => {
+          const { searchParams } = new URL(request.url ?? "", "http://store");
+          named = orderNamed(searchParams.get("order"));
+          return right.take(claim, request);
+        },
+      };
+    },
+    fails: ["other-account"],
+  },
+  "a payment booked at each callback": {
+    fault: () => ({
+      book: (order) => {
+        order.paid += order.amount;
+      },
+    }),
+    fails: ["replayed", "wrong-status", "reordered", "duplicated"],
+  },
+  "a pause between check and write": {
+    fault: () => ({
+      book: async (order) => {
+        if (order.paid > 0) return;
+        await delay(50);
+        order.paid += order.amount;
+      },
+    }),
+    fails: ["duplicated"],
+  },
+  "a booking that a callback undoes": {
+    fault: (right) => ({
+      take: async (claim, request) => {
+        const status = await right.take(claim, request);
+        const order = right.findOrder(claim);
+        if (status === 200 && order && claim.status !== "Completed") order.paid = 0;
+        return status;
+      },
+    }),
+    fails: ["wrong-status", "reordered"],
+  },
 };
 
-for (const [shop, failed] of Object.entries(failures)) {
-  test.concurrent(`${shop} fails ${failed.join(", ") || "nothing"}`, async ({ onTestFinished }) => {
-    const { code, all } = await tested(shop, ["--settle", "1ms"], onTestFinished);
-    expect(all.map((one) => one.case)).toEqual(caseNames);
+const isPaidInFull: NonNullable<ReturnType<Fault>["isPaid"]> = (payment, { amount }) =>
+  payment?.status === "Completed" && payment.amount === amount;
+
+/** A store that accepts whatever order a payment names. */
+const anyOrder: NonNullable<ReturnType<Fault>["findOrder"]> = ({ description, amount }) => ({
+  ...{ order: description, amount },
+  ...{ paid: 0, refunds: new Map() },
+});
+
+const closing: (() => Promise<void>)[] = [];
+const merchant = await openMerchant({}, (close) => closing.push(close));
+const sandbox = await startSandbox({ now: Date.now });
+// Not the store: the sandbox sends a callback of its own.
+const callback_url = `${new URL(sandbox.baseUrl).origin}/callback`;
+const account = { LENDEN_BASE_URL: sandbox.baseUrl, LENDEN_API_KEY: sandbox.apiKey };
+const transport = openTransport({ http: undefined, https: undefined, none: undefined });
+closing.push(sandbox.close, transport.close);
+afterAll(() => Promise.all(closing.map((close) => close())));
+
+describe("a store", () => {
+  test.each(Object.entries(faults))("with %s fails those cases alone", async (_, one) => {
+    const all = await tested(one.fault);
+    expect(all.map((result) => result.case)).toEqual(caseNames);
     const notPassed = all.filter(({ verdict }) => verdict !== "passed");
-    expect(notPassed.map((one) => one.case)).toEqual(failed);
-    for (const { verdict, todo } of all) expect(todo !== null).toBe(verdict === "failed");
-    expect(code).toBe(failed.length > 0 ? 11 : 0);
+    expect(notPassed.map((result) => result.case)).toEqual(one.fails);
+    for (const { verdict, hint } of all) expect(hint !== null).toBe(verdict === "failed");
   });
-}
 
-test.concurrent("a store may record the payment after its response, within --settle", async ({
-  onTestFinished,
-}) => {
-  const flags = ["--only", "forged", "--settle", "1s"];
-  const shop = "half-wrong.js asks after its answer";
-  expect(await tested(shop, flags, onTestFinished)).toMatchObject({
-    code: 0,
-    all: [{ booked: 500 }, { booked: 0, asked: 1 }],
+  test("may record the payment after its response, within --settle", async () => {
+    const fault: Fault = (right) => ({
+      take: (...given) => {
+        void right.take(...given);
+        return 202;
+      },
+    });
+    expect(await tested(fault, { names: ["genuine", "forged"], settleMs: 200 })).toMatchObject([
+      { booked: 500 },
+      { booked: 0, retrievals: 1 },
+    ]);
+  });
+
+  test("that rejects everything passes nothing", async () => {
+    expect(verdicts(await tested(() => ({ take: () => 403 })))).toEqual({
+      ...each(caseNames, "undecided"),
+      ...each(["genuine", "replayed", "wrong-status", "reordered", "duplicated"], "failed"),
+    });
+  });
+
+  test("passes nothing that was not seen without --orders", async () => {
+    const names: CaseName[] = ["genuine", "forged", "replayed", "unknown-id"];
+    const seen = async (fault: Fault) => verdicts(await tested(fault, { names, hasOrders: false }));
+    expect(await seen(() => ({ findOrder: anyOrder }))).toEqual({
+      ...each(names, "passed"),
+      replayed: "undecided",
+    });
+    let isTrusted = false;
+    const trusting: Fault = (right) => ({
+      findOrder: anyOrder,
+      take: async (...given) => {
+        const status = isTrusted ? 200 : await right.take(...given);
+        isTrusted ||= status === 200;
+        return status;
+      },
+    });
+    expect(await seen(trusting)).toEqual({
+      genuine: "passed",
+      ...each(["forged", "unknown-id"], "failed"),
+      replayed: "undecided",
+    });
+    // It may retrieve later, or from another sandbox: that it retrieved nothing proves nothing.
+    expect(await seen(() => ({ take: () => 200 }))).toEqual(each(names, "undecided"));
   });
 });
 
-test.concurrent("a handler that rejects everything passes nothing", async ({ onTestFinished }) => {
-  const flags = ["--settle", "1ms"];
-  const found = await tested("half-wrong.js refuses everything", flags, onTestFinished);
-  expect(verdicts(found)).toEqual({
-    ...each(caseNames, "undecided"),
-    ...each(["genuine", "replayed", "wrong-status", "reordered", "duplicated"], "failed"),
-  });
-});
-
-test.concurrent("without --orders nothing passes that was not seen", async ({ onTestFinished }) => {
-  const names = ["forged", "replayed", "unknown-id"] as const;
-  const flags = [...names.flatMap((name) => ["--only", name]), "--settle", "1ms"];
-  const seen = async (shop: string) =>
-    verdicts(await tested(shop, flags, onTestFinished, { hasOrders: false }));
-  expect(await seen("half-wrong.js knows no orders beforehand")).toEqual({
-    ...each(["genuine", ...names], "passed"),
-    replayed: "undecided",
-  });
-  expect(await seen("half-wrong.js trusts who was right once")).toEqual({
-    genuine: "passed",
-    ...each(["forged", "unknown-id"], "failed"),
-    replayed: "undecided",
-  });
-  // It may retrieve later, or from another sandbox: that it retrieved nothing proves nothing.
-  expect(await seen("wrong.js")).toEqual(each(["genuine", ...names], "undecided"));
-});
-
-test("shows what was sent, answered, retrieved and booked", async () => {
-  const merchant = await openMerchant();
-  const shop = await openShop(["right.js"], merchant.env, onTestFinished);
+test("shows what was sent, responded, retrieved and booked", async () => {
+  const shop = await openShop(merchant.env, onTestFinished);
   const line = ["callback", "test", shop.callback, "--orders", shop.orders];
   line.push("--only", "forged", "--settle", "1ms");
   const { stdout, stderr } = await merchant.lenden([...line, "--json"]);
-  const payments = await merchant.books("payments");
-  expect([stderr, payments.length]).toEqual(["", 2]);
+  const payments = (await merchant.books("payments")).slice(-2);
+  expect(stderr).toBe("");
   expect(JSON.parse(stdout)).toEqual([
     {
       case: "genuine",
       sent: expect.any(String),
       transactionId: payments[0]?.id,
-      answers: [{ status: 200, fault: null }],
-      asked: 1,
+      responses: [{ status: 200, fault: null }],
+      retrievals: 1,
       booked: 500,
       verdict: "passed",
-      because: "It booked BDT 500.00.",
-      todo: null,
+      explanation: "It booked BDT 500.00.",
+      hint: null,
     },
     expect.objectContaining({ case: "forged", transactionId: payments[1]?.id, booked: 0 }),
   ]);
@@ -108,7 +213,6 @@ test("shows what was sent, answered, retrieved and booked", async () => {
 });
 
 test("reports a handler that hangs, resets, redirects and responds nonsense", async () => {
-  const merchant = await openMerchant();
   const ways: Behaviour[] = [
     { do: "silence" },
     { do: "reset" },
@@ -122,8 +226,8 @@ test("reports a handler that hangs, resets, redirects and responds nonsense", as
   const quickly = ["--settle", "1ms", "--answer-within", "1s"];
   const line = ["callback", "test", `http://127.0.0.1:${port}/`, ...only, ...quickly, "--json"];
   const { code, stdout, stderr } = await merchant.lenden(line);
-  const all: Tested[] = JSON.parse(stdout);
-  expect(all.flatMap(({ answers }) => answers)).toEqual([
+  const all: TestResult[] = JSON.parse(stdout);
+  expect(all.flatMap(({ responses }) => responses)).toEqual([
     { status: null, fault: "no answer in time (TIMEOUT)" },
     { status: null, fault: "connection lost (ECONNRESET)" },
     { status: null, fault: expect.stringContaining("answer not HTTP") },
@@ -137,7 +241,7 @@ test("reports a handler that hangs, resets, redirects and responds nonsense", as
 });
 
 test("sends nothing to another machine without --own-host, and ends with 69 without a handler", async () => {
-  const merchant = await openMerchant();
+  const before = await merchant.requests();
   for (const [code, ...args] of [
     [2, "https://192.0.2.7/"],
     [2, "https://0.0.0.0/"],
@@ -146,13 +250,12 @@ test("sends nothing to another machine without --own-host, and ends with 69 with
     const ended = await merchant.lenden(["callback", "test", ...args]);
     expect({ args, code: ended.code, stdout: ended.stdout }).toEqual({ args, code, stdout: "" });
   }
-  expect(await merchant.requests()).toEqual([]);
+  expect(await merchant.requests()).toEqual(before);
   const url = `http://127.0.0.1:${await closedPort()}/`;
   expect(await merchant.lenden(["callback", "test", url])).toMatchObject({ code: 69, stdout: "" });
 });
 
 test("works only with a local sandbox, and never with a production account", async () => {
-  const merchant = await openMerchant();
   const { port, asked } = await serve(() => ({ do: "answer" }));
   const line = ["callback", "test", `http://127.0.0.1:${port}/`];
   const env = {
@@ -167,7 +270,6 @@ test("works only with a local sandbox, and never with a production account", asy
 });
 
 test("ends if the store accepts no orders, and decides nothing if it returns no amount", async () => {
-  const merchant = await openMerchant();
   let status = 404;
   const { port } = await serve(({ method }) => ({
     do: "answer",
@@ -185,12 +287,14 @@ test("ends if the store accepts no orders, and decides nothing if it returns no 
   status = 204;
   const { code, stdout } = await merchant.lenden(line);
   expect(code).toBe(11);
-  for (const { verdict, because } of JSON.parse(stdout))
-    expect([verdict, because]).toEqual(["undecided", "GET at --orders returned no amount (200)."]);
+  for (const { verdict, explanation } of JSON.parse(stdout))
+    expect([verdict, explanation]).toEqual([
+      "undecided",
+      "GET at --orders returned no amount (200).",
+    ]);
 });
 
 test("Ctrl-C ends it with 130, and --timeout with 69", async () => {
-  const merchant = await openMerchant();
   let stop = (_: Signal): void => {};
   const { port, asked } = await serve(() => {
     if (asked.length === 1) stop("SIGINT");
@@ -206,32 +310,31 @@ test("Ctrl-C ends it with 130, and --timeout with 69", async () => {
   expect(late.stderr).toContain("The time of --timeout ended");
 });
 
-test("behind 'callback listen --forward-to' each shop is what it is by itself", async () => {
-  const merchant = await openMerchant();
-  for (const [file, code] of [
-    ["right.js", 0],
-    ["wrong.js", 11],
+test("behind 'callback listen --forward-to' a store is what it is by itself", async () => {
+  for (const [fault, code] of [
+    [() => ({}), 0],
+    [faults["trust in every callback"]?.fault, 11],
   ] as const) {
-    const { callback, orders } = await openShop([file], merchant.env, onTestFinished);
-    const listener = await listenApart(merchant, "--forward-to", callback);
+    const { callback, orders } = await openShop(merchant.env, onTestFinished, fault);
+    const listener = await listenAs(merchant, "--forward-to", callback);
     const line = ["callback", "test", `${listener.url}/`, "--orders", orders, "--only", "forged"];
-    const { stdout, ...ended } = await merchant.built([...line, "--settle", "1ms", "--json"]);
-    expect([file, ended.code]).toEqual([file, code]);
-    for (const { asked } of JSON.parse(stdout)) expect(asked).toBeGreaterThan(0);
+    const ended = await merchant.built([...line, "--settle", "1ms", "--json"]);
+    expect(ended.code).toBe(code);
+    for (const { retrievals } of JSON.parse(ended.stdout)) expect(retrievals).toBeGreaterThan(0);
     listener.kill("SIGTERM");
     await listener.ended;
   }
 });
 
 test("writes a JUnit report with what failed and what is undecided", async () => {
-  const merchant = await openMerchant();
-  const { callback, orders } = await openShop(["wrong.js"], merchant.env, onTestFinished);
+  const trusting = faults["trust in every callback"]?.fault;
+  const { callback, orders } = await openShop(merchant.env, onTestFinished, trusting);
   const file = join(scratchFolder(), "report.xml");
   const line = ["callback", "test", callback, "--only", "forged", "--settle", "1ms", "--junit"];
   expect((await merchant.lenden([...line, file, "--orders", orders])).code).toBe(11);
   const report = readFileSync(file, "utf8");
   expect(report).toContain('tests="2" failures="1" errors="0" skipped="0"');
-  expect(report).toMatch(/name="forged">\n +<failure message="It booked .*Responses: 200;/);
+  expect(report).toMatch(/name="forged"><failure message="It booked .*\n?.*Responses: 200;/);
   expect((await merchant.lenden([...line, file])).code).toBe(11);
   expect(readFileSync(file, "utf8")).toContain("<skipped message=");
   const nowhere = await merchant.lenden([...line, "/nowhere/report.xml", "--json"]);
@@ -241,44 +344,58 @@ test("writes a JUnit report with what failed and what is undecided", async () =>
   ]);
 });
 
-test("a JUnit report escapes what XML cannot contain", () => {
-  const one = {
-    name: "a",
-    state: "failed",
-    because: `<b "c">&\u001b\ud800`,
-    details: "]]>",
-  } as const;
-  const report = junitText("suite", [one]);
-  expect(report).toContain('<failure message="&lt;b &quot;c&quot;&gt;&amp;">]]&gt;</failure>');
-});
-
-interface Tested {
-  case: CaseName;
-  verdict: string;
-  because: string;
-  answers: { status: number | null; fault: string | null }[];
-  asked: number;
-  booked: number | null;
-  todo: string | null;
-}
-
-/** Tests a shop of test/shops, with a sandbox of its own. */
+/** Tests a store, with a sandbox in memory and without a ledger. */
 async function tested(
-  shop: string,
-  flags: string[],
-  atEnd: AtEnd,
-  { hasOrders = true } = {},
-): Promise<Outcome & { all: Tested[] }> {
-  const merchant = await openMerchant({}, atEnd);
-  const [, file = "", fault = ""] = /^(\S+) ?(.*)$/.exec(shop) ?? [];
-  const { callback, orders } = await openShop([file, fault], merchant.env, atEnd);
-  const book = hasOrders ? ["--orders", orders] : [];
-  const line = ["callback", "test", `${callback}?order={order}`, ...book, ...flags, "--json"];
-  const outcome = await merchant.lenden(line);
-  return { ...outcome, all: JSON.parse(outcome.stdout || "[]") };
+  fault: Fault,
+  { names = caseNames, settleMs = 1, hasOrders = true }: Partial<TestedOptions> = {},
+) {
+  const { url, callback, orders } = await openShop(account, onTestFinished, fault);
+  let after = 0;
+  return testHandler({
+    names,
+    url: `${callback}?order={order}`,
+    orders: hasOrders ? orders : undefined,
+    transport,
+    timeoutMs: 10_000,
+    signal: new AbortController().signal,
+    pay: async (name, amountPaisa, isPaid) => {
+      const body = {
+        ...{ amount: amountNumber(amountPaisa), description: `${url} ${name}` },
+        ...{ paymentMethodId: paymentMethods[0]?.id, redirect_url: url, callback_url },
+      };
+      const { transactionId } = await call("/payment/create", body);
+      if (isPaid) await call("/sandbox/trigger-payment", { transactionId });
+      return call(`/payment/retrieve/${transactionId}`);
+    },
+    retrieved: async () => {
+      const ids: string[] = [];
+      for (;;) {
+        const page: RecordedExchange[] = await call(`/local/requests/${after}`);
+        after = page.at(-1)?.number ?? after;
+        ids.push(...page.flatMap(({ path }) => /\/payment\/retrieve\/(.+)$/.exec(path)?.[1] ?? []));
+        if (page.length === 0) return ids;
+      }
+    },
+    settle: () => delay(settleMs),
+  });
 }
 
-function verdicts({ all }: { all: Tested[] }): Record<string, string> {
+interface TestedOptions {
+  names: CaseName[];
+  settleMs: number;
+  hasOrders: boolean;
+}
+
+async function call(path: string, body?: object) {
+  const response = await fetch(sandbox.baseUrl + path, {
+    method: body ? "POST" : "GET",
+    headers: { "x-api-key": sandbox.apiKey, "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return JSON.parse(await response.text()).data;
+}
+
+function verdicts(all: TestResult[]): Record<string, string> {
   return Object.fromEntries(all.map((one) => [one.case, one.verdict]));
 }
 

@@ -125,7 +125,7 @@ test("a record resolves an operation only if it was created when that was sent",
   ]) {
     let aheadMs = 0;
     const faults: Fault[] = [
-      { endpoint: "createPayment", kind: "reset", number: 0, share: 1, rule: "" },
+      { endpoint: "createPayment", kind: "reset", number: 0, rate: 1, rule: "" },
     ];
     const service = { faults, now: () => Date.now() + aheadMs };
     const merchant = await openMerchant(service);
@@ -322,7 +322,7 @@ test("the next listener verifies what was stored before a kill -9", async () => 
 
 /** The API does it, and its response is lost. */
 function lost(endpoint: string): Fault[] {
-  return [{ endpoint, kind: "lost-reply", number: 0, share: 1, rule: "" }];
+  return [{ endpoint, kind: "lost-reply", number: 0, rate: 1, rule: "" }];
 }
 
 /** A host whose clock jumps between two rounds of retries. */

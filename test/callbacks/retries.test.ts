@@ -116,7 +116,7 @@ test("while the API is away again, a handler is not told less than is known", as
   expect(handled.map(({ headers }) => headers["x-lenden-verified"])).toEqual(["true", "true"]);
 });
 
-test("a callback without a response for a day is not retried any more, with one notice", async () => {
+test("a callback without a response for a day is no longer retried, with one notice", async () => {
   const { look, state } = api("away");
   const clock = { aheadMs: 0 };
   const { take, listener, notices, callbacks } = await smallListener({ look, clock });
@@ -131,7 +131,7 @@ test("a callback without a response for a day is not retried any more, with one 
   await wait(47);
   expect([notices, (await callbacks.find(1))?.dueAt]).toEqual([[], expect.any(String)]);
   await wait(20);
-  expect(notices).toEqual([expect.stringContaining("Callback 1 is not retried any more")]);
+  expect(notices).toEqual([expect.stringContaining("Callback 1 is no longer retried")]);
   expect([state.requests, (await callbacks.find(1))?.dueAt]).toEqual([53, null]);
 });
 

@@ -27,17 +27,18 @@ const refund = {
 /** What is decided of a callback, and which records were retrieved. */
 async function checked(text: string, record: ServiceRecord | undefined = payment) {
   const looked: string[] = [];
-  const { verdict, because, records } = await verify(readPasted(text), async (kind, id) => {
+  const { verdict, explanation, records } = await verify(readPasted(text), async (kind, id) => {
     looked.push(`${kind} ${id}`);
     return record;
   });
-  return { verdict, because, records, looked };
+  return { verdict, explanation, records, looked };
 }
 
 const id = "transactionId=TX1AAAA";
 const json = (fields: object) => JSON.stringify({ transactionId: "TX1AAAA", ...fields });
 const request = (type: string, body: string) =>
   `POST / HTTP/1.1\r\nContent-Type: ${type}\r\n\r\n${body}`;
+const asForm = (note: string) => request("application/x-www-form-urlencoded", json({ note }));
 
 describe("a callback", () => {
   test.each<[string, string]>([
@@ -54,9 +55,10 @@ describe("a callback", () => {
     ["a time in another form", json({ updatedAt: "2026-11-20T12:05:00+06:00" })],
     ["an ID alone", json({})],
     ["fields that the record does not have", json({ event: "payment.completed", id: "evt_1" })],
+    ["JSON sent as a form", asForm("https://shop.example/?order=7&item=2")],
     ["a text/plain body", request("text/plain", json({ status: "Completed" }))],
   ])("is verified as %s", async (_, text) => {
-    expect(await checked(text)).toMatchObject({ verdict: "verified", because: null });
+    expect(await checked(text)).toMatchObject({ verdict: "verified", explanation: null });
   });
 
   test.each<[string, string]>([
@@ -73,8 +75,11 @@ describe("a callback", () => {
     ["amount", json({ order: { items: [{ amount: 7 }] } })],
     ["customer", json({ customer: { name: "Karim" } })],
   ])("is mismatched if it has another %s: %s", async (name, text) => {
-    const { verdict, because } = await checked(text);
-    expect([verdict, because]).toEqual(["mismatched", `The API has another value for: ${name}.`]);
+    const { verdict, explanation } = await checked(text);
+    expect([verdict, explanation]).toEqual([
+      "mismatched",
+      `The API has another value for: ${name}.`,
+    ]);
   });
 
   test.each([
@@ -82,6 +87,7 @@ describe("a callback", () => {
     ["in other case", json({ status: "COMPLETED" })],
     ["deep inside", json({ a: { b: [{ status: "Completed" }] } })],
     ["in a form", `${id}&status=Processing&status=Completed`],
+    ["as a form in JSON", asForm("&status=Completed&")],
     ["in its query", `POST /?status=Completed HTTP/1.1\r\n\r\n${json({})}`],
   ])("is forged if it claims Completed %s and the API does not", async (_, text) => {
     for (const status of ["Processing", "Cancelled", "Held"])
@@ -100,15 +106,15 @@ describe("a callback", () => {
     ["a name twice", '{"transactionId":"TX1AAAA","transactionId":"TX2"}', "Its body names a field"],
     ["a nested name twice", `{"a":{"b":1,"\\u0062":2},"transactionId":"TX1"}`, "Its body names"],
     ["a list", `[${json({})}]`, "Its body is neither"],
-    ["JSON sent as a form", request("application/x-www-form-urlencoded", json({})), "Its body is"],
+    ["JSON that names another payment as a form", asForm("&transactionId=TX2&"), "It names more"],
     ["a form sent as JSON", request("application/json", id), "Its body is neither"],
     ["a compressed body", `POST / HTTP/1.1\r\nContent-Encoding: gzip\r\n\r\n${id}`, "Its body is"],
     ["another charset", request("application/json; charset=utf-16", json({})), "Its body is not"],
     ["a body of parts", request("multipart/form-data; boundary=b", `--b\r\n\r\n${id}`), "Its body"],
   ])("is unknown without a request if it has %s", async (_, text, why) => {
-    const { verdict, because, looked } = await checked(text);
+    const { verdict, explanation, looked } = await checked(text);
     expect([verdict, looked]).toEqual(["unknown", []]);
-    expect(because).toContain(why);
+    expect(explanation).toContain(why);
   });
 
   test("about a refund is compared with the refund, which names its payment", async () => {
@@ -168,14 +174,14 @@ test("any bytes have a verdict, at most one request, and no false claim that is 
     async (target, body, found) => {
       const looked: string[] = [];
       const received = { target, headers: {}, body };
-      const { verdict, because, records } = await verify(received, async (_, one) => {
+      const { verdict, explanation, records } = await verify(received, async (_, one) => {
         looked.push(one);
         return found ?? undefined;
       });
       expect(verdicts).toContain(verdict);
       expect(looked.length).toBeLessThanOrEqual(1);
       for (const one of looked) expect(one).toMatch(/^(?!\.{1,2}$)[^\s/\\\p{C}]{1,256}$/u);
-      expect(because === null).toBe(verdict === "verified");
+      expect(explanation === null).toBe(verdict === "verified");
       if (verdict !== "verified") return;
       expect(found).not.toBeNull();
       for (const { claimed, verified } of records)

@@ -31,7 +31,7 @@ function request(body: string | Uint8Array, headers: Record<string, string> = {}
   return { method: "POST", target: "/a?b=c", headers, body: Buffer.from(body) };
 }
 
-const genuine = { verdict: "verified", because: null, records: [], finding: "g" };
+const genuine = { verdict: "verified", explanation: null, records: [], finding: "g" };
 const unchecked = { ...genuine, verdict: "unchecked", finding: "u" };
 const handler = "http://127.0.0.1:3000/";
 
@@ -190,7 +190,7 @@ test("keeps the newest thousand callbacks about unknown records, and all others"
   await kept.judge(1, genuine, undefined);
   for (let index = 0; index < 1_010; index += 1) {
     await kept.keep(request(`${index}`), "received", true);
-    const unknown = { verdict: "unknown", because: "No.", records: [], finding: "n" };
+    const unknown = { verdict: "unknown", explanation: "No.", records: [], finding: "n" };
     await kept.judge(index + 2, unknown, undefined);
   }
   expect(await kept.list({ verdict: "unknown", limit: 5_000 })).toHaveLength(1_000);

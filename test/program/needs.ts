@@ -176,7 +176,7 @@ async function handler(): Promise<string> {
 
 /** A merchant's whole shop, on the same sandbox. */
 async function rightShop({ env }: Merchant, _: string, atEnd: AtEnd): Promise<string> {
-  return new URL((await openShop(["right.js"], env, atEnd)).url).host;
+  return new URL((await openShop(env, atEnd)).url).host;
 }
 
 async function profile(name: string, merchant: Merchant): Promise<void> {

@@ -1,22 +1,18 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { resolve } from "node:path";
-import { createInterface } from "node:readline";
 import type { AtEnd } from "../support/helpers.ts";
+import { listen } from "../support/server.ts";
+import { createShop } from "./right.js";
 
-/** A shop of this folder in a process of its own, on the account of a merchant. */
+/** The store of right.js with a fault, on the account of a merchant. */
 export async function openShop(
-  [file, ...args]: [file: string, ...args: string[]],
   env: Record<string, string>,
   atEnd: AtEnd,
-): Promise<{ url: string; callback: string; orders: string }> {
-  const child = spawn(process.execPath, [resolve(import.meta.dirname, file), ...args], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  fault?: Parameters<typeof createShop>[1],
+) {
+  const server = createShop(env, fault);
+  const url = `http://127.0.0.1:${await listen(server)}`;
   atEnd(async () => {
-    child.kill();
+    server.close();
+    server.closeAllConnections();
   });
-  const [url]: unknown[] = await once(createInterface({ input: child.stdout }), "line");
-  return { url: String(url), callback: `${url}/callback`, orders: `${url}/orders/{id}` };
+  return { url, callback: `${url}/callback`, orders: `${url}/orders/{id}` };
 }

@@ -101,7 +101,7 @@ function viewsOf(value: string): View[] {
     { kind: "table", columns, rows: [], empty: value },
     { kind: "line", text: value, id: value },
     { kind: "raw", text: value },
-    { kind: "step", id: value, check: value, state: value, says: value, todo: value },
+    { kind: "step", id: value, check: value, state: value, message: value, hint: value },
     paymentCard({ ...record, transactionId: value, description: value, paymentMethod: value }),
     payoutCard({ ...record, payoutId: value, merchantRef: value, recipientNumber: value }),
     refundCard({ ...record, refundRequestId: value, accountNumber: value, note: value }),

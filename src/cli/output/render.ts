@@ -75,7 +75,7 @@ function csvTableOf(view: View): CsvTable {
   }
   const values =
     view.kind === "step"
-      ? { check: view.check, state: view.state, message: view.says, hint: view.todo }
+      ? { check: view.check, state: view.state, message: view.message, hint: view.hint }
       : { message: view.text };
   const cells = Object.entries(values).map(([key, value]) => [key, text(value)] as const);
   return { columns: cells.map(([key]) => ({ key })), rows: [Object.fromEntries(cells)] };

@@ -46,14 +46,14 @@ const longestId = 29;
 /** Steps are printed one by one, so these columns have fixed widths. */
 const stepWidths = { state: 8, check: 15 };
 
-function stepLines({ state, check, says, todo }: Step, options: TextOptions): string[] {
+function stepLines({ state, check, message, hint }: Step, options: TextOptions): string[] {
   const head = [cellText(status(state), options), { text: clean(check), paint: plain }];
   const widths = [stepWidths.state, stepWidths.check].map((least, index) =>
     Math.max(least, widthOf(head[index]?.text ?? "")),
   );
   const room = columnsOf(options) - sum(widths) - gap * widths.length;
   const isNarrow = room < longestId;
-  const texts = [clean(says), ...(todo === null ? [] : [clean(`→ ${todo}`)])];
+  const texts = [clean(message), ...(hint === null ? [] : [clean(`→ ${hint}`)])];
   const lines = texts.flatMap((text) => wrapped(text, isNarrow ? columnsOf(options) - 4 : room));
   const cells = head.map(({ text, paint }) => ({ lines: [text], paint }));
   if (!isNarrow) return draw([[...cells, { lines, paint: plain }]], [...widths, widest(lines)]);

@@ -29,8 +29,8 @@ export interface Step {
   id: string;
   check: string;
   state: string;
-  says: string;
-  todo: string | null;
+  message: string;
+  hint: string | null;
 }
 
 /** One sentence. */

@@ -12,7 +12,7 @@ export const forwardingFlags = {
   forwardTo: flag.optional("--forward-to <url>", "Forward each callback to your handler", readUrl),
   secretFile: flag.optional(
     "--secret-file <file>",
-    "Read the secret that signs forwarded callbacks from a file",
+    "File with the secret that signs forwarded callbacks",
     readWord,
     "file",
   ),

@@ -20,11 +20,8 @@ const retryPauseMs = 5_000;
 /** So many of each kind are polled; older ones are updated by `list --refresh`. */
 const mostPolled = 200;
 
-const description = `Listens on 127.0.0.1: let a tunnel or your reverse proxy forward callbacks (webhooks) to it. Each callback is stored in the ledger, and the payment or refund that it names is retrieved and compared. A retrieved record also resolves an operation whose outcome is unknown. One process at a time listens for an account.
-
-With --forward-to your handler gets the same bytes with signed headers: x-lenden-verified (true, false or unknown), x-lenden-id, x-lenden-status and x-lenden-amount. Verify x-lenden-signature, then act on these headers and not on the body. The first run prints the secret that signs them; the profile stores it. A finding about a record is forwarded until your handler responds with 2xx.
-
---print-json prints one document a line; the first one has the URL. Ctrl-C or SIGTERM ends it with 0. With --once or --for it ends with 130 or 143, because what it waited for did not arrive.`;
+const description =
+  "Receives callbacks (webhooks) on 127.0.0.1, through a tunnel or your reverse proxy. Each is stored in the ledger and compared with the record that the API returns. Your handler gets the same bytes with signed headers, and acts on these headers and not on the body. docs/callbacks.md shows how to verify them.";
 
 /** The first line of a listener. The URL is null if it only polls; a secret is shown if it is new. */
 interface Started {
@@ -41,7 +38,7 @@ export const callbackListen = defineCommand({
   description,
   examples: [
     {
-      comment: `On port ${usualPort}, until Ctrl-C`,
+      comment: "Forward callbacks to your handler, until Ctrl-C",
       command: "lenden callback listen --forward-to http://127.0.0.1:3000/callback",
     },
     {
@@ -49,34 +46,35 @@ export const callbackListen = defineCommand({
       command: "lenden callback listen --poll",
     },
     {
-      comment: "Waits until this payment has ended; exit 8 after five minutes",
+      comment: "Wait five minutes for this payment to end",
       command: "lenden callback listen --poll --for TX8F3K2Q --timeout 5m",
     },
   ],
   flags: {
     port: flag.optional(
       "--port <n>",
-      `The port on 127.0.0.1 (default: ${usualPort}); 0 for any free one`,
+      `Port on 127.0.0.1; 0 for any free one (default: ${usualPort})`,
       readWhole(65_535),
     ),
     ...forwardingFlags,
-    poll: flag.toggle("--poll", "Poll the API for Processing records; add --port to listen too"),
-    printJson: flag.toggle("--print-json", "Print one JSON document a line, as --json does", {
+    poll: flag.toggle("--poll", "Poll the API for Processing records; add --port to do both"),
+    printJson: flag.toggle("--print-json", "Print one JSON document per line", {
       sameAs: "json",
     }),
-    once: flag.toggle("--once", "End after the first verified one"),
+    once: flag.toggle("--once", "End after the first verified callback"),
     for: flag.optional(
       "--for <transaction-id>",
-      "End when the API returns this payment as Completed or Cancelled",
+      "End when this payment is Completed or Cancelled",
       readIdentifier,
       "payment",
     ),
   },
   untilStopped: true,
   exitCodes: {
-    pending: "still Processing when the wait timed out",
-    "not-found": "the API or the ledger does not know this ID",
-    cancelled: "the status is Cancelled",
+    locked: "another process listens for this account",
+    pending: "--for: still Processing when --timeout elapsed",
+    "not-found": "--for: the API does not know this payment",
+    cancelled: "--for: the payment is Cancelled",
   },
   async *run(given, context): AsyncIterable<Shown> {
     const awaited =
@@ -119,7 +117,7 @@ function startedCard({ url, pid, secret }: Started) {
     field("payments", "Payments", text(`${create} ${url}/ …, or your tunnel's URL`)),
     field("refunds", "Refunds", text(`${start} --refund-callback-url ${url}/, or your dashboard`)),
   ];
-  return card("Callbacks, until Ctrl-C", url ?? "", [
+  return card("Listening for callbacks (press Ctrl-C to stop)", url ?? "", [
     field("url", "Listening on", text(url)),
     ...(url === null ? [] : uses),
     ...(secret === undefined ? [] : [field("secret", "Signing secret", text(secret))]),
@@ -130,7 +128,7 @@ function startedCard({ url, pid, secret }: Started) {
 function rejectCircle(forwardTo: string | undefined, port: number): void {
   const url = forwardTo === undefined ? undefined : parseUrl(forwardTo);
   if (!url || !isLoopback(url) || url.port !== String(port)) return;
-  const message = "--forward-to: port of the listener itself. Callbacks would go in a circle.";
+  const message = "--forward-to is the URL of the listener itself.";
   throw new Failure("callback.forwards-to-itself", message);
 }
 

@@ -12,10 +12,10 @@ import type { StoredCallback } from "../../ledger/callback.ts";
 /** A callback of the ledger as scripts get it in a list: without its request. */
 export function listed(callback: StoredCallback) {
   const { number, source, receivedAt, count, method, target, judged } = callback;
-  const { verdict = null, because = null, records = [] } = judged ?? {};
+  const { verdict = null, explanation = null, records = [] } = judged ?? {};
   return {
     ...{ number, source, receivedAt, count, method, target },
-    ...{ forwarded: forwardedOf(callback), verdict, because, records },
+    ...{ forwarded: forwardedOf(callback), verdict, explanation, records },
   };
 }
 
@@ -37,7 +37,7 @@ function forwardedOf({ forwarded, judged }: StoredCallback) {
 /** Which callback of the ledger. */
 export const callbackNumber = argument.required(
   "number",
-  "Its number, as 'callback list' shows it",
+  "Number that 'callback list' shows",
   readCount(999_999_999),
 );
 
@@ -51,12 +51,12 @@ export async function callbackNumbered(number: number, context: Context): Promis
 }
 
 /** A callback and its result, as scripts get it: one document a line. */
-export function eventOf({ callback, verdict, because, records, resolved }: Handled) {
+export function eventOf({ callback, verdict, explanation, records, resolved }: Handled) {
   const { number, source, receivedAt, count } = callback;
   return {
     event: "callback" as const,
     ...{ number, source, receivedAt, count },
-    ...{ verdict, because, records, resolved, forwarded: forwardedOf(callback) },
+    ...{ verdict, explanation, records, resolved, forwarded: forwardedOf(callback) },
   };
 }
 
@@ -64,14 +64,14 @@ export type CallbackEvent = ReturnType<typeof eventOf>;
 
 /** The same on one line: the verdict, the claim and the record. */
 export function eventLine(event: CallbackEvent): View {
-  const { number, source, receivedAt, verdict, because, records, resolved, forwarded } = event;
+  const { number, source, receivedAt, verdict, explanation, records, resolved, forwarded } = event;
   const isWrong = verdict === "forged" || verdict === "mismatched";
   const parts = [
     formatTime(receivedAt),
     `#${number}${source === "polled" ? " (polled)" : ""}`,
     verdict,
     ...records.map((one) => recordText(one, isWrong)),
-    ...(because === null || verdict === "forged" ? [] : [because]),
+    ...(explanation === null || verdict === "forged" ? [] : [explanation]),
     ...resolved.map((id) => `resolved ${id}`),
     ...(forwarded ? [`forwarded: ${forwarded.answer}`] : []),
   ];
@@ -89,12 +89,12 @@ function recordText(one: CheckedRecord, isWrong: boolean): string {
 /** The rows of a card with the claim and the record. */
 export function verdictFields({
   verdict,
-  because,
+  explanation,
   records,
 }: Omit<ListedCallback, "number"> | Checked): Field[] {
   return [
     field("verdict", "Verdict", text(verdict)),
-    field("because", "Reason", text(because)),
+    field("explanation", "Reason", text(explanation)),
     ...records.flatMap((record, index) => [
       field(`records.${index}.id`, "About", text(nameOf(record))),
       field(`records.${index}.claimed`, "Claimed", text(claimText(record))),

@@ -7,9 +7,9 @@ export const callbackReplay = defineCommand({
   description:
     "Use it for a callback that arrived while the API or your handler was down. Your handler gets the same bytes, with what the API returns now.",
   examples: [
-    { comment: "What the API returns for it now", command: "lenden callback replay 1" },
+    { comment: "Verify it again", command: "lenden callback replay 1" },
     {
-      comment: "And forward it again",
+      comment: "Verify it again and forward it",
       command: "lenden callback replay 1 --forward-to http://127.0.0.1:3000/callback",
     },
   ],
@@ -18,8 +18,8 @@ export const callbackReplay = defineCommand({
   },
   flags: forwardingFlags,
   exitCodes: {
-    refused: "rejected by the API or by a safety check; nothing changed",
-    unverified: "verification failed",
+    refused: "your handler did not accept the callback",
+    unverified: "the callback is not verified",
   },
   async run({ number, ...given }, context) {
     const callback = await callbackNumbered(number, context);

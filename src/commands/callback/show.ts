@@ -16,19 +16,19 @@ import {
 
 export const callbackList = defineCommand({
   examples: [
-    { comment: "The newest ten", command: "lenden callback list --limit 10" },
+    { comment: "List the newest ten", command: "lenden callback list --limit 10" },
     {
-      comment: "Those that claim a status that the API denies",
+      comment: "List those that claim Completed although the API does not",
       command: "lenden callback list --verdict forged --json",
     },
   ],
   flags: {
     verdict: flag.optional(
-      `--verdict <${verdicts.join("|")}>`,
-      "Only those with this verdict",
+      "--verdict <verdict>",
+      `Verdict: {${verdicts.join(" | ")}}`,
       oneOf(verdicts),
     ),
-    limit: flag.optional("--limit <n>", "At most this many (default: 50)", readCount(9_999_999)),
+    limit: flag.optional("--limit <n>", "Maximum number (default: 50)", readCount(9_999_999)),
   },
 
   async run({ verdict, limit = 50 }, context) {
@@ -75,8 +75,8 @@ function rowOf(callback: ListedCallback): Row {
 const shownCharacters = 2_000;
 
 export const callbackShow = defineCommand({
-  description: "Secrets are removed from it. --json also has the body's bytes in base64.",
-  examples: [{ comment: "The first one", command: "lenden callback show 1" }],
+  description: "Secrets are removed. --json also has the bytes of the body, in base64.",
+  examples: [{ comment: "Show the first callback", command: "lenden callback show 1" }],
   arguments: {
     number: callbackNumber,
   },

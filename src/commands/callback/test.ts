@@ -5,7 +5,6 @@ import { readWord } from "../../cli/command/common-flags.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../../cli/command/flag.ts";
-import { junitText } from "../../cli/output/junit.ts";
 import { readDuration } from "../../cli/output/time.ts";
 import type { Paisa } from "../../domain/amount.ts";
 import { errorCode } from "../../domain/error-code.ts";
@@ -14,11 +13,8 @@ import { err, ok, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
 import { keptExchanges } from "../sandbox/exchanges.ts";
 
-const description = `Creates payments in the local sandbox, sends genuine and false callbacks about them to your handler, and checks what it did. Your handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. Requests leave this machine only with --own-host.
-
---orders names the order records of your store, for this test. PUT registers an order: {"transactionId","order","amount"}. GET returns the BDT that was recorded as received for it: {"paid":500} or 500; 404 means nothing.
-
-Without --orders a case fails if your handler accepts a false callback without retrieving the payment. Other cases that are not rejected stay undecided, which is not a pass.`;
+const description =
+  "Sends genuine and false callbacks about payments of the local sandbox to your handler, and checks what it does. The handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. With --orders, each result depends on what your store recorded. Without it, some cases stay undecided.";
 
 const url = "http://127.0.0.1:3000";
 
@@ -26,11 +22,11 @@ export const callbackTest = defineCommand({
   description,
   examples: [
     {
-      comment: "Test what your store recorded after each case",
+      comment: "Test a handler and what its store recorded",
       command: `lenden callback test ${url}/callback --orders ${url}/orders/{id}`,
     },
     {
-      comment: "Run one case with a report for CI; {order} is the order's name",
+      comment: "Run one case and write a report for CI",
       command: `lenden callback test '${url}/callback?order={order}' --orders ${url}/orders/{id} --only replayed --junit report.xml`,
     },
   ],
@@ -38,23 +34,27 @@ export const callbackTest = defineCommand({
     url: argument.required("url", "The URL of your handler; may contain {order}", readUrl),
   },
   flags: {
-    orders: flag.optional("--orders <url>", "Your store's order records, with {id}", readTemplate),
-    only: flag.many(
-      "--only <case>",
-      `Only this one beside genuine: ${caseNames.slice(1).join(", ")}`,
-      oneOf(caseNames),
+    orders: flag.optional(
+      "--orders <url>",
+      "URL of your store's order records, with {id}",
+      readTemplate,
     ),
+    only: flag.many("--only <case>", "Run this case and the genuine one", oneOf(caseNames)),
     answerWithin: flag.optional(
       "--answer-within <duration>",
-      "How long a response may take (default: 10s)",
+      "Maximum time of a response (default: 10s)",
       readDuration,
     ),
     settle: flag.optional(
       "--settle <duration>",
-      "How long your handler may work after its response (default: 1s)",
+      "Time that your handler needs after a response (default: 1s)",
       readDuration,
     ),
-    ownHost: flag.optional("--own-host <host>", "Send to this host, another machine", readWord),
+    ownHost: flag.optional(
+      "--own-host <host>",
+      "Allow this host, which is another machine",
+      readWord,
+    ),
     junit: flag.optional("--junit <file>", "Write a JUnit report", ok<string>, "file"),
   },
   list: true,
@@ -62,8 +62,8 @@ export const callbackTest = defineCommand({
   patient: true,
   finishes: true,
   exitCodes: {
-    refused: "rejected by the API or by a safety check; nothing changed",
-    unverified: "verification failed",
+    refused: "your store does not accept the orders of the test",
+    unverified: "a case failed or is undecided",
   },
   async *run({ only, settle = 1_000, answerWithin = 10_000, ...given }, context) {
     for (const one of [given.url, given.orders]) if (one) await checkHost(one, given.ownHost);
@@ -95,8 +95,8 @@ export const callbackTest = defineCommand({
   },
   view: (result) => ({
     ...{ kind: "step", id: result.case, check: result.case, state: result.verdict },
-    says: `Sent ${result.sent} ${responsesOf(result)} ${result.because}`,
-    todo: result.todo,
+    message: `Sent ${result.sent} ${responsesOf(result)} ${result.explanation}`,
+    hint: result.hint,
   }),
   ending: ({ verdict }) => (verdict === "passed" ? undefined : "unverified"),
 });
@@ -151,23 +151,48 @@ async function sandboxFor(context: Context) {
   return { retrieved, pay };
 }
 
-function responsesOf({ answers, asked }: TestResult): string {
-  const responses = answers.map(({ status, fault }) => fault ?? status).join(", ");
-  return `Responses: ${responses}; retrieved ${asked} times.`;
+function responsesOf({ responses, retrievals }: TestResult): string {
+  const all = responses.map(({ status, fault }) => fault ?? status).join(", ");
+  return `Responses: ${all}; retrieved ${retrievals} times.`;
 }
 
 function writeReport(file: string, results: TestResult[]): void {
-  const states = { passed: "passed", failed: "failed", undecided: "skipped" } as const;
-  const cases = results.map((one) => ({
-    ...{ name: one.case, state: states[one.verdict], because: one.because },
-    details: `Sent ${one.sent}\n${responsesOf(one)}`,
-  }));
   try {
-    writeFileSync(file, junitText("lenden callback test", cases));
+    writeFileSync(file, junitReport(results));
   } catch (cause) {
     const message = `Cannot write the report ${file} (${errorCode(cause) ?? "unknown"}).`;
     throw new Failure("callback.report-not-written", message, { cause });
   }
+}
+
+/** An undecided case is `skipped`. */
+function junitReport(results: TestResult[]): string {
+  const count = (verdict: string) => results.filter((one) => one.verdict === verdict).length;
+  const counts = `tests="${results.length}" failures="${count("failed")}" errors="0" skipped="${count("undecided")}"`;
+  const cases = results.map((one) => {
+    const [reason, details] = [
+      escaped(one.explanation),
+      escaped(`Sent ${one.sent}\n${responsesOf(one)}`),
+    ];
+    const outcomes = {
+      passed: "",
+      failed: `<failure message="${reason}">${details}</failure>`,
+      undecided: `<skipped message="${reason}"/>`,
+    };
+    return `<testcase classname="lenden callback test" name="${one.case}">${outcomes[one.verdict]}<system-out>${details}</system-out></testcase>`;
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites ${counts}><testsuite name="lenden callback test" ${counts}>
+${cases.join("\n")}
+</testsuite></testsuites>
+`;
+}
+
+/** XML 1.0 cannot contain control characters or unpaired surrogates: they are omitted. */
+function escaped(text: string): string {
+  return text
+    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "")
+    .replace(/[&<>"\n]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 function readTemplate(text: string): Result<string> {

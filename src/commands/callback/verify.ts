@@ -11,14 +11,14 @@ import { endingOf, verdictFields } from "./output.ts";
 
 export const callbackVerify = defineCommand({
   description:
-    "Reads a body, a query string, a URL or a whole HTTP request. The record that it names by transactionId, refundRequestId or payoutId is retrieved. 'verified': every field that has the name of one of the record's fields agrees with it. 'forged': it claims Completed, and the API does not. 'mismatched': another field differs. 'unknown': it names no record that the API knows, or is neither a JSON object nor a form.",
+    "Reads a body, a query string, a URL or a whole HTTP request, and retrieves the record that it names. 'verified' means that every field with the name of one of the record's fields agrees. 'forged' claims Completed although the API does not, and 'mismatched' differs in another field. 'unknown' names no record that the API knows.",
   examples: [
     {
-      comment: "A body that your handler received",
+      comment: "Verify a body that your handler received",
       command: "lenden callback verify callback.json",
     },
     {
-      comment: "The parameters of a redirect, and the price of the order",
+      comment: "Verify the parameters of a redirect, and the price of the order",
       command:
         "echo 'transactionId=TX8F3K2Q&status=Completed' | lenden callback verify --expect-amount 1250.50",
     },
@@ -26,7 +26,7 @@ export const callbackVerify = defineCommand({
   arguments: {
     file: argument.optional(
       "file",
-      "A file (default: standard input, as with -)",
+      "File with the callback, or - (default: standard input)",
       readWord,
       "file",
     ),
@@ -34,25 +34,25 @@ export const callbackVerify = defineCommand({
   flags: {
     expectAmount: flag.optional(
       "--expect-amount <bdt>",
-      "The amount that the record must have",
+      "Amount that the record must have",
       readAmount,
     ),
     expectRef: flag.optional(
       "--expect-ref <text>",
-      "The description that the record must have",
+      "Description or reference that the record must have",
       readWord,
     ),
   },
-  exitCodes: { unverified: "verification failed" },
+  exitCodes: { unverified: "the callback is not verified" },
   async run({ file, expectAmount, expectRef }, context) {
     const written = await readSmallText(file ?? "-", nameOf(file), context.host);
     const expected = { amountPaisa: expectAmount, reference: expectRef };
-    const { verdict, because, records } = await verify(
+    const { verdict, explanation, records } = await verify(
       readPasted(written),
       await lookFor(context.api),
       expected,
     );
-    return { verdict, because, records };
+    return { verdict, explanation, records };
   },
   view: (checked) => card("Callback", checked.verdict, verdictFields(checked)),
   ending: endingOf,

@@ -159,7 +159,7 @@ function verdictIn(row: Row): CallbackVerdict {
   const { text, maybe } = reader(row);
   return {
     verdict: text("verdict"),
-    because: maybe("because"),
+    explanation: maybe("because"),
     records: JSON.parse(text("records")),
     finding: text("finding"),
   };
