@@ -59,7 +59,7 @@ function codeIn(body: unknown, depth: number): string | undefined {
   return codeIn(body.error, depth + 1);
 }
 
-/** The title of an HTML page, otherwise its words, or those of a plain text. */
+/** The title of an HTML page, or its text without tags. */
 function plainText(text: string): string | undefined {
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1];
   const withoutTags = text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ").replace(/<[^>]*>/g, " ");

@@ -1,4 +1,4 @@
-/** Why an exchange broke, in words that a person and a retry rule can use. */
+/** Why an exchange failed, for people and for retry rules. */
 export interface Fault {
   reason:
     | "name not found"

@@ -29,84 +29,75 @@ export function verify(text: string, secret: string, signature: string): boolean
 /** Which part of a signature differs from what it should be. */
 export interface Difference {
   part: "hex case" | "encoding" | "amount text" | "reference" | "timestamp" | "order" | "secret";
-  says: string;
+  explanation: string;
 }
+
+const differs = (part: Difference["part"], explanation: string) => ({ part, explanation });
 
 /** Finds the usual mistake behind a signature that does not match, by repeating each of them. */
 export function explain(signed: Signed, secret: string, signature: string): Difference {
   const given = signature.trim();
   if (!/^[0-9a-fA-F]{64}$|^[A-Za-z0-9+/_-]{43}=?$/.test(given))
-    return { part: "encoding", says: "A signature has 64 hexadecimal digits." };
+    return differs("encoding", "A signature has 64 hexadecimal digits.");
   const right = message(signed);
   const digest = sign(right, secret);
   if (given === digest)
-    return { part: "hex case", says: "The signature is correct, but has spaces around it." };
+    return differs("hex case", "The signature is correct, but has spaces around it.");
   if (given.toLowerCase() === digest)
-    return { part: "hex case", says: "The signature is correct, but must be in lowercase." };
-  for (const encoding of ["base64", "base64url"] as const) {
+    return differs("hex case", "The signature is correct, but must be in lowercase.");
+  for (const encoding of ["base64", "base64url"] as const)
     if (Buffer.from(digest, "hex").toString(encoding) === given)
-      return { part: "encoding", says: `The signature is in ${encoding}, not in hexadecimal.` };
-  }
+      return differs("encoding", `The signature is in ${encoding}, not in hexadecimal.`);
   const isSigned = (text: string, key: string) => sign(text, key) === given.toLowerCase();
-  if (
-    [`${secret}\n`, ` ${secret}`, `${secret} `, secret.trim()].some((key) => isSigned(right, key))
-  )
-    return { part: "secret", says: "The secret was used with a space or line break around it." };
-  const found = mistakes(signed).find(([, , text]) => isSigned(text, secret));
-  if (found) return { part: found[0], says: found[1] };
-  return {
-    part: "secret",
-    says: "Another secret was used, or another amount, reference or timestamp was signed.",
-  };
+  const keys = [`${secret}\n`, ` ${secret}`, `${secret} `, secret.trim()];
+  if (keys.some((key) => isSigned(right, key)))
+    return differs("secret", "The secret was used with a space or line break around it.");
+  const mistake = mistakes(signed).find(({ text }) => text !== right && isSigned(text, secret));
+  if (mistake) return differs(mistake.part, mistake.explanation);
+  const others = "another amount, reference or timestamp was signed";
+  return differs("secret", `Another secret was used, or ${others}.`);
 }
 
-type Mistake = [part: Difference["part"], says: string, signed: string];
-
-function mistakes({ amountPaisa, reference, timestamp }: Signed): Mistake[] {
+/** The messages that are signed by mistake. */
+function mistakes({ amountPaisa, reference, timestamp }: Signed) {
   const amount = amountText(amountPaisa);
+  const all: (Difference & { text: string })[] = [];
+  const add = (part: Difference["part"], text: string, explanation: string) =>
+    all.push({ part, text, explanation });
+
   const taka = amountPaisa / 100n;
   const twoDecimals = `${taka}.${String(amountPaisa % 100n).padStart(2, "0")}`;
   const grouped = amount.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ",");
-  const amounts = [twoDecimals, `${amount}.0`, String(amountPaisa), String(taka), grouped];
-  const references = [
-    ...[reference.toLowerCase(), reference.toUpperCase()],
-    ...[`${reference} `, ` ${reference}`, ""],
-  ];
-  const times: [unknown, string][] = [
-    [`${timestamp}000`, "The timestamp was signed in milliseconds; it must be seconds."],
-    [
-      new Date(timestamp * 1000).toISOString(),
-      "The timestamp was signed as ISO 8601; it must be Unix seconds.",
-    ],
-    ["", "The timestamp is missing in the signed message."],
-  ];
+  for (const text of [twoDecimals, `${amount}.0`, String(amountPaisa), String(taka), grouped])
+    add(
+      "amount text",
+      `${text}:${reference}:${timestamp}`,
+      `The amount was signed as "${text}"; it must be "${amount}", as JSON prints it.`,
+    );
+  const cases = [reference.toLowerCase(), reference.toUpperCase()];
+  for (const text of [...cases, `${reference} `, ` ${reference}`, ""])
+    add("reference", `${amount}:${text}:${timestamp}`, `The reference was signed as "${text}".`);
+
+  const addTime = (time: unknown, explanation: string) =>
+    add("timestamp", `${amount}:${reference}:${time}`, explanation);
+  const iso = new Date(timestamp * 1000).toISOString();
+  addTime(`${timestamp}000`, "The timestamp was signed in milliseconds; it must be seconds.");
+  addTime(iso, "The timestamp was signed as ISO 8601; it must be Unix seconds.");
+  addTime("", "The timestamp is missing in the signed message.");
   for (let offset = 1; offset <= 300; offset += 1)
     for (const other of [timestamp - offset, timestamp + offset])
-      times.push([other, `The timestamp was signed as ${other}, ${offset} s away.`]);
-  const orders = [
+      addTime(other, `The timestamp was signed as ${other}, ${offset} s away.`);
+
+  const order = "The parts were signed in another order; it must be amount:reference:timestamp.";
+  for (const parts of [
     [amount, timestamp, reference],
     [reference, amount, timestamp],
     [reference, timestamp, amount],
     [timestamp, amount, reference],
     [timestamp, reference, amount],
-  ];
-  const order = "The parts were signed in another order; it must be amount:reference:timestamp.";
-  const colons = "The parts were not joined by colons.";
-  const all: Mistake[] = [
-    ...amounts.map((text): Mistake => {
-      const says = `The amount was signed as "${text}"; it must be "${amount}", as JSON prints it.`;
-      return ["amount text", says, `${text}:${reference}:${timestamp}`];
-    }),
-    ...references.map((text): Mistake => {
-      const says = `The reference was signed as "${text}".`;
-      return ["reference", says, `${amount}:${text}:${timestamp}`];
-    }),
-    ...times.map(([text, says]): Mistake => ["timestamp", says, `${amount}:${reference}:${text}`]),
-    ...orders.map((parts): Mistake => ["order", order, parts.join(":")]),
-    ...["", "|", ".", ",", "\n"].map(
-      (join): Mistake => ["order", colons, [amount, reference, timestamp].join(join)],
-    ),
-  ];
-  const right = `${amount}:${reference}:${timestamp}`;
-  return all.filter(([, , text]) => text !== right);
+  ])
+    add("order", parts.join(":"), order);
+  for (const join of ["", "|", ".", ",", "\n"])
+    add("order", [amount, reference, timestamp].join(join), "The parts were not joined by colons.");
+  return all;
 }

@@ -18,48 +18,47 @@ type Fields = Record<string, unknown>;
 
 export const api = defineCommand({
   description:
-    "The path is relative to the base URL. Fields become the query of a GET, otherwise a JSON body. What an endpoint of the API changes is checked, recorded and retried as by its command: 'payout send', 'pay create', 'refund create', 'refund cancel' or 'sandbox trigger'. Every other request is sent once and is not recorded.",
+    "The path is relative to the base URL. Fields become the query of a GET, otherwise a JSON body. Requests that create or change a record are checked, recorded and retried as by their command, for example 'payout send'. Every other request is sent once and not recorded.",
   examples: [
-    { comment: "The body of the response", command: "lenden api GET /payment/methods" },
+    { comment: "Print the body of a response", command: "lenden api GET /payment/methods" },
     {
-      comment: "Status and headers too",
+      comment: "Print its status and headers too",
       command: "lenden api GET /payment/retrieve/TX8F3K2Q --include",
     },
     {
-      comment: "A body of fields",
+      comment: "Send a body of fields",
       command: "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",
     },
     {
-      comment: "A body from a file, signed",
+      comment: "Send a body from a file, signed",
       command: "lenden api POST /payout/create-by-server --input payout.json",
     },
   ],
   arguments: {
     verb: argument.required(
       "method",
-      `One of ${verbs.join(", ")}`,
+      `HTTP method: {${verbs.join(" | ")}}`,
       takes(verbs, (text) => oneOf(verbs)(text.toUpperCase())),
     ),
-    path: argument.required("path", "The path, for example /payment/methods", readPath),
+    path: argument.required("path", "Path, for example /payment/methods", readPath),
   },
   flags: {
-    field: flag.many("-f, --field <key=value>", "A field of the body or the query", readField),
+    field: flag.many("-f, --field <key=value>", "Field of the body or the query", readField),
     input: flag.optional(
       "--input <file>",
-      "A JSON body from a file, or from standard input with -",
+      "File with a JSON body, or - for standard input",
       readWord,
       "file",
     ),
-    include: flag.toggle("--include", "Show the response's status and headers too"),
+    include: flag.toggle("--include", "Show status and headers of the response too"),
     again,
   },
   writes: true,
   exitCodes: {
-    refused: "rejected by the API or by a safety check; nothing changed",
-    conflict: "the reference or ID belongs to a different transaction",
-    "not-found": "the API or the ledger does not know this ID",
-    cancelled: "the status is Cancelled",
-    uncertain: "outcome unknown: money may have moved",
+    refused: "rejected by the API or as a duplicate; nothing changed",
+    conflict: "the reference belongs to a different payout",
+    cancelled: "the existing payout is Cancelled",
+    uncertain: "outcome unknown; read the message before you retry",
   },
   async run(input, context) {
     const { verb: method, include } = input;

@@ -3,10 +3,10 @@ import { id as idCell, text } from "../cli/output/view.ts";
 
 export const methods = defineCommand({
   description:
-    "Lists the IDs, code names and names that --method accepts. lenden stores the list for a day, so that other commands need not request it.",
+    "Shows the IDs, codes and names that --method accepts. lenden caches the list for a day.",
   examples: [
-    { comment: "Lists the methods of the account", command: "lenden methods" },
-    { comment: "Prints them as JSON, for a script", command: "lenden methods --json" },
+    { comment: "List the methods of the account", command: "lenden methods" },
+    { comment: "Print them as JSON", command: "lenden methods --json" },
   ],
 
   async run(_, context) {

@@ -61,7 +61,7 @@ export function checkedAccount(key: Sourced<string>, settings: Chosen, stored: P
     );
   if (!settings.baseUrl)
     throw new Failure("account.no-base-url", "No base URL is set.", {
-      hint: "Give --base-url, set LENDEN_BASE_URL, or add a profile with 'lenden profile add'.",
+      hint: "Use --base-url, set LENDEN_BASE_URL, or add a profile with 'lenden profile add'.",
     });
   const { text: apiKey, environment } = read.value;
   const url = readBaseUrl(settings.baseUrl.value);
@@ -122,7 +122,7 @@ export function readBaseUrl(text: string): URL {
       "account.base-url",
       `The base URL would send the key unencrypted to ${url.host}.`,
       {
-        hint: "Use https:. Only loopback takes http:.",
+        hint: "Use https:. Only loopback URLs may use http:.",
       },
     );
   if (url.pathname === "/") url.pathname = basePath; // docs/api.md §9

@@ -67,7 +67,7 @@ export function readProfiles(directory: string): Profiles {
       "profiles.unreadable",
       `Cannot read the profiles in ${directory} (${code}).`,
       {
-        hint: "Check the permissions of the directory and of profiles.json, or set LENDEN_CONFIG_DIR to a directory of yours.",
+        hint: "Check the permissions of the directory and of profiles.json, or set LENDEN_CONFIG_DIR to another one.",
         cause,
       },
     );
@@ -104,7 +104,7 @@ export async function changeProfiles(
   } catch (cause) {
     if (cause instanceof Failure && cause.kind !== "internal") throw cause;
     throw new Failure("profiles.not-written", `Cannot write ${profilesFile(directory)}.`, {
-      hint: "Is the disk full or read-only? Check the directory's permissions, or set LENDEN_CONFIG_DIR to a directory of yours. The profiles are unchanged.",
+      hint: "Check free space and permissions of the directory, or set LENDEN_CONFIG_DIR to another one. The profiles are unchanged.",
       cause,
     });
   } finally {
@@ -130,7 +130,7 @@ async function lockProfiles(
     await sleep(lockPauseMs);
   }
   throw new Failure("profiles.locked", "Another lenden process is changing the profiles.", {
-    hint: "Run the same command again in a moment. Nothing was changed.",
+    hint: "Run the same command again. Nothing was changed.",
   });
 }
 
@@ -173,13 +173,13 @@ function exists(path: string, kind: "file" | "directory"): boolean {
   try {
     found = lstatSync(path);
   } catch (error) {
-    // ENOTDIR: the home directory of many a service's user is /dev/null.
+    // ENOTDIR: the home directory of a system user may be /dev/null.
     if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return false;
     throw error;
   }
   if (kind === "file" ? found.isFile() : found.isDirectory()) return true;
-  throw new Failure("profiles.link", `${path} is a link, or not a plain ${kind}.`, {
-    hint: `Replace it with the ${kind} itself: no link to stored keys is followed.`,
+  throw new Failure("profiles.link", `${path} is a link or not a ${kind}.`, {
+    hint: `Replace it with a ${kind}: lenden follows no link to stored keys.`,
   });
 }
 

@@ -47,7 +47,7 @@ async function firstLineOf(command: string, around: Surroundings): Promise<strin
   if (line) return line;
   const why = "problem" in printed ? `failed (${printed.problem})` : "printed nothing";
   throw new Failure("secret.command-failed", `The command for a secret, ${program}, ${why}.`, {
-    hint: "Run the command yourself to see why. lenden runs it without a shell and reads its first line.",
+    hint: "Run the command yourself to see why. lenden runs it without a shell and reads the first line.",
   });
 }
 
@@ -83,7 +83,7 @@ export type KeychainAnswer = z.infer<typeof keychainAnswer>;
 
 export function createKeychain({ keychain, ...around }: KeychainSource): Keychain {
   const ask = async (question: KeychainQuestion): Promise<KeychainAnswer> => {
-    if (!keychain) return { missing: "this executable comes without the keychain" };
+    if (!keychain) return { missing: "this executable does not include the keychain" };
     const call = { ...keychain, input: JSON.stringify(question), timeoutMs: keychainTimeoutMs };
     const printed = await runProgram(call, around);
     if ("problem" in printed) return { refused: printed.problem };
@@ -112,15 +112,15 @@ export function createKeychain({ keychain, ...around }: KeychainSource): Keychai
 function keychainFailure(answer: KeychainAnswer, entry: string): Failure {
   if ("missing" in answer)
     return new Failure("keychain.unavailable", `Cannot reach a keychain (${answer.missing}).`, {
-      hint: "Use the lenden that npm installs, where you are logged in with a keychain such as GNOME Keyring; or store the secrets with 'lenden profile add <name> --replace', or name programs that print them with --key-command and --secret-command.",
+      hint: "Log in with a keychain such as GNOME Keyring and use the lenden that npm installs. Otherwise add the profile without --keychain.",
     });
   if ("absent" in answer)
     return new Failure("keychain.no-entry", `The keychain has no entry ${entry}.`, {
       hint: "The entry was deleted. Add the profile again with 'lenden profile add <name> --keychain --replace'.",
     });
   const why = "refused" in answer ? answer.refused : "invalid response";
-  return new Failure("keychain.failed", `The keychain did not do what lenden requested (${why}).`, {
-    hint: "Is the keychain locked, or does a window ask for its password? Unlock it, then run the same command again.",
+  return new Failure("keychain.failed", `The keychain failed (${why}).`, {
+    hint: "Unlock the keychain, then run the same command again.",
   });
 }
 
@@ -158,7 +158,7 @@ async function runProgram(
       resolve(result);
     };
     void sleep(timeoutMs, ended.signal).then(() =>
-      end({ problem: `no answer in ${timeoutMs / 1000} s` }),
+      end({ problem: `no response in ${timeoutMs / 1000} s` }),
     );
     child.stdout.on("data", (chunk: Buffer) => {
       chunks.push(chunk);

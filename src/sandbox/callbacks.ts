@@ -58,7 +58,7 @@ export function openCallbacks(options: CallbackOptions): () => void {
   });
 
   async function report(found: Callback): Promise<void> {
-    const fault = faults.find(({ share }) => share === 1 || random.share() < share);
+    const fault = faults.find(({ rate }) => rate === 1 || random.share() < rate);
     const callback = { ...found, fault: fault?.rule ?? null };
     if (fault?.kind === "lost")
       return record(callback, { attempt: 1, startedMs: now(), status: null, answer: "(not sent)" });

@@ -12,7 +12,7 @@ export function chooseFault(
   return faults.find(
     (fault) =>
       (fault.endpoint === endpoint || fault.endpoint === "*") &&
-      (fault.share === 1 || draw() < fault.share),
+      (fault.rate === 1 || draw() < fault.rate),
   );
 }
 

@@ -24,7 +24,7 @@ const ownChoices = [
   "A callback is a POST of the record, as its retrieve endpoint shows it, without a signature, when a " +
     "payment or a refund becomes Completed or Cancelled. Callbacks of refunds go to the URL that the " +
     "sandbox was started with; payouts have none.",
-  "A callback has arrived if its receiver answers 2xx within 10 seconds; redirects are not followed. " +
+  "A callback has arrived if its receiver responds with 2xx within 10 seconds; redirects are not followed. " +
     "Otherwise it is sent again after 1, 2, 4, 8, 16 and 32 seconds, until the sandbox stops.",
   "Besides the API, this sandbox has /local/status and /local/requests/{after}, and /return and /callback " +
     "for merchants without a server.",

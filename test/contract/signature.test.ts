@@ -107,7 +107,7 @@ describe("the part that differs is named", () => {
     for (const text of ["500.0", "500.00", "50000"]) {
       const given = sign(`${text}:Inv-7:1763614800`, secret);
       expect(explain(whole, secret, given)).toMatchObject({ part: "amount text" });
-      expect(explain(whole, secret, given).says).toContain(`"${text}"`);
+      expect(explain(whole, secret, given).explanation).toContain(`"${text}"`);
     }
   });
 

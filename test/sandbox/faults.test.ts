@@ -5,11 +5,11 @@ import { chooseFault } from "../../src/sandbox/faults.ts";
 import { faults, hmac, overSocket, payoutBody, type Sandbox, start } from "./running.ts";
 
 test.each([
-  ["createPayout:reset", { endpoint: "createPayout", kind: "reset", number: 0, share: 1 }],
-  ["*:latency", { endpoint: "*", kind: "latency", number: 1000, share: 1 }],
-  ["*:latency-250:0.5", { kind: "latency", number: 250, share: 0.5 }],
-  ["createPayment:status-503:.25", { kind: "status", number: 503, share: 0.25 }],
-  ["listMethods:lost-reply:0", { kind: "lost-reply", share: 0 }],
+  ["createPayout:reset", { endpoint: "createPayout", kind: "reset", number: 0, rate: 1 }],
+  ["*:latency", { endpoint: "*", kind: "latency", number: 1000, rate: 1 }],
+  ["*:latency-250:0.5", { kind: "latency", number: 250, rate: 0.5 }],
+  ["createPayment:status-503:.25", { kind: "status", number: 503, rate: 0.25 }],
+  ["listMethods:lost-reply:0", { kind: "lost-reply", rate: 0 }],
 ])("%s is a fault", (rule, fault) => {
   expect(readFault(rule)).toMatchObject({ ok: true, value: { rule, ...fault } });
 });
@@ -24,13 +24,13 @@ test("every kind fits every endpoint", () => {
 });
 
 test.each([
-  ["", "endpoint"],
+  ["", "createPayout, retrievePayout"],
   ["createPayouts:reset", "createPayout, retrievePayout"],
-  ["constructor:reset", "endpoint"],
+  ["constructor:reset", "createPayout, retrievePayout"],
   ["createPayout:explode", "lost-reply"],
-  ["createPayout:reset-5", "kind of fault"],
+  ["createPayout:reset-5", "is not one of"],
   ["*:503", "Did you mean status-503?"],
-  ["*:constructor", "kind of fault"],
+  ["*:constructor", "is not one of"],
   ["createPayout:status", "status-503"],
   ["createPayout:status-200", "status-503"],
   ["createPayout:reset:2", "from 0 to 1"],
@@ -41,9 +41,9 @@ test.each([
 });
 
 test.each([
-  ["lost", { kind: "lost", delayMs: 5000, share: 1 }],
-  ["late-250:0.5", { kind: "late", delayMs: 250, share: 0.5 }],
-  ["reordered:.25", { kind: "reordered", delayMs: 5000, share: 0.25 }],
+  ["lost", { kind: "lost", delayMs: 5000, rate: 1 }],
+  ["late-250:0.5", { kind: "late", delayMs: 250, rate: 0.5 }],
+  ["reordered:.25", { kind: "reordered", delayMs: 5000, rate: 0.25 }],
 ])("%s is a fault of callbacks", (rule, fault) => {
   expect(readCallbackFault(rule)).toEqual({ ok: true, value: { rule, ...fault } });
 });

@@ -80,7 +80,7 @@ test("an id that no payment has gets a page that says so, and other methods are 
   const { url } = await openPayment();
   for (const answer of [await fetch(`${url}X`), await post(`${url}X`, {})]) {
     expect(answer.status).toBe(404);
-    expect(await answer.text()).toContain("There is no such payment");
+    expect(await answer.text()).toContain("Payment not found");
   }
   expect((await fetch(url, { method: "PUT" })).status).toBe(405);
 });

@@ -19,7 +19,7 @@ const optionalText = z.optional(z.nullable(z.string()));
 /** A payment method enabled on the account (docs/api.md §2). */
 const method = z.looseObject({ id: z.string(), providerName: z.string(), codeName: z.string() });
 export type PaymentMethod = z.infer<typeof method>;
-/** What `GET /payment/methods` answers with, also as it is kept between runs. */
+/** The data of `GET /payment/methods`, also as it is cached. */
 export const methodList = z.array(method);
 
 const methods = {
@@ -53,7 +53,7 @@ const payments = {
     about: "transactionId",
     access: "key",
     repeat: "safe",
-    summary: "Retrieve a payment: the only word on its status",
+    summary: "Retrieve a payment, the only proof of its status",
     data: z.looseObject({
       transactionId: identifier,
       amount,
@@ -70,7 +70,7 @@ const payouts = {
   createPayout: endpoint("POST /payout/create-by-server", {
     access: "signature",
     repeat: "same reference",
-    summary: "Create a signed payout; a reference already used answers with the existing payout",
+    summary: "Create a signed payout; a used reference returns the existing payout",
     body: z.strictObject({
       amount,
       merchantRef: z.string(),
@@ -116,7 +116,7 @@ const refunds = {
   createRefund: endpoint("POST /refund/create-a-request", {
     access: "key",
     repeat: "never",
-    summary: "Ask for a refund of a completed payment, in whole or in part",
+    summary: "Refund a completed payment in full or in part",
     body: z.strictObject({
       transactionId: z.string(),
       amount,

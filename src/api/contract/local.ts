@@ -11,16 +11,14 @@ const exchange = z.looseObject({
   status: z.nullable(z.int()),
   fault: z.nullable(z.string()),
   durationMs: z.number(),
-  /** Which try of a callback it was; null for what the sandbox was asked. */
+  /** The number of the attempt; null for a request to the sandbox. */
   attempt: z.nullable(z.int()),
   request: z.unknown(),
   answer: z.unknown(),
 });
 export type RecordedExchange = z.infer<typeof exchange>;
 
-/**
- * What the local sandbox offers beside the service, under `/local`. The real service has none of it.
- */
+/** Endpoints under `/local` that only the local sandbox has. */
 export const localContract = {
   setStatus: endpoint("POST /local/status", {
     access: "sandbox key",
@@ -33,8 +31,7 @@ export const localContract = {
   listExchanges: endpoint("GET /local/requests/:after", {
     access: "sandbox key",
     repeat: "safe",
-    summary:
-      "What the local sandbox was asked and answered, and the callbacks it sent, after a number",
+    summary: "List the requests and callbacks of the local sandbox after a number",
     data: z.array(exchange),
   }),
 };

@@ -33,8 +33,7 @@ export const payoutVerify = defineCommand({
     const expected = message(signed);
     if (verify(expected, secret, signature))
       return { matches: true, message: expected, part: null, explanation: null };
-    const { part, says } = explain(signed, secret, signature);
-    return { matches: false, message: expected, part, explanation: says };
+    return { matches: false, message: expected, ...explain(signed, secret, signature) };
   },
   view: (checked) =>
     card(checked.matches ? "The signature matches" : "The signature does not match", "", [

@@ -12,16 +12,16 @@ import { sandboxFlags, sandboxOptions } from "./options.ts";
 
 export const sandboxExec = defineCommand({
   description:
-    "Starts a local sandbox on a free port, sets LENDEN_BASE_URL, LENDEN_API_KEY and LENDEN_PAYOUT_SECRET for the command, and exits with the command's code. Without --data, its records are lost at the end. The command gets a temporary ledger, unless LENDEN_DATA_DIR is set. 'lenden help faults' lists the kinds of faults.",
+    "Starts a local sandbox, sets LENDEN_BASE_URL, LENDEN_API_KEY and LENDEN_PAYOUT_SECRET for the command, and exits with its code. The records are lost at the end, unless --data names a file. The command gets a temporary ledger, unless LENDEN_DATA_DIR is set. 'lenden help faults' lists the faults.",
   examples: [
     { comment: "Run one command", command: "lenden sandbox exec -- lenden methods" },
     {
-      comment: "Run your tests, in CI",
+      comment: "Run your tests in CI",
       command: "lenden sandbox exec --auto-complete 1s -- npm test",
     },
   ],
   arguments: {
-    command: argument.rest("command", "The command and its arguments, after --", ok<string>),
+    command: argument.rest("command", "Command and its arguments, after --", ok<string>),
   },
   flags: sandboxFlags,
   async run({ command: [program, ...args], ...given }, context) {

@@ -3,7 +3,7 @@ import { card, field, text } from "../../cli/output/view.ts";
 import { isObject } from "../../domain/json.ts";
 
 export const sandboxInfo = defineCommand({
-  description: "The API decides which fields there are; all of them are shown.",
+  description: "The fields are those of the API's response.",
   examples: [{ comment: "Show all details", command: "lenden sandbox info" }],
   sandboxOnly: true,
 

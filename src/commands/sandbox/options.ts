@@ -19,22 +19,14 @@ export const sandboxFlags = {
   ),
   autoComplete: flag.optional(
     "--auto-complete <duration>",
-    "Complete Processing records after this time, for example 2s",
+    "Complete Processing records after this time",
     readDuration,
   ),
-  latency: flag.optional(
-    "--latency <duration>",
-    "Delay of each response, for example 100ms",
-    readLatency,
-  ),
-  fault: flag.many(
-    "--fault <rule>",
-    "Inject a fault: <endpoint>:<kind>[:<rate>], as createPayout:reset:0.3",
-    readFault,
-  ),
+  latency: flag.optional("--latency <duration>", "Delay of each response", readLatency),
+  fault: flag.many("--fault <rule>", "Inject a fault: <endpoint>:<kind>[:<rate>]", readFault),
   callbackFault: flag.many(
     "--callback-fault <rule>",
-    "Inject a fault into callbacks: <kind>[:<rate>], as lost:0.2",
+    "Inject a fault into callbacks: <kind>[:<rate>]",
     readCallbackFault,
   ),
   refundCallbackUrl: flag.optional(

@@ -18,11 +18,11 @@ export const sandboxRequests = defineCommand({
       command: "lenden sandbox requests",
     },
     {
-      comment: "Print new ones with bodies, one JSON document per line",
+      comment: "Print new ones with their bodies as JSON",
       command: "lenden sandbox requests --follow --json",
     },
   ],
-  flags: { follow: flag.toggle("--follow", "Continue and show new requests as they arrive") },
+  flags: { follow: flag.toggle("--follow", "Show new requests as they arrive") },
   sandboxOnly: true,
   untilStopped: true,
 

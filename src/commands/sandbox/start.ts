@@ -9,20 +9,18 @@ const usualPort = 4242;
 const profileName = "local";
 
 export const sandboxStart = defineCommand({
-  description: `Runs the API on this machine until Ctrl-C, and writes the profile '${profileName}'. Its /openapi.json lists what the API's specification leaves open and this sandbox decides. 'lenden help faults' lists the kinds of faults.
-
-The payment_url of a payment opens a page to pay or decline on. When a payment or a refund is Completed or Cancelled, the record is sent to its callback URL, as JSON and unsigned. Without a 2xx response within 10 seconds, the callback is sent again after 1, 2, 4, 8, 16 and 32 seconds.`,
+  description: `Runs the API on this machine and writes the profile '${profileName}'. A payment's payment_url opens a page on which you pay or decline. Completed and cancelled payments and refunds are sent to their callback URLs. /openapi.json describes the API and what this sandbox decides, and 'lenden help faults' lists the faults.`,
   examples: [
     {
-      comment: `Use port ${usualPort}; then run 'lenden methods --profile local' elsewhere`,
+      comment: "Start on port 4242, and use --profile local in another terminal",
       command: "lenden sandbox start",
     },
     {
-      comment: "Use any free port; print one line of JSON once it accepts requests",
+      comment: "Start on any free port, and print one line of JSON",
       command: "lenden sandbox start --port 0 --json",
     },
     {
-      comment: "Lose three in ten responses",
+      comment: "Lose three in ten responses to payouts",
       command: "lenden sandbox start --auto-complete 2s --fault createPayout:lost-reply:0.3",
     },
     {
@@ -67,7 +65,7 @@ async function writeProfile(
   const before = (await profiles.read()).profiles[profileName];
   const url = before && parseUrl(before.baseUrl);
   if (before && (before.environment !== "sandbox" || !url || !isLoopback(url)))
-    return notice(`The profile ${profileName} belongs to another account and was not changed.`);
+    return notice(`Profile ${profileName} belongs to another account and was not changed.`);
   const local = {
     ...before,
     environment: "sandbox" as const,
@@ -80,5 +78,5 @@ async function writeProfile(
     current: now.current ?? profileName,
     profiles: { ...now.profiles, [profileName]: local },
   }));
-  notice(`The profile ${profileName} is ready: try 'lenden methods --profile ${profileName}'.`);
+  notice(`Profile ${profileName} is ready. Try 'lenden methods --profile ${profileName}'.`);
 }

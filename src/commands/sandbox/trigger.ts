@@ -23,9 +23,8 @@ export const triggerPayment = defineCommand({
   writes: true,
   sandboxOnly: true,
   exitCodes: {
-    refused: "rejected by the API or by a safety check; nothing changed",
-    "not-found": "the API or the ledger does not know this ID",
-    uncertain: "outcome unknown: money may have moved",
+    refused: "the status does not allow it; nothing changed",
+    uncertain: "outcome unknown; run it again",
   },
   async run({ dryRun, ...input }, context) {
     const transactionId = await context.ledger.idOf("payment", input.transactionId);
@@ -49,9 +48,8 @@ export const triggerPayout = defineCommand({
   writes: true,
   sandboxOnly: true,
   exitCodes: {
-    refused: "rejected by the API or by a safety check; nothing changed",
-    "not-found": "the API or the ledger does not know this ID",
-    uncertain: "outcome unknown: money may have moved",
+    refused: "the status does not allow it; nothing changed",
+    uncertain: "outcome unknown; run it again",
   },
   async run({ dryRun, ...input }, context) {
     const payoutId = await context.ledger.idOf("payout", input.payoutId);
@@ -64,19 +62,20 @@ export const triggerPayout = defineCommand({
 
 export const sandboxSet = defineCommand({
   description:
-    "Works only with a local sandbox ('lenden sandbox start'). Use it to test how your code handles a cancelled payment or a failed payout.",
-  examples: [
-    { comment: "Make a payout fail", command: "lenden sandbox set payout PO19ZK Cancelled" },
-  ],
+    "Works only with a local sandbox ('lenden sandbox start'). Test how your code handles a cancelled payment or a failed payout.",
+  examples: [{ comment: "Cancel a payout", command: "lenden sandbox set payout PO19ZK Cancelled" }],
   arguments: {
-    kind: argument.required("payment|payout|refund", "Kind of the record", oneOf(resources)),
+    kind: argument.required("kind", `Kind: {${resources.join(" | ")}}`, oneOf(resources)),
     id: argument.required("id", "ID of the record, or @last", readIdentifier),
-    status: argument.required("Completed|Cancelled", "New status", oneOf(statuses.slice(1))),
+    status: argument.required(
+      "status",
+      "New status: {Completed | Cancelled}",
+      oneOf(statuses.slice(1)),
+    ),
   },
   sandboxOnly: true,
   exitCodes: {
-    refused: "rejected by the API or by a safety check; nothing changed",
-    "not-found": "the API or the ledger does not know this ID",
+    refused: "the status is final; nothing changed",
   },
   async run(input, context) {
     const id = await context.ledger.idOf(input.kind, input.id);

@@ -21,7 +21,7 @@ export const sections = (): Section[] => [
   },
   {
     title: "Kinds",
-    rows: Object.entries(faultKinds).map(([kind, { says }]): Row => [kind, says]),
+    rows: Object.entries(faultKinds).map(([kind, { effect }]): Row => [kind, effect]),
   },
   { title: "Endpoints", text: `${endpointNames.join(", ")}, or * for all of them.` },
   {
