@@ -17,8 +17,8 @@ export const doctor = defineCommand({
   async *run(_, context): AsyncIterable<Finding> {
     const { checkMachine } = await import("../doctor/machine.ts");
     yield* checkMachine(context);
-    const { checkAccount } = await import("../doctor/account.ts");
-    yield* checkAccount(context);
+    const { checkApi } = await import("../doctor/api.ts");
+    yield* checkApi(context);
   },
   view: (finding) => ({ kind: "step", id: finding.check, ...finding }),
   ending: ({ state }) => (state === "failed" ? "internal" : undefined),

@@ -1,5 +1,7 @@
 import { proxySettings } from "../api/proxy.ts";
 import type { RawOutcome } from "../cli/runtime/api-access.ts";
+import type { Account } from "../config/account.ts";
+import { masked } from "../domain/api-keys.ts";
 import { Failure } from "../domain/failure.ts";
 import { toleratedClockMs } from "../domain/timestamp.ts";
 import { isLoopback, parseUrl } from "../domain/url.ts";
@@ -20,22 +22,56 @@ interface Response {
   clockAheadMs: number | undefined;
 }
 
-/** Makes one request, as every other command does, and explains how it ended. */
-export async function* checkApi(url: URL, context: CheckContext): AsyncIterable<Finding> {
-  const seen: { response?: Response } = {};
+const apiChecks = ["connection", "access", "clock", "ip-allowlist"];
+
+/** Checks profile, API key, payout secret and base URL, then makes one request, as every command does. */
+export async function* checkApi(context: CheckContext): AsyncIterable<Finding> {
+  let account: Account | undefined;
+  yield await check("profile", async () => {
+    const { profile, shadows } = await context.config.settings();
+    if (!profile) return skipped("No profile is in use.");
+    const message = `Profile ${profile.value} is in use (from ${profile.source}).`;
+    return shadows.length > 0
+      ? warning([message, ...shadows].join(" "), "Unset the variables that should not apply.")
+      : passed(message);
+  });
+  yield await check("key", async () => {
+    account = await context.config.account();
+    return passed(`API key ${masked(account.apiKey)} is for ${account.environment}.`);
+  });
+  yield await check("payout-secret", async () => {
+    const { payoutSecret } = await context.config.settings();
+    if (payoutSecret) await context.config.payoutSecret();
+    return payoutSecret
+      ? passed(`Payout secret found in ${payoutSecret.source}.`)
+      : warning(
+          "No payout secret is set. Payouts cannot be signed.",
+          "Set LENDEN_PAYOUT_SECRET, or run 'lenden profile add <name> --replace'.",
+        );
+  });
+  const skips = (names: string[], message: string): Finding[] =>
+    names.map((name) => ({ check: name, ...skipped(message) }));
+  if (!account) return yield* skips(["base-url", ...apiChecks], "No API key and base URL to test.");
+  const url = new URL(account.baseUrl);
+  // Without user, password and query: any of them may be a secret.
+  yield await check("base-url", () => passed(`The base URL is ${url.origin}${url.pathname}.`));
+
+  let response: Response | undefined;
   yield await check("connection", async () => {
     try {
-      const response = await requestMethods(context);
-      if (response.outcome.status !== null) seen.response = response;
-      return connection(url, response.outcome);
+      const found = await requestMethods(context);
+      if (found.outcome.status !== null) response = found;
+      return connection(url, found.outcome);
     } catch (error) {
       if (!(error instanceof Failure) || error.details.code === undefined) throw error;
       return unreachable(url, error, context.host.env);
     }
   });
-  const { response } = seen;
-  yield await check("access", () => (response ? access(response) : skipped("no response")));
-  yield await check("clock", () => (response ? clock(response) : skipped("no response")));
+  const found = response;
+  if (found) {
+    yield await check("access", () => access(found));
+    yield await check("clock", () => clock(found));
+  } else yield* skips(["access", "clock"], "The API did not respond.");
   yield await check("ip-allowlist", () => ipAllowlist(url));
 }
 
@@ -48,10 +84,10 @@ async function requestMethods({ api, host }: CheckContext): Promise<Response> {
 }
 
 function connection({ host }: URL, { answer, status }: RawOutcome): Verdict {
-  if (status !== null) return passed(`${host} responded`);
+  if (status !== null) return passed(`${host} responded.`);
   const why = answer.kind === "unclear" ? ` (${answer.why})` : "";
   return failed(
-    `${host} accepted the request and sent no valid response${why}.`,
+    `${host} sent no valid response${why}.`,
     "Check the base URL and the proxy, then run 'lenden doctor' again.",
   );
 }
@@ -130,7 +166,7 @@ function access({ outcome: { answer, status } }: Response): Verdict {
 function methods(data: unknown): Verdict {
   const count = Array.isArray(data) ? data.length : 0;
   return count > 0
-    ? passed(`the API accepts the key; payment methods: ${count}`)
+    ? passed(`The API accepts the key. Payment methods: ${count}.`)
     : warning(
         "The API accepts the key, but no payment method is enabled.",
         "Enable one in the merchant dashboard.",
@@ -141,22 +177,22 @@ function methods(data: unknown): Verdict {
 const warnAfterMs = 60_000;
 
 function clock({ clockAheadMs }: Response): Verdict {
-  if (clockAheadMs === undefined) return skipped("the response has no Date header");
+  if (clockAheadMs === undefined) return skipped("The response has no Date header.");
   const offMs = Math.abs(clockAheadMs);
   // `Date` has whole seconds.
-  if (offMs <= 2_000) return passed("the same as the API's");
+  if (offMs <= 2_000) return passed("This machine's clock agrees with the API's.");
   const difference = `${Math.round(offMs / 1000)} s ${clockAheadMs > 0 ? "behind" : "ahead of"} the API's`;
-  if (offMs <= warnAfterMs) return passed(difference);
   const message = `This machine's clock is ${difference}.`;
-  const hint = "Set it with NTP: lenden sends no payout if it is more than 4 minutes off.";
+  if (offMs <= warnAfterMs) return passed(message);
+  const hint = "Set the clock with NTP. lenden sends no payout if it is more than 4 minutes off.";
   return offMs > toleratedClockMs ? failed(message, hint) : warning(message, hint);
 }
 
 /** No response shows which addresses are on the list (docs/api.md §5). */
 function ipAllowlist(url: URL): Verdict {
-  if (isLoopback(url)) return skipped("not needed on this machine");
+  if (isLoopback(url)) return skipped("An API on this machine needs no IP allowlist.");
   return {
-    ...skipped("only a payout shows whether this machine's IP address is on the allowlist"),
+    ...skipped("Only a payout shows whether this machine's IP address is on the allowlist."),
     hint: "Add the address in the merchant dashboard, Settings → Development Info.",
   };
 }

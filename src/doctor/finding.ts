@@ -31,10 +31,6 @@ export function skipped(message: string): Verdict {
   return { state: "skipped", message, hint: null };
 }
 
-export function* allSkipped(checks: string[], message: string): Iterable<Finding> {
-  for (const check of checks) yield { check, ...skipped(message) };
-}
-
 /** Never rejects: an error of one check does not keep the others from running. */
 export async function check(
   name: string,

@@ -19,7 +19,7 @@ import {
 /** Checks this machine: Node, directories, ledger, CA certificates. */
 export async function* checkMachine({ host, version }: CheckContext): AsyncIterable<Finding> {
   const { folders, platform, env } = host;
-  yield await check("lenden", () => passed(`${version} on ${platform} ${arch()}`));
+  yield await check("lenden", () => passed(`lenden ${version} runs on ${platform} ${arch()}.`));
   yield await check("node", () => nodeVersion(host.nodeVersion));
   yield await check("config", () => directory(folders.config, "LENDEN_CONFIG_DIR", platform));
   yield await check("data", () => directory(folders.data, "LENDEN_DATA_DIR", platform));
@@ -30,7 +30,7 @@ export async function* checkMachine({ host, version }: CheckContext): AsyncItera
 function nodeVersion(version: string): Verdict {
   const [major = 0, minor = 0] = version.replace("v", "").split(".").map(Number);
   return major > 20 || (major === 20 && minor >= 19)
-    ? passed(version)
+    ? passed(`Node ${version} is supported.`)
     : failed(`Node ${version} is too old.`, "Install Node 20.19 or later.");
 }
 
@@ -44,11 +44,12 @@ async function directory(path: string, variable: string, platform: string): Prom
     // Windows has no modes; there, a user's directories are private.
     const isPrivate = platform === "win32" || (found.mode & 0o077) === 0;
     return isPrivate
-      ? passed(path)
+      ? passed(`${path} is private.`)
       : warning(`Other users can read ${path}.`, `Run: chmod -R go= '${path}'`);
   } catch (error) {
     const code = errorCode(error);
-    if (code === "ENOENT") return passed(`${path}, created when it is first needed`);
+    if (code === "ENOENT")
+      return passed(`${path} does not exist yet. lenden creates it when needed.`);
     return failed(`${path} cannot be used (${code ?? "unknown"}).`, hint);
   }
 }
@@ -56,7 +57,7 @@ async function directory(path: string, variable: string, platform: string): Prom
 async function ledger({ config, data }: { config: string; data: string }): Promise<Verdict> {
   const path = join(data, "ledger.db");
   const health = await checkHealth(path, headPath(config, path));
-  if (!health) return passed("none yet; created before the first request that moves money");
+  if (!health) return passed("No ledger exists yet. lenden creates it before it moves money.");
   const { faults, uncertainCount, containsHead, isModified, bytes } = health;
   const size = `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
   const accept = "To accept it as it is, run 'lenden ledger check --accept'.";
@@ -77,23 +78,23 @@ async function ledger({ config, data }: { config: string; data: string }): Promi
       `${path} was modified: 'lenden ledger check' shows what.`,
       `Restore it from a backup. ${accept}`,
     );
-  if (uncertainCount === 0) return passed(`intact (${size}), no outcome is unknown`);
+  if (uncertainCount === 0) return passed(`The ledger is intact (${size}). No outcome is unknown.`);
   return warning(
-    `Intact (${size}), but the outcome of ${uncertainCount === 1 ? "1 operation" : `${uncertainCount} operations`} is unknown.`,
+    `The ledger is intact (${size}). Operations with an unknown outcome: ${uncertainCount}.`,
     "Run 'lenden ledger resolve'.",
   );
 }
 
 /** Node ignores a file that it cannot use, with a warning on stderr only. */
 async function caCertificates(file: string | undefined): Promise<Verdict> {
-  if (file === undefined) return passed("those of Node");
+  if (file === undefined) return passed("Node's own CA certificates are used.");
   try {
     new X509Certificate(await readFile(file));
-    return passed(`those of Node and of NODE_EXTRA_CA_CERTS, ${file}`);
+    return passed(`CA certificates of Node and of ${file} are used.`);
   } catch {
     return failed(
       `NODE_EXTRA_CA_CERTS names ${file}, which is not a readable file of certificates.`,
-      "Name a file of certificates in PEM form, or unset the variable.",
+      "Name a PEM file of certificates, or unset the variable.",
     );
   }
 }

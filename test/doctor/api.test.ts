@@ -30,8 +30,8 @@ test("makes one request, which changes nothing", async () => {
   onTestFinished(trustAuthority(certificates.authorityFile));
   const { of, code, withState } = await doctor(env);
   expect({ code, failed: withState("failed") }).toEqual({ code: 0, failed: [] });
-  expect(of.connection?.message).toBe(`localhost:${api.port} responded`);
-  expect(of.access?.message).toBe("the API accepts the key; payment methods: 1");
+  expect(of.connection?.message).toBe(`localhost:${api.port} responded.`);
+  expect(of.access?.message).toBe("The API accepts the key. Payment methods: 1.");
   expect(api.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
     "GET /payment/methods",
   ]);
@@ -147,7 +147,7 @@ test("sends the request through the proxy, without showing its password", async 
 });
 
 test.each([
-  [0, "passed", "the same as the API's"],
+  [0, "passed", "agrees"],
   [50, "passed", "50 s behind"],
   [62, "warning", "62 s behind"],
   [-62, "warning", "62 s ahead of"],
