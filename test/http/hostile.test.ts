@@ -5,29 +5,29 @@ import { Failure } from "../../src/domain/failure.ts";
 import { createPayment, createRefund } from "../../src/operations/create.ts";
 import { sendPayout } from "../../src/payouts/send.ts";
 import { order, paisa, scripted } from "../operations/scripted.ts";
-import { runs } from "../support/helpers.ts";
+import { runs, soon } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { type Asked, type Behaviour, openServer, serve, success } from "../support/server.ts";
 import { apiKey, client, noProxy, payoutSecret } from "./answering.ts";
 
-/** An answer made on purpose, with what is known of it because it was made. */
+/** A generated response, and what a client may conclude from it. */
 interface Made {
   behaviour: Behaviour;
-  /** All of it is right and arrives: the only kind that may lead to exit 0. */
+  /** It is correct and complete: only such a response may lead to exit 0. */
   isRight: boolean;
-  /** A plain no: the only kind that may be reported as one. */
+  /** A clear rejection: only such a response may be reported as one. */
   isRefusal: boolean;
 }
 
 interface Case {
   operation: "payout" | "payment" | "refund";
-  /** For the first, second, … request that creates; the last one again and again. */
+  /** For each request that creates; the last one repeats. */
   create: Made[];
-  /** The same for the request that looks. */
+  /** For each request that retrieves. */
   look: Made[];
 }
 
-/** Right data of each request, whatever the case. */
+/** Correct data of each request. */
 const sound = {
   payout: { payoutId: "PO1", merchantRef: "INV-7", amount: 500, status: "Processing" },
   payoutLook: {
@@ -64,13 +64,13 @@ const wrongValue = fc.constantFrom<unknown>(
   "\u0000\u001b[2J",
 );
 
-/** JSON text of right data, or of data with one thing wrong. */
+/** JSON of correct data, or of data with one mistake. */
 function bodyOf(data: Record<string, unknown>): fc.Arbitrary<{ text: string; isRight: boolean }> {
-  // A status may be any text, and a page's address is not ours to judge.
+  // A status and a payment URL may be any text.
   const decides = Object.keys(data).filter((key) => key !== "status" && key !== "payment_url");
-  // Which id a new record gets is the service's own choice, as long as a path can hold it.
+  // The API chooses the ID of a new record, as long as it fits into a path.
   const [newId] = Object.keys(data);
-  // A payment that was larger than its refund is as good.
+  // A payment may be larger than its refund.
   const isPaid = data.status === "Completed";
   const isPlainId = (value: unknown) => value === "500" || value === "INV-8";
   const yes = (inner: unknown) => JSON.stringify({ success: true, data: inner });
@@ -203,7 +203,7 @@ function answerWith(data: Record<string, unknown>): fc.Arbitrary<Made> {
   return fc.oneof(
     { weight: 60, arbitrary: written },
     { weight: 38, arbitrary: others },
-    // Each of them costs the whole of the deadline.
+    // Each of them takes the whole deadline.
     { weight: 1, arbitrary: silence },
   );
 }
@@ -261,10 +261,10 @@ function caseOf(operation: Case["operation"]): fc.Arbitrary<Case> {
 
 const anyCase = fc.oneof(caseOf("payout"), caseOf("payment"), caseOf("refund"));
 
-/** No second chance where one is given: other seeds would hide what this one found. */
+/** Without a retry: another seed would hide what this one found. */
 const seeded = { timeout: 600_000, retry: 0 };
 
-test("whatever is answered, nothing crashes, hangs or is wrongly called done", seeded, async () => {
+test("no response makes a command crash, hang or report a wrong success", seeded, async () => {
   const cases = new Map<string, Case & { creates: Made[]; looks: Made[] }>();
   const server = await openServer((asked) => {
     const [, name = ""] = asked.path.split("/");
@@ -320,7 +320,7 @@ test("whatever is answered, nothing crashes, hangs or is wrongly called done", s
     await transport.close();
     await server.close();
   }
-  // Without any success and any doubt, nothing would have been tried.
+  // Otherwise the cases would prove nothing.
   expect(endings.get("done")).toBeGreaterThan(runs(0, counter / 50));
   expect(endings.get("uncertain")).toBeGreaterThan(counter / 10);
 });
@@ -332,7 +332,7 @@ async function ended(
 ): Promise<string> {
   const signal = AbortSignal.timeout(runs(1_500, 300));
   const real = client(baseUrl, { transport, signal });
-  // The clocks of hostile answers are another matter: here only what they say counts.
+  // The clocks of hostile responses are tested elsewhere.
   const deps = { ...scripted({}, { timeoutMs: 3_600_000 }).deps, client: real };
   const account = { accountType: "PERSONAL_ACCOUNT", accountNumber: "1" } as const;
   const urls = { redirect_url: "https://a.example", callback_url: "https://a.example" };
@@ -355,7 +355,7 @@ async function ended(
   );
 }
 
-/** Holds an ending against what was really answered; undefined where they agree. */
+/** Compares an ending with the responses; undefined if it is correct. */
 function wrongWith(
   ending: string,
   { operation, creates, looks }: Case & { creates: Made[]; looks: Made[] },
@@ -376,7 +376,7 @@ function wrongWith(
   return undefined;
 }
 
-/** One request's worth of each command, for the whole way through the tool. */
+/** Each command that creates something, through the whole tool. */
 const lines: [string, string[], string, (asked: Asked) => Behaviour][] = [
   [
     "payout send",
@@ -401,20 +401,20 @@ const lines: [string, string[], string, (asked: Asked) => Behaviour][] = [
 ];
 
 test.each(lines)(
-  "%s: an answer that nests without end is never exit 1 after it was sent",
+  "%s: a deeply nested response never ends with exit 1 after the request was sent",
   async (_, line, path, right) => {
     for (const body of [deep(20_000), `{"success":true,"data":${deep(20_000)}}`]) {
       const server = await serve((asked) =>
         asked.path === path ? { do: "answer", status: 500, body } : right(asked),
       );
-      const { code } = await lenden([...line, "--timeout", "3s"], { env: envOf(server.baseUrl) });
+      const { code } = await lenden(line, { env: envOf(server.baseUrl), host: { sleep: soon } });
       expect({ code, sent: server.count(path) > 0 }).toEqual({ code: 75, sent: true });
     }
   },
 );
 
 test.each(lines)(
-  "%s: what was done is not called a fault because it cannot be printed",
+  "%s: a response that cannot be printed is not an internal error",
   async (_, line, path, right) => {
     const server = await serve((asked) => {
       const answer = right(asked);
@@ -426,7 +426,7 @@ test.each(lines)(
     });
     for (const format of ["json", "table", "csv", "ndjson"]) {
       const { code, stderr } = await lenden([...line, "-o", format], {
-        env: envOf(server.baseUrl),
+        ...{ env: envOf(server.baseUrl), host: { sleep: soon } },
       });
       expect([0, 75], `${format}: ${stderr}`).toContain(code);
     }
@@ -434,10 +434,10 @@ test.each(lines)(
 );
 
 test.each(lines)(
-  "%s: an answer that never comes ends with --timeout, in doubt",
+  "%s: without a response the outcome is unknown when --timeout elapses",
   async (_, line, path, right) => {
     const server = await serve((asked) => (asked.path === path ? { do: "silence" } : right(asked)));
-    const { code } = await lenden([...line, "--timeout", "1s"], { env: envOf(server.baseUrl) });
+    const { code } = await lenden([...line, "--timeout", "300ms"], { env: envOf(server.baseUrl) });
     expect(code).toBe(75);
   },
 );

@@ -43,3 +43,8 @@ export function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
 }
+
+/** A `sleep` with short pauses between attempts; the deadline of a whole command stays. */
+export function soon(ms: number, signal?: AbortSignal): Promise<void> {
+  return delay(ms < 30_000 ? 1 : ms, undefined, signal ? { signal } : {}).catch(() => {});
+}
