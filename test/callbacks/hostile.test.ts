@@ -4,7 +4,7 @@ import { type Limits, usualLimits } from "../../src/callbacks/listener.ts";
 import { openReceiver } from "../../src/callbacks/receiver.ts";
 import { until } from "../support/helpers.ts";
 import { openMerchant, paidPayment } from "../support/merchant.ts";
-import { listenApart } from "./listening.ts";
+import { listenApart, listenAs } from "./listening.ts";
 import { smallListener } from "./small-listener.ts";
 
 const said = (id: string) => JSON.stringify({ transactionId: id, status: "Completed" });
@@ -12,7 +12,7 @@ const said = (id: string) => JSON.stringify({ transactionId: id, status: "Comple
 test("survives hostile callbacks, and still verifies a genuine one", async () => {
   const merchant = await openMerchant();
   const id = await paidPayment(merchant);
-  const listener = await listenApart(merchant);
+  const listener = await listenAs(merchant);
   const manyIds = JSON.stringify(Array.from({ length: 2_000 }, (_, n) => ({ id: `TX${n}` })));
   const strange: [string | Uint8Array, Record<string, string>?, string?][] = [
     ["x".repeat(64 * 1024 + 1)],
@@ -46,7 +46,7 @@ test("survives hostile callbacks, and still verifies a genuine one", async () =>
 
 test("rejects what is not a plain request, without details of this machine", async () => {
   const merchant = await openMerchant();
-  const listener = await listenApart(merchant);
+  const listener = await listenAs(merchant);
   const head = "POST / HTTP/1.1\r\nHost: anybody.example\r\n";
   const refused: [string, string][] = [
     ["400", `${head}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
@@ -96,7 +96,7 @@ test("tells the sender if a callback cannot be stored", async () => {
   await listener.send("transactionId=TX1AAAB");
   const [event] = await listener.seen(1);
   expect(event?.warnings).toEqual([
-    { reason: "callback.not-handled", message: expect.stringContaining("could not be stored") },
+    { reason: "callback.not-handled", message: expect.stringContaining("Cannot store") },
   ]);
   listener.kill("SIGINT");
   expect(await listener.ended).toEqual({ code: 0, stderr: "" });

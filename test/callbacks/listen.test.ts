@@ -16,10 +16,10 @@ import { listenApart, listenAs, startHandler } from "./listening.ts";
 const said = (id: string, status = "Completed") =>
   JSON.stringify({ transactionId: id, status, amount: 100 });
 
-test("verifies and stores each callback, forwards its bytes, and answers as the handler did", async () => {
+test("verifies and stores each callback, forwards its bytes, and responds as the handler did", async () => {
   const merchant = await openMerchant();
   const { url, handled } = await startHandler(() => 202);
-  const listener = await listenApart(merchant, "--forward-to", `${url}?shop=1`);
+  const listener = await listenAs(merchant, "--forward-to", `${url}?shop=1`);
   const [paid, open] = [await paidPayment(merchant), await merchant.id(paymentOf("open"))];
   const type = "application/vnd.shop+json";
   const forger = { "x-lenden-verified": "true", "x-lenden-signature": "t=1,v1=2", cookie: "c=1" };
@@ -55,7 +55,7 @@ test("verifies and stores each callback, forwards its bytes, and answers as the 
   expect(JSON.parse(list.stdout)).toMatchObject([{ verdict: "forged" }, { verdict: "verified" }]);
 });
 
-test("stores the same callback once, also if it is sent many times at once", async () => {
+test("stores a callback once, also if it is sent many times at once", async () => {
   const merchant = await openMerchant();
   const id = await paidPayment(merchant);
   const listener = await listenAs(merchant);
@@ -134,7 +134,7 @@ test("a record resolves an operation only if it was created when that was sent",
     await merchant.close();
     await merchant.comeBack();
     aheadMs = (minutes ?? 0) * 60_000;
-    // The same, made by somebody else: another ledger knows nothing of the first.
+    // The same payment, created with another ledger.
     const elsewhere = { ...merchant.env, LENDEN_DATA_DIR: scratchFolder() };
     const made = await lenden(paymentOf("doubt", "-q"), { env: elsewhere });
     const sent = `transactionId=${made.stdout.trim()}&status=Processing`;
@@ -145,7 +145,7 @@ test("a record resolves an operation only if it was created when that was sent",
   }
 });
 
-test("a forward that SIGTERM cut off is done by the next run", async () => {
+test("the next run repeats a forward that SIGTERM cut off", async () => {
   const merchant = await openMerchant();
   const id = await paidPayment(merchant);
   let mood: "never" | 200 = "never";
@@ -170,7 +170,7 @@ test("one process at a time listens for an account: exit 7", async () => {
   const { url, handled } = await startHandler();
   const listener = await listenApart(merchant);
   for (const flags of [["--port", "0"], ["--poll"], ["--port", "0", "--for", id]]) {
-    const second = await merchant.built(["callback", "listen", ...flags, "--json"]);
+    const second = await merchant.lenden(["callback", "listen", ...flags, "--json"]);
     expect([second.code, JSON.parse(second.stderr).error.reason]).toEqual([
       7,
       "callback.listener-running",
@@ -178,12 +178,12 @@ test("one process at a time listens for an account: exit 7", async () => {
   }
   await listener.send(said(id));
   await listener.seen(1);
-  // A replay is no listener.
-  const replayed = await merchant.built(["callback", "replay", "1", "--forward-to", url]);
+  // A replay is allowed while another process listens.
+  const replayed = await merchant.lenden(["callback", "replay", "1", "--forward-to", url]);
   expect([replayed.code, handled.length]).toEqual([0, 1]);
   listener.kill("SIGKILL");
   await listener.ended;
-  const next = await listenApart(merchant);
+  const next = await listenAs(merchant);
   expect(next.url).not.toBe("");
 });
 
@@ -198,7 +198,7 @@ test("a refund's callback brings its status into the ledger", async () => {
   expect((await listener.ended).code).toBe(0);
   const { stdout } = await merchant.lenden(["refund", "list", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject([{ status: "Completed" }]);
-  // Where all of it is so, its line compares nothing.
+  // A callback that agrees is shown without its claims.
   const replayed = await merchant.lenden(["callback", "replay", "1"]);
   expect(replayed.stdout).toContain(`verified  refund ${refund}: Completed, BDT 40.00`);
 });
@@ -287,14 +287,14 @@ test("replay verifies and forwards what arrived while the API was away", async (
   expect(handled[1]?.body.equals(handled[0]?.body ?? Buffer.alloc(0))).toBe(true);
 });
 
-test("a listener retries what the API did not answer", async () => {
+test("a listener retries callbacks that could not be checked", async () => {
   const merchant = await openMerchant();
   const id = await paidPayment(merchant);
   await merchant.close();
-  const first = await listenApart(merchant);
+  const first = await listenAs(merchant);
   await first.send(said(id));
   expect(await first.seen(1)).toMatchObject([{ verdict: "unchecked" }]);
-  first.kill("SIGKILL");
+  first.kill("SIGTERM");
   await first.ended;
   const host = hurriedHost(async (round) => {
     if (round === 1) await merchant.comeBack();
@@ -316,7 +316,7 @@ test("the next listener verifies what was stored before a kill -9", async () => 
   await first.ended;
   const { stdout } = await merchant.lenden(["callback", "list", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject([{ verdict: null }]);
-  const second = await listenApart(merchant);
+  const second = await listenAs(merchant);
   expect(await second.seen(1)).toMatchObject([{ number: 1, verdict: "verified" }]);
 });
 
