@@ -104,7 +104,7 @@ export async function changeProfiles(
   } catch (cause) {
     if (cause instanceof Failure && cause.kind !== "internal") throw cause;
     throw new Failure("profiles.not-written", `Cannot write ${profilesFile(directory)}.`, {
-      hint: "Check free space and permissions of the directory, or set LENDEN_CONFIG_DIR to another one. The profiles are unchanged.",
+      hint: "Check whether the disk is full or read-only, or set LENDEN_CONFIG_DIR to another directory. The profiles are unchanged.",
       cause,
     });
   } finally {

@@ -112,7 +112,7 @@ export function createKeychain({ keychain, ...around }: KeychainSource): Keychai
 function keychainFailure(answer: KeychainAnswer, entry: string): Failure {
   if ("missing" in answer)
     return new Failure("keychain.unavailable", `Cannot reach a keychain (${answer.missing}).`, {
-      hint: "Log in with a keychain such as GNOME Keyring and use the lenden that npm installs. Otherwise add the profile without --keychain.",
+      hint: "Use the lenden that npm installs, in a session with a keychain such as GNOME Keyring. Otherwise add the profile without --keychain, or with --key-command.",
     });
   if ("absent" in answer)
     return new Failure("keychain.no-entry", `The keychain has no entry ${entry}.`, {

@@ -94,7 +94,7 @@ describe("a profile with secrets in the keychain", () => {
 const moods: [string, Mood, string][] = [
   ["is missing", { reply: { missing: "no bus" } }, "Cannot reach a keychain (no bus)"],
   ["is locked", { reply: { refused: "prompt dismissed" } }, "(prompt dismissed)"],
-  ["hangs", { hangs: true }, "(no answer in 3 s)"],
+  ["hangs", { hangs: true }, "(no response in 3 s)"],
   ["dies", { exits: 9 }, "(exit code 9)"],
   ["says nothing", { reply: "" }, "(invalid response)"],
   ["answers nonsense", { reply: { secret: 5 } }, "(invalid response)"],

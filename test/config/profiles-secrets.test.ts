@@ -94,7 +94,7 @@ describe("profile add takes key and secret", () => {
     ];
     const { code, stderr } = await profile(line, "sk_live_ABCDEFGH");
     expect(code).toBe(2);
-    for (const problem of ["An API key begins", "/nowhere", "already exists", "unencrypted"])
+    for (const problem of ["An API key begins", "/nowhere", "already exists", "https:"])
       expect(stderr).toContain(problem);
   });
 
@@ -171,7 +171,7 @@ describe("profile add rejects, and stores nothing", () => {
     });
     expect({ code, stderr }).toEqual({
       code: 4,
-      stderr: expect.stringContaining("no answer in 60 s"),
+      stderr: expect.stringContaining("no response in 60 s"),
     });
     const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
     await until(() => !existsSync(`/proc/${pid}`));

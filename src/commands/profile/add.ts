@@ -3,12 +3,11 @@ import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
-import { readBaseUrl } from "../../config/account.ts";
 import type { Profile, Profiles, SecretSource } from "../../config/profiles.ts";
 import { readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { Result } from "../../domain/result.ts";
-import { isLocalSandbox, isSameServer } from "../../domain/url.ts";
+import { isLocalSandbox, isSameServer, readUrl } from "../../domain/url.ts";
 import {
   findProfile,
   profileCard,
@@ -141,13 +140,12 @@ async function givenProfile(given: Given, { config, host }: Context) {
   const givenUrl = await config.profiles.baseUrlGiven();
   if (problems.length > 0 && givenUrl === undefined)
     problems.push("Missing required flag --base-url <url>.");
-  if (problems.length > 0 && givenUrl !== undefined)
-    try {
-      readBaseUrl(givenUrl);
-      if (apiKey && "text" in apiKey) await config.profiles.check({ ...given, apiKey });
-    } catch (error) {
-      addFailure(error);
-    }
+  if (problems.length > 0 && givenUrl !== undefined) {
+    const url = readUrl(givenUrl);
+    if (!url.ok) problems.push(`Base URL: ${url.problem}`);
+    else if (apiKey && "text" in apiKey)
+      await config.profiles.check({ ...given, apiKey }).catch(addFailure);
+  }
   if (failure && problems.length === 1) throw failure;
   if (problems.length > 0 || !apiKey) throw usage(problems, "Nothing was stored.");
   const { environment, baseUrl } = await config.profiles.check({ ...given, apiKey, payoutSecret });
