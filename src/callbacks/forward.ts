@@ -27,18 +27,19 @@ interface ForwardOptions extends Handler {
  * headers. No other header of the request is forwarded, so its sender cannot set one of these. Redirects
  * are not followed.
  *
- * @returns the handler's status; null without a response
+ * @returns the handler's status; null without a response, and then `fault` is the reason
  */
 export async function forward(
   callback: StoredCallback,
   options: ForwardOptions,
-): Promise<number | null> {
+): Promise<{ status: number | null; fault: string | null }> {
   const { transport, timeoutMs, stopping } = options;
-  const { status = null } = await transport.exchange({
+  const exchange = await transport.exchange({
     ...requestOf(callback, options),
     ...{ timeoutMs, signal: stopping, freshConnection: true },
   });
-  return status;
+  const fault = exchange.kind === "broken" ? exchange.fault.reason : null;
+  return { status: exchange.status ?? null, fault };
 }
 
 /** The status that the sender gets: a redirect, or no response, must not look like success. */

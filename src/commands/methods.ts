@@ -1,5 +1,5 @@
 import { defineCommand } from "../cli/command/define-command.ts";
-import { id as idCell, text } from "../cli/output/view.ts";
+import { id, table, text } from "../cli/output/view.ts";
 
 export const methods = defineCommand({
   description:
@@ -13,17 +13,14 @@ export const methods = defineCommand({
     const { listMethods } = await import("../operations/method.ts");
     return listMethods(await context.api.deps(), await context.api.methodCache());
   },
-  view: (found) => ({
-    kind: "table",
-    columns: [
-      { key: "codeName", label: "CODE" },
-      { key: "providerName", label: "NAME" },
-      { key: "id", label: "ID" },
-    ],
-    rows: found.map(({ id, codeName, providerName }) => ({
-      id,
-      cells: { id: idCell(id), codeName: idCell(codeName), providerName: text(providerName) },
-    })),
-    empty: "This account has no payment methods. Enable them in the merchant dashboard.",
-  }),
+  view: (found) =>
+    table(found, {
+      id: ({ id }) => id,
+      empty: "This account has no payment methods. Enable them in the merchant dashboard.",
+      columns: {
+        codeName: ["CODE", ({ codeName }) => id(codeName)],
+        providerName: ["NAME", ({ providerName }) => text(providerName)],
+        id: ["ID", (method) => id(method.id)],
+      },
+    }),
 });

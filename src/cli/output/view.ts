@@ -77,6 +77,35 @@ export function card(title: string, id: string, fields: Field[]): Card {
   return { kind: "card", title, id, fields };
 }
 
+/**
+ * A table with a row for each item.
+ *
+ * @param columns by their names in CSV: the label, and the cell of an item
+ */
+export function table<Item>(
+  items: Item[],
+  {
+    id,
+    empty,
+    columns,
+  }: {
+    id: (item: Item) => string;
+    empty: string;
+    columns: Record<string, [label: string, cell: (item: Item) => Cell]>;
+  },
+): Table {
+  const all = Object.entries(columns);
+  return {
+    kind: "table",
+    columns: all.map(([key, [label]]) => ({ key, label })),
+    rows: items.map((item) => ({
+      id: id(item),
+      cells: Object.fromEntries(all.map(([key, [, cell]]) => [key, cell(item)])),
+    })),
+    empty,
+  };
+}
+
 export function field(key: string, label: string, cell: Cell): Field {
   return { key, label, cell };
 }

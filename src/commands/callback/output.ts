@@ -21,8 +21,8 @@ export function listed(callback: StoredCallback) {
 
 export type ListedCallback = ReturnType<typeof listed>;
 
-/** Where it was forwarded, and the response, also in words; null if it was not forwarded. */
-function forwardedOf({ forwarded, judged }: StoredCallback) {
+/** Where it was forwarded, and the response as a text; null if it was not forwarded. */
+function forwardedOf({ forwarded, judged }: StoredCallback, fault: string | null = null) {
   if (!forwarded) return null;
   const { to, status, finding } = forwarded;
   if (finding === null) return { to, status, answer: "not sent yet" };
@@ -30,7 +30,7 @@ function forwardedOf({ forwarded, judged }: StoredCallback) {
   return {
     to,
     status,
-    answer: `${status ?? "no response"}${isOld ? ", to an earlier verdict" : ""}`,
+    answer: `${status ?? fault ?? "no response"}${isOld ? ", to an earlier verdict" : ""}`,
   };
 }
 
@@ -51,12 +51,12 @@ export async function callbackNumbered(number: number, context: Context): Promis
 }
 
 /** A callback and its result, as scripts get it: one document a line. */
-export function eventOf({ callback, verdict, explanation, records, resolved }: Handled) {
+export function eventOf({ callback, verdict, explanation, records, resolved, fault }: Handled) {
   const { number, source, receivedAt, count } = callback;
   return {
     event: "callback" as const,
     ...{ number, source, receivedAt, count },
-    ...{ verdict, explanation, records, resolved, forwarded: forwardedOf(callback) },
+    ...{ verdict, explanation, records, resolved, forwarded: forwardedOf(callback, fault) },
   };
 }
 

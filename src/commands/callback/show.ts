@@ -2,12 +2,11 @@ import { verdicts } from "../../callbacks/verify.ts";
 import { readCount } from "../../cli/command/common-flags.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag, oneOf } from "../../cli/command/flag.ts";
-import { card, field, type Row, text, time } from "../../cli/output/view.ts";
+import { card, field, table, text, time } from "../../cli/output/view.ts";
 import {
   callbackNumber,
   callbackNumbered,
   claimText,
-  type ListedCallback,
   listed,
   nameOf,
   verdictFields,
@@ -35,41 +34,22 @@ export const callbackList = defineCommand({
     const ledger = await context.ledger.records();
     return (await ledger.callbacks.list({ verdict, limit })).map(listed);
   },
-  view: (callbacks) => ({
-    kind: "table",
-    columns: [
-      { key: "number", label: "#" },
-      { key: "receivedAt", label: "RECEIVED" },
-      { key: "count", label: "TIMES" },
-      { key: "verdict", label: "VERDICT" },
-      { key: "about", label: "ABOUT" },
-      { key: "claimed", label: "CLAIMED" },
-      { key: "verified", label: "ACTUAL" },
-      { key: "forwarded", label: "FORWARDED" },
-    ],
-    rows: callbacks.map(rowOf),
-    empty: "No callbacks yet. To receive them, run 'lenden callback listen'.",
-  }),
+  view: (callbacks) =>
+    table(callbacks, {
+      id: ({ number }) => String(number),
+      empty: "No callbacks yet. To receive them, run 'lenden callback listen'.",
+      columns: {
+        number: ["#", ({ number }) => text(number)],
+        receivedAt: ["RECEIVED", ({ receivedAt }) => time(receivedAt)],
+        count: ["TIMES", ({ count }) => text(count)],
+        verdict: ["VERDICT", ({ verdict }) => text(verdict)],
+        about: ["ABOUT", ({ records: [first] }) => text(first && nameOf(first))],
+        claimed: ["CLAIMED", ({ records: [first] }) => text(first && claimText(first))],
+        verified: ["ACTUAL", ({ records: [first] }) => text(first && verifiedText(first))],
+        forwarded: ["FORWARDED", ({ forwarded }) => text(forwarded?.answer)],
+      },
+    }),
 });
-
-function rowOf(callback: ListedCallback): Row {
-  const { number, receivedAt, count, verdict, records, forwarded } = callback;
-  const id = String(number);
-  const [first] = records;
-  return {
-    id,
-    cells: {
-      number: text(id),
-      receivedAt: time(receivedAt),
-      count: text(count),
-      verdict: text(verdict),
-      about: text(first && nameOf(first)),
-      claimed: text(first && claimText(first)),
-      verified: text(first && verifiedText(first)),
-      forwarded: text(forwarded?.answer),
-    },
-  };
-}
 
 /** What a terminal shows of a body; --json has all of it. */
 const shownCharacters = 2_000;

@@ -1,6 +1,6 @@
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument } from "../../cli/command/flag.ts";
-import { id, text } from "../../cli/output/view.ts";
+import { id, table, text } from "../../cli/output/view.ts";
 import type { SecretSource } from "../../config/profiles.ts";
 import type { Settings, Sourced } from "../../config/settings.ts";
 import { amountText } from "../../domain/amount.ts";
@@ -15,27 +15,18 @@ export const profileList = defineCommand({
       current: name === current,
     }));
   },
-  view: (found) => ({
-    kind: "table",
-    columns: [
-      { key: "current", label: "" },
-      { key: "name", label: "NAME" },
-      { key: "environment", label: "ENVIRONMENT" },
-      { key: "baseUrl", label: "BASE URL" },
-      { key: "apiKey", label: "API KEY" },
-    ],
-    rows: found.map((profile) => ({
-      id: profile.name,
-      cells: {
-        current: text(profile.current ? "*" : ""),
-        name: id(profile.name),
-        environment: text(profile.environment),
-        baseUrl: text(profile.baseUrl),
-        apiKey: text(profile.apiKey),
+  view: (found) =>
+    table(found, {
+      id: ({ name }) => name,
+      empty: "No profiles. Add one with 'lenden profile add', or try 'lenden sandbox start'.",
+      columns: {
+        current: ["", ({ current }) => text(current ? "*" : "")],
+        name: ["NAME", ({ name }) => id(name)],
+        environment: ["ENVIRONMENT", ({ environment }) => text(environment)],
+        baseUrl: ["BASE URL", ({ baseUrl }) => text(baseUrl)],
+        apiKey: ["API KEY", ({ apiKey }) => text(apiKey)],
       },
-    })),
-    empty: "No profiles. Add one with 'lenden profile add', or try 'lenden sandbox start'.",
-  }),
+    }),
 });
 
 export const profileShow = defineCommand({
@@ -62,19 +53,16 @@ export const profileShow = defineCommand({
     for (const sentence of settings.shadows) context.ui.notice(sentence);
     return rowsOf(settings);
   },
-  view: (rows) => ({
-    kind: "table",
-    columns: [
-      { key: "setting", label: "SETTING" },
-      { key: "value", label: "VALUE" },
-      { key: "source", label: "SOURCE" },
-    ],
-    rows: rows.map(({ setting, value, source }) => ({
-      id: setting,
-      cells: { setting: text(setting), value: text(value), source: text(source) },
-    })),
-    empty: "",
-  }),
+  view: (rows) =>
+    table(rows, {
+      id: ({ setting }) => setting,
+      empty: "",
+      columns: {
+        setting: ["SETTING", ({ setting }) => text(setting)],
+        value: ["VALUE", ({ value }) => text(value)],
+        source: ["SOURCE", ({ source }) => text(source)],
+      },
+    }),
 });
 
 function rowsOf(settings: Settings) {

@@ -2,9 +2,8 @@ import type { RecordedExchange } from "../../api/contract/local.ts";
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
-import { type Row, text, time, type View } from "../../cli/output/view.ts";
+import { table, text, time, type View } from "../../cli/output/view.ts";
 import { formatTime } from "../../domain/local-time.ts";
-import { keptExchanges } from "./exchanges.ts";
 
 const pollMs = 300;
 
@@ -34,7 +33,7 @@ export const sandboxRequests = defineCommand({
 
 async function allExchanges(context: Context): Promise<RecordedExchange[]> {
   const all: RecordedExchange[] = [];
-  for await (const page of keptExchanges(context)) {
+  for await (const page of exchangePages(context)) {
     if (page.length === 0) break;
     all.push(...page);
   }
@@ -42,7 +41,7 @@ async function allExchanges(context: Context): Promise<RecordedExchange[]> {
 }
 
 async function* followExchanges(context: Context): AsyncIterable<RecordedExchange> {
-  for await (const page of keptExchanges(context)) {
+  for await (const page of exchangePages(context)) {
     yield* page;
     if (page.length === 0) await context.host.sleep(pollMs, context.stopping);
   }
@@ -62,37 +61,34 @@ function errorOf({ status, attempt, answer }: RecordedExchange): string | null {
 }
 
 function tableOf(exchanges: RecordedExchange[]): View {
-  return {
-    kind: "table",
-    columns: [
-      { key: "number", label: "#" },
-      { key: "at", label: "TIME" },
-      { key: "method", label: "METHOD" },
-      { key: "path", label: "PATH" },
-      { key: "status", label: "STATUS" },
-      { key: "durationMs", label: "MS" },
-      { key: "fault", label: "FAULT" },
-      { key: "attempt", label: "ATTEMPT" },
-      { key: "why", label: "ERROR" },
-    ],
-    rows: exchanges.map(row),
+  return table(exchanges, {
+    id: ({ number }) => String(number),
     empty: "No requests yet. Run a command in another terminal, for example 'lenden methods'.",
-  };
+    columns: {
+      number: ["#", ({ number }) => text(number)],
+      at: ["TIME", ({ at }) => time(at)],
+      method: ["METHOD", ({ method }) => text(method)],
+      path: ["PATH", ({ path }) => text(path)],
+      status: ["STATUS", ({ status }) => text(status)],
+      durationMs: ["MS", ({ durationMs }) => text(Math.round(durationMs))],
+      fault: ["FAULT", ({ fault }) => text(fault)],
+      attempt: ["ATTEMPT", ({ attempt }) => text(attempt)],
+      why: ["ERROR", (exchange) => text(errorOf(exchange))],
+    },
+  });
 }
 
-function row(exchange: RecordedExchange): Row {
-  return {
-    id: String(exchange.number),
-    cells: {
-      number: text(exchange.number),
-      at: time(exchange.at),
-      method: text(exchange.method),
-      path: text(exchange.path),
-      status: text(exchange.status),
-      durationMs: text(Math.round(exchange.durationMs)),
-      fault: text(exchange.fault),
-      attempt: text(exchange.attempt),
-      why: text(errorOf(exchange)),
-    },
-  };
+/** The journal of the local sandbox in pages; an empty page means that there are no more exchanges now. */
+export async function* exchangePages(
+  context: Pick<Context, "api" | "stopping">,
+  after = 0,
+): AsyncIterable<RecordedExchange[]> {
+  const { dataOf } = await import("../../operations/response-failure.ts");
+  const local = await context.api.local();
+  let last = after;
+  while (!context.stopping.aborted) {
+    const page = dataOf(await local.listExchanges({ after: String(last) }));
+    last = page.at(-1)?.number ?? last;
+    yield page;
+  }
 }
