@@ -11,6 +11,7 @@ import {
   paymentOf,
   refundOf,
 } from "../support/merchant.ts";
+import { closedPort } from "../support/server.ts";
 import { listenApart, listenAs, startHandler } from "./listening.ts";
 
 const said = (id: string, status = "Completed") =>
@@ -285,6 +286,16 @@ test("replay verifies and forwards what arrived while the API was away", async (
   expect(replayed.code).toBe(0);
   expect(handled[1]?.headers["x-lenden-verified"]).toBe("true");
   expect(handled[1]?.body.equals(handled[0]?.body ?? Buffer.alloc(0))).toBe(true);
+});
+
+test("shows why the handler cannot be reached", async () => {
+  const merchant = await openMerchant();
+  const id = await paidPayment(merchant);
+  const url = `http://127.0.0.1:${await closedPort()}/callback`;
+  const listener = await listenAs(merchant, "--forward-to", url);
+  expect(await listener.send(said(id))).toBe(502);
+  const [event] = await listener.seen(1);
+  expect(event?.forwarded).toEqual({ to: url, status: null, answer: "connection refused" });
 });
 
 test("a listener retries callbacks that could not be checked", async () => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { loadCommands } from "../../src/commands/index.ts";
 import { until } from "../support/helpers.ts";
 import { builtEnv, lenden } from "../support/lenden.ts";
+import { openMerchant } from "../support/merchant.ts";
 import { tool } from "../tool.js";
 import { key, place, secret, url, verifyLine } from "./setup.ts";
 
@@ -176,4 +177,20 @@ describe("profile add rejects, and stores nothing", () => {
     const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
     await until(() => !existsSync(`/proc/${pid}`));
   });
+});
+
+test("a rejected signature names the sources of payout secret and API key", async () => {
+  const merchant = await openMerchant();
+  const { LENDEN_BASE_URL, LENDEN_CONFIG_DIR } = merchant.env;
+  const env = { LENDEN_CONFIG_DIR, LENDEN_BASE_URL };
+  const line = ["profile", ...["add", "shop", "--key-stdin"]];
+  expect((await lenden(line, { env, stdin: merchant.apiKey })).code).toBe(0);
+  const payout = ["payout", "send", "--amount", "5", "--to", "01712345678", "--method", "bkash"];
+  const { code, stderr } = await lenden(payout, {
+    env: { ...env, LENDEN_PAYOUT_SECRET: "the-secret-of-another-account" },
+  });
+  expect(code).toBe(4);
+  expect(stderr.replace(/\s+/g, " ")).toContain(
+    "The payout secret came from LENDEN_PAYOUT_SECRET, the API key from profile shop.",
+  );
 });
