@@ -11,7 +11,7 @@ import { errorCode } from "../../domain/error-code.ts";
 import { Failure } from "../../domain/failure.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
-import { exchangePages } from "../sandbox/requests.ts";
+import { exchangePages } from "../sandbox/exchanges.ts";
 
 const description =
   "Sends genuine and false callbacks about payments of the local sandbox to your handler, and checks what it does. The handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. With --orders, each result depends on what your store recorded. Without it, some cases stay undecided.";

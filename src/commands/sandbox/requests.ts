@@ -4,6 +4,7 @@ import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
 import { table, text, time, type View } from "../../cli/output/view.ts";
 import { formatTime } from "../../domain/local-time.ts";
+import { exchangePages } from "./exchanges.ts";
 
 const pollMs = 300;
 
@@ -76,19 +77,4 @@ function tableOf(exchanges: RecordedExchange[]): View {
       why: ["ERROR", (exchange) => text(errorOf(exchange))],
     },
   });
-}
-
-/** The journal of the local sandbox in pages; an empty page means that there are no more exchanges now. */
-export async function* exchangePages(
-  context: Pick<Context, "api" | "stopping">,
-  after = 0,
-): AsyncIterable<RecordedExchange[]> {
-  const { dataOf } = await import("../../operations/response-failure.ts");
-  const local = await context.api.local();
-  let last = after;
-  while (!context.stopping.aborted) {
-    const page = dataOf(await local.listExchanges({ after: String(last) }));
-    last = page.at(-1)?.number ?? last;
-    yield page;
-  }
 }
