@@ -3,27 +3,27 @@ import { endpointNames } from "../../domain/statuses.ts";
 
 /** The faults of the local sandbox. `acts`: the request takes effect before the fault. */
 export const faultKinds = {
-  latency: { acts: true, effect: "responds a second late; latency-<ms> sets another delay" },
-  status: { acts: false, effect: "responds with an error: status-<code>, 400 to 599" },
-  reset: { acts: false, effect: "resets the connection before the request takes effect" },
-  "lost-reply": { acts: true, effect: "resets the connection after the request took effect" },
-  hang: { acts: false, effect: "never responds; the request has no effect" },
-  "hang-after": { acts: true, effect: "never responds; the request takes effect" },
-  garbage: { acts: true, effect: "responds with bytes that are not JSON" },
-  empty: { acts: true, effect: "responds with status 200 and no body" },
-  truncated: { acts: true, effect: "closes the connection in the middle of the response" },
-  slow: { acts: true, effect: "sends the response byte by byte, which takes a second" },
-  redirect: { acts: false, effect: "responds with 307 to another URL" },
+  latency: { acts: true, effect: "delays the response by one second; latency-<ms> sets the delay" },
+  status: { acts: false, effect: "responds with an error: status-<code>, from 400 to 599" },
+  reset: { acts: false, effect: "closes the connection before the request takes effect" },
+  "lost-reply": { acts: true, effect: "executes the request, then closes the connection" },
+  hang: { acts: false, effect: "never responds, and ignores the request" },
+  "hang-after": { acts: true, effect: "executes the request and never responds" },
+  garbage: { acts: true, effect: "executes the request and responds with invalid JSON" },
+  empty: { acts: true, effect: "executes the request and responds with an empty body (200)" },
+  truncated: { acts: true, effect: "executes the request and sends half of the response" },
+  slow: { acts: true, effect: "executes the request and sends the response slowly" },
+  redirect: { acts: false, effect: "redirects (307) before the request takes effect" },
 } as const;
 export type FaultKind = keyof typeof faultKinds;
 
 /** The faults of a callback. */
 export const callbackFaultKinds = {
   lost: "is never sent",
-  late: "is sent five seconds late; late-<ms> sets another delay",
+  late: "is sent five seconds late; late-<ms> sets the delay",
   duplicated: "is sent twice",
-  reordered: "is sent after the next one, or after five seconds",
-  forged: "is sent after a false one: Cancelled instead of Completed, or the reverse",
+  reordered: "is sent after the next one, at most five seconds late",
+  forged: "is sent after a false one (Cancelled for Completed, or the reverse)",
 } as const;
 
 /** A rule `<endpoint>:<kind>[:<rate>]`. */
