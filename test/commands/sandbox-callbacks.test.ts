@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:https";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-import { openReceiver } from "../sandbox/receiver.ts";
+import { openReceiver } from "../sandbox/running.ts";
 import { scratchFolder, until } from "../support/helpers.ts";
 import { lenden, startBuilt } from "../support/lenden.ts";
 import { paymentOf, refundOf } from "../support/merchant.ts";
@@ -16,8 +16,8 @@ test("sandbox start sends callbacks about payments and refunds, and sandbox requ
   await run(["sandbox", "trigger", "payment", payment]);
   const refund = await run([...refundOf(payment, "5"), "-q"]);
   await run(["refund", "cancel", refund]);
-  await until(() => bodies.length >= 2);
-  expect(bodies).toMatchObject([
+  await until(() => bodies().length >= 2);
+  expect(bodies()).toMatchObject([
     { transactionId: payment, status: "Completed" },
     { refundRequestId: refund, status: "Cancelled" },
   ]);
@@ -63,7 +63,7 @@ test("sandbox start ends while a callback waits to be sent", async () => {
   await run(["sandbox", "set", "payment", payment, "Cancelled"]);
   child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
-  expect(bodies).toEqual([]);
+  expect(bodies()).toEqual([]);
 });
 
 test("sandbox start reports invalid faults and URLs together", async () => {

@@ -1,10 +1,9 @@
-import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { type CallbackFault, readCallbackFault } from "../../src/api/contract/fault.ts";
 import type { RecordedExchange } from "../../src/api/contract/local.ts";
 import { until } from "../support/helpers.ts";
-import { openReceiver } from "./receiver.ts";
-import { paymentBody, type Sandbox, start } from "./running.ts";
+import type { Behaviour } from "../support/server.ts";
+import { openReceiver, paymentBody, type Sandbox, start } from "./running.ts";
 
 test.each(["Completed", "Cancelled"])(
   "reports a payment that becomes %s once, with the record as retrieve shows it",
@@ -13,11 +12,11 @@ test.each(["Completed", "Cancelled"])(
     const sandbox = await start();
     const id = await createPayment(sandbox, merchant);
     await set(sandbox, "payment", id, status);
-    await until(() => merchant.bodies.length > 0);
+    await until(() => merchant.bodies().length > 0);
     const { body } = await sandbox.get(`/payment/retrieve/${id}`);
-    expect(merchant.bodies).toEqual([body.data]);
+    expect(merchant.bodies()).toEqual([body.data]);
     expect(body.data.status).toBe(status);
-    expect(merchant.heads[0]).toMatchObject({ "content-type": "application/json" });
+    expect(merchant.asked[0]?.headers).toMatchObject({ "content-type": "application/json" });
     await until(async () => (await deliveries(sandbox)).length > 0);
     expect(await deliveries(sandbox)).toMatchObject([
       { method: "POST", path: merchant.url, status: 200, attempt: 1, fault: null },
@@ -29,8 +28,8 @@ test("reports a payment that completes by itself", async () => {
   const merchant = await openReceiver();
   const sandbox = await start({ autoCompleteMs: 1 });
   const id = await createPayment(sandbox, merchant);
-  await until(() => merchant.bodies.length > 0);
-  expect(merchant.bodies).toMatchObject([{ transactionId: id, status: "Completed" }]);
+  await until(() => merchant.bodies().length > 0);
+  expect(merchant.bodies()).toMatchObject([{ transactionId: id, status: "Completed" }]);
 });
 
 test("reports a refund to the configured URL, with the note of its cancellation", async () => {
@@ -41,8 +40,8 @@ test("reports a refund to the configured URL, with the note of its cancellation"
   const note = "A mistake";
   const path = `/refund/cancel-by-platform/${cancelled}`;
   await sandbox.call(path, { method: "PATCH", body: { note } });
-  await until(() => merchant.bodies.length > 1);
-  expect(merchant.bodies).toMatchObject([
+  await until(() => merchant.bodies().length > 1);
+  expect(merchant.bodies()).toMatchObject([
     { refundRequestId: kept, status: "Completed" },
     { refundRequestId: cancelled, status: "Cancelled", note },
   ]);
@@ -61,13 +60,13 @@ test("reports no refunds without such a URL, and never payouts", async () => {
 });
 
 test("retries without a 2xx response, and does not follow a redirect", async () => {
-  const answers = [
-    (to: ServerResponse) => to.writeHead(500).end("no"),
-    (to: ServerResponse) => to.writeHead(302, { location: "/elsewhere" }).end(),
-    (to: ServerResponse) => to.destroy(),
-    (to: ServerResponse) => to.writeHead(204).end(),
+  const responses: Behaviour[] = [
+    { do: "answer", status: 500, body: "no" },
+    { do: "answer", status: 302, headers: { location: "/elsewhere" } },
+    { do: "close" },
+    { do: "answer", status: 204 },
   ];
-  const merchant = await openReceiver((_, to) => answers.shift()?.(to));
+  const merchant = await openReceiver(() => responses.shift() ?? { do: "close" });
   const sandbox = await start({ firstRetryMs: 1 });
   await set(sandbox, "payment", await createPayment(sandbox, merchant), "Completed");
   await until(async () => (await deliveries(sandbox)).length >= 4);
@@ -77,7 +76,7 @@ test("retries without a 2xx response, and does not follow a redirect", async () 
     { status: null, attempt: 3, answer: "ECONNRESET" },
     { status: 204, attempt: 4, answer: null },
   ]);
-  expect(new Set(merchant.paths)).toEqual(new Set(["/callback"]));
+  expect(new Set(merchant.asked.map(({ url }) => url))).toEqual(new Set(["/callback"]));
 });
 
 test("makes seven attempts if the merchant is down, and no response waits for them", async () => {
@@ -92,14 +91,13 @@ test("makes seven attempts if the merchant is down, and no response waits for th
 test("no delivery delays the end of the sandbox, or continues afterwards", {
   timeout: 8000,
 }, async () => {
-  const silent = await openReceiver(() => {});
+  const silent = await openReceiver(() => ({ do: "silence" }));
   const sandbox = await start({ callbackFaults: callbackFaults("late-60000:0.5"), seed: 1 });
   for (let index = 0; index < 8; index += 1) {
     await set(sandbox, "payment", await createPayment(sandbox, silent), "Completed");
   }
-  await until(() => silent.bodies.length > 0);
+  await until(() => silent.bodies().length > 0);
   await sandbox.close();
-  await until(() => silent.openConnections() === 0);
 });
 
 test("lost: is recorded and never sent", async () => {
@@ -109,12 +107,12 @@ test("lost: is recorded and never sent", async () => {
     { status: null, attempt: 1, fault: "lost" },
     { status: null, attempt: 1, fault: "lost" },
   ]);
-  expect(merchant.bodies).toEqual([]);
+  expect(merchant.bodies()).toEqual([]);
 });
 
 test("duplicated: arrives twice", async () => {
   const { merchant, ids } = await afterTwo(...callbackFaults("duplicated"));
-  await until(() => merchant.bodies.length >= 4);
+  await until(() => merchant.bodies().length >= 4);
   expect(merchant.ids().sort()).toEqual([...ids, ...ids].sort());
 });
 
@@ -123,7 +121,7 @@ test("reordered: the first waits for the second, and arrives after it", async ()
   if (!reordered) throw new Error("no rule");
   // Longer than this test may take: what lets the first one go is the second.
   const { merchant, ids } = await afterTwo({ ...reordered, delayMs: 60_000 });
-  await until(() => merchant.bodies.length >= 2);
+  await until(() => merchant.bodies().length >= 2);
   expect(merchant.ids()).toEqual([...ids].reverse());
 });
 
@@ -131,7 +129,7 @@ test("forged: a false one arrives before the true one", async () => {
   const { merchant, sandbox, ids } = await afterTwo(...callbackFaults("forged"));
   await until(async () => (await deliveries(sandbox)).length >= 4);
   for (const id of ids) {
-    const told = merchant.bodies.filter(({ transactionId }) => transactionId === id);
+    const told = merchant.bodies().filter(({ transactionId }) => transactionId === id);
     expect(told.map(({ status }) => status)).toEqual(["Cancelled", "Completed"]);
   }
   const faults = (await deliveries(sandbox)).map(({ fault }) => fault);

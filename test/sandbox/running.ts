@@ -8,6 +8,7 @@ import {
   type SandboxOptions,
   startSandbox,
 } from "../../src/sandbox/server.ts";
+import { type Behaviour, serve } from "../support/server.ts";
 
 export interface Reply {
   status: number;
@@ -146,4 +147,16 @@ function exchange(running: RunningSandbox, path: string, sent: Sent): Promise<Re
     outgoing.on("error", reject);
     outgoing.end(rawBody);
   });
+}
+
+/** The merchant's own server. */
+export async function openReceiver(respond: () => Behaviour = () => ({ do: "answer" })) {
+  const server = await serve(respond);
+  const bodies = (): Record<string, unknown>[] => server.asked.map(({ body }) => JSON.parse(body));
+  return {
+    ...server,
+    url: `http://127.0.0.1:${server.port}/callback`,
+    bodies,
+    ids: () => bodies().map(({ transactionId }) => transactionId),
+  };
 }
