@@ -111,12 +111,16 @@ function createVerdicts(
   account: RunAccount,
 ): Pick<CallbackStore, "judge" | "passedOn" | "isDelivered"> {
   return {
-    judge: async (number, { verdict, because, records, finding }, to) =>
+    judge: async (number, { verdict, explanation, records, finding }, to) =>
       database.transaction(() => {
         database
           .prepare(setVerdict)
           .run(
-            ...[verdict, because === null ? null : scrub(because), scrub(JSON.stringify(records))],
+            ...[
+              verdict,
+              explanation === null ? null : scrub(explanation),
+              scrub(JSON.stringify(records)),
+            ],
             ...[finding, to === undefined ? null : scrub(to), BigInt(number)],
           );
         updateRowDigest(database, BigInt(number));
