@@ -1,11 +1,8 @@
-// Counts words that this project does not use, and checks the subjects of commits.
-//
-//   node scripts/check-language.js            fails if a file has more than its limit allows
-//   node scripts/check-language.js --lower    lowers the limits to what is left, then checks
+// Checks the language of the project: words that it does not use, commit subjects, and the help pages.
 
 import { existsSync, readFileSync } from "node:fs";
 import { git } from "./language/git.js";
-import { checkLimits, lowerLimits } from "./language/limits.js";
+import { checkHelp } from "./language/help.js";
 import { proseOf } from "./language/prose.js";
 import { checkSubjects } from "./language/subjects.js";
 import { findTerms } from "./language/terms.js";
@@ -20,49 +17,35 @@ if (listed === undefined) {
   process.exit(1);
 }
 
-/** @type {string[]} */
-const unreadable = [];
-const found = [...new Set(listed.split("\0"))]
+const paths = [...new Set(listed.split("\0"))]
   .filter((path) => isChecked.test(path) && !isFixture.test(path) && existsSync(path))
-  .sort()
-  .flatMap((path) => termsIn(path));
-
-/** @type {Map<string, number>} */
-const counts = new Map();
-for (const { path } of found) counts.set(path, (counts.get(path) ?? 0) + 1);
-
-if (process.argv.includes("--lower")) lowerLimits(counts);
-const { isAbove, problems } = checkLimits(counts);
+  .sort();
 const subjects = checkSubjects();
-
-const lines = [
-  ...found
-    .filter(({ path }) => isAbove(path))
-    .map(({ path, line, word, better }) => `${path}:${line}: "${word}": use ${better}`),
-  ...unreadable,
-  ...problems,
-  ...subjects.problems,
-];
-for (const line of lines) process.stderr.write(`${line}\n`);
-if (lines.length > 0) process.exitCode = 1;
+const help = await checkHelp();
+const problems = [...paths.flatMap(problemsIn), ...subjects.problems, ...help.problems];
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+if (problems.length > 0) process.exitCode = 1;
 else {
   process.stdout.write(
-    `Language: ${found.length} words to replace in ${counts.size} files, none new. ${subjects.checked} commit subjects checked.\n`,
+    `Language: ${paths.length} files, ${subjects.checked} commit subjects and ${help.words} words of help checked.\n`,
   );
 }
 
-/** @param {string} path */
-function termsIn(path) {
+/**
+ * The words of a file that the project does not use.
+ *
+ * @param {string} path
+ * @returns {string[]}
+ */
+function problemsIn(path) {
   const source = readFileSync(path, "utf8");
   const { prose: texts, error } = proseOf(path, source);
-  if (error !== undefined) unreadable.push(`${path}: cannot parse this file: ${error}`);
+  if (error !== undefined) return [`${path}: cannot parse this file: ${error}`];
   return texts
-    .flatMap((prose) => findTerms(prose.text).map((term) => ({ ...term, at: prose.at + term.at })))
+    .flatMap(({ at, text }) => findTerms(text).map((term) => ({ ...term, at: at + term.at })))
     .sort((a, b) => a.at - b.at)
-    .map(({ at, word, better }) => ({
-      path,
-      line: source.slice(0, at).split("\n").length,
-      word,
-      better,
-    }));
+    .map(({ at, word, better }) => {
+      const line = source.slice(0, at).split("\n").length;
+      return `${path}:${line}: "${word}": use ${better}`;
+    });
 }

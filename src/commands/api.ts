@@ -18,7 +18,7 @@ type Fields = Record<string, unknown>;
 
 export const api = defineCommand({
   description:
-    "The path is relative to the base URL. Fields become the query of a GET, otherwise a JSON body. Requests that create or change a record are checked, recorded and retried as by their command, for example 'payout send'. Every other request is sent once and not recorded.",
+    "The path is relative to the base URL. Fields are the query of a GET, otherwise a JSON body. A request that creates or changes a record is checked and recorded as by its command. Any other request is sent once and not recorded.",
   examples: [
     { comment: "Print the body of a response", command: "lenden api GET /payment/methods" },
     {

@@ -53,8 +53,7 @@ export const entries: Entry[] = [
     name: "payout",
     heading: "Payouts",
     summary: "Send and track payouts to mobile wallets",
-    description:
-      "The reference of a payout acts as an idempotency key: the API creates one payout per reference. 'sign' and 'verify' work offline, for your own API client.",
+    description: "'sign' and 'verify' work offline, for your own API client.",
   },
   {
     name: "payout send",
@@ -81,7 +80,7 @@ export const entries: Entry[] = [
     heading: "Payouts",
     summary: "Send payouts from a CSV file",
     description:
-      "'template' writes a file, 'check' validates it, and 'send' sends it. 'status' and 'export' show the results. 'resolve' records rows with an unknown outcome. 'lenden help batch' describes the file.",
+      "'check' validates a file, 'send' sends or resumes it, 'status' and 'export' show the results. 'lenden help batch' describes it.",
   },
   {
     name: "payout batch template",

@@ -102,6 +102,46 @@ const batchFields = {
 };
 const batch = z.strictObject({ ...batchFields, warnings });
 
+const callbackRecord = z.looseObject({
+  kind: textOrNull,
+  id: text,
+  claimed: z.looseObject({ status: textOrNull, amount: textOrNull }),
+  verified: z.nullable(z.looseObject({ status: text })),
+});
+
+const verdictFields = {
+  verdict: textOrNull,
+  explanation: textOrNull,
+  records: z.array(callbackRecord),
+};
+
+const forwarded = z.nullable(
+  z.strictObject({ to: text, status: z.nullable(count), response: text }),
+);
+
+const callbackFields = {
+  number: count,
+  source: text,
+  receivedAt: text,
+  count,
+  method: text,
+  target: text,
+  forwarded,
+  ...verdictFields,
+};
+
+const callbackEvent = z.strictObject({
+  event: z.literal("callback"),
+  number: count,
+  source: text,
+  receivedAt: text,
+  count,
+  ...verdictFields,
+  resolved: z.array(text),
+  forwarded,
+  warnings,
+});
+
 const step = z.strictObject({ check: text, state: text, message: text, hint: textOrNull });
 const ledgerContent = { operations: count, events: count, newestAt: textOrNull };
 const profileFields = z.looseObject({ name: text, warnings });
@@ -186,6 +226,26 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   }),
   "ledger backup": z.strictObject({ file: text, ...ledgerContent, warnings }),
   "ledger restore": z.strictObject({ file: text, ...ledgerContent, kept: textOrNull, warnings }),
+  "callback list": z.array(z.strictObject(callbackFields)),
+  "callback show": z.strictObject({
+    ...callbackFields,
+    headers: z.record(z.string(), z.string()),
+    body: text,
+    bodyBase64: text,
+    warnings,
+  }),
+  "callback replay": callbackEvent,
+  "callback verify": z.strictObject({ ...verdictFields, warnings }),
+  "callback listen": z.union([
+    callbackEvent,
+    z.strictObject({
+      event: z.literal("listening"),
+      url: textOrNull,
+      pid: count,
+      secret: z.optional(text),
+      warnings,
+    }),
+  ]),
   doctor: step,
   "profile list": z.array(profileFields),
   "profile show": z.array(z.strictObject({ setting: text, value: textOrNull, source: text })),

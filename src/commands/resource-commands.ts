@@ -71,7 +71,7 @@ function idArgument({ kind, idName }: ResourceInfo) {
 function listCommand(resource: ResourceInfo) {
   const { kind, group } = resource;
   return defineCommand({
-    description: `The API has no list, so lenden reads the ledger of this machine, newest first. The status is the last one seen; --refresh requests the current one of each ${kind} that is Processing.`,
+    description: `Reads the ledger of this machine, newest first, because the API has no list. The status is the last one seen.`,
     examples: [
       { comment: `List the ${kind}s of today`, command: `lenden ${group} list --since today` },
       {
@@ -96,7 +96,7 @@ function listCommand(resource: ResourceInfo) {
         "Maximum number of rows (default: 50)",
         readCount(9_999_999),
       ),
-      refresh: flag.toggle("--refresh", "Request the current status of those that are Processing"),
+      refresh: flag.toggle("--refresh", "Request the status of Processing records first"),
     },
 
     async run(input, context) {

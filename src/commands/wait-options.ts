@@ -5,19 +5,19 @@ import { readDuration } from "../cli/output/time.ts";
 export const waitOptionFlags = {
   waitTimeout: flag.optional(
     "--wait-timeout <duration>",
-    "Stop waiting after this time (default: 10m)",
+    "Longest wait (default: 10m)",
     readDuration,
   ),
   interval: flag.optional(
     "--interval <duration>",
-    "Time between status checks (default: 0.5s, growing to 10s)",
+    "Time between status checks (default: 0.5s to 10s)",
     readDuration,
   ),
 };
 
 /** The flags of a command that can wait after creating something. */
 export const waitFlags = {
-  wait: flag.toggle("--wait", "Wait until the status is Completed or Cancelled"),
+  wait: flag.toggle("--wait", "Wait for Completed or Cancelled"),
   waitTimeout: { ...waitOptionFlags.waitTimeout, onlyWith: "wait" },
   interval: { ...waitOptionFlags.interval, onlyWith: "wait" },
 };

@@ -95,28 +95,31 @@ test("an export holds no formula, and marks leading zeros as text", async () => 
 test.each([
   ["with references", ["ref", "amount", "to", "method", "name"]],
   ["without references", ["to", "amount", "method", "name"]],
-])("what failed can be sent again, until everybody is paid once: %s", async (_, columns) => {
-  const merchant = await openMerchant(unlucky);
-  const rows = everybody.map((_, row) => columns.map((column) => cellOf(column, row)));
-  const own = columns.filter(isNoReference);
-  const ownOf = (cells: string[], header: string[]) =>
-    own.map((column) => cells[header.indexOf(column)]);
-  let path = fileOf(csv([columns, ...rows]), "round-0.csv");
-  let round = 0;
-  while ((await send(merchant, path)) !== 0) {
-    round += 1;
-    expect(round).toBeLessThan(20);
-    const [header = [], ...failed] = cellsOf(await exported(merchant, path, "--only", "failed"));
-    expect(header).toEqual(own.length < columns.length ? columns : ["ref", ...columns]);
-    const before = rows.map((cells) => ownOf(cells, columns));
-    expect(before).toEqual(expect.arrayContaining(failed.map((cells) => ownOf(cells, header))));
-    path = fileOf(csv([header, ...failed]), `round-${round}.csv`);
-  }
-  expect(round).toBeGreaterThan(0);
-  expect(await paid(merchant)).toEqual(everybody);
-});
+])(
+  "export --only failed can be sent again until each recipient is paid once: %s",
+  async (_, columns) => {
+    const merchant = await openMerchant(unlucky);
+    const rows = everybody.map((_, row) => columns.map((column) => cellOf(column, row)));
+    const own = columns.filter(isNoReference);
+    const ownOf = (cells: string[], header: string[]) =>
+      own.map((column) => cells[header.indexOf(column)]);
+    let path = fileOf(csv([columns, ...rows]), "round-0.csv");
+    let round = 0;
+    while ((await send(merchant, path)) !== 0) {
+      round += 1;
+      expect(round).toBeLessThan(20);
+      const [header = [], ...failed] = cellsOf(await exported(merchant, path, "--only", "failed"));
+      expect(header).toEqual(own.length < columns.length ? columns : ["ref", ...columns]);
+      const before = rows.map((cells) => ownOf(cells, columns));
+      expect(before).toEqual(expect.arrayContaining(failed.map((cells) => ownOf(cells, header))));
+      path = fileOf(csv([header, ...failed]), `round-${round}.csv`);
+    }
+    expect(round).toBeGreaterThan(0);
+    expect(await paid(merchant)).toEqual(everybody);
+  },
+);
 
-test("what failed is exported the same again, and sending that twice pays nobody twice", async () => {
+test("export --only failed writes the same file again, and sending it twice pays each row once", async () => {
   const merchant = await openMerchant(unlucky);
   const columns = ["amount", "to", "method"];
   const rows = everybody.map((_, row) => columns.map((column) => cellOf(column, row)));

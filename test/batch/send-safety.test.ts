@@ -28,7 +28,7 @@ test("P20: after a 429 rows go out one at a time, nothing before its pause is ov
 });
 
 test.each([86_400_000, 60_000, 3_000_000_000])(
-  "P20: a Retry-After of %i ms is a minute at most, and does not put the row in doubt",
+  "P20: caps a Retry-After of %i ms at a minute, and the row stays certain",
   async (retryAfterMs) => {
     const place = await timed(20, (_, count) =>
       count <= 4 ? refused("busy", 429, retryAfterMs) : undefined,
@@ -145,7 +145,7 @@ test.each([
   [900, 1_500, ["CONFLICT", 1]],
   [1_000, 1_500, ["CONFIRMED", 0]],
 ] as const)(
-  "P16: a payout that was made %i ms after its row was begun is retrieved if it may be older (clocks %#)",
+  "P16: retrieves a payout created %i ms after its row started if it may be older (clocks %#)",
   async (afterMs, clocksMs, wanted) => {
     const place = await timed(1, () => {
       const createdAt = new Date(place.state.nowMs + afterMs).toISOString();
@@ -170,7 +170,7 @@ test.each([
   ["yesterday", "CONFLICT"],
   [new Date(startMs + 6 * 3_600_000).toISOString(), "CONFLICT"],
   [new Date(startMs + 4_000).toISOString(), "CONFIRMED"],
-])("P16: made at %j, a payout is held against the record: %s", async (createdAt, state) => {
+])("P16: compares a payout created at %j with its record: %s", async (createdAt, state) => {
   const place = await timed(1, () =>
     data({ ...created, merchantRef: "R-1", amount: 1, createdAt }),
   );
@@ -196,7 +196,7 @@ test("P16: what the service had already is told, and not taken for paid now", as
   expect(messages).toEqual([null, expect.stringContaining("the API had it before, since"), null]);
 });
 
-test("P16: what somebody else made while a row waited for its turn is not taken for its own", async () => {
+test("P16: does not adopt a payout that another client created while the row waited", async () => {
   const place = await timed(4, ({ reference }) => {
     const createdAt = new Date(startMs + 1_500).toISOString();
     return reference === "R-4"
@@ -210,7 +210,7 @@ test("P16: what somebody else made while a row waited for its turn is not taken 
   expect(await countsOf(place)).toEqual({ CONFIRMED: 3, CONFLICT: 1 });
 });
 
-test("P16: a row in doubt whose reference somebody else took before it goes out again is a conflict", async () => {
+test("P16: reports a conflict if another client used the reference of an unknown row meanwhile", async () => {
   let takenAt = "";
   const place = await timed(3, ({ reference }) => {
     if (reference !== "R-2") return undefined;
@@ -291,7 +291,7 @@ test("P3: a clock that the first response shows to be wrong stops the batch, and
   expect(await countsOf(place)).toEqual({ UNCERTAIN: 1, NOT_SENT: 3, null: 96 });
 });
 
-test("I4: after a commit that failed nothing goes out any more, and that is why it stops", async () => {
+test("I4: sends nothing after a failed commit, and stops for that reason", async () => {
   const place = await timed(40, () => undefined);
   const { change } = place.ledger;
   let commits = 0;
@@ -365,7 +365,7 @@ test("P15b: after a response for another reference, a row's record is compared",
   expect(await countsOf(place)).toEqual({ CONFLICT: 1, null: 1 });
 });
 
-test("P18: a page that refuses access stops the batch, and leaves in doubt what it was an answer to", async () => {
+test("P18: stops at a page that denies access, and leaves the outcome of its row unknown", async () => {
   const place = await timed(40, () => ({ ...refused("access", 403), isJson: false }));
   const reason = await place.send(1);
   expect(reason).toMatchObject({ kind: "access", details: { status: 403 } });
@@ -389,7 +389,7 @@ test("P4: a batch is held from its claim until it is let go", async () => {
   expect((await ledger.batches.find(batch.id))?.holder).toBeNull();
 });
 
-/** How many rows stand where; "null" where they were not even begun. */
+/** Counts rows by state; "null" counts those that were not started. */
 async function countsOf({ ledger, batch }: Timed): Promise<Record<string, number>> {
   const tally = await ledger.batches.tally(batch);
   return Object.fromEntries(tally.map(({ state, count }) => [state, count]));

@@ -72,7 +72,7 @@ test("the same reference twice is refused, whatever is allowed", async () => {
   });
 });
 
-test("who was sent the same in the last 24 hours is shown, and nobody else", async () => {
+test("shows recipients of the same amount in the last 24 hours only", async () => {
   const merchant = await openMerchant();
   await merchant.json(payoutOf("EARLIER"));
   const text = lines(
@@ -92,7 +92,7 @@ test("who was sent the same in the last 24 hours is shown, and nobody else", asy
   expect(places(next.problems)).toEqual(["5 to"]);
 });
 
-test("a row that was sent goes out no more, so that nobody asks whether it may be paid again", async () => {
+test("asks nothing about a row that was sent, because it is not sent again", async () => {
   const merchant = await openMerchant();
   const first = fileOf(lines("A1,5,01712345678,bkash", "A2,6,01812345678,bkash"));
   expect(await send(merchant, first)).toMatchObject({ code: 0 });

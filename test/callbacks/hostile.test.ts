@@ -47,7 +47,7 @@ test("survives hostile callbacks, and still verifies a genuine one", async () =>
 test("rejects what is not a plain request, without details of this machine", async () => {
   const merchant = await openMerchant();
   const listener = await listenAs(merchant);
-  const head = "POST / HTTP/1.1\r\nHost: anybody.example\r\n";
+  const head = "POST / HTTP/1.1\r\nHost: other.example\r\n";
   const refused: [string, string][] = [
     ["400", `${head}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
     ["400", `${head}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd`],

@@ -295,7 +295,7 @@ test("shows why the handler cannot be reached", async () => {
   const listener = await listenAs(merchant, "--forward-to", url);
   expect(await listener.send(said(id))).toBe(502);
   const [event] = await listener.seen(1);
-  expect(event?.forwarded).toEqual({ to: url, status: null, answer: "connection refused" });
+  expect(event?.forwarded).toEqual({ to: url, status: null, response: "connection refused" });
 });
 
 test("a listener retries callbacks that could not be checked", async () => {

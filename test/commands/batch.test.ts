@@ -23,7 +23,7 @@ function payroll(name: string, amounts = ["500", "1250.50", "0.01"]): string {
   return file;
 }
 
-/** Each test has its own ledger, so that nobody was paid before. */
+/** Each test has its own ledger, so that there is no earlier payout. */
 function batch(line: string[], data: string = scratchFolder()) {
   return account.run(["payout", "batch", ...line], { env: { LENDEN_DATA_DIR: data } });
 }

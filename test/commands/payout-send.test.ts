@@ -37,7 +37,7 @@ test.each([
     JSON.stringify({ success: false, message: "no \ud83d", status: "\udc00" }),
   ],
   ["that a cut leaves", 422, JSON.stringify({ success: false, message: `${"x".repeat(4_095)}😀` })],
-  ["in doubt", 503, JSON.stringify({ success: false, message: "busy \ud83d try" })],
+  ["unknown", 503, JSON.stringify({ success: false, message: "busy \ud83d try" })],
 ])("half of a character %s does not make the ledger unreadable", async (_, status, body) => {
   const { baseUrl } = await answering(() => ({ status, body }));
   const env = {
@@ -68,7 +68,7 @@ test("an API key in a response is not stored in the ledger", async () => {
   const env = {
     LENDEN_BASE_URL: `http://127.0.0.1:${port}`,
     LENDEN_API_KEY: key,
-    LENDEN_PAYOUT_SECRET: "secret-of-nobody",
+    LENDEN_PAYOUT_SECRET: "secret-of-another",
     LENDEN_CONFIG_DIR: folder,
     LENDEN_DATA_DIR: folder,
   };

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A payment's whole way with nobody at a screen: made, paid on its page, told of, paid back, told of
+# The life of a payment in a script: created, paid on its page, called back, refunded, called back
 # again. The arguments start your shop, which listens on SHOP_PORT and uses LENDEN_BASE_URL and
 # LENDEN_API_KEY:
 #
@@ -39,7 +39,7 @@ curl -sf -o "$folder/paid" -d "token=$token&choice=pay&payer=01712345678" "$page
 wait "$listener"
 cat "$folder/told"
 
-# A part is paid back.
+# A part is refunded.
 refund=$(lenden refund create --payment "$id" --amount 250.50 --account-type personal \
   --account-number 01712345678 -q)
 listen --once

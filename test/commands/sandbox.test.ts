@@ -101,7 +101,7 @@ test("sandbox exec gives the command its own account and ends with its exit code
   const script = `
     test -n "$LENDEN_API_KEY" && test -n "$LENDEN_BASE_URL" && test -n "$LENDEN_PAYOUT_SECRET"
     test -z "$LENDEN_PROFILE" && exit 7`;
-  const env = { LENDEN_PROFILE: "nobody", LENDEN_API_KEY: "public-of-somebody" };
+  const env = { LENDEN_PROFILE: "other", LENDEN_API_KEY: "public-of-another" };
   const line = ["sandbox", "exec", "--json", "--", "sh", "-c", script];
   expect(await built(line, { env })).toMatchObject({ code: 7, stderr: "" });
 });

@@ -16,7 +16,7 @@ const lines = [
 /** A command line of every command that writes, without its method. */
 export const writes = lines.map(([name, words]): [string, string[]] => [name, words.split(" ")]);
 
-/** What is left out above, for those that take it. */
+/** Optional arguments, for the commands that accept them. */
 export function methodOf(name: string, ...method: string[]): string[] {
   return ["pay create", "payout send"].includes(name) ? method : [];
 }

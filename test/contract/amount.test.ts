@@ -11,7 +11,7 @@ test.each([
   ["1", 100n, "1"],
   ["1250.50", 125_050n, "1250.5"],
   ["999999999999.99", 99_999_999_999_999n, "999999999999.99"],
-])("%s is %s paisa and goes out as %s", (typed, amountPaisa, wire) => {
+])("%s is %s paisa and is sent as %s", (typed, amountPaisa, wire) => {
   expect(readAmount(typed)).toEqual({ ok: true, value: amountPaisa });
   expect(amountText(amountPaisa)).toBe(wire);
   expect(JSON.stringify(amountNumber(amountPaisa))).toBe(wire);

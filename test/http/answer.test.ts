@@ -97,7 +97,7 @@ test.each([
   ["an empty id", { payoutId: "" }],
   ["an id that leads elsewhere", { payoutId: ".." }],
   ["an id that no URL can hold", { payoutId: "\ud800" }],
-])("%s names no record, so nobody knows what was made", (_, changes) => {
+])("%s names no record, so the outcome is unknown", (_, changes) => {
   expect(verdict(judge(answer(200, withPayout(changes)), { data: created }))).toBe(
     "unclear: wrong shape",
   );

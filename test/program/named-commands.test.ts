@@ -11,7 +11,7 @@ const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
   name.endsWith(".ts"),
 );
 
-/** Every command line that a hint, a notice or a help text tells somebody to run. */
+/** Every command line that a hint, a notice or a help text names. */
 const told = files.flatMap((name) => {
   const text = readFileSync(join(source, name), "utf8");
   return [...text.matchAll(/'lenden ([^'`$\n]+)'/g)].map(([, line = ""]) => line);
@@ -35,7 +35,7 @@ function isHelp(path: string): boolean {
   const isCommand = entries.some(({ name }) => name === path);
   return (
     isCommand ||
-    ["", "topics", "<topic>"].includes(path) ||
+    ["", "topics", "json", "<topic>"].includes(path) ||
     topics.some(({ name }) => name === path)
   );
 }

@@ -12,7 +12,7 @@ export interface Stage {
   line: string;
   folder: string;
   env: Record<string, string>;
-  /** Whether it goes on until somebody stops it. */
+  /** True if it runs until it is stopped. */
   isEndless: boolean;
 }
 

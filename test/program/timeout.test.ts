@@ -20,7 +20,7 @@ test.each([
     ["pay", "get", "TX1"],
     { status: 429, headers: { "retry-after": "5" }, body: "{}" },
   ],
-  ["a cancellation that is in doubt", ["refund", "cancel", "RF1"], { status: 503, body: "{}" }],
+  ["a cancellation of unknown outcome", ["refund", "cancel", "RF1"], { status: 503, body: "{}" }],
 ])("--timeout limits the attempts of %s", async (_, line, reply) => {
   const { baseUrl, asked } = await answering(() => reply);
   const own = { env: { ...env, LENDEN_BASE_URL: baseUrl }, host };

@@ -36,7 +36,7 @@ export const callbackUrl = flag.setting(
 
 export const note = flag.optional("--note <text>", "Note, stored with the record", readText);
 
-export const again = flag.toggle("--again", "Send it even if the ledger has the same one");
+export const again = flag.toggle("--again", "Send it even if it is a duplicate");
 
 export const exact = flag.toggle(
   "--exact",

@@ -102,8 +102,7 @@ function commandPage({ name, summary }: Entry, command: Command): Section[] {
         return meaning === undefined ? [] : [[String(code), meaning]];
       }),
     },
-    { text: "Global flags: lenden help flags" },
-    learnMore(topicOf(name)),
+    learnMore(`${topicOf(name)}, flags`),
   ];
 }
 

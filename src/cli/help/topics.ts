@@ -27,7 +27,7 @@ export const topics: Topic[] = [
   },
   {
     name: "formats",
-    summary: "Amounts, numbers, references, IDs, times and output",
+    summary: "Amounts, numbers, references, IDs, times, output",
     load: async () => (await import("./topics/formats.ts")).sections(),
   },
   {

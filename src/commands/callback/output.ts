@@ -25,12 +25,12 @@ export type ListedCallback = ReturnType<typeof listed>;
 function forwardedOf({ forwarded, judged }: StoredCallback, fault: string | null = null) {
   if (!forwarded) return null;
   const { to, status, finding } = forwarded;
-  if (finding === null) return { to, status, answer: "not sent yet" };
+  if (finding === null) return { to, status, response: "not sent yet" };
   const isOld = finding !== judged?.finding;
   return {
     to,
     status,
-    answer: `${status ?? fault ?? "no response"}${isOld ? ", to an earlier verdict" : ""}`,
+    response: `${status ?? fault ?? "no response"}${isOld ? ", to an earlier verdict" : ""}`,
   };
 }
 
@@ -73,7 +73,7 @@ export function eventLine(event: CallbackEvent): View {
     ...records.map((one) => recordText(one, isWrong)),
     ...(explanation === null || verdict === "forged" ? [] : [explanation]),
     ...resolved.map((id) => `resolved ${id}`),
-    ...(forwarded ? [`forwarded: ${forwarded.answer}`] : []),
+    ...(forwarded ? [`forwarded: ${forwarded.response}`] : []),
   ];
   return { kind: "line", id: String(number), text: parts.join("  ") };
 }

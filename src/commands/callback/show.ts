@@ -46,7 +46,7 @@ export const callbackList = defineCommand({
         about: ["ABOUT", ({ records: [first] }) => text(first && nameOf(first))],
         claimed: ["CLAIMED", ({ records: [first] }) => text(first && claimText(first))],
         verified: ["ACTUAL", ({ records: [first] }) => text(first && verifiedText(first))],
-        forwarded: ["FORWARDED", ({ forwarded }) => text(forwarded?.answer)],
+        forwarded: ["FORWARDED", ({ forwarded }) => text(forwarded?.response)],
       },
     }),
 });
@@ -80,7 +80,7 @@ export const callbackShow = defineCommand({
       field(
         "forwarded",
         "Forwarded",
-        text(shown.forwarded && `${shown.forwarded.to}, ${shown.forwarded.answer}`),
+        text(shown.forwarded && `${shown.forwarded.to}, ${shown.forwarded.response}`),
       ),
       field("request", "Request", text(`${shown.method} ${shown.target}`)),
       ...Object.entries(shown.headers).map(([name, value], index) =>

@@ -14,7 +14,7 @@ import { readUrl } from "../../domain/url.ts";
 import { exchangePages } from "../sandbox/exchanges.ts";
 
 const description =
-  "Sends genuine and false callbacks about payments of the local sandbox to your handler, and checks what it does. The handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. With --orders, each result depends on what your store recorded. Without it, some cases stay undecided.";
+  "Sends genuine and false callbacks about payments of the local sandbox to your handler, and checks what it does. The handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. Without --orders, which shows what your store recorded, some cases stay undecided.";
 
 const url = "http://127.0.0.1:3000";
 

@@ -8,7 +8,7 @@ import { usage } from "../../domain/failure.ts";
 
 export const ledgerCheck = defineCommand({
   description:
-    "Each event's hash covers the event before it, and all tables must be as the events tell. The newest event is also stored in the config directory, so that a truncated, rolled back or replaced ledger is detected. Nothing is sent then, after a check that found modified rows, or with an empty or missing ledger, until you restore it or accept it with --accept.",
+    "Verifies the chain of events, the tables and the schema. The newest event is also stored in the config directory, which shows a truncated, rolled back or replaced ledger. After a failed check nothing is sent until you restore the ledger or accept it.",
   examples: [
     { comment: "Verify the ledger; exit 0 if it is intact", command: "lenden ledger check" },
     {

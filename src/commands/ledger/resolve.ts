@@ -14,15 +14,15 @@ import { nextStep, operationNamed, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
   description:
-    "A payout is sent again with the same reference, for up to 24 hours; a cancel or trigger is retrieved. For a payment, a refund or a CONFLICT, check the dashboard, then use --created <id> (the record is retrieved and compared) or --not-created. Without a name, all of them are resolved as far as the API can tell; the rest are listed, each with its command.",
+    "Sends a payout again with the same reference, for up to 24 hours, and retrieves a cancel or trigger. For a payment, a refund or a CONFLICT, check the dashboard, then add --created <id> or --not-created. Without a name, lenden resolves all it can and lists the rest.",
   examples: [
-    { comment: "Everything that the API can tell", command: "lenden ledger resolve" },
+    { comment: "Resolve all that the API can answer", command: "lenden ledger resolve" },
     {
-      comment: "The dashboard shows it with this ID",
+      comment: "Record the ID that the dashboard shows",
       command: "lenden ledger resolve OP01JD… --created TX8F3K2Q",
     },
     {
-      comment: "The dashboard does not show it",
+      comment: "Record that the dashboard does not show it",
       command: "lenden ledger resolve OP01JD… --not-created",
     },
   ],
@@ -44,9 +44,9 @@ export const ledgerResolve = defineCommand({
   },
   finishes: true,
   exitCodes: {
-    conflict: "the reference or ID belongs to a different transaction",
+    conflict: "the ID belongs to a different record",
     "not-found": "the API or the ledger does not know this ID",
-    uncertain: "outcome unknown: money may have moved",
+    uncertain: "an outcome is still unknown",
   },
   async run({ operation: name, created, notCreated }, context) {
     if ((created || notCreated) && name === undefined)

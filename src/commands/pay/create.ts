@@ -20,7 +20,7 @@ import { endingAfter, waitExits, waitFlags, waitOptionsOf } from "../wait-option
 
 export const payCreate = defineCommand({
   description:
-    "Prints the payment URL for the customer. The payment is paid when 'lenden pay get' shows Completed. The API has no idempotency key for payments, so lenden sends the request once and rejects a repeated one.",
+    "Prints the payment URL for the customer. The payment is paid when 'lenden pay get' shows Completed. Payments have no idempotency key, so lenden sends the request once.",
   examples: [
     {
       comment: "Create a payment and print its payment URL",
@@ -46,11 +46,7 @@ export const payCreate = defineCommand({
       "Customer's mobile number, suggested on the payment page",
       readMobile,
     ),
-    gatewayType: flag.optional(
-      "--gateway-type <text>",
-      "Gateway type, if your payment provider gave you one",
-      readWord,
-    ),
+    gatewayType: flag.optional("--gateway-type <text>", "Gateway type identifier", readWord),
     note,
     again,
     ...waitFlags,

@@ -46,7 +46,7 @@ const flags = {
 
 export const profileAdd = defineCommand({
   description:
-    "In a terminal, lenden asks for what is missing and tests the key. No flag takes a secret itself: use standard input, a file, or a command that prints it. With --key-stdin and --secret-stdin, the key is the first line and the secret is the second. The first profile becomes the default.",
+    "In a terminal, lenden prompts for missing values and tests the key. No flag takes a secret: use standard input (first line key, second line secret), a file, or a command. The first profile becomes the default.",
   examples: [
     {
       comment: "Add a profile step by step, in a terminal",

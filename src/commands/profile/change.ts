@@ -62,7 +62,7 @@ export const profileSet = defineCommand({
     },
   ],
   arguments: {
-    key: argument.required("setting", `Setting: {${settings.join(" | ")}}`, oneOf(settings)),
+    key: argument.required("setting", "Setting, as the description lists them", oneOf(settings)),
     value: argument.required("value", "New value, or an empty text to remove it", ok<string>),
   },
 

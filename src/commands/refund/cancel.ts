@@ -7,8 +7,7 @@ import { readIdentifier } from "../../domain/identifier.ts";
 import { refund, refundCard } from "../resources.ts";
 
 export const refundCancel = defineCommand({
-  description:
-    "Cancels a refund while it is Processing. A completed refund cannot be cancelled. Running the command again has no second effect.",
+  description: "Cancels a refund while it is Processing. A repeated command has no second effect.",
   examples: [
     { comment: "Cancel the newest refund", command: "lenden refund cancel @last" },
     {

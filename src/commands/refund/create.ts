@@ -18,7 +18,7 @@ const accountTypes = ["personal", "business"];
 
 export const refundCreate = defineCommand({
   description:
-    "Retrieves the payment first: it must be Completed, and its refunds must not exceed its amount. In a terminal, lenden prompts for missing values. The API has no idempotency key for refunds, so lenden sends the request once and rejects a repeated one.",
+    "Retrieves the payment first: it must be Completed, and refunds must not exceed its amount. lenden sends the request once.",
   examples: [
     {
       comment: "Choose the payment and enter the values, in a terminal",

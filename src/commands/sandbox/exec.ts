@@ -12,7 +12,7 @@ import { sandboxFlags, sandboxOptions } from "./options.ts";
 
 export const sandboxExec = defineCommand({
   description:
-    "Starts a local sandbox, sets LENDEN_BASE_URL, LENDEN_API_KEY and LENDEN_PAYOUT_SECRET for the command, and exits with its code. The records are lost at the end, unless --data names a file. The command gets a temporary ledger, unless LENDEN_DATA_DIR is set. 'lenden help faults' lists the faults.",
+    "Starts a local sandbox, passes its URL, API key and payout secret to the command in the environment, and exits with the command's code. Records and ledger are temporary, unless --data and LENDEN_DATA_DIR are set.",
   examples: [
     { comment: "Run one command", command: "lenden sandbox exec -- lenden methods" },
     {

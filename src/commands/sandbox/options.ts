@@ -31,7 +31,7 @@ export const sandboxFlags = {
   ),
   refundCallbackUrl: flag.optional(
     "--refund-callback-url <url>",
-    "Callback URL for refunds (payments set their own)",
+    "Callback URL for refunds; payments set their own",
     readUrl,
   ),
   seed: flag.optional(

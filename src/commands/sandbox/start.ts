@@ -9,7 +9,7 @@ const usualPort = 4242;
 const profileName = "local";
 
 export const sandboxStart = defineCommand({
-  description: `Runs the API on this machine and writes the profile '${profileName}'. A payment's payment_url opens a page on which you pay or decline. Completed and cancelled payments and refunds are sent to their callback URLs. /openapi.json describes the API and what this sandbox decides, and 'lenden help faults' lists the faults.`,
+  description: `Runs the API on this machine and writes the profile '${profileName}'. The payment URL opens a page on which you pay or decline. Changes of status are sent to the callback URLs. 'lenden help faults' lists the faults.`,
   examples: [
     {
       comment: "Start on port 4242, and use --profile local in another terminal",

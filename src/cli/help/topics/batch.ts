@@ -34,7 +34,7 @@ export const sections = (): Section[] => [
   },
   {
     title: "Resume",
-    text: "lenden stores all rows in the ledger before it sends the first one. After Ctrl-C or a crash, run the same command again. Accepted rows are not sent again. The same rows and --name are the same batch, whatever the file name, order or number format.",
+    text: "After Ctrl-C or a crash, run the same command again. The same rows and --name are the same batch, whatever the file name, order or number format.",
   },
   {
     title: "Next month",

@@ -13,10 +13,10 @@ export const sections = (): Section[] => [
   },
   { title: "Codes", rows: [["0", "Done"], ...codes()] },
   {
-    text: "After 75, do not assume that nothing happened: read the message, or run 'lenden ledger resolve'. 'lenden sandbox exec' ends with the exit code of its program.",
+    text: "After 75, money may have moved: read the message, or run 'lenden ledger resolve'.",
   },
   {
-    text: "With --json, an error is one line on stderr. Its kind is the word in brackets, its reason is a stable identifier, and its effect is what happened to money.",
+    text: "With --json, an error is one line of JSON on stderr; its kind is the word in brackets.",
   },
 ];
 

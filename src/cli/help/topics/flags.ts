@@ -15,7 +15,7 @@ const behavior: Row[] = [
   ["LENDEN_NO_INPUT, CI", "Set to any value: never prompt"],
   ["LENDEN_DEBUG", "Set to 1: print stack traces"],
   ["NO_COLOR", "Set to any value: no color"],
-  ["FORCE_COLOR", "Set to any value but 0 or false: always use color"],
+  ["FORCE_COLOR", "Unless 0 or false: always use color"],
   ["TERM", "If dumb: no color and no prompts"],
   ["DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME", "On Linux, --open needs one of them"],
 ];
@@ -24,7 +24,7 @@ const directories: Row[] = [
   ["LENDEN_CONFIG_DIR", "Profiles, an absolute path (default: ~/.config/lenden)"],
   ["LENDEN_DATA_DIR", "Ledger, an absolute path (default: ~/.local/share/lenden)"],
   ["XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME", "Replace ~/.config, ~/.local/share, ~/.cache"],
-  ["BASH_COMPLETION_USER_DIR", "Directory of bash completions"],
+  ["BASH_COMPLETION_USER_DIR", "Bash completions"],
   ["APPDATA, LOCALAPPDATA", "Parents of both directories on Windows"],
 ];
 

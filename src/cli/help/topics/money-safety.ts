@@ -23,21 +23,18 @@ export const sections = (): Section[] => [
       ],
       [
         "payout send",
-        "Rejected (exit 3) for 24 hours if amount and recipient are the same, and longer while the outcome is unknown. --again sends a second one.",
+        "Rejected (exit 3) for 24 hours if amount and recipient are the same, and longer while the outcome is unknown.",
       ],
       [
         "pay create",
-        "Rejected (exit 3) for ten minutes while the same payment is Processing, and longer while its outcome is unknown. --again sends a second one.",
+        "Rejected (exit 3) for ten minutes while the same payment is Processing, and longer while its outcome is unknown.",
       ],
-      [
-        "refund create",
-        "Rejected (exit 3) unless the same refund was rejected or cancelled. --again sends a second one.",
-      ],
+      ["refund create", "Rejected (exit 3) unless the same refund was rejected or cancelled."],
       ["payout batch send", "The batch resumes. Accepted rows are not sent again."],
     ],
   },
   {
-    text: "A new --ref is a new payout. lenden checks duplicates in the ledger of this machine: it cannot know what another machine sent.",
+    text: "--again sends a second one, and a new --ref is a new payout. lenden checks duplicates in the ledger of this machine: it cannot know what another machine sent.",
   },
   {
     title: "Ledger",

@@ -14,7 +14,7 @@ import type { Ledger } from "../../../ledger/ledger.ts";
 export const fileArgument = {
   file: argument.required(
     "file",
-    "CSV file ('lenden payout batch template' creates one)",
+    "CSV file, as 'lenden payout batch template' creates it",
     ok<string>,
     "csv-file",
   ),
@@ -28,12 +28,12 @@ const delimiters = new Map([
 
 export const fileFlags = {
   delimiter: flag.optional(
-    "--delimiter <comma|semicolon|tab>",
-    "Character between the cells (default: comma)",
+    "--delimiter <character>",
+    "Character between cells: {comma | semicolon | tab} (default: comma)",
     takes([...delimiters.keys()], readDelimiter),
   ),
   method: flag.optional(
-    "--method <id|code|name>",
+    "--method <method>",
     "Method of rows without one (default: the profile's)",
     readWord,
     "method",

@@ -31,13 +31,10 @@ export const batchResolve = defineCommand({
   ],
   arguments: { batch: batchArgument },
   flags: {
-    notCreated: flag.toggle(
-      "--not-created",
-      "The dashboard does not show these payouts (required)",
-    ),
+    notCreated: flag.toggle("--not-created", "Record payouts that the dashboard does not show"),
     rows: flag.optional(
       "--rows <list>",
-      "Only these lines of the file, for example 3,7-9 (header: line 1)",
+      "Only these lines of the file, with the header as line 1: 3,7-9",
       readLines,
     ),
   },

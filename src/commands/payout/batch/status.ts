@@ -20,7 +20,7 @@ import { countsText, endingFailure, inProgressText, shownEnding } from "./texts.
 
 export const batchStatus = defineCommand({
   description:
-    "Shows the rows of a batch by status; the parts always add up to the batch. A status is the last one received: --refresh requests it again for each payout that is still Processing.",
+    "Shows the rows of a batch by status. A status is the last one received; --refresh requests it again.",
   examples: [
     { comment: "Show a batch by its file", command: "lenden payout batch status payroll.csv" },
     {
