@@ -56,7 +56,7 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     // No test changes a module, so the tests of a worker share them.
     isolate: false,
-    testTimeout: 20_000,
+    testTimeout: isDeep ? 60_000 : 20_000,
     hookTimeout: 60_000,
     globalSetup: ["test/support/global-setup.ts"],
   },

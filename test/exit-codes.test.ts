@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { entries } from "../src/commands/index.ts";
+import { jsonSchemas } from "../src/commands/json-schemas.ts";
 import { exits, type FailureKind } from "../src/domain/failure.ts";
 import type { Host, Signal } from "../src/platform/host.ts";
 import { openDatabase } from "../src/platform/sqlite/open.ts";
@@ -449,4 +451,10 @@ describe("a command that succeeds with JSON output writes nothing to stderr", ()
     const { code, stderr } = await account.run(["methods", "--json", "-v"]);
     expect([code, stderr]).toEqual([0, expect.stringContaining("> GET ")]);
   });
+});
+
+test("every command documents its JSON, but those that print what others have", async () => {
+  const others = ["api", "completion", "payout batch template", "sandbox exec", "sandbox info"];
+  const commands = entries.filter(({ load }) => load).map(({ name }) => name);
+  expect(commands.filter((name) => !(name in jsonSchemas)).sort()).toEqual(others);
 });

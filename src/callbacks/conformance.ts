@@ -1,5 +1,5 @@
 import type { Transport } from "../api/transport.ts";
-import { amountNumber, type Paisa, paisaOf } from "../domain/amount.ts";
+import { amountNumber, amountText, type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { isObject, jsonIn } from "../domain/json.ts";
 import { formatPaisa } from "../domain/money.ts";
@@ -179,7 +179,7 @@ async function resultOf(
   const [verdict, explanation] = judge({ paid, responses, retrievals, booked }, genuine);
   return {
     ...{ case: name, sent, transactionId: String(payment.transactionId), responses, retrievals },
-    booked: typeof booked === "bigint" ? amountNumber(booked) : null,
+    booked: typeof booked === "bigint" ? amountText(booked) : null,
     ...{ verdict, explanation },
     hint: verdict === "failed" ? "See 'Write a handler' in docs/callbacks.md." : null,
   };

@@ -170,8 +170,8 @@ export const errorSchema = z.strictObject({
 });
 
 /**
- * What each command prints. Of a command that prints a list or results one by one, the schema is that of one
- * item. Commands that are not listed print what the API or another program returns.
+ * What each command prints; of a command that prints one list item by item, the schema of an item. A test
+ * requires one for every command but those that print what the API, a file or another program has.
  */
 export const jsonSchemas: Record<string, z.ZodMiniType> = {
   methods: methodList,
@@ -194,7 +194,29 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   "refund get": refund,
   "refund wait": refund,
   "refund list": listed("refundRequestId"),
-  "refund cancel": z.union([refund, record(contract.cancelRefund), dryRun]),
+  "refund cancel": z.union([refund, dryRun]),
+  "payout batch check": z.strictObject({
+    file: text,
+    problemCount: count,
+    problems: z.array(
+      z.strictObject({
+        kind: text,
+        line: count,
+        column: text,
+        value: text,
+        problem: text,
+      }),
+    ),
+    allowedDuplicates: count,
+    allowedOtherAccount: count,
+    allowedAgain: z.strictObject({ rows: count, total: amount, first: text }),
+    rows: count,
+    total: amount,
+    methods: z.array(z.strictObject({ method: text, rows: count, total: amount })),
+    sentBefore: sum,
+    before: textOrNull,
+    warnings,
+  }),
   "payout batch send": z.union([
     z.strictObject({ ...batchFields, existing: sum, warnings }),
     dryRun,
@@ -224,6 +246,20 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     history: z.array(z.strictObject({ at: text, event: text, data: z.unknown() })),
     warnings,
   }),
+  "ledger check": z.strictObject({
+    holds: z.boolean(),
+    events: count,
+    brokenAt: z.nullable(count),
+    damage: z.array(text),
+    accepted: z.nullable(z.looseObject({ at: text, user: text, state: text })),
+    head: z.enum(["contained", "not-contained", "missing", "unreadable"]),
+    lacksLog: z.boolean(),
+    modified: z.array(
+      z.strictObject({ kind: text, name: text, problem: text, columns: z.array(text) }),
+    ),
+    newest: z.nullable(z.strictObject({ number: count, hash: text })),
+    warnings,
+  }),
   "ledger backup": z.strictObject({ file: text, ...ledgerContent, warnings }),
   "ledger restore": z.strictObject({ file: text, ...ledgerContent, kept: textOrNull, warnings }),
   "callback list": z.array(z.strictObject(callbackFields)),
@@ -246,6 +282,18 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
       warnings,
     }),
   ]),
+  "callback test": z.strictObject({
+    case: text,
+    sent: text,
+    transactionId: text,
+    responses: z.array(z.strictObject({ status: z.nullable(count), fault: textOrNull })),
+    retrievals: count,
+    booked: amountOrNull,
+    verdict: z.enum(["passed", "failed", "undecided"]),
+    explanation: text,
+    hint: textOrNull,
+  }),
+  demo: z.strictObject({ step: count, message: text, command: text, data: z.unknown() }),
   doctor: step,
   "profile list": z.array(profileFields),
   "profile show": z.array(z.strictObject({ setting: text, value: textOrNull, source: text })),
@@ -254,6 +302,21 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   "profile use": profileFields,
   "profile rename": profileFields,
   "profile remove": profileFields,
+  "sandbox trigger payment": z.union([payment, dryRun]),
+  "sandbox trigger payout": z.union([payout, dryRun]),
+  "sandbox set": z.looseObject({ kind: text, id: text, status: text }),
+  "sandbox requests": z.array(
+    z.looseObject({
+      number: count,
+      at: text,
+      method: text,
+      path: text,
+      status: z.nullable(count),
+      fault: textOrNull,
+      durationMs: z.number(),
+      attempt: z.nullable(count),
+    }),
+  ),
   "sandbox start": z.strictObject({
     baseUrl: text,
     apiKey: text,

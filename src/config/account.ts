@@ -114,7 +114,7 @@ export function readBaseUrl(text: string): URL {
   const url = parseUrl(text);
   const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password;
   if (!isPlain || /[?#\s\p{C}]/u.test(text))
-    throw new Failure("account.base-url", "The base URL is not an https: URL.", {
+    throw new Failure("account.base-url", "The base URL is not a plain https: URL.", {
       hint: `Write it as https://host${basePath}, without a user, a query or a fragment.`,
     });
   if (url.protocol === "http:" && !isLoopback(url))

@@ -6,7 +6,7 @@ export const exits = {
   internal: {
     code: 1,
     means: "internal or local error; nothing was sent",
-    retry: "no; report it",
+    retry: "after fixing what the message names; otherwise report it",
   },
   usage: {
     code: 2,
@@ -130,7 +130,7 @@ const reasons = {
   "callback.invalid-response": { kind: "unreachable", effect: "read-only" },
   "callback.listener-running": { kind: "locked", effect: "nothing-sent" },
   "callback.no-secret": { kind: "usage", effect: "nothing-sent" },
-  "callback.not-found": { kind: "usage", effect: "read-only" },
+  "callback.not-found": { kind: "not-found", effect: "read-only" },
   "callback.not-local-sandbox": { kind: "access", effect: "nothing-sent" },
   "callback.order-rejected": { kind: "refused", effect: "nothing-changed" },
   "callback.payment-unknown": { kind: "not-found", effect: "read-only" },
@@ -176,7 +176,7 @@ const reasons = {
   "operation.known": { kind: "usage", effect: "nothing-sent" },
   "operation.locked": { kind: "locked", effect: "nothing-sent" },
   "output.not-written": { kind: "internal", effect: "nothing-sent" },
-  "output.result-lost": { kind: "uncertain", effect: "outcome-unknown" },
+  "output.result-lost": { kind: "uncertain", effect: "accepted" },
   "payment.duplicate": { kind: "refused", effect: "nothing-sent" },
   "payment.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
   "payout.duplicate": { kind: "refused", effect: "nothing-sent" },

@@ -5,7 +5,7 @@ import { amountNumber, type Paisa, paisaOf } from "../domain/amount.ts";
 import { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import { formatAmount, formatPaisa } from "../domain/money.ts";
-import { isUnsettled } from "../domain/state.ts";
+import { isUnresolved, isUnsettled } from "../domain/state.ts";
 import { type ClaimDecision, decideRefund, mayHavePaid } from "../ledger/decide.ts";
 import type { Intent, Operation } from "../ledger/operation.ts";
 import { anotherRecord, assertFree, compared } from "./compare.ts";
@@ -164,12 +164,16 @@ function rejectedClaim(
 function duplicate(what: "payment" | "refund", earlier: Operation): Failure {
   const { id, state, createdAt } = earlier;
   const hint = isUnsettled(earlier)
-    ? `Check the dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`
+    ? `If another process is still sending it, wait until that ends. Otherwise check the dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`
     : `To inspect it, run 'lenden ledger show ${id}'.`;
   return new Failure(
     what === "payment" ? "payment.duplicate" : "refund.duplicate",
     `Duplicate ${what}: the ledger has the same ${what}, ${state}, of ${formatTime(createdAt)} (${id}).`,
-    { hint: `${hint} To send a second ${what}, add --again.`, operation: id },
+    // The first one may have been created: no hint leads to a second one then.
+    {
+      hint: isUnresolved(earlier) ? hint : `${hint} To send a second ${what}, add --again.`,
+      operation: id,
+    },
   );
 }
 

@@ -96,7 +96,7 @@ const causeTexts = new Map<string, string>([
 ]);
 
 function messageOf({ complaint }: Pick<Rejected, "complaint">): string {
-  return complaint.message ? `: ${complaint.message}` : "";
+  return complaint.message ? `: ${complaint.message.replace(/\.$/, "")}` : "";
 }
 
 /** The failure of a rejection, with the API's message and its usual cause. */

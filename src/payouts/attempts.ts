@@ -48,7 +48,7 @@ export async function createPayout(
   let wasMixedUp = false;
   for (let attempt = 1; ; attempt += 1) {
     // The claim has just checked this; after a pause it must be checked again.
-    if (attempt > 1 || before !== undefined) (await deps.ledger()).assertStillOurs();
+    if (attempt > 1 || before !== undefined) await requireOurs(order, doubt, deps);
     if (doubt === undefined) checkStop(deps);
     else {
       assertRemembered(operation, deps);
@@ -96,6 +96,20 @@ function ofReference(
   const complaint = { message: `the response is for reference ${data.merchantRef}` };
   const text = JSON.stringify(data);
   return { kind: "unclear", why: "another record", status, text, complaint, times };
+}
+
+/** A lost lock or ledger says nothing about the attempts before it. */
+async function requireOurs(
+  order: PayoutOrder,
+  doubt: string | undefined,
+  deps: OperationDeps,
+): Promise<void> {
+  const ledger = await deps.ledger();
+  try {
+    ledger.assertStillOurs();
+  } catch (error) {
+    rethrow(error, order, doubt);
+  }
 }
 
 /** An attempt that was not sent, for example without a secret, proves nothing about earlier ones. */

@@ -91,7 +91,7 @@ export function usedBefore({ reference }: PayoutOrder, { state, message }: Opera
   const next = newReference(reference);
   return new Failure(
     isConflict ? "payout.in-conflict" : "payout.reference-ended",
-    `Reference ${reference} was used before and ended ${state}: ${message}`,
+    `Reference ${reference} belongs to an earlier payout that ${isConflict ? "is in conflict" : "was rejected"}${message === null ? "" : `: ${message}`}.`,
     {
       hint: isConflict
         ? conflictHint(reference)

@@ -2,7 +2,9 @@ import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { CallbackFault, Fault } from "../api/contract/fault.ts";
 import { basePath } from "../api/contract/index.ts";
+import { usage } from "../domain/failure.ts";
 import { listenOnLoopback } from "../platform/loopback.ts";
+import type { Database } from "../platform/sqlite/database.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";
 import { createApp } from "./app.ts";
 import { openCallbacks } from "./callbacks.ts";
@@ -49,6 +51,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const { seed, now, autoCompleteMs, faults = [], callbackFaults = [], latencyMs = 0 } = options;
   const database = await openDatabase(options.dataFile ?? ":memory:");
   const ids = createRandom("ids", seed);
+  if (options.dataFile !== undefined) requireOwnFile(database, options.dataFile);
   const store = openStore({ database, ids, newAccount: newAccount(seed), now, autoCompleteMs });
   const server = createServer();
   // Node's default of five seconds would close connections that clients keep for their next request.
@@ -99,4 +102,15 @@ function newAccount(seed: number | undefined): SandboxAccount {
   const { letters } = createRandom("account", seed);
   const apiKey = `sk_sandbox_${letters(3)}-${letters(12)}-${letters(3)}`;
   return { apiKey, payoutSecret: letters(32) };
+}
+
+/** Another program's database, such as a ledger, must not get tables of the sandbox. */
+function requireOwnFile(database: Database, file: string): void {
+  const tables = database
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .all()
+    .map(({ name }) => String(name));
+  if (tables.every((name) => name === "account" || name === "records")) return;
+  database.close();
+  throw usage([`--data: ${file} is the database of another program.`], "Choose another file name.");
 }

@@ -149,8 +149,8 @@ describe("a store", () => {
       },
     });
     expect(await tested(fault, { names: ["genuine", "forged"], settleMs: 200 })).toMatchObject([
-      { booked: 500 },
-      { booked: 0, retrievals: 1 },
+      { booked: "500" },
+      { booked: "0", retrievals: 1 },
     ]);
   });
 
@@ -201,12 +201,12 @@ test("shows what was sent, responded, retrieved and booked", async () => {
       transactionId: payments[0]?.id,
       responses: [{ status: 200, fault: null }],
       retrievals: 1,
-      booked: 500,
+      booked: "500",
       verdict: "passed",
       explanation: "It booked BDT 500.00.",
       hint: null,
     },
-    expect.objectContaining({ case: "forged", transactionId: payments[1]?.id, booked: 0 }),
+    expect.objectContaining({ case: "forged", transactionId: payments[1]?.id, booked: "0" }),
   ]);
   const shown = await merchant.lenden(line);
   expect(shown.stdout).toMatch(/^passed {4}genuine .*Sent the callback of .* Responses: 200; /);

@@ -262,7 +262,7 @@ describe("callback verify", () => {
     expect(huge.stderr).toContain("standard input: this holds more than 1 MiB");
     const absent = await account.run(["callback", "show", "999", "--json"]);
     expect([absent.code, JSON.parse(absent.stderr).error.reason]).toEqual([
-      2,
+      9,
       "callback.not-found",
     ]);
   });

@@ -116,7 +116,7 @@ test("@last and @2 stand for the newest IDs of their kind in every command", asy
   for (const typed of ["@0", "@-1", "@first", "@"]) {
     expect(await merchant.lenden(["payout", "get", typed])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(`"${typed}" is no place: @last is the newest`),
+      stderr: expect.stringContaining(`"${typed}" is not a valid ID. @last is the newest`),
     });
   }
 });

@@ -27,7 +27,9 @@ test("P2: payout send without a payout secret names the sources it checked, and 
   const line = ["payout", "send", "--amount", "5", "--to", "01712345678", "--method-id", "m"];
   const { code, stdout, stderr } = await lenden(line, { env: nowhere });
   expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-  expect(stderr).toContain("no payout secret (tried: LENDEN_PAYOUT_SECRET, no profile is in use)");
+  expect(stderr).toContain(
+    "No payout secret: LENDEN_PAYOUT_SECRET is not set, and no profile is in use.",
+  );
 });
 
 test.each([

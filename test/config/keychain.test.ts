@@ -197,7 +197,10 @@ describe("the real keychain of this machine", () => {
 
       const locked = await openSecretService(home);
       const rejected = await run(verifyLine(), locked.env);
-      expect(rejected).toMatchObject({ code: 4, stderr: expect.stringContaining("Unlock the keychain") });
+      expect(rejected).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining("Unlock the keychain"),
+      });
       expect(await add(scratchFolder(), locked.env)).toMatchObject({ code: 4, stdout: "" });
 
       expect(await run(["profile", "remove", "shop"])).toMatchObject({ code: 0 });

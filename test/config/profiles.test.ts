@@ -203,7 +203,9 @@ test("a missing account is explained, with a way to try lenden", async () => {
   expect((await lenden(["methods"], { env })).stderr).toContain("'lenden sandbox start'");
   await add("shop");
   const { stderr } = await lenden(["payout", "sign", "--amount", "5", "--ref", "A"], { env });
-  expect(stderr).toContain("There is no payout secret (tried: LENDEN_PAYOUT_SECRET, profile shop)");
+  expect(stderr).toContain(
+    "No payout secret: LENDEN_PAYOUT_SECRET is not set, and profile shop has none.",
+  );
   expect(stderr).not.toContain("sandbox start");
 });
 

@@ -68,8 +68,9 @@ async function reachWhole(argv: string[]): Promise<{ reached: Reached; problems:
     return { reached: await reach(argv), problems: [] };
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    const problems = [`${error.message.replace(/^error: o/, "O")}.`];
-    if (error.code !== "commander.optionMissingArgument") throw usage(problems);
+    if (error.code !== "commander.optionMissingArgument") throw usage([error.message]);
+    const flag = /'([^']+)'/.exec(error.message)?.[1] ?? "the last flag";
+    const problems = [`Missing value of ${flag}.`];
     return { reached: await reach(argv.slice(0, -1)), problems };
   }
 }

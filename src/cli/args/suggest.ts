@@ -13,10 +13,7 @@ export async function unknownCommand(path: string, words: string[]): Promise<Fai
   const help = `Run '${where} --help' to list its commands.`;
   if (typed.startsWith("-")) return usage(await flagBeforeCommand(typed), help);
   const meant = meantLines(path, words);
-  return usage(
-    [`${where} has no command ${shown(typed)}.`],
-    meant.length > 0 ? question(meant) : help,
-  );
+  return usage([`Unknown command${shown(typed)}.`], meant.length > 0 ? question(meant) : help);
 }
 
 /** The error for help on something that is neither a command nor a topic. */
@@ -24,7 +21,7 @@ export function unknownHelp(words: string[]): Failure {
   const topic = meantTopic(words.join("-"));
   const meant = topic ? [topic] : meantPaths("", words);
   return usage(
-    [`There is no command or topic ${shown(...words)}.`],
+    [`Unknown command or topic${shown(...words)}.`],
     meant.length > 0
       ? question(meant.map((one) => `lenden help ${one}`))
       : "Run 'lenden --help' or 'lenden help topics' to list them.",
@@ -40,12 +37,12 @@ export function unknownFlags(typed: string[], flags: Record<string, Flag>): stri
     if (text !== name && all.includes(name)) return `${name} takes no value.`;
     // First of all: a near miss would put the secret into another field.
     if (namesSecret(bare))
-      return `There is no flag ${shown(name)}: no flag takes a secret. Store it with 'lenden profile add'.`;
+      return `Unknown flag${shown(name)}: no flag takes a secret. Store it with 'lenden profile add'.`;
     const names = all.map((flag) => flag.slice(2));
     const meant =
       names.find((flag) => otherFlags[flag]?.includes(bare)) ??
       (name.startsWith("--") ? nearest(bare, names) : undefined);
-    return `There is no flag ${shown(name)}${meant ? `; did you mean --${meant}?` : "."}`;
+    return `Unknown flag${shown(name)}.${meant ? ` Did you mean --${meant}?` : ""}`;
   });
 }
 
@@ -123,5 +120,5 @@ function question(lines: string[]): string {
 function shown(...words: string[]): string {
   const isWord = (text: string) => /^(?:--)?[a-z]+(?:-[a-z]+)*$|^-[a-z]$/i.test(text);
   const text = words.join(" ");
-  return words.every(isWord) && text.length <= 20 ? `'${text}'` : "of that name";
+  return words.every(isWord) && text.length <= 20 ? ` '${text}'` : "";
 }

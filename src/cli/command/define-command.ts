@@ -15,7 +15,7 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   flags?: F;
   /** True if it changes something at the API: it has --dry-run, and production asks. */
   writes?: boolean;
-  /** True if a result of a command that `writes` has changed something (default: always). */
+  /** True if a result of a command that `writes` or `finishes` changed something (default: always). */
   changed?(result: Result): boolean;
   /** True if it runs until it is stopped: without a deadline, and a stop is success. */
   untilStopped?: boolean;
@@ -25,6 +25,8 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   finishes?: boolean;
   /** True if successive results are one list: one JSON array. */
   list?: boolean;
+  /** True if its result contains secrets that a program needs. */
+  showsSecrets?: boolean;
   /** Default: table. */
   format?: OutputFormat;
   /** True if it rejects a production account before anything is sent. */
@@ -126,7 +128,7 @@ export function defineCommand<
               result: spec.json ? spec.json(result) : result,
               view: viewOf(spec, result),
               ending: spec.ending?.(result),
-              changed: spec.writes === true && spec.changed?.(result) !== false,
+              changed: (spec.writes || spec.finishes) === true && spec.changed?.(result) !== false,
               streamed,
             };
       }

@@ -52,7 +52,7 @@ function hintOn({ arguments: args }: Shape, given: Given): string | undefined {
   const takesRest = Object.values(args).some(({ presence }) => presence === "rest");
   const isTooMuch = !takesRest && given.arguments.length > Object.keys(args).length;
   return given.problems.length > 0 || isTooMuch
-    ? `Run 'lenden ${given.name} --help' to list its flags and arguments.`
+    ? `To list flags, run 'lenden ${given.name} --help' and 'lenden help flags'.`
     : undefined;
 }
 
@@ -77,9 +77,7 @@ async function readTyped(
   }
   if (left.length > 0)
     problems.push(
-      left.length === 1
-        ? "There is an extra argument."
-        : `There are ${left.length} extra arguments.`,
+      left.length === 1 ? "Unexpected argument." : `${left.length} unexpected arguments.`,
     );
   return read;
 }
@@ -113,7 +111,9 @@ function readFlag(
   if (others.some((other) => other !== text))
     problems.push(`${label} is given twice with different values.`);
   if (text !== undefined) return readText(label, one.read, text, problems);
-  if (one.presence !== "optional") missing.set(name, isMissing(one));
+  // A flag without its value is a problem already.
+  const isReported = problems.some((problem) => problem.includes(one.usage));
+  if (one.presence !== "optional" && !isReported) missing.set(name, isMissing(one));
   return undefined;
 }
 

@@ -18,7 +18,7 @@ interface Style {
  */
 export async function helpText(path: string, style: Style): Promise<string> {
   const ofCommand = /^json (.+)$/.exec(path)?.[1];
-  const schema = ofCommand && (await import("./json-schema.ts")).jsonSchemaOf(ofCommand);
+  const schema = ofCommand && (await (await import("./json-schema.ts")).jsonSchemaOf(ofCommand));
   return schema ? `${JSON.stringify(schema, null, 2)}\n` : print(await pageOf(path), style);
 }
 
@@ -57,7 +57,7 @@ function rootPage(): Section[] {
 
 function topicsPage(): Section[] {
   return [
-    { text: "Help topics besides the commands." },
+    { text: "Help topics" },
     {
       title: "Topics",
       rows: [

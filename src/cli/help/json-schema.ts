@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { entries } from "../../commands/index.ts";
 import { errorSchema, jsonSchemas } from "../../commands/json-schemas.ts";
 import type { Section } from "./page.ts";
 
@@ -10,16 +11,15 @@ const schemas: Record<string, z.ZodMiniType> = { ...jsonSchemas, error: errorSch
  *
  * @returns undefined for a command without one
  */
-export function jsonSchemaOf(command: string): object | undefined {
-  const schema = Object.hasOwn(schemas, command) ? schemas[command] : undefined;
-  return (
-    schema &&
-    z.toJSONSchema(schema, {
-      override: ({ jsonSchema }) => {
-        if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      },
-    })
-  );
+export async function jsonSchemaOf(command: string): Promise<object | undefined> {
+  const item = Object.hasOwn(schemas, command) ? schemas[command] : undefined;
+  if (item === undefined) return undefined;
+  const { list = false } = (await entries.find(({ name }) => name === command)?.load?.()) ?? {};
+  return z.toJSONSchema(list ? z.array(item) : item, {
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    },
+  });
 }
 
 export function jsonPage(): Section[] {

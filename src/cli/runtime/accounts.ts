@@ -120,7 +120,7 @@ export function createAccounts({
       if (texts.some((text) => scrubber.scrub(text) !== text))
         // Without the text, which contains the secret.
         throw usage(
-          ["What is to be sent contains the API key or the payout secret."],
+          ["The request contains the API key or the payout secret."],
           "Remove it from the text.",
         );
     },
@@ -142,9 +142,9 @@ export function createAccounts({
 }
 
 function missing(what: string, variable: string, { profile }: Settings): Failure {
-  const used = profile ? `profile ${profile.value}` : "no profile is in use";
-  const trial = profile ? "" : " To try lenden without an account: 'lenden sandbox start'.";
-  return new Failure("account.no-secret", `There is no ${what} (tried: ${variable}, ${used}).`, {
-    hint: `Set ${variable}, or add a profile with 'lenden profile add'; the merchant dashboard has it under Settings → Development Info.${trial}`,
+  const used = profile ? `profile ${profile.value} has none` : "no profile is in use";
+  const trial = profile ? "" : " To try lenden without an account, run 'lenden sandbox start'.";
+  return new Failure("account.no-secret", `No ${what}: ${variable} is not set, and ${used}.`, {
+    hint: `Set ${variable}, or add a profile with 'lenden profile add'. The merchant dashboard shows the ${what} under Settings → Development Info.${trial}`,
   });
 }

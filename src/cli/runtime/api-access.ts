@@ -118,6 +118,7 @@ export function createApiAccess(
 /** All accounts of a run share one transport and one clock of the API. */
 function createWires(parts: RunParts) {
   const { host, globals, stop, notice, closing } = parts;
+  const trace = tracer(parts);
   const proxy = proxySettings(host.env);
   const transport = openTransport(proxy, host.nodeVersion);
   closing.push(transport.close);
@@ -133,7 +134,11 @@ function createWires(parts: RunParts) {
       signal: stop.cutOff,
       onSignature: parts.scrubber.learnSignature,
       onClock: clock.saw,
-      ...(globals.verbose ? { onExchange: tracer(parts) } : {}),
+      onExchange: (request, exchange) => {
+        if (request.method !== "GET" && (exchange.kind === "answer" || exchange.sent))
+          parts.noteWrite();
+        if (globals.verbose) trace(request, exchange);
+      },
     };
   };
   const worldOf = (account: Account, own: Wire, ledger: () => Promise<Ledger>): OperationDeps => ({

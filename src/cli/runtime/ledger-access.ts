@@ -92,7 +92,7 @@ export function createRunLedgers(
       const place = placeIn(typed);
       if (place === undefined)
         throw usage([
-          `${JSON.stringify(typed)} is no place: @last is the newest that was sent from here, @2 the one before it.`,
+          `${JSON.stringify(typed)} is not a valid ID. @last is the newest in the ledger, @2 the one before it.`,
         ]);
       const found = (await (await own()).newest(kind, place))?.remoteId;
       if (found) return found;

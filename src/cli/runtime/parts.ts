@@ -12,6 +12,8 @@ export interface RunParts extends SessionOptions {
   notice(text: string, reason?: string): void;
   /** Prints a line of --verbose. */
   trace(text: string): void;
+  /** Called when a request that may change something at the API left this machine. */
+  noteWrite(): void;
 }
 
 /** The options of a run. */

@@ -67,6 +67,27 @@ function wantsJson(argv: string[], { env }: Host): boolean {
   );
 }
 
+/** I10: after a request left that may move money, an internal error leaves the outcome unknown. */
+function afterWrite(error: unknown, hasWritten: boolean): unknown {
+  if (!hasWritten) return error;
+  const isFailure = error instanceof Failure;
+  // The printer knows that the result changed nothing.
+  if (isFailure && error.reason === "output.not-written") return error;
+  const isInternal =
+    !isFailure || (error.kind === "internal" && error.effect(true) === "nothing-sent");
+  if (!isInternal) return error;
+  const why = isFailure ? ` ${error.message}` : "";
+  return new Failure(
+    "operation.interrupted-by-error",
+    `An error followed a request to the API.${why}`,
+    {
+      ...(isFailure ? error.details : {}),
+      hint: "To see what was recorded, run 'lenden ledger list'. To resolve unknown outcomes, run 'lenden ledger resolve'.",
+      cause: error,
+    },
+  );
+}
+
 /** Prints each result of a command, or why there is none, and returns the exit code. */
 async function runCommand(
   { command, given, globals: typed }: Extract<Invocation, { kind: "run" }>,
@@ -88,7 +109,7 @@ async function runCommand(
     patient: untilStopped || patient,
   });
   const tell = async (error: unknown) =>
-    report(await session.withSources(error), {
+    report(afterWrite(await session.withSources(error), session.hasWritten()), {
       host,
       scrubber,
       asJson: isJson,
@@ -101,7 +122,7 @@ async function runCommand(
     const { ending, shown } = await printAll(results, printer, session);
     // The exit code of another program is passed on, whatever happened.
     if (typeof ending === "number") return ending;
-    const found = ending && failureOf(ending, shown);
+    const found = ending && failureOf(ending, shown, writes);
     const code = found ? exits[found.kind].code : 0;
     const signal = session.stoppedBy();
     const isStopped =
@@ -143,12 +164,20 @@ async function printAll(
 }
 
 /** The error of a result that is not a success. */
-function failureOf(ending: Exclude<Ending, number | undefined>, shown: Shown | undefined): Failure {
+function failureOf(
+  ending: Exclude<Ending, number | undefined>,
+  shown: Shown | undefined,
+  writes: boolean,
+): Failure {
   if (ending instanceof Failure) return ending;
   const { reason, message } = endings[ending];
   const view = shown?.view?.();
   const id = view?.kind === "card" ? view.id : "";
-  return new Failure(reason, message, id ? { operation: id } : {});
+  const isWait = ending === "pending" || ending === "cancelled";
+  return new Failure(reason, message, {
+    ...(id ? { operation: id } : {}),
+    ...(isWait ? { effect: writes ? "accepted" : "read-only" } : {}),
+  });
 }
 
 /** The errors of results that a command shows although they are no success. */

@@ -12,6 +12,8 @@ export interface Session {
   context: Context;
   /** The signal that stopped the run, if one did. */
   stoppedBy(): Signal | undefined;
+  /** True once a request that may change something at the API left this machine. */
+  hasWritten(): boolean;
   /** Warnings that nothing has shown yet; each is given once. */
   takeWarnings(): Warning[];
   /** Details for the error of the run that the failure itself does not have. */
@@ -44,7 +46,12 @@ export function createSession(options: SessionOptions): Session {
   stop.cutOffAfter(globals.timeoutMs ?? unlimited);
 
   const closing: (() => void | Promise<void>)[] = [];
-  const parts = { ...options, closing, scrub, reporter, notice, trace: reporter.trace, stop };
+  let hasWritten = false;
+  const noteWrite = (): void => {
+    hasWritten = true;
+  };
+  const { trace } = reporter;
+  const parts = { ...options, closing, scrub, reporter, notice, trace, stop, noteWrite };
   const load = loadOnDemand(parts);
   let operation: string | undefined;
   const concerns = (reference: string): void => {
@@ -55,6 +62,7 @@ export function createSession(options: SessionOptions): Session {
     context: contextOf(parts, load, concerns),
     // A signal that arrives while the run closes does not change its exit code.
     stoppedBy: () => (closed ? closed.signal : stop.signal()),
+    hasWritten: () => hasWritten,
     takeWarnings: reporter.takeWarnings,
     unsaid: () => ({ operation, warnings: reporter.takeWarnings() }),
     learnSecrets: async () => {

@@ -22,9 +22,9 @@ export function createPrinter(
   const isArray = command.list === true && format === "json" && !quiet;
   let isFirst = true;
 
-  const put = async (text: string, changed = false): Promise<void> => {
-    const lost = await write(host.stdout, scrubber.scrub(text));
-    if (lost) throw notWritten(lost, text, changed);
+  const put = async (text: string, { changed, ending }: Ended = {}): Promise<void> => {
+    const lost = await write(host.stdout, command.showsSecrets ? text : scrubber.scrub(text));
+    if (lost) throw notWritten(lost, text, { changed, ending });
   };
 
   const rendered = (result: unknown, view: NonNullable<Shown["view"]>, as: OutputFormat) => {
@@ -47,7 +47,7 @@ export function createPrinter(
      * @throws Failure that contains the result, if stdout cannot be written
      */
     async print(
-      { result, view, streamed, changed }: Shown,
+      { result, view, streamed, changed, ending }: Shown,
       takeWarnings: () => Warning[],
     ): Promise<void> {
       if (!view) return;
@@ -57,11 +57,11 @@ export function createPrinter(
       const as = streamed && format === "json" ? "ndjson" : format;
       const text = await rendered(whole, view, as).catch((error: unknown) => {
         // With too many open files, the code of a table cannot be loaded.
-        throw notWritten(errorCode(error) ?? "unknown", safeJson(result), changed);
+        throw notWritten(errorCode(error) ?? "unknown", safeJson(result), { changed, ending });
       });
       const items = text.trimEnd().replaceAll("\n", ",\n");
-      if (!isArray) await put(text, changed);
-      else if (items !== "") await put(`${isFirst ? "[\n" : ",\n"}${items}`, changed);
+      if (!isArray) await put(text, { changed, ending });
+      else if (items !== "") await put(`${isFirst ? "[\n" : ",\n"}${items}`, { changed, ending });
       if (streamed && items !== "") isFirst = false;
     },
 
@@ -82,11 +82,21 @@ function isRecord(result: unknown): result is object {
   return typeof result === "object" && result !== null && !Array.isArray(result);
 }
 
+interface Ended {
+  changed?: boolean | undefined;
+  ending?: Shown["ending"];
+}
+
 /** If something was changed, a script must not repeat the command because its result is missing. */
-function notWritten(code: string, text: string, changed: boolean): Failure {
+function notWritten(code: string, text: string, { changed, ending }: Ended): Failure {
+  const isUnknown =
+    ending === "uncertain" || (ending instanceof Failure && ending.kind === "uncertain");
   return new Failure(
     changed ? "output.result-lost" : "output.not-written",
     `The command completed, but standard output could not be written (${code}).`,
-    { hint: `The result was: ${text.trim()}` },
+    {
+      hint: `The result was: ${text.trim()}`,
+      ...(changed && isUnknown ? { effect: "outcome-unknown" as const } : {}),
+    },
   );
 }

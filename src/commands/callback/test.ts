@@ -61,6 +61,7 @@ export const callbackTest = defineCommand({
   sandboxOnly: true,
   patient: true,
   finishes: true,
+  changed: () => false,
   exitCodes: {
     refused: "your store does not accept the orders of the test",
     unverified: "a case failed or is undecided",

@@ -20,7 +20,7 @@ export const ledgerCheck = defineCommand({
     accept: flag.toggle("--accept", "Accept the ledger as it is, after you reviewed it"),
     acceptHash: flag.optional(
       "--accept-hash <hash>",
-      "The same non-interactively, if its newest event has this hash",
+      "As --accept, if the newest event has this hash",
       readWord,
     ),
   },

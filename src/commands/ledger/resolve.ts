@@ -97,6 +97,7 @@ export const ledgerResolve = defineCommand({
     })),
     empty: "No operation has an unknown outcome.",
   }),
+  changed: (rows) => rows.length > 0,
   ending: (rows) => (rows.some(isUnsettled) ? "uncertain" : undefined),
 });
 

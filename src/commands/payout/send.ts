@@ -2,6 +2,7 @@ import { again, amount, method, readText } from "../../cli/command/common-flags.
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { flag } from "../../cli/command/flag.ts";
+import { Failure } from "../../domain/failure.ts";
 import { mobileText, readMobile } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { generatedPrefix, readReference } from "../../domain/reference.ts";
@@ -107,7 +108,11 @@ export const payoutSend = defineCommand({
   json: ({ record }) => record,
   view: ({ record }) => payoutCard(record),
   ending: (done) =>
-    done.record.existing && done.record.status === "Cancelled" ? "cancelled" : endingAfter(done),
+    done.record.existing && done.record.status === "Cancelled"
+      ? new Failure("payout.existing-cancelled", "The existing payout is Cancelled.", {
+          operation: done.record.payoutId,
+        })
+      : endingAfter(done),
 });
 
 /**

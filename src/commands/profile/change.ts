@@ -46,7 +46,7 @@ const settings = Object.keys(settable);
 
 export const profileSet = defineCommand({
   description:
-    "Changes the default profile, or the one that --profile names. An empty value removes the setting. To change a secret, run 'lenden profile add <name> --replace'.",
+    "Changes the default profile, or that of --profile. Settings: base-url, redirect-url, callback-url, method, number-format, confirm-above. An empty value removes one. To change a secret, run 'lenden profile add <name> --replace'.",
   examples: [
     {
       comment: "Set the URL to which customers return",
@@ -62,7 +62,7 @@ export const profileSet = defineCommand({
     },
   ],
   arguments: {
-    key: argument.required("setting", "Setting, as the description lists them", oneOf(settings)),
+    key: argument.required("setting", "Name of the setting", oneOf(settings)),
     value: argument.required("value", "New value, or an empty text to remove it", ok<string>),
   },
 

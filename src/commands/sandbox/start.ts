@@ -31,6 +31,7 @@ export const sandboxStart = defineCommand({
   ],
   flags: sandboxFlags,
   untilStopped: true,
+  showsSecrets: true,
 
   async *run(given, context) {
     const { host, stopping } = context;

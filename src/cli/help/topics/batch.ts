@@ -20,7 +20,7 @@ export const sections = (): Section[] => [
         command: "lenden payout batch check payroll.csv",
       },
       { comment: "Send or resume the payouts", command: "lenden payout batch send payroll.csv" },
-      { comment: "Show the progress", command: "lenden payout batch status payroll.csv" },
+      { comment: "Show progress", command: "lenden payout batch status payroll.csv" },
     ],
   },
   { title: "Columns", rows: fields.map((field): Row => [field, columns[field]]) },

@@ -26,7 +26,7 @@ export const sections = (): Section[] => [
   { title: "Endpoints", text: `${endpointNames.join(", ")}, or * for all of them.` },
   {
     title: "Callback faults",
-    text: "--callback-fault takes <kind>[:<rate>]. The first rule that applies counts.",
+    text: "--callback-fault takes <kind>[:<rate>]. The first matching rule applies.",
   },
   {
     title: "Kinds of callback faults",

@@ -46,6 +46,6 @@ export const sections = (): Section[] => [
   },
   {
     title: "Output",
-    text: `Formats: ${outputFormats.join(", ")}. Results are on stdout, everything else is on stderr. 'lenden help json' describes JSON. CSV cells that begin with =, +, - or @ get a ' before them.`,
+    text: `Formats: ${outputFormats.join(", ")}. Results are on stdout, all else on stderr. 'lenden help json' describes JSON. CSV cells that begin with =, +, - or @ get a ' before them.`,
   },
 ];

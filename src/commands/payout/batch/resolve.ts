@@ -39,6 +39,7 @@ export const batchResolve = defineCommand({
     ),
   },
   finishes: true,
+  changed: () => false,
   exitCodes: {
     conflict: "a row is in conflict with another payout",
     locked: "another process is sending the batch",
