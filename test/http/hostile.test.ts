@@ -330,7 +330,7 @@ async function ended(
   baseUrl: string,
   transport: ReturnType<typeof openTransport>,
 ): Promise<string> {
-  const signal = AbortSignal.timeout(runs(1_500, 300));
+  const signal = AbortSignal.timeout(runs(1_500, 1_000));
   const real = client(baseUrl, { transport, signal });
   // The clocks of hostile responses are tested elsewhere.
   const deps = { ...scripted({}, { timeoutMs: 3_600_000 }).deps, client: real };

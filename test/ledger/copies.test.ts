@@ -76,7 +76,7 @@ describe("ledger backup", () => {
     const folder = scratchFolder();
     const { code, stderr } = await merchant.built(["ledger", "backup", place(folder)]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
-    expect(stderr).toContain("Nothing was changed.");
+    expect(stderr).toContain("Choose another file name.");
     if (existsSync(join(folder, "backup.db")))
       expect(readFileSync(join(folder, "backup.db"), "utf8")).toBe("kept");
     expect(existsSync(join(folder, "nothing"))).toBe(false);
@@ -202,7 +202,10 @@ describe("ledger restore", () => {
     const { merchant } = await backedUp();
     const line = ["ledger", "restore", place(scratchFolder()), "--yes"];
     const { code, stderr } = await merchant.built(line);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/Cannot restore .*\n.*Nothing was/)]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/Cannot restore .*\n.*ledger backup/),
+    ]);
     await expectUnchanged(merchant);
   });
 

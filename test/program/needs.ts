@@ -36,7 +36,7 @@ export const needs: Need[] = [
     make: (merchant) => merchant.id(payoutOf("INV-7")),
   },
   { when: /payout wait/, make: completedPayout },
-  { when: /RF77/, shown: "RF77", make: newRefund },
+  { when: /RF77|refund cancel @/, shown: "RF77", make: newRefund },
   { when: /refund wait/, make: completedRefund },
   { when: /5f2b…/, shown: "5f2b…", make: signature },
   { when: /sandbox requests/, make: (merchant) => merchant.id(paymentOf("asked")) },

@@ -45,7 +45,7 @@ function serviceFor(example: string): Partial<SandboxOptions> & { faults: Fault[
   const rejected = isStopped.test(example) ? ["createPayout:status-400"] : [];
   return {
     faults: [...lost, ...rejected].map(readFault).flatMap((read) => (read.ok ? [read.value] : [])),
-    ...(/batch .*--wait/.test(example) ? { autoCompleteMs: 1 } : {}),
+    ...(/(?:batch|payout send) .*--wait/.test(example) ? { autoCompleteMs: 1 } : {}),
   };
 }
 

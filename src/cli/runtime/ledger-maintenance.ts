@@ -343,7 +343,8 @@ async function copyChecked(file: string, draft: string): Promise<LedgerContent> 
       return contentOf(database);
     });
   } catch (cause) {
-    if (cause instanceof Failure && cause.reason.startsWith("ledger.")) throw cause;
+    const isOfLedger = cause instanceof Failure && cause.reason.startsWith("ledger.");
+    if (isOfLedger && cause.reason !== "ledger.unreadable") throw cause;
     throw usage([`Cannot restore ${file}: it cannot be read as a ledger.`], hint);
   }
 }
