@@ -37,7 +37,7 @@ function age(merchant: Merchant, days: number): Promise<number> {
 }
 
 test.each([
-  ["createPayout:status-400", 3, "ended REFUSED"],
+  ["createPayout:status-400", 3, "was rejected"],
   ["createPayout:status-500", 75, "another API key of this account sent it"],
 ])(
   "a payout that ended with %s is not sent again with another API key",

@@ -162,7 +162,7 @@ test.each([
     const terminal = openPrompts(args, { env, columns: 50 });
     const { code, screen } = await terminal.ended();
     expect(code).toBe(4);
-    expect(screen).toMatch(new RegExp(`^error: There is no ${missing}`));
+    expect(screen).toMatch(new RegExp(`^error: No ${missing}`));
     expect(screen.split("\n").some((line) => line.includes("'lenden profile "))).toBe(true);
   },
 );

@@ -122,7 +122,7 @@ export const batchBugs = [
       const names = ["change", "claim", "record", "learn", "resume"];
       return override(shared, Object.fromEntries(names.map((name) => [name, renewed(name)])));
     },
-    tests: safety("I4: after a commit"),
+    tests: safety("I4: sends nothing after a failed commit"),
   },
   {
     name: "batch: a ledger error is swallowed",
