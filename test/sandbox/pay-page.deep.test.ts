@@ -107,7 +107,7 @@ browserTest(
     await page.goto(payUrl);
     expect(await page.title()).toBe("১,২৫,০০০.৫০ টাকা পরিশোধ করুন");
     await press(page, "পরিশোধ করুন");
-    expect(await page.textContent("[role=alert]")).toBe("এটি বাংলাদেশের মোবাইল নম্বর নয়।");
+    expect(await page.textContent("[role=alert]")).toBe("সঠিক বাংলাদেশি মোবাইল নম্বর দিন।");
     await follow(page, () => page.click("text=English"));
     expect(await page.title()).toBe("Pay BDT 1,25,000.50");
   },
