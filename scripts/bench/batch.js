@@ -1,7 +1,16 @@
 // Payouts from a file, beside an undici loop and a shell loop that store nothing.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import {
   environment,
@@ -27,6 +36,9 @@ import {
 const undici = "an undici loop, no ledger";
 const shell = "a shell loop of `curl` and `openssl`";
 const batch = "`lenden payout batch send`, while sending";
+const inMemory = "the same, the ledger on a memory disk";
+/** A directory in memory: there a sync costs nothing, so that only the work of lenden is measured. */
+const memory = "/dev/shm";
 
 /** @param {import("./measure.js").Options} options */
 export async function measureBatch({ rounds, quick }) {
@@ -46,17 +58,20 @@ async function besideLoops(account, { rounds, rows }) {
   const script = join(import.meta.dirname, "shell-loop.sh");
   const sides = [
     { name: undici, run: () => undiciLoop(account, rows, 32) },
-    { name: batch, run: async () => (await sendFile(file, account)).perSecond },
+    { name: batch, run: () => batchPace(file, account) },
+    ...(existsSync(memory)
+      ? [{ name: inMemory, run: () => batchPace(file, account, { parent: memory }) }]
+      : []),
     { name: shell, run: () => 40_000 / time(["sh", script, account.baseUrl, "40"]) },
   ];
   const figures = await sideBySide(sides, { rounds, warmRounds: 0 });
   return {
     title: `A file of ${whole(rows)} rows, payouts a second`,
     notes: [
-      `Node ${process.versions.node}, 32 in flight, each payout durable before it is sent. The API responds at once, on the same machine. Medians of ${rounds} rounds side by side.`,
+      `Node ${process.versions.node}, 32 in flight, each payout durable before it is sent. The API responds at once, on the same machine, and measures the pace from the first payout to the last. A sync of 32 kB to this disk takes ${syncMs().toFixed(1)} ms. Medians of ${rounds} rounds side by side.`,
     ],
     columns: ["", "a second", "least to most", "of the undici loop", "of the shell loop"],
-    rows: [undici, batch, shell].map((name) => {
+    rows: sides.map(({ name }) => {
       const ratio = name === undici || name === shell ? roundUp : roundDown;
       const of = (/** @type {string} */ other) =>
         ratio(medianOf(figures, name) / medianOf(figures, other));
@@ -96,7 +111,7 @@ async function besideLimit(account, { rounds, rows }) {
   const file = payoutFile(rows);
   const sides = [
     { name: undici, run: () => undiciLoop(account, rows, inFlight) },
-    { name: batch, run: async () => (await sendFile(file, account, { inFlight })).perSecond },
+    { name: batch, run: () => batchPace(file, account, { inFlight }) },
   ];
   const figures = await sideBySide(sides, { rounds, warmRounds: 0 });
   return {
@@ -115,7 +130,35 @@ async function besideLimit(account, { rounds, rows }) {
 /** @param {Account} account @param {number} rows @param {number} inFlight */
 function undiciLoop({ baseUrl }, rows, inFlight) {
   const program = join(import.meta.dirname, "undici-loop.js");
-  return Number(output([process.execPath, program, baseUrl, String(rows), String(inFlight)]));
+  output([process.execPath, program, baseUrl, String(rows), String(inFlight)]);
+  return paceAt(baseUrl);
+}
+
+/** @param {string} file @param {Account} account @param {{ inFlight?: number, parent?: string }} options */
+async function batchPace(file, account, options = {}) {
+  await sendFile(file, account, options);
+  return paceAt(account.baseUrl);
+}
+
+/** Payouts a second that the fake API received since it was last asked. @param {string} baseUrl */
+async function paceAt(baseUrl) {
+  const response = await fetch(`${baseUrl}/pace`);
+  /** @type {{ data: { perSecond: number } }} */
+  const { data } = JSON.parse(await response.text());
+  return data.perSecond;
+}
+
+/** The median time that this disk needs to store 32 kB, in milliseconds. */
+function syncMs() {
+  const file = openSync(join(scratch, "sync"), "w");
+  const times = Array.from({ length: 101 }, () => {
+    writeSync(file, Buffer.alloc(32_768));
+    const start = performance.now();
+    fdatasyncSync(file);
+    return performance.now() - start;
+  });
+  closeSync(file);
+  return times.sort((one, other) => one - other)[50] ?? Number.NaN;
 }
 
 /**
@@ -139,10 +182,10 @@ export function payoutFile(rows, prefix = `F${rows}`) {
  *
  * @param {string} file
  * @param {Account} account
- * @param {{ inFlight?: number, directory?: string }} options
+ * @param {{ inFlight?: number, directory?: string, parent?: string }} options
  */
-export async function sendFile(file, account, { inFlight = 32, directory } = {}) {
-  const data = directory ?? mkdtempSync(join(scratch, "batch-"));
+export async function sendFile(file, account, { inFlight = 32, directory, parent = scratch } = {}) {
+  const data = directory ?? mkdtempSync(join(parent, "lenden-batch-"));
   const flags = ["--concurrency", String(inFlight), "--allow-duplicates"];
   const start = performance.now();
   const child = spawn(process.execPath, [launcher, "payout", "batch", "send", file, ...flags], {
@@ -161,6 +204,5 @@ export async function sendFile(file, account, { inFlight = 32, directory } = {})
   const seconds = (performance.now() - start) / 1000;
   if (directory === undefined) rmSync(data, { recursive: true });
   if (code !== 0) throw new Error(`payout batch send ended with ${code}: ${stderr}`);
-  const perSecond = Number(stderr.match(/[\d.]+(?= rows\/s)/g)?.at(-1));
-  return { seconds, perSecond, megabytes };
+  return { seconds, megabytes };
 }

@@ -5,6 +5,8 @@ import { text } from "node:stream/consumers";
 
 const latencyMs = Number(process.argv[2] ?? 0);
 let payouts = 0;
+/** When payouts were requested since the pace was last asked for. */
+let pace = { count: 0, firstMs: 0, lastMs: 0 };
 const server = createServer(async (request, response) => {
   const data = dataFor(request.url ?? "", await text(request));
   const body = JSON.stringify({ success: true, data });
@@ -29,9 +31,20 @@ server.listen(0, "127.0.0.1", () => {
 function dataFor(url, body) {
   if (url.endsWith("/payment/methods"))
     return [{ id: "M1", providerName: "bKash", codeName: "bkash" }];
+  if (url.endsWith("/pace")) return takePace();
   if (body === "") return [];
   const { merchantRef, amount } = JSON.parse(body);
   payouts += 1;
+  pace.lastMs = performance.now();
+  if (pace.count === 0) pace.firstMs = pace.lastMs;
+  pace.count += 1;
   const createdAt = new Date().toISOString();
   return { payoutId: `PO${payouts}`, merchantRef, amount, status: "Processing", createdAt };
+}
+
+/** Payouts a second, from the first to the last. */
+function takePace() {
+  const { count, firstMs, lastMs } = pace;
+  pace = { count: 0, firstMs: 0, lastMs: 0 };
+  return { perSecond: (count - 1) / ((lastMs - firstMs) / 1000) };
 }
