@@ -9,13 +9,13 @@ export interface Page {
   text: string;
   description: string;
   flags: { usage: string; about: string }[];
-  examples: { comment: string; command: string }[];
+  examples: Record<string, string>;
   exitCodes: string[];
 }
 
 /** Every page of the help. Groups and topics have only a summary and a text. */
 export async function helpPages(): Promise<Page[]> {
-  const bare = { description: "", flags: [], examples: [], exitCodes: [] };
+  const bare = { description: "", flags: [], examples: {}, exitCodes: [] };
   const textOf = (path: string) => helpText(path, { color: false });
   const commands = await Promise.all(
     entries.map(async ({ name, summary, load, description: ofGroup = "" }) => {
@@ -27,7 +27,7 @@ export async function helpPages(): Promise<Page[]> {
           usage: "usage" in one ? one.usage : one.name,
           about: one.about,
         })),
-        examples: command?.examples ?? [],
+        examples: command?.examples ?? {},
         exitCodes: Object.values(command?.exitCodes ?? {}),
       };
     }),

@@ -47,6 +47,7 @@ async function loadPages() {
  * @returns {string[]}
  */
 function problemsOf({ summary, text, description, flags, examples, exitCodes }) {
+  const comments = Object.keys(examples);
   const sentences = description.match(/[.!?](?=\s|$)/g)?.length ?? 0;
   return [
     ...(/^[A-Z][^.;]*$/.test(summary) && summary.length <= 50
@@ -59,10 +60,10 @@ function problemsOf({ summary, text, description, flags, examples, exitCodes }) 
     ...flags.flatMap(({ usage, about }) =>
       flagProblems(about).map((problem) => `${usage}: ${problem}`),
     ),
-    ...(examples.length > 4 ? [`${examples.length} examples, at most 4 are allowed`] : []),
-    ...examples
-      .filter(({ comment }) => !/^[A-Z][a-z]*[^s]\b/.test(comment) || comment.endsWith("."))
-      .map(({ comment }) => `example "${comment}": write an imperative without a period`),
+    ...(comments.length > 4 ? [`${comments.length} examples, at most 4 are allowed`] : []),
+    ...comments
+      .filter((comment) => !/^[A-Z][a-z]*[^s]\b/.test(comment) || comment.endsWith("."))
+      .map((comment) => `example "${comment}": write an imperative without a period`),
     ...exitCodes
       .filter((meaning) => meaning.split(" ").length > 12)
       .map((meaning) => `exit code "${meaning}": at most 12 words are allowed`),

@@ -19,21 +19,13 @@ type Fields = Record<string, unknown>;
 export const api = defineCommand({
   description:
     "The path is relative to the base URL. Fields are the query of a GET, otherwise a JSON body. A request that creates or changes a record is checked and recorded as by its command. Any other request is sent once and not recorded.",
-  examples: [
-    { comment: "Print the body of a response", command: "lenden api GET /payment/methods" },
-    {
-      comment: "Print its status and headers too",
-      command: "lenden api GET /payment/retrieve/TX8F3K2Q --include",
-    },
-    {
-      comment: "Send a body of fields",
-      command: "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",
-    },
-    {
-      comment: "Send a body from a file, signed",
-      command: "lenden api POST /payout/create-by-server --input payout.json",
-    },
-  ],
+  examples: {
+    "Print the body of a response": "lenden api GET /payment/methods",
+    "Print its status and headers too": "lenden api GET /payment/retrieve/TX8F3K2Q --include",
+    "Send a body of fields": "lenden api POST /sandbox/trigger-payment -f transactionId=TX8F3K2Q",
+    "Send a body from a file, signed":
+      "lenden api POST /payout/create-by-server --input payout.json",
+  },
   arguments: {
     verb: argument.required(
       "method",

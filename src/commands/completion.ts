@@ -14,11 +14,11 @@ import {
 export const completion = defineCommand({
   description:
     "Tab completes commands, flags, files, profiles, methods, batches and the newest IDs of the ledger. --install writes one file where the shell looks for completions, and shows the remaining steps. Your start-up files stay unchanged.",
-  examples: [
-    { comment: "Install completions for bash", command: "lenden completion bash --install" },
-    { comment: "Remove them from zsh", command: "lenden completion zsh --uninstall" },
-    { comment: "Print the script for fish", command: "lenden completion fish" },
-  ],
+  examples: {
+    "Install completions for bash": "lenden completion bash --install",
+    "Remove them from zsh": "lenden completion zsh --uninstall",
+    "Print the script for fish": "lenden completion fish",
+  },
   arguments: {
     shell: argument.required("shell", `Shell: {${shells.join(" | ")}}`, takes(shells, readShell)),
   },

@@ -18,7 +18,7 @@ interface Step {
 export const demo = defineCommand({
   description:
     "Runs on a temporary sandbox, so nothing leaves this machine. Each step shows the command that does the same.",
-  examples: [{ comment: "Run all steps", command: "lenden demo" }],
+  examples: { "Run all steps": "lenden demo" },
   async *run(_, context) {
     const { startSandbox } = await import("../sandbox/server.ts");
     const sandbox = await startSandbox({ port: 0, now: context.host.now });

@@ -4,10 +4,10 @@ import { id, table, text } from "../cli/output/view.ts";
 export const methods = defineCommand({
   description:
     "Shows the IDs, codes and names that --method accepts. lenden caches the list for a day.",
-  examples: [
-    { comment: "List the methods of the account", command: "lenden methods" },
-    { comment: "Print them as JSON", command: "lenden methods --json" },
-  ],
+  examples: {
+    "List the methods of the account": "lenden methods",
+    "Print them as JSON": "lenden methods --json",
+  },
 
   async run(_, context) {
     const { listMethods } = await import("../operations/method.ts");

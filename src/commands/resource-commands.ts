@@ -20,7 +20,7 @@ function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) 
   const { kind, group, exampleId, whenDone } = resource;
   return defineCommand({
     description: `Retrieves the ${kind} from the API and stores its status in the ledger. ${whenDone}`,
-    examples: [{ comment: `Show a ${kind}`, command: `lenden ${group} get ${exampleId}` }],
+    examples: { [`Show a ${kind}`]: `lenden ${group} get ${exampleId}` },
     arguments: { id: idArgument(resource) },
     exitCodes: {
       ...(kind === "payout" ? { conflict: "amount or recipient differs from the ledger" } : {}),
@@ -39,12 +39,9 @@ function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>)
   const { kind, group } = resource;
   return defineCommand({
     description: `Prints each new status on stderr and ends when the ${kind} is Completed or Cancelled.`,
-    examples: [
-      {
-        comment: `Wait for the newest ${kind}, at most five minutes`,
-        command: `lenden ${group} wait @last --wait-timeout 5m`,
-      },
-    ],
+    examples: {
+      [`Wait for the newest ${kind}, at most five minutes`]: `lenden ${group} wait @last --wait-timeout 5m`,
+    },
     arguments: { id: idArgument(resource) },
     flags: waitOptionFlags,
     exitCodes: {
@@ -72,13 +69,10 @@ function listCommand(resource: ResourceInfo) {
   const { kind, group } = resource;
   return defineCommand({
     description: `Reads the ledger of this machine, newest first, because the API has no list. The status is the last one seen.`,
-    examples: [
-      { comment: `List the ${kind}s of today`, command: `lenden ${group} list --since today` },
-      {
-        comment: `List the IDs of ${kind}s that are still Processing`,
-        command: `lenden ${group} list --status Processing --refresh -q`,
-      },
-    ],
+    examples: {
+      [`List the ${kind}s of today`]: `lenden ${group} list --since today`,
+      [`List the IDs of ${kind}s that are still Processing`]: `lenden ${group} list --status Processing --refresh -q`,
+    },
     flags: {
       status: flag.optional(
         "--status <status>",

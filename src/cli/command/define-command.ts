@@ -10,7 +10,8 @@ import { Preview } from "./preview.ts";
 export interface Spec<F extends Record<string, Flag>, A extends Record<string, Argument>, Result> {
   /** The part of its help after the summary: at most four sentences. */
   description?: string;
-  examples: Example[];
+  /** Commands by what they do, an imperative: `Send a payout and wait for it`. A test runs each in a shell. */
+  examples: Record<string, string>;
   arguments?: A;
   flags?: F;
   /** True if it changes something at the API: it has --dry-run, and production asks. */
@@ -45,15 +46,6 @@ export interface Spec<F extends Record<string, Flag>, A extends Record<string, A
   json?(result: Result): unknown;
   /** The error of a result that is shown but is not a success; a number is the exit code of another program. */
   ending?(result: Result): Ending;
-}
-
-export interface Example {
-  /** An imperative: `Send a payout and wait for it`. */
-  comment: string;
-  /** A test runs it in a shell. */
-  command: string;
-  /** The exit code of that test (default: 0). */
-  exitCode?: number;
 }
 
 /** A kind for a result that is shown although it is no success, an error, or the exit code of another program. */

@@ -30,7 +30,10 @@ async function pageOf(path: string): Promise<Section[]> {
   if (path === "topics") return topicsPage();
   if (path === "json") return (await import("./json-schema.ts")).jsonPage();
   const topic = topics.find(({ name }) => name === path);
-  if (topic) return [{ text: topic.summary }, ...(await topic.load()), learnMore("topics")];
+  if (topic) {
+    const { topicPages } = await import("./topic-pages.ts");
+    return [{ text: topic.summary }, ...topicPages[topic.name], learnMore("topics")];
+  }
   throw (await import("../args/suggest.ts")).unknownHelp(path.split(" "));
 }
 
@@ -47,9 +50,9 @@ function rootPage(): Section[] {
     ),
     {
       title: "Examples",
-      examples: [
-        { comment: "Try everything on this machine, without an account", command: "lenden demo" },
-      ],
+      examples: {
+        "Try everything on this machine, without an account": "lenden demo",
+      },
     },
     { text: "Learn more: lenden help <command>, lenden help topics" },
   ];
@@ -67,7 +70,7 @@ function topicsPage(): Section[] {
     },
     {
       title: "Examples",
-      examples: [{ comment: "Read a topic", command: "lenden help exit-codes" }],
+      examples: { "Read a topic": "lenden help exit-codes" },
     },
     learnMore("<topic>"),
   ];
@@ -92,7 +95,7 @@ function commandPage({ name, summary }: Entry, command: Command): Section[] {
     { text: summary },
     ...paragraphs(description),
     usage(name, ...args.map(termOf), ...required.map((flag) => flag.usage), "[flags]"),
-    { title: examples.length === 1 ? "Example" : "Examples", examples },
+    { title: Object.keys(examples).length === 1 ? "Example" : "Examples", examples },
     { title: "Arguments", rows: args.map((one) => [termOf(one), one.about]) },
     { title: "Flags", rows: flags.map(flagRow) },
     {
@@ -150,11 +153,11 @@ function print(page: Section[], { color, width = 80 }: Style): string {
 }
 
 function formatSection(section: Section, helper: Help, width: number): string {
-  const { title, text = "", rows = [], examples = [] } = section;
+  const { title, text = "", rows = [], examples = {} } = section;
   const body = [
     ...(text === "" ? [] : [helper.boxWrap(text, width)]),
     ...formatRows(rows, helper),
-    ...examples.map(({ comment, command }) => {
+    ...Object.entries(examples).map(([comment, command]) => {
       const lines = helper.boxWrap(comment, width - 4).replaceAll("\n", "\n  # ");
       return `  # ${lines}\n  ${command}\n`;
     }),

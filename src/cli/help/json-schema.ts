@@ -31,10 +31,10 @@ export function jsonPage(): Section[] {
     { text: "Usage: lenden help json <command>" },
     {
       title: "Examples",
-      examples: [
-        { comment: "Print the schema of a payout", command: "lenden help json payout send" },
-        { comment: "Print the schema of errors", command: "lenden help json error" },
-      ],
+      examples: {
+        "Print the schema of a payout": "lenden help json payout send",
+        "Print the schema of errors": "lenden help json error",
+      },
     },
     { title: "Commands with a schema", text: `${Object.keys(schemas).join(", ")}.` },
     { text: "Learn more: lenden help formats" },

@@ -1,4 +1,3 @@
-import type { Example } from "../command/define-command.ts";
 import type { Flag } from "../command/flag.ts";
 
 /** A part of a page: a paragraph, a list of terms, or examples, under a title if there is one. */
@@ -6,7 +5,8 @@ export interface Section {
   title?: string;
   text?: string;
   rows?: Row[];
-  examples?: Example[];
+  /** Commands by what they do. */
+  examples?: Record<string, string>;
 }
 
 /** A term and what it means. */

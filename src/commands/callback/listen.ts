@@ -36,20 +36,13 @@ type Shown = { shown: Started | CallbackEvent; ending?: Ending };
 
 export const callbackListen = defineCommand({
   description,
-  examples: [
-    {
-      comment: "Forward callbacks to your handler, until Ctrl-C",
-      command: "lenden callback listen --forward-to http://127.0.0.1:3000/callback",
-    },
-    {
-      comment: "Poll the API instead, without a URL that it can reach",
-      command: "lenden callback listen --poll",
-    },
-    {
-      comment: "Wait five minutes for this payment to end",
-      command: "lenden callback listen --poll --for TX8F3K2Q --timeout 5m",
-    },
-  ],
+  examples: {
+    "Forward callbacks to your handler, until Ctrl-C":
+      "lenden callback listen --forward-to http://127.0.0.1:3000/callback",
+    "Poll the API instead, without a URL that it can reach": "lenden callback listen --poll",
+    "Wait five minutes for this payment to end":
+      "lenden callback listen --poll --for TX8F3K2Q --timeout 5m",
+  },
   flags: {
     port: flag.optional(
       "--port <n>",

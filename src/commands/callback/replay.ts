@@ -6,13 +6,11 @@ import { callbackNumber, callbackNumbered, endingOf, eventLine, eventOf } from "
 export const callbackReplay = defineCommand({
   description:
     "Use it for a callback that arrived while the API or your handler was down. Your handler gets the same bytes, with what the API returns now.",
-  examples: [
-    { comment: "Verify it again", command: "lenden callback replay 1" },
-    {
-      comment: "Verify it again and forward it",
-      command: "lenden callback replay 1 --forward-to http://127.0.0.1:3000/callback",
-    },
-  ],
+  examples: {
+    "Verify it again": "lenden callback replay 1",
+    "Verify it again and forward it":
+      "lenden callback replay 1 --forward-to http://127.0.0.1:3000/callback",
+  },
   arguments: {
     number: callbackNumber,
   },

@@ -14,13 +14,11 @@ import {
 } from "./output.ts";
 
 export const callbackList = defineCommand({
-  examples: [
-    { comment: "List the newest ten", command: "lenden callback list --limit 10" },
-    {
-      comment: "List those that claim Completed although the API does not",
-      command: "lenden callback list --verdict forged --json",
-    },
-  ],
+  examples: {
+    "List the newest ten": "lenden callback list --limit 10",
+    "List those that claim Completed although the API does not":
+      "lenden callback list --verdict forged --json",
+  },
   flags: {
     verdict: flag.optional(
       "--verdict <verdict>",
@@ -56,7 +54,7 @@ const shownCharacters = 2_000;
 
 export const callbackShow = defineCommand({
   description: "Secrets are removed. --json also has the bytes of the body, in base64.",
-  examples: [{ comment: "Show the first callback", command: "lenden callback show 1" }],
+  examples: { "Show the first callback": "lenden callback show 1" },
   arguments: {
     number: callbackNumber,
   },

@@ -20,16 +20,10 @@ const url = "http://127.0.0.1:3000";
 
 export const callbackTest = defineCommand({
   description,
-  examples: [
-    {
-      comment: "Test a handler and what its store recorded",
-      command: `lenden callback test ${url}/callback --orders ${url}/orders/{id}`,
-    },
-    {
-      comment: "Run one case and write a report for CI",
-      command: `lenden callback test '${url}/callback?order={order}' --orders ${url}/orders/{id} --only replayed --junit report.xml`,
-    },
-  ],
+  examples: {
+    "Test a handler and what its store recorded": `lenden callback test ${url}/callback --orders ${url}/orders/{id}`,
+    "Run one case and write a report for CI": `lenden callback test '${url}/callback?order={order}' --orders ${url}/orders/{id} --only replayed --junit report.xml`,
+  },
   arguments: {
     url: argument.required("url", "The URL of your handler; may contain {order}", readUrl),
   },

@@ -12,17 +12,11 @@ import { endingOf, verdictFields } from "./output.ts";
 export const callbackVerify = defineCommand({
   description:
     "Reads a body, a query string, a URL or a whole HTTP request, and retrieves the record that it names. 'verified' means that every field with the name of one of the record's fields agrees. 'forged' claims Completed although the API does not, and 'mismatched' differs in another field. 'unknown' names no record that the API knows.",
-  examples: [
-    {
-      comment: "Verify a body that your handler received",
-      command: "lenden callback verify callback.json",
-    },
-    {
-      comment: "Verify the parameters of a redirect, and the price of the order",
-      command:
-        "echo 'transactionId=TX8F3K2Q&status=Completed' | lenden callback verify --expect-amount 1250.50",
-    },
-  ],
+  examples: {
+    "Verify a body that your handler received": "lenden callback verify callback.json",
+    "Verify the parameters of a redirect, and the price of the order":
+      "echo 'transactionId=TX8F3K2Q&status=Completed' | lenden callback verify --expect-amount 1250.50",
+  },
   arguments: {
     file: argument.optional(
       "file",

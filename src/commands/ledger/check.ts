@@ -9,13 +9,10 @@ import { usage } from "../../domain/failure.ts";
 export const ledgerCheck = defineCommand({
   description:
     "Verifies the chain of events, the tables and the schema. The newest event is also stored in the config directory, which shows a truncated, rolled back or replaced ledger. After a failed check nothing is sent until you restore the ledger or accept it.",
-  examples: [
-    { comment: "Verify the ledger; exit 0 if it is intact", command: "lenden ledger check" },
-    {
-      comment: "Accept a ledger that was lost or rolled back",
-      command: "lenden ledger check --accept",
-    },
-  ],
+  examples: {
+    "Verify the ledger; exit 0 if it is intact": "lenden ledger check",
+    "Accept a ledger that was lost or rolled back": "lenden ledger check --accept",
+  },
   flags: {
     accept: flag.toggle("--accept", "Accept the ledger as it is, after you reviewed it"),
     acceptHash: flag.optional(

@@ -26,7 +26,7 @@ const columns = [
 
 export const ledgerExport = defineCommand({
   description: "As CSV, unless --output is json or ndjson.",
-  examples: [{ comment: "As CSV, for a spreadsheet", command: "lenden ledger export" }],
+  examples: { "As CSV, for a spreadsheet": "lenden ledger export" },
   flags: { exact },
   format: "csv",
   list: true,

@@ -11,13 +11,10 @@ const usualLimit = 50;
 export const ledgerList = defineCommand({
   description:
     "The list comes from the ledger; nothing is sent. With --unknown, it also shows the command that resolves each operation: 'lenden ledger resolve' runs those that need no answer from you.",
-  examples: [
-    { comment: "The newest operations of this account", command: "lenden ledger list" },
-    {
-      comment: "Every operation whose outcome is unknown",
-      command: "lenden ledger list --unknown",
-    },
-  ],
+  examples: {
+    "The newest operations of this account": "lenden ledger list",
+    "Every operation whose outcome is unknown": "lenden ledger list --unknown",
+  },
   flags: {
     unknown: flag.toggle("--unknown", "Only operations whose outcome is unknown"),
     limit: flag.optional(

@@ -15,17 +15,11 @@ import { nextStep, operationNamed, withCommands } from "./operation.ts";
 export const ledgerResolve = defineCommand({
   description:
     "Sends a payout again with the same reference, for up to 24 hours, and retrieves a cancel or trigger. For a payment, a refund or a CONFLICT, check the dashboard, then add --created <id> or --not-created. Without a name, lenden resolves all it can and lists the rest.",
-  examples: [
-    { comment: "Resolve all that the API can answer", command: "lenden ledger resolve" },
-    {
-      comment: "Record the ID that the dashboard shows",
-      command: "lenden ledger resolve OP01JD… --created TX8F3K2Q",
-    },
-    {
-      comment: "Record that the dashboard does not show it",
-      command: "lenden ledger resolve OP01JD… --not-created",
-    },
-  ],
+  examples: {
+    "Resolve all that the API can answer": "lenden ledger resolve",
+    "Record the ID that the dashboard shows": "lenden ledger resolve OP01JD… --created TX8F3K2Q",
+    "Record that the dashboard does not show it": "lenden ledger resolve OP01JD… --not-created",
+  },
   arguments: {
     operation: argument.optional(
       "operation",

@@ -8,10 +8,10 @@ import { exported, operationNamed } from "./operation.ts";
 export const ledgerShow = defineCommand({
   description:
     "Name the operation by its own ID, a payout's reference, the ID of the API, or @last.",
-  examples: [
-    { comment: "By its reference", command: "lenden ledger show INV-7" },
-    { comment: "The newest, with its history", command: "lenden ledger show @last --json" },
-  ],
+  examples: {
+    "By its reference": "lenden ledger show INV-7",
+    "The newest, with its history": "lenden ledger show @last --json",
+  },
   arguments: {
     operation: argument.required(
       "operation",

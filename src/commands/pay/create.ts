@@ -21,16 +21,12 @@ import { endingAfter, waitExits, waitFlags, waitOptionsOf } from "../wait-option
 export const payCreate = defineCommand({
   description:
     "Prints the payment URL for the customer. The payment is paid when 'lenden pay get' shows Completed. Payments have no idempotency key, so lenden sends the request once.",
-  examples: [
-    {
-      comment: "Create a payment and print its payment URL",
-      command: 'lenden pay create --amount 1250.50 --description "Order 42" --method bkash',
-    },
-    {
-      comment: "Store the ID for a script",
-      command: 'id=$(lenden pay create --amount 500 --description "Order 43" --method nagad -q)',
-    },
-  ],
+  examples: {
+    "Create a payment and print its payment URL":
+      'lenden pay create --amount 1250.50 --description "Order 42" --method bkash',
+    "Store the ID for a script":
+      'id=$(lenden pay create --amount 500 --description "Order 43" --method nagad -q)',
+  },
   flags: {
     amount,
     description: flag.required(

@@ -8,16 +8,12 @@ import { readTimestamp } from "../../domain/timestamp.ts";
 export const payoutSign = defineCommand({
   description:
     "Prints the signed message and its HMAC-SHA256 signature. Use it to test your own API client.",
-  examples: [
-    {
-      comment: "Print the message and its signature",
-      command: "lenden payout sign --amount 1250.50 --ref INV-7 --timestamp 1763614800",
-    },
-    {
-      comment: "Print only the signature, for the current time",
-      command: "lenden payout sign --amount 500 --ref INV-8 -q",
-    },
-  ],
+  examples: {
+    "Print the message and its signature":
+      "lenden payout sign --amount 1250.50 --ref INV-7 --timestamp 1763614800",
+    "Print only the signature, for the current time":
+      "lenden payout sign --amount 500 --ref INV-8 -q",
+  },
   flags: {
     amount,
     ref: flag.required("--ref <reference>", "Reference of the payout", readReference),

@@ -8,13 +8,10 @@ import { readTimestamp } from "../../domain/timestamp.ts";
 export const payoutVerify = defineCommand({
   description:
     "Checks a signature without any request. If it does not match, shows what differs: secret, amount, reference, timestamp, order, encoding or case.",
-  examples: [
-    {
-      comment: "Verify a signature that your API client made",
-      command:
-        "lenden payout verify --amount 500 --ref INV-7 --timestamp 1763614800 --signature 5f2b…",
-    },
-  ],
+  examples: {
+    "Verify a signature that your API client made":
+      "lenden payout verify --amount 500 --ref INV-7 --timestamp 1763614800 --signature 5f2b…",
+  },
   flags: {
     amount,
     ref: flag.required("--ref <reference>", "Reference of the payout", readReference),

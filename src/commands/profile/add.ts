@@ -47,23 +47,13 @@ const flags = {
 export const profileAdd = defineCommand({
   description:
     "In a terminal, lenden prompts for missing values and tests the key. No flag takes a secret: use standard input (first line key, second line secret), a file, or a command. The first profile becomes the default.",
-  examples: [
-    {
-      comment: "Add a profile step by step, in a terminal",
-      command: "lenden profile add",
-      exitCode: 2,
-    },
-    {
-      comment: "Read the secrets from files",
-      command:
-        "lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-file key.txt --secret-file secret.txt",
-    },
-    {
-      comment: "Fetch the key from a password store at each run",
-      command:
-        'lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-command "pass show shop/key"',
-    },
-  ],
+  examples: {
+    "Add a profile step by step, in a terminal": "lenden profile add",
+    "Read the secrets from files":
+      "lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-file key.txt --secret-file secret.txt",
+    "Fetch the key from a password store at each run":
+      'lenden profile add shop --base-url https://sandbox.example/cp/api/v1 --key-command "pass show shop/key"',
+  },
   arguments: {
     name: argument.optional("name", "Name (default: the environment)", readProfileName),
   },

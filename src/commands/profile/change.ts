@@ -20,7 +20,7 @@ import {
 const existingName = argument.required("name", "Profile", readProfileName, "profile");
 
 export const profileUse = defineCommand({
-  examples: [{ comment: "Use this profile from now on", command: "lenden profile use shop" }],
+  examples: { "Use this profile from now on": "lenden profile use shop" },
   arguments: { name: existingName },
 
   async run({ name }, context) {
@@ -47,20 +47,13 @@ const settings = Object.keys(settable);
 export const profileSet = defineCommand({
   description:
     "Changes the default profile, or that of --profile. Settings: base-url, redirect-url, callback-url, method, number-format, confirm-above. An empty value removes one. To change a secret, run 'lenden profile add <name> --replace'.",
-  examples: [
-    {
-      comment: "Set the URL to which customers return",
-      command: "lenden profile set redirect-url https://shop.example/thanks",
-    },
-    {
-      comment: "Change a setting of another profile",
-      command: "lenden profile set method bkash --profile shop",
-    },
-    {
-      comment: "Require typing amounts above BDT 25000 in production",
-      command: "lenden profile set confirm-above 25000",
-    },
-  ],
+  examples: {
+    "Set the URL to which customers return":
+      "lenden profile set redirect-url https://shop.example/thanks",
+    "Change a setting of another profile": "lenden profile set method bkash --profile shop",
+    "Require typing amounts above BDT 25000 in production":
+      "lenden profile set confirm-above 25000",
+  },
   arguments: {
     key: argument.required("setting", "Name of the setting", oneOf(settings)),
     value: argument.required("value", "New value, or an empty text to remove it", ok<string>),
@@ -104,7 +97,7 @@ async function checkedUrl(
 }
 
 export const profileRename = defineCommand({
-  examples: [{ comment: "Rename a profile", command: "lenden profile rename shop old-shop" }],
+  examples: { "Rename a profile": "lenden profile rename shop old-shop" },
   arguments: {
     old: argument.required("old", "Current name", readProfileName, "profile"),
     name: argument.required("new", "New name", readProfileName),
@@ -126,9 +119,9 @@ export const profileRename = defineCommand({
 export const profileRemove = defineCommand({
   description:
     "Removes the credentials from the keychain first. If the keychain refuses, the profile stays. The API key stays valid until you revoke it in the dashboard. A production profile needs a confirmation or --yes.",
-  examples: [
-    { comment: "Remove a profile and its credentials", command: "lenden profile remove old-shop" },
-  ],
+  examples: {
+    "Remove a profile and its credentials": "lenden profile remove old-shop",
+  },
   arguments: { name: existingName },
 
   async run({ name }, context) {

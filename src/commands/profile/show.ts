@@ -7,7 +7,7 @@ import { amountText } from "../../domain/amount.ts";
 import { readProfileName, shownProfile, shownSecret } from "./stored.ts";
 
 export const profileList = defineCommand({
-  examples: [{ comment: "List all profiles", command: "lenden profile list" }],
+  examples: { "List all profiles": "lenden profile list" },
   async run(_, context) {
     const { profiles, current } = await context.config.profiles.read();
     return Object.entries(profiles).map(([name, profile]) => ({
@@ -32,13 +32,10 @@ export const profileList = defineCommand({
 export const profileShow = defineCommand({
   description:
     "Precedence: flag, environment variable, profile, default. Secrets are shown as prefix and last three characters.",
-  examples: [
-    { comment: "Show the effective settings", command: "lenden profile show" },
-    {
-      comment: "Show those of another profile as JSON",
-      command: "lenden profile show shop --json",
-    },
-  ],
+  examples: {
+    "Show the effective settings": "lenden profile show",
+    "Show those of another profile as JSON": "lenden profile show shop --json",
+  },
   arguments: {
     name: argument.optional(
       "name",

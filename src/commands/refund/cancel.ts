@@ -8,13 +8,10 @@ import { refund, refundCard } from "../resources.ts";
 
 export const refundCancel = defineCommand({
   description: "Cancels a refund while it is Processing. A repeated command has no second effect.",
-  examples: [
-    { comment: "Cancel the newest refund", command: "lenden refund cancel @last" },
-    {
-      comment: "Cancel a refund and store the reason",
-      command: 'lenden refund cancel RF77 --note "customer kept it"',
-    },
-  ],
+  examples: {
+    "Cancel the newest refund": "lenden refund cancel @last",
+    "Cancel a refund and store the reason": 'lenden refund cancel RF77 --note "customer kept it"',
+  },
   arguments: {
     id: argument.required(refund.idName, "ID of the refund, or @last", readIdentifier, "refund"),
   },

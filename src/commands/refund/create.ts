@@ -19,18 +19,11 @@ const accountTypes = ["personal", "business"];
 export const refundCreate = defineCommand({
   description:
     "Retrieves the payment first: it must be Completed, and refunds must not exceed its amount. lenden sends the request once.",
-  examples: [
-    {
-      comment: "Choose the payment and enter the values, in a terminal",
-      command: "lenden refund create",
-      exitCode: 2,
-    },
-    {
-      comment: "Refund a part of a payment to a personal account",
-      command:
-        'lenden refund create --payment TX8F3K2Q --amount 250.25 --account-type personal --account-number 01812345678 --note "damaged"',
-    },
-  ],
+  examples: {
+    "Choose the payment and enter the values, in a terminal": "lenden refund create",
+    "Refund a part of a payment to a personal account":
+      'lenden refund create --payment TX8F3K2Q --amount 250.25 --account-type personal --account-number 01812345678 --note "damaged"',
+  },
   flags: {
     payment: flag.required(
       "--payment <transaction-id>",

@@ -13,13 +13,10 @@ import { sandboxFlags, sandboxOptions } from "./options.ts";
 export const sandboxExec = defineCommand({
   description:
     "Starts a local sandbox, passes its URL, API key and payout secret to the command in the environment, and exits with the command's code. Records and ledger are temporary, unless --data and LENDEN_DATA_DIR are set.",
-  examples: [
-    { comment: "Run one command", command: "lenden sandbox exec -- lenden methods" },
-    {
-      comment: "Run your tests in CI",
-      command: "lenden sandbox exec --auto-complete 1s -- npm test",
-    },
-  ],
+  examples: {
+    "Run one command": "lenden sandbox exec -- lenden methods",
+    "Run your tests in CI": "lenden sandbox exec --auto-complete 1s -- npm test",
+  },
   arguments: {
     command: argument.rest("command", "Command and its arguments, after --", ok<string>),
   },

@@ -4,7 +4,7 @@ import { isObject } from "../../domain/json.ts";
 
 export const sandboxInfo = defineCommand({
   description: "The fields are those of the API's response.",
-  examples: [{ comment: "Show all details", command: "lenden sandbox info" }],
+  examples: { "Show all details": "lenden sandbox info" },
   sandboxOnly: true,
 
   async run(_, context) {

@@ -12,16 +12,10 @@ const pollMs = 300;
 type Found = RecordedExchange[] | RecordedExchange;
 
 export const sandboxRequests = defineCommand({
-  examples: [
-    {
-      comment: "Show the last thousand requests and callbacks",
-      command: "lenden sandbox requests",
-    },
-    {
-      comment: "Print new ones with their bodies as JSON",
-      command: "lenden sandbox requests --follow --json",
-    },
-  ],
+  examples: {
+    "Show the last thousand requests and callbacks": "lenden sandbox requests",
+    "Print new ones with their bodies as JSON": "lenden sandbox requests --follow --json",
+  },
   flags: { follow: flag.toggle("--follow", "Show new requests as they arrive") },
   sandboxOnly: true,
   untilStopped: true,

@@ -10,25 +10,14 @@ const profileName = "local";
 
 export const sandboxStart = defineCommand({
   description: `Runs the API on this machine and writes the profile '${profileName}'. The payment URL opens a page on which you pay or decline. Changes of status are sent to the callback URLs. 'lenden help faults' lists the faults.`,
-  examples: [
-    {
-      comment: "Start on port 4242, and use --profile local in another terminal",
-      command: "lenden sandbox start",
-    },
-    {
-      comment: "Start on any free port, and print one line of JSON",
-      command: "lenden sandbox start --port 0 --json",
-    },
-    {
-      comment: "Lose three in ten responses to payouts",
-      command: "lenden sandbox start --auto-complete 2s --fault createPayout:lost-reply:0.3",
-    },
-    {
-      comment: "Also send refund callbacks, and duplicate about half of all callbacks",
-      command:
-        "lenden sandbox start --refund-callback-url http://127.0.0.1:3000/callback --callback-fault duplicated:0.5",
-    },
-  ],
+  examples: {
+    "Start on port 4242, and use --profile local in another terminal": "lenden sandbox start",
+    "Start on any free port, and print one line of JSON": "lenden sandbox start --port 0 --json",
+    "Lose three in ten responses to payouts":
+      "lenden sandbox start --auto-complete 2s --fault createPayout:lost-reply:0.3",
+    "Also send refund callbacks, and duplicate about half of all callbacks":
+      "lenden sandbox start --refund-callback-url http://127.0.0.1:3000/callback --callback-fault duplicated:0.5",
+  },
   flags: sandboxFlags,
   untilStopped: true,
   showsSecrets: true,

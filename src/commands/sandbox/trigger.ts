@@ -6,12 +6,9 @@ import { resources, statuses } from "../../domain/statuses.ts";
 import { paymentCard, payoutCard } from "../resources.ts";
 
 export const triggerPayment = defineCommand({
-  examples: [
-    {
-      comment: "Complete the payment and show it",
-      command: "lenden sandbox trigger payment TX8F3K2Q",
-    },
-  ],
+  examples: {
+    "Complete the payment and show it": "lenden sandbox trigger payment TX8F3K2Q",
+  },
   arguments: {
     transactionId: argument.required(
       "transactionId",
@@ -36,12 +33,9 @@ export const triggerPayment = defineCommand({
 });
 
 export const triggerPayout = defineCommand({
-  examples: [
-    {
-      comment: "Complete the payout and show it",
-      command: "lenden sandbox trigger payout PO19ZK",
-    },
-  ],
+  examples: {
+    "Complete the payout and show it": "lenden sandbox trigger payout PO19ZK",
+  },
   arguments: {
     payoutId: argument.required("payoutId", "ID of the payout, or @last", readIdentifier, "payout"),
   },
@@ -63,7 +57,7 @@ export const triggerPayout = defineCommand({
 export const sandboxSet = defineCommand({
   description:
     "Works only with a local sandbox ('lenden sandbox start'). Test how your code handles a cancelled payment or a failed payout.",
-  examples: [{ comment: "Cancel a payout", command: "lenden sandbox set payout PO19ZK Cancelled" }],
+  examples: { "Cancel a payout": "lenden sandbox set payout PO19ZK Cancelled" },
   arguments: {
     kind: argument.required("kind", `Kind: {${resources.join(" | ")}}`, oneOf(resources)),
     id: argument.required("id", "ID of the record, or @last", readIdentifier),

@@ -12,13 +12,10 @@ import { sumText } from "./texts.ts";
 export const batchCancel = defineCommand({
   description:
     "Cancels the rows that were not sent; accepted rows stay as they are. Rows with an unknown outcome still have to be resolved. A cancelled batch sends nothing more. To send its file again, use --name.",
-  examples: [
-    {
-      comment: "Cancel a batch by its file",
-      command: "lenden payout batch cancel payroll.csv --yes",
-    },
-    { comment: "Cancel the newest batch", command: "lenden payout batch cancel @last --yes" },
-  ],
+  examples: {
+    "Cancel a batch by its file": "lenden payout batch cancel payroll.csv --yes",
+    "Cancel the newest batch": "lenden payout batch cancel @last --yes",
+  },
   arguments: { batch: batchArgument },
   exitCodes: {
     refused: "every row was already sent; nothing changed",

@@ -17,16 +17,11 @@ import {
 export const batchCheck = defineCommand({
   description:
     "Reads the file and requests only the methods from the API. Nothing is sent or stored. Each problem is listed with its line, its column and how to fix it. Then run 'lenden payout batch send'.",
-  examples: [
-    {
-      comment: "Validate a file before you send it",
-      command: "lenden payout batch check payroll.csv",
-    },
-    {
-      comment: "Validate a file with semicolons in a script",
-      command: "lenden payout batch check payroll.csv --delimiter semicolon --json",
-    },
-  ],
+  examples: {
+    "Validate a file before you send it": "lenden payout batch check payroll.csv",
+    "Validate a file with semicolons in a script":
+      "lenden payout batch check payroll.csv --delimiter semicolon --json",
+  },
   arguments: fileArgument,
   flags: fileFlags,
   patient: true,

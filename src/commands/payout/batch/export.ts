@@ -10,20 +10,12 @@ import { inProgressText, retriesText, statusNames } from "./texts.ts";
 
 export const batchExport = defineCommand({
   description: `Writes CSV, unless --output is json or ndjson. --only failed writes a file to correct and send: rejected and cancelled rows get new references (INV-7-lenden2 for INV-7). Rows in conflict, and rows whose new reference was accepted, are omitted. Statuses: ${rowStatuses.join(", ")}.`,
-  examples: [
-    {
-      comment: "Export all rows with their results",
-      command: "lenden payout batch export payroll.csv",
-    },
-    {
-      comment: "Export the rows that can be sent again",
-      command: "lenden payout batch export payroll.csv --only failed",
-    },
-    {
-      comment: "Export cells unchanged, for a program",
-      command: "lenden payout batch export payroll.csv --exact",
-    },
-  ],
+  examples: {
+    "Export all rows with their results": "lenden payout batch export payroll.csv",
+    "Export the rows that can be sent again":
+      "lenden payout batch export payroll.csv --only failed",
+    "Export cells unchanged, for a program": "lenden payout batch export payroll.csv --exact",
+  },
   arguments: { batch: batchArgument },
   flags: {
     only: flag.optional(

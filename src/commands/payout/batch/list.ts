@@ -6,9 +6,9 @@ import { readStatus, statusJson } from "./batch.ts";
 
 export const batchList = defineCommand({
   description: "Lists the batches in the ledger of this machine, newest first.",
-  examples: [
-    { comment: "List batches with the status of their rows", command: "lenden payout batch list" },
-  ],
+  examples: {
+    "List batches with the status of their rows": "lenden payout batch list",
+  },
   flags: {
     limit: flag.optional("--limit <n>", "Most batches to list (default: 50)", readCount(9_999_999)),
   },

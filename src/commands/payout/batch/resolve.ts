@@ -19,16 +19,12 @@ import { statusNames, sumText } from "./texts.ts";
 export const batchResolve = defineCommand({
   description:
     "Records rows with an unknown outcome as not created, after showing them and asking. First check each of them in the dashboard. 'lenden payout batch send' then sends these rows again, with the same references. If the dashboard shows a row, run 'lenden ledger resolve <reference> --created <id>'.",
-  examples: [
-    {
-      comment: "Record all unknown rows as not created",
-      command: "lenden payout batch resolve payroll.csv --not-created",
-    },
-    {
-      comment: "Record four of them, without a prompt",
-      command: "lenden payout batch resolve payroll.csv --not-created --rows 3,7-9 --yes",
-    },
-  ],
+  examples: {
+    "Record all unknown rows as not created":
+      "lenden payout batch resolve payroll.csv --not-created",
+    "Record four of them, without a prompt":
+      "lenden payout batch resolve payroll.csv --not-created --rows 3,7-9 --yes",
+  },
   arguments: { batch: batchArgument },
   flags: {
     notCreated: flag.toggle("--not-created", "Record payouts that the dashboard does not show"),

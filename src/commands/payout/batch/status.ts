@@ -21,17 +21,13 @@ import { countsText, endingFailure, inProgressText, shownEnding } from "./texts.
 export const batchStatus = defineCommand({
   description:
     "Shows the rows of a batch by status. A status is the last one received; --refresh requests it again.",
-  examples: [
-    { comment: "Show a batch by its file", command: "lenden payout batch status payroll.csv" },
-    {
-      comment: "Wait until all payouts are Completed or Cancelled",
-      command: "lenden payout batch status payroll.csv --wait",
-    },
-    {
-      comment: "Follow a batch while another terminal sends it",
-      command: "lenden payout batch status payroll.csv --watch",
-    },
-  ],
+  examples: {
+    "Show a batch by its file": "lenden payout batch status payroll.csv",
+    "Wait until all payouts are Completed or Cancelled":
+      "lenden payout batch status payroll.csv --wait",
+    "Follow a batch while another terminal sends it":
+      "lenden payout batch status payroll.csv --watch",
+  },
   arguments: { batch: batchArgument },
   flags: {
     refresh: flag.toggle("--refresh", "Request the status of payouts that are Processing"),

@@ -11,14 +11,12 @@ import { ok } from "../../../domain/result.ts";
 export const batchTemplate = defineCommand({
   description:
     "Writes a header and three sample rows. The columns amount and to are required. Without ref, lenden creates references from the rows.",
-  examples: [
-    { comment: "Create a file", command: "lenden payout batch template payroll.csv" },
-    {
-      comment: "Create a file for one payment method",
-      command: "lenden payout batch template payroll.csv --method bkash",
-    },
-    { comment: "Print the sample instead", command: "lenden payout batch template" },
-  ],
+  examples: {
+    "Create a file": "lenden payout batch template payroll.csv",
+    "Create a file for one payment method":
+      "lenden payout batch template payroll.csv --method bkash",
+    "Print the sample instead": "lenden payout batch template",
+  },
   arguments: {
     file: argument.optional("file", "New file (default: standard output)", ok<string>, "file"),
   },
