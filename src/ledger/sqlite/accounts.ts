@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
-import { recordAccount, recordKey } from "./chain.ts";
+import { recordRow } from "./chain.ts";
 
 /** The settings that name the account of a run. */
 export interface Claimant {
@@ -79,12 +79,12 @@ export function createRunAccount(database: Database, claimant: Claimant): RunAcc
       if (isStored) return { name, number };
       const stored =
         number === noAccount ? addAccount(database, { environment, name, at }) : number;
-      database
+      const row = database
         .prepare(
-          "INSERT INTO account_keys (environment, key_hash, account, first_used_at) VALUES (?, ?, ?, ?)",
+          "INSERT INTO account_keys (environment, key_hash, account, first_used_at) VALUES (?, ?, ?, ?) RETURNING *",
         )
-        .run(environment, keyHash, stored, at);
-      recordKey(database, { environment, keyHash, at });
+        .get(environment, keyHash, stored, at);
+      recordRow(database, "key", row, at);
       storedIn = database.transactionCount();
       return { name, number: stored };
     },
@@ -96,15 +96,15 @@ function addAccount(
   { environment, name, at }: { environment: string; name: string; at: string },
 ): bigint {
   const row = database
-    .prepare("INSERT INTO accounts (environment, name) VALUES (?, ?) RETURNING number")
+    .prepare("INSERT INTO accounts (environment, name) VALUES (?, ?) RETURNING *")
     .get(environment, name);
   const number = BigInt(row?.number ?? noAccount);
-  recordAccount(database, number, at);
+  recordRow(database, "account", row, at);
   return number;
 }
 
 /** The profile's name, with a suffix if it is taken; without a profile, the key's hash. */
-export function newName(
+function newName(
   { profile, keyHash }: Pick<Claimant, "profile" | "keyHash">,
   isTaken: (name: string) => boolean,
 ): string {

@@ -5,11 +5,10 @@ import { type Holder, payeeOf } from "../operation.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import { createBatchRows } from "./batch-rows.ts";
-import { recordPlan } from "./chain.ts";
-import { holderIn, reader, samePayoutInSql } from "./operation-rows.ts";
+import { recordRow } from "./chain.ts";
+import { holderIn, paged, reader, samePayoutInSql } from "./operation-rows.ts";
 
 const rowsPerCommit = 20_000;
-const rowsPerPage = 500;
 
 /** The planned batches of an account, newest first. */
 export function listBatches(database: Database, account: RunAccount, limit: number): Batch[] {
@@ -153,12 +152,12 @@ function createPlans(
         const other = unfinishedNamed(batch.name);
         if (other) return { kind: "other-rows", batch: other };
         if (database.prepare(changedSince).get(number, checkedUpTo)) return { kind: "changed" };
-        database
+        const row = database
           .prepare(
-            "UPDATE batches SET row_count = ?, total_paisa = ?, digest = ?, created_at = ? WHERE number = ?",
+            "UPDATE batches SET row_count = ?, total_paisa = ?, digest = ?, created_at = ? WHERE number = ? RETURNING *",
           )
-          .run(BigInt(sum.rowCount), sum.totalPaisa, digest, createdAt, number);
-        recordPlan(database, number, createdAt);
+          .get(BigInt(sum.rowCount), sum.totalPaisa, digest, createdAt, number);
+        recordRow(database, "plan", row, createdAt);
         return { kind: "planned", batch: { ...batch, createdAt, plan: { ...sum, digest } } };
       });
     },
@@ -171,10 +170,10 @@ function createPlans(
           )
           .run(batch.number, JSON.stringify(lines));
         const digest = digestOf(database, batch.number);
-        database
-          .prepare("UPDATE batches SET digest = ? WHERE number = ?")
-          .run(digest, batch.number);
-        recordPlan(database, batch.number, nowIn(worker));
+        const row = database
+          .prepare("UPDATE batches SET digest = ? WHERE number = ? RETURNING *")
+          .get(digest, batch.number);
+        recordRow(database, "plan", row, nowIn(worker));
         return { ...batch, plan: batch.plan && { ...batch.plan, digest } };
       }),
 
@@ -183,10 +182,12 @@ function createPlans(
     cancel: async (batch) => {
       const cancelledAt = nowIn(worker);
       database.transaction(() => {
-        database
-          .prepare("UPDATE batches SET cancelled_at = ?, holder = NULL WHERE number = ?")
-          .run(cancelledAt, batch.number);
-        recordPlan(database, batch.number, cancelledAt);
+        const row = database
+          .prepare(
+            "UPDATE batches SET cancelled_at = ?, holder = NULL WHERE number = ? RETURNING *",
+          )
+          .get(cancelledAt, batch.number);
+        recordRow(database, "plan", row, cancelledAt);
       });
       return { ...batch, cancelledAt, holder: null };
     },
@@ -266,7 +267,7 @@ function valuesOf(row: PlannedRow): Value[] {
 }
 
 /** A row of the table `batches`. */
-export function batchOf(row: Row): Batch {
+function batchOf(row: Row): Batch {
   const { text, maybe } = reader(row);
   const plan = {
     rowCount: Number(row.row_count),
@@ -293,20 +294,18 @@ export function batchOf(row: Row): Batch {
 /** Covers what is sent of every row of a plan, in its order. */
 export function digestOf(database: Database, number: bigint): string {
   const hash = createHash("sha256");
-  const page = database.prepare(
+  const rows = paged(
+    database,
     `SELECT row, reference, amount_paisa, recipient, method_id, name, description, fingerprint, accepted
-     FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row LIMIT ${rowsPerPage}`,
+     FROM batch_rows WHERE batch = ? AND row > ? ORDER BY row`,
+    { by: "row", values: [number] },
   );
-  for (let after = 0n; ; ) {
-    const rows = page.all(number, after);
-    for (const { accepted, ...row } of rows) {
-      hash.update(JSON.stringify(Object.values(row).map(String)));
-      // Plans that were made before there were accepted rows keep their digests.
-      if (accepted === 1n) hash.update("accepted");
-    }
-    if (rows.length < rowsPerPage) return hash.digest("hex");
-    after = BigInt(rows.at(-1)?.row ?? 0n);
+  for (const { accepted, ...row } of rows) {
+    hash.update(JSON.stringify(Object.values(row).map(String)));
+    // Plans that were made before there were accepted rows keep their digests.
+    if (accepted === 1n) hash.update("accepted");
   }
+  return hash.digest("hex");
 }
 
 /** Letters and digits that are not mistaken for each other when read aloud. */

@@ -1,5 +1,5 @@
 import { type State, states } from "../../domain/state.ts";
-import type { Row, Value } from "../../platform/sqlite/database.ts";
+import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import { recipientOf } from "../decide.ts";
 import type { Holder, Intent, Kind, Operation } from "../operation.ts";
 
@@ -71,6 +71,30 @@ export function reader(row: Row) {
     maybe: (name: string): string | null =>
       row[name] === null || row[name] === undefined ? null : String(row[name]),
   };
+}
+
+const rowsPerPage = 500;
+/** Numbers may have been changed to any value. */
+const lowest = -(2n ** 63n);
+
+/**
+ * The rows of a query page by page, so that memory does not grow with the ledger.
+ *
+ * @param sql ends with the order by a number, and its last parameter is the number before the page
+ * @param by the column of that number
+ */
+export function* paged(
+  database: Database,
+  sql: string,
+  { by = "number", values = [] }: { by?: string; values?: Value[] } = {},
+): Iterable<Row> {
+  const page = database.prepare(`${sql} LIMIT ${rowsPerPage}`);
+  for (let after = lowest; ; ) {
+    const rows = page.all(...values, after);
+    yield* rows;
+    if (rows.length < rowsPerPage) return;
+    after = numberIn(rows.at(-1)?.[by]);
+  }
 }
 
 /** The state of the operation in a row; null if there is none. */
