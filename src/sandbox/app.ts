@@ -31,6 +31,7 @@ import { headersOf } from "./journal.ts";
 import { openApi } from "./openapi.ts";
 import { mountPayPage } from "./pay-page.ts";
 import type { Random } from "./random.ts";
+import { delayOf } from "./test-numbers.ts";
 
 export interface AppOptions extends EndpointOptions {
   port: number;
@@ -117,7 +118,8 @@ async function exchange(options: AppOptions, route: Route, c: Caller): Promise<R
   const fault = chooseFault(options.faults, route.name, options.random.share);
   const acts = !fault || faultKinds[fault.kind].acts;
   const answer = acts ? answerTo(options, route, c, bytes) : injected(fault);
-  const waitMs = options.latencyMs + (fault?.kind === "latency" ? fault.number : 0);
+  const faultMs = fault?.kind === "latency" ? fault.number : 0;
+  const waitMs = options.latencyMs + faultMs + (answer.delayMs ?? 0);
   if (waitMs > 0) await delay(waitMs, undefined, { ref: false });
   record(options, c, { startedMs, bytes, answer, fault });
   // Responses of one turn are sent together: waking a caller costs more than answering it.
@@ -147,7 +149,7 @@ function answerTo(
     if (isSigned) requireSignature(fields, { signature, payoutSecret, nowMs: now() });
     const data = handle({ ...fields, ...c.req.param() });
     endpoint.data?.parse(data);
-    return { status: 200, text: JSON.stringify({ success: true, data }) };
+    return { status: 200, text: JSON.stringify({ success: true, data }), delayMs: delayOf(fields) };
   } catch (error) {
     return errorAnswer(error);
   }

@@ -11,6 +11,8 @@ import { paymentMethods } from "./store.ts";
 export interface Answer {
   status: number;
   text: string;
+  /** How long to wait before it is sent. */
+  delayMs?: number;
 }
 
 /**

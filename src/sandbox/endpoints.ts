@@ -13,6 +13,7 @@ import {
   type Stored,
   wholePaisa,
 } from "./store.ts";
+import { isAlwaysCancelled, requireOtherNumber } from "./test-numbers.ts";
 
 /**
  * One function for each endpoint. A missing one does not compile, nor does a reply without a documented
@@ -55,7 +56,7 @@ export function serviceHandlers({
     listMethods: () => paymentMethods,
 
     createPayment(body) {
-      const { id, status } = store.add("payment", body);
+      const { id, status } = created(store, "payment", body);
       const { amount } = body;
       return { transactionId: id, payment_url: origin + payPath(id), amount, status };
     },
@@ -64,7 +65,7 @@ export function serviceHandlers({
     createPayout(body) {
       // A used reference is not an error, whatever the rest of the body is (docs/api.md §7).
       const payout = store.transaction(
-        () => store.payoutOf(body.merchantRef) ?? store.add("payout", body),
+        () => store.payoutOf(body.merchantRef) ?? created(store, "payout", body),
       );
       const { payoutId, merchantRef, amount, status, createdAt } = payoutReply(payout);
       return { payoutId, merchantRef, amount, status, createdAt };
@@ -75,7 +76,7 @@ export function serviceHandlers({
       // One transaction: two at a time must not refund more than was paid.
       const refund = store.transaction(() => {
         requireRefundable(store, body);
-        return store.add("refund", body);
+        return created(store, "refund", body);
       });
       const { refundRequestId, transactionId, amount, status, createdAt } = refundReply(refund);
       return { refundRequestId, transactionId, amount, status, createdAt };
@@ -157,6 +158,14 @@ export function refundReply({ id, body, ...record }: Stored<"refund">) {
     note,
     ...record,
   };
+}
+
+/** A new record, in `Processing` also if its test number cancels it at once. */
+function created<K extends Resource>(store: Store, kind: K, body: Stored<K>["body"]): Stored<K> {
+  requireOtherNumber({ ...body });
+  const record = store.add(kind, body);
+  if (isAlwaysCancelled({ ...body })) store.move(kind, record.id, "Cancelled");
+  return record;
 }
 
 function existing<K extends Resource>(store: Store, kind: K, id: string): Stored<K> {
