@@ -9,11 +9,14 @@ const isOneFile = process.env.LENDEN_BUILT !== undefined;
 const long = [
   "**/*.deep.test.ts",
   "test/batch/{corpus,generated}.test.ts",
+  "test/callbacks/flood.test.ts",
+  "test/completions/tab.test.ts",
   "test/crash/**/*.test.ts",
   "test/language.test.ts",
-  "test/ledger/{alterations,copies,head,lost,read-only}.test.ts",
-  "test/program/few-files.test.ts",
+  "test/ledger/{alterations,copies,file,head,lost,read-only}.test.ts",
+  "test/program/{compile-cache,few-files}.test.ts",
   "test/simulator/!(found).test.ts",
+  "test/terminal/leaving.test.ts",
 ];
 
 /** Tests that try more cases in `npm run test:deep`. The others would only repeat `npm test` there. */

@@ -256,7 +256,10 @@ describe("a failed command with JSON output writes one line to stderr and ends w
     const server = await serve(() => refusal(status));
     const line = ["api", method, "/sandbox/trigger-payment"];
     const body = method === "POST" ? ["-f", "transactionId=TX1"] : [];
-    const outcome = await lenden([...line, ...body, "--json"], { env: envOf(server.baseUrl) });
+    const outcome = await lenden([...line, ...body, "--json"], {
+      env: envOf(server.baseUrl),
+      host: jumpingHost(),
+    });
     errorOf(outcome, code);
   });
 

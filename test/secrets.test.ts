@@ -286,8 +286,8 @@ test("a batch leaves no trace of key and secret in outputs, ledger, files and pr
     count += 1;
     const { merchantRef, amount } = JSON.parse(body);
     const said = JSON.stringify({ success: false, message: `${echo}`, code: key });
+    if (count === 1) return { status: 503, body: said };
     if (count % 3 === 0) return { status: 422, body: said };
-    if (count % 3 === 1) return { status: 503, body: said };
     const createdAt = new Date().toISOString();
     return { payoutId: `PO${count}`, merchantRef, amount, status: "Processing", createdAt };
   });

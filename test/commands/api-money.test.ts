@@ -123,14 +123,6 @@ test("a raw trigger on a production account is rejected before any request", asy
   expect(stderr).toContain("sandbox only");
 });
 
-test("P16: a raw payout is a conflict if the API has another recipient", async () => {
-  const { call, states } = await service(made, { ...record, recipientNumber: "01812345678" });
-  const { code, stderr } = await call("payout", payout);
-  expect(code).toBe(5);
-  expect(stderr).toContain("recipient: requested 01712345678, the API has 01812345678");
-  expect(await states()).toEqual([["CONFLICT", null]]);
-});
-
 test("a raw payout without a response is retried, and stays UNCERTAIN until there is one", async () => {
   const refused = { status: 400, body: '{"success":false}' };
   const lost = Array(5).fill(broken);

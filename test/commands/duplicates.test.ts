@@ -54,16 +54,6 @@ describe("payout send without --ref", () => {
     expect(await merchant.books("payouts")).toHaveLength(1);
   });
 
-  test("sends after a payout that was not sent", async () => {
-    const { merchant, run } = await merchantWithAge();
-    await merchant.close();
-    const unsent = [...sending.slice(0, -2), "--method-id", "665f1c2ab8e4"];
-    expect(await run(unsent)).toMatchObject({ code: 69 });
-    await merchant.comeBack();
-    expect(await run(sending)).toMatchObject({ code: 0 });
-    expect(await merchant.books("payouts")).toHaveLength(1);
-  });
-
   test("is rejected while a batch has the same row to send", async () => {
     const { merchant, run, heal } = await merchantWithAge(["createPayout:status-401"]);
     const file = fileOf(

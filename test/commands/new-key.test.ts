@@ -6,7 +6,6 @@ import {
   type Merchant,
   openMerchant,
   paidPayment,
-  paymentOf,
   payoutOf,
   refundOf,
 } from "../support/merchant.ts";
@@ -58,14 +57,6 @@ test.each([
     expect(await merchant.books("payouts")).toEqual([]);
   },
 );
-
-test("a payment whose outcome is unknown is not created again with a new API key", async () => {
-  const merchant = await openMerchant({ faults: faults("createPayment:lost-reply") });
-  expect((await merchant.lenden(paymentOf("ORDER-1"))).code).toBe(75);
-  const lendenAnew = await withNewKey(merchant);
-  expect((await lendenAnew(paymentOf("ORDER-1"))).code).toBe(3);
-  expect(await merchant.books("payments")).toHaveLength(1);
-});
 
 test("I10: a refund belongs to one operation, with any API key", async () => {
   const ill = faults("createRefund:lost-reply");

@@ -55,39 +55,4 @@ describe("P17b: a rejection after an attempt whose outcome is unknown", () => {
       message: expect.stringContaining(message),
     });
   });
-
-  test("leaves it UNCERTAIN if the earlier attempt was made by an earlier run", async () => {
-    const { env } = await rejectingLater(400, json("Insufficient balance"));
-    const send = payoutOf("LATER-1", "--timeout", "1500ms");
-    expect((await lenden(send, { env })).code).toBe(75);
-
-    const { code, stderr } = await lenden(["ledger", "resolve", "LATER-1"], {
-      env,
-      host: jumpingHost(),
-    });
-
-    expect(code).toBe(75);
-    expect(stderr).toContain("Insufficient balance");
-    expect(stderr).toContain("'lenden ledger resolve LATER-1 --not-created'");
-  });
-
-  test("leaves a raw call UNCERTAIN, with the message of the API", async () => {
-    const { env } = await rejectingLater(400, json("Insufficient balance"));
-    const fields = ["amount=5", "merchantRef=RAW", "recipientNumber=01712345678"];
-    const call = [...fields, "paymentMethodId=bkash"].flatMap((one) => ["-f", one]);
-    const post = ["api", "POST", "/payout/create-by-server", ...call];
-    const run = () => lenden(post, { env, host: jumpingHost() });
-    expect((await run()).code).toBe(75);
-
-    const { code, stderr } = await run();
-
-    expect(code).toBe(75);
-    expect(stderr).toContain("Insufficient balance");
-    expect(stderr).toContain("'lenden ledger resolve RAW --created <id>'");
-    const { stdout } = await lenden(["ledger", "show", "RAW", "--json"], { env });
-    expect(JSON.parse(stdout)).toMatchObject({
-      state: "UNCERTAIN",
-      message: expect.stringContaining("Insufficient balance"),
-    });
-  });
 });

@@ -143,16 +143,13 @@ test("sandbox exec ends as a shell does after a signal, and without a command", 
   expect((await lenden(["sandbox", "exec"])).code).toBe(2);
 });
 
-test.each([
-  ["300ms", 300],
-  ["300", 300],
-])("--latency %s delays each response by %i ms", async (latency, ms) => {
+test("--latency 300 delays each response by 300 ms", async () => {
   const timed = `
     const from = performance.now();
     fetch(process.env.LENDEN_BASE_URL + "/payment/methods").then(() => {
-      process.exitCode = performance.now() - from > ${ms} - 20 ? 0 : 1;
+      process.exitCode = performance.now() - from > 280 ? 0 : 1;
     });`;
-  const line = ["sandbox", "exec", "--latency", latency, "--", process.execPath, "-e", timed];
+  const line = ["sandbox", "exec", "--latency", "300", "--", process.execPath, "-e", timed];
   expect(await built(line)).toMatchObject({ code: 0, stderr: "" });
 });
 

@@ -154,7 +154,7 @@ describe("a disk that cannot store the profiles", () => {
 describe("several writers at once", () => {
   test("keep all profiles that many processes add", async () => {
     const { env, folder, stored } = place();
-    const names = Array.from({ length: runs(8, 20) }, (_, index) => `shop-${index}`);
+    const names = Array.from({ length: runs(4, 20) }, (_, index) => `shop-${index}`);
     const line = ["--key-stdin", "--base-url", url, "-q"];
     const outcomes = await Promise.all(
       names.map((name) => built(["profile", "add", name, ...line], { env, stdin: key })),

@@ -15,10 +15,10 @@ const batches = runs(1, 20);
 const rowsEach = runs(60, 1_010);
 const killsEach = runs(2, 10);
 const atOnce = runs(3, 12);
-const planKills = runs(2, 20);
-const unknownKills = runs(2, 20);
+const planKills = runs(2, 8);
+const unknownKills = runs(2, 10);
 /** More than fits one commit of a plan. */
-const largeRows = runs(21_000, 60_000);
+const largeRows = 21_000;
 const badService = ["createPayout:lost-reply:0.05", "createPayout:status-503:0.05"];
 
 /** Where a run was when it was killed, by what it left in the ledger. */

@@ -1,15 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createRandom } from "../../src/sandbox/random.ts";
 import { faults } from "../sandbox/running.ts";
-import { runs, until } from "../support/helpers.ts";
+import { until } from "../support/helpers.ts";
 import { ended, startBuilt } from "../support/lenden.ts";
 import { type Merchant, openMerchantApart } from "../support/merchant.ts";
 import { expectPaidOnce, ownBooks, type Payees, payeesOf, sendOf } from "../support/payees.ts";
 import { answering } from "../support/server.ts";
-
-const seed = Number(process.env.LENDEN_SEED ?? Date.now() % 1_000_000);
-const moments = runs(2, 60);
 
 /** How many rows stand where, but those that stand nowhere. */
 async function states(merchant: Merchant, { file }: Payees): Promise<Record<string, number>> {
@@ -103,39 +99,6 @@ async function methodsOf(merchant: Merchant): Promise<unknown[]> {
   const { stdout } = await merchant.built(["methods", "--json"]);
   const found: unknown = JSON.parse(stdout);
   return Array.isArray(found) ? found : [];
-}
-
-test(
-  `P22: signals at ${moments} random moments of batches: the exit code, the ledger and the books agree`,
-  async ({ onTestFailed }) => {
-    onTestFailed(() => void process.stderr.write(`LENDEN_SEED=${seed}\n`));
-    const random = createRandom("batch signals", seed);
-    const merchant = await openMerchantApart({ faults: faults("createPayout:latency-150") });
-    await merchant.id(["methods"]);
-    for (let moment = 0; moment < moments; moment += 3) {
-      const three = [0, 1, 2].map((one) => payeesOf(`SIG${moment + one}`, 25));
-      const ms = three.map(() => random.share() * 2_000);
-      await Promise.all(three.map((payees, one) => signalled(merchant, payees, ms[one] ?? 0)));
-    }
-  },
-  runs(60_000, 400_000),
-);
-
-async function signalled(merchant: Merchant, payees: Payees, ms: number): Promise<void> {
-  const child = merchant.start(sendOf(payees));
-  const end = ended(child);
-  await delay(ms);
-  child.kill("SIGTERM");
-  const { code, signal, stderr } = await end;
-  const paid = (await ownBooks(merchant, payees)).length;
-  // Before lenden listens, and when all is done, the signal itself ends it.
-  if (signal !== null) return expect([0, payees.rows.length]).toContain(paid);
-  expect([[0, 143].includes(code ?? -1), stderr]).toEqual([true, stderr]);
-  if (paid > 0) {
-    const { processing, unsent } = await states(merchant, payees);
-    expect([processing, unsent ?? 0]).toEqual([paid, payees.rows.length - paid]);
-  }
-  if (code === 0) expect(paid).toBe(payees.rows.length);
 }
 
 test("P23: a batch with stdout and stderr closed is sent to its end", async () => {

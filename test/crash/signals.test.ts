@@ -123,16 +123,6 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
-test("P23: a payout with stdout and stderr closed is recorded, and its outcome is the exit code", async () => {
-  const merchant = await openMerchantApart({ faults: faults("createPayout:latency-300") });
-  const child = merchant.start(payoutOf("CLOSED"));
-  const end = new Promise((resolve) => child.on("exit", (code) => resolve(code)));
-  child.stdout?.destroy();
-  child.stderr?.destroy();
-  expect(await end).toBe(0);
-  expect(await merchant.json(["ledger", "show", "CLOSED"])).toMatchObject({ state: "CONFIRMED" });
-});
-
 test("P23: a payout without a response is recorded if stderr is closed", async () => {
   const ill = faults("createPayout:lost-reply");
   const merchant = await openMerchantApart({ faults: ill });

@@ -7,7 +7,7 @@ import { runs, until } from "../support/helpers.ts";
 import { ended } from "../support/lenden.ts";
 import { openMerchantApart, payoutOf } from "../support/merchant.ts";
 
-const rounds = runs(1, 50);
+const rounds = runs(1, 10);
 const processes = 20;
 
 test(

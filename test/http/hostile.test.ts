@@ -27,6 +27,13 @@ interface Case {
   look: Made[];
 }
 
+/** A case, and the responses that it was given so far. */
+interface Running extends Case {
+  creates: Made[];
+  looks: Made[];
+  deadline: AbortController;
+}
+
 /** Correct data of each request. */
 const sound = {
   payout: { payoutId: "PO1", merchantRef: "INV-7", amount: 500, status: "Processing" },
@@ -203,7 +210,6 @@ function answerWith(data: Record<string, unknown>): fc.Arbitrary<Made> {
   return fc.oneof(
     { weight: 60, arbitrary: written },
     { weight: 38, arbitrary: others },
-    // Each of them takes the whole deadline.
     { weight: 1, arbitrary: silence },
   );
 }
@@ -265,7 +271,7 @@ const anyCase = fc.oneof(caseOf("payout"), caseOf("payment"), caseOf("refund"));
 const seeded = { timeout: 600_000, retry: 0 };
 
 test("no response makes a command crash, hang or report a wrong success", seeded, async () => {
-  const cases = new Map<string, Case & { creates: Made[]; looks: Made[] }>();
+  const cases = new Map<string, Running>();
   const server = await openServer((asked) => {
     const [, name = ""] = asked.path.split("/");
     const found = cases.get(name);
@@ -275,6 +281,8 @@ test("no response makes a command crash, hang or report a wrong success", seeded
     const made = plan[Math.min(served.length, plan.length - 1)];
     if (!made) return { do: "close" };
     served.push(made);
+    // The deadline of a case passes once it waits for nothing, however slow the machine is.
+    if (made.behaviour.do === "silence") setTimeout(() => found.deadline.abort(), 20);
     return made.behaviour;
   });
   const transport = openTransport(noProxy);
@@ -283,11 +291,11 @@ test("no response makes a command crash, hang or report a wrong success", seeded
 
   const attempt = async (one: Case): Promise<string | undefined> => {
     counter += 1;
-    const seen = { ...one, creates: [], looks: [] } as Case & { creates: Made[]; looks: Made[] };
+    const seen: Running = { ...one, creates: [], looks: [], deadline: new AbortController() };
     cases.set(String(counter), seen);
     const baseUrl = `http://127.0.0.1:${server.port}/${counter}/cp/api/v1`;
     const startedMs = performance.now();
-    const ending = await ended(one, baseUrl, transport);
+    const ending = await ended(seen, baseUrl, transport);
     cases.delete(String(counter));
     endings.set(ending, (endings.get(ending) ?? 0) + 1);
     const problem =
@@ -321,17 +329,16 @@ test("no response makes a command crash, hang or report a wrong success", seeded
     await server.close();
   }
   // Otherwise the cases would prove nothing.
-  expect(endings.get("done")).toBeGreaterThan(runs(0, counter / 100));
+  expect(endings.get("done")).toBeGreaterThan(runs(0, counter / 50));
   expect(endings.get("uncertain")).toBeGreaterThan(counter / 10);
 });
 
 async function ended(
-  { operation }: Case,
+  { operation, deadline }: Running,
   baseUrl: string,
   transport: ReturnType<typeof openTransport>,
 ): Promise<string> {
-  const signal = AbortSignal.timeout(runs(1_500, 300));
-  const real = client(baseUrl, { transport, signal });
+  const real = client(baseUrl, { transport, signal: deadline.signal });
   // The clocks of hostile responses are tested elsewhere.
   const deps = { ...scripted({}, { timeoutMs: 3_600_000 }).deps, client: real };
   const account = { accountType: "PERSONAL_ACCOUNT", accountNumber: "1" } as const;
@@ -356,10 +363,7 @@ async function ended(
 }
 
 /** Compares an ending with the responses; undefined if it is correct. */
-function wrongWith(
-  ending: string,
-  { operation, creates, looks }: Case & { creates: Made[]; looks: Made[] },
-): string | undefined {
+function wrongWith(ending: string, { operation, creates, looks }: Running): string | undefined {
   const wasRight = (made: Made[]) => made.some(({ isRight }) => isRight);
   const needsLook = operation !== "payment";
   if (operation !== "payout" && creates.length > 1) return "sent twice";

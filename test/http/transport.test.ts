@@ -63,19 +63,6 @@ describe("redirects", () => {
       expect(second.connections()).toBe(0);
     },
   );
-
-  test("the tool names the host that a redirect points to, and does not follow it", async () => {
-    const second = await serve(() => success(methods));
-    const first = await serve(() => ({
-      do: "answer",
-      status: 302,
-      headers: { location: `http://127.0.0.1:${second.port}/` },
-    }));
-    const { code, stderr } = await lenden(["methods"], { env: envOf(first.baseUrl) });
-    expect(code).toBe(69);
-    expect(stderr).toContain(`127.0.0.1:${second.port}`);
-    expect([first.count(), second.connections()]).toEqual([1, 0]);
-  });
 });
 
 describe("whether a request was sent", () => {

@@ -138,7 +138,11 @@ export const clientBugs = [
             status === "Processing" ? { status: "Completed" } : {},
           ),
       }),
-    tests: ["test/commands/resolve.test.ts", "-t", "not Completed"],
+    tests: [
+      "test/commands/duplicate-protection.test.ts",
+      "-t",
+      "rejects a payment that is not Completed",
+    ],
   },
   {
     name: "payout answer not compared",
