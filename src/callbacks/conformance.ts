@@ -12,7 +12,7 @@ interface Case {
   sent: string;
   /** How much of the price is paid (default: all of it). If nothing is, the payment is Processing. */
   paid?: Paisa;
-  /** How the callback differs from the payment; by default it is genuine. */
+  /** How the callback differs from the payment. Without it, the callback is genuine. */
   change?: (payment: Payment, other: Payment) => Payment;
   /** How many are sent at once (default: 1). */
   copies?: number;
@@ -22,7 +22,6 @@ interface Case {
 
 const price = 500_00n;
 const completed = { status: "Completed" };
-const farFuture = "2099-12-31T23:59:59.000Z";
 
 const cases = {
   genuine: { sent: "the callback of a Completed payment." },
@@ -33,21 +32,24 @@ const cases = {
   },
   replayed: {
     sent: "a genuine callback, later with another time.",
-    later: { updatedAt: farFuture },
+    later: { updatedAt: "2099-12-31T23:59:59.000Z" },
   },
   "wrong-amount": {
-    ...{ sent: "amount 500 for a payment of BDT 5.00.", paid: 5_00n },
+    sent: "amount 500 for a payment of BDT 5.00.",
+    paid: 5_00n,
     change: () => ({ amount: 500 }),
   },
   "wrong-status": { sent: "a genuine callback, later Cancelled.", later: { status: "Cancelled" } },
   "unknown-id": {
-    ...{ sent: "Completed for an ID that the API does not know.", paid: 0n },
+    sent: "Completed for an ID that the API does not know.",
+    paid: 0n,
     change: ({ transactionId }) => ({ ...completed, transactionId: `${transactionId}X` }),
   },
   reordered: { sent: "a genuine callback, later Processing.", later: { status: "Processing" } },
   duplicated: { sent: "a genuine callback, five times at once.", copies: 5 },
   "other-account": {
-    ...{ sent: "another customer's Completed payment in the name of an unpaid order.", paid: 0n },
+    sent: "another customer's Completed payment in the name of an unpaid order.",
+    paid: 0n,
     change: ({ description }, other) => ({ ...other, description }),
   },
 } satisfies Record<string, Case>;
@@ -82,46 +84,37 @@ interface Sent {
   responses: Response[];
 }
 
-type Genuine = { verdict: string; retrievals: number } | undefined;
-type Verdict = ["passed" | "failed" | "undecided", explanation: string];
-
 /** The result of a case, as scripts get it. `undecided`: nothing that was seen proves it. */
 export type TestResult = Awaited<ReturnType<typeof resultOf>>;
 
-/** Sends all cases to a handler and judges what it did. */
+/** Sends all cases to a handler and decides what it did. */
 export async function testHandler(options: TestOptions): Promise<TestResult[]> {
-  const { names, signal } = options;
+  const { names, signal, retrieved, settle } = options;
   const other = names.includes("other-account") ? await createOrder("other", price, options) : {};
   const all: Sent[] = [];
   for (const name of names) {
     const { paid = price, change, copies = 1, later }: Case = cases[name];
     const payment = await createOrder(name, paid, options);
-    const first = Array.from({ length: copies }, () => ({
-      ...payment,
-      ...change?.(payment, other),
-    }));
-    all.push({
-      name,
-      payment,
-      rounds: [first, later ? [{ ...payment, ...later }] : []],
-      responses: [],
-    });
+    const first = new Array<Payment>(copies).fill({ ...payment, ...change?.(payment, other) });
+    const second = later ? [{ ...payment, ...later }] : [];
+    all.push({ name, payment, rounds: [first, second], responses: [] });
   }
-  await options.retrieved();
+  await retrieved();
   for (const round of [0, 1] as const) {
     if (all.every(({ rounds }) => rounds[round].length === 0)) break;
     for (const { rounds, responses } of all)
       responses.push(...(await Promise.all(rounds[round].map((body) => send(body, options)))));
-    await options.settle();
+    await settle();
     if (signal.aborted)
       throw new Failure("callback.stopped", "Stopped before the end of the test.");
   }
-  const retrieved = await options.retrieved();
+  const ids = await retrieved();
   const results: TestResult[] = [];
-  for (const one of all) results.push(await resultOf(one, retrieved, results[0], options));
+  for (const one of all) results.push(await resultOf(one, ids, results[0], options));
   return results;
 }
 
+/** Creates a payment, and registers it as an order of your store. */
 async function createOrder(name: string, paid: Paisa, options: TestOptions): Promise<Payment> {
   const payment = await options.pay(name, paid === 0n ? price : paid, paid > 0n);
   if (options.orders === undefined) return payment;
@@ -129,18 +122,22 @@ async function createOrder(name: string, paid: Paisa, options: TestOptions): Pro
   const body = { transactionId, order, amount: amountNumber(price) };
   const { status, fault } = await request("PUT", orderUrl(transactionId, options), options, body);
   if (isOf(200, { status })) return payment;
-  const message = `Your store did not accept an order of the test (${fault ?? status}).`;
-  const hint = "Respond to PUT at the URL of --orders with 2xx.";
-  throw new Failure("callback.order-rejected", message, { hint });
+  throw new Failure(
+    "callback.order-rejected",
+    `Your store did not accept an order of the test (${fault ?? `HTTP ${status}`}).`,
+    { hint: "Respond to PUT at the URL of --orders with 2xx." },
+  );
 }
 
 async function send(body: Payment, options: TestOptions): Promise<Response> {
   const url = options.url.replaceAll("{order}", encodeURIComponent(String(body.description)));
   const { status, fault, sent } = await request("POST", url, options, body);
   if (sent || options.signal.aborted) return { status, fault };
-  const message = `Cannot connect to ${new URL(url).host}: ${fault}.`;
-  const hint = "Start your handler, then run the command again.";
-  throw new Failure("callback.handler-unreachable", message, { hint });
+  throw new Failure(
+    "callback.handler-unreachable",
+    `Cannot connect to ${new URL(url).host}: ${fault}.`,
+    { hint: "Start your handler, then run the command again." },
+  );
 }
 
 async function request(
@@ -165,10 +162,11 @@ function orderUrl(id: unknown, { orders = "" }: TestOptions): string {
   return orders.replaceAll("{id}", encodeURIComponent(String(id)));
 }
 
+/** @param genuine the result of the genuine callback; undefined if this is it */
 async function resultOf(
   { name, payment, rounds, responses }: Sent,
   retrieved: string[],
-  genuine: Genuine,
+  genuine: { verdict: string; retrievals: number } | undefined,
   options: TestOptions,
 ) {
   const { sent, paid = price }: Case = cases[name];
@@ -176,18 +174,40 @@ async function resultOf(
   const retrievals = retrieved.filter((id) => ids.includes(id)).length;
   // Another customer's payment may be booked for that customer.
   const booked = await bookedFor(name === "other-account" ? ids.slice(0, 1) : ids, options);
-  const [verdict, explanation] = judge({ paid, responses, retrievals, booked }, genuine);
-  return {
+  const decided = (verdict: "passed" | "failed" | "undecided", explanation: string) => ({
     ...{ case: name, sent, transactionId: String(payment.transactionId), responses, retrievals },
     booked: typeof booked === "bigint" ? amountText(booked) : null,
     ...{ verdict, explanation },
     hint: verdict === "failed" ? "See 'Write a handler' in docs/callbacks.md." : null,
-  };
+  });
+  const isTrue = paid === price;
+  const isAccepted = responses.some((one) => isOf(200, one));
+  const broken = responses.find(({ status }) => status === null || status >= 500);
+  if (broken)
+    return decided("failed", `The handler failed: ${broken.fault ?? `HTTP ${broken.status}`}.`);
+  if (isTrue && !isAccepted)
+    return decided("failed", "The handler did not accept a genuine callback.");
+  if (typeof booked === "bigint" && (booked > paid || (isTrue && booked < paid)))
+    return decided(
+      "failed",
+      `It booked ${formatPaisa(booked)}, and ${formatPaisa(paid)} was paid.`,
+    );
+  const isTrusted = !isTrue && isAccepted && retrievals === 0 && typeof booked === "string";
+  if (isTrusted && genuine && genuine.retrievals > 0)
+    return decided("failed", "The handler accepted the callback without retrieving the payment.");
+  if (genuine?.verdict === "failed") return decided("undecided", "The genuine callback failed.");
+  if (typeof booked === "bigint") return decided("passed", `It booked ${formatPaisa(booked)}.`);
+  if (!genuine && retrievals > 0)
+    return decided("passed", "The handler retrieved the payment and accepted the callback.");
+  const isRejected = !isTrue && responses.every((one) => isOf(400, one));
+  return isRejected
+    ? decided("passed", "The handler rejected the callback.")
+    : decided("undecided", booked);
 }
 
 /** The amount that your store recorded, or why it cannot be seen. */
 async function bookedFor(ids: unknown[], options: TestOptions): Promise<Paisa | string> {
-  if (options.orders === undefined) return "Only --orders shows what it booked.";
+  if (options.orders === undefined) return "Only --orders shows what your store booked.";
   let sum = 0n;
   for (const id of ids) {
     const { status, fault, text } = await request("GET", orderUrl(id, options), options);
@@ -198,32 +218,6 @@ async function bookedFor(ids: unknown[], options: TestOptions): Promise<Paisa | 
     sum += paisa;
   }
   return sum;
-}
-
-interface Seen extends Pick<Sent, "responses"> {
-  paid: Paisa;
-  retrievals: number;
-  booked: Paisa | string;
-}
-
-/** @param genuine the result of the genuine callback; undefined if this is it */
-function judge({ paid, responses, retrievals, booked }: Seen, genuine: Genuine): Verdict {
-  const isTrue = paid === price;
-  const isAccepted = responses.some((one) => isOf(200, one));
-  const broken = responses.find(({ status }) => status === null || status >= 500);
-  if (broken) return ["failed", `The handler failed: ${broken.fault ?? `HTTP ${broken.status}`}.`];
-  if (isTrue && !isAccepted) return ["failed", "It did not accept a genuine callback."];
-  const isWrong = typeof booked === "bigint" && (booked > paid || (isTrue && booked < paid));
-  if (isWrong)
-    return ["failed", `It booked ${formatPaisa(booked)}, and ${formatPaisa(paid)} was paid.`];
-  const isTrusted = !isTrue && isAccepted && retrievals === 0 && typeof booked === "string";
-  if (isTrusted && genuine && genuine.retrievals > 0)
-    return ["failed", "It accepted the callback without retrieving the payment."];
-  if (genuine?.verdict === "failed") return ["undecided", "It does not accept the genuine one."];
-  if (typeof booked === "bigint") return ["passed", `It booked ${formatPaisa(booked)}.`];
-  if (!genuine && retrievals > 0) return ["passed", "It retrieved the payment and accepted it."];
-  const isRejected = !isTrue && responses.every((one) => isOf(400, one));
-  return isRejected ? ["passed", "It rejected the callback."] : ["undecided", booked];
 }
 
 function isOf(hundred: number, { status }: { status: number | null }): boolean {

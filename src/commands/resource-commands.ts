@@ -3,7 +3,7 @@ import type { Context } from "../cli/command/context.ts";
 import { defineCommand } from "../cli/command/define-command.ts";
 import { argument, flag, oneOf } from "../cli/command/flag.ts";
 import { readMoment } from "../cli/output/time.ts";
-import { id as idCell, money, status, text, time, type View } from "../cli/output/view.ts";
+import { id as idCell, money, status, table, text, time, type View } from "../cli/output/view.ts";
 import { readIdentifier } from "../domain/identifier.ts";
 import { type Resource, statuses } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
@@ -142,30 +142,33 @@ interface Listed {
   hasAllAccounts: boolean;
 }
 
-function tableOf(resource: ResourceInfo, listed: Listed): View {
-  const { kind, group, createdBy } = resource;
-  const columns = [
-    { key: "id", label: "ID", cell: (one: Operation) => idCell(one.remoteId ?? one.id) },
-    ...resource.beforeAmount,
-    { key: "amount", label: "AMOUNT", cell: (one: Operation) => money(one.amountPaisa) },
-    ...resource.afterAmount,
-    { key: "status", label: "STATUS", cell: (one: Operation) => status(shownStatus(one)) },
-    { key: "createdAt", label: "SENT", cell: (one: Operation) => time(one.createdAt) },
-    ...(listed.hasAllAccounts
-      ? [{ key: "account", label: "ACCOUNT", cell: (one: Operation) => text(one.account) }]
-      : []),
-  ];
-  return {
-    kind: "table",
-    columns: columns.map(({ key, label }) => ({ key, label })),
-    rows: listed.operations.map((one) => ({
-      id: one.remoteId ?? one.id,
-      cells: Object.fromEntries(columns.map(({ key, cell }) => [key, cell(one)])),
-    })),
-    empty: listed.isFiltered
+function tableOf(
+  { kind, group, createdBy, about: [about, label] }: ResourceInfo,
+  listed: Listed,
+): View {
+  const shown = about === "description" ? text : idCell;
+  const { operations, isFiltered, hasAllAccounts } = listed;
+  return table(operations, {
+    id: ({ remoteId, id }) => remoteId ?? id,
+    empty: isFiltered
       ? `No ${kind} matches. To list all ${kind}s sent from this machine, run 'lenden ${group} list'.`
       : `No ${kind} was sent from this machine yet. For help, run 'lenden ${createdBy} --help'.`,
-  };
+    columns: {
+      id: ["ID", ({ remoteId, id }) => idCell(remoteId ?? id)],
+      ...(kind === "payout" && {
+        merchantRef: ["REFERENCE", ({ reference }) => idCell(reference)],
+      }),
+      amount: ["AMOUNT", ({ amountPaisa }) => money(amountPaisa)],
+      [about]: [label, ({ asked }) => shown(textOf(asked[about]))],
+      status: ["STATUS", (one) => status(shownStatus(one))],
+      createdAt: ["SENT", ({ createdAt }) => time(createdAt)],
+      ...(hasAllAccounts && { account: ["ACCOUNT", ({ account }) => text(account)] }),
+    },
+  });
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }
 
 /** The state, if the API never showed a status. A CONFLICT is shown whatever the status is. */

@@ -1,18 +1,6 @@
 import type { ServiceRecord } from "../api/contract/index.ts";
-import {
-  type Card,
-  type Cell,
-  type Column,
-  card,
-  field,
-  id as idCell,
-  money,
-  status,
-  text,
-  time,
-} from "../cli/output/view.ts";
+import { type Card, card, field, money, status, text, time } from "../cli/output/view.ts";
 import type { Resource } from "../domain/statuses.ts";
-import type { Operation } from "../ledger/operation.ts";
 import type { RecordOf } from "../operations/status.ts";
 
 /**
@@ -35,13 +23,8 @@ export interface ResourceInfo {
   exampleId: string;
   /** The description of `get`: when the money has moved. */
   whenDone: string;
-  /** The columns of a list that other resources do not have, by their place beside the amount. */
-  beforeAmount: ListColumn[];
-  afterAmount: ListColumn[];
-}
-
-interface ListColumn extends Column {
-  cell(operation: Operation): Cell;
+  /** The field of the request by which a person recognizes one in a list, and its heading. */
+  about: [field: string, label: string];
 }
 
 /** The fields of each resource, from the API and from a command. Absent fields are not shown. */
@@ -135,14 +118,7 @@ export const payment: ResourceDescription<"payment"> = {
   whenDone:
     "Only this status shows that a customer has paid: redirects and callbacks can be forged.",
   card: paymentCard,
-  beforeAmount: [],
-  afterAmount: [
-    {
-      key: "description",
-      label: "DESCRIPTION",
-      cell: ({ asked }) => text(textOf(asked.description)),
-    },
-  ],
+  about: ["description", "DESCRIPTION"],
 };
 
 export const payout: ResourceDescription<"payout"> = {
@@ -153,16 +129,7 @@ export const payout: ResourceDescription<"payout"> = {
   exampleId: "PO19ZK",
   whenDone: "The recipient has the money when the status is Completed.",
   card: payoutCard,
-  beforeAmount: [
-    { key: "merchantRef", label: "REFERENCE", cell: ({ reference }) => idCell(reference) },
-  ],
-  afterAmount: [
-    {
-      key: "recipientNumber",
-      label: "TO",
-      cell: ({ asked }) => idCell(textOf(asked.recipientNumber)),
-    },
-  ],
+  about: ["recipientNumber", "TO"],
 };
 
 export const refund: ResourceDescription<"refund"> = {
@@ -173,16 +140,5 @@ export const refund: ResourceDescription<"refund"> = {
   exampleId: "RF77",
   whenDone: "The customer has the money when the status is Completed.",
   card: refundCard,
-  beforeAmount: [],
-  afterAmount: [
-    {
-      key: "accountNumber",
-      label: "ACCOUNT",
-      cell: ({ asked }) => idCell(textOf(asked.accountNumber)),
-    },
-  ],
+  about: ["accountNumber", "ACCOUNT"],
 };
-
-function textOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}

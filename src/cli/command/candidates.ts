@@ -6,7 +6,7 @@ import { isUnsettled } from "../../domain/state.ts";
 import type { Batch } from "../../ledger/batch.ts";
 import type { Kind, Operation } from "../../ledger/operation.ts";
 import { rowsText } from "../output/rows.ts";
-import type { ConfigAccess } from "../runtime/accounts.ts";
+import type { ConfigAccess } from "../runtime/config-access.ts";
 import type { Named } from "./flag.ts";
 
 /** A value that a prompt lists or Tab completes. */

@@ -1,6 +1,6 @@
 import type { Host } from "../../platform/host.ts";
-import type { ConfigAccess } from "../runtime/accounts.ts";
 import type { ApiAccess } from "../runtime/api-access.ts";
+import type { ConfigAccess } from "../runtime/config-access.ts";
 import type { LedgerAccess } from "../runtime/ledger-access.ts";
 import type { Ui } from "../terminal/ui.ts";
 
@@ -16,4 +16,6 @@ export interface Context {
   ui: Ui;
   /** Aborts at the first Ctrl-C or SIGTERM. */
   stopping: AbortSignal;
+  /** Aborts at the deadline of the run, and at the signal that ends requests in flight. */
+  cutOff: AbortSignal;
 }

@@ -1,7 +1,7 @@
 import { arch } from "node:os";
-import { type ClientOf, createClient, requestFor, type Wire } from "../../api/client.ts";
+import { createClient, requestFor, type Wire } from "../../api/client.ts";
 import type { Input } from "../../api/contract/endpoint.ts";
-import { contract, type PaymentMethod, type ServiceContract } from "../../api/contract/index.ts";
+import { contract, type ServiceContract } from "../../api/contract/index.ts";
 import { localContract } from "../../api/contract/local.ts";
 import { checkProxy, proxySettings } from "../../api/proxy.ts";
 import { type RawCall, type RawResponse, rawRequest, rawResponse, sendRaw } from "../../api/raw.ts";
@@ -19,34 +19,9 @@ import { unsent } from "../../operations/response-failure.ts";
 import type { Host } from "../../platform/host.ts";
 import { Preview, withoutSecrets } from "../command/preview.ts";
 import { clean } from "../output/terminal-text.ts";
-import type { Accounts } from "./accounts.ts";
+import type { ConfigAccess } from "./config-access.ts";
 import type { RunLedgers } from "./ledger-access.ts";
 import { once, type RunParts } from "./parts.ts";
-
-/** Requests to the API. */
-export interface ApiAccess {
-  /** The dependencies of operations, for the account of this run. */
-  deps(): Promise<OperationDeps>;
-  /** As `deps`; `onResponse` also receives every response of the API. */
-  watchedDeps(onResponse: (response: RawResponse) => void): Promise<OperationDeps>;
-  /** As `deps`, for another account than the chosen one, such as the sandbox of the demo. */
-  depsOf(account: Account, payoutSecret: string): Promise<OperationDeps>;
-  /** Sends a raw call. @throws Failure `unreachable` if no request was sent */
-  raw(call: RawCall): Promise<RawOutcome>;
-  previewRaw(call: RawCall): Promise<Preview>;
-  /** The request that would be sent. */
-  preview<Name extends keyof ServiceContract>(
-    name: Name,
-    input: Input<ServiceContract[Name]>,
-  ): Promise<Preview>;
-  /** The endpoints that only a local sandbox has. */
-  local(): Promise<ClientOf<typeof localContract>>;
-  methodCache(): Promise<MethodCache>;
-  /** The methods of the account, from the cache if it has them. */
-  methods(): Promise<PaymentMethod[]>;
-  /** The ID of a method that was named. A dry run does not request the list. */
-  methodId(wanted: MethodWanted): Promise<string>;
-}
 
 export interface RawOutcome extends RawResponse {
   answer: Exclude<Answer, { kind: "unsent" }>;
@@ -62,56 +37,65 @@ interface MethodWanted {
 /** A pause after --wait-timeout in which the last status may still arrive. */
 const graceMs = 60_000;
 
+/** Requests to the API. */
+export type ApiAccess = ReturnType<typeof createApiAccess>;
+
 export function createApiAccess(
   parts: RunParts,
-  accounts: Accounts,
+  config: ConfigAccess,
   ledgers: () => Promise<RunLedgers>,
-): ApiAccess {
-  const { wireTo, worldOf } = createWires(parts);
+) {
+  const { wireTo, depsFor } = createWires(parts);
+  const ownLedger = async () => (await ledgers()).own();
   const wire = once(async () => {
-    const account = await accounts.account();
-    await accounts.refuseSecrets(...parts.argv);
-    return wireTo(account, accounts.payoutSecret);
+    const account = await config.account();
+    await config.refuseSecrets(...parts.argv);
+    return wireTo(account, config.payoutSecret);
   });
-  const world = once(async () =>
-    worldOf(await accounts.account(), await wire(), async () => (await ledgers()).own()),
-  );
+  const deps = once(async () => depsFor(await config.account(), await wire(), ownLedger));
   /** A raw call may contain a secret in its path, also as a server decodes it, or in its body. */
   const wireFor = async ({ path, body }: RawCall): Promise<Wire> => {
     const own = await wire();
     const texts = [path, decodedPath(path), ...(body ? [JSON.stringify(body)] : [])];
-    await accounts.refuseSecrets(...texts);
+    await config.refuseSecrets(...texts);
     return own;
   };
   return {
-    deps: world,
-    watchedDeps: async (onResponse) => {
+    /** The dependencies of operations, for the account of this run. */
+    deps,
+    /** As `deps`; `onResponse` also receives every response of the API. */
+    watchedDeps: async (onResponse: (response: RawResponse) => void): Promise<OperationDeps> => {
       const own = await wire();
       const onExchange: Wire["onExchange"] = (request, exchange) => {
         own.onExchange?.(request, exchange);
         if (exchange.kind === "answer") onResponse(rawResponse(request.method, exchange));
       };
-      const ledger = async () => (await ledgers()).own();
-      return worldOf(await accounts.account(), { ...own, onExchange }, ledger);
+      return depsFor(await config.account(), { ...own, onExchange }, ownLedger);
     },
-    depsOf: async (account, payoutSecret) => {
-      const own = wireTo(account, async () => payoutSecret);
-      return worldOf(
+    /** As `deps`, for another account than the chosen one, such as the sandbox of the demo. */
+    depsOf: async (account: Account, payoutSecret: string): Promise<OperationDeps> => {
+      const ledger = once(async () => (await ledgers()).inMemory(account));
+      return depsFor(
         account,
-        own,
-        once(async () => (await ledgers()).inMemory(account)),
+        wireTo(account, async () => payoutSecret),
+        ledger,
       );
     },
-    raw: async (call) => {
+    /** Sends a raw call. @throws Failure `unreachable` if no request was sent */
+    raw: async (call: RawCall): Promise<RawOutcome> => {
       const outcome = await sendRaw(call, await wireFor(call));
       if (outcome.answer.kind === "unsent") throw unsent(outcome.answer);
       return { ...outcome, answer: outcome.answer };
     },
-    previewRaw: async (call) => new Preview(await rawRequest(call, await wireFor(call))),
-    preview: async (name, input) =>
-      new Preview(await requestFor(contract[name], input, await wire())),
+    previewRaw: async (call: RawCall) => new Preview(await rawRequest(call, await wireFor(call))),
+    /** The request that would be sent. */
+    preview: async <Name extends keyof ServiceContract>(
+      name: Name,
+      input: Input<ServiceContract[Name]>,
+    ) => new Preview(await requestFor(contract[name], input, await wire())),
+    /** The endpoints that only a local sandbox has. */
     local: async () => createClient(localContract, requireLocal(await wire())),
-    ...methodsOf(parts.host, accounts, world),
+    ...methodAccess(parts.host, config, deps),
   };
 }
 
@@ -141,7 +125,7 @@ function createWires(parts: RunParts) {
       },
     };
   };
-  const worldOf = (account: Account, own: Wire, ledger: () => Promise<Ledger>): OperationDeps => ({
+  const depsFor = (account: Account, own: Wire, ledger: () => Promise<Ledger>): OperationDeps => ({
     client: createClient(contract, own),
     ledger,
     account,
@@ -162,21 +146,16 @@ function createWires(parts: RunParts) {
     clockAheadLeastMs: clock.aheadLeastMs,
     notice,
   });
-  return { wireTo, worldOf };
+  return { wireTo, depsFor };
 }
 
-/** The methods of the account, which are stored for a day; a dry run does not request them. */
-function methodsOf(
-  host: Host,
-  { account }: Accounts,
-  world: () => Promise<OperationDeps>,
-): Pick<ApiAccess, "methodCache" | "methods" | "methodId"> {
-  const methodCache = once(async () => {
-    const { data } = host.folders;
-    const cache = openMethodCache(data, await account(), host.now);
+/** The methods of the account, which are stored for a day. */
+function methodAccess(host: Host, { account }: ConfigAccess, deps: () => Promise<OperationDeps>) {
+  const methodCache = once(async (): Promise<MethodCache> => {
+    const cache = openMethodCache(host.folders.data, await account(), host.now);
     return {
       read: cache.read,
-      write: async (methods: PaymentMethod[]) => {
+      write: async (methods) => {
         // The cache is a trace of use: a ledger that is missing beside it was lost.
         const { hasLedger } = await import("./ledger-file.ts");
         if (await hasLedger(host)) await cache.write(methods);
@@ -185,14 +164,16 @@ function methodsOf(
   });
   return {
     methodCache,
+    /** The methods of the account, from the cache if it has them. */
     methods: async () => {
       const cache = await methodCache();
-      return cache.read() ?? listMethods(await world(), cache);
+      return cache.read() ?? listMethods(await deps(), cache);
     },
-    methodId: async ({ method = "", methodId: id, dryRun }) => {
+    /** The ID of a method that was named. A dry run does not request the list. */
+    methodId: async ({ method = "", methodId: id, dryRun }: MethodWanted): Promise<string> => {
       if (id !== undefined) return id;
       const cache = await methodCache();
-      if (!dryRun) return (await findMethod(method, await world(), cache)).id;
+      if (!dryRun) return (await findMethod(method, await deps(), cache)).id;
       const known = findKeptMethod(method, cache);
       if (known) return known.id;
       const methods = cache.read();
@@ -205,9 +186,13 @@ function methodsOf(
 function requireLocal(wire: Wire): Wire {
   const url = new URL(wire.baseUrl);
   if (isLoopback(url)) return wire;
-  throw new Failure("run.not-local", `Only a local sandbox can do this, and ${url.host} is none.`, {
-    hint: "Start one with 'lenden sandbox start', and use --profile local.",
-  });
+  throw new Failure(
+    "run.not-local",
+    `This command needs a local sandbox, and ${url.host} is not on this machine.`,
+    {
+      hint: "Start one with 'lenden sandbox start', and use --profile local.",
+    },
+  );
 }
 
 const longestLine = 4096;

@@ -17,7 +17,7 @@ import { alone, createProcessLock } from "../../platform/process-locks.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
 import { openDatabase, writeCopy } from "../../platform/sqlite/open.ts";
 import { placeIn } from "../command/common-flags.ts";
-import type { Accounts } from "./accounts.ts";
+import type { ConfigAccess } from "./config-access.ts";
 import { ledgerFile, requireLedger } from "./ledger-file.ts";
 import type { LedgerMaintenance } from "./ledger-maintenance.ts";
 import { keyHashOf, ownerOf } from "./owner.ts";
@@ -51,7 +51,7 @@ type LedgerParts = Pick<RunParts, "host" | "command" | "scrub" | "notice" | "clo
 
 export function createRunLedgers(
   parts: LedgerParts,
-  { account, recordsOwner, profiles }: Accounts,
+  { account, recordsOwner, profiles }: ConfigAccess,
 ): RunLedgers {
   const { host, notice, closing } = parts;
   const ownFile = once(async () => {

@@ -109,7 +109,7 @@ async function runCommand(
     patient: untilStopped || patient,
   });
   const tell = async (error: unknown) =>
-    report(afterWrite(await session.withSources(error), session.hasWritten()), {
+    report(afterWrite(session.withSources(error), session.hasWritten()), {
       host,
       scrubber,
       asJson: isJson,

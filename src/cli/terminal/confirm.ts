@@ -4,7 +4,7 @@ import { Failure } from "../../domain/failure.ts";
 import type { Globals } from "../args/globals.ts";
 import { badge } from "../output/style.ts";
 import type { Ask } from "../prompts/ask.ts";
-import type { ConfigAccess } from "../runtime/accounts.ts";
+import type { ConfigAccess } from "../runtime/config-access.ts";
 import type { Reporter } from "./reporter.ts";
 
 /** A question before money moves, or before something cannot be undone. */
@@ -46,7 +46,7 @@ export interface Warning {
 }
 
 interface Surroundings {
-  accounts: Pick<ConfigAccess, "account" | "settings">;
+  config: Pick<ConfigAccess, "account" | "settings">;
   globals: Globals;
   reporter: Reporter;
   /** Undefined if a person cannot be asked. `head` is shown before each prompt. */
@@ -63,10 +63,10 @@ interface Surroundings {
  * @throws Failure `confirmation.declined` or `confirmation.missing`; nothing was sent
  */
 export async function confirm(question: Confirmation, around: Surroundings): Promise<void> {
-  const { accounts, globals, reporter } = around;
+  const { config, globals, reporter } = around;
   const { action, alwaysAsked, alwaysShown, profile } = question;
   const isDialogue = around.isDialogue && !globals.yes;
-  const account = profile ?? (question.ofAllAccounts ? undefined : await accountOf(accounts));
+  const account = profile ?? (question.ofAllAccounts ? undefined : await accountOf(config));
   const isProduction = account?.environment === "production";
   const head =
     reporter.isTerminal && account ? badge(account.environment, await reporter.style()) : "";
@@ -92,8 +92,8 @@ export async function confirm(question: Confirmation, around: Surroundings): Pro
   else if (isDialogue) await requireYes(question, ask);
 }
 
-async function accountOf(accounts: Surroundings["accounts"]) {
-  const { environment, name, apiKey } = await accounts.account();
+async function accountOf(config: Surroundings["config"]) {
+  const { environment, name, apiKey } = await config.account();
   return { environment, name, key: masked(apiKey) };
 }
 
@@ -139,12 +139,12 @@ async function confirmProfileChange(action: string, ask: Ask | undefined, { yes 
 async function confirmWrite(
   question: Confirmation,
   ask: Ask | undefined,
-  { accounts, globals }: Surroundings,
+  { config, globals }: Surroundings,
 ): Promise<void> {
   const { amountPaisa, typed } = question;
   if (globals.yes && (!typed || typed.isGiven)) return;
   if (globals.yes || !ask) throw missing(question, globals);
-  const limit = (await accounts.settings()).confirmAbove.value;
+  const limit = (await config.settings()).confirmAbove.value;
   if (typed) await requireText(typed, ask);
   else if (amountPaisa !== undefined && amountPaisa > limit)
     await requireText(amountOf(amountPaisa), ask);

@@ -1,59 +1,27 @@
-import type { Host } from "../../platform/host.ts";
-import type { Globals } from "../args/globals.ts";
 import { columnsOf, wantsColor } from "../output/style.ts";
 import type { View } from "../output/view.ts";
 import type { Ask } from "../prompts/ask.ts";
-import type { ConfigAccess } from "../runtime/accounts.ts";
-import type { Stop } from "../runtime/stop.ts";
-import type { Confirmation } from "./confirm.ts";
-import type { Progress, Reporter } from "./reporter.ts";
+import type { ConfigAccess } from "../runtime/config-access.ts";
+import type { RunParts } from "../runtime/parts.ts";
+import { type Confirmation, confirm } from "./confirm.ts";
+import type { Reporter } from "./reporter.ts";
+
+interface UiOptions
+  extends Pick<RunParts, "host" | "isJson" | "globals" | "stop" | "notice" | "scrub"> {
+  reporter: Reporter;
+  /** The account whose money a person confirms. */
+  config: Pick<ConfigAccess, "account" | "settings">;
+  concerns: (operation: string) => void;
+}
 
 /** What a command shows on stderr, and its prompts. */
-export interface Ui {
-  /**
-   * Shows what is about to happen. A production account requires a confirmation.
-   *
-   * @throws Failure `access` if the confirmation is missing or declined; nothing was sent
-   */
-  confirm(question: Confirmation): Promise<void>;
-  /** Undefined if no prompt is possible: non-interactively, in CI, with --no-input. */
-  ask(): Promise<Ask | undefined>;
-  /** Names the operation of this run for errors that do not name it: a generated reference. */
-  concerns(operation: string): void;
-  /**
-   * Prints one line, but not with JSON output.
-   *
-   * @param reason a stable identifier if the line is a warning about money: JSON output has it among the
-   *   `warnings` of the result or of the error
-   */
-  notice(text: string, reason?: string): void;
-  /** Shows what a prompt is about. */
-  show(view: View): Promise<void>;
-  /** Draws a text as a QR code, or states why that is not possible. */
-  showQr(text: string): Promise<void>;
-  /** Shows progress until it is closed. `line` is called for every update. */
-  progress(line: () => string[]): Progress;
-}
-
-interface UiOptions {
-  host: Host;
-  isJson: boolean;
-  globals: Globals;
-  reporter: Reporter;
-  stop: Stop;
-  /** The account whose money a person confirms. */
-  accounts: Pick<ConfigAccess, "account" | "settings">;
-  concerns: (operation: string) => void;
-  notice: (text: string, reason?: string) => void;
-  scrub: (text: string) => string;
-}
+export type Ui = ReturnType<typeof createUi>;
 
 /** Prompts and drawings are loaded when they are needed. */
-export function createUi(options: UiOptions): Ui {
-  const { host, globals, reporter, stop, accounts, notice, scrub } = options;
+export function createUi(options: UiOptions) {
+  const { host, globals, reporter, stop, config, notice, scrub, concerns } = options;
   let hasAsked = false;
 
-  /** Undefined if a person cannot be asked: not in a terminal, in CI, with --no-input. */
   const ask = async (head = ""): Promise<Ask | undefined> => {
     const { stdin, stderr, env } = host; // here, because reading `stdin` opens it
     if (!(stdin.isTTY && stderr.isTTY) || env.TERM === "dumb" || globals.noInput) return undefined;
@@ -72,29 +40,39 @@ export function createUi(options: UiOptions): Ui {
   };
 
   const terminal = () => {
-    const { stderr, env } = host;
-    const isTerminal = stderr.isTTY === true;
+    const isTerminal = host.stderr.isTTY === true;
     return {
-      color: wantsColor({ mode: globals.color, env, isTerminal }),
-      width: isTerminal ? columnsOf(stderr) : undefined,
+      color: wantsColor({ mode: globals.color, env: host.env, isTerminal }),
+      width: isTerminal ? columnsOf(host.stderr) : undefined,
     };
   };
 
   return {
-    confirm: async (question) => {
-      const around = { accounts, globals, reporter, ask, notice, isDialogue: hasAsked };
-      await (await import("./confirm.ts")).confirm(question, around);
-    },
+    /**
+     * Shows what is about to happen. A production account requires a confirmation.
+     *
+     * @throws Failure `access` if the confirmation is missing or declined; nothing was sent
+     */
+    confirm: (question: Confirmation): Promise<void> =>
+      confirm(question, { config, globals, reporter, ask, notice, isDialogue: hasAsked }),
+    /** Undefined if no prompt is possible: non-interactively, in CI, with --no-input. */
     ask: () => ask(),
-    concerns: options.concerns,
+    /** Names the operation of this run for errors that do not name it: a generated reference. */
+    concerns,
+    /**
+     * Prints one line, but not with JSON output. With a `reason` it is a warning about money, which JSON
+     * output has in the result or in the error.
+     */
     notice,
-    show: async (view) => {
+    /** Shows what a prompt is about. */
+    show: async (view: View): Promise<void> => {
       const { toText } = await import("../output/text.ts");
       const { width } = terminal();
       const text = toText(view, { style: await reporter.style(), width, nowMs: host.now() });
       host.stderr.write(`${scrub(text)}\n`);
     },
-    showQr: async (text) => {
+    /** Draws a text as a QR code, or states why that is not possible. */
+    showQr: async (text: string): Promise<void> => {
       // A program that reads JSON finds the URL there.
       if (options.isJson && !reporter.isTerminal) return;
       const { drawQr } = await import("../output/qr.ts");
@@ -102,6 +80,7 @@ export function createUi(options: UiOptions): Ui {
       if ("text" in drawing) host.stderr.write(drawing.text);
       else reporter.trace(drawing.problem);
     },
+    /** Shows progress until it is closed. `line` is called for every update. */
     progress: reporter.progress,
   };
 }

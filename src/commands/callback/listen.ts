@@ -79,7 +79,9 @@ export const callbackListen = defineCommand({
     const events = new EventEmitter();
     const results: AsyncIterable<Handled[]> = on(events, "handled", { close: ["end"] });
     const listening = await startListening({ ...given, port, handler, awaited }, events, context);
-    const deadline = await endAtDeadline(() => events.emit("end"), context);
+    const end = () => void events.emit("end");
+    context.cutOff.addEventListener("abort", end, { once: true });
+    if (context.cutOff.aborted) end();
     try {
       const { url } = listening;
       const secret = newSecret === undefined ? {} : { secret: newSecret };
@@ -94,7 +96,6 @@ export const callbackListen = defineCommand({
       listening.check();
       if (given.once || awaited !== undefined) throw nothingArrived(awaited, context);
     } finally {
-      deadline.abort();
       await listening.close();
       await close();
     }
@@ -218,17 +219,6 @@ function endedStatus(awaited: string | undefined, { records }: Handled): string 
   return own && hasEnded(own) ? own.status : undefined;
 }
 
-/** Ends the wait when the time of --timeout is over, or at the first signal. */
-async function endAtDeadline(end: () => void, context: Context): Promise<AbortController> {
-  const { host, stopping } = context;
-  const { deadlineMs } = await context.api.deps();
-  const over = new AbortController();
-  stopping.addEventListener("abort", end, { signal: over.signal, once: true });
-  if (stopping.aborted) end();
-  if (Number.isFinite(deadlineMs)) void host.sleep(deadlineMs - host.now(), over.signal).then(end);
-  return over;
-}
-
 function unknownPayment(id: string): Failure {
   return new Failure("callback.payment-unknown", `The API does not know payment ${id}.`, {
     hint: "Check the ID, the profile and the base URL.",
@@ -237,9 +227,9 @@ function unknownPayment(id: string): Failure {
 }
 
 function nothingArrived(awaited: string | undefined, { stopping }: Context): Failure {
-  const what = awaited === undefined ? "a verified callback arrived" : `${awaited} had ended`;
+  const what = awaited === undefined ? "a verified callback arrived" : `payment ${awaited} ended`;
   if (stopping.aborted) return new Failure("callback.stopped", `Stopped before ${what}.`);
-  return new Failure("callback.wait-timed-out", `The time of --timeout ended before ${what}.`, {
+  return new Failure("callback.wait-timed-out", `--timeout elapsed before ${what}.`, {
     hint: "Run the command again to continue. To see what arrived, run 'lenden callback list'.",
     ...(awaited === undefined ? {} : { operation: awaited }),
   });

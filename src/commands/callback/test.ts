@@ -13,13 +13,11 @@ import { err, ok, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
 import { exchangePages } from "../sandbox/exchanges.ts";
 
-const description =
-  "Sends genuine and false callbacks about payments of the local sandbox to your handler, and checks what it does. The handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. Without --orders, which shows what your store recorded, some cases stay undecided.";
-
 const url = "http://127.0.0.1:3000";
 
 export const callbackTest = defineCommand({
-  description,
+  description:
+    "Sends genuine and false callbacks about payments of the local sandbox to your handler, and checks what it does. The handler must use the same sandbox: run both inside 'lenden sandbox exec', or keep 'lenden sandbox start' running. Without --orders, which shows what your store recorded, some cases stay undecided.",
   examples: {
     "Test a handler and what its store recorded": `lenden callback test ${url}/callback --orders ${url}/orders/{id}`,
     "Run one case and write a report for CI": `lenden callback test '${url}/callback?order={order}' --orders ${url}/orders/{id} --only replayed --junit report.xml`,
@@ -64,27 +62,22 @@ export const callbackTest = defineCommand({
     for (const one of [given.url, given.orders]) if (one) await checkHost(one, given.ownHost);
     const { openTransport } = await import("../../api/transport.ts");
     const transport = openTransport({ http: undefined, https: undefined, none: undefined });
-    const { host, stopping } = context;
-    const { deadlineMs } = await context.api.deps();
-    const over = new AbortController();
-    if (Number.isFinite(deadlineMs))
-      void host.sleep(deadlineMs - host.now(), over.signal).then(() => over.abort());
-    const signal = AbortSignal.any([stopping, over.signal]);
+    const { cutOff, stopping } = context;
+    const signal = AbortSignal.any([stopping, cutOff]);
     try {
       const results = await testHandler({
         ...{ url: given.url, orders: given.orders, transport, signal, timeoutMs: answerWithin },
         ...(await sandboxFor(context)),
         names: caseNames.filter((name) => name === "genuine" || !only[0] || only.includes(name)),
-        settle: () => host.sleep(settle, signal),
+        settle: () => context.host.sleep(settle, signal),
       });
       yield* results;
       if (given.junit !== undefined) writeReport(given.junit, results);
     } catch (cause) {
-      if (!over.signal.aborted || stopping.aborted) throw cause;
-      const message = "The time of --timeout ended before the test.";
+      if (!cutOff.aborted || stopping.aborted) throw cause;
+      const message = "--timeout elapsed before the test ended.";
       throw new Failure("callback.test-timed-out", message, { cause });
     } finally {
-      over.abort();
       await transport.close();
     }
   },
@@ -101,10 +94,12 @@ async function checkHost(template: string, ownHost: string | undefined): Promise
   const host = new URL(template).hostname.replace(/^\[|\]$/g, "");
   const found = await lookup(host, { all: true }).catch(() => []);
   if (found.length === 0)
-    throw new Failure("callback.handler-unreachable", `Cannot find an IP address of ${host}.`);
+    throw new Failure("callback.handler-unreachable", `Cannot find an IP address of ${host}.`, {
+      hint: "Check the host in the URL.",
+    });
   const isHere = found.every(({ address }) => /^(?:::ffff:)?127\.|^::1$/.test(address));
   if (isHere || host.toLowerCase() === ownHost?.toLowerCase()) return;
-  const message = `${host} is another machine, and false callbacks are sent to it only on request.`;
+  const message = `${host} is another machine, so lenden does not send false callbacks to it.`;
   const hint = `If it is yours, add --own-host ${host}.`;
   throw new Failure("callback.handler-elsewhere", message, { hint });
 }
@@ -116,32 +111,30 @@ async function sandboxFor(context: Context) {
   const { retrieveRecord } = await import("../../operations/status.ts");
   let after = 0;
   const retrieved = async (): Promise<string[]> => {
-    const ids: string[] = [];
-    for await (const part of exchangePages(context, after)) {
-      if (part.length === 0) break;
-      after = part.at(-1)?.number ?? after;
-      ids.push(
-        ...part.flatMap(({ path }) => /\/payment\/retrieve\/([^/]+)$/.exec(path)?.[1] ?? []),
-      );
+    const paths: string[] = [];
+    for await (const page of exchangePages(context, after)) {
+      if (page.length === 0) break;
+      after = page.at(-1)?.number ?? after;
+      paths.push(...page.map(({ path }) => path));
     }
-    return ids;
+    return paths.flatMap((path) => /\/payment\/retrieve\/([^/]+)$/.exec(path)?.[1] ?? []);
   };
   await retrieved().catch((cause: unknown) => {
     if (!(cause instanceof Failure) || cause.kind !== "not-found") throw cause;
-    const message = "Only a local sandbox can do this, and the base URL is not one.";
+    const message = "This command needs a local sandbox, and the base URL is not one.";
     const hint = "Run it inside 'lenden sandbox exec', or use --profile local.";
     throw new Failure("callback.not-local-sandbox", message, { hint, cause });
   });
-  const world = await context.api.deps();
+  const deps = await context.api.deps();
   const { origin } = new URL((await context.config.account()).baseUrl);
   const urls = { redirect_url: `${origin}/return`, callback_url: `${origin}/callback` };
   const paymentMethodId = (await context.api.methods())[0]?.id ?? "";
   const run = Buffer.from(context.host.randomBytes(4)).toString("hex");
   const pay = async (name: string, amountPaisa: Paisa, isPaid: boolean) => {
     const order = { ...urls, paymentMethodId, description: `test-${run}-${name}` };
-    const { transactionId } = await createPayment(amountPaisa, order, { again: false }, world);
-    if (isPaid) await triggerPayment(transactionId, world);
-    return { ...(await retrieveRecord("payment", transactionId, world)) };
+    const { transactionId } = await createPayment(amountPaisa, order, { again: false }, deps);
+    if (isPaid) await triggerPayment(transactionId, deps);
+    return { ...(await retrieveRecord("payment", transactionId, deps)) };
   };
   return { retrieved, pay };
 }
@@ -156,31 +149,26 @@ function writeReport(file: string, results: TestResult[]): void {
     writeFileSync(file, junitReport(results));
   } catch (cause) {
     const message = `Cannot write the report ${file} (${errorCode(cause) ?? "unknown"}).`;
-    throw new Failure("callback.report-not-written", message, { cause });
+    const hint = "Check the directory and its permissions, or name another file.";
+    throw new Failure("callback.report-not-written", message, { cause, hint });
   }
 }
 
 /** An undecided case is `skipped`. */
-function junitReport(results: TestResult[]): string {
+export function junitReport(results: TestResult[]): string {
   const count = (verdict: string) => results.filter((one) => one.verdict === verdict).length;
   const counts = `tests="${results.length}" failures="${count("failed")}" errors="0" skipped="${count("undecided")}"`;
   const cases = results.map((one) => {
-    const [reason, details] = [
-      escaped(one.explanation),
-      escaped(`Sent ${one.sent}\n${responsesOf(one)}`),
-    ];
+    const reason = escaped(one.explanation);
+    const details = escaped(`Sent ${one.sent}\n${responsesOf(one)}`);
     const outcomes = {
       passed: "",
       failed: `<failure message="${reason}">${details}</failure>`,
       undecided: `<skipped message="${reason}"/>`,
     };
-    return `<testcase classname="lenden callback test" name="${one.case}">${outcomes[one.verdict]}<system-out>${details}</system-out></testcase>`;
+    return `<testcase classname="lenden callback test" name="${one.case}">${outcomes[one.verdict]}<system-out>${details}</system-out></testcase>\n`;
   });
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites ${counts}><testsuite name="lenden callback test" ${counts}>
-${cases.join("\n")}
-</testsuite></testsuites>
-`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}><testsuite name="lenden callback test" ${counts}>\n${cases.join("")}</testsuite></testsuites>\n`;
 }
 
 /** XML 1.0 cannot contain control characters or unpaired surrogates: they are omitted. */

@@ -75,7 +75,7 @@ async function whereStored(
   { config: { profiles }, host }: Context,
 ): Promise<string> {
   const mode = host.platform === "win32" ? "" : " (mode 0600)";
-  const file = `${await profiles.file()}${mode}`;
+  const file = `${profiles.file}${mode}`;
   return keychain
     ? `API key and payout secret will be stored in this system's keychain, the settings in ${file}.`
     : `API key and payout secret will be stored in ${file}. To use this system's keychain, add --keychain.`;

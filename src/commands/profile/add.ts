@@ -226,7 +226,7 @@ async function approvedAccount(
 }
 
 async function intoKeychain(name: string, profile: Profile, context: Context): Promise<Profile> {
-  const keychain = await context.config.keychain();
+  const keychain = context.config.keychain();
   const id = Buffer.from(context.host.randomBytes(6)).toString("hex");
   const moved = async (what: string, source: SecretSource | undefined) => {
     if (!source || !("text" in source)) return source;

@@ -116,7 +116,7 @@ export function profileCard(profile: ReturnType<typeof shownProfile>) {
 export async function removeEntries(profile: Profile, context: Context): Promise<void> {
   const entries = entriesOf(profile);
   if (entries.length === 0) return;
-  const keychain = await context.config.keychain();
+  const keychain = context.config.keychain();
   for (const entry of entries) {
     if (!(await keychain.remove(entry)))
       context.ui.notice(

@@ -3,28 +3,27 @@ import { argument, oneOf } from "../../cli/command/flag.ts";
 import { card, field, status, text } from "../../cli/output/view.ts";
 import { readIdentifier } from "../../domain/identifier.ts";
 import { resources, statuses } from "../../domain/statuses.ts";
-import { paymentCard, payoutCard } from "../resources.ts";
+import { payment, paymentCard, payout, payoutCard } from "../resources.ts";
 
-export const triggerPayment = defineCommand({
-  examples: {
-    "Complete the payment and show it": "lenden sandbox trigger payment TX8F3K2Q",
-  },
-  arguments: {
-    transactionId: argument.required(
-      "transactionId",
-      "ID of the payment, or @last",
-      readIdentifier,
-      "payment",
-    ),
-  },
+const trigger = {
   writes: true,
   sandboxOnly: true,
   exitCodes: {
     refused: "the status does not allow it; nothing changed",
     uncertain: "outcome unknown; run it again",
   },
-  async run({ dryRun, ...input }, context) {
-    const transactionId = await context.ledger.idOf("payment", input.transactionId);
+};
+
+const idOf = ({ kind, idName }: typeof payment | typeof payout) => ({
+  id: argument.required(idName, `ID of the ${kind}, or @last`, readIdentifier, kind),
+});
+
+export const triggerPayment = defineCommand({
+  ...trigger,
+  examples: { "Complete the payment and show it": "lenden sandbox trigger payment TX8F3K2Q" },
+  arguments: idOf(payment),
+  async run({ dryRun, id }, context) {
+    const transactionId = await context.ledger.idOf("payment", id);
     if (dryRun) return context.api.preview("triggerPayment", { transactionId });
     const operation = await import("../../operations/status-transition.ts");
     return operation.triggerPayment(transactionId, await context.api.deps());
@@ -33,20 +32,11 @@ export const triggerPayment = defineCommand({
 });
 
 export const triggerPayout = defineCommand({
-  examples: {
-    "Complete the payout and show it": "lenden sandbox trigger payout PO19ZK",
-  },
-  arguments: {
-    payoutId: argument.required("payoutId", "ID of the payout, or @last", readIdentifier, "payout"),
-  },
-  writes: true,
-  sandboxOnly: true,
-  exitCodes: {
-    refused: "the status does not allow it; nothing changed",
-    uncertain: "outcome unknown; run it again",
-  },
-  async run({ dryRun, ...input }, context) {
-    const payoutId = await context.ledger.idOf("payout", input.payoutId);
+  ...trigger,
+  examples: { "Complete the payout and show it": "lenden sandbox trigger payout PO19ZK" },
+  arguments: idOf(payout),
+  async run({ dryRun, id }, context) {
+    const payoutId = await context.ledger.idOf("payout", id);
     if (dryRun) return context.api.preview("triggerPayout", { payoutId });
     const operation = await import("../../operations/status-transition.ts");
     return operation.triggerPayout(payoutId, await context.api.deps());
@@ -68,9 +58,7 @@ export const sandboxSet = defineCommand({
     ),
   },
   sandboxOnly: true,
-  exitCodes: {
-    refused: "the status is final; nothing changed",
-  },
+  exitCodes: { refused: "the status is final; nothing changed" },
   async run(input, context) {
     const id = await context.ledger.idOf(input.kind, input.id);
     const { dataOf } = await import("../../operations/response-failure.ts");

@@ -1,11 +1,4 @@
-import {
-  type Account,
-  candidateAccount,
-  checkedAccount,
-  noticesOf,
-  type RecordsOwner,
-  recordsOwner,
-} from "../../config/account.ts";
+import { candidateAccount, checkedAccount, noticesOf, recordsOwner } from "../../config/account.ts";
 import {
   changeProfiles,
   type Profiles,
@@ -13,40 +6,11 @@ import {
   readProfiles,
   type SecretSource,
 } from "../../config/profiles.ts";
-import { fetchSecret, type Keychain } from "../../config/secrets.ts";
+import { createKeychain, fetchSecret } from "../../config/secrets.ts";
 import { resolveSettings, type Settings } from "../../config/settings.ts";
 import { type Environment, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { once, type RunParts } from "./parts.ts";
-
-/** Settings, profiles, and the account of a run with its secrets. */
-export interface ConfigAccess {
-  /** The effective settings; those of another profile than the chosen one if a name is given. */
-  settings(profile?: string): Promise<Settings>;
-  /**
-   * The account that requests are sent to.
-   *
-   * @throws Failure `access` unless the key, the environment and the base URL agree
-   */
-  account(): Promise<Account>;
-  /** @throws Failure `access` that lists the sources that were checked */
-  payoutSecret(): Promise<string>;
-  /** @throws Failure `usage`, without the text, if a text contains the API key or the payout secret */
-  refuseSecrets(...texts: string[]): Promise<void>;
-  /** True if a text contains a secret that this run has read. */
-  holdsSecret(text: string): boolean;
-  profiles: {
-    read(): Promise<Profiles>;
-    change(change: (now: Profiles) => Profiles): Promise<void>;
-    /** @throws Failure `access` if the key, the environment and the base URL of a new profile do not agree */
-    check(candidate: ProfileCandidate): Promise<Account>;
-    /** The path of the profile file. */
-    file(): Promise<string>;
-    /** The base URL of the command line or the environment. */
-    baseUrlGiven(): Promise<string | undefined>;
-  };
-  keychain(): Promise<Keychain>;
-}
 
 interface ProfileCandidate {
   name: string | undefined;
@@ -57,25 +21,18 @@ interface ProfileCandidate {
   baseUrl?: string;
 }
 
-/** The configuration of a run, behind the environment lock. */
-export interface Accounts extends Omit<ConfigAccess, "keychain" | "holdsSecret"> {
-  /** The account of a command that only reads the ledger. */
-  recordsOwner(): Promise<RecordsOwner>;
-  /** Makes those secrets known to the scrubber that can be read without a keychain or a program. */
-  learnSecrets(): Promise<void>;
-  /** Where key and payout secret came from, as a sentence; undefined until a payout was signed. */
-  sourcesOfSignature(): string | undefined;
-}
+/** Settings, profiles, and the account of a run with its secrets, behind the environment lock. */
+export type ConfigAccess = ReturnType<typeof createConfigAccess>;
 
 /** Everything is read at most once a run, and every secret is made known to the scrubber. */
-export function createAccounts({
+export function createConfigAccess({
   host,
   globals,
   scrubber,
   notice,
-}: Pick<RunParts, "host" | "globals" | "scrubber" | "notice">): Accounts {
-  const folder = host.folders.config;
-  const stored = once(async () => readProfiles(folder));
+}: Pick<RunParts, "host" | "globals" | "scrubber" | "notice">) {
+  const directory = host.folders.config;
+  const stored = once(async () => readProfiles(directory));
   const settings = async (profile = globals.profile): Promise<Settings> =>
     resolveSettings({ ...globals, profile }, host.env, await stored());
   const fetched = async (source: Settings["apiKey"], what: string, variable: string) => {
@@ -84,23 +41,34 @@ export function createAccounts({
     scrubber.learn(secret.value);
     return secret;
   };
+  const baseUrlGiven = async () => globals.baseUrl ?? host.env.LENDEN_BASE_URL;
+  const learnIfText = (source: SecretSource | undefined): void => {
+    if (source && "text" in source) scrubber.learn(source.text);
+  };
   const learnSecrets = once(async () => {
     const { apiKey, payoutSecret } = await settings();
-    for (const source of [apiKey?.value, payoutSecret?.value])
-      if (source && "text" in source) scrubber.learn(source.text);
+    for (const source of [apiKey?.value, payoutSecret?.value]) learnIfText(source);
   });
   let sourcesOfSignature: string | undefined;
-  const baseUrlGiven = async () => globals.baseUrl ?? host.env.LENDEN_BASE_URL;
+
   return {
+    /** The effective settings; those of another profile than the chosen one if a name is given. */
     settings,
-    account: once(async (): Promise<Account> => {
+    /**
+     * The account that requests are sent to.
+     *
+     * @throws Failure `access` unless the key, the environment and the base URL agree
+     */
+    account: once(async () => {
       const own = await settings();
       const key = await fetched(own.apiKey, "API key", "LENDEN_API_KEY");
-      const locked = checkedAccount(key, own, await stored());
+      const checked = checkedAccount(key, own, await stored());
       for (const text of noticesOf(own)) notice(text);
-      return locked;
+      return checked;
     }),
+    /** The account of a command that only reads the ledger. */
     recordsOwner: once(async () => recordsOwner(await settings())),
+    /** @throws Failure `access` that lists the sources that were checked */
     payoutSecret: once(async () => {
       const { apiKey, payoutSecret: source } = await settings();
       const found = await fetched(source, "payout secret", "LENDEN_PAYOUT_SECRET");
@@ -111,28 +79,35 @@ export function createAccounts({
       throw new Failure(
         "account.invalid-secret",
         `The payout secret of ${found.source} cannot be used. ${read.problem}`,
+        { hint: "Replace it with 'lenden profile add <name> --replace'." },
       );
     }),
-    learnSecrets,
+    /** Where key and payout secret came from, as a sentence; undefined until a payout was signed. */
     sourcesOfSignature: () => sourcesOfSignature,
-    refuseSecrets: async (...texts) => {
+    /** Makes those secrets known to the scrubber that can be read without a keychain or a program. */
+    learnSecrets,
+    /** @throws Failure `usage`, without the text, if a text contains the API key or the payout secret */
+    refuseSecrets: async (...texts: string[]): Promise<void> => {
       await learnSecrets();
       if (texts.some((text) => scrubber.scrub(text) !== text))
-        // Without the text, which contains the secret.
-        throw usage(
-          ["The request contains the API key or the payout secret."],
-          "Remove it from the text.",
-        );
+        throw usage(["The request contains the API key or the payout secret."], "Remove it.");
     },
+    /** True if a text contains a secret that this run has read. */
+    holdsSecret: (text: string): boolean => scrubber.scrub(text) !== text,
+    keychain: () => createKeychain(host),
     profiles: {
       read: stored,
-      change: (change) => changeProfiles(folder, change, (ms) => host.sleep(ms)),
-      file: async () => profilesFile(folder),
+      change: (change: (now: Profiles) => Profiles) =>
+        changeProfiles(directory, change, (ms) => host.sleep(ms)),
+      /** The path of the profile file. */
+      file: profilesFile(directory),
+      /** The base URL of the command line or the environment. */
       baseUrlGiven,
-      check: async (candidate) => {
+      /** @throws Failure `access` if the key, the environment and the base URL of a new profile do not agree */
+      check: async (candidate: ProfileCandidate) => {
         const baseUrl = candidate.baseUrl ?? (await baseUrlGiven());
         const { apiKey: value, payoutSecret } = candidate;
-        if (payoutSecret && "text" in payoutSecret) scrubber.learn(payoutSecret.text);
+        learnIfText(payoutSecret);
         const apiKey = await fetchSecret({ value, source: "the profile" }, host);
         scrubber.learn(apiKey.value);
         return candidateAccount({ ...candidate, apiKey, baseUrl }, await stored(), notice);
