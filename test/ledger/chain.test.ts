@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
+import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { runs } from "../support/helpers.ts";
 import { claim, claimed, memoryLedger, payout, record } from "./small-ledger.ts";
 
@@ -16,7 +16,7 @@ describe("verify", () => {
       } as const;
       await record(ledger, await claimed(ledger, payout(reference)), { ...made, sent: true });
     }
-    expect(verifyEvents(database)).toEqual({ events: 8, brokenAt: null, findings: [] });
+    expect(integrityOf(database)).toMatchObject({ events: 8, brokenAt: null, modified: [] });
     return { database, ledger };
   }
 
@@ -42,7 +42,7 @@ describe("verify", () => {
         database
           .prepare(Object.entries(changes).find(([name]) => name === column)?.[1] ?? "")
           .run(number);
-        expect(verifyEvents(database).brokenAt).toBe(Number(number));
+        expect(integrityOf(database).brokenAt).toBe(Number(number));
       }),
       { numRuns: runs(40, 400) },
     );
@@ -51,19 +51,19 @@ describe("verify", () => {
   test.each([1, 2, 3, 4, 5, 6, 7])("a deleted event is found: %i of 8", async (number) => {
     const { database } = await filled();
     database.prepare("DELETE FROM events WHERE number = ?").run(BigInt(number));
-    expect(verifyEvents(database).brokenAt).toBe(number);
+    expect(integrityOf(database).brokenAt).toBe(number);
     // Also if the gap is closed.
     database.prepare("UPDATE events SET number = number - 1 WHERE number > ?").run(BigInt(number));
-    expect(verifyEvents(database).brokenAt).toBe(number);
+    expect(integrityOf(database).brokenAt).toBe(number);
   });
 
   test("the deleted last event is found by the operation that stands elsewhere", async () => {
     const { database, ledger } = await filled();
     database.exec("DELETE FROM events WHERE number = 8");
-    expect(verifyEvents(database)).toEqual({
+    expect(integrityOf(database)).toMatchObject({
       events: 7,
       brokenAt: null,
-      findings: [expect.objectContaining({ name: (await ledger.find("C"))?.id })],
+      modified: [expect.objectContaining({ name: (await ledger.find("C"))?.id })],
     });
   });
 
@@ -81,7 +81,7 @@ describe("verify", () => {
            SELECT ?, operation, at, event, data, hash FROM events WHERE number = 2`,
         )
         .run(place);
-      expect(verifyEvents(database).brokenAt).toBe(Number(place));
+      expect(integrityOf(database).brokenAt).toBe(Number(place));
     }
   });
 
@@ -96,7 +96,7 @@ describe("verify", () => {
       const { database, ledger } = await filled();
       const id = (await ledger.find("B"))?.id;
       database.exec(`UPDATE operations SET ${column} = ${value} WHERE number = 2`);
-      expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [{ name: id }] });
+      expect(integrityOf(database)).toMatchObject({ brokenAt: null, modified: [{ name: id }] });
     },
   );
 
@@ -117,15 +117,15 @@ describe("verify", () => {
     async (column, value) => {
       const { database } = await filled();
       database.exec(`UPDATE operations SET ${column} = ${value} WHERE number = 2`);
-      expect(verifyEvents(database).findings).toHaveLength(1);
+      expect(integrityOf(database).modified).toHaveLength(1);
     },
   );
 
   test("an operation that was deleted is found by the events that it left", async () => {
     const { database } = await filled();
     database.exec("PRAGMA foreign_keys = OFF; DELETE FROM operations WHERE number = 2");
-    const { brokenAt, findings } = verifyEvents(database);
-    expect([brokenAt !== null, findings.length > 0]).toContain(true);
+    const { brokenAt, modified } = integrityOf(database);
+    expect([brokenAt !== null, modified.length > 0]).toContain(true);
   });
 
   test("an operation that was resumed, reopened and rejected is as its events tell", async () => {
@@ -134,10 +134,10 @@ describe("verify", () => {
     expect((await claim(ledger, payout("A"))).kind).toBe("resumed");
     await record(ledger, first, { state: "NOT_SENT", sent: false, code: "unreachable" });
     expect((await claim(ledger, payout("A"))).kind).toBe("resumed");
-    expect(verifyEvents(database).findings).toEqual([]);
+    expect(integrityOf(database).modified).toEqual([]);
     const half = { state: "UNCERTAIN", sent: true, message: "half \ud800" } as const;
     await ledger.record({ operation: first.number, outcome: half, release: false });
     await record(ledger, first, { state: "UNCERTAIN", sent: true, code: "uncertain" });
-    expect(verifyEvents(database).findings).toEqual([]);
+    expect(integrityOf(database).modified).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ChangeRequest } from "../../src/ledger/change.ts";
 import type { Intent, Operation, Outcome } from "../../src/ledger/operation.ts";
-import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
+import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import type { Worker } from "../../src/ledger/worker.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
@@ -170,7 +170,7 @@ async function agree(steps: Step[], environment: string): Promise<void> {
       expect(withoutIds(answers)).toEqual(withoutIds(expected));
       await compareReads(own);
     }
-    expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [] });
+    expect(integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
   } finally {
     database.close();
   }

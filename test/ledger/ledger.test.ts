@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
+import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { collect } from "../support/helpers.ts";
@@ -182,7 +182,7 @@ describe("accounts", () => {
 
     expect(await claim(first, payout("DENIED"))).toMatchObject({ kind: "other-key" });
     expect(await claim(second, payout("DENIED"))).toMatchObject({ kind: "resumed" });
-    expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [] });
+    expect(integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
   });
 
   /** Ledgers of two accounts of the production environment. */
@@ -318,7 +318,7 @@ test("half of a character is replaced in the ledger and in its events", async ()
   const stored = database.prepare("SELECT hex(message) AS message FROM operations").get();
   const bytes = Buffer.from(String(stored?.message), "hex");
   expect(bytes.toString("latin1")).toBe("no \xef\xbf\xbd");
-  expect(verifyEvents(database).findings).toEqual([]);
+  expect(integrityOf(database).modified).toEqual([]);
 });
 
 test("listing, newest, latest and find see one account's operations alone, newest first", async () => {
@@ -378,7 +378,7 @@ describe("I10: an ID of the API belongs to one operation", () => {
     expect(await record(ledger, one, confirmed("PO1"))).toMatchObject({ kind: "recorded" });
     expect(await record(ledger, other, confirmed("PO1"))).toEqual({ kind: "id-taken", by: one.id });
     expect(await ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
-    expect(verifyEvents(database).findings).toEqual([]);
+    expect(integrityOf(database).modified).toEqual([]);
   });
 
   test("nor is one of two payouts that are recorded in one change", async () => {

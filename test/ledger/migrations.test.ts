@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
+import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { migrate } from "../../src/ledger/sqlite/schema.ts";
 import { openDatabase } from "../../src/platform/sqlite/open.ts";
@@ -37,7 +37,7 @@ describe("migrations", () => {
       database,
       worker({ owner: { ...owner, baseUrl, keyId: "c82ae6a2afdf270c" } }),
     );
-    expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [] });
+    expect(integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
     expect(
       (await collect(ledger.all())).map(({ reference, amountPaisa }) => [reference, amountPaisa]),
     ).toEqual([
@@ -107,7 +107,7 @@ describe("migrations", () => {
       const intent = payout("NEW", { amountPaisa: sent.amountPaisa, asked });
       const duplicate = { kind: "duplicate", earlier: { reference: "OLD-1" } };
       expect(await later.preview({ intent, onDuplicate: "reject" })).toMatchObject(duplicate);
-      expect(verifyEvents(database)).toMatchObject({ brokenAt: null, findings: [] });
+      expect(integrityOf(database)).toMatchObject({ brokenAt: null, modified: [] });
     });
   });
 

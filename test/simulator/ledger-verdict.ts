@@ -1,7 +1,7 @@
 import { paisaOf } from "../../src/domain/amount.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Operation } from "../../src/ledger/operation.ts";
-import { verifyEvents } from "../../src/ledger/sqlite/integrity.ts";
+import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
 import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { collect } from "../support/helpers.ts";
 import { payeeOf } from "./repeats.ts";
@@ -22,11 +22,11 @@ export async function judgeLedger(universe: Universe, watch: Watch): Promise<voi
       universe.report("lost", `${id} (${key}) was made, and the ledger has it ${own.state}`);
   }
   judgeSum(operations, universe);
-  const { brokenAt, findings } = verifyEvents(universe.disk.forProcess(() => {}));
-  if (brokenAt !== null || findings.length > 0)
+  const { brokenAt, modified } = integrityOf(universe.disk.forProcess(() => {}));
+  if (brokenAt !== null || modified.length > 0)
     universe.report(
       "broken",
-      `the history does not hold at ${brokenAt}, or of ${findings.map(({ name }) => name).join()}`,
+      `the history does not hold at ${brokenAt}, or of ${modified.map(({ name }) => name).join()}`,
     );
 }
 

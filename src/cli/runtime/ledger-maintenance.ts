@@ -153,7 +153,7 @@ function inLedger<Result>(
 
 async function checkLedger(database: Database, headFile: string): Promise<LedgerCheck> {
   const stored = readHead(headFile);
-  const integrity = await integrityOf(database);
+  const integrity = integrityOf(database);
   const isContained = stored.kind !== "head" || containsHead(database, stored.head);
   const head = stored.kind !== "head" ? stored.kind : isContained ? "contained" : "not-contained";
   const isModified = !isAccepted(integrity);
@@ -227,7 +227,7 @@ function divergence(database: Database, headFile: string, newest: Head | undefin
 }
 
 async function modification(database: Database) {
-  const integrity = await integrityOf(database);
+  const integrity = integrityOf(database);
   if (isAccepted(integrity)) return undefined;
   return { state: "modified", findings: findingsDigest(integrity) } as const;
 }
@@ -338,7 +338,7 @@ async function copyChecked(file: string, draft: string): Promise<LedgerContent> 
     });
     return await using(openUnshared(draft), async (database) => {
       migrate(database);
-      const integrity = await integrityOf(database);
+      const integrity = integrityOf(database);
       if (!isAccepted(integrity)) throw modifiedBackup(file, integrity);
       return contentOf(database);
     });

@@ -1,15 +1,14 @@
 import type { Database, Row } from "../../platform/sqlite/database.ts";
 import type { BatchStore, RowResult, RowSet, Tally } from "../batch.ts";
 import {
-  lastSentAt,
+  lastTakenAt,
   numberIn,
   openedAt,
+  pagedText,
   reader,
   samePayoutInSql,
   stateIn,
 } from "./operation-rows.ts";
-
-const pageSize = 500;
 
 type BatchResults = Pick<
   BatchStore,
@@ -40,13 +39,9 @@ export function createBatchRows(database: Database): BatchResults {
         .map(({ reference }) => String(reference)),
 
     async *rows({ number }, set) {
-      const page = database.prepare(pageInSql(conditions[set]));
-      for (let after = 0n; ; ) {
-        const found: Row[] = JSON.parse(String(page.get(number, after)?.page));
-        for (const row of found) yield rowResultOf(row);
-        if (found.length < pageSize) return;
-        after = BigInt(found.at(-1)?.row ?? 0n);
-      }
+      const from = `${joined} AND ${conditions[set]} AND r.row > ? ORDER BY r.row`;
+      for (const row of pagedText(database, columns, { from, by: "row", values: [number] }))
+        yield rowResultOf(row);
     },
   };
 }
@@ -85,14 +80,15 @@ const sumBefore = `
   ${joined} AND ${isOwn} AND o.state = 'CONFIRMED' AND ${openedAt} < ?`;
 
 const sendTimes = `
-  SELECT min(${openedAt}) AS first, max(${lastSentAt}) AS last
+  SELECT min(${openedAt}) AS first, max(${lastTakenAt}) AS last
   ${joined} AND ${isOwn} AND NOT ${isFree}`;
 
 const plannedColumns = [
   ...["row", "line", "reference", "amount_paisa", "recipient", "method_id", "method"],
   ...["name", "description", "accepted", "cells"],
 ];
-const resultColumns = {
+const columns = {
+  ...Object.fromEntries(plannedColumns.map((name) => [name, `r.${name}`])),
   state,
   remote_id: own("remote_id"),
   status: own("status"),
@@ -101,19 +97,6 @@ const resultColumns = {
   updated_at: own("updated_at"),
   sent_at: `CASE WHEN ${isOwn} AND NOT ${isFree} THEN ${openedAt} END`,
 };
-const columns: [name: string, value: string][] = [
-  ...plannedColumns.map((name): [string, string] => [name, `r.${name}`]),
-  ...Object.entries(resultColumns),
-];
-
-/** A page as one JSON text, and every value in it as text, which is faster than row by row. */
-function pageInSql(condition: string): string {
-  const values = columns.map(([name, value]) => `CAST(${value} AS TEXT) AS ${name}`);
-  return `
-    SELECT json_group_array(json_object(${columns.map(([name]) => `'${name}', p.${name}`)})) AS page
-    FROM (SELECT ${values} ${joined} AND r.row > ? AND ${condition}
-      ORDER BY r.row LIMIT ${pageSize}) p`;
-}
 
 function rowResultOf(row: Row): RowResult {
   const { text, maybe } = reader(row);

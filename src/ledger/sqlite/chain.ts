@@ -1,7 +1,7 @@
 import { createHash, hash, randomBytes } from "node:crypto";
 import type { Database, Row, Value } from "../../platform/sqlite/database.ts";
 import type { Head } from "../head.ts";
-import { numberIn, paged } from "./operation-rows.ts";
+import { numberIn, paged, pagedText, type TextRow } from "./operation-rows.ts";
 
 /** An event of an operation or of the ledger as a whole. Events are never changed or deleted. */
 export interface Event {
@@ -17,7 +17,6 @@ export interface Event {
 }
 
 const beginning = "0".repeat(64);
-const pageSize = 1000;
 
 export type Chain = ReturnType<typeof createChain>;
 
@@ -38,7 +37,7 @@ export function createChain(database: Database) {
       const commitId = own?.commitId ?? randomBytes(12).toString("base64url");
       const before = own?.hash ?? String(newest.get()?.hash ?? beginning);
       const ids = { operation: textOrNull(operation), batch: textOrNull(batch) };
-      const hash = hashOf({ ...ids, at, event, data, commitId }, before);
+      const hash = hashOf({ ...ids, at, event, data, commit_id: commitId }, before);
       add.run(operation, batch, at, event, data, commitId, hash);
       tips.set(database, { transaction, commitId, hash });
     },
@@ -58,11 +57,15 @@ export function createChain(database: Database) {
     walk(): { events: number; brokenAt: number | null } {
       let before = beginning;
       let events = 0;
-      for (const stored of storedIn(database)) {
+      const names = ["number", "operation", "batch", "at", "event", "data", "commit_id", "hash"];
+      const columns = Object.fromEntries(names.map((name) => [name, `e.${name}`]));
+      const from = "FROM events e WHERE e.number > ? ORDER BY e.number";
+      for (const stored of pagedText(database, columns, { from })) {
         const place = events + 1;
-        if (stored.number !== String(place) || stored.hash !== hashOf(stored, before))
+        const hash = hashOf(stored, before);
+        if (stored.number !== String(place) || stored.hash !== hash)
           return { events, brokenAt: place };
-        before = stored.hash;
+        before = hash;
         events = place;
       }
       return { events, brokenAt: null };
@@ -78,54 +81,13 @@ function textOrNull(value: Value | undefined): string | null {
 const tips = new WeakMap<Database, { transaction: number; commitId: string; hash: string }>();
 
 /**
- * Page by page: memory does not grow with the history. A page is one text, because a value that is
- * handed over by SQLite costs more than to parse it.
- */
-function* storedIn(database: Database): Iterable<StoredEvent> {
-  const page = database.prepare(`
-    SELECT json_group_array(json_array(CAST(number AS TEXT), CAST(operation AS TEXT),
-      CAST(batch AS TEXT), at, event, data, commit_id, hash)) AS page
-    FROM (SELECT * FROM events WHERE number > ? ORDER BY number LIMIT ${pageSize})`);
-  // From the lowest number that there can be: an event before the first was added.
-  for (let after = -(2n ** 63n); ; ) {
-    const found: StoredColumns[] = JSON.parse(String(page.get(after)?.page));
-    for (const [number, operation, batch, at, event, data, commitId, hash] of found)
-      yield { number, operation, batch, at, event, data, commitId, hash };
-    const last = found.at(-1);
-    if (!last) return;
-    after = BigInt(last[0]);
-  }
-}
-
-type StoredColumns = [
-  number: string,
-  operation: string | null,
-  batch: string | null,
-  at: string,
-  event: string,
-  data: string,
-  commitId: string | null,
-  hash: string,
-];
-
-/** Numbers are text. */
-interface CoveredColumns extends Pick<Event, "at" | "event" | "data"> {
-  operation: string | null;
-  batch: string | null;
-  /** The write that the event was part of; null before writes had one. */
-  commitId: string | null;
-}
-
-interface StoredEvent extends CoveredColumns {
-  number: string;
-  hash: string;
-}
-
-/**
  * The first form is that of the events that are older than the columns `batch` and `commit_id`. Which
  * form an event has follows from its columns alone, so that none of them can be changed.
  */
-function hashOf({ operation, batch, at, event, data, commitId }: CoveredColumns, before: string) {
+function hashOf(
+  { operation, batch, at, event, data, commit_id: commitId }: TextRow,
+  before: string,
+) {
   const isOld = operation !== null && batch === null && commitId === null;
   const covered = isOld
     ? [before, operation, at, event, data]
@@ -151,7 +113,7 @@ export function recordRow(
 }
 
 /** All columns of a row as text, but for the process that works on it. */
-export function immutableColumns({ holder: _, ...columns }: Row): Record<string, string | null> {
+export function immutableColumns({ holder: _, ...columns }: Row): TextRow {
   return Object.fromEntries(
     Object.entries(columns).map(([name, value]) => [name, textOrNull(value)]),
   );

@@ -12,7 +12,7 @@ import { type Intent, type Operation, payeeOf } from "../operation.ts";
 import type { Owner, Worker } from "../worker.ts";
 import type { RunAccount } from "./accounts.ts";
 import {
-  lastSentAt,
+  lastTakenAt,
   numberIn,
   operationColumns,
   operationOf,
@@ -278,13 +278,13 @@ function plannedOf(row: Row): PlannedReference {
 // CROSS JOIN makes SQLite begin with the rows that are asked about, and use the index for each.
 const sentInSql = (scope: string) => `
   SELECT a.key AS place, o.reference, o.state, o.status, o.code, o.account IS ?3 AS is_own,
-    o.accepted_at, ${lastSentAt} AS sent_at
+    o.accepted_at, ${lastTakenAt} AS sent_at
   FROM json_each(?1) a CROSS JOIN operations o
     ON o.amount_paisa = a.value ->> 'amount' AND o.recipient_key = a.value ->> 'payee'
   WHERE o.kind = 'payout' AND ${scope} AND (${isUnresolved} OR (${isAcceptedSince("?5")}))
     AND NOT EXISTS (SELECT 1 FROM batch_rows r
       WHERE r.batch = ?4 AND r.reference = o.reference AND ${samePayoutInSql})
-  ORDER BY a.key, CASE WHEN ${isUnresolved} THEN ${lastSentAt} ELSE o.accepted_at END DESC`;
+  ORDER BY a.key, CASE WHEN ${isUnresolved} THEN ${lastTakenAt} ELSE o.accepted_at END DESC`;
 
 const plannedInSql = (scope: string) => `
   SELECT a.key AS place, r.reference, b.id AS batch, b.account IS ?3 AS is_own
@@ -310,7 +310,7 @@ const batchByReference = `
 const knownInSql = ({ isProduction, inSql }: ReturnType<typeof scopeOf>) => `
   SELECT o.id, o.reference, o.recipient_key AS recipient, o.amount_paisa, o.method_id,
     o.account IS ?3 AS is_own, o.state, o.status, o.code, o.accepted_at,
-    ${lastSentAt} AS sent_at, o.updated_at
+    ${lastTakenAt} AS sent_at, o.updated_at
   FROM json_each(?1) a CROSS JOIN operations o ON o.reference = a.value
     AND o.account ${isProduction ? "IN (SELECT number FROM accounts)" : "= ?3"}
   WHERE ${inSql("o", "?2")} ORDER BY o.number`;

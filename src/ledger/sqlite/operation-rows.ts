@@ -7,9 +7,9 @@ import type { Holder, Intent, Kind, Operation } from "../operation.ts";
 export const operationColumns =
   "o.*, (SELECT name FROM accounts WHERE number = o.account) AS account_name";
 
-/** When it may first have been sent, and when it was last sent, of an operation `o`. */
+/** When an operation `o` may first have been sent, and when a process last took it to send it. */
 export const openedAt = "coalesce(o.reopened_at, o.created_at)";
-export const lastSentAt = "coalesce(o.resumed_at, o.reopened_at, o.created_at)";
+export const lastTakenAt = "coalesce(o.resumed_at, o.reopened_at, o.created_at)";
 
 /** True if an operation `o` is the payout of a batch row `r`: amount, recipient and method. */
 export const samePayoutInSql = `(o.amount_paisa = r.amount_paisa
@@ -77,17 +77,16 @@ const rowsPerPage = 500;
 /** Numbers may have been changed to any value. */
 const lowest = -(2n ** 63n);
 
-/**
- * The rows of a query page by page, so that memory does not grow with the ledger.
- *
- * @param sql ends with the order by a number, and its last parameter is the number before the page
- * @param by the column of that number
- */
-export function* paged(
-  database: Database,
-  sql: string,
-  { by = "number", values = [] }: { by?: string; values?: Value[] } = {},
-): Iterable<Row> {
+interface Pages {
+  /** The column of the number that the rows are ordered by. */
+  by?: string;
+  /** Parameters of the query. The number before the page is one more, the last. */
+  values?: Value[];
+}
+
+/** The rows of an ordered query page by page, so that memory does not grow with the ledger. */
+export function* paged(database: Database, sql: string, pages: Pages = {}): Iterable<Row> {
+  const { by = "number", values = [] } = pages;
   const page = database.prepare(`${sql} LIMIT ${rowsPerPage}`);
   for (let after = lowest; ; ) {
     const rows = page.all(...values, after);
@@ -96,6 +95,41 @@ export function* paged(
     after = numberIn(rows.at(-1)?.[by]);
   }
 }
+
+/**
+ * As `paged`, with every value as text. A page is one JSON text, because a value that is handed over by SQLite
+ * costs more than to parse it.
+ *
+ * @param columns a SQL expression for each
+ */
+export function* pagedText(
+  database: Database,
+  columns: Record<string, string>,
+  { from, ...pages }: Pages & { from: string },
+): Iterable<TextRow> {
+  const names = Object.keys(columns);
+  const quoted = names.map((name) => `"${name}"`);
+  const values = Object.entries(columns).map(
+    ([name, value]) => `CAST(${value} AS TEXT) AS "${name}"`,
+  );
+  const sql = `SELECT json_group_array(json_array(${quoted})) AS page FROM (SELECT ${values} ${from}`;
+  const page = database.prepare(`${sql} LIMIT ${rowsPerPage})`);
+  const { by = "number", values: given = [] } = pages;
+  for (let after = lowest; ; ) {
+    const found: (string | null)[][] = JSON.parse(String(page.get(...given, after)?.page));
+    const rows = found.map((values) => {
+      const row: TextRow = {};
+      for (let i = 0; i < names.length; i += 1) row[names[i] ?? ""] = values[i] ?? null;
+      return row;
+    });
+    yield* rows;
+    if (rows.length < rowsPerPage) return;
+    after = BigInt(rows.at(-1)?.[by] ?? lowest);
+  }
+}
+
+/** A row with its values as text. */
+export type TextRow = Record<string, string | null>;
 
 /** The state of the operation in a row; null if there is none. */
 export function stateIn({ state }: Row): State | null {

@@ -10,7 +10,7 @@ const newestVersion = 10;
  * in which earlier versions added them. An account is a number, because a URL and a key in each of its indexes
  * were half of the size of an operation.
  */
-const schema = `
+export const schema = `
   CREATE TABLE accounts (
     number INTEGER PRIMARY KEY,
     environment TEXT NOT NULL,
