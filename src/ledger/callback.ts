@@ -48,7 +48,7 @@ export interface CallbackContent {
 export type CallbackSource = "received" | "polled";
 
 /** The result of the check with the API. */
-export interface CallbackVerdict {
+interface CallbackVerdict {
   verdict: string;
   explanation: string | null;
   records: CheckedRecord[];
@@ -84,7 +84,7 @@ export interface StoredCallback extends CallbackRequest {
 }
 
 /** The handler that a callback is forwarded to. */
-export interface Forwarded {
+interface Forwarded {
   to: string;
   /** The handler's HTTP status; null without a response. */
   status: number | null;

@@ -12,10 +12,17 @@ export interface Head {
   hash: string;
 }
 
-/** The head that is stored outside the ledger. An unreadable one is torn or not from lenden, and proves nothing. */
-export type StoredHead =
-  /** `isModified`: `ledger check` found modified rows that no user accepted. */
-  { kind: "head"; head: Head; isModified: boolean } | { kind: "missing" } | { kind: "unreadable" };
+/** The head that is stored outside the ledger, compared with the ledger. */
+export interface StoredHead {
+  /**
+   * Not contained: the ledger was truncated, rolled back or replaced since the head was stored. An unreadable
+   * file is torn or not from lenden, and proves nothing.
+   */
+  state: "contained" | "not-contained" | "missing" | "unreadable";
+  head?: Head;
+  /** True if `ledger check` found modified rows that no user accepted. */
+  isModified: boolean;
+}
 
 /** The file of a ledger's head. Several ledgers may share a config directory. */
 export function headPath(configFolder: string, ledger: string): string {
@@ -24,14 +31,24 @@ export function headPath(configFolder: string, ledger: string): string {
   return join(configFolder, `ledger-head-${name}.json`);
 }
 
-export function readHead(path: string): StoredHead {
+export function storedHead(database: Database, path: string): StoredHead {
   try {
-    const found: unknown = JSON.parse(readFileSync(path, "utf8"));
-    const head = headIn(found);
-    return head ? { kind: "head", head, isModified: isModifiedIn(found) } : { kind: "unreadable" };
+    const { number, hash, modified }: { number?: unknown; hash?: unknown; modified?: unknown } =
+      JSON.parse(readFileSync(path, "utf8"));
+    if (
+      typeof number === "string" &&
+      /^[1-9][0-9]{0,17}$/.test(number) &&
+      typeof hash === "string"
+    ) {
+      const head = { number: BigInt(number), hash };
+      const event = database.prepare("SELECT hash FROM events WHERE number = ?").get(head.number);
+      const state = event?.hash === hash ? "contained" : "not-contained";
+      return { state, head, isModified: modified !== undefined };
+    }
   } catch (error) {
-    return { kind: errorCode(error) === "ENOENT" ? "missing" : "unreadable" };
+    if (errorCode(error) === "ENOENT") return { state: "missing", isModified: false };
   }
+  return { state: "unreadable", isModified: false };
 }
 
 /**
@@ -62,11 +79,6 @@ export function headOf(database: Database): Head | undefined {
   return row && { number: BigInt(row.number ?? 0n), hash: String(row.hash) };
 }
 
-/** False if the ledger was truncated, rolled back or replaced since the head was stored. */
-export function containsHead(database: Database, { number, hash }: Head): boolean {
-  return database.prepare("SELECT hash FROM events WHERE number = ?").get(number)?.hash === hash;
-}
-
 /**
  * Stores the head of a ledger after its commits, at most once a second. The file never loses what it
  * proves: a ledger that does not contain it leaves it as it is, until a person accepts the ledger.
@@ -77,10 +89,9 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
     storedAtMs = now();
     try {
       const head = headOf(database);
-      const stored = readHead(path);
-      if (!head || (stored.kind === "head" && stored.head.number >= head.number)) return;
-      if (stored.kind === "head" && !containsHead(database, stored.head)) return;
-      writeHead(path, head, stored.kind === "head" && stored.isModified);
+      const { state, head: stored, isModified } = storedHead(database, path);
+      if (!head || state === "not-contained" || (stored?.number ?? 0n) >= head.number) return;
+      writeHead(path, head, isModified);
     } catch {
       // The next run stores it: the ledger may be ahead of its head.
     }
@@ -95,10 +106,9 @@ export function createHeadKeeper(database: Database, path: string, now: () => nu
      * modified; nothing was sent
      */
     assertAccepted: (): void => {
-      const stored = readHead(path);
-      if (stored.kind !== "head") return;
-      if (!containsHead(database, stored.head)) throw notContained();
-      if (stored.isModified) throw modified();
+      const { state, isModified } = storedHead(database, path);
+      if (state === "not-contained") throw notContained();
+      if (isModified) throw modified();
     },
   };
 }
@@ -140,18 +150,6 @@ function modified(): Failure {
       hint: "Restore it from a backup; a modified ledger can pay twice. To accept it as it is, run 'lenden ledger check --accept'.",
     },
   );
-}
-
-function isModifiedIn(found: unknown): boolean {
-  return typeof found === "object" && found !== null && "modified" in found;
-}
-
-function headIn(found: unknown): Head | undefined {
-  if (typeof found !== "object" || found === null) return undefined;
-  const { number, hash }: { number?: unknown; hash?: unknown } = found;
-  return typeof number === "string" && /^[1-9][0-9]{0,17}$/.test(number) && typeof hash === "string"
-    ? { number: BigInt(number), hash }
-    : undefined;
 }
 
 /** A directory has one real path, whichever links lead to it. */

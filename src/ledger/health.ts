@@ -3,7 +3,7 @@ import { basename, dirname } from "node:path";
 import { Failure } from "../domain/failure.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";
-import { containsHead, readHead } from "./head.ts";
+import { type StoredHead, storedHead } from "./head.ts";
 
 /** The state of a ledger's file. */
 export type FileState =
@@ -113,25 +113,19 @@ export async function checkHealth(path: string, head: string): Promise<Health | 
     rejectWithoutTables(database, path);
     const faults = faultsIn(database);
     const { size: bytes } = statSync(path);
-    const stored = readHead(head);
-    const isModified = stored.kind === "head" && stored.isModified;
-    const seen = { faults, isModified, bytes };
-    if (faults.length > 0) return { ...seen, uncertainCount: 0, containsHead: true };
-    const isContained = stored.kind !== "head" || containsHead(database, stored.head);
-    return { ...seen, uncertainCount: countUncertain(), containsHead: isContained };
+    // A damaged file is not read further.
+    const { state, isModified } = faults.length > 0 ? noHead : storedHead(database, head);
+    const has = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'operations'").get();
+    const count = "SELECT count(*) AS count FROM operations WHERE state IN ('INTENT', 'UNCERTAIN')";
+    const counted = faults.length === 0 && has ? database.prepare(count).get() : undefined;
+    const uncertainCount = Number(counted?.count ?? 0n);
+    return { faults, bytes, isModified, uncertainCount, containsHead: state !== "not-contained" };
   } finally {
     database.close();
   }
-
-  function countUncertain(): number {
-    const has = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'operations'").get();
-    if (!has) return 0;
-    const found = database
-      .prepare("SELECT count(*) AS count FROM operations WHERE state IN ('INTENT', 'UNCERTAIN')")
-      .get();
-    return Number(found?.count ?? 0n);
-  }
 }
+
+const noHead: StoredHead = { state: "missing", isModified: false };
 
 /** The faults that SQLite finds in the file, also an index without some rows, which the quick check passes. */
 export function faultsIn(database: Database): string[] {

@@ -1,5 +1,4 @@
 import type { Paisa } from "../domain/amount.ts";
-import type { State } from "../domain/state.ts";
 import type { BatchStore } from "./batch.ts";
 import type { CallbackStore } from "./callback.ts";
 import type { ChangeAnswer, ChangeRequest, Filter, Requested, SingleChanges } from "./change.ts";
@@ -28,8 +27,6 @@ export interface Ledger extends SingleChanges {
   refundsOf(payment: string): Promise<Operation[]>;
   /** The newest of a kind that the API confirmed is 1, the one before it 2. */
   newest(kind: Kind, place: number): Promise<Operation | undefined>;
-  /** The newest of any kind, confirmed or not, is 1. */
-  latest(place: number): Promise<Operation | undefined>;
   /** The newest of any kind, newest first. */
   recent(limit: number): Promise<Operation[]>;
   /** The operations of a kind that a filter selects, newest first. */
@@ -55,8 +52,6 @@ export interface Ledger extends SingleChanges {
   overlaps(rows: RecipientAmount[], scope: OverlapScope): Promise<Map<string, Overlap[]>>;
   /** Rows of the own account's open batches that were not sent, by their references. */
   plannedReferences(references: string[]): Promise<Map<string, PlannedReference[]>>;
-  /** The ID of the batch that planned a row with this reference and was not cancelled, sent or not. */
-  batchOfReference(reference: string): Promise<string | undefined>;
   /** The number of the newest event. It rises with every change of an operation or a plan. */
   newestEvent(): Promise<bigint>;
 
@@ -91,19 +86,14 @@ export type Overlap = {
 );
 
 /** A payout of the ledger, by its reference. */
-export interface KnownPayout extends RecipientAmount {
-  id: string;
+export interface KnownPayout
+  extends RecipientAmount,
+    Pick<Operation, "id" | "state" | "status" | "code" | "acceptedAt" | "updatedAt"> {
   methodId: string;
   /** In production the payout may belong to another account of the environment. */
   isOwnAccount: boolean;
-  state: State;
-  status: string | null;
-  code: string | null;
-  /** When the API confirmed it, ISO 8601. */
-  acceptedAt: string | null;
-  /** When the last attempt started, and when the ledger was last updated; ISO 8601. */
+  /** When the last attempt started, ISO 8601. */
   sentAt: string;
-  updatedAt: string;
 }
 
 /** A row of an open batch that was not sent. */

@@ -344,8 +344,7 @@ test("listing, newest, latest and find see one account's operations alone, newes
   expect(await refs({ since: second, until: second, status: "Processing" })).toEqual(["B"]);
   const newest = await Promise.all([1, 2, 3].map((place) => ledger.newest("payout", place)));
   expect(newest.map((one) => one?.remoteId)).toEqual(["PO2", "PO1", undefined]);
-  const latest = await Promise.all([1, 2].map(ledger.latest));
-  expect(latest.map((one) => one?.kind)).toEqual(["payment", "payout"]);
+  expect((await ledger.recent(2)).map(({ kind }) => kind)).toEqual(["payment", "payout"]);
   const found = await ledger.find("A");
   expect([await ledger.find("PO1"), await ledger.find(found?.id ?? "")]).toEqual([found, found]);
   for (const name of ["X", "PO9", ""]) expect(await ledger.find(name)).toBeUndefined();

@@ -95,12 +95,7 @@ async function openToList(directory: string, owned: RecordsOwner): ReturnType<So
   if (!isAbsolute(path) || size === 0) throw new Error("no ledger");
   const database = await openDatabase(path);
   const owner = ownerOf(owned);
-  const account = createRunAccount(database, {
-    environment: owner.environment,
-    keyHash: owner.keyId,
-    named: owner.account?.named,
-    joins: owner.account?.joins,
-  });
+  const account = createRunAccount(database, owner);
   return {
     ...createReads(database, { owner }, account),
     batches: {

@@ -3,14 +3,7 @@ import { resolve } from "node:path";
 import { ulid } from "ulid";
 import { errorCode } from "../../domain/error-code.ts";
 import { Failure, usage } from "../../domain/failure.ts";
-import {
-  containsHead,
-  type Head,
-  headOf,
-  headPath,
-  readHead,
-  writeHead,
-} from "../../ledger/head.ts";
+import { headOf, headPath, type StoredHead, storedHead, writeHead } from "../../ledger/head.ts";
 import { hasTables, ledgerFileState, rejectWithoutTables } from "../../ledger/health.ts";
 import { type Acceptance, recordAcceptance } from "../../ledger/sqlite/chain.ts";
 import {
@@ -55,7 +48,7 @@ export interface LedgerMaintenance {
 export interface LedgerCheck extends Integrity {
   holds: boolean;
   /** Shows whether the ledger contains its stored head, if that is known. */
-  head: "contained" | "not-contained" | "missing" | "unreadable";
+  head: StoredHead["state"];
   /** True if newer changes in the log of a read-only ledger could not be read. */
   lacksLog: boolean;
 }
@@ -95,28 +88,27 @@ export interface UnacceptedLedger {
 
 /** The ledger as a file: of all accounts at once, and without a key. */
 export function createLedgerMaintenance(host: Host): LedgerMaintenance {
-  const headFileOf = (path: string) => headPath(host.folders.config, path);
+  const place = (): LedgerPlace => {
+    const path = ledgerFile(host);
+    return { path, headFile: headPath(host.folders.config, path) };
+  };
   return {
     check: async () => {
-      const path = ledgerFile(host);
+      const { path, headFile } = place();
       await requireLedger(path, host);
-      return inLedger(path, (database) => checkLedger(database, headFileOf(path)));
+      return inLedger(path, (database) => checkLedger(database, headFile));
     },
     backup: async (file) => {
-      const path = ledgerFile(host);
-      if (ledgerFileState(path, headFileOf(path)).kind === "new")
+      const { path, headFile } = place();
+      if (ledgerFileState(path, headFile).kind === "new")
         throw usage([`There is no ledger yet: ${path} is created when something is first sent.`]);
       await requireLedger(path, host);
       return backUp(path, file);
     },
-    prepareRestore: async (file) => {
-      const path = ledgerFile(host);
-      return prepareRestore({ path, headFile: headFileOf(path) }, file, host.now);
-    },
+    prepareRestore: async (file) => prepareRestore(place(), file, host.now),
     unaccepted: async () => {
-      const path = ledgerFile(host);
       const by = { at: new Date(host.now()).toISOString(), user: host.user };
-      return unacceptedLedger({ path, headFile: headFileOf(path) }, by);
+      return unacceptedLedger(place(), by);
     },
   };
 }
@@ -151,22 +143,19 @@ function inLedger<Result>(
   });
 }
 
-async function checkLedger(database: Database, headFile: string): Promise<LedgerCheck> {
-  const stored = readHead(headFile);
+function checkLedger(database: Database, headFile: string): LedgerCheck {
+  const { state: head } = storedHead(database, headFile);
   const integrity = integrityOf(database);
-  const isContained = stored.kind !== "head" || containsHead(database, stored.head);
-  const head = stored.kind !== "head" ? stored.kind : isContained ? "contained" : "not-contained";
   const isModified = !isAccepted(integrity);
   storeFinding(database, headFile, isModified);
-  const holds = isContained && !isModified && (isIntact(integrity) || isComplete(integrity));
+  const isVerified = !isModified && (isIntact(integrity) || isComplete(integrity));
+  const holds = head !== "not-contained" && isVerified;
   return { holds, ...integrity, head, lacksLog: database.readOnly?.lacksLog === true };
 }
 
 /** Only a check of the whole ledger finds modified rows; a command that sends reads it beside the head. */
 function storeFinding(database: Database, headFile: string, isModified: boolean): void {
-  const stored = readHead(headFile);
-  const wasModified = stored.kind === "head" && stored.isModified;
-  const head = stored.kind === "head" ? stored.head : headOf(database);
+  const { head = headOf(database), isModified: wasModified } = storedHead(database, headFile);
   if (!head || wasModified === isModified) return;
   try {
     writeHead(headFile, head, isModified);
@@ -198,13 +187,13 @@ async function unacceptedLedger(
 }
 
 /** A ledger that does not contain its stored head, or whose rows are not as its events tell. */
-async function unacceptedContent(
+function unacceptedContent(
   database: Database,
   { path, headFile }: LedgerPlace,
   by: Pick<Acceptance, "at" | "user">,
-): Promise<UnacceptedLedger | undefined> {
+): UnacceptedLedger | undefined {
   const newest = headOf(database);
-  const found = divergence(database, headFile, newest) ?? (await modification(database));
+  const found = divergence(database, headFile) ?? modification(database);
   if (!found) return undefined;
   return {
     ...{ path, state: found.state, newest: newest?.hash ?? null },
@@ -219,14 +208,14 @@ async function unacceptedContent(
   };
 }
 
-function divergence(database: Database, headFile: string, newest: Head | undefined) {
-  const stored = readHead(headFile);
-  if (stored.kind !== "head" || containsHead(database, stored.head)) return undefined;
-  const isShorter = (newest?.number ?? 0n) < stored.head.number;
-  return { state: isShorter ? "truncated" : "replaced", stored: stored.head } as const;
+function divergence(database: Database, headFile: string) {
+  const { state, head: stored } = storedHead(database, headFile);
+  if (state !== "not-contained" || !stored) return undefined;
+  const isShorter = (headOf(database)?.number ?? 0n) < stored.number;
+  return { state: isShorter ? "truncated" : "replaced", stored } as const;
 }
 
-async function modification(database: Database) {
+function modification(database: Database) {
   const integrity = integrityOf(database);
   if (isAccepted(integrity)) return undefined;
   return { state: "modified", findings: findingsDigest(integrity) } as const;
@@ -409,8 +398,7 @@ function contentOf(database: Database): LedgerContent {
 /** Operations since the backup are unknown, so a user has to accept it, even if nothing else shows that. */
 async function requireAcceptance(path: string, headFile: string): Promise<void> {
   await using(openUnchanging(path), (database) => {
-    const stored = readHead(headFile);
-    if (stored.kind === "head" && !containsHead(database, stored.head)) return;
+    if (storedHead(database, headFile).state === "not-contained") return;
     const number = (headOf(database)?.number ?? 0n) + 1n;
     writeHead(headFile, { number, hash: "restored" });
   });

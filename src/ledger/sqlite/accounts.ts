@@ -1,31 +1,25 @@
 import { Failure } from "../../domain/failure.ts";
 import type { Database } from "../../platform/sqlite/database.ts";
+import type { Owner } from "../worker.ts";
 import { recordRow } from "./chain.ts";
+import { numberIn } from "./operation-rows.ts";
 
-/** The settings that name the account of a run. */
-export interface Claimant {
-  environment: string;
-  /** Tells API keys apart without holding them: the first 16 characters of a SHA-256. */
-  keyHash: string;
-  /** LENDEN_ACCOUNT. */
-  named?: string | undefined;
-  /** The account that the profile stored, if the key of this run is the profile's own. */
-  joins?: string | undefined;
-  /** The profile: a new account gets its name. */
-  profile?: string | undefined;
+interface NamedAccount {
+  number: bigint;
+  name: string;
+  /** True if the key of this run belongs to it. */
+  isStored: boolean;
 }
 
 /** The account of a run; it is stored with the first operation that is recorded for it. */
 export interface RunAccount {
-  name(): string;
-  /** Both at once, for what reads them in one transaction. */
-  read(): { name: string; number: bigint };
-  /** True for a reader without a key whose settings name no account: then it reads all of them. */
-  readonly isAll: boolean;
+  read(): NamedAccount;
   /** Matches no account before anything was recorded. */
   number(): bigint;
+  /** True for a reader without a key whose settings name no account: then it reads all of them. */
+  readonly isAll: boolean;
   /** Inside the transaction that records something of the account. */
-  store(at: string): { name: string; number: bigint };
+  store(at: string): Pick<NamedAccount, "name" | "number">;
 }
 
 const noAccount = 0n;
@@ -36,82 +30,69 @@ const noAccount = 0n;
  *
  * @throws Failure `access` if the key belongs to another account than the one that is named
  */
-export function createRunAccount(database: Database, claimant: Claimant): RunAccount {
-  const { environment, keyHash, named, joins } = claimant;
-  const isAll = keyHash === "" && named === undefined && joins === undefined;
+export function createRunAccount(database: Database, owner: Owner): RunAccount {
+  const { environment, keyId: keyHash, account: { named, joins } = {} } = owner;
   const ofKey = database.prepare(`
     SELECT a.number, a.name FROM account_keys k JOIN accounts a ON a.number = k.account
     WHERE k.environment = ? AND k.key_hash = ?`);
   const byName = database.prepare(
     "SELECT number FROM accounts WHERE (environment = ?1 OR ?1 = '') AND name = ?2",
   );
-
-  const numberOf = (name: string): bigint | undefined => {
-    const row = byName.get(environment, name);
-    return row && BigInt(row.number ?? noAccount);
-  };
-  let known: { number: bigint; name: string; isStored: boolean } | undefined;
+  const addAccount = database.prepare(
+    "INSERT INTO accounts (environment, name) VALUES (?, ?) RETURNING *",
+  );
+  const addKey = database.prepare(
+    "INSERT INTO account_keys (environment, key_hash, account, first_used_at) VALUES (?, ?, ?, ?) RETURNING *",
+  );
+  let known: NamedAccount | undefined;
   let storedIn = -1;
 
-  const find = (): { number: bigint; name: string; isStored: boolean } => {
+  const read = (): NamedAccount => {
     if (known) return known;
     const row = ofKey.get(environment, keyHash);
-    const own = row && { number: BigInt(row.number ?? noAccount), name: String(row.name) };
-    if (own && named !== undefined && own.name !== named) throw keyOfAnother(own.name, named);
-    // A row that this transaction stored may still be rolled back.
-    const isDurable = storedIn !== database.transactionCount();
-    if (own && isDurable) known = { ...own, isStored: true };
-    if (own) return { ...own, isStored: true };
+    if (row) {
+      const own = { number: numberIn(row.number), name: String(row.name), isStored: true };
+      if (named !== undefined && own.name !== named) throw keyOfAnother(own.name, named);
+      // A row that this transaction stored may still be rolled back.
+      if (storedIn !== database.transactionCount()) known = own;
+      return own;
+    }
     const joined = named ?? joins;
-    const name = joined ?? newName(claimant, (taken) => numberOf(taken) !== undefined);
-    const number = joined === undefined ? noAccount : (numberOf(joined) ?? noAccount);
+    const isTaken = (name: string) => byName.get(environment, name) !== undefined;
+    const name = joined ?? newName(owner, isTaken);
+    const number =
+      joined === undefined ? noAccount : numberIn(byName.get(environment, joined)?.number);
     return { number, name, isStored: false };
   };
 
   return {
-    isAll,
-    read: find,
-    name: () => find().name,
-    number: () => find().number,
+    read,
+    number: () => read().number,
+    isAll: keyHash === "" && named === undefined && joins === undefined,
     store: (at) => {
       if (keyHash === "") throw new Error("a reader records nothing");
-      const { number, name, isStored } = find();
+      const { name, isStored, ...found } = read();
+      let { number } = found;
       if (isStored) return { name, number };
-      const stored =
-        number === noAccount ? addAccount(database, { environment, name, at }) : number;
-      const row = database
-        .prepare(
-          "INSERT INTO account_keys (environment, key_hash, account, first_used_at) VALUES (?, ?, ?, ?) RETURNING *",
-        )
-        .get(environment, keyHash, stored, at);
-      recordRow(database, "key", row, at);
+      if (number === noAccount) {
+        const row = addAccount.get(environment, name);
+        recordRow(database, "account", row, at);
+        number = numberIn(row?.number);
+      }
+      recordRow(database, "key", addKey.get(environment, keyHash, number, at), at);
       storedIn = database.transactionCount();
-      return { name, number: stored };
+      return { name, number };
     },
   };
 }
 
-function addAccount(
-  database: Database,
-  { environment, name, at }: { environment: string; name: string; at: string },
-): bigint {
-  const row = database
-    .prepare("INSERT INTO accounts (environment, name) VALUES (?, ?) RETURNING *")
-    .get(environment, name);
-  const number = BigInt(row?.number ?? noAccount);
-  recordRow(database, "account", row, at);
-  return number;
-}
-
 /** The profile's name, with a suffix if it is taken; without a profile, the key's hash. */
-function newName(
-  { profile, keyHash }: Pick<Claimant, "profile" | "keyHash">,
-  isTaken: (name: string) => boolean,
-): string {
+function newName({ account, keyId }: Owner, isTaken: (name: string) => boolean): string {
+  const profile = account?.proposed;
   if (profile !== undefined && !isTaken(profile)) return profile;
   for (let length = 6; ; length += 1) {
-    const name = `${profile ?? "key"}-${keyHash.slice(0, length)}`;
-    if (!isTaken(name) || length >= keyHash.length) return name;
+    const name = `${profile ?? "key"}-${keyId.slice(0, length)}`;
+    if (!isTaken(name) || length >= keyId.length) return name;
   }
 }
 

@@ -36,9 +36,11 @@ export function createBatches(database: Database, worker: Worker, account: RunAc
     ...createPlans(database, worker, found),
     withIdentity: async (identity) => one("identity = ?", identity),
     ofFile: async (hash, ownName) =>
-      ownName === undefined
-        ? one(`file_hash = ? AND name = file_name AND ${isPlanned} ORDER BY ${newest}`, hash)
-        : one(`file_hash = ? AND name = ? AND ${isPlanned} ORDER BY ${newest}`, hash, ownName),
+      one(
+        `file_hash = ? AND name = coalesce(?, file_name) AND ${isPlanned} ORDER BY ${newest}`,
+        hash,
+        ownName ?? null,
+      ),
     newestOfFile: async (hash) => one(`file_hash = ? AND ${isPlanned} ORDER BY ${newest}`, hash),
     find: async (name) => withId(name.toUpperCase()) ?? named(name),
     list: async (limit) => listBatches(database, account, limit),
@@ -49,7 +51,7 @@ export function createBatches(database: Database, worker: Worker, account: RunAc
 type Finds = ReturnType<typeof findsIn>;
 
 function findsIn(database: Database, account: RunAccount) {
-  const one = (condition: string, ...values: string[]): Batch | undefined => {
+  const one = (condition: string, ...values: Value[]): Batch | undefined => {
     const row = database
       .prepare(`${selectOf(account)} AND ${condition}`)
       .get(...whose(account), ...values);
@@ -90,7 +92,8 @@ function createLocks(
     if (batch.cancelledAt !== null) return { kind: "cancelled", batch };
     return { kind: "ours", batch: lock(batch) };
   };
-  const add = (file: BatchFile): Batch => {
+  /** A batch that was claimed and never planned is the file as it is now. */
+  const store = (file: BatchFile): Batch => {
     const { profile, environment } = worker.owner;
     const { name, fileName, hash, identity, columns, method } = file;
     const at = nowIn(worker);
@@ -114,7 +117,7 @@ function createLocks(
         if (known && by) return { kind: "held", batch: known, by };
         const other = unfinishedNamed(file.name);
         if (other) return { kind: "other-rows", batch: other };
-        return { kind: "ours", batch: lock(known ? renewed(database, known, file) : add(file)) };
+        return { kind: "ours", batch: lock(store(file)) };
       }),
     claimPlanned: async (batch) =>
       database.transaction(() => claimKnown(withId(batch.id) ?? batch)),
@@ -122,17 +125,6 @@ function createLocks(
       database.prepare("UPDATE batches SET holder = NULL WHERE number = ?").run(number);
     },
   };
-}
-
-/** A batch that was claimed and never planned: the file as it is now counts. */
-function renewed(database: Database, { number }: Batch, file: BatchFile): Batch {
-  const { name, fileName, hash, columns, method } = file;
-  const row = database
-    .prepare(
-      "UPDATE batches SET name = ?, file_name = ?, file_hash = ?, columns = ?, method = ? WHERE number = ? RETURNING *",
-    )
-    .get(name, fileName, hash, JSON.stringify(columns), method, number);
-  return batchOf(row ?? {});
 }
 
 function createPlans(
@@ -251,7 +243,10 @@ const changedSince = ["operations o ON o.number = e.operation", "batch_rows o ON
 const insertBatch = `
   INSERT INTO batches (id, profile, environment, account,
     name, file_name, file_hash, identity, columns, method, user, created_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (account, identity) DO UPDATE SET name = excluded.name, file_name = excluded.file_name,
+    file_hash = excluded.file_hash, columns = excluded.columns, method = excluded.method
+  RETURNING *`;
 
 const insertRow = `
   INSERT INTO batch_rows (batch, row, line, reference, amount_paisa, recipient, method_id, method,

@@ -4,8 +4,6 @@ import type {
   CallbackRequest,
   CallbackSource,
   CallbackStore,
-  CallbackVerdict,
-  Forwarded,
   StoredCallback,
 } from "../callback.ts";
 import { holderNow, nowIn, type Worker } from "../worker.ts";
@@ -52,7 +50,7 @@ function createQueue(
   const { scrub } = worker;
   /** The time so many milliseconds from now, ISO 8601. */
   const after = (ms: number) => new Date(worker.now() + ms).toISOString();
-  const insert = (request: CallbackRequest, source: CallbackSource, isKnown: boolean): Row => {
+  const insert = (request: CallbackRequest, source: CallbackSource, isKnown: boolean) => {
     const { method, target, headers, body } = request;
     const at = nowIn(worker);
     const row = database
@@ -61,9 +59,8 @@ function createQueue(
         ...[account.store(at).number, source, at, digestOf(request), method, scrub(target)],
         ...[scrub(JSON.stringify(headers)), base64(body, scrub), isKnown ? 1n : 0n],
       );
-    if (!row) throw new Error("the ledger did not store a callback");
     setRowDigest(database, row);
-    return row;
+    return row && callbackOf(row);
   };
   return {
     listen: async () =>
@@ -88,7 +85,7 @@ function createQueue(
         const pending = database.prepare(countPending).get(number);
         const most = isKnown ? mostPending.known : mostPending.unknown;
         if (numberIn(pending?.count) >= most) return undefined;
-        return callbackOf(insert(request, source, isKnown));
+        return insert(request, source, isKnown);
       }),
 
     due: async (to) =>
@@ -113,26 +110,18 @@ function createVerdicts(
   return {
     judge: async (number, { verdict, explanation, records, finding }, to) =>
       database.transaction(() => {
-        database
-          .prepare(setVerdict)
-          .run(
-            ...[
-              verdict,
-              explanation === null ? null : scrub(explanation),
-              scrub(JSON.stringify(records)),
-            ],
-            ...[finding, to === undefined ? null : scrub(to), BigInt(number)],
-          );
-        updateRowDigest(database, BigInt(number));
+        const values = [
+          ...[verdict, explanation && scrub(explanation), scrub(JSON.stringify(records))],
+          ...[finding, to === undefined ? null : scrub(to), BigInt(number)],
+        ];
+        setRowDigest(database, database.prepare(setVerdict).get(...values));
         database.prepare(deleteOldest).run(account.number(), verdict, keptOf(verdict));
       }),
 
     passedOn: async (number, { to, status, finding }) =>
       database.transaction(() => {
-        database
-          .prepare(setForwarded)
-          .run(scrub(to), status === null ? null : BigInt(status), finding, BigInt(number));
-        updateRowDigest(database, BigInt(number));
+        const values = [status === null ? null : BigInt(status), finding, BigInt(number)];
+        setRowDigest(database, database.prepare(setForwarded).get(scrub(to), ...values));
       }),
 
     isDelivered: async (finding, to) =>
@@ -142,6 +131,8 @@ function createVerdicts(
 
 function callbackOf(row: Row): StoredCallback {
   const { text, maybe } = reader(row);
+  const to = maybe("forwarded_to");
+  const status = row.forwarded_status == null ? null : Number(row.forwarded_status);
   return {
     number: Number(row.number),
     source: text("source") === "polled" ? "polled" : "received",
@@ -151,31 +142,19 @@ function callbackOf(row: Row): StoredCallback {
     target: text("target"),
     headers: JSON.parse(text("headers")),
     body: Buffer.from(text("body"), "base64"),
-    judged: row.verdict ? verdictIn(row) : null,
+    judged: row.verdict
+      ? {
+          verdict: text("verdict"),
+          explanation: maybe("because"),
+          records: JSON.parse(text("records")),
+          finding: text("finding"),
+        }
+      : null,
     looks: Number(row.looks),
     dueAt: maybe("due_at"),
-    forwarded: forwardedIn(row),
+    forwarded: to === null ? null : { to, status, finding: maybe("forwarded_finding") },
     isKnown: row.known === 1n,
   };
-}
-
-function verdictIn(row: Row): CallbackVerdict {
-  const { text, maybe } = reader(row);
-  return {
-    verdict: text("verdict"),
-    explanation: maybe("because"),
-    records: JSON.parse(text("records")),
-    finding: text("finding"),
-  };
-}
-
-function forwardedIn(row: Row): Forwarded | null {
-  const { maybe } = reader(row);
-  const to = maybe("forwarded_to");
-  const status = maybe("forwarded_status");
-  if (to === null) return null;
-  const finding = maybe("forwarded_finding");
-  return { to, status: status === null ? null : Number(status), finding };
 }
 
 /** Covers only those headers that state how the body is encoded. */
@@ -200,12 +179,9 @@ export function rowDigestOf(row: Row): string {
   return hash("sha256", JSON.stringify(coveredColumns.map((name) => reader(row).maybe(name))));
 }
 
-function updateRowDigest(database: Database, number: bigint): void {
-  const row = database.prepare("SELECT * FROM callbacks WHERE number = ?").get(number);
-  if (row) setRowDigest(database, row);
-}
-
-export function setRowDigest(database: Database, row: Row): void {
+export function setRowDigest(database: Database, row: Row | undefined): void {
+  // A callback may have been deleted meanwhile, because only the newest ones are kept.
+  if (!row) return;
   database
     .prepare("UPDATE callbacks SET row_digest = ? WHERE number = ?")
     .run(rowDigestOf(row), row.number ?? null);
@@ -253,7 +229,7 @@ const setVerdict = `
     forwarded_to = coalesce(?5, forwarded_to),
     forwarded_status = CASE WHEN ?5 IS NULL THEN forwarded_status END,
     forwarded_finding = CASE WHEN ?5 IS NULL THEN forwarded_finding END
-  WHERE number = ?6`;
+  WHERE number = ?6 RETURNING *`;
 
 const deleteOldest = `
   DELETE FROM callbacks WHERE number IN (SELECT number FROM callbacks
@@ -263,4 +239,4 @@ const deleteOldest = `
 
 const setForwarded = `
   UPDATE callbacks SET forwarded_to = ?, forwarded_status = ?, forwarded_finding = ?
-  WHERE number = ?`;
+  WHERE number = ? RETURNING *`;

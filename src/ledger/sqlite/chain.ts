@@ -151,12 +151,8 @@ export function recordAcceptance(
   database: Database,
   { at, user, state, findings, stored }: Acceptance,
 ): void {
-  const data = JSON.stringify({
-    user,
-    state,
-    ...(findings === undefined ? {} : { findings }),
-    ...(stored ? { stored: { number: String(stored.number), hash: stored.hash } } : {}),
-  });
+  const head = stored && { number: String(stored.number), hash: stored.hash };
+  const data = JSON.stringify({ user, state, findings, stored: head });
   createChain(database).append({ operation: null, at, event: "accepted", data });
 }
 
@@ -164,12 +160,10 @@ export function recordAcceptance(
 export function lastAcceptance(database: Database): Acceptance | null {
   const row = database
     .prepare(
-      `SELECT at, data ->> 'user' AS user, data ->> 'state' AS state, data ->> 'findings' AS findings
-       FROM events WHERE operation IS NULL AND event = 'accepted' ORDER BY number DESC LIMIT 1`,
+      "SELECT at, data FROM events WHERE operation IS NULL AND event = 'accepted' ORDER BY number DESC LIMIT 1",
     )
     .get();
   if (!row) return null;
-  const { at, user, state, findings } = row;
-  const found = findings === null ? {} : { findings: String(findings) };
-  return { at: String(at), user: String(user), state: String(state), ...found };
+  const { user, state, findings }: Acceptance = JSON.parse(String(row.data));
+  return { at: String(row.at), user, state, ...(findings === undefined ? {} : { findings }) };
 }

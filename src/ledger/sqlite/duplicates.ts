@@ -42,10 +42,9 @@ function scopeOf({ environment }: Owner) {
 const isUnresolved = "o.phase = 'unresolved'";
 const isAcceptedSince = (since: string) => `o.phase = 'live' AND o.accepted_at >= ${since}`;
 
-/** A plan `b` that still sends its rows. */
-const isOpenPlan = "b.digest IS NOT NULL AND b.cancelled_at IS NULL";
-/** A row `r` of such a plan that was not sent. */
-const isOpenRow = `${isOpenPlan} AND (o.phase IS NULL OR o.phase = 'free')`;
+/** A row `r` that was not sent, of a plan `b` that still sends its rows. */
+const isOpenRow = `b.digest IS NOT NULL AND b.cancelled_at IS NULL
+  AND (o.phase IS NULL OR o.phase = 'free')`;
 const plansOfRows = `CROSS JOIN batches b ON b.number = r.batch
   LEFT JOIN operations o ON o.account = b.account AND o.reference = r.reference`;
 
@@ -150,7 +149,7 @@ function payoutsInSql({ isProduction, inSql }: ReturnType<typeof scopeOf>): stri
 
 type BatchReads = Pick<
   Ledger,
-  "knownReferences" | "overlaps" | "plannedReferences" | "batchOfReference" | "newestEvent"
+  "knownReferences" | "overlaps" | "plannedReferences" | "newestEvent"
 >;
 
 /** Reads what the rows of a file or a plan may repeat, some hundred rows at a time. */
@@ -192,11 +191,6 @@ export function createOverlaps(database: Database, owner: Owner, own: RunAccount
         .prepare(plannedByReference)
         .all(JSON.stringify(references), own.number());
       return grouped(found, "reference", plannedOf);
-    },
-
-    batchOfReference: async (reference) => {
-      const found = database.prepare(batchByReference).get(reference, own.number());
-      return found && String(found.id);
     },
 
     newestEvent: async () => {
@@ -300,11 +294,6 @@ const plannedByReference = `
   FROM json_each(?1) a CROSS JOIN batch_rows r ON r.reference = a.value ${plansOfRows}
   WHERE b.account = ?2 AND ${isOpenRow}
   ORDER BY b.number DESC`;
-
-const batchByReference = `
-  SELECT b.id FROM batch_rows r JOIN batches b ON b.number = r.batch
-  WHERE r.reference = ? AND b.account = ? AND ${isOpenPlan}
-  ORDER BY b.number DESC LIMIT 1`;
 
 /** In production of every account: the condition on all of them lets SQLite use the index. */
 const knownInSql = ({ isProduction, inSql }: ReturnType<typeof scopeOf>) => `

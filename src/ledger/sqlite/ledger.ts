@@ -15,14 +15,7 @@ import { migrate } from "./schema.ts";
 /** Opens the ledger of an account over a database, and migrates it to the newest schema first. */
 export function openLedger(database: Database, worker: Worker): Ledger {
   migrate(database);
-  const { environment, keyId: keyHash, account: given } = worker.owner;
-  const account = createRunAccount(database, {
-    environment,
-    keyHash,
-    named: given?.named,
-    joins: given?.joins,
-    profile: given?.proposed,
-  });
+  const account = createRunAccount(database, worker.owner);
   const chain = createChain(database);
   const operations = new Operations(database, worker, { chain, account });
   const change = async (requests: ChangeRequest[]): Promise<ChangeAnswer[]> => {
@@ -44,10 +37,10 @@ export function openLedger(database: Database, worker: Worker): Ledger {
     lastSentAt: async ({ number }) => lastSentAt(chain.of(number)),
     holderOf: async ({ number }) => operations.holderOf(operations.operation(number)),
     ...createOverlaps(database, worker.owner, account),
-    account: async () => account.name(),
+    account: async () => account.read().name,
     isAccountStored: async () => account.number() !== 0n,
     hasAllAccounts: account.isAll,
-    isOfThisKey: (operation) => operation.keyHash === keyHash,
+    isOfThisKey: (operation) => operation.keyHash === worker.owner.keyId,
     batches: createBatches(database, worker, account),
     callbacks: createCallbacks(database, worker, account),
   };

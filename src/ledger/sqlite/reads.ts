@@ -10,10 +10,7 @@ const pageSize = 500;
 const newestFirst = "ORDER BY +o.number DESC LIMIT 1";
 
 type Finds = Pick<Ledger, "find" | "findElsewhere" | "ofRecord" | "refundsOf">;
-type Lists = Pick<
-  Ledger,
-  "newest" | "latest" | "recent" | "list" | "unsettled" | "unresolved" | "all"
->;
+type Lists = Pick<Ledger, "newest" | "recent" | "list" | "unsettled" | "unresolved" | "all">;
 
 /** Reads operations of the account, and some of the whole environment. */
 export function createReads(
@@ -72,8 +69,6 @@ function createLists(own: Select): Lists {
         "AND o.kind = ? AND o.remote_id IS NOT NULL ORDER BY o.number DESC LIMIT 1 OFFSET ?",
         ...[kind, BigInt(place - 1)],
       )[0],
-
-    latest: async (place) => own("ORDER BY o.number DESC LIMIT 1 OFFSET ?", BigInt(place - 1))[0],
 
     recent: async (limit) => own("ORDER BY o.number DESC LIMIT ?", BigInt(limit)),
 

@@ -83,7 +83,6 @@ export const overlapBugs = [
       return override(ledger, {
         overlaps: asked,
         plannedReferences: asked,
-        batchOfReference: asked,
       });
     },
     tests: [...plan, "-t", "until their batch is cancelled"],
