@@ -99,7 +99,7 @@ test.each([
   "export --only failed can be sent again until each recipient is paid once: %s",
   async (_, columns) => {
     const merchant = await openMerchant(unlucky);
-    const rows = everybody.map((_, row) => columns.map((column) => cellOf(column, row)));
+    const rows = recipients.map((_, row) => columns.map((column) => cellOf(column, row)));
     const own = columns.filter(isNoReference);
     const ownOf = (cells: string[], header: string[]) =>
       own.map((column) => cells[header.indexOf(column)]);
@@ -115,14 +115,14 @@ test.each([
       path = fileOf(csv([header, ...failed]), `round-${round}.csv`);
     }
     expect(round).toBeGreaterThan(0);
-    expect(await paid(merchant)).toEqual(everybody);
+    expect(await paid(merchant)).toEqual(recipients);
   },
 );
 
 test("export --only failed writes the same file again, and sending it twice pays each row once", async () => {
   const merchant = await openMerchant(unlucky);
   const columns = ["amount", "to", "method"];
-  const rows = everybody.map((_, row) => columns.map((column) => cellOf(column, row)));
+  const rows = recipients.map((_, row) => columns.map((column) => cellOf(column, row)));
   const path = fileOf(csv([columns, ...rows]));
   await send(merchant, path);
   const failed = await exported(merchant, path, "--only", "failed");
@@ -345,7 +345,7 @@ test.each([
 );
 
 const unlucky = { faults: faults("createPayout:status-400:0.3"), seed: 7 };
-const everybody = Array.from({ length: 20 }, (_, row) => `017123456${row + 10}`);
+const recipients = Array.from({ length: 20 }, (_, row) => `017123456${row + 10}`);
 
 async function paid(merchant: Merchant): Promise<unknown[]> {
   const books = await merchant.books("payouts");
@@ -358,7 +358,7 @@ function isNoReference(column: string): boolean {
 
 function cellOf(column: string, row: number): string {
   if (column === "amount") return `${row + 1}.5`;
-  if (column === "to" || column === "recipientNumber") return everybody[row] ?? "";
+  if (column === "to" || column === "recipientNumber") return recipients[row] ?? "";
   if (column === "ref" || column === "merchantRef") return `INV-${row}`;
   return column === "name" ? 'Mina "Moon", Das' : "bkash";
 }

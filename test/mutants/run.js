@@ -1,7 +1,8 @@
 // Seeds each money bug into a copy of src and expects the tests to fail because of it: a wrong decorator of
 // bugs/ at its seam (seams.js).
 // Usage: node test/mutants/run.js [a part of the name] [--report <file>, for test/count.js]
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
+import { once } from "node:events";
 import {
   cpSync,
   mkdirSync,
@@ -41,18 +42,39 @@ process.exitCode = sums.failed > 0 || sums.passed === 0 ? 1 : 0;
 
 async function inCopy(work) {
   const folder = copy();
+  const { LENDEN_DEEP: _, ...env } = process.env;
+  // What the tests leave behind is removed with the copy.
+  env.TMPDIR = join(folder, "tmp");
+  const worker = fork(join(folder, "test/mutants/worker.js"), {
+    cwd: folder,
+    env,
+    stdio: "inherit",
+  });
   try {
-    return await work(folder);
+    await once(worker, "message");
+    return await work(worker);
   } finally {
+    if (worker.connected) worker.disconnect();
+    if (worker.exitCode === null) await once(worker, "exit");
     rmSync(folder, { recursive: true });
   }
 }
 
+/** Runs the tests of a bug in the worker of a copy. */
+async function tried({ name, tests = usual }, worker) {
+  worker.send({ name, tests });
+  const [outcome] = await Promise.race([
+    once(worker, "message"),
+    once(worker, "exit").then(() => [{ caught: false, says: ": its run ended without a result" }]),
+  ]);
+  return outcome;
+}
+
 /** A test that fails by itself would catch every bug. Every seam is woven in already. */
-async function passesWithoutBug(folder) {
+async function passesWithoutBug(worker) {
   const named = queue.flatMap(({ tests = usual }) => filesOf(tests));
   const tests = [...new Set([...usual, ...named])];
-  const { caught, says } = await tried({ name: "", tests }, folder);
+  const { caught, says } = await tried({ name: "", tests }, worker);
   if (!caught && says === "") return true;
   console.log(`without any bug the tests fail${says}`);
   sums.failed += 1;
@@ -65,9 +87,9 @@ function filesOf(tests) {
   return end < 0 ? tests : tests.slice(0, end);
 }
 
-async function seedBugs(folder) {
+async function seedBugs(worker) {
   for (let bug = queue.shift(); bug; bug = queue.shift()) {
-    const { caught, says } = await tried(bug, folder);
+    const { caught, says } = await tried(bug, worker);
     sums[caught ? "passed" : "failed"] += 1;
     console.log(`${caught ? "caught  " : "SURVIVED"}  ${bug.name}${says}`);
   }
@@ -84,8 +106,6 @@ function copy() {
   mkdirSync(join(folder, "tmp"));
   symlinkSync(realpathSync(join(root, "node_modules")), join(folder, "node_modules"));
   weave(folder);
-  const config = { test: { include: ["test/**/*.test.ts"], testTimeout: 60_000 } };
-  writeFileSync(join(folder, "vitest.config.js"), `export default ${JSON.stringify(config)}`);
   return folder;
 }
 
@@ -111,44 +131,4 @@ function weave(folder) {
     );
     writeFileSync(path, replaced);
   }
-}
-
-async function tried({ name, tests = usual }, folder) {
-  const [report, stale] = [join(folder, "report.json"), join(folder, "stale")];
-  writeFileSync(report, "{}");
-  writeFileSync(stale, "");
-  const env = { LENDEN_MUTANT: name, LENDEN_MUTANT_STALE: stale };
-  const code = await vitest(folder, { report, tests, env });
-  const why = readFileSync(stale, "utf8");
-  if (why) return { caught: false, says: `: it does not fit its seam: ${why}` };
-  const { testResults = [] } = JSON.parse(readFileSync(report, "utf8"));
-  const failing = testResults
-    .flatMap((one) => one.assertionResults)
-    .find((one) => one.status === "failed");
-  if (code !== 0 && !failing) return { caught: false, says: ": no test failed, the run did" };
-  // A name that is gone from the program fails of itself, whatever the bug would have done.
-  if (failing?.failureMessages.some((text) => text.includes("ReferenceError")))
-    return { caught: false, says: ": it names what the program no longer has" };
-  return { caught: code !== 0, says: failing ? `\n            ${failing.title}` : "" };
-}
-
-function vitest(folder, { report, tests, env: own }) {
-  const args = [
-    ...tests,
-    "--bail=1",
-    "--maxWorkers=1",
-    "--reporter=json",
-    `--outputFile=${report}`,
-  ];
-  const { LENDEN_DEEP: _, ...env } = { ...process.env, ...own };
-  // What the tests leave behind is removed with the copy.
-  env.TMPDIR = join(folder, "tmp");
-  return new Promise((done) => {
-    const child = spawn(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...args], {
-      cwd: folder,
-      env,
-      stdio: "ignore",
-    });
-    child.on("close", done);
-  });
 }

@@ -2,6 +2,7 @@
  * A store that trusts no callback. `node right.js` starts it on PORT (default: any free one) and prints its
  * URL; LENDEN_BASE_URL and LENDEN_API_KEY name the API.
  */
+import { realpathSync } from "node:fs";
 import { createServer } from "node:http";
 import { pathToFileURL } from "node:url";
 
@@ -138,7 +139,7 @@ function parsed(text) {
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+if (process.argv[1] && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
   const server = createShop(process.env).listen(Number(process.env.PORT ?? 0), "127.0.0.1", () => {
     const address = server.address();
     if (typeof address === "object") console.log(`http://127.0.0.1:${address?.port}`);

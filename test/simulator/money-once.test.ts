@@ -5,7 +5,7 @@ import { simulateMany, summary } from "./simulate.ts";
 
 const cases = [
   {
-    title: "P8, P9, P13: no fault or crash loses, doubles or misreports a payment",
+    title: "P4, P6, P7, P8, P9, P13: no fault or crash loses, doubles or misreports a payment",
     scenarios: scenarioArbitrary,
     numRuns: runs(80, 25_000),
     happens: ["payouts", "refunds"] as const,

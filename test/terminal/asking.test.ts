@@ -126,7 +126,7 @@ terminalTest("descriptions with control characters stay on their lines", async (
   expect(screen.split("\n").map((line) => line.slice(0, 4))).toEqual([
     ...["? Wh", "❯ TX", ...Array(6).fill("  TX"), "", "↑↓ n"],
   ]);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for these very characters
   expect(screen).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202a-\u202e\u2066-\u2069]/);
 });
 

@@ -180,6 +180,10 @@ test("IDs are cut if nothing else can be, but not the ID of the row itself", asy
   expect(narrow).toMatch(/ LD-01[0-9A-Z]*… /);
 });
 
+test.each([1, 2, 10])("IDs stay whole in a terminal of %d columns", async (width) => {
+  expect((await shown(payments, { width, nowMs: now })).split(longId)).toHaveLength(5);
+});
+
 test("any table fits its terminal, and is not cut without one", async () => {
   const cell = fc.oneof(
     fc.string({ maxLength: 60 }),

@@ -174,7 +174,7 @@ export const databaseBugs = [
     name: "a payout is sent beside one whose outcome is unknown",
     seam: "database",
     decorate: (database) => forgetting(database, "payout", unknown),
-    tests: ["test/commands/duplicate-protection.test.ts", "-t", "payout of state 'UNCERTAIN'"],
+    tests: ["test/commands/duplicate-protection.test.ts", "-t", "rejects a payout of state"],
   },
   {
     name: "--again is not needed for an uncertain payment",

@@ -476,8 +476,8 @@ describe("P17 to P20: refusals", () => {
   test("P6, P17: after a rejection the hint names the next reference for the corrected payout", async () => {
     const run = scripted(only(refused("refused", 400)));
     await failure(sendPayout(order, run.deps));
-    const mended = await failure(sendPayout({ ...order, amountPaisa: 1n }, run.deps));
-    expect([mended.kind, mended.details.hint]).toEqual([
+    const corrected = await failure(sendPayout({ ...order, amountPaisa: 1n }, run.deps));
+    expect([corrected.kind, corrected.details.hint]).toEqual([
       "conflict",
       expect.stringMatching(/use --ref INV-7-lenden2, but first .*show INV-7-lenden2'/),
     ]);
