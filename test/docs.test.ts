@@ -98,14 +98,14 @@ describe("the promise about repeated commands", () => {
 
 /** Words that promise one payment, or that there is no second one. */
 const onePayment =
-  /\b(?:(?:never|not|nobody|no one|without) .*twice|(?:paid|pays|refunded) (?:only |exactly |at most )?once|never pays)\b/i;
+  /\b(?:(?:never|not|nobody|no one|without) .*\b(?:pa(?:id|y)|refund|sent?d?).* twice|(?:paid|pays|refunded) (?:only |exactly |at most )?once|never pays)\b/i;
 
 /** What such a promise depends on. */
 const condition =
   /--ref\b|\breference|same command|these conditions|any API key|batch can be resumed|same --ref/i;
 
 function sentencesOf(text: string): string[] {
-  return plain(text).split(/(?<=[.!?|:])\s/);
+  return plain(text).split(/(?<=[.!?|])\s/);
 }
 
 /** On one line, with a table's columns and the marks of Markdown and roff removed. */

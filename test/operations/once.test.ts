@@ -8,7 +8,7 @@ import { openDatabase } from "../../src/platform/sqlite/open.ts";
 import { client } from "../http/answering.ts";
 import { owner, worker } from "../ledger/small-ledger.ts";
 import { completedPayment, faults, paymentBody, type Sandbox, start } from "../sandbox/running.ts";
-import { closedPort, misbehaviours, serve, success } from "../support/server.ts";
+import { closedPort, serve, success } from "../support/server.ts";
 import {
   data,
   failure,
@@ -360,27 +360,6 @@ describe("over real sockets, counted in the sandbox's own books", () => {
     });
     expect(found).toEqual(wanted);
   });
-
-  test.each(Object.entries(misbehaviours(JSON.stringify({ success: true, data: paymentMade }))))(
-    "a payment answered with: %s",
-    async (_, behaviour) => {
-      const cutOff = new AbortController();
-      const server = await serve(() => {
-        setTimeout(() => cutOff.abort(), 300); // not before it was asked, however busy the machine is
-        return behaviour;
-      });
-      const real = client(server.baseUrl, { signal: cutOff.signal });
-      const { kind } = await failure(
-        createPayment(
-          paisa("1250.50"),
-          paymentInput,
-          { again: false },
-          { ...scripted({}).deps, client: real },
-        ),
-      );
-      expect([kind, server.count()]).toEqual(["uncertain", 1]);
-    },
-  );
 
   test("a connection that is refused first and taken later is one request", async () => {
     const port = await closedPort();

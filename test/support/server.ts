@@ -1,6 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, TLSSocket, type TlsOptions } from "node:tls";
-import { gzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 import { scratchFolder } from "./helpers.ts";
 
@@ -189,97 +188,6 @@ export async function startService(
     LENDEN_CONFIG_DIR: scratchFolder(),
   };
   return { env, asked };
-}
-
-const htmlPage =
-  "<!doctype html><html><head><title>502 Bad Gateway</title><script>var x = 1</script></head><body><h1>oops</h1></body></html>";
-
-/** Bad responses of every kind; `sound` is the body that would be valid. */
-export function misbehaviours(sound: string): Record<string, Behaviour> {
-  const bytes = Buffer.from(sound);
-  const head = (status: string, ...headers: string[]) =>
-    `HTTP/1.1 ${status}\r\n${headers.map((one) => `${one}\r\n`).join("")}\r\n`;
-  const json = "content-type: application/json";
-  return {
-    "close before the head": { do: "close" },
-    "reset before the head": { do: "reset" },
-    "cut head": { do: "send", bytes: "HTTP/1.1 200 OK\r\ncontent-le", ending: "close" },
-    "cut body": {
-      do: "send",
-      bytes: head("200 OK", json, `content-length: ${bytes.length}`) + sound.slice(0, -3),
-      ending: "close",
-    },
-    "reset in the body": {
-      do: "send",
-      bytes: head("200 OK", json, `content-length: ${bytes.length}`) + sound.slice(0, 9),
-      ending: "reset",
-    },
-    "half a body that ends with the connection": {
-      do: "send",
-      bytes: head("200 OK", json, "connection: close") + sound.slice(0, sound.length / 2),
-      ending: "close",
-    },
-    "no HTTP": { do: "send", bytes: "SSH-2.0-OpenSSH_9.2\r\n\r\n", ending: "close" },
-    "garbage bytes": { do: "send", bytes: Buffer.from([0, 255, 254, 13, 10, 7]), ending: "close" },
-    "HTML error page": { do: "answer", status: 502, body: htmlPage },
-    "HTML with a 200": { do: "answer", body: htmlPage },
-    "empty 200": { do: "answer", body: "" },
-    "no content": { do: "send", bytes: head("204 No Content"), ending: "stay" },
-    "redirect on a write": {
-      do: "answer",
-      status: 307,
-      headers: { location: "http://127.0.0.1:1/elsewhere" },
-    },
-    "permanent redirect": { do: "answer", status: 308, headers: { location: "/elsewhere" } },
-    "redirect to nowhere": { do: "answer", status: 302, body: sound },
-    "too large": { do: "answer", body: `${sound}${" ".repeat(1024 * 1024)}` },
-    "null data": { do: "answer", body: '{"success":true,"data":null}' },
-    "data of another type": { do: "answer", body: '{"success":true,"data":["x",1,null]}' },
-    "success as a text": { do: "answer", body: sound.replace("true", '"true"') },
-    "no success": { do: "answer", body: sound.replace('"success":true,', "") },
-    "a JSON text": { do: "answer", body: '"done"' },
-    "a JSON number": { do: "answer", body: "200" },
-    "gzip announced, and it is": {
-      do: "answer",
-      headers: { "content-encoding": "gzip" },
-      body: gzipSync(sound),
-    },
-    "chunked nonsense": {
-      do: "send",
-      bytes: `${head("200 OK", json, "transfer-encoding: chunked")}zz\r\n{}\r\n`,
-      ending: "stay",
-    },
-    "chunk without its end": {
-      do: "send",
-      bytes: `${head("200 OK", json, "transfer-encoding: chunked")}${bytes.length.toString(16)}\r\n${sound}\r\n`,
-      ending: "close",
-    },
-    "two lengths": {
-      do: "send",
-      bytes: head("200 OK", "content-length: 5", "content-length: 6") + sound,
-      ending: "close",
-    },
-    "a negative length": {
-      do: "send",
-      bytes: head("200 OK", "content-length: -5") + sound,
-      ending: "close",
-    },
-    "status 600": { do: "answer", status: 600, body: sound },
-    "status 99": { do: "send", bytes: `${head("99 What", "content-length: 0")}`, ending: "close" },
-    "switching protocols": {
-      do: "send",
-      bytes: head("101 Switching Protocols", "upgrade: foo", "connection: upgrade"),
-      ending: "stay",
-    },
-    "server error that says it succeeded": { do: "answer", status: 503, body: sound },
-    "client error that says it succeeded": { do: "answer", status: 400, body: sound },
-    "request timeout": { do: "answer", status: 408, body: '{"success":false}' },
-    "headers without end": {
-      do: "send",
-      bytes: `HTTP/1.1 200 OK\r\n${"x-a: b\r\n".repeat(20_000)}`,
-      ending: "close",
-    },
-  };
 }
 
 async function act(socket: Socket, behaviour: Behaviour): Promise<void> {

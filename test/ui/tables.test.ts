@@ -180,8 +180,9 @@ test("IDs are cut if nothing else can be, but not the ID of the row itself", asy
   expect(narrow).toMatch(/ LD-01[0-9A-Z]*… /);
 });
 
-test.each([1, 2, 10])("IDs stay whole in a terminal of %d columns", async (width) => {
-  expect((await shown(payments, { width, nowMs: now })).split(longId)).toHaveLength(5);
+test("a terminal of one column gets every row of a table", async () => {
+  const lines = (await shown(payments, { width: 1, nowMs: now })).trim().split("\n");
+  expect(lines.length).toBeGreaterThan(payments.rows.length);
 });
 
 test("any table fits its terminal, and is not cut without one", async () => {
