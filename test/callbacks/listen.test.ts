@@ -1,7 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Fault } from "../../src/api/contract/fault.ts";
-import type { Host } from "../../src/platform/host.ts";
 import { scratchFolder, until } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import {
@@ -298,26 +296,6 @@ test("shows why the handler cannot be reached", async () => {
   expect(event?.forwarded).toEqual({ to: url, status: null, response: "connection refused" });
 });
 
-test("a listener retries callbacks that could not be checked", async () => {
-  const merchant = await openMerchant();
-  const id = await paidPayment(merchant);
-  await merchant.close();
-  const first = await listenAs(merchant);
-  await first.send(said(id));
-  expect(await first.seen(1)).toMatchObject([{ verdict: "unchecked" }]);
-  first.kill("SIGTERM");
-  await first.ended;
-  const host = hurriedHost(async (round) => {
-    if (round === 1) await merchant.comeBack();
-  });
-  const { code, stdout } = await merchant.lenden(
-    ["callback", "listen", "--port", "0", "--once", "--json"],
-    { host },
-  );
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toMatchObject({ verdict: "verified" });
-});
-
 test("the next listener verifies what was stored before a kill -9", async () => {
   const merchant = await openMerchant({ latencyMs: 400 });
   const id = await paidPayment(merchant);
@@ -334,26 +312,6 @@ test("the next listener verifies what was stored before a kill -9", async () => 
 /** The API does it, and its response is lost. */
 function lost(endpoint: string): Fault[] {
   return [{ endpoint, kind: "lost-reply", number: 0, rate: 1, rule: "" }];
-}
-
-/** A host whose clock jumps between two rounds of retries. */
-function hurriedHost(between: (round: number) => Promise<void>) {
-  let rounds = 0;
-  let jumpedMs = 0;
-  return {
-    now: () => Date.now() + jumpedMs,
-    sleep: async (ms: number, signal?: AbortSignal): Promise<void> => {
-      if (ms !== 5_000) return realSleep(ms, signal);
-      rounds += 1;
-      jumpedMs += ms;
-      await between(rounds);
-      await realSleep(10, signal);
-    },
-  } satisfies Partial<Host>;
-}
-
-function realSleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
 }
 
 async function codeOfWaiting(merchant: Merchant, id: string, ...more: string[]): Promise<number> {

@@ -57,22 +57,6 @@ test("a file is sent: the summary first, then each row once, and the sums at the
   expect((await sent()).length - before).toBe(3);
 });
 
-test("the same file again sends nothing and shows the same batch", async () => {
-  const [file, data] = [payroll("AGAIN"), scratchFolder()];
-  const first = await batch(["send", file, "--json"], data);
-  const before = (await sent()).length;
-  const second = await batch(["send", file, "--json"], data);
-  const { warnings, ...shown } = JSON.parse(second.stdout);
-  expect([second.code, shown]).toEqual([0, JSON.parse(first.stdout)]);
-  expect(warnings).toMatchObject([
-    {
-      reason: "batch.already-sent",
-      message: expect.stringMatching(/^No row of batch B\w{6}, AGAIN\.csv, is left to send/),
-    },
-  ]);
-  expect(await sent()).toHaveLength(before);
-});
-
 test("other rows under the name of an unfinished batch are rejected, and sent with another name", async () => {
   const data = scratchFolder();
   await planAlone(payroll("SAME"), data);
@@ -140,13 +124,6 @@ test("a changed file is refused although its batch had a name of its own, until 
   const named = ["send", file, "--name", "November", "--allow-duplicates"];
   expect((await batch(named, data)).code).toBe(0);
   expect(await status()).toContain('"November"');
-});
-
-test.each(["check", "send"])("%s takes one method for rows without one, not two", async (verb) => {
-  const file = payroll("TWO-METHODS");
-  const line = [verb, file, "--method", "bkash", "--method-id", "665f1c2ab8e5"];
-  const { code, stderr } = await batch(line);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("--method and --method-id")]);
 });
 
 test("@last is the newest batch, and @2 the one before it", async () => {

@@ -129,9 +129,3 @@ test("completion --install quotes the lines to add", async () => {
   });
   expect(stdout).toContain(`/it'\\''s $(odd)/.local/share/zsh/site-functions' $fpath)`);
 });
-
-test("completion rejects --install with --uninstall", async () => {
-  const { code, stderr } = await lenden(["completion", "zsh", "--install", "--uninstall"]);
-  expect(code).toBe(2);
-  expect(stderr).toContain("cannot be used together");
-});

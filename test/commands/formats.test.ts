@@ -127,12 +127,6 @@ test("a mobile number keeps its leading zero in csv", async () => {
   expect(stdout).toContain(',"01712345678",');
 });
 
-test("payout send has existing as a boolean in JSON", async () => {
-  const line = readings.find(({ name }) => name === "payout send")?.line() ?? [];
-  expect(await account.json(line)).toMatchObject({ existing: true });
-  expect(await account.json(line.with(-1, "INV-8"))).toMatchObject({ existing: false });
-});
-
 test.each(["table", "json", "ndjson", "csv"])(
   "a failed command prints nothing to stdout as %s",
   async (format) => {

@@ -75,21 +75,6 @@ test("an empty list names the help of the creating command, and is empty for scr
   }
 });
 
-test("a filtered list that is empty does not claim that nothing was sent", async () => {
-  const merchant = await openMerchant();
-  const line = ["payout", "list", "--status", "Cancelled"];
-  expect((await merchant.lenden(line)).stdout).toMatch(/^No payout matches\./);
-  expect(await merchant.json(line)).toEqual([]);
-});
-
-test("an empty export is a list, and is reported on stderr", async () => {
-  const merchant = await openMerchant();
-  const { stdout, stderr } = await merchant.lenden(["ledger", "export"]);
-  expect([stdout, stderr]).toEqual(["", expect.stringContaining("nothing of this account yet")]);
-  const json = await merchant.lenden(["ledger", "export", "--json"]);
-  expect(json).toMatchObject({ stdout: "[]\n", stderr: "" });
-});
-
 test("@last and @2 stand for the newest IDs of their kind in every command", async () => {
   const { merchant, paid, payment, payouts, refund } = await busyMerchant();
   expect(await merchant.id(["pay", "get", "@last"])).toBe(payment);

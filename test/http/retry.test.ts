@@ -5,9 +5,8 @@ import type { Answer } from "../../src/api/response.ts";
 import { pauseBeforeRetry } from "../../src/payouts/retry-policy.ts";
 import { data, refused, unclear, unsent } from "../operations/scripted.ts";
 import { runs } from "../support/helpers.ts";
-import { lenden } from "../support/lenden.ts";
 import { serve, success } from "../support/server.ts";
-import { apiKey, client, payoutSecret } from "./answering.ts";
+import { client, payoutSecret } from "./answering.ts";
 
 const reading = (answer: Answer, tries = 1, random = 0) =>
   pauseBeforeReading(answer, { tries, random });
@@ -90,14 +89,6 @@ test("nothing but a read is ever asked twice by the client", async () => {
   await calls.triggerPayment({ transactionId: "TX1" });
   await calls.triggerPayout({ payoutId: "PO1" });
   expect(server.asked.map(({ times }) => times)).toEqual([1, 1, 1, 1, 1, 1]);
-});
-
-test("a long Retry-After ends with --timeout, without a second request", async () => {
-  const headers = { "retry-after": "60" };
-  const server = await serve(() => ({ do: "answer", status: 429, headers }));
-  const env = { LENDEN_BASE_URL: server.baseUrl, LENDEN_API_KEY: apiKey };
-  const { code } = await lenden(["methods", "--timeout", "300ms"], { env });
-  expect([code, server.count()]).toEqual([69, 1]);
 });
 
 test("I7: the timestamp is not of the time before the secret was found", async () => {

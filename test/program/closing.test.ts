@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fileOf } from "../batch/files.ts";
 import { until } from "../support/helpers.ts";
 import { built, ended } from "../support/lenden.ts";
 import { openMerchantApart, paymentOf, payoutOf } from "../support/merchant.ts";
@@ -81,20 +80,6 @@ describe.skipIf(isOneFile)("P27: a ledger that cannot be closed", () => {
       operation: "CLOSE-2",
       warnings: [{ reason: "run.closing-failed" }],
     });
-  });
-
-  test("is a warning after a batch", async () => {
-    const { merchant, run } = await failingMerchant();
-    const file = fileOf("ref,amount,to,method\nROW-1,5,01712345678,bkash\n");
-
-    const { code, stdout } = await run(["payout", "batch", "send", file, "--json"]);
-
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      rows: 1,
-      warnings: [{ reason: "run.closing-failed" }],
-    });
-    expect(await merchant.books("payouts")).toHaveLength(1);
   });
 });
 

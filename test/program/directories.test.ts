@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
-import { lenden, type Outcome } from "../support/lenden.ts";
+import type { Outcome } from "../support/lenden.ts";
 import { openMerchantApart, paidPayment, payoutOf, refundOf } from "../support/merchant.ts";
 import { tool } from "../tool.js";
 
@@ -72,16 +72,6 @@ test("rejects a relative HOME, which would hold the ledger, by name", async () =
   expect(code).toBe(2);
   expect(stderr).toContain('error: HOME: "home" is not an absolute path.');
   expect(readdirSync(cwd)).toEqual([]);
-});
-
-test("reports a relative directory as JSON", async () => {
-  const { code, stderr } = await lenden(["pay", "list", "--json"], {
-    env: { LENDEN_CONFIG_DIR: scratchFolder(), LENDEN_DATA_DIR: "data" },
-  });
-  expect(code).toBe(2);
-  expect(JSON.parse(stderr)).toMatchObject({
-    error: { kind: "usage", message: expect.stringContaining('LENDEN_DATA_DIR: "data"') },
-  });
 });
 
 test.each([[["--help"]], [["--version"]]])(

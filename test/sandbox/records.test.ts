@@ -128,13 +128,6 @@ describe("validation", () => {
       expect(reply.body.message).toContain(problem);
   });
 
-  test("answers a body with ten thousand unknown fields briefly", async () => {
-    const fields = Array.from({ length: 10_000 }, (_, index) => [`field${index}`, 1]);
-    const reply = await (await start()).post("/payment/create", Object.fromEntries(fields));
-    expect(reply.body.message).toMatch(/ And \d+ more\.$/);
-    expect(reply.text.length).toBeLessThan(3000);
-  });
-
   test.each([0, -1, 1.234, 1e12, 1e300, 1e-7, "500", null])(
     "rejects the amount %s",
     async (amount) => {
@@ -263,14 +256,6 @@ test("a record is set to Completed or Cancelled once, and to nothing else", asyn
   const done = await set(sandbox, "payment", id, "Cancelled");
   expect(done.body.data).toEqual({ kind: "payment", id, status: "Cancelled" });
   expect((await set(sandbox, "payment", id, "Completed")).status).toBe(409);
-});
-
-test("an ID contains a digit", async () => {
-  // Each of these seeds draws twelve letters first.
-  for (const seed of [63, 75, 170]) {
-    const { body } = await (await start({ seed })).post("/payment/create", paymentBody);
-    expect(body.data.transactionId).toMatch(/\d/);
-  }
 });
 
 function cancel(sandbox: Sandbox, id: unknown, note?: string) {
