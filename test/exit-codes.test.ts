@@ -149,15 +149,6 @@ describe("a failed command with JSON output writes one line to stderr and ends w
     errorOf(await lenden([...line, "--json"], { env }), 4, "access");
   });
 
-  test("4 if the clock is five minutes off, and sends nothing", async () => {
-    const date = new Date(Date.now() + 300_000).toUTCString();
-    const body = '{"success":true,"data":[{"id":"m","providerName":"P","codeName":"c"}]}';
-    const server = await serve(() => ({ do: "answer", headers: { date }, body }));
-    const line = [...payout().slice(0, -2), "--method", "c", "--json"];
-    errorOf(await lenden(line, { env: envOf(server.baseUrl) }), 4, "access");
-    expect(server.count("/payout/create-by-server")).toBe(0);
-  });
-
   test("5 if the reference belongs to another payout", async () => {
     await account.id(payout("--ref", "R5"));
     const outcome = await account.run(payout("--ref", "R5", "--json").with(3, "6"));
@@ -209,17 +200,6 @@ describe("a failed command with JSON output writes one line to stderr and ends w
     expect(JSON.parse(cancelled.stdout).transactionId).toBe(id);
   });
 
-  test("8 if payouts are Processing after --wait", async () => {
-    const merchant = await openMerchant();
-    const sent = await merchant.lenden(payoutOf("R", "--wait", ...short));
-    expect(errorOf(sent, 8).operation).toBe(JSON.parse(sent.stdout).payoutId);
-    const batch = await merchant.lenden(sendOf(fileOf(batchText), "--wait", ...short));
-    expect(errorOf(batch, 8, "pending")).toMatchObject({
-      effect: "accepted",
-      message: expect.stringContaining("2 of 2 rows accepted"),
-    });
-  });
-
   test.each([
     ["pay get", "TX0"],
     ["payout get", "PO0"],
@@ -245,22 +225,6 @@ describe("a failed command with JSON output writes one line to stderr and ends w
       operation: expect.stringMatching(/^LD-/),
     });
     errorOf(await lenden(["methods", "--json"], { env }), 69, "unreachable");
-  });
-
-  test.each([
-    ["GET", 422, 3],
-    ["GET", 404, 9],
-    ["GET", 503, 69],
-    ["POST", 503, 75],
-  ])("what the status of a raw request means: %s, %i: %i", async (method, status, code) => {
-    const server = await serve(() => refusal(status));
-    const line = ["api", method, "/sandbox/trigger-payment"];
-    const body = method === "POST" ? ["-f", "transactionId=TX1"] : [];
-    const outcome = await lenden([...line, ...body, "--json"], {
-      env: envOf(server.baseUrl),
-      host: jumpingHost(),
-    });
-    errorOf(outcome, code);
   });
 
   test.each([
@@ -301,37 +265,6 @@ describe("a failed command with JSON output writes one line to stderr and ends w
       return { do: "silence" };
     });
     errorOf(outcome, 75, "uncertain");
-  });
-
-  test("130 if SIGINT comes before the payout is sent", async () => {
-    const line = [...payout().slice(0, -2), "--method", "c", "--json"];
-    const { server, outcome } = await stopped(line, (stop) => {
-      stop("SIGINT");
-      return success([{ id: "m", providerName: "P", codeName: "c" }]);
-    });
-    errorOf(outcome, 130);
-    expect(server.count("/payout/create-by-server")).toBe(0);
-  });
-
-  test("130 if SIGINT comes in the pause before a retry", async () => {
-    const pauses: number[] = [];
-    let stop: (name: Signal) => void = () => {};
-    const sleep: Host["sleep"] = async (ms, signal) => {
-      if (ms >= 10_000)
-        return new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
-      pauses.push(ms);
-      stop("SIGINT");
-    };
-    const line = ["pay", "create", "--amount", "5", "--description", "x", "--method-id", "m"];
-    const outcome = await lenden([...line, "--json"], {
-      env: envOf(`http://127.0.0.1:${await closedPort()}/cp/api/v1`),
-      host: { sleep },
-      onStart: (signal) => {
-        stop = signal;
-      },
-    });
-    errorOf(outcome, 130);
-    expect(pauses).toHaveLength(1);
   });
 });
 
@@ -395,29 +328,6 @@ describe("the effect of a batch is what its rows show", () => {
       effect: "partly-sent",
       message: expect.stringContaining("1 of 2 rows accepted"),
       operation: JSON.parse(outcome.stdout).batch,
-    });
-  });
-
-  test("if --timeout ends it", async () => {
-    let timeIsUp = (): void => {};
-    const sleep: Host["sleep"] = (ms, signal) =>
-      new Promise((resolve) => {
-        if (ms > 3_000_000) timeIsUp = resolve;
-        else setTimeout(resolve, Math.min(ms, 10));
-        signal?.addEventListener("abort", () => resolve());
-      });
-    const server = await payoutService((count) => {
-      if (count > 3) timeIsUp();
-      return count > 3 ? "silence" : "ok";
-    });
-    const rows = Array.from({ length: 6 }, (_, row) => `T${row},5,0171234567${row},bkash\n`);
-    const file = fileOf(`ref,amount,to,method\n${rows.join("")}`);
-    const line = sendOf(file, "--timeout", "1h", "--concurrency", "1");
-    const outcome = await lenden(line, { env: envOf(server.baseUrl), host: { sleep } });
-    const sent = "3 of 6 rows accepted (BDT 15.00 of BDT 30.00); outcome unknown: 1; not sent: 2.";
-    expect(errorOf(outcome, 75)).toMatchObject({
-      effect: "outcome-unknown",
-      message: expect.stringContaining(sent),
     });
   });
 });

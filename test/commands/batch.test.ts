@@ -199,17 +199,6 @@ test.each(["status", "export"])(
   },
 );
 
-test("a planned file that cannot be read any longer is not compared: its problems are what is told", async () => {
-  const data = scratchFolder();
-  const file = payroll("SPOILT");
-  await batch(["send", file], data);
-  writeFileSync(file, readFileSync(file, "utf8").replace("Person 1", 'Per"son 1'));
-  const { code, stderr } = await batch(["send", file], data);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("There is a quote inside a cell")]);
-  expect(stderr).toContain("The lines below were not checked.");
-  expect(stderr).not.toContain("the file does not");
-});
-
 test("rows that another open batch repeats are found, and on resuming who was paid meanwhile", async () => {
   const data = scratchFolder();
   const waiting = await planAlone(payroll("WAITING"), data);

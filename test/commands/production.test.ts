@@ -49,19 +49,6 @@ test.each(writes)(
   },
 );
 
-test.each(["pay create", "payout send"])(
-  "%s in production is rejected before its method is looked up",
-  async (name) => {
-    const { env, count } = await knocked();
-    const flags = writes.find(([one]) => one === name)?.[1] ?? [];
-    const { code } = await lenden([...name.split(" "), ...flags, "--method", "bkash"], {
-      env,
-      host: { sleep: soon },
-    });
-    expect({ code, knocks: count() }).toEqual({ code: 4, knocks: 0 });
-  },
-);
-
 test("a write in production shows profile, key, amount, recipient, method and reference", async () => {
   const { env } = await knocked();
   const order = ["--amount", "125000.5", "--to", "+880 1712-345678"];

@@ -66,13 +66,6 @@ test.each(groups)(
   },
 );
 
-test.each(groups)("'%s wait' ends 9 for an unknown ID", async (group) => {
-  const merchant = await openMerchant();
-  const { code, stdout, stderr } = await merchant.lenden([group, "wait", "XX0000", "--json"]);
-  expect({ code, stdout }).toEqual({ code: 9, stdout: "" });
-  expect(JSON.parse(stderr).error).toMatchObject({ kind: "not-found", operation: "XX0000" });
-});
-
 test("'payout get' and 'payout wait' of a reference name the command that shows its payout", async () => {
   const merchant = await openMerchant();
   await merchant.id(payoutOf("INV-7"));

@@ -323,7 +323,7 @@ test("no response makes a command crash, hang or report a wrong success", seeded
           if (problems.some(Boolean)) throw new Error(problems.filter(Boolean).join("\n"));
         },
       ),
-      { numRuns: runs(8, 200), endOnFailure: true, includeErrorInReport: true, examples },
+      { numRuns: runs(8, 220), endOnFailure: true, includeErrorInReport: true, examples },
     );
   } finally {
     await transport.close();

@@ -407,16 +407,6 @@ describe("TLS and proxies", () => {
     },
   );
 
-  test("an empty lowercase variable overrides nothing", async () => {
-    const server = await service();
-    const proxy = await connectProxy(server.port);
-    const variables = { HTTPS_PROXY: proxy.url, https_proxy: "", no_proxy: "" };
-    const env = { ...envOf("https://service.test"), ...variables };
-    onTestFinished(trustAuthority(certificates.authorityFile));
-    expect(await lenden(["methods", "-q"], { env })).toMatchObject({ code: 0 });
-    expect(proxy.asked).toHaveLength(1);
-  });
-
   test("the lowercase variable wins, unless it is empty", () => {
     const variables = { HTTPS_PROXY: "a", https_proxy: "", HTTP_PROXY: "b", http_proxy: "c" };
     expect(proxySettings(variables)).toEqual({ https: "a", http: "c", none: undefined });

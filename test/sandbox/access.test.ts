@@ -1,6 +1,5 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { startSandbox } from "../../src/sandbox/server.ts";
 import { overSocket, paymentBody, type Sandbox, type Sent, start } from "./running.ts";
 
 test.each([
@@ -137,16 +136,6 @@ test("it listens on loopback alone", async () => {
     socket.on("close", () => socket.destroy());
   });
   expect(refused).toBe(true);
-});
-
-test("a port in use is a failure with a way out", async () => {
-  const { port } = await start();
-  await expect(startSandbox({ port, now: Date.now })).rejects.toMatchObject({
-    name: "Failure",
-    kind: "internal",
-    message: `The port ${port} is already in use.`,
-    details: { hint: expect.stringContaining("--port 0") },
-  });
 });
 
 function withPort({ port }: Sandbox, sent: Sent): { headers: Record<string, string | undefined> } {
