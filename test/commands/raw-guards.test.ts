@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { hidesWrite, isAmbiguous } from "../../src/operations/raw.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 import { openMerchant, payoutOf } from "../support/merchant.ts";
@@ -78,6 +79,25 @@ test.each([
     expect(ended.stderr).toContain("Nothing was sent.");
   }
   expect(asked).toEqual([]);
+});
+
+test.each([
+  ["/a/b", false],
+  ["/A/b?x=%2f..%2f;", false],
+  ["/a%2Fb", true],
+  ["/a;v=1?x", true],
+])("the path %s can be read in more than one way: %s", (path, isIt) => {
+  expect(isAmbiguous(path)).toBe(isIt);
+});
+
+test.each([
+  ["POST", "/nothing", "https://a.example/cp/api/v1", false],
+  ["POST", "/refund/create-a-request", "https://a.example/cp/api/v1", false],
+  ["POST", "/api/v1/refund/create-a-request?x=1", "https://a.example/cp", true],
+  ["PATCH", "/cancel-by-platform/RF1", "https://a.example/cp/api/v1/refund", true],
+  ["POST", "/trigger-payout", "https://a.example/cp/api/v1/Sandbox", true],
+])("%s %s with the base URL %s hides a write: %s", (method, path, baseUrl, isIt) => {
+  expect(hidesWrite({ method, path }, baseUrl)).toBe(isIt);
 });
 
 test("a plain read may be written in any way", async () => {
