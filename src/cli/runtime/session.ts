@@ -9,9 +9,6 @@ import { listenForStop } from "./stop.ts";
 
 const defaultTimeoutMs = 60_000;
 
-/** The context of a run, and the end of the run. */
-export type Session = ReturnType<typeof createSession>;
-
 /** The parts that reach the ledger and the API are loaded when they are first needed. */
 export function createSession(options: SessionOptions) {
   const { host, globals } = options;

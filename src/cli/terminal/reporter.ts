@@ -27,7 +27,7 @@ export interface Reporter {
   progress(line: () => string[]): Progress;
 }
 
-export interface Progress {
+interface Progress {
   /** Prints a line above it. */
   note(text: string): void;
   /** Draws it a last time. */
