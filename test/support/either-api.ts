@@ -3,6 +3,7 @@ import { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { faults } from "../sandbox/running.ts";
+import { type Disturbance, type FakeApi, startFakeApi } from "./fake-api.ts";
 import { type AtEnd, scratchFolder } from "./helpers.ts";
 import { built, type Child, lenden, startBuilt } from "./lenden.ts";
 import { openMerchant } from "./merchant.ts";
@@ -30,9 +31,11 @@ interface ApiRecord {
   reference: string | undefined;
 }
 
-/** A local sandbox, with what a test may see of it and do to it. */
+/** An implementation of the API, with what a test may see of it and do to it. */
 export interface Api {
   env: Record<string, string>;
+  /** The ID of bKash. */
+  methodId: string;
   /** How far the API's clock is ahead; the clock of a shop's tool is the same one. */
   clock: { aheadMs: number };
   records(kind: Kind): Promise<ApiRecord[]>;
@@ -62,7 +65,8 @@ interface Ended {
   error: Record<string, unknown> | undefined;
 }
 
-export async function openApi(atEnd: AtEnd): Promise<Api> {
+/** The built-in sandbox, in this process. */
+export async function openSandboxApi(atEnd: AtEnd): Promise<Api> {
   const clock = { aheadMs: 0 };
   const rules = faults();
   const now = () => Date.now() + clock.aheadMs;
@@ -82,6 +86,7 @@ export async function openApi(atEnd: AtEnd): Promise<Api> {
   };
   return {
     env: merchant.env,
+    methodId: "665f1c2ab8e4",
     clock,
     records: async (kind) =>
       (await merchant.books(`${kind}s`)).map((row) => ({
@@ -106,6 +111,49 @@ function showClock(port: number, now: () => number, atEnd: AtEnd): void {
   };
   subscribe(channel, listener);
   atEnd(async () => void unsubscribe(channel, listener));
+}
+
+/** The API that was written a second time, from its specification alone. */
+export async function openSecondApi(atEnd: AtEnd): Promise<Api & { server: FakeApi }> {
+  const clock = { aheadMs: 0 };
+  const api = await startFakeApi(() => Date.now() + clock.aheadMs);
+  atEnd(() => api.close());
+  const paths = {
+    payment: "/payment/create",
+    payout: "/payout/create-by-server",
+    refund: "/refund/create-a-request",
+    cancel: "/refund/cancel-by-platform/",
+  };
+  const rejection = JSON.stringify({ statusCode: 422, message: ["rejected"], error: "Rejected" });
+  const troubles: Record<Trouble, Disturbance> = {
+    lost: { response: () => ({ do: "close" }) },
+    late: { delayMs: 5_000 },
+    slow: { delayMs: 300 },
+    rejected: {
+      takesEffect: false,
+      response: () => ({ do: "answer", status: 422, body: rejection }),
+    },
+  };
+  return {
+    server: api,
+    methodId: api.methods[0].id,
+    env: {
+      LENDEN_BASE_URL: api.baseUrl,
+      LENDEN_API_KEY: api.apiKey,
+      LENDEN_PAYOUT_SECRET: api.payoutSecret,
+    },
+    clock,
+    records: async (kind) => {
+      if (kind === "payment")
+        return api.payments.map((one) => ({ ...one, id: one.transactionId, reference: undefined }));
+      if (kind === "payout")
+        return api.payouts.map((one) => ({ ...one, id: one.payoutId, reference: one.merchantRef }));
+      return api.refunds.map((one) => ({ ...one, id: one.refundRequestId, reference: undefined }));
+    },
+    set: async (kind, id, status) => api.set(kind, id, status),
+    trouble: (request, trouble) => api.disturb(paths[request], troubles[trouble], "every"),
+    heal: api.heal,
+  };
 }
 
 /** @param api several shops may share one; each sees only what was created since it opened */
