@@ -11,7 +11,7 @@ const vitest = await createVitest("test", {
   maxWorkers: 1,
   reporters: [{}],
   include: ["test/**/*.test.ts"],
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   config: false,
   env: { LENDEN_MUTANT: "", LENDEN_MUTANT_STALE: stale },
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
 import type { Outcome } from "../support/lenden.ts";
-import { openMerchantApart, paidPayment, payoutOf, refundOf } from "../support/merchant.ts";
+import { openMerchant, paidPayment, payoutOf, refundOf } from "../support/merchant.ts";
 import { tool } from "../tool.js";
 
 /** Runs the built tool in a working directory, with an environment that is exactly this one. */
@@ -30,7 +30,7 @@ const relative = ["./data", "~/lenden"];
 test.each(relative)(
   "rejects LENDEN_DATA_DIR=%s, so that two working directories never have two ledgers",
   async (path) => {
-    const merchant = await openMerchantApart();
+    const merchant = await openMerchant();
     const paid = await paidPayment(merchant);
     const before = await merchant.moneyRequests();
     const env = { ...merchant.env, LENDEN_DATA_DIR: path };
