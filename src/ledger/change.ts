@@ -74,6 +74,8 @@ function isClaimAnswer(answer: ChangeAnswer): answer is ClaimAnswer {
 }
 
 export interface Filter {
+  /** Only those that the API confirmed. */
+  isConfirmed?: boolean;
   status?: string | undefined;
   /** ISO 8601, inclusive. */
   since?: string | undefined;

@@ -25,12 +25,8 @@ export interface Ledger extends SingleChanges {
   ofRecord(kind: Kind, remoteId: string): Promise<Operation | undefined>;
   /** Refunds of a payment, whatever their state; in production of every account. */
   refundsOf(payment: string): Promise<Operation[]>;
-  /** The newest of a kind that the API confirmed is 1, the one before it 2. */
-  newest(kind: Kind, place: number): Promise<Operation | undefined>;
-  /** The newest of any kind, newest first. */
-  recent(limit: number): Promise<Operation[]>;
-  /** The operations of a kind that a filter selects, newest first. */
-  list(kind: Kind, filter: Filter): Promise<Operation[]>;
+  /** The operations of a kind, or of any kind, that a filter selects, newest first. */
+  list(kind: Kind | undefined, filter: Filter): Promise<Operation[]>;
   /** The operations whose outcome is unknown, oldest first. */
   unsettled(): Promise<Operation[]>;
   /** All that a person or a status check has to resolve: outcome unknown or in conflict, oldest first. */

@@ -342,9 +342,10 @@ test("listing, newest, latest and find see one account's operations alone, newes
   expect(await refs({ since: second })).toEqual(["C", "B"]);
   expect(await refs({ until: second })).toEqual(["B", "A"]);
   expect(await refs({ since: second, until: second, status: "Processing" })).toEqual(["B"]);
-  const newest = await Promise.all([1, 2, 3].map((place) => ledger.newest("payout", place)));
-  expect(newest.map((one) => one?.remoteId)).toEqual(["PO2", "PO1", undefined]);
-  expect((await ledger.recent(2)).map(({ kind }) => kind)).toEqual(["payment", "payout"]);
+  const confirmed = await ledger.list("payout", { isConfirmed: true, limit: 9 });
+  expect(confirmed.map(({ remoteId }) => remoteId)).toEqual(["PO2", "PO1"]);
+  const newest = await ledger.list(undefined, { limit: 2 });
+  expect(newest.map(({ kind }) => kind)).toEqual(["payment", "payout"]);
   const found = await ledger.find("A");
   expect([await ledger.find("PO1"), await ledger.find(found?.id ?? "")]).toEqual([found, found]);
   for (const name of ["X", "PO9", ""]) expect(await ledger.find(name)).toBeUndefined();

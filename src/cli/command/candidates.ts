@@ -25,8 +25,7 @@ export interface Candidate {
 /** The sources of candidates. Tab opens a ledger that can only list. */
 export interface Sources {
   ledger(): Promise<{
-    list(kind: Kind, filter: { limit: number }): Promise<Operation[]>;
-    recent(limit: number): Promise<Operation[]>;
+    list(kind: Kind | undefined, filter: { limit: number }): Promise<Operation[]>;
     batches: { list(limit: number): Promise<Batch[]> };
   }>;
   methods(): Promise<PaymentMethod[]>;
@@ -52,7 +51,8 @@ export async function candidatesOf(
   }
   const ledger = await sources.ledger();
   if (kind === "batch") return (await ledger.batches.list(newest)).map(batchCandidate);
-  if (kind === "operation") return (await ledger.recent(newest)).map(operationCandidate);
+  if (kind === "operation")
+    return (await ledger.list(undefined, { limit: newest })).map(operationCandidate);
   return (await ledger.list(kind, { limit: newest })).flatMap((one) =>
     one.remoteId
       ? [{ ...operationCandidate(one), text: one.remoteId, reference: null, isUnresolved: false }]

@@ -94,7 +94,8 @@ export function createRunLedgers(
         throw usage([
           `${JSON.stringify(typed)} is not a valid ID. @last is the newest in the ledger, @2 the one before it.`,
         ]);
-      const found = (await (await own()).newest(kind, place))?.remoteId;
+      const found = (await (await own()).list(kind, { isConfirmed: true, limit: place }))[place - 1]
+        ?.remoteId;
       if (found) return found;
       const what = place === 1 ? kind : `${place} ${kind}s`;
       throw new Failure("ledger.not-found", `The ledger has no ${what} of this account.`);

@@ -39,8 +39,14 @@ export interface LedgerMaintenance {
   check(): Promise<LedgerCheck>;
   /** Writes a consistent copy while others write the ledger. */
   backup(file: string): Promise<LedgerContent>;
-  /** Checks a backup; the ledger is replaced only by `restore`. */
-  prepareRestore(file: string): Promise<LedgerRestore>;
+  /**
+   * Checks a copy of a backup, and puts it in place of the ledger; a user has to accept it before anything is
+   * sent.
+   *
+   * @returns `kept`: the new name of the earlier ledger, if there was one
+   * @throws Failure `locked` if another process uses the ledger; nothing was changed
+   */
+  restore(file: string, confirm: ConfirmRestore): Promise<LedgerContent & { kept: string | null }>;
   /** Why a user has to accept the ledger before anything is sent; undefined if there is no reason. */
   unaccepted(): Promise<UnacceptedLedger | undefined>;
 }
@@ -60,20 +66,8 @@ export interface LedgerContent {
   newestAt: string | null;
 }
 
-export interface LedgerRestore {
-  backup: LedgerContent;
-  /** Null if there is no ledger that can be read. */
-  current: LedgerContent | null;
-  /** Deletes what was prepared. */
-  discard(): void;
-  /**
-   * Puts the backup in place of the ledger; a user has to accept it before anything is sent.
-   *
-   * @returns the new name of the earlier ledger, if there was one
-   * @throws Failure `locked` if another process uses the ledger; nothing was changed
-   */
-  restore(): Promise<string | null>;
-}
+/** Throws unless the user replaces the current ledger, which is null if there is none that can be read. */
+type ConfirmRestore = (backup: LedgerContent, current: LedgerContent | null) => Promise<void>;
 
 /** A ledger that knows less than an earlier one did, or that was modified. */
 export interface UnacceptedLedger {
@@ -105,7 +99,7 @@ export function createLedgerMaintenance(host: Host): LedgerMaintenance {
       await requireLedger(path, host);
       return backUp(path, file);
     },
-    prepareRestore: async (file) => prepareRestore(place(), file, host.now),
+    restore: async (file, confirm) => restore(place(), file, { now: host.now, confirm }),
     unaccepted: async () => {
       const by = { at: new Date(host.now()).toISOString(), user: host.user };
       return unacceptedLedger(place(), by);
@@ -275,39 +269,29 @@ const createErrors: Record<string, string> = {
   EACCES: "permission denied",
 };
 
-/** Checks a copy of a backup, which replaces the ledger only by `restore`. */
-async function prepareRestore(
+async function restore(
   { path, headFile }: LedgerPlace,
   file: string,
-  now: () => number,
-): Promise<LedgerRestore> {
+  { now, confirm }: { now(): number; confirm: ConfirmRestore },
+): Promise<LedgerContent & { kept: string | null }> {
   const draft = `${path}.${ulid(now())}.new`;
-  const removeDraft = () => rmSync(draft, { force: true });
   try {
     const backup = await copyChecked(file, draft);
     const earlier = await openEarlier(path);
-    return {
-      backup,
-      current: earlier && contentIfReadable(earlier),
-      discard: () => {
-        earlier?.close();
-        removeDraft();
-      },
-      restore: async () => {
-        if (earlier) requireUnused(path, earlier);
-        earlier?.close();
-        setAside(path);
-        const aside = existsSync(path) ? `${path}.${ulid(now())}.before-restore` : null;
-        if (aside !== null) renameSync(path, aside);
-        publish(draft, path);
-        removeDraft();
-        await requireAcceptance(path, headFile);
-        return aside;
-      },
-    };
-  } catch (error) {
-    removeDraft();
-    throw error;
+    try {
+      await confirm(backup, earlier && contentIfReadable(earlier));
+      if (earlier) requireUnused(path, earlier);
+    } finally {
+      earlier?.close();
+    }
+    setAside(path);
+    const kept = existsSync(path) ? `${path}.${ulid(now())}.before-restore` : null;
+    if (kept !== null) renameSync(path, kept);
+    publish(draft, path);
+    await requireAcceptance(path, headFile);
+    return { ...backup, kept };
+  } finally {
+    rmSync(draft, { force: true });
   }
 }
 

@@ -28,7 +28,7 @@ export const ledgerList = defineCommand({
     const ledger = await context.ledger.records();
     const operations = unknown
       ? (await ledger.unresolved()).reverse().slice(0, limit)
-      : await ledger.recent(limit ?? usualLimit);
+      : await ledger.list(undefined, { limit: limit ?? usualLimit });
     const where = { ledger, now: context.host.now };
     for (const operation of unknown ? operations : []) {
       const { kind, reference, amountPaisa, state, createdAt } = operation;

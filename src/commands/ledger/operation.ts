@@ -12,7 +12,7 @@ export async function operationNamed(name: string, ledger: Ledger): Promise<Oper
   const found =
     place === undefined
       ? ((await ledger.find(name)) ?? (await ledger.findElsewhere(name)))
-      : (await ledger.recent(place))[place - 1];
+      : (await ledger.list(undefined, { limit: place }))[place - 1];
   if (found) return found;
   const message = `The ledger has no operation ${JSON.stringify(name)} of this account.`;
   throw new Failure("ledger.not-found", message, {

@@ -15,10 +15,9 @@ export const ledgerRestore = defineCommand({
   },
 
   async run({ file }, context) {
-    const prepared = await (await context.ledger.maintenance()).prepareRestore(file);
-    const { backup, current } = prepared;
-    try {
-      await context.ui.confirm({
+    const maintenance = await context.ledger.maintenance();
+    const restored = await maintenance.restore(file, (backup, current) =>
+      context.ui.confirm({
         action: "Replace the ledger",
         rows: [
           ["Backup", contentText(backup)],
@@ -27,14 +26,10 @@ export const ledgerRestore = defineCommand({
         ],
         alwaysAsked: true,
         ofAllAccounts: true,
-      });
-      const kept = await prepared.restore();
-      context.ui.notice("Nothing is sent until you run 'lenden ledger check --accept'.");
-      return { file, ...backup, kept };
-    } catch (error) {
-      prepared.discard();
-      throw error;
-    }
+      }),
+    );
+    context.ui.notice("Nothing is sent until you run 'lenden ledger check --accept'.");
+    return { file, ...restored };
   },
   view: ({ file, operations, events, kept }) =>
     card("Ledger restored", "", [

@@ -9,35 +9,26 @@ const pageSize = 500;
 // Without the plus SQLite would walk through all of them by their number, to avoid the sorting.
 const newestFirst = "ORDER BY +o.number DESC LIMIT 1";
 
-type Finds = Pick<Ledger, "find" | "findElsewhere" | "ofRecord" | "refundsOf">;
-type Lists = Pick<Ledger, "newest" | "recent" | "list" | "unsettled" | "unresolved" | "all">;
+type Reads = Pick<
+  Ledger,
+  "find" | "findElsewhere" | "ofRecord" | "refundsOf" | "list" | "unsettled" | "unresolved" | "all"
+>;
 
 /** Reads operations of the account, and some of the whole environment. */
 export function createReads(
   database: Database,
-  worker: Pick<Worker, "owner">,
+  { owner: { environment } }: Pick<Worker, "owner">,
   account: RunAccount,
-): Finds & Lists {
-  const select: Select = (where, ...values) =>
+): Reads {
+  const select = (where: string, ...values: Value[]): Operation[] =>
     database
       .prepare(`SELECT ${operationColumns} FROM operations o WHERE ${where}`)
       .all(...values)
       .map(operationOf);
-  const own: Select = (more, ...values) =>
+  const own = (more: string, ...values: Value[]): Operation[] =>
     account.isAll
       ? select(`true ${more}`, ...values)
       : select(`o.account = ? ${more}`, account.number(), ...values);
-  return { ...createFinds(select, own, { worker, account }), ...createLists(own) };
-}
-
-type Select = (sql: string, ...values: Value[]) => Operation[];
-
-function createFinds(
-  select: Select,
-  own: Select,
-  { worker, account }: { worker: Pick<Worker, "owner">; account: RunAccount },
-): Finds {
-  const { environment } = worker.owner;
   const isProduction = environment === "production";
   return {
     find: async (name) =>
@@ -59,30 +50,22 @@ function createFinds(
         `${isProduction ? "o.environment = ?" : "o.account = ?"} AND o.kind = 'refund' AND o.target = ? ORDER BY +o.number`,
         ...[isProduction ? environment : account.number(), payment],
       ),
-  };
-}
 
-function createLists(own: Select): Lists {
-  return {
-    newest: async (kind, place) =>
-      own(
-        "AND o.kind = ? AND o.remote_id IS NOT NULL ORDER BY o.number DESC LIMIT 1 OFFSET ?",
-        ...[kind, BigInt(place - 1)],
-      )[0],
-
-    recent: async (limit) => own("ORDER BY o.number DESC LIMIT ?", BigInt(limit)),
-
-    list: async (kind, { status, since, until, limit }) => {
-      const parts: [string, string | undefined][] = [
-        [" AND o.status = ?", status],
-        [" AND o.created_at >= ?", since],
-        [" AND o.created_at <= ?", until],
+    list: async (kind, { isConfirmed = false, status, since, until, limit }) => {
+      const parts: [sql: string, value: string | undefined][] = [
+        ["AND o.kind = ?", kind],
+        ["AND o.status = ?", status],
+        ["AND o.created_at >= ?", since],
+        ["AND o.created_at <= ?", until],
       ];
       const used = parts.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
-      const where = used.map(({ sql }) => sql).join("");
+      const where = [
+        ...used.map(({ sql }) => sql),
+        isConfirmed ? "AND o.remote_id IS NOT NULL" : "",
+      ];
       return own(
-        `AND o.kind = ?${where} ORDER BY o.number DESC LIMIT ?`,
-        ...[kind, ...used.map(({ value }) => value), BigInt(limit)],
+        `${where.join(" ")} ORDER BY o.number DESC LIMIT ?`,
+        ...[...used.map(({ value }) => value), BigInt(limit)],
       );
     },
 
