@@ -309,17 +309,13 @@ export function decideOutcome(before: Changing, outcome: Outcome, at: string): C
  */
 export function lastSentAt(history: { at: string; event: string; data: unknown }[]): string {
   const last = history.findLast(({ event, data }) => {
-    if (event === "attempt") return !hasValue(data, "sent", false);
-    if (event === "resumed") return !hasValue(data, "wasReleased", true);
+    const fields: Record<string, unknown> = { ...(typeof data === "object" ? data : {}) };
+    if (event === "attempt") return fields.sent !== false;
+    if (event === "resumed") return fields.wasReleased !== true;
     return event === "intent" || event === "reopened";
   });
   if (!last) throw new Error("an operation of the ledger has no intent");
   return last.at;
-}
-
-function hasValue(data: unknown, name: string, value: unknown): boolean {
-  const fields: Record<string, unknown> = { ...(typeof data === "object" ? data : {}) };
-  return fields[name] === value;
 }
 
 /** I10: an outcome that names another operation's record says nothing about this one. */

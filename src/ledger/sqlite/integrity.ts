@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { Database, Value } from "../../platform/sqlite/database.ts";
 import { type Head, headOf } from "../head.ts";
 import { faultsIn } from "../health.ts";
-import { type Replayed, replay } from "../replay.ts";
 import { rowDigestOf } from "./callbacks.ts";
 import {
   type Acceptance,
@@ -11,7 +10,8 @@ import {
   immutableColumns,
   lastAcceptance,
 } from "./chain.ts";
-import { numberIn, paged, pagedText, type TextRow } from "./operation-rows.ts";
+import { numberIn, paged, type TextRow } from "./operation-rows.ts";
+import { type Replayed, replayedOperations } from "./replay.ts";
 import { schema } from "./schema.ts";
 
 /** The findings of a check of a ledger, of all accounts. */
@@ -192,21 +192,8 @@ function missing({ kind, name }: Pick<Finding, "kind" | "name">): Finding {
 }
 
 function* auditOperations(database: Database): Iterable<Finding> {
-  const names = database
-    .prepare("SELECT name FROM pragma_table_info('operations') WHERE name != 'holder'")
-    .all()
-    .map(({ name }) => String(name));
-  const columns = Object.fromEntries(names.map((name) => [name, `o."${name}"`]));
-  const history = `(SELECT json_group_array(json_object('at', at, 'event', event, 'data', data))
-    FROM (SELECT at, event, data FROM events WHERE operation = o.number ORDER BY number))`;
-  const from = "FROM operations o WHERE o.number > ? ORDER BY o.number";
-  for (const row of pagedText(database, { ...columns, history }, { from })) {
-    const recorded = replay(JSON.parse(row.history ?? "[]"));
-    const stored = recorded
-      ? row
-      : Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
-    yield* findingIn({ kind: "operation", name: row.id ?? "" }, stored, recorded);
-  }
+  for (const { stored, recorded } of replayedOperations(database))
+    yield* findingIn({ kind: "operation", name: stored.id ?? "" }, stored, recorded);
   const lost = database.prepare(
     `SELECT DISTINCT operation FROM events WHERE operation IS NOT NULL
        AND operation NOT IN (SELECT number FROM operations) LIMIT ${mostFindings}`,

@@ -2,11 +2,11 @@ import { phaseOf } from "../../domain/state.ts";
 import type { Database, Row } from "../../platform/sqlite/database.ts";
 import { identityOf, rowKey } from "../batch.ts";
 import { payeeOf } from "../operation.ts";
-import { replay } from "../replay.ts";
 import { digestOf } from "./batches.ts";
 import { setRowDigest } from "./callbacks.ts";
 import { recordAcceptance, recordRow } from "./chain.ts";
 import { listedOf, numberIn, paged, reader, stateIn } from "./operation-rows.ts";
+import { replayedOperations } from "./replay.ts";
 
 /** A stored profile, which gives the account of its key a name. */
 export interface KnownProfile {
@@ -138,32 +138,23 @@ function nameAccounts(database: Database, profiles: KnownProfile[]): void {
   }
 }
 
-/** In JavaScript: a JSON function of SQLite makes invalid text of half a character. */
 function fillOperations(database: Database): void {
-  const events = database.prepare(
-    "SELECT at, event, data FROM events WHERE operation = ? ORDER BY number",
-  );
   const fill = database.prepare(`
     UPDATE operations SET recipient_key = ?, recipient_name = ?, method_id = ?, description = ?,
       phase = ?, accepted_at = ?, completed_at = ? WHERE number = ?`);
-  for (const row of paged(database, "SELECT * FROM operations WHERE number > ? ORDER BY number")) {
-    const { text, maybe } = reader(row);
+  for (const { stored, recorded } of replayedOperations(database)) {
+    const { text, maybe } = reader(stored);
     const kind = text("kind") === "payout" ? "payout" : "payment";
+    // In JavaScript: a JSON function of SQLite makes invalid text of half a character.
     const listed = listedOf({ kind, asked: JSON.parse(text("asked")) });
-    const state = stateIn(row) ?? "UNCERTAIN";
-    const number = numberIn(row.number);
-    const replayed = replay(
-      events.all(number).map((one) => {
-        const { text } = reader(one);
-        return { at: text("at"), event: text("event"), data: text("data") };
-      }),
-    );
+    const state = stateIn(stored) ?? "UNCERTAIN";
     const { accepted_at: accepted = null, completed_at: completed = null } =
-      replayed?.columns ?? {};
+      recorded?.columns ?? {};
     fill.run(
       ...[listed.recipient, listed.recipientName, listed.methodId, listed.description],
       phaseOf({ state, status: maybe("status"), code: maybe("code") }),
-      ...[accepted ?? (state === "CONFIRMED" ? text("updated_at") : null), completed, number],
+      ...[accepted ?? (state === "CONFIRMED" ? text("updated_at") : null), completed],
+      BigInt(text("number")),
     );
   }
 }

@@ -1,10 +1,11 @@
-import { phaseOf, states } from "../domain/state.ts";
-import { type Changing, decideOutcome } from "./decide.ts";
-import type { Outcome } from "./operation.ts";
-import { listedOf, type TextRow } from "./sqlite/operation-rows.ts";
+import { phaseOf, states } from "../../domain/state.ts";
+import type { Database } from "../../platform/sqlite/database.ts";
+import { type Changing, decideOutcome } from "../decide.ts";
+import type { Outcome } from "../operation.ts";
+import { listedOf, pagedText, type TextRow } from "./operation-rows.ts";
 
 /** An event of one operation, as it is stored. */
-export interface ReplayedEvent {
+interface ReplayedEvent {
   at: string;
   event: string;
   /** JSON. */
@@ -19,11 +20,35 @@ export interface Replayed {
   mayDiffer(name: string, stored: TextRow): boolean;
 }
 
+/** Every operation as it is stored, and as its events record it. */
+export function* replayedOperations(
+  database: Database,
+): Iterable<{ stored: TextRow; recorded: Replayed | undefined }> {
+  const names = database
+    .prepare("SELECT name FROM pragma_table_info('operations') WHERE name != 'holder'")
+    .all()
+    .map(({ name }) => String(name));
+  const columns = Object.fromEntries(names.map((name) => [name, `o."${name}"`]));
+  const history = `(SELECT json_group_array(json_object('at', at, 'event', event, 'data', data))
+    FROM (SELECT at, event, data FROM events WHERE operation = o.number ORDER BY number))`;
+  const from = "FROM operations o WHERE o.number > ? ORDER BY o.number";
+  for (const stored of pagedText(database, { ...columns, history }, { from })) {
+    const recorded = replay(JSON.parse(stored.history ?? "[]"));
+    // Without the rest of a destructured row, which took longer than the replay.
+    if (recorded) yield { stored, recorded };
+    else
+      yield {
+        stored: Object.fromEntries(names.map((name) => [name, stored[name] ?? null])),
+        recorded,
+      };
+  }
+}
+
 /**
  * Replays the events of an operation: what was requested is as in the intent, and the rest is as the last
  * event left it. Undefined without a readable intent.
  */
-export function replay(events: ReplayedEvent[]): Replayed | undefined {
+function replay(events: ReplayedEvent[]): Replayed | undefined {
   const [intent, ...later] = events;
   const data = intent?.event === "intent" ? fieldsIn(intent.data) : undefined;
   if (!intent || !data) return undefined;
