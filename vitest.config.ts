@@ -13,7 +13,7 @@ const long = [
   "test/completions/tab.test.ts",
   "test/crash/**/*.test.ts",
   "test/language.test.ts",
-  "test/ledger/{alterations,copies,file,head,lost,read-only}.test.ts",
+  "test/ledger/{copies,file,head,lost,read-only}.test.ts",
   "test/program/{compile-cache,few-files}.test.ts",
   "test/simulator/!(found).test.ts",
   "test/terminal/leaving.test.ts",

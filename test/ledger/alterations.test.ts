@@ -1,111 +1,118 @@
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readFault } from "../../src/api/contract/fault.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
+import { openLedger } from "../../src/ledger/sqlite/ledger.ts";
+import { migrate } from "../../src/ledger/sqlite/schema.ts";
+import type { Database } from "../../src/platform/sqlite/database.ts";
+import { openDatabase, writeCopy } from "../../src/platform/sqlite/open.ts";
 import { scratchFolder } from "../support/helpers.ts";
-import { built } from "../support/lenden.ts";
-import {
-  inDatabase,
-  type Merchant,
-  openMerchantApart,
-  paidPayment,
-  payoutOf,
-  refundOf,
-} from "../support/merchant.ts";
+import { inDatabase } from "../support/merchant.ts";
+import { claimed, payment, payout, record, refund, worker } from "./small-ledger.ts";
 
-const closing: (() => Promise<void>)[] = [];
-let merchant: Merchant;
+let original: Database;
 
-/** A payment, a payout, a refund whose response was lost, a batch and a callback. */
+/** A payment, a payout, a refund whose outcome is unknown, a batch and a callback. */
 beforeAll(async () => {
-  const lost = readFault("createRefund:lost-reply");
-  const faults = lost.ok ? [lost.value] : [];
-  merchant = await openMerchantApart({ faults }, (close) => void closing.push(close));
-  const paid = await paidPayment(merchant);
-  await merchant.id(payoutOf("SINGLE"));
-  expect(await merchant.built(refundOf(paid, "40"))).toMatchObject({ code: 75 });
-  const file = join(scratchFolder(), "payees.csv");
-  const rows = ["ROW-1,7,01812345678,bkash,Rahim", "ROW-2,8,01912345678,bkash,"];
-  writeFileSync(file, `${["ref,amount,to,method,name", ...rows].join("\n")}\n`);
-  expect(await merchant.built(["payout", "batch", "send", file])).toMatchObject({ code: 0 });
-  const waited = ["callback", "listen", "--port", "0", "--for", paid];
-  expect(await merchant.built(waited)).toMatchObject({ code: 0 });
-}, 60_000);
-afterAll(async () => {
-  for (const close of closing) await close();
-});
-
-/** Checks a copy of the ledger after it was changed with plain SQL. */
-async function checkAfter(sql: string) {
-  const folder = join(scratchFolder(), "data");
-  mkdirSync(folder, { mode: 0o700 });
-  const copy = join(folder, "ledger.db");
-  await merchant.inLedger((ledger) => ledger.prepare("VACUUM INTO ?").run(copy));
-  await inDatabase(copy, (ledger) => ledger.exec(`PRAGMA foreign_keys = OFF; ${sql}`));
-  const env = { ...merchant.env, LENDEN_DATA_DIR: folder };
-  const { code, stdout, stderr } = await built(["ledger", "check", "--json"], { env });
-  return { code, report: stdout === "" ? {} : JSON.parse(stdout), stderr };
-}
-
-test("an unmodified ledger passes", async () => {
-  const { code, report } = await checkAfter("SELECT 1");
-  expect({ code, ...report }).toMatchObject({ code: 0, holds: true, modified: [] });
-});
-
-const payout = "reference = 'SINGLE'";
-const refund = "kind = 'refund'";
-
-describe("a changed column of an operation is detected", () => {
-  test.each([
-    ["id", "'OP0'", payout],
-    ["kind", "'payment'", payout],
-    ["profile", "'other'", payout],
-    ["environment", "'production'", payout],
-    ["account", "NULL", payout],
-    ["reference", "'ANOTHER'", payout],
-    ["fingerprint", "'f'", payout],
-    ["amount_paisa", "amount_paisa + 1", payout],
-    ["target", "'TX0'", refund],
-    ["asked", `replace(asked, '01712345678', '01712345679')`, payout],
-    ["state", "'REFUSED'", payout],
-    ["remote_id", "'PO0'", payout],
-    ["status", "'Completed'", payout],
-    ["code", "'access'", refund],
-    ["message", "'The API rejected it.'", refund],
-    ["attempts", "attempts + 1", payout],
-    ["user", "'other'", payout],
-    ["command", "'api'", payout],
-    ["created_at", "'2020-01-01T00:00:00.000Z'", payout],
-    ["updated_at", "'2020-01-01T00:00:00.000Z'", payout],
-    ["reopened_at", "updated_at", payout],
-    ["resumed_at", "updated_at", payout],
-    ["base_url", "'https://a.example'", payout],
-    ["key_hash", "'k'", payout],
-    ["actor", "'{}'", payout],
-    ["recipient_key", "'01712345679'", payout],
-    ["recipient_name", "'Karim'", payout],
-    ["method_id", "'0'", payout],
-    ["method_name", "'nagad'", payout],
-    ["description", "'other'", payout],
-    ["batch", "1", payout],
-    ["phase", "'free'", payout],
-    ["accepted_at", "NULL", payout],
-    ["completed_at", "updated_at", payout],
-    ["payment_url", "'https://a.example'", payout],
-  ])("%s", async (column, value, which) => {
-    const { code, report } = await checkAfter(
-      `UPDATE operations SET ${column} = ${value} WHERE ${which}`,
-    );
-    expect({ code, modified: report.modified }).toEqual({
-      code: 1,
-      modified: [
-        expect.objectContaining({ kind: "operation", problem: "changed", columns: [column] }),
-      ],
-    });
+  original = await openDatabase(":memory:");
+  const ledger = openLedger(original, worker());
+  const confirmed = { state: "CONFIRMED", status: "Processing", sent: true } as const;
+  const paid = await claimed(ledger, payment("tea"));
+  await record(ledger, paid, { ...confirmed, remoteId: "TX1" });
+  const asked = { recipientNumber: "01712345678", paymentMethodId: "m1", recipientName: "Rahim" };
+  const sent = await claimed(ledger, payout("SINGLE", { asked }));
+  await record(ledger, sent, { ...confirmed, remoteId: "PO1" });
+  const unknown = { state: "UNCERTAIN", code: "uncertain", message: "No response." } as const;
+  await record(ledger, await claimed(ledger, refund("TX1")), { ...unknown, sent: true });
+  await planBatch(ledger);
+  const request = { method: "POST", target: "/a", headers: { a: "b" }, body: Buffer.from("x") };
+  const received = await ledger.callbacks.keep(request, "received", true);
+  const verdict = { verdict: "verified", explanation: null, records: [], finding: "f" };
+  await ledger.callbacks.judge(received?.number ?? 0, verdict, "http://h/");
+  await ledger.callbacks.passedOn(received?.number ?? 0, {
+    to: "http://h/",
+    status: 200,
+    finding: "f",
   });
 });
 
-describe("a changed column of an event is detected", () => {
+async function planBatch({ batches }: Ledger): Promise<void> {
+  const file = { name: "payees.csv", fileName: "payees.csv", hash: "h", identity: "aa" };
+  const claim = await batches.claim({ ...file, columns: ["ref", "amount"], method: null });
+  const row = { line: 2, amountPaisa: 700n, methodId: "m1", method: "bkash", description: null };
+  const others = { recipient: "01812345678", name: "Rahim", cells: ["7"], isAccepted: false };
+  const rows = [1, 2].map((place) => ({
+    ...row,
+    ...others,
+    row: place,
+    reference: `ROW-${place}`,
+  }));
+  expect(await batches.plan(claim.batch, rows, 0n)).toMatchObject({ kind: "planned" });
+}
+
+/** The findings of a check of a copy that was changed with plain SQL. */
+async function foundAfter(sql: string) {
+  const copy = join(scratchFolder(), "ledger.db");
+  writeCopy(original, copy);
+  return inDatabase(copy, (ledger) => {
+    ledger.exec(`PRAGMA foreign_keys = OFF; ${sql}`);
+    return integrityOf(ledger);
+  });
+}
+
+test("ledger check finds nothing in an unmodified ledger", async () => {
+  expect(await foundAfter("SELECT 1")).toMatchObject({ modified: [], brokenAt: null, damage: [] });
+});
+
+const ofPayout = "reference = 'SINGLE'";
+const ofRefund = "kind = 'refund'";
+
+describe("ledger check finds a changed column of an operation", () => {
+  test.each([
+    ["id", "'OP0'", ofPayout],
+    ["kind", "'payment'", ofPayout],
+    ["profile", "'other'", ofPayout],
+    ["environment", "'production'", ofPayout],
+    ["account", "NULL", ofPayout],
+    ["reference", "'ANOTHER'", ofPayout],
+    ["fingerprint", "'f'", ofPayout],
+    ["amount_paisa", "amount_paisa + 1", ofPayout],
+    ["target", "'TX0'", ofRefund],
+    ["asked", `replace(asked, '01712345678', '01712345679')`, ofPayout],
+    ["state", "'REFUSED'", ofPayout],
+    ["remote_id", "'PO0'", ofPayout],
+    ["status", "'Completed'", ofPayout],
+    ["code", "'access'", ofRefund],
+    ["message", "'The API rejected it.'", ofRefund],
+    ["attempts", "attempts + 1", ofPayout],
+    ["user", "'other'", ofPayout],
+    ["command", "'api'", ofPayout],
+    ["created_at", "'2020-01-01T00:00:00.000Z'", ofPayout],
+    ["updated_at", "'2020-01-01T00:00:00.000Z'", ofPayout],
+    ["reopened_at", "updated_at", ofPayout],
+    ["resumed_at", "updated_at", ofPayout],
+    ["base_url", "'https://a.example'", ofPayout],
+    ["key_hash", "'k'", ofPayout],
+    ["actor", "'{}'", ofPayout],
+    ["recipient_key", "'01712345679'", ofPayout],
+    ["recipient_name", "'Karim'", ofPayout],
+    ["method_id", "'0'", ofPayout],
+    ["method_name", "'nagad'", ofPayout],
+    ["description", "'other'", ofPayout],
+    ["batch", "1", ofPayout],
+    ["phase", "'free'", ofPayout],
+    ["accepted_at", "NULL", ofPayout],
+    ["completed_at", "updated_at", ofPayout],
+    ["payment_url", "'https://a.example'", ofPayout],
+  ])("%s", async (column, value, which) => {
+    const found = await foundAfter(`UPDATE operations SET ${column} = ${value} WHERE ${which}`);
+    expect(found.modified).toEqual([
+      expect.objectContaining({ kind: "operation", problem: "changed", columns: [column] }),
+    ]);
+  });
+});
+
+describe("ledger check finds a changed column of an event", () => {
   test.each([
     ["operation", "3"],
     ["batch", "1"],
@@ -115,11 +122,11 @@ describe("a changed column of an event is detected", () => {
     ["commit_id", "'c'"],
     ["hash", "'0'"],
   ])("%s", async (column, value) => {
-    const { code, report } = await checkAfter(
+    const { brokenAt } = await foundAfter(
       `UPDATE events SET ${column} = ${value} WHERE number =
         (SELECT number FROM events WHERE event = 'intent' AND data LIKE '%SINGLE%')`,
     );
-    expect({ code, brokenAt: report.brokenAt }).toEqual({ code: 1, brokenAt: expect.any(Number) });
+    expect(brokenAt).toEqual(expect.any(Number));
   });
 });
 
@@ -158,7 +165,7 @@ const rowColumns: [string, string][] = [
 
 const changeOf = (column: string, sql: string): [string, string, string] => ["batch", column, sql];
 
-describe("a changed batch or account is detected", () => {
+describe("ledger check finds a changed batch or account", () => {
   const changed = (name: string) => `UPDATE batches SET ${name}`;
   const changedRow = (name: string) => `UPDATE batch_rows SET ${name}`;
   test.each<[string, string, string]>([
@@ -176,19 +183,17 @@ describe("a changed batch or account is detected", () => {
     ["account", "environment", "UPDATE accounts SET environment = 'production'"],
     ["account", "name", "UPDATE accounts SET name = 'other'"],
   ])("%s: %s (%s)", async (kind, column, sql) => {
-    const { code, report } = await checkAfter(sql);
-    expect({ code, modified: report.modified }).toEqual({
-      code: 1,
-      modified: [expect.objectContaining({ kind, problem: "changed", columns: [column] })],
-    });
+    expect((await foundAfter(sql)).modified).toEqual([
+      expect.objectContaining({ kind, problem: "changed", columns: [column] }),
+    ]);
   });
 });
 
-describe("a changed callback is detected", () => {
+describe("ledger check finds a changed callback", () => {
   test.each([
     ["verdict", "'mismatched'"],
     ["because", "'x'"],
-    ["records", "'[]'"],
+    ["records", "'[1]'"],
     ["finding", "'x'"],
     ["body", "''"],
     ["headers", "'{}'"],
@@ -196,23 +201,20 @@ describe("a changed callback is detected", () => {
     ["received_at", "'2020-01-01T00:00:00.000Z'"],
     ["forwarded_to", "'http://a.example/'"],
   ])("%s", async (column, value) => {
-    const { code, report } = await checkAfter(`UPDATE callbacks SET ${column} = ${value}`);
-    expect({ code, modified: report.modified }).toEqual({
-      code: 1,
-      modified: [expect.objectContaining({ kind: "callback", problem: "changed" })],
-    });
+    const { modified } = await foundAfter(`UPDATE callbacks SET ${column} = ${value}`);
+    expect(modified).toEqual([expect.objectContaining({ kind: "callback", problem: "changed" })]);
   });
 });
 
 const inserted = `INSERT INTO operations (id, kind, profile, environment, account, reference,
     fingerprint, amount_paisa, asked, state, attempts, user, command, created_at, updated_at)
   SELECT 'OP9', kind, profile, environment, account, 'NINE', fingerprint, amount_paisa, asked, state,
-    attempts, user, command, created_at, updated_at FROM operations WHERE ${payout}`;
+    attempts, user, command, created_at, updated_at FROM operations WHERE ${ofPayout}`;
 
-describe("an added or missing row, or a changed schema, is detected", () => {
+describe("ledger check finds an added or missing row, or a changed schema", () => {
   test.each<[string, string, string]>([
     ["operation", "added", inserted],
-    ["operation", "missing", `DELETE FROM operations WHERE ${payout}`],
+    ["operation", "missing", `DELETE FROM operations WHERE ${ofPayout}`],
     ["batch", "missing", "DELETE FROM batches"],
     ["batch", "missing", "UPDATE batches SET digest = NULL"],
     ["account", "added", "INSERT INTO accounts (environment, name) VALUES ('sandbox', 'other')"],
@@ -231,20 +233,22 @@ describe("an added or missing row, or a changed schema, is detected", () => {
     ],
     ["table", "changed", "ALTER TABLE operations ADD COLUMN more TEXT"],
   ])("%s %s: %s", async (kind, problem, sql) => {
-    const { code, report } = await checkAfter(sql);
-    expect({ code, modified: report.modified }).toEqual({
-      code: 1,
-      modified: expect.arrayContaining([expect.objectContaining({ kind, problem })]),
-    });
+    const { modified } = await foundAfter(sql);
+    expect(modified).toContainEqual(expect.objectContaining({ kind, problem }));
   });
+});
 
+describe("a ledger with another schema than its version is not migrated", () => {
   test.each([
     ["0", /schema/],
     ["8", /schema/],
     ["99", /newer version of lenden/],
-  ])("PRAGMA user_version = %s", async (version, says) => {
-    const { code, stderr } = await checkAfter(`PRAGMA user_version = ${version}`);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("error")]);
-    expect(stderr).toMatch(says);
+  ])("PRAGMA user_version = %s", async (version, cause) => {
+    const copy = join(scratchFolder(), "ledger.db");
+    writeCopy(original, copy);
+    await inDatabase(copy, (ledger) => {
+      ledger.exec(`PRAGMA user_version = ${version}`);
+      expect(() => migrate(ledger)).toThrow(cause);
+    });
   });
 });
