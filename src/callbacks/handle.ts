@@ -62,7 +62,7 @@ export async function handle(
   const isNews = isCurrent && finding !== judged?.finding;
   const isDelivered = handler && (await callbacks.isDelivered(finding, handler.url));
   const to = isDelivered ? undefined : handler?.url;
-  if (isNews) await callbacks.judge(number, { ...checked, finding }, to);
+  if (isNews) await callbacks.recordVerdict(number, { ...checked, finding }, to);
   const isPending = (isCurrent || finding === judged.finding) && !isDelivered;
   let fault: string | null = null;
   if (handler && (alwaysForwards || isPending)) {
@@ -70,12 +70,12 @@ export async function handle(
     const response = await forward(callback, { ...handler, ...details });
     const { status } = response;
     if (status === null && stopping.aborted) throw stopped();
-    await callbacks.passedOn(number, { to: handler.url, status, finding });
+    await callbacks.recordForwarded(number, { to: handler.url, status, finding });
     fault = status === null ? response.fault : null;
   }
   const current = (await callbacks.find(number)) ?? callback;
   const hasArrived = await isAcknowledged(current, current.forwarded?.to, callbacks);
-  const next = nextCheck(current, current.looks + 1, hasArrived);
+  const next = nextCheck(current, current.checks + 1, hasArrived);
   // A sender that repeats itself shortens no pause: only a check that was due, or news, counts.
   const isDue = dueAt !== null && Date.parse(dueAt) <= now();
   if (isDue || isNews) await callbacks.schedule(number, next.afterMs);

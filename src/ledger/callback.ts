@@ -20,9 +20,9 @@ export interface CallbackStore {
   due(to: string | undefined): Promise<StoredCallback[]>;
   /** Records a check, and when the next one is; null if never. */
   schedule(number: number, afterMs: number | null): Promise<void>;
-  /** @param to the handler that is to get it, and has not got it until `passedOn` */
-  judge(number: number, judged: CallbackVerdict, to: string | undefined): Promise<void>;
-  passedOn(number: number, forwarded: Forwarded): Promise<void>;
+  /** @param to the handler that is to get it, and has not got it until `recordForwarded` */
+  recordVerdict(number: number, judged: CallbackVerdict, to: string | undefined): Promise<void>;
+  recordForwarded(number: number, forwarded: Forwarded): Promise<void>;
   /** True if the handler acknowledged this finding with 2xx, with whichever callback. */
   isDelivered(finding: string, to: string): Promise<boolean>;
   find(number: number): Promise<StoredCallback | undefined>;
@@ -75,7 +75,7 @@ export interface StoredCallback extends CallbackRequest {
   /** Null until the API was asked. */
   judged: CallbackVerdict | null;
   /** The number of checks since its verdict last changed. */
-  looks: number;
+  checks: number;
   /** When it is checked again; null if never. */
   dueAt: string | null;
   /** True if the ledger had the record that it names when it came. */

@@ -25,7 +25,7 @@ const callback: StoredCallback = {
   headers: { "content-type": "application/json" },
   body: Buffer.from('{"transactionId":"TX1"}'),
   judged: null,
-  looks: 0,
+  checks: 0,
   dueAt: null,
   forwarded: null,
   isKnown: true,

@@ -173,7 +173,11 @@ test("a stranger who repeats a callback does not use up its checks", async () =>
     await take(said);
     await listener.idle();
   }
-  expect(await callbacks.find(1)).toMatchObject({ count: 60, looks: 1, dueAt: expect.any(String) });
+  expect(await callbacks.find(1)).toMatchObject({
+    count: 60,
+    checks: 1,
+    dueAt: expect.any(String),
+  });
 });
 
 test("the same callback during its check is one more check, after that one", async () => {

@@ -84,7 +84,7 @@ test("ledger check ends with 1 if an index lacks a row of its table", async () =
   expect(JSON.parse(stdout).damage[0]).toMatch(/index by_target/);
 });
 
-test("ledger list --unknown shows conflicts, with both commands that end them", async () => {
+test("ledger list --unknown shows conflicts, with both commands that resolve them", async () => {
   const { merchant } = await busyMerchant();
   await merchant.inLedger((ledger) =>
     ledger.exec(

@@ -28,8 +28,8 @@ beforeAll(async () => {
   const request = { method: "POST", target: "/a", headers: { a: "b" }, body: Buffer.from("x") };
   const received = await ledger.callbacks.keep(request, "received", true);
   const verdict = { verdict: "verified", explanation: null, records: [], finding: "f" };
-  await ledger.callbacks.judge(received?.number ?? 0, verdict, "http://h/");
-  await ledger.callbacks.passedOn(received?.number ?? 0, {
+  await ledger.callbacks.recordVerdict(received?.number ?? 0, verdict, "http://h/");
+  await ledger.callbacks.recordForwarded(received?.number ?? 0, {
     to: "http://h/",
     status: 200,
     finding: "f",

@@ -70,12 +70,12 @@ test("lists what is due: known records first, then the callbacks with the fewest
   const { kept, clock } = await callbacks();
   for (const body of ["a", "b", "c", "d"]) await kept.keep(request(body), "received", true);
   const due = async () => (await kept.due(undefined)).map(({ number }) => number);
-  for (const [number, looks] of [
+  for (const [number, checks] of [
     [1, 2],
     [2, 1],
   ] as const) {
-    await kept.judge(number, unchecked, undefined);
-    for (let look = 0; look < looks; look += 1) await kept.schedule(number, 5_000);
+    await kept.recordVerdict(number, unchecked, undefined);
+    for (let check = 0; check < checks; check += 1) await kept.schedule(number, 5_000);
   }
   await kept.schedule(3, null);
   expect(await due()).toEqual([4]);
@@ -84,13 +84,13 @@ test("lists what is due: known records first, then the callbacks with the fewest
   await kept.keep(request("unknown"), "received", false);
   await kept.keep(request("known"), "received", true);
   expect(await due()).toEqual([4, 6, 2, 1, 5]);
-  expect(await kept.find(1)).toMatchObject({ looks: 2, dueAt: "2026-11-20T10:00:05.000Z" });
+  expect(await kept.find(1)).toMatchObject({ checks: 2, dueAt: "2026-11-20T10:00:05.000Z" });
 });
 
 test("leaves a callback that only waits to be forwarded to a run that forwards", async () => {
   const { kept, clock } = await callbacks();
   await kept.keep(request("a"), "received", true);
-  await kept.judge(1, genuine, handler);
+  await kept.recordVerdict(1, genuine, handler);
   await kept.schedule(1, 5_000);
   clock.ms += 5_000;
   expect(await kept.due(undefined)).toHaveLength(0);
@@ -100,11 +100,11 @@ test("leaves a callback that only waits to be forwarded to a run that forwards",
 test("stores with a verdict which handler is to get it", async () => {
   const { kept } = await callbacks();
   await kept.keep(request("a"), "received", true);
-  await kept.judge(1, unchecked, handler);
+  await kept.recordVerdict(1, unchecked, handler);
   expect((await kept.find(1))?.forwarded).toEqual({ to: handler, status: null, finding: null });
-  await kept.passedOn(1, { to: handler, status: 200, finding: "u" });
+  await kept.recordForwarded(1, { to: handler, status: 200, finding: "u" });
   // A run that does not forward found it: the handler still has the earlier verdict.
-  await kept.judge(1, genuine, undefined);
+  await kept.recordVerdict(1, genuine, undefined);
   expect((await kept.find(1))?.forwarded).toEqual({ to: handler, status: 200, finding: "u" });
 });
 
@@ -122,10 +122,10 @@ test("one process at a time listens for an account, until it ends", async () => 
   expect(await first.kept.listen()).toMatchObject({ pid: 2 });
 });
 
-test("knows what a handler acknowledged, with whichever callback", async () => {
+test("knows that a handler acknowledged a finding, with any callback", async () => {
   const { kept, ofAnother } = await callbacks();
   await kept.keep(request("a"), "received", true);
-  await kept.judge(1, genuine, handler);
+  await kept.recordVerdict(1, genuine, handler);
   const isDelivered = () => kept.isDelivered("g", handler);
   expect(await isDelivered()).toBe(false);
   for (const [status, delivered] of [
@@ -134,7 +134,7 @@ test("knows what a handler acknowledged, with whichever callback", async () => {
     [null, false],
     [204, true],
   ] as const) {
-    await kept.passedOn(1, { to: handler, status, finding: "g" });
+    await kept.recordForwarded(1, { to: handler, status, finding: "g" });
     expect([status, await isDelivered()]).toEqual([status, delivered]);
   }
   expect(await kept.isDelivered("other", handler)).toBe(false);
@@ -155,22 +155,22 @@ test("never drops a pending callback: rejects a further one if too many are pend
   expect(await kept.keep(request("more"), "received", true)).toBeUndefined();
   expect(await kept.keep(request("0"), "received", true)).toMatchObject({ number: 1, count: 2 });
   database.exec("UPDATE callbacks SET verdict = 'unchecked', records = '[]'");
-  await kept.judge(5_000, unchecked, undefined);
+  await kept.recordVerdict(5_000, unchecked, undefined);
   expect(await kept.find(1)).toBeDefined();
   expect(await kept.keep(request("more"), "received", true)).toBeUndefined();
   // No further check: it is no longer pending.
   await kept.schedule(2, null);
   expect(await kept.keep(request("more"), "received", false)).toBeUndefined();
   expect(await kept.keep(request("more"), "received", true)).toMatchObject({ number: 5_001 });
-  await kept.judge(5_001, unchecked, undefined);
+  await kept.recordVerdict(5_001, unchecked, undefined);
   expect(await kept.find(1)).toBeDefined();
 });
 
 test("lists the newest first, of one account and optionally of one verdict", async () => {
   const { kept, ofAnother } = await callbacks();
   for (const body of ["a", "b", "c"]) await kept.keep(request(body), "received", true);
-  await kept.judge(2, genuine, undefined);
-  await kept.passedOn(2, { to: handler, status: 204, finding: "g" });
+  await kept.recordVerdict(2, genuine, undefined);
+  await kept.recordForwarded(2, { to: handler, status: 204, finding: "g" });
   const numbers = async (verdict?: string, limit = 10) =>
     (await kept.list({ verdict, limit })).map(({ number }) => number);
   expect(await numbers()).toEqual([3, 2, 1]);
@@ -187,11 +187,11 @@ test("lists the newest first, of one account and optionally of one verdict", asy
 test("keeps the newest thousand callbacks about unknown records, and all others", async () => {
   const { kept } = await callbacks();
   await kept.keep(request("verified"), "received", true);
-  await kept.judge(1, genuine, undefined);
+  await kept.recordVerdict(1, genuine, undefined);
   for (let index = 0; index < 1_010; index += 1) {
     await kept.keep(request(`${index}`), "received", true);
     const unknown = { verdict: "unknown", explanation: "No.", records: [], finding: "n" };
-    await kept.judge(index + 2, unknown, undefined);
+    await kept.recordVerdict(index + 2, unknown, undefined);
   }
   expect(await kept.list({ verdict: "unknown", limit: 5_000 })).toHaveLength(1_000);
   expect(await kept.find(1)).toBeDefined();

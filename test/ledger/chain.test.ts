@@ -30,7 +30,7 @@ describe("verify", () => {
     hash: "UPDATE events SET hash = replace(replace(hash, '0', 'f'), '1', 'e') || 'x' WHERE number = ?",
   };
 
-  test("any altered event is found, at its place", async () => {
+  test("finds any changed event, with its place in the chain", async () => {
     const altered = fc.record({
       column: fc.constantFrom(...Object.keys(changes)),
       number: fc.bigInt({ min: 1n, max: 8n }),
@@ -48,7 +48,7 @@ describe("verify", () => {
     );
   });
 
-  test.each([1, 2, 3, 4, 5, 6, 7])("a deleted event is found: %i of 8", async (number) => {
+  test.each([1, 2, 3, 4, 5, 6, 7])("finds a deleted event: %i of 8", async (number) => {
     const { database } = await filled();
     database.prepare("DELETE FROM events WHERE number = ?").run(BigInt(number));
     expect(integrityOf(database).brokenAt).toBe(number);
@@ -57,7 +57,7 @@ describe("verify", () => {
     expect(integrityOf(database).brokenAt).toBe(number);
   });
 
-  test("the deleted last event is found by the operation that stands elsewhere", async () => {
+  test("finds that the last event was deleted, because its operation differs", async () => {
     const { database, ledger } = await filled();
     database.exec("DELETE FROM events WHERE number = 8");
     expect(integrityOf(database)).toMatchObject({
@@ -67,7 +67,7 @@ describe("verify", () => {
     });
   });
 
-  test("an inserted event is found, in the middle and at the end", async () => {
+  test("finds an inserted event, in the middle and at the end", async () => {
     for (const place of [3n, 8n]) {
       const { database } = await filled();
       database.exec("UPDATE events SET number = number + 100");
@@ -121,14 +121,14 @@ describe("verify", () => {
     },
   );
 
-  test("an operation that was deleted is found by the events that it left", async () => {
+  test("finds a deleted operation by its events", async () => {
     const { database } = await filled();
     database.exec("PRAGMA foreign_keys = OFF; DELETE FROM operations WHERE number = 2");
     const { brokenAt, modified } = integrityOf(database);
     expect([brokenAt !== null, modified.length > 0]).toContain(true);
   });
 
-  test("an operation that was resumed, reopened and rejected is as its events tell", async () => {
+  test("an operation that was resumed, reopened and rejected passes the check", async () => {
     const { database, ledger } = await memoryLedger();
     const first = await claimed(ledger, payout("A"));
     expect((await claim(ledger, payout("A"))).kind).toBe("resumed");

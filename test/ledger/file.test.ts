@@ -39,7 +39,7 @@ describe("the file", () => {
     },
   );
 
-  test("is made private where it was not, and a symbolic link is refused", async () => {
+  test("is made private, and a symbolic link is rejected", async () => {
     const folder = scratchFolder();
     const path = join(folder, "open.db");
     writeFileSync(path, "", { mode: 0o666 });
@@ -82,7 +82,7 @@ describe("the file", () => {
     expect(logIsLeft()).toBe(true);
   });
 
-  test("stands in a folder that is made private where it was not", async () => {
+  test("is in a directory that is made private", async () => {
     const merchant = await openMerchant();
     mkdirSync(merchant.dataFolder, { mode: 0o755 });
     await merchant.lenden(["ledger", "check"]);
@@ -90,7 +90,7 @@ describe("the file", () => {
   });
 });
 
-test("8 processes that write 50 operations each at once lose nothing, and the chain is whole", async () => {
+test("8 processes that write 50 operations each at once lose nothing, and the chain is intact", async () => {
   const path = join(scratchFolder(), "ledger.db");
   const writer = await bundledWriter();
   const env = { ...process.env, NODE_PATH: resolve("node_modules") };

@@ -140,7 +140,7 @@ describe("a claim", () => {
 });
 
 describe("accounts", () => {
-  test("one with another key has references of its own", async () => {
+  test("an account of another key has its own references", async () => {
     const database = await openDatabase(":memory:");
     const keys = ["aaaaaaaa", "bbbbbbbb"];
     const ledgers = keys.map((keyId) =>
@@ -215,7 +215,7 @@ describe("accounts", () => {
     expect(await ask("B")).toMatchObject({ kind: "new", earlier: { reference: "A" } });
   });
 
-  test("an unknown key never joins, and gets a name of its own if the profile's is taken", async () => {
+  test("an unknown key never joins an account, and gets another name if the profile's is taken", async () => {
     const database = await openDatabase(":memory:");
     await claimed(openLedger(database, worker()), payout("A"));
     const other = { ...owner, keyId: "cccccccccccc" };
@@ -309,7 +309,7 @@ test("an outcome keeps what it does not name, counts attempts alone, and release
   ]);
 });
 
-test("half of a character is replaced in the ledger and in its events", async () => {
+test("a lone surrogate is replaced in the ledger and in its events", async () => {
   const { database, ledger } = await memoryLedger();
   const message = "no \ud83d";
   const asked = { recipientNumber: "01712345678", recipientName: message, paymentMethodId: "m1" };
@@ -321,7 +321,7 @@ test("half of a character is replaced in the ledger and in its events", async ()
   expect(integrityOf(database).modified).toEqual([]);
 });
 
-test("listing, newest, latest and find see one account's operations alone, newest first", async () => {
+test("lists and finds the operations of one account alone, newest first", async () => {
   const { database, ledger } = await memoryLedger();
   const other = openLedger(database, worker({ owner: { ...owner, keyId: "other", account: {} } }));
   const confirm = async (of: Ledger, reference: string, remoteId: string, status: string) =>
@@ -373,7 +373,7 @@ describe("I10: an ID of the API belongs to one operation", () => {
     return { database, ledger, one, other: await claimed(ledger, payout("B")) };
   };
 
-  test("one that another payout has is not recorded, and the outcome is unknown", async () => {
+  test("an ID that another payout has is not recorded, and the outcome is unknown", async () => {
     const { database, ledger, one, other } = await two();
     expect(await record(ledger, one, confirmed("PO1"))).toMatchObject({ kind: "recorded" });
     expect(await record(ledger, other, confirmed("PO1"))).toEqual({ kind: "id-taken", by: one.id });
@@ -381,7 +381,7 @@ describe("I10: an ID of the API belongs to one operation", () => {
     expect(integrityOf(database).modified).toEqual([]);
   });
 
-  test("nor is one of two payouts that are recorded in one change", async () => {
+  test("an ID of two payouts in one change is recorded once", async () => {
     const { ledger, one, other } = await two();
     const answers = await ledger.change(
       [one, other].map(({ number: operation }) => {
@@ -392,7 +392,7 @@ describe("I10: an ID of the API belongs to one operation", () => {
     expect(await ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
   });
 
-  test("nor is one learned by a status check", async () => {
+  test("an ID that another payout has is not recorded by a status check", async () => {
     const { ledger, one, other } = await two();
     await record(ledger, one, confirmed("PO1"));
     await record(ledger, other, { state: "UNCERTAIN", sent: true });
@@ -404,7 +404,7 @@ describe("I10: an ID of the API belongs to one operation", () => {
     expect(await ledger.find("B")).toMatchObject({ state: "UNCERTAIN", remoteId: null });
   });
 
-  test("but a sandbox on this machine gives it again after a restart", async () => {
+  test("a sandbox on this machine may return an ID again after a restart", async () => {
     const { ledger, one, other } = await two({
       owner: { ...owner, baseUrl: "http://127.0.0.1:4242" },
     });

@@ -10,7 +10,7 @@ import { inDatabase, openMerchant, payoutOf } from "../support/merchant.ts";
 import { claim, owner, payout, worker } from "./small-ledger.ts";
 
 describe("migrations", () => {
-  test("a newer schema is refused and left as it is", async () => {
+  test("rejects a newer schema and does not change it", async () => {
     const database = await openDatabase(":memory:");
     openLedger(database, worker());
     database.exec("PRAGMA user_version = 99");
@@ -28,7 +28,7 @@ describe("migrations", () => {
     expect(await merchant.moneyRequests()).toEqual([]);
   });
 
-  test("a ledger of version 2 keeps all that it had, and goes on", async () => {
+  test("a ledger of version 2 keeps all its records, and can send", async () => {
     const database = await openDatabase(":memory:");
     // Written by the schema before the accounts had a table: two payouts, a payment, a batch of two.
     database.exec(readFileSync(resolve(import.meta.dirname, "version-2.sql"), "utf8"));
@@ -93,7 +93,7 @@ describe("migrations", () => {
       ]);
     });
 
-    test("finds the payouts of before as duplicates, and verifies as a whole", async () => {
+    test("finds earlier payouts as duplicates, and passes the check", async () => {
       const { database, first } = await migrated();
       const sent = await first.find("OLD-1");
       if (!sent) throw new Error("the ledger has the payout");
@@ -111,7 +111,7 @@ describe("migrations", () => {
     });
   });
 
-  test("an old empty file, and one that SQLite made without tables, are brought to the newest", async () => {
+  test("an empty file, and one without tables, get the newest schema", async () => {
     for (const start of ["", "PRAGMA user_version = 0; CREATE TABLE other (x); DROP TABLE other"]) {
       const path = join(scratchFolder(), "ledger.db");
       writeFileSync(path, "", { mode: 0o644 });

@@ -52,7 +52,7 @@ describe("after a check that found a modified row", () => {
     expect(await merchant.books("payouts")).toHaveLength(1);
   });
 
-  test("a ledger that was put right sends after the next check", async () => {
+  test("a ledger that was corrected sends after the next check", async () => {
     const { merchant, setState } = await modifiedLedger();
 
     await setState("CONFIRMED", "live");
@@ -74,7 +74,7 @@ test("a backup of an accepted ledger can be restored", async () => {
   expect(await merchant.lenden(["ledger", "restore", backup, "--yes"])).toMatchObject({ code: 0 });
 });
 
-test("a ledger with a modified event sends once it is accepted, and the check goes on to fail", async () => {
+test("a ledger with a modified event sends once it is accepted, and the check still fails", async () => {
   const merchant = await openMerchant();
   await merchant.id(payoutOf("FIRST"));
   await merchant.inLedger((ledger) =>

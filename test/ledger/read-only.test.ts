@@ -54,7 +54,7 @@ describe.skipIf(!canMount)("a ledger on a read-only file system", () => {
     expect(await merchant.moneyRequests()).toEqual(sent);
   });
 
-  test("says that changes in its log cannot be read", async () => {
+  test("reports that changes in its log cannot be read", async () => {
     const { env } = await onReadOnlyDisk({ withLog: true });
     const listed = await built(["payout", "list"], { env });
     expect([listed.code, listed.stderr]).toEqual([0, expect.stringContaining("in its log")]);

@@ -21,7 +21,7 @@ test("whole numbers are bigint, whatever their size, and rows hold the columns a
   database.close();
 });
 
-test("a transaction that throws leaves nothing behind, and the next one works", async () => {
+test("a transaction that throws changes nothing, and the next one works", async () => {
   const database = await openDatabase(":memory:");
   database.exec("CREATE TABLE kept (id TEXT PRIMARY KEY) STRICT");
   const insert = database.prepare("INSERT INTO kept VALUES (?)");
@@ -35,7 +35,7 @@ test("a transaction that throws leaves nothing behind, and the next one works", 
   database.close();
 });
 
-test("a file that another process is still making is waited for", async () => {
+test("waits for a file that another process is still creating", async () => {
   const path = join(scratchFolder(), "ledger.db");
   const maker = await openDatabase(path);
   maker.exec("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE; CREATE TABLE kept (id TEXT)");

@@ -106,9 +106,9 @@ function createVerdicts(
   database: Database,
   { scrub }: Worker,
   account: RunAccount,
-): Pick<CallbackStore, "judge" | "passedOn" | "isDelivered"> {
+): Pick<CallbackStore, "recordVerdict" | "recordForwarded" | "isDelivered"> {
   return {
-    judge: async (number, { verdict, explanation, records, finding }, to) =>
+    recordVerdict: async (number, { verdict, explanation, records, finding }, to) =>
       database.transaction(() => {
         const values = [
           ...[verdict, explanation && scrub(explanation), scrub(JSON.stringify(records))],
@@ -118,7 +118,7 @@ function createVerdicts(
         database.prepare(deleteOldest).run(account.number(), verdict, keptOf(verdict));
       }),
 
-    passedOn: async (number, { to, status, finding }) =>
+    recordForwarded: async (number, { to, status, finding }) =>
       database.transaction(() => {
         const values = [status === null ? null : BigInt(status), finding, BigInt(number)];
         setRowDigest(database, database.prepare(setForwarded).get(scrub(to), ...values));
@@ -150,7 +150,7 @@ function callbackOf(row: Row): StoredCallback {
           finding: text("finding"),
         }
       : null,
-    looks: Number(row.looks),
+    checks: Number(row.looks),
     dueAt: maybe("due_at"),
     forwarded: to === null ? null : { to, status, finding: maybe("forwarded_finding") },
     isKnown: row.known === 1n,

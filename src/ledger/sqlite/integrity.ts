@@ -94,13 +94,8 @@ function auditSchema(database: Database): Finding[] {
     const is = plain(String(sql));
     if (should === is) return [];
     const problem = should === undefined ? "added" : "changed";
-    return [
-      {
-        ...{ kind: kindOf(type), name: String(name), problem },
-        columns: [],
-        now: [`${table} ${is}`],
-      },
-    ];
+    const now = [`${table} ${is}`];
+    return [{ kind: kindOf(type), name: String(name), problem, columns: [], now }];
   });
   for (const [name, sql] of expected)
     findings.push(missing({ kind: sql.includes(" INDEX ") ? "index" : "table", name }));

@@ -69,7 +69,7 @@ export const databaseBugs = [
       Object.defineProperty(String.prototype, "toWellFormed", { value });
       return ledger;
     },
-    tests: ["test/ledger/ledger.test.ts", "-t", "half of a character"],
+    tests: ["test/ledger/ledger.test.ts", "-t", "lone surrogate"],
   },
   {
     name: "the day of doubt begins with the first intent",
@@ -142,7 +142,7 @@ export const databaseBugs = [
     name: "I10: two rows of one commit get the same ID",
     seam: "database",
     decorate: withOldIds,
-    tests: ["test/ledger/ledger.test.ts", "-t", "recorded in one change"],
+    tests: ["test/ledger/ledger.test.ts", "-t", "in one change is recorded once"],
   },
   {
     name: "of what cannot be looked at it is said that it is gone",
