@@ -202,26 +202,14 @@ export class Operations {
     return { kind: "new", operation, earlier: decision.earlier };
   }
 
+  /** Without `...`: V8 creates a hidden class for each object that has a property beside one. */
   #recordIntent(intent: Intent, target: string | null, at: string): Operation {
+    const { kind, reference, amountPaisa, asked, methodName = null, batch = null } = intent;
+    const { user, command, owner, actor } = this.#worker;
     const { number: account, name } = this.#account.store(at);
     const number = this.#next ?? numberIn(this.#highest.get()?.number) + 1n;
     this.#next = number + 1n;
-    const operation = this.#newOperation(intent, { number, target, account: name, at });
-    const actor = JSON.stringify(this.#worker.actor);
-    const stored = { account, actor, holder: JSON.stringify(operation.holder) };
-    this.#insert.run(...insertValues(operation, stored, this.#worker));
-    this.#held.set(number, { holder: stored.holder, now: operation });
-    const data = intentData(operation, stored);
-    this.#chain.append({ operation: operation.number, at, event: "intent", data });
-    return operation;
-  }
-
-  /** Without `...`: V8 creates a hidden class for each object that has a property beside one. */
-  #newOperation(
-    { kind, reference, amountPaisa, asked, methodName = null, batch = null }: Intent,
-    { number, target, account, at }: NewOperation,
-  ): Operation {
-    return {
+    const operation: Operation = {
       number,
       id: this.#worker.newId(),
       kind,
@@ -244,14 +232,24 @@ export class Operations {
       completedAt: null,
       paymentUrl: null,
       holder: holderNow(this.#worker, at),
-      user: this.#worker.user,
-      command: this.#worker.command,
-      profile: this.#worker.owner.profile,
-      environment: this.#worker.owner.environment,
-      baseUrl: this.#worker.owner.baseUrl,
-      account,
-      keyHash: this.#worker.owner.keyId,
+      user,
+      command,
+      profile: owner.profile,
+      environment: owner.environment,
+      baseUrl: owner.baseUrl,
+      account: name,
+      keyHash: owner.keyId,
     };
+    const stored = {
+      account,
+      actor: JSON.stringify(actor),
+      holder: JSON.stringify(operation.holder),
+    };
+    this.#insert.run(...insertValues(operation, stored, this.#worker));
+    this.#held.set(number, { holder: stored.holder, now: operation });
+    const data = intentData(operation, stored);
+    this.#chain.append({ operation: number, at, event: "intent", data });
+    return operation;
   }
 
   /** The answer that a claim would get now. */
@@ -300,14 +298,6 @@ const insertInSql = `
     attempts)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
     'unresolved', 0)`;
-
-interface NewOperation {
-  number: bigint;
-  target: string | null;
-  /** The name of the account. */
-  account: string;
-  at: string;
-}
 
 interface StoredBy {
   /** The number of the account. */
