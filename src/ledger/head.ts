@@ -31,24 +31,24 @@ export function headPath(configFolder: string, ledger: string): string {
   return join(configFolder, `ledger-head-${name}.json`);
 }
 
+/** @throws SQLite's error if the ledger cannot be read */
 export function storedHead(database: Database, path: string): StoredHead {
+  const read = readHead(path);
+  if (typeof read === "string") return { state: read, isModified: false };
+  const event = database.prepare("SELECT hash FROM events WHERE number = ?").get(read.head.number);
+  return { ...read, state: event?.hash === read.head.hash ? "contained" : "not-contained" };
+}
+
+function readHead(path: string): "missing" | "unreadable" | Required<Omit<StoredHead, "state">> {
   try {
     const { number, hash, modified }: { number?: unknown; hash?: unknown; modified?: unknown } =
       JSON.parse(readFileSync(path, "utf8"));
-    if (
-      typeof number === "string" &&
-      /^[1-9][0-9]{0,17}$/.test(number) &&
-      typeof hash === "string"
-    ) {
-      const head = { number: BigInt(number), hash };
-      const event = database.prepare("SELECT hash FROM events WHERE number = ?").get(head.number);
-      const state = event?.hash === hash ? "contained" : "not-contained";
-      return { state, head, isModified: modified !== undefined };
-    }
+    const isNumber = typeof number === "string" && /^[1-9][0-9]{0,17}$/.test(number);
+    if (!isNumber || typeof hash !== "string") return "unreadable";
+    return { head: { number: BigInt(number), hash }, isModified: modified !== undefined };
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return { state: "missing", isModified: false };
+    return errorCode(error) === "ENOENT" ? "missing" : "unreadable";
   }
-  return { state: "unreadable", isModified: false };
 }
 
 /**

@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { storedHead, writeHead } from "../../src/ledger/head.ts";
 import { integrityOf } from "../../src/ledger/sqlite/integrity.ts";
-import { runs } from "../support/helpers.ts";
+import { runs, scratchFolder } from "../support/helpers.ts";
 import { claim, claimed, memoryLedger, payout, record } from "./small-ledger.ts";
 
 describe("verify", () => {
@@ -140,4 +142,14 @@ describe("verify", () => {
     await record(ledger, first, { state: "UNCERTAIN", sent: true, code: "uncertain" });
     expect(integrityOf(database).modified).toEqual([]);
   });
+});
+
+test("a ledger that cannot be compared with its stored head is not used", async () => {
+  const { database, ledger } = await memoryLedger();
+  await claimed(ledger, payout("A"));
+  const path = join(scratchFolder(), "head.json");
+  writeHead(path, { number: 1n, hash: "h" });
+  expect(storedHead(database, path)).toMatchObject({ state: "not-contained" });
+  database.exec("PRAGMA foreign_keys = OFF; DROP TABLE events");
+  expect(() => storedHead(database, path)).toThrow(/no such table/);
 });
