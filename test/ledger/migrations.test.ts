@@ -93,6 +93,19 @@ describe("migrations", () => {
       ]);
     });
 
+    test("a payout that was sent again before events had the key passes the check", async () => {
+      const database = await openDatabase(":memory:");
+      database.exec(readFileSync(resolve(import.meta.dirname, "version-8.sql"), "utf8"));
+      database.exec(
+        "UPDATE operations SET reopened_at = updated_at, resumed_at = updated_at WHERE number = 8",
+      );
+      const reopened = `SELECT 17, 8, updated_at, 'reopened', '{"state":"INTENT"}', '' FROM operations WHERE number = 8`;
+      database.exec(`INSERT INTO events (number, operation, at, event, data, hash) ${reopened};
+        UPDATE events SET number = 18, at = (SELECT at FROM events WHERE number = 17) WHERE number = 16`);
+      migrate(database, profiles);
+      expect(integrityOf(database)).toMatchObject({ brokenAt: 16, modified: [] });
+    });
+
     test("finds earlier payouts as duplicates, and passes the check", async () => {
       const { database, first } = await migrated();
       const sent = await first.find("OLD-1");
