@@ -65,13 +65,13 @@ export async function verify(
     ({ name, value }) => name === "status" && /^completed$/i.test(textOf(value)),
   );
   if (claimsCompleted && record.status !== "Completed") {
-    const explanation = `It claims Completed, and the API returns ${record.status}.`;
+    const explanation = `It claims Completed, but the API returns ${record.status}.`;
     return { verdict: "forged", explanation, ...result };
   }
   const wrong = claims.filter(({ agrees }) => !agrees).map(({ name }) => name);
   const differing = [...new Set([...wrong, ...unexpected(expected, record)])];
   if (differing.length === 0) return { verdict: "verified", explanation: null, ...result };
-  const explanation = `The API has another value for: ${differing.join(", ")}.`;
+  const explanation = `The API's record differs in: ${differing.join(", ")}.`;
   return { verdict: "mismatched", explanation, ...result };
 }
 

@@ -179,7 +179,7 @@ function exists(path: string, kind: "file" | "directory"): boolean {
   }
   if (kind === "file" ? found.isFile() : found.isDirectory()) return true;
   throw new Failure("profiles.link", `${path} is a link or not a ${kind}.`, {
-    hint: `Replace it with a ${kind}: lenden follows no link to stored keys.`,
+    hint: `Replace it with a ${kind}: lenden does not follow symbolic links to stored keys.`,
   });
 }
 

@@ -46,9 +46,13 @@ async function firstLineOf(command: string, around: Surroundings): Promise<strin
   const line = "text" in printed ? (printed.text.split(/\r?\n/)[0]?.trim() ?? "") : "";
   if (line) return line;
   const why = "problem" in printed ? `failed (${printed.problem})` : "printed nothing";
-  throw new Failure("secret.command-failed", `The command for a secret, ${program}, ${why}.`, {
-    hint: "Run the command yourself to see why. lenden runs it without a shell and reads the first line.",
-  });
+  throw new Failure(
+    "secret.command-failed",
+    `The program ${program}, which prints a secret, ${why}.`,
+    {
+      hint: "Run the command yourself to see why. lenden runs it without a shell and reads the first line.",
+    },
+  );
 }
 
 /**

@@ -47,6 +47,11 @@ function verdictOf(error: unknown): Verdict {
   if (error instanceof Failure)
     return failed(error.message, error.details.hint ?? "Fix what the message names.");
   const code = errorCode(error);
+  if (code?.startsWith("SQLITE_"))
+    return failed(
+      `The ledger is damaged (${code}).`,
+      "To restore a backup, run 'lenden ledger restore <file>'.",
+    );
   return failed(
     `The check could not run${code ? ` (${code})` : ""}.`,
     "Run 'lenden doctor' with LENDEN_DEBUG=1 and report what it prints.",

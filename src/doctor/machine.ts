@@ -36,7 +36,7 @@ function nodeVersion(version: string): Verdict {
 
 /** Its files are checked by whoever opens them. */
 async function directory(path: string, variable: string, platform: string): Promise<Verdict> {
-  const hint = `Replace it or its permissions, or set ${variable} to another directory.`;
+  const hint = `Change its permissions, or set ${variable} to another directory.`;
   try {
     const found = await lstat(path);
     if (!found.isDirectory()) return failed(`${path} is a link or a file.`, hint);
@@ -64,19 +64,19 @@ async function ledger({ config, data }: { config: string; data: string }): Promi
   if (faults.length > 0) {
     return failed(
       `${path} is damaged: ${faults.join("; ")}.`,
-      "Restore it from a backup before you send anything: without it, lenden can pay twice.",
+      "To restore a backup, run 'lenden ledger restore <file>'. Send nothing before: lenden could pay twice.",
     );
   }
   if (!containsHead) {
     return failed(
       `${path} was truncated, rolled back or replaced since lenden last wrote it.`,
-      `Put the newest ledger back. ${accept}`,
+      `To restore a backup, run 'lenden ledger restore <file>'. ${accept}`,
     );
   }
   if (isModified)
     return failed(
       `${path} was modified: 'lenden ledger check' shows what.`,
-      `Restore it from a backup. ${accept}`,
+      `To restore a backup, run 'lenden ledger restore <file>'. ${accept}`,
     );
   if (uncertainCount === 0) return passed(`The ledger is intact (${size}). No outcome is unknown.`);
   return warning(

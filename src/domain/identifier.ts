@@ -11,6 +11,7 @@ export function readAccountNumber(text: string): Result<string> {
   const trimmed = withoutEnds(text, " ");
   if (/[^0-9\P{Nd}]/u.test(trimmed))
     return err("Use ASCII digits for an account number, for example 01812345678.");
+  if (trimmed === "") return err("The value is empty. Example: 01812345678.");
   if (/^[^\s\p{C}]{1,256}$/u.test(trimmed)) return ok(trimmed);
   return err("An account number has no spaces, for example 01812345678.");
 }

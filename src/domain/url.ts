@@ -7,7 +7,7 @@ export const basePath = "/cp/api/v1";
 export function readUrl(text: string): Result<string> {
   const url = /[\s\p{C}]/u.test(text) ? undefined : parseUrl(text);
   if (!url || !["https:", "http:"].includes(url.protocol)) {
-    return err("Invalid URL. Example: https://example.com/api.");
+    return err("Invalid URL. Example: https://shop.example/thanks.");
   }
   if (url.protocol === "http:" && !isLoopback(url)) {
     return err(`Use https: for ${url.host}. Only URLs of this machine may use http:.`);

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { CallbackFault, Fault } from "../api/contract/fault.ts";
 import { basePath } from "../api/contract/index.ts";
-import { usage } from "../domain/failure.ts";
+import { Failure, usage } from "../domain/failure.ts";
 import { listenOnLoopback } from "../platform/loopback.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 import { openDatabase } from "../platform/sqlite/open.ts";
@@ -49,7 +49,7 @@ const completeEveryMs = 100;
  */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const { seed, now, autoCompleteMs, faults = [], callbackFaults = [], latencyMs = 0 } = options;
-  const database = await openDatabase(options.dataFile ?? ":memory:");
+  const database = await openData(options.dataFile);
   const ids = createRandom("ids", seed);
   if (options.dataFile !== undefined) requireOwnFile(database, options.dataFile);
   const store = openStore({ database, ids, newAccount: newAccount(seed), now, autoCompleteMs });
@@ -104,6 +104,19 @@ function newAccount(seed: number | undefined): SandboxAccount {
   return { apiKey, payoutSecret: letters(32) };
 }
 
+/** A file that cannot be opened has nothing to do with the ledger, whatever SQLite reports. */
+async function openData(file: string | undefined): Promise<Database> {
+  try {
+    return await openDatabase(file ?? ":memory:");
+  } catch (error) {
+    if (file === undefined || !(error instanceof Failure)) throw error;
+    throw usage(
+      [`--data: ${file} cannot be opened as the data of a sandbox.`],
+      "Name another file.",
+    );
+  }
+}
+
 /** Another program's database, such as a ledger, must not get tables of the sandbox. */
 function requireOwnFile(database: Database, file: string): void {
   const tables = database
@@ -112,5 +125,5 @@ function requireOwnFile(database: Database, file: string): void {
     .map(({ name }) => String(name));
   if (tables.every((name) => name === "account" || name === "records")) return;
   database.close();
-  throw usage([`--data: ${file} is the database of another program.`], "Choose another file name.");
+  throw usage([`--data: ${file} is the database of another program.`], "Name another file.");
 }

@@ -76,10 +76,7 @@ describe("a callback", () => {
     ["customer", json({ customer: { name: "Karim" } })],
   ])("is mismatched if it has another %s: %s", async (name, text) => {
     const { verdict, explanation } = await checked(text);
-    expect([verdict, explanation]).toEqual([
-      "mismatched",
-      `The API has another value for: ${name}.`,
-    ]);
+    expect([verdict, explanation]).toEqual(["mismatched", `The API's record differs in: ${name}.`]);
   });
 
   test.each([

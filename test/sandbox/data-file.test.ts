@@ -76,7 +76,7 @@ test("rejects a symbolic link, a directory, a missing directory and another kind
   writeFileSync(join(inside, "text"), "this is no database, but it is long enough ".repeat(50));
   for (const name of ["link", "", "missing/file", "text"]) {
     const attempt = startSandbox({ dataFile: join(inside, name), now: Date.now });
-    await expect(attempt, name).rejects.toMatchObject({ name: "Failure", kind: "internal" });
+    await expect(attempt, name).rejects.toMatchObject({ name: "Failure", kind: "usage" });
   }
   expect(statSync(target).size).toBe(0);
 });
