@@ -31,13 +31,16 @@ async function tried({ name, tests }) {
   if (pattern === undefined) vitest.resetGlobalTestNamePattern();
   else vitest.setGlobalTestNamePattern(pattern);
   const specifications = await vitest.globTestSpecifications(files);
-  const { testModules } = await vitest.runTestSpecifications(specifications);
+  // Vitest keeps the results of earlier runs, here those of other bugs.
+  vitest.state.filesMap.clear();
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
   const why = readFileSync(stale, "utf8");
   if (why) return { caught: false, says: `: it does not fit its seam: ${why}` };
   const all = testModules.flatMap((module) => [...module.children.allTests()]);
   const ran = all.filter((test) => ["passed", "failed"].includes(test.result().state));
   const failing = ran.find((test) => test.result().state === "failed");
-  if (testModules.some((module) => module.errors().length > 0) && !failing)
+  const isBroken = testModules.some((module) => module.errors().length > 0);
+  if ((isBroken || unhandledErrors.length > 0) && !failing)
     return { caught: false, says: ": no test failed, the run did" };
   if (ran.length === 0) return { caught: false, says: ": no test ran" };
   // A name that is gone from the program fails of itself, whatever the bug would have done.

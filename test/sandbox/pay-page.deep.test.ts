@@ -99,20 +99,6 @@ browserTest.for([
   expect(await status()).toBe(ends);
 });
 
-browserTest(
-  "a browser that prefers Bangla gets Bangla, and keeps it through the form",
-  async () => {
-    const { payUrl } = await checkout({ amount: 125000.5, suggestedPayerNumber: "12345" });
-    const page = await openWindow({ locale: "bn-BD" });
-    await page.goto(payUrl);
-    expect(await page.title()).toBe("১,২৫,০০০.৫০ টাকা পরিশোধ করুন");
-    await press(page, "পরিশোধ করুন");
-    expect(await page.textContent("[role=alert]")).toBe("সঠিক বাংলাদেশি মোবাইল নম্বর দিন।");
-    await follow(page, () => page.click("text=English"));
-    expect(await page.title()).toBe("Pay BDT 1,25,000.50");
-  },
-);
-
 browserTest.for([["en"], ["bn"]])(
   "in %s nothing scrolls sideways on a phone, and axe finds no problem",
   async ([language]) => {
