@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { isFree, isUnresolved, isUsedUp } from "../domain/state.ts";
 import {
   duplicatesSince,
@@ -7,20 +8,16 @@ import {
 } from "../ledger/decide.ts";
 import type { KnownPayout, Ledger, PlannedReference, RecipientAmount } from "../ledger/ledger.ts";
 import { payeeOf } from "../ledger/operation.ts";
-import type { OperationDeps } from "../operations/deps.ts";
-import { checkStop } from "../operations/deps.ts";
-import { recordsOf, textOf, Unreadable } from "./csv.ts";
-import { type CellProblem, type Finding, isAcceptable, type Place } from "./findings.ts";
+import { checkStop, type OperationDeps } from "../operations/deps.ts";
+import { type CsvFile, recordsOf, textOf, Unreadable } from "./csv.ts";
+import type { CellProblem, Finding, Place } from "./findings.ts";
 import { type Header, readHeader } from "./header.ts";
 import { identify } from "./identity.ts";
 import { createRowReader, type FileRow, type RowRules } from "./rows.ts";
 import { countRow, type Sum } from "./status.ts";
 
-/** A file of payouts. */
-export interface Source {
-  path: string;
-  /** SHA-256 of its bytes. */
-  hash: string;
+/** A file of payouts, and the character between its cells. */
+export interface Source extends CsvFile {
   delimiter: string;
 }
 
@@ -42,42 +39,39 @@ export interface LedgerFindings {
   findings: Finding[];
   /** Rows whose very payout was accepted before: they are not sent again. */
   sentBefore: Sum;
-  /** Every payout that repeats a row, so that nothing is accepted that was not shown. */
+  /** Everything that repeats or blocks a row, so that nothing is accepted that was not shown. */
   seen: Set<string>;
-  /** `Ledger.newestEvent` before the first question. */
+  /** `Ledger.newestEvent` before the first query. */
   upTo: bigint;
 }
 
-type AskedLedger = Pick<
-  Ledger,
-  "knownReferences" | "overlaps" | "plannedReferences" | "newestEvent"
->;
+type StopDeps = Pick<OperationDeps, "isStopping" | "isOutOfTime">;
 
 const mostRows = 1_000_000;
-const rowsPerQuestion = 500;
+const rowsPerTurn = 1_000;
+const rowsPerQuery = 500;
 /** The largest whole number that SQLite can store. */
 const largestTotalPaisa = 2n ** 63n - 1n;
 
 /**
- * Reads a whole file into memory, and finds everything that is wrong with it.
+ * Finds everything that is wrong with a file.
  *
  * @param ownName the batch's own name, if it is given one
- * @throws Failure `usage` if the file cannot be read at all, or changes meanwhile; `interrupted` if the run
- * is stopped
+ * @throws Failure `interrupted` if the run is stopped
  */
 export async function checkFile(
   source: Source,
   ownName: string | undefined,
   rules: RowRules,
-  ledger: AskedLedger,
-  world: Pick<OperationDeps, "now" | "isStopping" | "isOutOfTime">,
+  ledger: Ledger,
+  deps: StopDeps & Pick<OperationDeps, "now">,
 ): Promise<CheckedFile> {
-  const { header, rows, problems } = await readRows(source, rules, world);
+  const { header, rows, problems } = await readRows(source, rules, deps);
   const columns = header?.columns ?? [];
   const known: (string | undefined)[] = header?.fields ?? [];
   const identity = identify(rows, known.includes("ref"), ownName);
-  const since = duplicatesSince(world.now());
-  const found = await askLedger(rows, ledger, { since });
+  const since = duplicatesSince(deps.now());
+  const found = await findInLedger(rows, ledger, { since });
   const findings = [...problems, ...findingsAmong(rows), ...found.findings].sort(
     (one, other) =>
       one.line - other.line || known.indexOf(one.column) - known.indexOf(other.column),
@@ -92,46 +86,33 @@ interface ReadFile {
 }
 
 /** Reads the rows of a file, and what cannot be read of them. Throws as `checkFile` does. */
-export async function readRows(
-  source: Source,
-  rules: RowRules,
-  world: Pick<OperationDeps, "isStopping" | "isOutOfTime">,
-): Promise<ReadFile> {
+export async function readRows(source: Source, rules: RowRules, deps: StopDeps): Promise<ReadFile> {
+  const { delimiter } = source;
   const read: ReadFile = { header: undefined, rows: [], problems: [] };
-  try {
-    await readAll(source, rules, read, world);
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    read.problems.push(wholeLine(error.line, `${error.message} The lines below were not checked.`));
-  }
-  checkStop(world);
-  return read;
-}
-
-async function readAll(
-  { path, hash, delimiter }: Source,
-  rules: RowRules,
-  read: ReadFile,
-  world: Pick<OperationDeps, "isStopping" | "isOutOfTime">,
-): Promise<void> {
   let readRow: ReturnType<typeof createRowReader> | undefined;
-  for await (const records of recordsOf(textOf(path, hash), delimiter)) {
-    checkStop(world);
-    for (const record of records) {
+  try {
+    for (const record of recordsOf(textOf(source), delimiter)) {
       if (readRow) {
         if (read.rows.length === mostRows) throw new Unreadable(record.line, tooManyRows);
+        if (read.rows.length % rowsPerTurn === 0) await turn(); // for signals and timers
+        checkStop(deps);
         read.rows.push(await readRow(record));
         continue;
       }
       const header = readHeader(record.cells, delimiter);
       for (const problem of header.problems) read.problems.push({ ...problem, line: record.line });
       // Under a header that is not understood, no cell means anything.
-      if (header.problems.length > 0) return;
+      if (header.problems.length > 0) return read;
       read.header = header;
       readRow = createRowReader(header, rules, read.problems);
     }
+    if (read.rows.length === 0) read.problems.push(wholeLine(1, read.header ? noRow : noContent));
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    read.problems.push(wholeLine(error.line, `${error.message} The lines below were not checked.`));
   }
-  if (read.rows.length === 0) read.problems.push(wholeLine(1, read.header ? noRow : noContent));
+  checkStop(deps);
+  return read;
 }
 
 const tooManyRows = "A batch has at most 1,000,000 rows. Split the file, and send each part.";
@@ -148,43 +129,53 @@ export function findingsAmong(rows: FileRow[]): Finding[] {
   const references = new Map<string, number>();
   const payouts = new Map<string, number>();
   let totalPaisa = 0n;
-  const find = (kind: "same-reference" | "same-recipient-in-file", key: string, row: FileRow) => {
-    const lines = kind === "same-reference" ? references : payouts;
-    const firstLine = lines.get(key);
-    const place = kind === "same-reference" ? atReference(row) : atRecipient(row);
-    if (firstLine === undefined) lines.set(key, row.line);
-    else findings.push({ kind, firstLine, ...place });
-  };
   for (const row of rows) {
-    const { reference, recipient, amountPaisa } = row;
+    const { line, reference, recipient, amountPaisa } = row;
     totalPaisa += amountPaisa ?? 0n;
-    if (reference !== null) find("same-reference", reference, row);
-    if (recipient !== null && amountPaisa !== null)
-      find("same-recipient-in-file", `${payeeOf(recipient)} ${amountPaisa}`, row);
+    if (reference !== null) {
+      const firstLine = firstOf(references, reference, line);
+      if (firstLine !== line)
+        findings.push({ kind: "same-reference", firstLine, ...atReference(row) });
+    }
+    if (recipient !== null && amountPaisa !== null) {
+      const firstLine = firstOf(payouts, `${payeeOf(recipient)} ${amountPaisa}`, line);
+      if (firstLine !== line)
+        findings.push({ kind: "same-recipient-in-file", firstLine, ...atRecipient(row) });
+    }
   }
   if (totalPaisa > largestTotalPaisa)
     findings.push({ kind: "total-too-large", line: 0, column: "", value: "" });
   return findings;
 }
 
-/** What of a row, of a file or of a plan, the ledger is asked about. */
-type AskedRow = Pick<FileRow, "line" | "reference" | "amountPaisa" | "recipient" | "methodId"> & {
+/** The first line with a key; that is this line if there was none before. */
+function firstOf(lines: Map<string, number>, key: string, line: number): number {
+  const first = lines.get(key) ?? line;
+  lines.set(key, first);
+  return first;
+}
+
+/** The part of a row, of a file or of a plan, that is compared with the ledger. */
+type ComparedRow = Pick<
+  FileRow,
+  "line" | "reference" | "amountPaisa" | "recipient" | "methodId"
+> & {
   wasSent?: boolean;
   /** True if the user accepted the duplicates of a planned row. */
   isAccepted?: boolean;
 };
 
-interface Question {
+interface Scope {
   since: string;
-  /** The batch that the rows belong to, and since when payouts repeat a row whose duplicates were accepted. */
+  /** The batch of planned rows, and since when payouts repeat a row whose duplicates were accepted. */
   planned?: { batch: bigint; since: string };
 }
 
-/** Asks the ledger about rows, some hundred at a time. */
-export async function askLedger(
-  rows: AsyncIterable<AskedRow> | AskedRow[],
-  ledger: AskedLedger,
-  question: Question,
+/** Compares rows with the payouts and the plans of the ledger, some hundred at a time. */
+export async function findInLedger(
+  rows: AsyncIterable<ComparedRow> | ComparedRow[],
+  ledger: Ledger,
+  scope: Scope,
 ): Promise<LedgerFindings> {
   const found: LedgerFindings = {
     findings: [],
@@ -192,50 +183,54 @@ export async function askLedger(
     seen: new Set(),
     upTo: await ledger.newestEvent(),
   };
-  let page: AskedRow[] = [];
+  let page: ComparedRow[] = [];
   for await (const row of rows) {
     page.push(row);
-    if (page.length < rowsPerQuestion) continue;
-    await judgePage(page, ledger, question, found);
+    if (page.length < rowsPerQuery) continue;
+    await comparePage(page, ledger, scope, found);
     page = [];
   }
-  await judgePage(page, ledger, question, found);
+  await comparePage(page, ledger, scope, found);
   found.findings.sort((one, other) => one.line - other.line);
   return found;
 }
 
 /** True if others pay a row that was not shown, or by another payout than was shown. */
 export function hasMore(now: LedgerFindings, shown: LedgerFindings): boolean {
-  const known = new Set(shown.findings.map(nameOf));
-  return (
-    [...now.seen].some((one) => !shown.seen.has(one)) ||
-    now.findings.some((one) => !isAcceptable(one) && !known.has(nameOf(one)))
-  );
+  return [...now.seen].some((one) => !shown.seen.has(one));
 }
 
-function nameOf({ kind, line }: Finding): string {
-  return `${kind} ${line}`;
-}
-
-async function judgePage(
-  page: AskedRow[],
-  ledger: AskedLedger,
-  { since, planned }: Question,
+async function comparePage(
+  page: ComparedRow[],
+  ledger: Ledger,
+  { since, planned }: Scope,
   found: LedgerFindings,
 ): Promise<void> {
   const references = page.flatMap(({ reference }) => (reference === null ? [] : [reference]));
   const known = await ledger.knownReferences(references);
   const plans = planned ? undefined : await ledger.plannedReferences(references);
-  const open: (AskedRow & RecipientAmount)[] = [];
+  const open: (ComparedRow & RecipientAmount)[] = [];
   for (const row of page) {
+    const { recipient, amountPaisa } = row;
     const reference = row.reference ?? "";
     const payouts = known.get(reference) ?? [];
     const own = payouts.find(({ isOwnAccount }) => isOwnAccount);
     // A row that was accepted repeats nothing.
     const isAccepted = own?.state === "CONFIRMED" && isSamePayout(own, row);
     if (isAccepted && !isUsedUp(own)) countRow(found.sentBefore, own);
-    judgeReference(row, { own, payouts, plans: plans?.get(reference) ?? [], since }, found);
-    const { recipient, amountPaisa } = row;
+    const lost: Finding = { kind: "sent-but-unknown", ...atReference(row) };
+    const findings = [
+      row.wasSent && row.reference !== null && !own ? lost : undefined,
+      // The claim of a planned row decides about its own reference.
+      planned ? undefined : findingByReference(row, own, plans?.get(reference) ?? []),
+      own && !isFree(own) ? undefined : findElsewhere(row, payouts, since),
+    ];
+    for (const finding of findings) {
+      if (!finding) continue;
+      found.findings.push(finding);
+      const name = finding.kind === "used-in-other-account" ? finding.id : finding.kind;
+      found.seen.add(`${row.line} ${name}`);
+    }
     if (!isAccepted && recipient !== null && amountPaisa !== null)
       open.push({ ...row, reference, recipient, amountPaisa });
   }
@@ -253,64 +248,49 @@ async function judgePage(
   }
 }
 
-/** What the ledger has by the reference of a row. */
-interface Known {
-  payouts: KnownPayout[];
-  /** That of the own account. */
-  own: KnownPayout | undefined;
-  /** Rows of open batches. */
-  plans: PlannedReference[];
-  since: string;
+/** What it means for a row of a file that a payout or a plan of its account has its reference. */
+function findingByReference(
+  row: ComparedRow,
+  own: KnownPayout | undefined,
+  plans: PlannedReference[],
+): Finding | undefined {
+  if (row.recipient === null || row.amountPaisa === null || row.methodId === null) return undefined;
+  const place = atReference(row);
+  if (own) {
+    const { reference, state, status, updatedAt: at } = own;
+    if (!isSamePayout(own, row))
+      return { kind: "reference-taken", reference, isUnresolved: isUnresolved(own), ...place };
+    if (state === "CONFLICT") return { kind: "reference-in-conflict", reference, ...place };
+    const ended = state === "CONFIRMED" ? (status ?? state) : state;
+    if (isUsedUp(own)) return { kind: "reference-ended", reference, ended, at, ...place };
+  }
+  // The same payout may be in two plans: the first one sends it, and the other one finds it.
+  const plan = plans.find((one) => !isSamePayout(one, row));
+  if (!plan) return undefined;
+  return { kind: "reference-planned", reference: plan.reference, batch: plan.batch, ...place };
 }
 
-/** What it means for a row that payouts and plans have its reference. */
-function judgeReference(
-  row: AskedRow,
-  { own, payouts, plans, since }: Known,
-  found: LedgerFindings,
-) {
-  const place = atReference(row);
-  if (row.wasSent && row.reference !== null && !own)
-    found.findings.push({ kind: "sent-but-unknown", ...place });
-  const isReadable = row.recipient !== null && row.amountPaisa !== null && row.methodId !== null;
-  const finding = isReadable && (judgeOwn(own, row, place) ?? judgePlans(plans, row, place));
-  if (finding) found.findings.push(finding);
-  if (own && !isFree(own)) return;
+/** The same payout, by the same reference, of another account of the production environment. */
+function findElsewhere(
+  row: ComparedRow,
+  payouts: KnownPayout[],
+  since: string,
+): Finding | undefined {
   const other = payouts.find((payout) => {
     if (payout.isOwnAccount || !isSameAmountAndRecipient(payout, row)) return false;
     // The row of a rejected payout may have been sent again by a new reference.
     const wasRejected = payout.state === "REFUSED" && !isFree(payout);
     return wasRejected || repetitionOf(payout, { reference: row.reference, since }) !== undefined;
   });
-  if (!other) return;
-  const { id, state, sentAt: at } = other;
-  found.seen.add(`${row.line} ${id}`);
-  found.findings.push({ kind: "used-in-other-account", id, state, at, ...place });
-}
-
-function judgeOwn(own: KnownPayout | undefined, row: AskedRow, place: Place): Finding | undefined {
-  if (!own) return undefined;
-  const { reference, state, status, updatedAt: at } = own;
-  if (!isSamePayout(own, row))
-    return { kind: "reference-taken", reference, isUnresolved: isUnresolved(own), ...place };
-  if (state === "CONFLICT") return { kind: "reference-in-conflict", reference, ...place };
-  if (!isUsedUp(own)) return undefined;
-  const ended = state === "CONFIRMED" ? (status ?? state) : state;
-  return { kind: "reference-ended", reference, ended, at, ...place };
-}
-
-/** The same payout may be in two plans: the first one sends it, and the other one finds it. */
-function judgePlans(plans: PlannedReference[], row: AskedRow, place: Place): Finding | undefined {
-  const other = plans.find((one) => !isSamePayout(one, row));
   if (!other) return undefined;
-  const { reference, batch } = other;
-  return { kind: "reference-planned", reference, batch, ...place };
+  const { id, state, sentAt: at } = other;
+  return { kind: "used-in-other-account", id, state, at, ...atReference(row) };
 }
 
-function atReference({ line, reference }: AskedRow): Place {
-  return { line, column: "ref", value: reference ?? "" };
+function atReference({ line, reference, amountPaisa }: ComparedRow): Place {
+  return { line, column: "ref", value: reference ?? "", amountPaisa };
 }
 
-function atRecipient({ line, recipient }: AskedRow): Place {
-  return { line, column: "to", value: recipient ?? "" };
+function atRecipient({ line, recipient, amountPaisa }: ComparedRow): Place {
+  return { line, column: "to", value: recipient ?? "", amountPaisa };
 }

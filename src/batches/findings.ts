@@ -1,5 +1,10 @@
+import type { Paisa } from "../domain/amount.ts";
+import { Failure } from "../domain/failure.ts";
+import { formatTime } from "../domain/local-time.ts";
 import type { State } from "../domain/state.ts";
-import type { Overlap } from "../ledger/ledger.ts";
+import type { Ledger, Overlap } from "../ledger/ledger.ts";
+import { replacementOf } from "./retries.ts";
+import type { Sum } from "./status.ts";
 
 /** Where a finding belongs in the file. */
 export interface Place {
@@ -7,6 +12,8 @@ export interface Place {
   /** The name of the column, and the text of the cell; empty for the line as a whole. */
   column: string;
   value: string;
+  /** The amount of the row, if it can be read. */
+  amountPaisa?: Paisa | null;
 }
 
 /** A cell, or a line as a whole, that cannot be read. */
@@ -40,34 +47,166 @@ type LedgerFinding =
   | Overlap;
 
 /**
- * How a finding counts. `unreadable`: rows cannot even be compared with a plan. `rejected`: nothing is sent.
- * The others repeat a payout, which may be intended: `repeated` in the same file, `again` by another
- * reference, `other-account` by the same reference of another account.
+ * The groups of findings, as scripts get them. `cell`: rows cannot even be compared with a plan. `repeated`
+ * and `again` repeat a payout, which may be intended: in the same file, or by another reference.
  */
-export type Weight = "unreadable" | "rejected" | "repeated" | "again" | "other-account";
+type Group = "cell" | "repeated" | "again" | "taken" | "used" | "used-in-other-account";
 
-export function weightOf(finding: Finding): Weight {
-  switch (finding.kind) {
-    case "cell":
-    case "same-reference":
-    case "total-too-large":
-    case "sent-but-unknown":
-      return "unreadable";
-    case "same-recipient-in-file":
-      return "repeated";
-    case "paid-recently":
-    case "outcome-unknown":
-    case "planned":
-      return "again";
-    case "used-in-other-account":
-      return finding.state === "CONFIRMED" ? "other-account" : "rejected";
-    default:
-      return "rejected";
-  }
+const groups: Record<Finding["kind"], Group> = {
+  cell: "cell",
+  "same-reference": "cell",
+  "total-too-large": "cell",
+  "sent-but-unknown": "cell",
+  "same-recipient-in-file": "repeated",
+  "paid-recently": "again",
+  "outcome-unknown": "again",
+  planned: "again",
+  "reference-taken": "taken",
+  "reference-in-conflict": "taken",
+  "reference-planned": "taken",
+  "reference-ended": "used",
+  "used-in-other-account": "used-in-other-account",
+};
+
+export function groupOf({ kind }: Finding): Group {
+  return groups[kind];
 }
 
 /** True if the user can accept it with --allow-duplicates. */
 export function isAcceptable(finding: Finding): boolean {
-  const weight = weightOf(finding);
-  return weight !== "unreadable" && weight !== "rejected";
+  if (finding.kind === "used-in-other-account") return finding.state === "CONFIRMED";
+  return ["repeated", "again"].includes(groupOf(finding));
+}
+
+/** The rows that findings are about, and their amount. */
+export function sumOfRows(findings: Finding[]): Sum {
+  const amounts = new Map(findings.map(({ line, amountPaisa }) => [line, amountPaisa ?? 0n]));
+  const sumPaisa = [...amounts.values()].reduce((sum, amountPaisa) => sum + amountPaisa, 0n);
+  return { count: amounts.size, sumPaisa };
+}
+
+/** A finding in whole sentences. */
+function describeFinding(finding: Finding): string {
+  switch (finding.kind) {
+    case "cell":
+      return finding.problem;
+    case "same-reference":
+      return `Duplicate reference: also used on line ${finding.firstLine}.`;
+    case "total-too-large":
+      return "The total of the file is too large.";
+    case "sent-but-unknown":
+      return "The export shows this row as sent, but the ledger does not know its reference. A spreadsheet may have changed it, for example 000123 to 123.";
+    case "same-recipient-in-file":
+      return `Same recipient and amount as on line ${finding.firstLine}.`;
+    case "reference-taken": {
+      const { reference, isUnresolved } = finding;
+      const taken = "This reference already belongs to a different payout";
+      // A new reference could pay an unresolved payout twice, so none is suggested.
+      return isUnresolved
+        ? `${taken}, whose outcome is unknown: run 'lenden ledger resolve ${reference}' first.`
+        : `${taken}: run 'lenden ledger show ${reference}'. For a new payout, use a new reference.`;
+    }
+    case "reference-in-conflict":
+      return `The API has a different payout under this reference. Check the dashboard, then run 'lenden ledger resolve ${finding.reference}' with --created <id> or --not-created.`;
+    case "reference-planned":
+      return `Batch ${finding.batch} has this reference for a different payout, not sent yet. For a new payout, use a new reference.`;
+    case "reference-ended": {
+      const ended = finding.ended === "REFUSED" ? "was rejected" : `ended ${finding.ended}`;
+      return `The payout of this reference ${ended} on ${formatTime(finding.at)}. References cannot be reused.`;
+    }
+    case "used-in-other-account":
+      return describeElsewhere(finding);
+    case "planned":
+      return `Batch ${finding.batch}${ofAccount(finding)} will send the same amount to this recipient (${finding.reference}).`;
+    case "paid-recently":
+      return `A payout of the same amount to this recipient was accepted on ${formatTime(finding.at)}${ofAccount(finding)} (${finding.reference}).`;
+    case "outcome-unknown":
+      return `A payout of the same amount to this recipient${ofAccount(finding)} has an unknown outcome since ${formatTime(finding.at)} (${finding.reference}).`;
+  }
+}
+
+function ofAccount({ isOwnAccount }: { isOwnAccount: boolean }): string {
+  return isOwnAccount ? "" : " of another account";
+}
+
+function describeElsewhere({
+  id,
+  state,
+  at,
+}: Extract<Finding, { kind: "used-in-other-account" }>): string {
+  const payout = "The same payout of another account";
+  const inspect = `Run 'lenden ledger show ${id}'.`;
+  if (state === "CONFIRMED") return `${payout} was accepted on ${formatTime(at)}. ${inspect}`;
+  if (state === "REFUSED")
+    return `${payout} was rejected on ${formatTime(at)} and may have a new reference. ${inspect} If it is still unpaid, use a new reference; otherwise remove the row.`;
+  const what = state === "CONFLICT" ? "is in conflict" : `is unknown since ${formatTime(at)}`;
+  return `${payout} ${what}. Check the dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`;
+}
+
+export function placedFinding(finding: Finding): string {
+  return `line ${finding.line}: ${describeFinding(finding)}`;
+}
+
+/** A problem as people and scripts get it. */
+export interface ShownProblem extends Pick<Place, "line" | "column" | "value"> {
+  kind: Group;
+  problem: string;
+}
+
+const mostShown = 1_000;
+
+/** The first problems in sentences. For used references also how their rows can be sent. */
+export async function shownProblems(all: Finding[], ledger: Ledger): Promise<ShownProblem[]> {
+  const shown: ShownProblem[] = [];
+  for (const finding of all.slice(0, mostShown)) {
+    const { line, column, value } = finding;
+    const isOfReference = finding.kind.startsWith("reference-");
+    const next = isOfReference ? await replacementOf(value, ledger) : undefined;
+    const advice = next?.isSent
+      ? ` It was already sent again as ${next.reference}: run 'lenden ledger show ${next.reference}'.`
+      : ` If this is the same payout, corrected or still unpaid, use reference ${next?.reference}.`;
+    const problem = describeFinding(finding) + (next ? advice : "");
+    shown.push({ kind: groupOf(finding), line, column, value, problem });
+  }
+  return shown;
+}
+
+/** The error of a file with problems, without the problems themselves; undefined if it has none. */
+export function problemsFailure(file: string, problems: Finding[]): Failure | undefined {
+  const count = problems.length;
+  if (count === 0) return undefined;
+  const isOnlyTaken = problems.every((finding) => groupOf(finding) === "taken");
+  const shown = count > mostShown ? `; the first ${mostShown} are shown` : "";
+  const accept = "To send rows that repeat a payout on purpose, add --allow-duplicates.";
+  return new Failure(
+    isOnlyTaken ? "batch.references-used" : "batch.invalid-file",
+    `${file} has ${count === 1 ? "1 problem" : `${count} problems`}${shown}.`,
+    {
+      hint: `Fix the file, then run the check again.${problems.some(isAcceptable) ? ` ${accept}` : ""}`,
+    },
+  );
+}
+
+/** @throws Failure that lists the problems of a file, if it has any */
+export async function rejectProblems(
+  file: string,
+  findings: Finding[],
+  ledger: Ledger,
+): Promise<void> {
+  const failure = problemsFailure(file, findings);
+  if (!failure) return;
+  const problems = (await shownProblems(findings, ledger)).map((shown) => {
+    const { line, column, value, problem } = shown;
+    const cell = `${column && `, ${column}`}${value && ` ${JSON.stringify(value.slice(0, 40))}`}`;
+    return `line ${line}${cell}: ${problem}`;
+  });
+  throw new Failure(failure.reason, failure.message, { ...failure.details, problems });
+}
+
+const mostListed = 20;
+
+/** The beginning of a long list, for an error. */
+export function firstOf(all: string[]): string[] {
+  const left = all.length - mostListed;
+  return left > 0 ? [...all.slice(0, mostListed), `and ${left} more`] : all;
 }

@@ -52,6 +52,7 @@ export function readHeader(cells: string[], delimiter: string): Header {
   // A result column that occurs twice is not one of an export, and is rejected.
   const results = isExport ? resultColumns.map((column) => cells.indexOf(column)) : [];
   const places = cells.map((_, index) => index).filter((index) => !results.includes(index));
+  const whole = problemOfLine(cells, delimiter);
   return {
     columns: places.map((index) => cells[index] ?? ""),
     fields: found.filter((field) => field !== undefined),
@@ -60,56 +61,46 @@ export function readHeader(cells: string[], delimiter: string): Header {
       ? { payoutId: cells.indexOf("payoutId"), state: cells.indexOf("state") }
       : undefined,
     width: cells.length,
-    problems: problemsIn(cells, { found, places, delimiter }),
+    problems: whole ? [problemOf(whole)] : problemsOfColumns(cells, found, places),
   };
 }
 
-interface Found {
-  found: (Field | undefined)[];
-  places: number[];
-  delimiter: string;
+function problemOfLine(cells: string[], delimiter: string): string | undefined {
+  const [line = ""] = cells;
+  if (/^sep=/i.test(line))
+    return "The first line begins with sep=, which only Excel understands. Delete that line.";
+  if (cells.length === 1 && line.includes("|"))
+    return "The header is one column that contains a pipe. Save the file with commas.";
+  const names = Object.entries({ semicolon: ";", tab: "\t", comma: "," });
+  const [name] = names.find(([, one]) => one !== delimiter && line.includes(one)) ?? [];
+  if (cells.length === 1 && name)
+    return `The header is one column that contains a ${name}. Add --delimiter ${name} if the file was saved that way.`;
+  if (cells.some(meantBy)) return undefined;
+  return `The first line is not a header. It must name the columns: ${fields.join(", ")}.`;
 }
 
-function problemsIn(cells: string[], { found, places, delimiter }: Found): CellProblem[] {
-  const [first = ""] = cells;
-  if (/^sep=/i.test(first)) return [problemOf(onlyForExcel)];
-  if (cells.length === 1 && /[;\t,|]/.test(first))
-    return [problemOf(otherDelimiter(first, delimiter))];
-  if (!cells.some(meantBy)) return [problemOf(noHeader)];
+function problemsOfColumns(
+  cells: string[],
+  found: (Field | undefined)[],
+  places: number[],
+): CellProblem[] {
   const missing = (["amount", "to"] as const).filter((field) => !found.includes(field));
-  return [
-    ...missing.map((field) => problemOf(`The column ${field} is missing.`)),
-    ...places.flatMap((index) => {
-      const cell = cells[index] ?? "";
-      const field = found[index];
-      if (field === undefined) return [problemOf(whatWasMeant(cell, index), cell)];
-      const before = found.indexOf(field);
-      const twice = `Column ${before + 1} already has the ${field}.`;
-      return before === index ? [] : [problemOf(twice, cell)];
-    }),
-  ];
-}
-
-const onlyForExcel =
-  "The first line begins with sep=, which only Excel understands. Delete that line.";
-
-const noHeader = `The first line is not a header. It must name the columns: ${fields.join(", ")}.`;
-
-function otherDelimiter(line: string, delimiter: string): string {
-  const known = Object.entries({ semicolon: ";", tab: "\t", comma: ",", pipe: "|" });
-  const [name] = known.find(([, one]) => one !== delimiter && line.includes(one)) ?? ["delimiter"];
-  const hint =
-    name === "pipe"
-      ? "Save the file with commas."
-      : `Add --delimiter ${name} if the file was saved that way.`;
-  return `The header is one column that contains a ${name}. ${hint}`;
-}
-
-function whatWasMeant(cell: string, index: number): string {
-  if (cell === "") return `Column ${index + 1} has no name. Name it, or remove it.`;
-  const meant = meantBy(cell);
-  if (meant) return `Write the column name exactly as ${meant}.`;
-  return `Unknown column. The columns are ${fields.join(", ")}.`;
+  const problems = missing.map((field) => problemOf(`The column ${field} is missing.`));
+  for (const index of places) {
+    const cell = cells[index] ?? "";
+    const field = found[index];
+    const before = found.indexOf(field);
+    const meant = meantBy(cell);
+    if (field && before !== index)
+      problems.push(problemOf(`Column ${before + 1} already has the ${field}.`, cell));
+    else if (!field && cell === "")
+      problems.push(problemOf(`Column ${index + 1} has no name. Name it, or remove it.`));
+    else if (!field && meant)
+      problems.push(problemOf(`Write the column name exactly as ${meant}.`, cell));
+    else if (!field)
+      problems.push(problemOf(`Unknown column. The columns are ${fields.join(", ")}.`, cell));
+  }
+  return problems;
 }
 
 /** The column that was written in capitals, or with a space. */

@@ -70,13 +70,13 @@ function referenceFor(parts: (string | number | null)[]): string {
   return `LD-${hash.slice(0, 32)}`;
 }
 
-/** A row as far as it is compared; the method as it was typed. */
-export interface ComparedRow extends IdentityRow {
+/** The compared values of a row; the method as it was typed. */
+interface ComparedRow extends IdentityRow {
   method: string;
 }
 
 /** How a file differs from a plan: a row of the file, the row of the plan, or both. */
-export interface Difference {
+interface Difference {
   line?: number;
   row?: ComparedRow;
   planned?: ComparedRow;
@@ -113,3 +113,24 @@ export async function differencesBetween(
   }
   return [...differences, ...[...missing.values()].map((planned) => ({ planned }))];
 }
+
+export function describeDifference(
+  { line, row, planned }: Difference,
+  byReference: boolean,
+): string {
+  const shown = (one: ComparedRow) =>
+    byReference ? `${one.reference}, ${payoutText(one)}` : payoutText(one);
+  if (!row) return planned ? `only in the batch: ${shown(planned)}` : "";
+  if (!planned) return `line ${line}: only in the file: ${shown(row)}`;
+  const part = [payoutText, nameText, descriptionText].find((one) => one(row) !== one(planned));
+  return `line ${line}: ${(part ?? shown)(row)}; the batch has ${(part ?? shown)(planned)}`;
+}
+
+/** `1250.50 to 01712345678 by bkash`. */
+function payoutText({ amountPaisa, recipient, method }: ComparedRow): string {
+  const paisa = String(amountPaisa % 100n).padStart(2, "0");
+  return `${amountPaisa / 100n}.${paisa} to ${recipient} by ${method}`;
+}
+
+const nameText = ({ name }: ComparedRow) => `name ${name ?? "(none)"}`;
+const descriptionText = ({ description }: ComparedRow) => `description ${description ?? "(none)"}`;

@@ -6,80 +6,86 @@ import { duplicatesSince } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { lockedError } from "../operations/record-outcome.ts";
 import {
-  askLedger,
   type CheckedFile,
+  findInLedger,
   hasMore,
   type LedgerFindings,
   readRows,
   type Source,
 } from "./check.ts";
-import { type Finding, isAcceptable } from "./findings.ts";
+import { type Finding, firstOf, isAcceptable, placedFinding } from "./findings.ts";
 import { hasReferenceColumn } from "./header.ts";
-import { type Difference, differencesBetween, identify, isComplete } from "./identity.ts";
+import { describeDifference, differencesBetween, identify, isComplete } from "./identity.ts";
 import { type FileRow, type RowRules, totalsOf } from "./rows.ts";
+import { difference, openOf, readStatus, type Sum } from "./status.ts";
 
-/** An unfinished batch with other rows has the name of a file. */
-export interface OtherRows {
-  kind: "other-rows";
-  batch: Batch;
-  differences: Difference[];
-  /** True if rows are known by their references: the file or the plan has a column of them. */
-  byReference: boolean;
+/** What the user decides about a batch. */
+export interface Choices {
+  allowDuplicates: boolean;
+  /** The method of this run, if it names one. */
+  method: string | undefined;
+  /** @throws Failure if the user expects another total */
+  expect(total: Sum): void;
+  /** Asks the user to confirm. @throws Failure if that is denied */
+  confirm(question: Question): Promise<void>;
 }
 
-/** What the ledger knows of a file that was read completely. */
-export type KnownFile = { kind: "new" } | { kind: "same"; batch: Batch } | OtherRows;
-
-export type PlanAnswer =
-  | { kind: "planned"; batch: Batch }
-  | OtherRows
-  /** Other payouts or plans repeat rows, and the user was not shown that. */
-  | { kind: "repeated"; found: LedgerFindings };
+export interface Question {
+  batch: Batch;
+  total: Sum;
+  /** The rows that are still to be sent. */
+  open: Sum;
+  /** Duplicates that are accepted by the confirmation. */
+  duplicates: Finding[];
+}
 
 /**
  * Finds the batch of a file: the one with the same identity, or an unfinished one of its name with the same
- * payouts. Other rows under the name of an unfinished batch may be the same payouts, corrected.
+ * payouts.
+ *
+ * @throws Failure `conflict` for other rows under the name of an unfinished batch: they may be the same
+ * payouts, corrected
  */
 export async function findBatch(
-  { name, identity, columns }: Pick<BatchFile, "name" | "identity" | "columns">,
-  rows: FileRow[],
-  ledger: Ledger,
-): Promise<KnownFile> {
-  const same = await ledger.batches.withIdentity(identity);
-  if (same?.plan) return { kind: "same", batch: same };
-  const before = await ledger.batches.unfinishedNamed(name);
-  if (!before) return { kind: "new" };
-  const other = await otherRows(before, { columns, rows }, ledger);
-  return other.differences.length === 0 ? { kind: "same", batch: before } : other;
-}
-
-async function otherRows(
-  batch: Batch,
-  { columns, rows }: { columns: string[]; rows: FileRow[] },
-  ledger: Ledger,
-): Promise<OtherRows> {
-  const byReference = hasReferenceColumn(columns) || hasReferenceColumn(batch.columns);
-  const planned = ledger.batches.rows(batch, "all");
-  const differences = await differencesBetween(rows.filter(isComplete), planned, byReference);
-  return { kind: "other-rows", batch, differences, byReference };
-}
-
-/**
- * Claims the batch of a file for this process. The lock dies with the process (P4).
- *
- * @throws Failure `locked` if another process works on it, `refused` if it was cancelled
- */
-export async function claimBatch(
   file: BatchFile,
   rows: FileRow[],
   ledger: Ledger,
-): Promise<{ kind: "ours"; batch: Batch } | OtherRows> {
-  const claim = await ledger.batches.claim(file);
-  if (claim.kind === "other-rows") return otherRows(claim.batch, { ...file, rows }, ledger);
-  return { kind: "ours", batch: ownBatch(claim) };
+): Promise<Batch | undefined> {
+  const same = await ledger.batches.withIdentity(file.identity);
+  if (same?.plan) return same;
+  const before = await ledger.batches.unfinishedNamed(file.name);
+  const failure = before && (await otherRows(before, file, rows, ledger));
+  if (failure?.details.problems?.length) throw failure;
+  return before;
 }
 
-/** Claims a batch that was planned before; @throws Failure as `claimBatch` does */
+/** The failure of a file with the name of an unfinished batch. Its problems are the rows that differ. */
+async function otherRows(
+  batch: Batch,
+  { name, columns }: Pick<BatchFile, "name" | "columns">,
+  rows: FileRow[],
+  ledger: Ledger,
+): Promise<Failure> {
+  const byReference = hasReferenceColumn(columns) || hasReferenceColumn(batch.columns);
+  const planned = ledger.batches.rows(batch, "all");
+  const differences = await differencesBetween(rows.filter(isComplete), planned, byReference);
+  const { id, createdAt } = batch;
+  const own = batch.name === name ? "" : ` (${batch.name})`;
+  const asNew = byReference
+    ? "add --name"
+    : "add --name: without a column ref, all its rows are new payouts";
+  return new Failure(
+    "batch.other-rows",
+    `${name} differs from the file of batch ${id}${own}, created on ${formatTime(createdAt)} and not finished.`,
+    {
+      problems: firstOf(differences.map((one) => describeDifference(one, byReference))),
+      hint: `To start a new batch, ${asNew}. To resume ${id}, use its original file. To correct failed rows, run 'lenden payout batch export ${id} --only failed'. To send none of the rest, run 'lenden payout batch cancel ${id}'.`,
+      operation: id,
+    },
+  );
+}
+
+/** Claims a planned batch for this process (P4). @throws Failure `locked`, or `refused` if it was cancelled */
 export async function claimPlanned(planned: Batch, ledger: Ledger): Promise<Batch> {
   return ownBatch(await ledger.batches.claimPlanned(planned));
 }
@@ -98,22 +104,54 @@ export function cancelledBatch({ id, cancelledAt }: Batch): Failure {
 }
 
 /**
- * Makes a file that was checked the plan of a batch. Rows whose duplicates were shown are stored as
- * accepted.
+ * Makes a checked file a batch that this process holds, after a confirmation.
+ *
+ * @throws Failure `locked`, `refused` or `conflict` as `claimPlanned` and `findBatch` do; `usage` if other
+ * payouts repeat its rows by now
  */
+export async function createBatch(
+  file: BatchFile,
+  checked: CheckedFile,
+  choices: Choices,
+  ledger: Ledger,
+): Promise<Batch> {
+  const { total } = totalsOf(checked.rows);
+  choices.expect(total);
+  const claim = await ledger.batches.claim(file);
+  if (claim.kind === "other-rows") throw await otherRows(claim.batch, file, checked.rows, ledger);
+  const batch = ownBatch(claim);
+  // Another process created it while this one read the file. Its plan is used.
+  if (batch.plan) {
+    await ledger.batches.release(batch);
+    return resumeBatch(batch, choices, ledger);
+  }
+  return orRelease(batch, ledger, async () => {
+    const open = difference(total, checked.ledger.sentBefore);
+    const duplicates = checked.findings.filter(isAcceptable);
+    if (open.count > 0) await choices.confirm({ batch, total, open, duplicates });
+    return planBatch(batch, checked, ledger);
+  });
+}
+
+/** Makes a file the plan of a batch. Rows whose duplicates were shown are stored as accepted. */
 export async function planBatch(
   batch: Batch,
-  file: CheckedFile,
+  checked: CheckedFile,
   ledger: Ledger,
-): Promise<PlanAnswer> {
-  const lines = acceptedLines(file.findings);
-  for (let found = file.ledger; ; ) {
-    const rows = plannedRows(file.rows, lines);
-    const answer = await ledger.batches.plan(batch, rows, found.upTo);
-    if (answer.kind === "planned") return answer;
-    if (answer.kind === "other-rows") return otherRows(answer.batch, file, ledger);
-    found = await askLedger(file.rows, ledger, file);
-    if (hasMore(found, file.ledger)) return { kind: "repeated", found };
+): Promise<Batch> {
+  const lines = acceptedLines(checked.findings);
+  for (let { upTo } = checked.ledger; ; ) {
+    const answer = await ledger.batches.plan(batch, plannedRows(checked.rows, lines), upTo);
+    if (answer.kind === "planned") return answer.batch;
+    if (answer.kind === "other-rows")
+      throw await otherRows(answer.batch, batch, checked.rows, ledger);
+    const now = await findInLedger(checked.rows, ledger, checked);
+    if (hasMore(now, checked.ledger))
+      throw new Failure("batch.duplicates", "Other payouts repeat rows of this file by now.", {
+        problems: firstOf(now.findings.map(placedFinding)),
+        hint: "To see all of them, run the same command again. If they are intended, add --allow-duplicates.",
+      });
+    upTo = now.upTo;
   }
 }
 
@@ -136,63 +174,89 @@ function acceptedLines(findings: Finding[]): Set<number> {
 }
 
 /**
- * Claims a batch that was planned before; from then on only the plan counts.
+ * Claims a planned batch for this process, after a confirmation. Only its plan counts.
  *
- * @param method of this run, which must be the one of the plan
- * @throws Failure `locked`, `refused` as `claimBatch` does; `usage` if the method differs; `internal` if
- * the plan was modified
+ * @throws Failure `locked` or `refused` as `claimPlanned` does; `usage` if the method differs or other payouts
+ * repeat its rows; `internal` if the plan was modified
  */
 export async function resumeBatch(
   planned: Batch,
-  method: string | undefined,
+  { method, allowDuplicates, expect, confirm }: Choices,
   ledger: Ledger,
 ): Promise<Batch> {
-  const isOther = method !== undefined && method.toLowerCase() !== planned.method?.toLowerCase();
-  if (isOther) {
+  if (method !== undefined && method.toLowerCase() !== planned.method?.toLowerCase()) {
     const used = planned.method ?? "a method in every row";
-    throw usage(
-      [`--method: batch ${planned.id} was created with ${used}.`],
-      "Run the same command without --method.",
-    );
+    const problem = `--method: batch ${planned.id} was created with ${used}.`;
+    throw usage([problem], "Run the same command without --method.");
   }
   const batch = await claimPlanned(planned, ledger);
-  if (await ledger.batches.isUnaltered(batch)) return batch;
-  await ledger.batches.release(batch);
-  throw new Failure("batch.plan-modified", `The plan of batch ${planned.id} was modified.`, {
-    hint: "To see what was modified, run 'lenden ledger check'.",
+  return orRelease(batch, ledger, async () => {
+    if (!(await ledger.batches.isUnaltered(batch)))
+      throw new Failure("batch.plan-modified", `The plan of batch ${batch.id} was modified.`, {
+        hint: "To see what was modified, run 'lenden ledger check'.",
+      });
+    const { sums, total } = await readStatus(batch, ledger);
+    const open = openOf(sums);
+    expect(total);
+    const shown = await checkOpenRows(batch, ledger);
+    const duplicates = shown.findings;
+    const rejected = duplicates.filter((one) => !(allowDuplicates && isAcceptable(one)));
+    if (rejected.length > 0) throw repeatedSince(batch, rejected);
+    if (open.count === 0) return batch;
+    await confirm({ batch, total, open, duplicates });
+    // The confirmation took a while.
+    const now = await checkOpenRows(batch, ledger);
+    if (hasMore(now, shown)) throw repeatedSince(batch, now.findings);
+    return acceptRows(batch, shown, ledger);
   });
+}
+
+function repeatedSince({ id }: Batch, findings: Finding[]): Failure {
+  const message = `Other payouts repeat rows of batch ${id} that are not sent yet.`;
+  return new Failure("batch.duplicates", message, {
+    problems: firstOf(findings.map(placedFinding)),
+    hint: findings.every(isAcceptable)
+      ? "If they are intended, add --allow-duplicates."
+      : `Resolve them first, or run 'lenden payout batch cancel ${id}'.`,
+  });
+}
+
+/** Ends the lock of a batch that is not sent, so that another process can claim it. */
+async function orRelease(batch: Batch, ledger: Ledger, work: () => Promise<Batch>): Promise<Batch> {
+  try {
+    return await work();
+  } catch (error) {
+    await ledger.batches.release(batch);
+    throw error;
+  }
 }
 
 /**
  * What others did about the open rows of a plan since a day before it was made. What repeated a row when its
  * duplicates were accepted, and was accepted by the API before the plan, does not count again.
  */
-export async function checkOpenRows(batch: Batch, ledger: Ledger): Promise<LedgerFindings> {
+export function checkOpenRows(batch: Batch, ledger: Ledger): Promise<LedgerFindings> {
   const since = duplicatesSince(Date.parse(batch.createdAt));
   const planned = { batch: batch.number, since: batch.createdAt };
-  const found = await askLedger(ledger.batches.rows(batch, "open"), ledger, { since, planned });
-  const isElsewhere = (finding: Finding) =>
-    isAcceptable(finding) || finding.kind === "used-in-other-account";
-  return { ...found, findings: found.findings.filter(isElsewhere) };
+  return findInLedger(ledger.batches.rows(batch, "open"), ledger, { since, planned });
 }
 
 /** Stores that the duplicates of a plan's open rows were accepted. */
 export async function acceptRows(
   batch: Batch,
-  found: LedgerFindings,
+  { findings }: LedgerFindings,
   ledger: Ledger,
 ): Promise<Batch> {
-  const lines = acceptedLines(found.findings);
-  return lines.size === 0 ? batch : await ledger.batches.acceptLines(batch, [...lines]);
+  const lines = acceptedLines(findings);
+  return lines.size === 0 ? batch : ledger.batches.acceptLines(batch, [...lines]);
 }
 
 /** Older batches are found by their ID alone. */
 const mostBatches = 1_000;
 /** Reading writes nothing, so Ctrl-C may end it at once. */
 const neverStops = { isStopping: () => false, isOutOfTime: () => false };
-
 /** Methods are read as typed; an empty text means the batch's method. */
-const rules: RowRules = {
+const asTyped: RowRules = {
   numberFormat: "local",
   method: "",
   methodOf: ok<string>,
@@ -206,22 +270,22 @@ const rules: RowRules = {
  * @returns undefined if there is none, or if some row cannot be read
  */
 export async function batchOfRows(source: Source, ledger: Ledger): Promise<Batch | undefined> {
-  const read = await readRows(source, rules, neverStops);
-  if (read.problems.length > 0) return undefined;
-  const hasReferences = read.header?.fields.includes("ref") === true;
-  const { total } = totalsOf(read.rows);
+  const { header, rows, problems } = await readRows(source, asTyped, neverStops);
+  if (problems.length > 0) return undefined;
+  const hasReferences = header?.fields.includes("ref") === true;
+  const { count, sumPaisa } = totalsOf(rows).total;
   for (const batch of await ledger.batches.list(mostBatches)) {
-    const { plan, name, fileName, identity } = batch;
-    if (plan?.rowCount !== total.count || plan.totalPaisa !== total.sumPaisa) continue;
-    const methods = new Map<string, string>();
+    const { plan, name, fileName, identity, method: usual } = batch;
+    if (plan?.rowCount !== count || plan.totalPaisa !== sumPaisa) continue;
+    const ids = new Map<string, string>();
     for await (const { method, methodId } of ledger.batches.rows(batch, "all"))
-      methods.set(method, methodId);
-    const rows = read.rows.map((row) => ({
+      ids.set(method, methodId);
+    const planned = rows.map((row) => ({
       ...row,
-      methodId: methods.get(row.method || (batch.method ?? "")) ?? null,
+      methodId: ids.get(row.method || (usual ?? "")) ?? null,
     }));
     const ownName = name === fileName ? undefined : name;
-    if (identify(rows, hasReferences, ownName) === identity) return batch;
+    if (identify(planned, hasReferences, ownName) === identity) return batch;
   }
   return undefined;
 }

@@ -4,7 +4,7 @@ import type { Batch, RowResult } from "../ledger/batch.ts";
 import { isSamePayout, payoutOf } from "../ledger/decide.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { countRow, type RowStatus, rowStatusOf, type Sum } from "./status.ts";
+import { countRow, rowStatusOf, type Sum } from "./status.ts";
 
 /** How a row can be sent again. */
 export type RetryPlan =
@@ -30,7 +30,7 @@ export function noRetries(): Retries {
 export function countRetry({ accepted, others }: Retries, plan: RetryPlan): void {
   if (plan.kind !== "retried") return;
   const { payout, reference } = plan;
-  if (payout && isAccepted(statusOf(payout))) {
+  if (payout && ["processing", "completed"].includes(rowStatusOf(payout))) {
     countRow(accepted, { amountPaisa: payout.amountPaisa ?? 0n });
   } else {
     others.first ||= reference;
@@ -41,20 +41,20 @@ export function countRetry({ accepted, others }: Retries, plan: RetryPlan): void
 /** Counts the rows of a batch that were sent again by the references that `--only failed` gives. */
 export async function countRetries(batch: Batch, ledger: Ledger): Promise<Retries> {
   const retries = noRetries();
-  const planOf = await createRetryPlanner(batch, ledger);
-  for await (const row of ledger.batches.rows(batch, "used"))
-    countRetry(retries, await planOf(row));
+  for await (const plan of plansOfUsed(batch, ledger)) countRetry(retries, plan);
   return retries;
 }
 
 /** The payouts of a batch's rows by new references that are Processing, as far as the ledger knows. */
 export async function* processingRetries(batch: Batch, ledger: Ledger): AsyncIterable<Operation> {
-  const planOf = await createRetryPlanner(batch, ledger);
-  for await (const row of ledger.batches.rows(batch, "used")) {
-    const plan = await planOf(row);
-    if (plan.kind === "retried" && plan.payout && statusOf(plan.payout) === "processing")
+  for await (const plan of plansOfUsed(batch, ledger))
+    if (plan.kind === "retried" && plan.payout && rowStatusOf(plan.payout) === "processing")
       yield plan.payout;
-  }
+}
+
+async function* plansOfUsed(batch: Batch, ledger: Ledger): AsyncIterable<RetryPlan> {
+  const planOf = await createRetryPlanner(batch, ledger);
+  for await (const row of ledger.batches.rows(batch, "used")) yield planOf(row);
 }
 
 /**
@@ -67,8 +67,7 @@ export async function createRetryPlanner(
 ): Promise<(row: RowResult) => Promise<RetryPlan>> {
   const inFile = new Set(await ledger.batches.newReferences(batch));
   return async (row) => {
-    const status = rowStatusOf(row);
-    if (status === "uncertain" || status === "unsent")
+    if (["uncertain", "unsent"].includes(rowStatusOf(row)))
       return { kind: "open", reference: row.reference };
     if (!isUsedUp(row)) return { kind: "closed" };
     const { reference, payout } = await nextReference(row.reference, ledger, inFile);
@@ -78,22 +77,15 @@ export async function createRetryPlanner(
   };
 }
 
-/** The reference that replaces a used one. */
-export interface NextReference {
-  reference: string;
-  /** The status of its payout in the ledger, if there is one. */
-  status: RowStatus | undefined;
-}
-
-/** What replaces a used reference; undefined if the reference is not used up. */
-export async function replacementOf(
-  used: string,
-  ledger: Ledger,
-): Promise<NextReference | undefined> {
+/**
+ * The reference that replaces a used one, and whether a payout was sent by it; undefined if the reference is
+ * not used up.
+ */
+export async function replacementOf(used: string, ledger: Ledger) {
   const own = await ledger.find(used);
   if (own?.reference !== used || !isUsedUp(own)) return undefined;
   const { reference, payout } = await nextReference(used, ledger);
-  return { reference, status: payout && statusOf(payout) };
+  return { reference, isSent: payout !== undefined && !isFree(payout) };
 }
 
 /**
@@ -107,13 +99,4 @@ async function nextReference(used: string, ledger: Ledger, stops = new Set<strin
     const payout = found?.reference === reference ? found : undefined;
     if (!payout || !isUsedUp(payout) || stops.has(reference)) return { reference, payout };
   }
-}
-
-/** A payout whose reference may be sent again is not sent yet, also if the API denied access. */
-function statusOf(payout: Operation): RowStatus {
-  return isFree(payout) ? "unsent" : rowStatusOf(payout);
-}
-
-export function isAccepted(status: RowStatus): boolean {
-  return status === "processing" || status === "completed";
 }

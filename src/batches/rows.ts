@@ -67,7 +67,7 @@ export function createRowReader(header: Header, rules: RowRules, problems: CellP
       cells: cells.own,
       wasSent: cells.wasSent,
     };
-    if (rules.holdsSecret(row.cells.join("\n"))) cells.complainOfSecrets(rules);
+    if (rules.holdsSecret(row.cells.join("\n"))) cells.rejectSecrets(rules);
     return row;
   };
 }
@@ -78,21 +78,24 @@ function cellsOf({ line, cells: guarded }: CsvRecord, header: Header, problems: 
   const cells = guarded.map(unguarded);
   const isWhole = cells.length === width;
   const own = isWhole ? places.map((index) => cells[index] ?? "") : cells;
-  const complain = (column: Field | "", value: string, problem: string): null => {
+  const reject = (column: Field | "", value: string, problem: string): null => {
     problems.push({ kind: "cell", line, column, value, problem });
     return null;
   };
-  if (!isWhole) complain("", "", `This line has ${cells.length} cells, the header has ${width}.`);
+  if (!isWhole) reject("", "", `This line has ${cells.length} cells, the header has ${width}.`);
   const textOf = (field: Field): string | undefined => cells[places[fields.indexOf(field)] ?? -1];
   const accept = <Value>(field: Field, text: string, reading: Result<Value>): Value | null =>
-    reading.ok ? reading.value : complain(field, text, reading.problem);
+    reading.ok ? reading.value : reject(field, text, reading.problem);
+  const [payoutId = "", state = ""] = results
+    ? [cells[results.payoutId], cells[results.state]]
+    : [];
   return {
     own,
-    wasSent: results !== undefined && isSent(cells[results.payoutId], cells[results.state]),
+    wasSent: payoutId !== "" || !["", "NOT_SENT"].includes(state),
     textOf,
     accept,
     isCut: (field: Field) => fields.includes(field) && textOf(field) === undefined,
-    required: <Value>(field: RequiredField, read: (text: string) => Result<Value>) => {
+    required: <Value>(field: keyof typeof empty, read: (text: string) => Result<Value>) => {
       const text = textOf(field);
       if (text === undefined) return null;
       return accept(field, text, text === "" ? err(empty[field]) : read(text));
@@ -102,26 +105,18 @@ function cellsOf({ line, cells: guarded }: CsvRecord, header: Header, problems: 
       return text ? accept(field, text, read(text)) : null;
     },
     /** Without the text of the cell. */
-    complainOfSecrets: ({ holdsSecret }: RowRules) => {
+    rejectSecrets: ({ holdsSecret }: RowRules) => {
       for (const [index, field] of fields.entries())
-        if (holdsSecret(own[index] ?? "")) complain(field, "", secretInside);
+        if (holdsSecret(own[index] ?? "")) reject(field, "", secretInside);
     },
   };
 }
 
-function isSent(payoutId = "", state = ""): boolean {
-  return payoutId !== "" || !["", "NOT_SENT"].includes(state);
-}
-
-/** What every row needs. */
-type RequiredField = Extract<Field, "ref" | "amount" | "to">;
-
-const empty: Record<RequiredField, string> = {
+const empty = {
   ref: "This cell is empty. Enter a reference, or remove the whole column.",
   amount: "This cell is empty. Enter an amount in BDT, for example 1250.50.",
   to: "This cell is empty. Enter the recipient's number, for example 01712345678.",
 };
-
 const noMethod = "This row has no method. Fill the column method, or add --method.";
 const secretInside = "This cell contains the API key or the payout secret. Remove it.";
 

@@ -5,7 +5,6 @@ import type { Batch, PlannedPayout } from "../ledger/batch.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
 import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { clockFailure } from "../operations/deps.ts";
 import { rejectionHints } from "../operations/response-failure.ts";
@@ -13,7 +12,7 @@ import { payoutIntent } from "../payouts/claim.ts";
 import type { PayoutOrder } from "../payouts/order.ts";
 import { sendPlannedPayout } from "../payouts/send.ts";
 import { isForgotten } from "../payouts/unknown.ts";
-import { createThrottle, type WorkerWorld } from "./throttle.ts";
+import { createThrottle, type RowDeps } from "./throttle.ts";
 
 /** How a row ended; `existing`: the API had its payout before this run. */
 export type RowEnd = "accepted" | "existing" | FailureKind;
@@ -46,20 +45,20 @@ const rowMs = 60_000;
  */
 export async function sendBatch(
   sending: Sending,
-  world: OperationDeps,
+  deps: OperationDeps,
 ): Promise<Failure | undefined> {
   const { ledger, concurrency, onRow } = sending;
   const rules = createStopRules();
   /** Asked before each claim and each request, because any response may show a wrong clock (P3). */
   const isOver = (): boolean => {
-    const clock = clockFailure(world, "batch.clock-differs");
+    const clock = clockFailure(deps, "batch.clock-differs");
     if (clock) rules.saw(clock.kind, clock);
-    return rules.reason() !== undefined || world.isStopping();
+    return rules.reason() !== undefined || deps.isStopping();
   };
-  const throttle = createThrottle({ ...sending, isOver }, world);
-  const queue = withCommitQueue(ledger, world.soon);
-  const restsSinceMs = await restStarts(ledger, world);
-  const rows = rowsToSend(sending, world);
+  const throttle = createThrottle({ ...sending, isOver }, deps);
+  const queue = withCommitQueue(ledger, deps.soon);
+  const restsSinceMs = await restStarts(ledger, deps);
+  const rows = rowsToSend(sending, deps);
 
   const claimNext = async (): Promise<ClaimedRow | undefined> => {
     if (isOver()) return undefined;
@@ -72,9 +71,10 @@ export async function sendBatch(
     };
   };
 
-  const sendRow = async ({ row, claim }: ClaimedRow, worker: WorkerWorld): Promise<void> => {
-    worker.unknownSince = "operation" in claim ? unknownSince(claim.operation) : undefined;
-    worker.deadlineMs = Math.min(world.deadlineMs, world.now() + rowMs);
+  const sendRow = async ({ row, claim }: ClaimedRow, worker: RowDeps): Promise<void> => {
+    worker.unknownSince =
+      "operation" in claim && isUnsettled(claim.operation) ? claim.operation.openedAt : undefined;
+    worker.deadlineMs = Math.min(deps.deadlineMs, deps.now() + rowMs);
     const planned = { order: orderOfRow(row), claim, restsSinceMs: restsSinceMs(row) };
     try {
       const { existing } = await sendPlannedPayout(planned, worker);
@@ -85,7 +85,7 @@ export async function sendBatch(
       if (!(error instanceof Failure)) throw error;
       // A row that a stop cut short shows nothing about the API.
       const isSilence = error.kind === "unreachable" || error.kind === "uncertain";
-      rules.saw(world.isStopping() && isSilence ? "interrupted" : error.kind, error);
+      rules.saw(deps.isStopping() && isSilence ? "interrupted" : error.kind, error);
       onRow(row, error.kind, error);
     }
   };
@@ -103,8 +103,8 @@ export async function sendBatch(
       return recorded;
     };
     const shared: Ledger = { ...queue, record };
-    const worker: WorkerWorld = {
-      ...world,
+    const worker: RowDeps = {
+      ...deps,
       unknownSince: undefined,
       ledger: async () => shared,
       notice: () => {},
@@ -145,22 +145,22 @@ export function orderOfRow(planned: Omit<PlannedPayout, "isAccepted">): PayoutOr
 export async function countForgotten(
   batch: Batch,
   ledger: Ledger,
-  world: Pick<OperationDeps, "now">,
+  deps: Pick<OperationDeps, "now">,
 ): Promise<number> {
   let count = 0;
   for await (const { sentAt } of ledger.batches.rows(batch, "unknown"))
-    if (isForgotten(sentAt ?? "", world)) count += 1;
+    if (isForgotten(sentAt ?? "", deps)) count += 1;
   return count;
 }
 
 /** The ledger is read page by page, so that memory does not grow with the batch. */
 async function* rowsToSend(
   { batch, ledger, onRow }: Sending,
-  world: OperationDeps,
+  deps: OperationDeps,
 ): AsyncGenerator<PlannedPayout, void> {
   const batches = ledger.batches;
   for await (const row of batches.rows(batch, "unknown")) {
-    if (isForgotten(row.sentAt ?? "", world)) onRow(row, "uncertain");
+    if (isForgotten(row.sentAt ?? "", deps)) onRow(row, "uncertain");
     else yield row;
   }
   yield* batches.rows(batch, "unsent");
@@ -183,62 +183,57 @@ async function restStarts(
   return ({ reference }) => (held.has(reference) ? undefined : nowMs);
 }
 
-function unknownSince(operation: Operation): string | undefined {
-  return isUnsettled(operation) ? operation.openedAt : undefined;
-}
-
-/** When a batch stops before its end. */
-interface StopRules {
-  saw(end: RowEnd, failure?: Failure): void;
-  ledgerFailed(error: unknown): void;
-  /** Why it stops, once it does. */
-  reason(): Failure | undefined;
-}
-
 /** After so many rows in a row without a response, further rows would show nothing new. */
 const mostUnknown = 5;
 /** Each rejection retires a reference: the same cause must not retire all of them. */
 const mostRejected = 10;
 
-function createStopRules(): StopRules {
+/** Decides when a batch stops before its end. */
+function createStopRules() {
   let reason: Failure | undefined;
   let unknown = 0;
   let rejected = { text: "", count: 0 };
-  return {
-    saw: (end, failure) => {
-      unknown = end === "uncertain" || end === "unreachable" ? unknown + 1 : 0;
-      const text = end === "refused" ? rejectionIn(failure) : "";
-      rejected = { text, count: text !== "" && text === rejected.text ? rejected.count + 1 : 1 };
-      if (end === "conflict" || end === "access") reason ??= failure;
-      if (end === "uncertain" && isAccessDenied(failure)) reason ??= accessDenied(failure);
-      if (end === "internal") reason ??= ledgerFailure(failure);
-      // P21: the response arrived, and its outcome could not be recorded.
-      if (failure?.details.unrecorded !== undefined)
-        reason ??= ledgerFailure(failure.details.cause);
-      if (unknown >= mostUnknown)
-        reason ??= new Failure(
-          failure?.kind === "unreachable" ? "batch.incomplete" : "batch.outcome-unknown",
-          `The batch stopped: ${mostUnknown} rows in a row had no valid response. The last one: ${failure?.message}`,
-          { hint: "When the API responds again, run the same command again." },
-        );
-      if (rejected.count >= mostRejected)
-        reason ??= new Failure(
-          "batch.same-rejections",
-          `The batch stopped: ${mostRejected} rows in a row were rejected with the same response. The response: ${text}`,
-          { hint: "Fix the cause, then run the same command again." },
-        );
-    },
-    ledgerFailed: (error) => {
-      reason ??= ledgerFailure(error);
-    },
-    reason: () => reason,
+  const ledgerFailed = (cause: unknown): void => {
+    reason ??= ledgerFailure(cause);
   };
+  const saw = (end: RowEnd, failure?: Failure): void => {
+    const { message = "", details = {} } = failure ?? {};
+    const { status, unrecorded, cause } = details;
+    unknown = end === "uncertain" || end === "unreachable" ? unknown + 1 : 0;
+    const text = end === "refused" && failure ? rejectionIn(failure) : "";
+    rejected = { text, count: text !== "" && text === rejected.text ? rejected.count + 1 : 1 };
+    if (end === "conflict" || end === "access") reason ??= failure;
+    // P18: a proxy may have denied access, and the payout may have been created.
+    if (end === "uncertain" && (status === 401 || status === 403))
+      reason ??= new Failure(
+        "batch.access-denied",
+        `The batch stopped: access was denied. ${message}`,
+        { status, hint: `${rejectionHints.access} Then run the same command again.` },
+      );
+    if (end === "internal") ledgerFailed(failure);
+    // P21: the response arrived, and its outcome could not be recorded.
+    if (unrecorded !== undefined) ledgerFailed(cause);
+    if (unknown >= mostUnknown)
+      reason ??= new Failure(
+        end === "unreachable" ? "batch.incomplete" : "batch.outcome-unknown",
+        `The batch stopped: ${mostUnknown} rows in a row had no valid response. The last one: ${message}`,
+        { hint: "When the API responds again, run the same command again." },
+      );
+    if (rejected.count >= mostRejected)
+      reason ??= new Failure(
+        "batch.same-rejections",
+        `The batch stopped: ${mostRejected} rows in a row were rejected with the same response. The response: ${text}`,
+        { hint: "Fix the cause, then run the same command again." },
+      );
+  };
+  /** `reason`: why it stops, once it does. */
+  return { saw, ledgerFailed, reason: () => reason };
 }
 
 /** The API's own response, with its code; empty if the row was rejected without a request. */
-function rejectionIn(failure: Failure | undefined): string {
-  if (failure?.details.status === undefined) return "";
-  const { code } = failure.details;
+function rejectionIn(failure: Failure): string {
+  const { status, code } = failure.details;
+  if (status === undefined) return "";
   return `${code === undefined ? "" : `${code}: `}${whatHappened(failure)}`;
 }
 
@@ -253,22 +248,4 @@ function ledgerFailure(cause: unknown): Failure {
   const message = `The batch stopped: the ledger could not be read or written${shown}.`;
   const hint = `${fix}, then run the same command again.`;
   return new Failure("batch.ledger-failed", message, { hint, cause });
-}
-
-/** P18: a proxy may have denied access, and the payout may have been created. */
-function isAccessDenied(failure: Failure | undefined): boolean {
-  const status = failure?.details.status;
-  return status === 401 || status === 403;
-}
-
-function accessDenied(failure: Failure | undefined): Failure {
-  const { status } = failure?.details ?? {};
-  return new Failure(
-    "batch.access-denied",
-    `The batch stopped: access was denied. ${failure?.message}`,
-    {
-      ...(status === undefined ? {} : { status }),
-      hint: `${rejectionHints.access} Then run the same command again.`,
-    },
-  );
 }

@@ -2,6 +2,7 @@ import type { Paisa } from "../domain/amount.ts";
 import { Failure, type FailureKind } from "../domain/failure.ts";
 import { isUnsettled, type State } from "../domain/state.ts";
 import type { Batch, Tally } from "../ledger/batch.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 
 /** The status of a row, as it is shown. */
 export const rowStatuses = [
@@ -29,6 +30,10 @@ export function sumOf(...parts: Sum[]): Sum {
     (sum, part) => ({ count: sum.count + part.count, sumPaisa: sum.sumPaisa + part.sumPaisa }),
     { count: 0, sumPaisa: 0n },
   );
+}
+
+export function difference(one: Sum, other: Sum): Sum {
+  return { count: one.count - other.count, sumPaisa: one.sumPaisa - other.sumPaisa };
 }
 
 /** Adds one row. */
@@ -62,7 +67,13 @@ export interface BatchStatus {
   sentBefore: Sum;
 }
 
-export function totalOf({ plan }: Batch): Sum {
+/** The status of a batch, proved to add up to its plan. */
+export async function readStatus(batch: Batch, { batches }: Ledger): Promise<BatchStatus> {
+  const sums = addUp(batch, await batches.tally(batch));
+  return { batch, total: totalOf(batch), sums, sentBefore: await batches.sentBefore(batch) };
+}
+
+function totalOf({ plan }: Batch): Sum {
   return { count: plan?.rowCount ?? 0, sumPaisa: plan?.totalPaisa ?? 0n };
 }
 
@@ -72,15 +83,10 @@ export function totalOf({ plan }: Batch): Sum {
  * @throws Failure `internal` if they are not
  */
 export function addUp(batch: Batch, tallies: Tally[]): StatusSums {
-  const none = (): Sum => ({ count: 0, sumPaisa: 0n });
+  const none: Sum = { count: 0, sumPaisa: 0n };
   const sums: StatusSums = {
-    completed: none(),
-    processing: none(),
-    cancelled: none(),
-    refused: none(),
-    conflict: none(),
-    uncertain: none(),
-    unsent: none(),
+    ...{ completed: none, processing: none, cancelled: none, refused: none, conflict: none },
+    ...{ uncertain: none, unsent: none },
   };
   for (const tally of tallies) {
     const status = rowStatusOf(tally);

@@ -1,8 +1,8 @@
 import type { OperationDeps } from "../operations/deps.ts";
 import { isForgotten } from "../payouts/unknown.ts";
 
-/** What a worker knows of the row that it sends at the moment. */
-export interface WorkerWorld extends OperationDeps {
+/** The dependencies of a worker, with what concerns the row that it sends. */
+export interface RowDeps extends OperationDeps {
   /** Since when the outcome of the row is unknown, if it is. */
   unknownSince: string | undefined;
 }
@@ -13,7 +13,7 @@ export interface Throttle {
    * A client whose requests wait for their slot. The wait does not count as the row's own time, and a
    * row that pauses between two attempts has no slot.
    */
-  clientOf(worker: WorkerWorld): OperationDeps["client"];
+  clientOf(worker: RowDeps): OperationDeps["client"];
   /** The API accepted a row: after ten of these, one more slot is tried. */
   accepted(): void;
 }
@@ -72,7 +72,7 @@ export function createThrottle(
     return pauseMs;
   };
 
-  const clientOf = (worker: WorkerWorld): OperationDeps["client"] => {
+  const clientOf = (worker: RowDeps): OperationDeps["client"] => {
     const extendDeadline = (ms: number): void => {
       worker.deadlineMs = Math.min(deadlineMs, worker.deadlineMs + ms);
     };

@@ -4,7 +4,7 @@ import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "../operations/deps.ts";
-import { type Refreshed, refreshStatus } from "../operations/refresh.ts";
+import { refreshStatus } from "../operations/refresh.ts";
 import { pauseOf, type WaitOptions } from "../operations/status.ts";
 import { processingRetries } from "./retries.ts";
 
@@ -17,17 +17,18 @@ import { processingRetries } from "./retries.ts";
 export async function waitForBatch(
   batch: Batch,
   waitOptions: WaitOptions,
-  { ledger, world }: { ledger: Ledger; world: OperationDeps },
+  ledger: Ledger,
+  deps: OperationDeps,
   onCheck: (open: number) => void,
 ): Promise<Failure | undefined> {
-  const endMs = world.now() + waitOptions.timeoutMs;
+  const endMs = deps.now() + waitOptions.timeoutMs;
   for (let round = 0; ; round += 1) {
-    const { open, unseen, isCutShort } = await refresh(unfinishedOf(batch, ledger), ledger, world);
+    const { open, unseen, isCutShort } = await refresh(unfinishedOf(batch, ledger), ledger, deps);
     if (!isCutShort) onCheck(open);
-    const pauseMs = Math.min(pauseOf(waitOptions, round, world), endMs - world.now());
+    const pauseMs = Math.min(pauseOf(waitOptions, round, deps), endMs - deps.now());
     const isHopeless = unseen?.kind === "access";
-    if (open === 0 || pauseMs <= 0 || isHopeless || world.isStopping()) return unseen;
-    await world.sleep(pauseMs);
+    if (open === 0 || pauseMs <= 0 || isHopeless || deps.isStopping()) return unseen;
+    await deps.sleep(pauseMs);
   }
 }
 
@@ -39,22 +40,18 @@ export async function waitForBatch(
 export async function refreshBatch(
   batch: Batch,
   ledger: Ledger,
-  world: OperationDeps,
+  deps: OperationDeps,
 ): Promise<Failure | undefined> {
   async function* all() {
     yield* processingRetries(batch, ledger);
     yield* unfinishedOf(batch, ledger);
   }
-  return (await refresh(all(), ledger, world)).unseen;
+  return (await refresh(all(), ledger, deps)).unseen;
 }
 
-function refresh(
-  payouts: AsyncIterable<Operation>,
-  ledger: Ledger,
-  world: OperationDeps,
-): Promise<Refreshed> {
-  const shared = withCommitQueue(ledger, world.soon);
-  return refreshStatus(payouts, { ...world, ledger: async () => shared });
+function refresh(payouts: AsyncIterable<Operation>, ledger: Ledger, deps: OperationDeps) {
+  const shared = withCommitQueue(ledger, deps.soon);
+  return refreshStatus(payouts, { ...deps, ledger: async () => shared });
 }
 
 async function* unfinishedOf(batch: Batch, ledger: Ledger): AsyncIterable<Operation> {

@@ -116,7 +116,7 @@ const reasons = {
   "batch.invalid-file": { kind: "usage", effect: "nothing-sent" },
   "batch.ledger-failed": { kind: "internal", effect: "nothing-sent" },
   "batch.not-found": { kind: "not-found", effect: "nothing-sent" },
-  "batch.nothing-to-cancel": { kind: "refused", effect: "nothing-sent" },
+  "batch.nothing-to-cancel": { kind: "refused", effect: "nothing-changed" },
   "batch.other-rows": { kind: "conflict", effect: "nothing-sent" },
   "batch.outcome-unknown": { kind: "uncertain", effect: "outcome-unknown" },
   "batch.plan-modified": { kind: "internal", effect: "nothing-sent" },

@@ -116,10 +116,10 @@ export function anotherRecord(
   otherId: string,
   different: string[],
 ): Failure {
-  const group = kind === "payment" ? "pay" : kind;
   const name = reference ?? id;
+  const group = kind === "payment" ? "pay" : kind;
   return new Failure(
-    "record.differs",
+    kind === "payout" ? "payout.response-differs" : "record.differs",
     `The API's response for ${kind} ${name} shows another ${kind}, ${otherId}.`,
     {
       problems: different,

@@ -16,6 +16,7 @@ import {
   dataOf,
   describe,
   evidenceOf,
+  isHopeless,
   provesNothingDone,
   rejectedCreation,
   unsent,
@@ -27,7 +28,7 @@ import { remembered } from "./status.ts";
  * retried; only failed connections are.
  */
 
-const tries = 3;
+const attempts = 3;
 const firstPauseMs = 400;
 
 type PaymentInput = Omit<Input<ServiceContract["createPayment"]>, "amount">;
@@ -48,15 +49,16 @@ export async function createPayment(
   { again, methodName }: Repeat & { methodName?: string | undefined },
   deps: OperationDeps,
 ): Promise<Payment> {
-  const body = { ...input, amount: amountNumber(amountPaisa) };
-  const intent = { ...paymentIntent, amountPaisa, asked: body, methodName: methodName ?? null };
+  const asked = { ...input, amount: amountNumber(amountPaisa) };
+  const intent = {
+    ...({ kind: "payment", reference: null, target: null } as const),
+    ...{ amountPaisa, asked, methodName: methodName ?? null },
+  };
   const operation = await claimIntent(intent, { again }, deps);
   return recorded(operation, deps, async () => {
-    const payment = await once("payment", () => deps.client.createPayment(body), operation, deps);
-    const { transactionId: remoteId, status, payment_url: paymentUrl } = payment;
-    const { different } = compared({ amountPaisa }, payment);
-    if (different.length > 0) throw anotherRecord(operation, remoteId, different);
-    await assertFree(operation, remoteId, deps);
+    const payment = await once(operation, () => deps.client.createPayment(asked), deps);
+    const { transactionId: remoteId, status, payment_url: paymentUrl, amount } = payment;
+    await assertSame(operation, remoteId, { amount }, deps);
     return { result: payment, remoteId, status, paymentUrl };
   });
 }
@@ -68,58 +70,59 @@ export async function createRefund(
   { again }: Repeat,
   deps: OperationDeps,
 ): Promise<Refund> {
-  const body = { ...input, amount: amountNumber(amountPaisa) };
-  const { transactionId: payment } = input;
-  const { paidPaisa } = await retrieveCompleted(payment, deps);
-  const intent = { ...refundIntent, target: payment, amountPaisa, asked: body };
+  const asked = { ...input, amount: amountNumber(amountPaisa) };
+  const { transactionId: target } = input;
+  const { paidPaisa } = await retrieveCompleted(target, deps);
+  const intent = { kind: "refund", reference: null, target, amountPaisa, asked } as const;
   const operation = await claimIntent(intent, { again, paidPaisa }, deps);
   return recorded(operation, deps, async () => {
-    const refund = await once("refund", () => deps.client.createRefund(body), operation, deps);
-    const { refundRequestId: remoteId, status, transactionId } = refund;
-    const theirs = { amount: refund.amount, payment: transactionId };
-    const { different } = compared({ amountPaisa, payment }, theirs);
-    if (different.length > 0) throw anotherRecord(operation, remoteId, different);
-    await assertFree(operation, remoteId, deps);
+    const refund = await once(operation, () => deps.client.createRefund(asked), deps);
+    const { refundRequestId: remoteId, status, transactionId: payment, amount } = refund;
+    await assertSame(operation, remoteId, { amount, payment }, deps);
     return { result: refund, remoteId, status };
   });
 }
 
-async function once<Created>(
-  what: "payment" | "refund",
-  send: () => Promise<Answer<Created>>,
+/** @throws Failure `conflict` if the response is about something else; `uncertain` as `assertFree` does */
+async function assertSame(
   operation: Operation,
+  remoteId: string,
+  theirs: { amount: number; payment?: string },
+  deps: OperationDeps,
+): Promise<void> {
+  const { amountPaisa, target: payment } = operation;
+  const { different } = compared({ amountPaisa, payment }, theirs);
+  if (different.length > 0) throw anotherRecord(operation, remoteId, different);
+  await assertFree(operation, remoteId, deps);
+}
+
+async function once<Created>(
+  { kind, id }: Operation,
+  send: () => Promise<Answer<Created>>,
   deps: OperationDeps,
 ): Promise<Created> {
   for (let attempt = 1; ; attempt += 1) {
     checkStop(deps);
     const answer = await attempted(send);
     if (answer.kind === "data") return answer.data;
-    if (answer.kind === "refused" && provesNothingDone(what, answer))
+    if (answer.kind === "refused" && provesNothingDone(kind, answer))
       throw rejectedCreation(answer);
-    if (answer.kind !== "unsent") throw uncertain(what, answer, operation);
-    const isFinal = ["certificate", "stopped"].includes(answer.fault.reason);
+    if (answer.kind !== "unsent")
+      throw new Failure(
+        kind === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown",
+        `Cannot confirm the ${kind}: ${describe(answer)}.`,
+        {
+          hint: `Do not retry: the API would create a second ${kind}. Check the merchant dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`,
+          operation: id,
+          evidence: evidenceOf(answer),
+        },
+      );
     const pauseMs = firstPauseMs * 2 ** attempt * (0.5 + deps.random() / 2);
     const isOver = deps.now() + pauseMs >= deps.deadlineMs || deps.isStopping();
-    if (isFinal || attempt >= tries || isOver) throw unsent(answer);
+    if (isHopeless(answer) || attempt >= attempts || isOver) throw unsent(answer);
     await deps.sleep(pauseMs);
   }
 }
-
-function uncertain(
-  what: "payment" | "refund",
-  answer: Extract<Answer, { kind: "unclear" | "refused" }>,
-  { id }: Operation,
-): Failure {
-  const reason = what === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown";
-  return new Failure(reason, `Cannot confirm the ${what}: ${describe(answer)}.`, {
-    hint: `Do not retry: the API would create a second ${what}. Check the merchant dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`,
-    operation: id,
-    evidence: evidenceOf(answer),
-  });
-}
-
-const paymentIntent = { kind: "payment", reference: null, target: null } as const;
-const refundIntent = { kind: "refund", reference: null } as const;
 
 /**
  * Records an intent. The checks for duplicates and limits are part of the claim.
@@ -128,7 +131,7 @@ const refundIntent = { kind: "refund", reference: null } as const;
  * @throws Failure `refused`: nothing was sent
  */
 async function claimIntent(
-  intent: Intent & { kind: "payment" | "refund" },
+  intent: Intent,
   { again, paidPaisa = 0n }: Repeat & { paidPaisa?: Paisa },
   deps: OperationDeps,
 ): Promise<Operation> {
@@ -140,40 +143,38 @@ async function claimIntent(
   throw new Error(`a ${intent.kind} cannot be ${claim.kind}`);
 }
 
+/** The failure of a payment or a refund that the ledger has already, or that exceeds its payment. */
 function rejectedClaim(
-  {
-    kind,
-    target,
-    amountPaisa,
-  }: Pick<Intent, "target" | "amountPaisa"> & {
-    kind: "payment" | "refund";
-  },
+  { kind, target, amountPaisa }: Pick<Intent, "kind" | "target" | "amountPaisa">,
   paidPaisa: Paisa,
   claim: Extract<ClaimDecision, { kind: "duplicate" | "over-limit" }>,
 ): Failure {
-  if (claim.kind === "duplicate") return duplicate(kind, claim.earlier);
-  const { live, refundablePaisa } = claim;
-  return overLimit(
-    target ?? "",
-    { paidPaisa, amountPaisa: amountPaisa ?? 0n, refundablePaisa },
-    live,
-  );
-}
-
-/** The failure of a payment or a refund that the ledger has already: the API would create a second one. */
-function duplicate(what: "payment" | "refund", earlier: Operation): Failure {
+  if (claim.kind === "over-limit") {
+    const { live, refundablePaisa } = claim;
+    const refundedPaisa = paidPaisa - refundablePaisa;
+    const before =
+      refundedPaisa > 0n
+        ? `, of which ${formatPaisa(refundedPaisa)} was refunded or may have been`
+        : "";
+    return new Failure(
+      "refund.amount-too-large",
+      `Cannot refund ${formatPaisa(amountPaisa ?? 0n)} of payment ${target}: it was ${formatPaisa(paidPaisa)}${before}.`,
+      { ...refundsHint(live), operation: target ?? "" },
+    );
+  }
+  const { earlier } = claim;
   const { id, state, createdAt } = earlier;
-  const hint = isUnsettled(earlier)
+  const inspect = isUnsettled(earlier)
     ? `If another process is still sending it, wait until that ends. Otherwise check the dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`
     : `To inspect it, run 'lenden ledger show ${id}'.`;
+  // The first one may have been created: no hint leads to a second one then.
+  const hint = isUnresolved(earlier)
+    ? inspect
+    : `${inspect} To send a second ${kind}, add --again.`;
   return new Failure(
-    what === "payment" ? "payment.duplicate" : "refund.duplicate",
-    `Duplicate ${what}: the ledger has the same ${what}, ${state}, of ${formatTime(createdAt)} (${id}).`,
-    // The first one may have been created: no hint leads to a second one then.
-    {
-      hint: isUnresolved(earlier) ? hint : `${hint} To send a second ${what}, add --again.`,
-      operation: id,
-    },
+    kind === "payment" ? "payment.duplicate" : "refund.duplicate",
+    `Duplicate ${kind}: the ledger has the same ${kind}, ${state}, of ${formatTime(createdAt)} (${id}).`,
+    { hint, operation: id },
   );
 }
 
@@ -195,7 +196,7 @@ export async function refundable(transactionId: string, deps: OperationDeps): Pr
   const { payment, paidPaisa } = await retrieveCompleted(transactionId, deps);
   await remembered({ kind: "payment", id: transactionId }, payment, deps);
   const live = (await (await deps.ledger()).refundsOf(transactionId)).filter(mayHavePaid);
-  const leftPaisa = paidPaisa - sumOf(live);
+  const leftPaisa = live.reduce((left, one) => left - (one.amountPaisa ?? 0n), paidPaisa);
   if (leftPaisa > 0n) return { payment, paidPaisa, leftPaisa, live };
   throw new Failure(
     "refund.already-refunded",
@@ -209,26 +210,21 @@ async function retrieveCompleted(
   deps: OperationDeps,
 ): Promise<{ payment: RetrievedPayment; paidPaisa: Paisa }> {
   const payment = dataOf(await deps.client.retrievePayment({ transactionId }), transactionId);
-  const paidPaisa = paisaOf(payment.amount);
-  if (paidPaisa === undefined || payment.transactionId !== transactionId) {
-    const told = `${payment.transactionId}, ${formatAmount(payment.amount)}`;
+  const { status, amount } = payment;
+  const paidPaisa = paisaOf(amount);
+  const cannot = `Cannot refund payment ${transactionId}`;
+  if (paidPaisa === undefined || payment.transactionId !== transactionId)
     throw new Failure(
       "refund.invalid-payment",
-      `Cannot refund payment ${transactionId}: the API's record of it is invalid (${told}).`,
+      `${cannot}: the API's record of it is invalid (${payment.transactionId}, ${formatAmount(amount)}).`,
       { operation: transactionId },
     );
-  }
-  if (payment.status === "Completed") return { payment, paidPaisa };
-  throw new Failure(
-    "refund.payment-not-completed",
-    `Cannot refund payment ${transactionId}: its status is ${payment.status}.`,
-    {
-      ...(payment.status === "Processing"
-        ? { hint: `Wait for it with 'lenden pay wait ${transactionId}', then retry.` }
-        : {}),
-      operation: transactionId,
-    },
-  );
+  if (status === "Completed") return { payment, paidPaisa };
+  const hint = `Wait for it with 'lenden pay wait ${transactionId}', then retry.`;
+  throw new Failure("refund.payment-not-completed", `${cannot}: its status is ${status}.`, {
+    ...(status === "Processing" ? { hint } : {}),
+    operation: transactionId,
+  });
 }
 
 /**
@@ -248,30 +244,6 @@ export function checkRefund(
   if ("kind" in decision) throw rejectedClaim(intent, paidPaisa, decision);
 }
 
-interface Amounts {
-  paidPaisa: Paisa;
-  amountPaisa: Paisa;
-  refundablePaisa: Paisa;
-}
-
-/** The failure of a refund that exceeds what is left of its payment. */
-function overLimit(
-  transactionId: string,
-  { paidPaisa, amountPaisa, refundablePaisa }: Amounts,
-  live: Operation[],
-): Failure {
-  const refundedPaisa = paidPaisa - refundablePaisa;
-  const before =
-    refundedPaisa > 0n
-      ? `, of which ${formatPaisa(refundedPaisa)} was refunded or may have been`
-      : "";
-  return new Failure(
-    "refund.amount-too-large",
-    `Cannot refund ${formatPaisa(amountPaisa)} of payment ${transactionId}: it was ${formatPaisa(paidPaisa)}${before}.`,
-    { ...refundsHint(live), operation: transactionId },
-  );
-}
-
 /** Names the newest refund by its ID, because lists do not have the refunds of other accounts. */
 function refundsHint(live: Operation[]): { hint?: string } {
   const last = live.at(-1);
@@ -280,8 +252,4 @@ function refundsHint(live: Operation[]): { hint?: string } {
   return {
     hint: `To list its refunds, run 'lenden refund list --refresh'. To see the newest one, run 'lenden ${show}'.`,
   };
-}
-
-function sumOf(operations: Operation[]): Paisa {
-  return operations.reduce((sum, one) => sum + (one.amountPaisa ?? 0n), 0n);
 }

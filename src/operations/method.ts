@@ -1,126 +1,66 @@
 import type { PaymentMethod } from "../api/contract/index.ts";
-import { type Failure, usage } from "../domain/failure.ts";
 import { didYouMean } from "../domain/nearest.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { OperationDeps } from "./deps.ts";
 import { dataOf } from "./response-failure.ts";
 
-interface Kept {
+interface MethodCache {
   read(): PaymentMethod[] | undefined;
   write(methods: PaymentMethod[]): void | Promise<void>;
 }
 
 /** Retrieves the payment methods, and caches them. */
-export async function listMethods(deps: OperationDeps, kept: Kept): Promise<PaymentMethod[]> {
+export async function listMethods(
+  deps: OperationDeps,
+  cache: MethodCache,
+): Promise<PaymentMethod[]> {
   const methods = dataOf(await deps.client.listMethods({}));
-  await kept.write(methods);
+  await cache.write(methods);
   return methods;
 }
 
 /**
- * Finds a method by its ID, code name or provider name, in any case. The API is queried only if the cached list
- * does not have it.
- *
- * @throws Failure `usage` that lists the methods of the account; nothing that moves money was sent
- */
-export async function findMethod(
-  wanted: string,
-  deps: OperationDeps,
-  kept: Kept,
-): Promise<PaymentMethod> {
-  const known = findKeptMethod(wanted, kept);
-  if (known) return known;
-  const methods = await listMethods(deps, kept);
-  const found = match(wanted, methods);
-  if (found) return found;
-  throw unknownMethod(wanted, methods);
-}
-
-/** The failure of an unknown method, which lists those of the account. */
-export function unknownMethod(wanted: string, methods: PaymentMethod[]): Failure {
-  const names = methods.map(
-    ({ id, codeName, providerName }) => `${codeName} (${providerName}, ${id})`,
-  );
-  return usage(
-    [
-      isAmbiguous(wanted, methods)
-        ? `--method: the account has more than one ${JSON.stringify(wanted)}; use its ID.`
-        : `--method: the account has no method ${JSON.stringify(wanted)}.${meantBy(wanted, methods)}`,
-    ],
-    `The account has: ${names.join(", ") || "none"}.`,
-  );
-}
-
-/**
- * Finds methods by name for many rows. The API is queried once at most, and each name is looked up once.
+ * Finds the IDs of methods. The API is queried once at most, if the cached list does not have a name, and
+ * each name is looked up once.
  */
 export function createMethodLookup(
   deps: OperationDeps,
-  kept: Kept,
+  cache: MethodCache,
 ): (name: string) => Result<string> | Promise<Result<string>> {
-  const found = new Map<string, Result<string>>();
-  let methods = kept.read() ?? [];
-  let asked: Promise<PaymentMethod[]> | undefined;
-  const look = async (name: string): Promise<Result<string>> => {
-    let reading = methodNamed(name, methods);
-    if (!reading.ok) {
-      asked ??= listMethods(deps, kept);
-      methods = await asked;
-      reading = methodNamed(name, methods);
+  const known = new Map<string, Result<string>>();
+  let methods = cache.read() ?? [];
+  let listed: Promise<PaymentMethod[]> | undefined;
+  const find = async (name: string): Promise<Result<string>> => {
+    let found = findMethodId(name, methods);
+    if (!found.ok) {
+      listed ??= listMethods(deps, cache);
+      methods = await listed;
+      found = findMethodId(name, methods);
     }
-    if (reading.ok) found.set(name, reading);
-    return reading;
+    if (found.ok) known.set(name, found);
+    return found;
   };
-  return (name) => found.get(name) ?? look(name);
-}
-
-function methodNamed(name: string, methods: PaymentMethod[]): Result<string> {
-  const method = match(name, methods);
-  if (method) return ok(method.id);
-  const codes = methods.map(({ codeName }) => codeName).join(", ");
-  return err(
-    isAmbiguous(name, methods)
-      ? "The account has more than one of this name; use its ID."
-      : `The account has no such method. It has: ${codes || "none at all"}.${meantBy(name, methods)}`,
-  );
-}
-
-/** Finds a method in the cached list: a dry run sends no request. */
-export function findKeptMethod(
-  wanted: string,
-  kept: Pick<Kept, "read">,
-): PaymentMethod | undefined {
-  return match(wanted, kept.read() ?? []);
-}
-
-function isAmbiguous(wanted: string, methods: PaymentMethod[]): boolean {
-  const folded = fold(wanted);
-  return (
-    methods.filter(({ codeName, providerName }) =>
-      [codeName, providerName].some((name) => fold(name) === folded),
-    ).length > 1
-  );
+  return (name) => known.get(name) ?? find(name);
 }
 
 /**
- * An ID matches exactly. A name must match only one method, because another one would pay through a
- * different provider.
+ * The ID of a method by its ID, code name or provider name, in any case. A name must match only one method,
+ * because another one would pay through a different provider.
  */
-function match(wanted: string, methods: PaymentMethod[]): PaymentMethod | undefined {
-  const exact = methods.find(({ id }) => id === wanted);
-  if (exact) return exact;
+export function findMethodId(wanted: string, methods: PaymentMethod[]): Result<string> {
+  if (methods.some(({ id }) => id === wanted)) return ok(wanted);
   const folded = fold(wanted);
-  const found = methods.filter((method) =>
-    [method.codeName, method.providerName, method.id].some((name) => fold(name) === folded),
+  const found = methods.filter(({ codeName, providerName, id }) =>
+    [codeName, providerName, id].some((name) => fold(name) === folded),
   );
-  return found.length === 1 ? found[0] : undefined;
-}
-
-function meantBy(wanted: string, methods: PaymentMethod[]): string {
-  return didYouMean(
-    wanted,
-    methods.flatMap(({ codeName, providerName }) => [codeName, providerName]),
-  );
+  const [first, second] = found;
+  const name = JSON.stringify(wanted);
+  if (second) return err(`The account has more than one method ${name}; use its ID.`);
+  if (first) return ok(first.id);
+  const codes = methods.map(({ codeName }) => codeName);
+  const meant = didYouMean(wanted, [...codes, ...methods.map((one) => one.providerName)]);
+  const list = codes.join(", ") || "none";
+  return err(`The account has no method ${name}.${meant} The account has: ${list}.`);
 }
 
 function fold(name: string): string {

@@ -41,24 +41,24 @@ interface SentWrite {
 export function writeOf(call: Call, baseUrl: string): RawWrite | undefined {
   if (call.method === "GET") return undefined;
   if (isAmbiguous(call.path))
-    throw new Failure(
-      "raw.invalid-path",
-      "<path>: servers can read this path in more than one way.",
-      { hint: "Write the path without '%' and ';'." },
+    throw invalidPath(
+      "servers can read this path in more than one way.",
+      "Write the path without '%' and ';'.",
     );
   if (hidesWrite(call, baseUrl))
-    throw new Failure(
-      "raw.invalid-path",
-      `<path>: with the base URL ${baseUrl}, this path is an endpoint that changes something.`,
-      {
-        hint: "Set the base URL to the prefix of the API, then use a path such as /refund/create-a-request.",
-      },
+    throw invalidPath(
+      `with the base URL ${baseUrl}, this path is an endpoint that changes something.`,
+      "Set the base URL to the prefix of the API, then use a path such as /refund/create-a-request.",
     );
   const found = endpointAt(call.method, call.path);
   if (!found || found.endpoint.repeat === "safe") return undefined;
   const { name, endpoint, id } = found;
   const send: RawWrite["send"] = (how, deps) => sendAs(name, { ...call.body }, id, how, deps);
   return { endpoint, send };
+}
+
+function invalidPath(problem: string, hint: string): Failure {
+  return new Failure("raw.invalid-path", `<path>: ${problem}`, { hint });
 }
 
 /** True if a server could decode or cut the path to another one. `readPath` rejects the other ways. */
@@ -113,8 +113,7 @@ async function sendAs(
     }
     case "createPayment": {
       const { amount, ...input } = read(contract[name], given, "pay create");
-      const amountPaisa = amountOf(amount, "pay create", {});
-      return { record: await createPayment(amountPaisa, input, how, deps) };
+      return { record: await createPayment(amountOf(amount, "pay create"), input, how, deps) };
     }
     case "createRefund": {
       const { amount, ...input } = read(contract[name], given, "refund create");
@@ -151,17 +150,14 @@ function read<Body>(endpoint: Endpoint<Route, Body>, given: Fields, command: str
   );
   const problems = [...new Set(names)].map((name) => {
     if (given[name] === undefined) return `${name}: required.`;
-    return `${plain(name)}: not a field of this request, or not a valid value.`;
+    // A name that is not a plain word may be anything, a secret too.
+    const shown = /^[A-Za-z_]\w{0,40}$/.test(name) ? name : "A field";
+    return `${shown}: not a field of this request, or not a valid value.`;
   });
   throw invalid(problems, command);
 }
 
-/** A name in a body that is not a plain word may be anything, a secret too. */
-function plain(name: string): string {
-  return /^[A-Za-z_]\w{0,40}$/.test(name) ? name : "A field";
-}
-
-function amountOf(amount: number, command: string, others: Readings): Paisa {
+function amountOf(amount: number, command: string, others: Readings = {}): Paisa {
   const reading = readAmount(String(amount));
   check({ ...others, amount: reading }, command);
   if (!reading.ok) throw new TypeError("an amount that was not checked");

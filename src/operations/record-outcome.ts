@@ -31,7 +31,7 @@ export async function recorded<Result>(
   try {
     done = await work();
   } catch (error) {
-    const failure = error instanceof Failure ? error : faultOfOurs(operation, error);
+    const failure = error instanceof Failure ? error : internalError(operation, error);
     const outcome = outcomeOf(failure);
     const { untried, neverLeft } = failure.details;
     const tried = untried ? {} : { sent: outcome.state !== "NOT_SENT" && !neverLeft };
@@ -39,11 +39,11 @@ export async function recorded<Result>(
     throw failure;
   }
   const { result, remoteId, status, paymentUrl, note } = done;
-  const said = {
+  const outcome: Outcome = {
+    ...{ state: "CONFIRMED", remoteId, status, sent: true },
     ...(note === undefined ? {} : { message: note }),
     ...(paymentUrl === undefined ? {} : { paymentUrl }),
   };
-  const outcome: Outcome = { state: "CONFIRMED", remoteId, status, sent: true, ...said };
   const answer = await write(operation, outcome, deps);
   if (answer.kind === "id-taken") throw idTaken(operation, remoteId ?? "", answer.by);
   return result;
@@ -88,31 +88,18 @@ async function write(
   } catch (cause) {
     const name = operation.reference ?? operation.id;
     const id = outcome.remoteId ? `, ${outcome.remoteId}` : "";
-    const { says, hint } = whyNotWritten(cause);
-    throw new Failure(
-      "ledger.not-recorded",
-      `Cannot record the outcome of ${name} (${outcome.state}${id})${says}`,
-      {
-        hint,
-        operation: name,
-        unrecorded: outcome.state,
-        cause,
-      },
-    );
+    // The ledger's own failure, such as a lost lock; anything else is attributed to the disk.
+    const own = cause instanceof Failure && cause.details.hint ? cause : undefined;
+    const why = own ? `: ${own.message}` : ".";
+    const message = `Cannot record the outcome of ${name} (${outcome.state}${id})${why}`;
+    const room = "Make room on the disk, then run 'lenden ledger resolve'.";
+    const hint = own?.details.hint ?? `The ledger has its intent. ${room}`;
+    const details = { hint, operation: name, unrecorded: outcome.state, cause };
+    throw new Failure("ledger.not-recorded", message, details);
   }
 }
 
-/** The ledger's own failure, such as a lost lock; anything else is attributed to the disk. */
-function whyNotWritten(cause: unknown): { says: string; hint: string } {
-  if (cause instanceof Failure && cause.details.hint !== undefined)
-    return { says: `: ${cause.message}`, hint: cause.details.hint };
-  return {
-    says: ".",
-    hint: "The ledger has its intent. Make room on the disk, then run 'lenden ledger resolve'.",
-  };
-}
-
-function faultOfOurs(operation: Operation, cause: unknown): Failure {
+function internalError(operation: Operation, cause: unknown): Failure {
   const name = operation.reference ?? operation.id;
   return new Failure("operation.interrupted-by-error", `An internal error interrupted ${name}.`, {
     hint: "Run 'lenden ledger resolve', and report it with LENDEN_DEBUG=1.",

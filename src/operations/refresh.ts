@@ -34,31 +34,31 @@ export async function refreshStatus(
   const refreshed: Refreshed = { open: 0, unseen: undefined, isCutShort: false };
   let silent = 0;
   let isBroken = false;
-  const cutShort = (): void => {
-    refreshed.isCutShort = true;
-    if (deps.isOutOfTime()) refreshed.unseen ??= outOfTime();
-  };
-  const look = async (operation: Operation): Promise<void> => {
-    const id = operation.remoteId ?? "";
-    const answer = await requestRecord(resourceOf(operation), id, deps);
-    if (answer.kind === "data") {
-      silent = 0;
-      if (await mayChange(operation, answer.data, deps)) refreshed.open += 1;
-      return;
-    }
-    refreshed.open += 1;
-    // An aborted request says nothing about the API.
-    if (deps.isStopping()) return cutShort();
-    const failure = unread(answer, id);
-    silent = failure.kind === "unreachable" ? silent + 1 : 0;
-    refreshed.unseen = worse(failure, refreshed.unseen);
-    if (failure.kind === "access") isBroken = true;
-  };
   const work = async (): Promise<void> => {
     for (let next = await left.next(); !next.done; next = await left.next()) {
       if (isBroken || silent >= mostInARow) return;
-      if (deps.isStopping()) return cutShort();
-      await look(next.value);
+      const operation = next.value;
+      const id = operation.remoteId ?? "";
+      const answer = deps.isStopping()
+        ? undefined
+        : await requestRecord(resourceOf(operation), id, deps);
+      if (answer?.kind === "data") {
+        silent = 0;
+        if (await mayChange(operation, answer.data, deps)) refreshed.open += 1;
+        continue;
+      }
+      refreshed.open += 1;
+      // An aborted request says nothing about the API.
+      if (!answer || deps.isStopping()) {
+        refreshed.isCutShort = true;
+        if (deps.isOutOfTime()) refreshed.unseen ??= outOfTime();
+        return;
+      }
+      const failure = unread(answer, id);
+      silent = failure.kind === "unreachable" ? silent + 1 : 0;
+      if (failure.kind === "access") isBroken = true;
+      if (!refreshed.unseen || weightOf(failure) >= weightOf(refreshed.unseen))
+        refreshed.unseen = failure;
     }
   };
   const workers = Array.from({ length: atOnce }, () =>
@@ -71,6 +71,11 @@ export async function refreshStatus(
   return refreshed;
 }
 
+/** How much a failure says about the API. */
+function weightOf({ kind }: Failure): number {
+  return ["unreachable", "access"].indexOf(kind);
+}
+
 /** Several workers share it: each operation goes to one of them. */
 async function* each<Item>(items: AsyncIterable<Item> | Item[]): AsyncGenerator<Item> {
   yield* items;
@@ -80,12 +85,6 @@ function outOfTime(): Failure {
   return new Failure("status.timeout", "The time of --timeout elapsed before all were retrieved.", {
     hint: "The statuses that are shown may be old. Retry with a larger --timeout.",
   });
-}
-
-/** Returns the failure that says more about the API. */
-function worse(one: Failure, other: Failure | undefined): Failure {
-  const weight = ({ kind }: Failure) => ["unreachable", "access"].indexOf(kind);
-  return other && weight(other) > weight(one) ? other : one;
 }
 
 /** Records a status. @returns true if it may still change */

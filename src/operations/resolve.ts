@@ -22,6 +22,12 @@ const declaredNotCreated: Outcome = {
   message: "declared not created",
 };
 
+/** An operation as it is now, and whether the finding was recorded. */
+export interface Learned {
+  isWritten: boolean;
+  operation: Operation;
+}
+
 /**
  * Records operations as not created, in one transaction: each only if it is unchanged since it was read and
  * no process works on it.
@@ -39,16 +45,10 @@ export async function declareNotCreated(read: Operation[], ledger: Ledger): Prom
   );
 }
 
-/** An operation as it is now, and whether the finding was recorded. */
-export interface Learned {
-  isWritten: boolean;
-  operation: Operation;
-}
-
 /**
  * Resolves an operation whose outcome is unknown. A payout is sent again with the same reference, which
- * is safe for a day; a move is retrieved; for a payment, a refund or a CONFLICT a person has to report what
- * the dashboard shows.
+ * is safe for a day; the record of a cancel or a trigger is retrieved; for a payment, a refund or a CONFLICT
+ * a person has to report what the dashboard shows.
  *
  * @throws Failure that says what is still missing
  */
@@ -58,52 +58,42 @@ export async function resolve(
   deps: OperationDeps,
 ): Promise<Operation> {
   const ledger = await deps.ledger();
+  const { kind, id, reference, state, message } = operation;
   if (!isUnresolved(operation)) {
-    if (finding) throw notUncertain(operation);
+    if (finding) throw alreadyKnown(operation);
     return operation;
   }
   const by = await ledger.holderOf(operation);
-  if (by) throw lockedError(operation.reference ?? operation.id, by);
-  if (finding === "not created") {
-    return learnt(operation, declaredNotCreated, ledger);
+  if (by) throw lockedError(reference ?? id, by);
+  if (finding === "not created") return learn(operation, declaredNotCreated, ledger);
+  const isTransition = kind === "cancel" || kind === "trigger";
+  if (finding && !isTransition) return adopt(operation, finding.created, deps);
+  const details = { hint: conflictHint(reference ?? id, kind), operation: reference ?? id };
+  // P15: sent again it would bring the same response, so only a person can end it.
+  if (state === "CONFLICT") {
+    const text = `The ${kind} ${reference ?? id} is in CONFLICT: ${message}`;
+    throw new Failure("record.differs", text, details);
   }
-  const isMove = operation.kind === "cancel" || operation.kind === "trigger";
-  if (finding && !isMove) return adopt(operation, finding.created, deps);
-  if (operation.state === "CONFLICT") throw stillConflict(operation);
-  if (operation.kind === "payout") {
-    await resendPayout(operation, (now) => moved(now, ledger), deps);
+  if (kind === "payout") {
+    await resendPayout(operation, (now) => changedMeanwhile(now, ledger), deps);
     return asItIsNow(operation, ledger);
   }
-  if (isMove) return look(operation, deps);
+  if (isTransition) return checkTransition(operation, deps);
   throw new Failure(
-    operation.kind === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown",
-    `Cannot resolve ${operation.kind} ${operation.id}: the API cannot look it up.`,
-    {
-      hint: conflictHint(operation.id, operation.kind),
-      operation: operation.id,
-    },
+    kind === "payment" ? "payment.outcome-unknown" : "refund.outcome-unknown",
+    `Cannot resolve ${kind} ${id}: the API cannot look it up.`,
+    details,
   );
 }
 
-/** P15: sent again it would bring the same response, so only a person can end it. */
-function stillConflict({ id, kind, reference, message }: Operation): Failure {
-  const name = reference ?? id;
-  return new Failure("record.differs", `The ${kind} ${name} is in CONFLICT: ${message}`, {
-    hint: conflictHint(name, kind),
-    operation: name,
-  });
-}
-
 /** The failure of a finding about a known outcome, or about an operation that was sent again. */
-function notUncertain(operation: Operation): Failure {
+function alreadyKnown(operation: Operation): Failure {
   const { id, state, updatedAt } = operation;
   const why = isUnsettled(operation)
     ? `${id} was sent again at ${formatTime(updatedAt)}`
     : `The outcome of ${id} is known: ${state}`;
-  return new Failure("operation.known", `${why}.`, {
-    hint: `To see its history, run 'lenden ledger show ${id}'.`,
-    operation: id,
-  });
+  const hint = `To see its history, run 'lenden ledger show ${id}'.`;
+  return new Failure("operation.known", `${why}.`, { hint, operation: id });
 }
 
 /** Records the ID that a person found, if its record is what the operation requested. */
@@ -116,11 +106,11 @@ async function adopt(
   const record = await retrieveRecord(resourceOf(operation), remoteId, deps);
   const { different, unclear } = comparedRecord(operation, record);
   const problems = [...different, ...unclear];
-  const taken = await ledger.ofRecord(operation.kind, remoteId);
-  if (taken && taken.number !== operation.number)
-    problems.push(`${remoteId} already belongs to ${taken.id}`);
+  const other = await ledger.ofRecord(operation.kind, remoteId);
+  if (other && other.number !== operation.number)
+    problems.push(`${remoteId} already belongs to ${other.id}`);
   if (problems.length === 0)
-    return learnt(operation, { state: "CONFIRMED", remoteId, status: record.status }, ledger);
+    return learn(operation, { state: "CONFIRMED", remoteId, status: record.status }, ledger);
   throw new Failure("record.differs", `${remoteId} is not what ${operation.id} requested.`, {
     problems,
     hint: `Compare it with 'lenden ledger show ${operation.id}'.`,
@@ -129,46 +119,37 @@ async function adopt(
 }
 
 /** Retrieves the record of a cancel or a trigger, once the API has had the time to finish it. */
-async function look(operation: Operation, deps: OperationDeps): Promise<Operation> {
-  const ledger = await deps.ledger();
+async function checkTransition(operation: Operation, deps: OperationDeps): Promise<Operation> {
+  const { id, asked, target } = operation;
   await deps.sleep(await restMs(operation, deps));
-  if (deps.isStopping()) throw stillRunning(operation);
-  const { resource, target } = operation.asked;
-  const id = operation.target ?? "";
-  const moved = resources.find((one) => one === resource) ?? "payment";
-  const { status } = await retrieveRecord(moved, id, deps);
-  const state = status === target ? "CONFIRMED" : "NOT_SENT";
-  return learnt(operation, { state, status }, ledger);
-}
-
-function stillRunning({ id }: Operation): Failure {
-  return new Failure("transition.outcome-unknown", `The API may still process ${id}.`, {
-    hint: "Run the same command again, and wait at least ten seconds.",
-    operation: id,
-  });
+  if (deps.isStopping())
+    throw new Failure("transition.outcome-unknown", `The API may still process ${id}.`, {
+      hint: "Run the same command again, and wait at least ten seconds.",
+      operation: id,
+    });
+  const resource = resources.find((one) => one === asked.resource) ?? "payment";
+  const { status } = await retrieveRecord(resource, target ?? "", deps);
+  const state = status === asked.target ? "CONFIRMED" : "NOT_SENT";
+  return learn(operation, { state, status }, await deps.ledger());
 }
 
 /** @throws Failure if another process sent it or recorded its outcome in the meantime */
-async function learnt(read: Operation, outcome: Outcome, ledger: Ledger): Promise<Operation> {
+async function learn(read: Operation, outcome: Outcome, ledger: Ledger): Promise<Operation> {
   const answer = await ledger.learn({ seen: read, outcome });
   const now = await asItIsNow(read, ledger);
   if (answer.kind === "recorded") return now;
-  throw await moved(now, ledger);
+  throw await changedMeanwhile(now, ledger);
 }
 
-/** The failure of an operation that another process changed meanwhile. */
-async function moved(operation: Operation, ledger: Ledger): Promise<Failure> {
+async function changedMeanwhile(operation: Operation, ledger: Ledger): Promise<Failure> {
   const by = await ledger.holderOf(operation);
-  return by ? lockedError(operation.reference ?? operation.id, by) : notUncertain(operation);
+  return by ? lockedError(operation.reference ?? operation.id, by) : alreadyKnown(operation);
 }
 
 /** Reads it for display. That must not fail: the money has moved by now. */
 async function asItIsNow(operation: Operation, ledger: Ledger): Promise<Operation> {
-  try {
-    return (await ledger.find(operation.id)) ?? operation;
-  } catch {
-    return operation;
-  }
+  const found = await ledger.find(operation.id).catch(() => undefined);
+  return found ?? operation;
 }
 
 /** A record that was just retrieved. */
@@ -179,64 +160,62 @@ interface Retrieved {
 }
 
 /**
- * When the record of an operation may have been created, relative to its begin and to its last attempt. Two
- * clocks may differ.
- */
-const creation = { earliestMs: -5 * 60_000, latestMs: 10 * 60_000 };
-
-/**
  * Records what a retrieved record shows: the status of the operation that created it, changes of status that
  * it proves, and the one operation of unknown outcome that it is the record of. If it could be the record
  * of two, it resolves neither.
  *
  * @returns the operations whose outcome is known now
  */
-export async function settleProved(found: Retrieved, deps: OperationDeps): Promise<Operation[]> {
+export async function resolveByRecord(found: Retrieved, deps: OperationDeps): Promise<Operation[]> {
   const ledger = await deps.ledger();
   const { kind, id, record } = found;
-  const unsettled = await ledger.unsettled();
-  const free: Operation[] = [];
-  for (const one of unsettled) if (!(await ledger.holderOf(one))) free.push(one);
-  const settled: Operation[] = [];
-  for (const one of free.filter((other) => isMovedTo(other, found))) {
-    const outcome = { state: "CONFIRMED", status: record.status } as const;
-    const learned = await ledger.learn({ seen: one, outcome });
-    if (learned.kind === "recorded") settled.push(one);
-  }
+  const outcome = { state: "CONFIRMED", status: record.status } as const;
+  const unknown = await ledger.unsettled();
+  const resolved: Operation[] = [];
+  const confirm = async (seen: Operation, remoteId?: string) => {
+    const learned = await ledger.learn({ seen, outcome: { ...outcome, remoteId } });
+    if (learned.kind === "recorded") resolved.push(seen);
+  };
+  for (const one of unknown)
+    if (isTransitionTo(one, found) && !(await ledger.holderOf(one))) await confirm(one);
   if (await ledger.ofRecord(kind, id)) {
     await remembered({ kind, id }, record, deps).catch((error) => {
       if (!(error instanceof Failure)) throw error;
       deps.notice(inOneLine(error), `${kind}.record-differs`);
     });
-    return settled;
+    return resolved;
   }
   // The record may also belong to an operation that another process is sending.
-  const [own, another] = unsettled.filter((one) => one.kind === kind && isMadeBy(one, record));
-  if (!own || another || (await ledger.find(id))) return settled;
-  const outcome = { state: "CONFIRMED", remoteId: id, status: record.status } as const;
-  const learned = await ledger.learn({ seen: own, outcome });
-  return learned.kind === "recorded" ? [...settled, own] : settled;
+  const [own, another] = unknown.filter((one) => one.kind === kind && hasCreated(one, record));
+  if (own && !another && !(await ledger.find(id))) await confirm(own, id);
+  return resolved;
 }
 
 /** True for a cancel or a trigger of this record, if the record has the requested status. */
-function isMovedTo({ kind, target, asked }: Operation, found: Retrieved): boolean {
-  const isMove = kind === "cancel" || kind === "trigger";
+function isTransitionTo({ kind, target, asked }: Operation, found: Retrieved): boolean {
+  const isTransition = kind === "cancel" || kind === "trigger";
   const isOfIt = target === found.id && asked.resource === found.kind;
-  return isMove && isOfIt && asked.target === found.record.status;
+  return isTransition && isOfIt && asked.target === found.record.status;
 }
+
+/**
+ * When the record of an operation may have been created, relative to its start and to its last attempt. Two
+ * clocks may differ.
+ */
+const creation = { earliestMs: -5 * 60_000, latestMs: 10 * 60_000 };
 
 /**
  * True if an operation must have created a record. No user confirms it here, so more must agree than in
  * `ledger resolve --created`: a payment's description, and the time of its creation.
  */
-function isMadeBy(operation: Operation, record: ServiceRecord): boolean {
+function hasCreated(operation: Operation, record: ServiceRecord): boolean {
   const { kind, asked, createdAt, updatedAt } = operation;
   const { different, unclear } = comparedRecord(operation, record);
   if (different.length + unclear.length > 0) return false;
   if (kind === "payment" && record.description !== asked.description) return false;
-  const madeAtMs = Date.parse(record.createdAt ?? "");
+  const createdMs = Date.parse(record.createdAt ?? "");
   return (
-    madeAtMs - Date.parse(createdAt) >= creation.earliestMs &&
-    madeAtMs - Date.parse(updatedAt) <= creation.latestMs
+    createdMs - Date.parse(createdAt) >= creation.earliestMs &&
+    createdMs - Date.parse(updatedAt) <= creation.latestMs
   );
 }

@@ -58,16 +58,9 @@ function connectionHint({ reason }: Unsent["fault"], url: URL | undefined): stri
   return "Check the base URL, the network and HTTPS_PROXY, then retry.";
 }
 
-const storedCharacters = 4096;
-
 /** The beginning of a response that lenden could not read, for the ledger (P14). */
 export function evidenceOf(answer: Answer): Evidence {
-  return answer.kind === "unclear" && answer.text ? { answer: beginningOf(answer.text) } : {};
-}
-
-/** As much of a response as the ledger stores. */
-function beginningOf(text: string): string {
-  return text.slice(0, storedCharacters);
+  return answer.kind === "unclear" && answer.text ? { answer: answer.text.slice(0, 4096) } : {};
 }
 
 /** A response without data, in a few words. */
@@ -96,14 +89,15 @@ const causeTexts = new Map<string, string>([
 ]);
 
 function messageOf({ complaint }: Pick<Rejected, "complaint">): string {
-  return complaint.message ? `: ${complaint.message.replace(/\.$/, "")}` : "";
+  return complaint.message ? `: ${complaint.message.replace(/[.\s]+$/, "")}` : "";
 }
 
 /** The failure of a rejection, with the API's message and its usual cause. */
 export function rejection(answer: Rejected, about?: string): Failure {
   const { status, complaint, why } = answer;
   const [reason, says] = rejections[why];
-  return new Failure(reason, `${says(about)} (${status})${messageOf(answer)}`, {
+  const name = why === "unknown id" ? ` ${about ?? "this address"}` : "";
+  return new Failure(reason, `${says}${name} (${status})${messageOf(answer)}`, {
     hint: rejectionHints[why],
     status,
     ...(complaint.code ? { code: complaint.code } : {}),
@@ -128,18 +122,20 @@ export function rejectedCreation(answer: Rejected, about?: string, clockAheadMs?
  * P17b: a rejection proves nothing about an earlier attempt whose outcome is unknown. The failure has the
  * API's message, so that it is shown and stored.
  *
- * @param earlier why the outcome of the earlier attempt is unknown
+ * @param why why the outcome of the earlier attempt is unknown
  */
 export function rejectedLater(
-  { status, complaint, why }: Rejected,
-  { reference, earlier, clockAheadMs = 0 }: LaterRejection,
+  answer: Rejected,
+  reference: string,
+  why: string,
+  clockAheadMs = 0,
 ): Failure {
-  const said = complaint.message ? `: ${complaint.message.replace(/[.\s]+$/, "")}` : "";
-  const cause =
-    clockTrouble(clockAheadMs) ?? (why === "access" ? rejectionHints.access : undefined);
+  const { status, complaint } = answer;
+  const access = answer.why === "access" ? rejectionHints.access : undefined;
+  const cause = clockTrouble(clockAheadMs) ?? access;
   return new Failure(
     "payout.outcome-unknown",
-    `Cannot confirm payout ${reference}: the API rejected it (${status})${said}. An earlier request may have created it (${earlier.replace(/\.$/, "")}).`,
+    `Cannot confirm payout ${reference}: the API rejected it (${status})${messageOf(answer)}. An earlier request may have created it (${why.replace(/\.$/, "")}).`,
     {
       hint: cause
         ? `${cause} Then run 'lenden ledger resolve ${reference}'.`
@@ -151,18 +147,12 @@ export function rejectedLater(
   );
 }
 
-interface LaterRejection {
-  reference: string;
-  earlier: string;
-  clockAheadMs: number | undefined;
-}
-
-const rejections: Record<Rejected["why"], [Reason, (about: string | undefined) => string]> = {
-  access: ["api.access-denied", () => "The API denied access"],
-  "unknown id": ["api.not-found", (about) => `The API does not know ${about ?? "this address"}`],
-  busy: ["api.busy", () => "The API is busy"],
-  clash: ["api.rejected", () => "The API rejected the request as a conflict"],
-  refused: ["api.rejected", () => "The API rejected the request"],
+const rejections: Record<Rejected["why"], [Reason, string]> = {
+  access: ["api.access-denied", "The API denied access"],
+  "unknown id": ["api.not-found", "The API does not know"],
+  busy: ["api.busy", "The API is busy"],
+  clash: ["api.rejected", "The API rejected the request as a conflict"],
+  refused: ["api.rejected", "The API rejected the request"],
 };
 
 export const rejectionHints: Record<Rejected["why"], string> = {
@@ -190,6 +180,11 @@ export function isFromApi(kind: Operation["kind"], { isJson, why }: Rejected): b
  */
 export function provesNothingDone(kind: Operation["kind"], answer: Rejected): boolean {
   return isFromApi(kind, answer) && !isWaiting(answer);
+}
+
+/** True for a request that was not sent and would not be sent later. */
+export function isHopeless({ fault }: Unsent): boolean {
+  return ["certificate", "stopped"].includes(fault.reason);
 }
 
 /** True if the API still processes the request, or is to be asked later (P19, P20). */

@@ -5,8 +5,7 @@ import type { Answer } from "../api/response.ts";
 import { Failure } from "../domain/failure.ts";
 import { hasEnded, type Resource, resources } from "../domain/statuses.ts";
 import type { Operation } from "../ledger/operation.ts";
-import { compare, orderOf } from "../payouts/order.ts";
-import { confirmedUnseen } from "../payouts/record.ts";
+import { anotherRecord, comparedRecord } from "./compare.ts";
 import type { OperationDeps } from "./deps.ts";
 import { outcomeOf } from "./record-outcome.ts";
 import { dataOf, unread } from "./response-failure.ts";
@@ -89,53 +88,34 @@ export async function waitForRecord<Kind extends Resource>(
   options: WaitOptions,
   deps: OperationDeps,
 ): Promise<RecordOf[Kind]> {
-  const named = { kind, id };
-  const retrieve = () => requestRecord(kind, id, deps);
-  const record = await untilEnded(named, retrieve, options, deps).catch(async (error) => {
-    throw error instanceof Failure ? await unseenFailure(named, error, deps) : error;
-  });
-  return remembered(named, record, deps);
-}
-
-async function untilEnded<Retrieved extends { status: string }>(
-  { kind, id }: Named,
-  retrieve: () => Promise<Answer<Retrieved>>,
-  options: WaitOptions,
-  deps: OperationDeps,
-): Promise<Retrieved> {
   deps.waitFor(options.timeoutMs);
   const endMs = deps.now() + options.timeoutMs;
-  let last: Retrieved | undefined;
+  let last: RecordOf[Kind] | undefined;
   for (let check = 0; ; check += 1) {
-    const answer = await retrieve();
+    const answer = await requestRecord(kind, id, deps);
     if (answer.kind === "data") {
       if (last?.status !== answer.data.status)
         deps.notice(`${titles[kind]} ${id} is ${answer.data.status}.`);
       last = answer.data;
-    } else if (!options.justMade && (last === undefined || isFinal(answer))) {
-      dataOf(answer, id);
-    }
+    } else if (!options.justMade && (last === undefined || isFinal(answer)))
+      throw await unseenFailure({ kind, id }, unread(answer, id), deps);
     const pauseMs = Math.min(pauseOf(options, check, deps), endMs - deps.now());
     const isOver = pauseMs <= 0 || deps.isStopping();
-    if (last && (isOver || hasEnded(last))) return last;
-    if (isOver) throw notRetrieved({ kind, id });
+    if (last && (isOver || hasEnded(last))) return remembered({ kind, id }, last, deps);
+    if (isOver)
+      throw new Failure(
+        "record.not-retrieved",
+        `Cannot retrieve the status of ${kind} ${id}, which was just created.`,
+        {
+          hint: `Do not create it again. Run 'lenden ${kind === "payment" ? "pay" : kind} get ${id}' later.`,
+          operation: id,
+        },
+      );
     await deps.sleep(pauseMs);
   }
 }
 
 const titles: Record<Resource, string> = { payment: "Payment", payout: "Payout", refund: "Refund" };
-const groups: Record<Resource, string> = { payment: "pay", payout: "payout", refund: "refund" };
-
-function notRetrieved({ kind, id }: Named): Failure {
-  return new Failure(
-    "record.not-retrieved",
-    `Cannot retrieve the status of ${kind} ${id}, which was just created.`,
-    {
-      hint: `Do not create it again. Run 'lenden ${groups[kind]} get ${id}' later.`,
-      operation: id,
-    },
-  );
-}
 
 /** True if the response would be the same later. */
 function isFinal(answer: Answer): boolean {
@@ -172,12 +152,10 @@ export async function remembered<Retrieved extends ServiceRecord>(
     if (operation?.state === "CONFLICT") conflict = conflictIn(operation, record);
     if (operation?.state === "CONFIRMED") {
       conflict = conflictIn(operation, record);
-      const seen = conflict
-        ? outcomeOf(conflict)
-        : { state: operation.state, status: record.status };
-      const isOurs = conflict?.kind !== "uncertain";
-      if (isOurs && seen.status !== operation.status)
-        await ledger.learn({ seen: operation, outcome: seen });
+      const { state, status } = operation;
+      const outcome = conflict ? outcomeOf(conflict) : { state, status: record.status };
+      if (conflict?.kind !== "uncertain" && outcome.status !== status)
+        await ledger.learn({ seen: operation, outcome });
     }
   } catch {
     deps.notice(
@@ -224,23 +202,23 @@ export function resourceOf({ kind }: Pick<Operation, "kind">): Resource {
  * `uncertain`: it is not the record of this payout, and its status must not be stored (P15b).
  */
 export function conflictIn(operation: Operation, record: ServiceRecord): Failure | undefined {
-  if (operation.kind !== "payout") return undefined;
-  const [payoutId, reference] = [operation.remoteId ?? "", record.merchantRef ?? ""];
-  const order = orderOf(operation);
-  if (reference !== order.reference) return ofOtherReference(order.reference, payoutId, reference);
-  try {
-    const { amount, recipientNumber: recipient = "" } = record;
-    compare("record", order, { payoutId, amount, reference, recipient });
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return error.kind === "conflict" ? error : undefined;
+  const { kind, remoteId, reference, id } = operation;
+  if (kind !== "payout") return undefined;
+  const payoutId = remoteId ?? "";
+  if (record.merchantRef !== reference) {
+    const what = `The API's response is for reference ${record.merchantRef || "none"}.`;
+    const why = new Failure("api.unusable-response", what, { hint: "Run the same command again." });
+    return confirmedUnseen(reference ?? id, payoutId, why);
   }
+  const { different } = comparedRecord(operation, record);
+  return different.length > 0 ? anotherRecord(operation, payoutId, different) : undefined;
 }
 
-/** A payout that the API confirmed stays confirmed, whatever another record says. */
-function ofOtherReference(reference: string, payoutId: string, other: string): Failure {
-  const what = `The API's response is for reference ${other || "none"}.`;
-  const why = new Failure("api.unusable-response", what, { hint: "Run the same command again." });
-  return confirmedUnseen(reference, payoutId, why);
+/** The failure of a status check of a payout that the API confirmed earlier: it stays confirmed. */
+export function confirmedUnseen(reference: string, payoutId: string, why: Failure): Failure {
+  return new Failure(
+    why.kind === "access" ? "payout.status-denied" : "payout.status-unknown",
+    `The current status of payout ${reference} (${payoutId}) is unknown. ${why.message}`,
+    { ...why.details, operation: reference },
+  );
 }

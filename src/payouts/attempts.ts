@@ -30,7 +30,7 @@ export interface CreatedPayout {
 interface Attempts {
   operation: Operation;
   /** Why an earlier run may have created it. */
-  doubt: string | undefined;
+  whyUnknown: string | undefined;
 }
 
 /**
@@ -39,47 +39,48 @@ interface Attempts {
  */
 export async function createPayout(
   order: PayoutOrder,
-  { operation, doubt: before }: Attempts,
+  { operation, whyUnknown: before }: Attempts,
   deps: OperationDeps,
 ): Promise<CreatedPayout> {
-  let doubt = before;
+  let whyUnknown = before;
   let unreadable = 0;
   let firstMs: number | undefined;
   let wasMixedUp = false;
   for (let attempt = 1; ; attempt += 1) {
     // The claim has just checked this; after a pause it must be checked again.
-    if (attempt > 1 || before !== undefined) await requireOurs(order, doubt, deps);
-    if (doubt === undefined) checkStop(deps);
+    if (attempt > 1 || before !== undefined) await assertOurs(order, whyUnknown, deps);
+    if (whyUnknown === undefined) checkStop(deps);
     else {
       assertRemembered(operation, deps);
       if (deps.isStopping())
-        throw uncertain(order, `no valid response (${doubt})`, { untried: true });
+        throw uncertain(order, `no valid response (${whyUnknown})`, { untried: true });
     }
     const received = await attempted(() => deps.client.createPayout(payoutBody(order))).catch(
-      (error) => rethrow(error, order, doubt),
+      (error) => rethrow(error, order, whyUnknown),
     );
     const answer = ofReference(order.reference, received);
     if (answer.kind !== "unsent") firstMs ??= answer.times.begunMs ?? deps.now();
     if (answer.kind === "data")
       return { created: answer.data, firstMs: firstMs ?? deps.now(), wasMixedUp };
-    if (answer.kind === "unclear") doubt = describe(answer);
+    if (answer.kind === "unclear") whyUnknown = describe(answer);
     if (answer.kind === "unclear" && answer.why === "another record") wasMixedUp = true;
     if (answer.kind === "refused" && !provesNothingDone("payout", answer))
-      doubt ??= describe(answer);
+      whyUnknown ??= describe(answer);
     if (isUnreadable(answer)) unreadable += 1;
     const trouble = clockTrouble(deps.clockAheadMs() ?? 0);
-    if (doubt !== undefined && trouble && !isRejection(answer))
-      throw uncertain(order, `${doubt}. ${trouble}`);
+    if (whyUnknown !== undefined && trouble && !isRejection(answer))
+      throw uncertain(order, `${whyUnknown}. ${trouble}`);
     const pauseMs = pauseBeforeRetry(answer, { attempt, unreadable, random: deps.random() });
-    const outOfTime = pauseMs !== undefined && deps.now() + pauseMs >= deps.deadlineMs;
-    if (pauseMs === undefined || outOfTime || deps.isStopping())
-      throw lastFailure(order, answer, doubt, deps);
-    await noteAttempt(operation, answer, doubt, deps);
+    const isLate = pauseMs !== undefined && deps.now() + pauseMs >= deps.deadlineMs;
+    if (pauseMs === undefined || isLate || deps.isStopping())
+      throw lastFailure(order, answer, whyUnknown, deps);
+    await noteAttempt(operation, answer, whyUnknown, deps);
+    const why = (whyUnknown ?? "no connection").replace(/\.$/, "");
     deps.notice(
-      `Attempt ${attempt}: ${(doubt ?? "no connection").replace(/\.$/, "")}. Retrying with the same reference in ${Math.ceil(pauseMs / 1000)} s.`,
+      `Attempt ${attempt}: ${why}. Retrying with the same reference in ${Math.ceil(pauseMs / 1000)} s.`,
     );
     await deps.sleep(pauseMs);
-    if (deps.now() >= deps.deadlineMs) throw lastFailure(order, answer, doubt, deps);
+    if (deps.now() >= deps.deadlineMs) throw lastFailure(order, answer, whyUnknown, deps);
   }
 }
 
@@ -99,23 +100,23 @@ function ofReference(
 }
 
 /** A lost lock or ledger says nothing about the attempts before it. */
-async function requireOurs(
+async function assertOurs(
   order: PayoutOrder,
-  doubt: string | undefined,
+  whyUnknown: string | undefined,
   deps: OperationDeps,
 ): Promise<void> {
   const ledger = await deps.ledger();
   try {
     ledger.assertStillOurs();
   } catch (error) {
-    rethrow(error, order, doubt);
+    rethrow(error, order, whyUnknown);
   }
 }
 
 /** An attempt that was not sent, for example without a secret, proves nothing about earlier ones. */
-function rethrow(error: unknown, order: PayoutOrder, doubt: string | undefined): never {
-  if (doubt === undefined || !(error instanceof Failure)) throw error;
-  const why = `${doubt}, and the retry could not be sent: ${error.message}`;
+function rethrow(error: unknown, order: PayoutOrder, whyUnknown: string | undefined): never {
+  if (whyUnknown === undefined || !(error instanceof Failure)) throw error;
+  const why = `${whyUnknown}, and the retry could not be sent: ${error.message}`;
   throw uncertain(order, why, { neverLeft: true });
 }
 
@@ -123,15 +124,15 @@ function rethrow(error: unknown, order: PayoutOrder, doubt: string | undefined):
 async function noteAttempt(
   operation: Operation,
   answer: Answer,
-  doubt: string | undefined,
+  whyUnknown: string | undefined,
   deps: OperationDeps,
 ): Promise<void> {
-  const state = doubt === undefined ? "INTENT" : "UNCERTAIN";
+  const state = whyUnknown === undefined ? "INTENT" : "UNCERTAIN";
   const ledger = await deps.ledger();
   const outcome = {
     state,
     sent: answer.kind !== "unsent",
-    ...(doubt ? { message: doubt } : {}),
+    ...(whyUnknown ? { message: whyUnknown } : {}),
     ...evidenceOf(answer),
   } as const;
   const recorded = await ledger.record({ operation: operation.number, outcome, release: false });
@@ -142,23 +143,25 @@ async function noteAttempt(
 function lastFailure(
   order: PayoutOrder,
   answer: Exclude<Answer, { kind: "data" }>,
-  doubt: string | undefined,
+  whyUnknown: string | undefined,
   deps: OperationDeps,
 ): Failure {
-  if (doubt !== undefined && isRejection(answer) && doubt !== describe(answer)) {
-    const { reference } = order;
-    const clockAheadMs = deps.clockAheadMs();
-    return rejectedLater(answer, { reference, earlier: doubt, clockAheadMs });
-  }
-  if (doubt !== undefined)
-    return uncertain(order, `no valid response (${doubt})`, {
+  const { reference } = order;
+  const clockAheadMs = deps.clockAheadMs();
+  if (whyUnknown !== undefined) {
+    if (isRejection(answer) && whyUnknown !== describe(answer))
+      return rejectedLater(answer, reference, whyUnknown, clockAheadMs);
+    // P18: no further attempt tells more before access is granted, and a batch stops.
+    const isDenied = answer.kind === "refused" && answer.why === "access";
+    const hint = `${rejectionHints.access} Then run the same command again with --ref ${reference}.`;
+    return uncertain(order, `no valid response (${whyUnknown})`, {
       evidence: evidenceOf(answer),
       neverLeft: answer.kind === "unsent",
-      ...(answer.kind === "refused" && answer.why === "access" ? noAccess(order, answer) : {}),
+      ...(isDenied ? { status: answer.status, hint } : {}),
     });
+  }
   if (answer.kind === "unsent") return unsent(answer);
-  if (answer.kind === "refused")
-    return rejectedCreation(answer, order.reference, deps.clockAheadMs());
+  if (answer.kind === "refused") return rejectedCreation(answer, reference, clockAheadMs);
   return uncertain(order, describe(answer), { evidence: evidenceOf(answer) });
 }
 
@@ -167,12 +170,4 @@ function isRejection(answer: Answer): answer is Extract<Answer, { kind: "refused
   return (
     answer.kind === "refused" && (answer.why === "access" || provesNothingDone("payout", answer))
   );
-}
-
-/** P18: no further attempt tells more before access is granted, and a batch stops. */
-function noAccess({ reference }: PayoutOrder, { status }: { status: number }) {
-  return {
-    status,
-    hint: `${rejectionHints.access} Then run the same command again with --ref ${reference}.`,
-  };
 }

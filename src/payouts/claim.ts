@@ -46,7 +46,7 @@ export async function earlierPayout(
   const decision = await ledger.preview(claimRequest(order, how));
   if (decision.kind === "duplicate")
     throw duplicatePayout(decision.earlier, await ledger.account());
-  if (decision.kind === "planned") throw duplicateOfRow(decision.row, order.reference);
+  if (decision.kind === "planned") throw plannedInBatch(decision.row, order.reference);
   return "earlier" in decision ? decision.earlier : undefined;
 }
 
@@ -94,7 +94,7 @@ export async function checkClaim(
     case "duplicate":
       throw duplicatePayout(claim.earlier, await ledger.account());
     case "planned":
-      throw duplicateOfRow(claim.row, order.reference);
+      throw plannedInBatch(claim.row, order.reference);
     case "over-limit":
       throw new Error("a payout has no limit");
   }
@@ -115,45 +115,35 @@ export function sentWithOtherKey({ id, reference, createdAt }: Operation): Failu
 
 /** P6: says what differs between this payout and the one that the ledger has. */
 function otherPayout(order: PayoutOrder, operation: Operation): Failure {
-  const { asked, reference } = operation;
+  const { asked } = operation;
+  const reference = operation.reference ?? "";
   const ours: Record<string, unknown> = payoutBody(order);
   const names = { amount: "amount", recipientNumber: "recipient", paymentMethodId: "method" };
+  const shown = (value: unknown) =>
+    typeof value === "number" ? formatAmount(value) : String(value);
   const problems = Object.entries(names)
     .filter(([key]) => asked[key] !== ours[key])
     .map(
       ([key, name]) =>
         `${name}: requested ${shown(ours[key])}, the ledger has ${shown(asked[key])}`,
     );
+  // The reference may have been typed again for the same payout, with a correction. A new reference would
+  // pay that twice, so none is named while the payout in the ledger may have been made.
+  const next = newReference(reference);
+  const advice = isUsedUp(operation)
+    ? `If this corrects the same payout, use --ref ${next}, but first make sure 'lenden ledger show ${next}' does not show it as paid.`
+    : isUnresolved(operation)
+      ? `It may have been paid: run 'lenden ledger resolve ${reference}' first.`
+      : "For a new payout, use a new --ref.";
   return new Failure(
     "payout.reference-used",
     `Reference ${reference} already belongs to a different payout.`,
     {
       problems,
-      hint: hintForOther(operation),
-      operation: order.reference,
+      hint: `To inspect it, run 'lenden ledger show ${reference}'. ${advice}`,
+      operation: reference,
     },
   );
-}
-
-/**
- * The reference may have been typed again for the same payout, with a correction. A new reference would
- * pay that twice, so none is named while the payout in the ledger may have been made.
- */
-function hintForOther(operation: Operation): string {
-  const { reference } = operation;
-  const inspect = `To inspect it, run 'lenden ledger show ${reference}'.`;
-  if (isUsedUp(operation)) {
-    const next = newReference(reference ?? "");
-    return `${inspect} If this corrects the same payout, use --ref ${next}, but first make sure 'lenden ledger show ${next}' does not show it as paid.`;
-  }
-  if (isUnresolved(operation))
-    return `${inspect} It may have been paid: run 'lenden ledger resolve ${reference}' first.`;
-  return `${inspect} For a new payout, use a new --ref.`;
-}
-
-/** The amount is the one number among them. */
-function shown(value: unknown): string {
-  return typeof value === "number" ? formatAmount(value) : String(value);
 }
 
 /** Describes an earlier payout of the same amount to the same recipient, for an error or a warning. */
@@ -184,27 +174,21 @@ function duplicatePayout(earlier: Operation, account: string): Failure {
   });
 }
 
-/** @param own the reference of the payout that is to be sent */
-function duplicateOfRow({ batch, reference }: PlannedRow, own: string): Failure {
-  if (own === reference) return referenceOfRow(batch, reference);
-  return new Failure(
-    "payout.planned-in-batch",
-    `Duplicate payout: batch ${batch} has yet to send the same amount to this recipient (${reference}).`,
-    {
-      hint: `To inspect it, run 'lenden payout batch status ${batch}'. To send a second payout, add --again.`,
-      operation: reference,
-    },
-  );
-}
-
-/** The batch would find the payout, or another one under its reference. */
-function referenceOfRow(batch: string, reference: string): Failure {
-  return new Failure(
-    "payout.planned-in-batch",
-    `Reference ${reference} belongs to batch ${batch}, which has yet to send it.`,
-    {
-      hint: `Use another --ref. To inspect the batch, run 'lenden payout batch status ${batch}'; to cancel its rows that were not sent, run 'lenden payout batch cancel ${batch}'.`,
-      operation: reference,
-    },
-  );
+/**
+ * The failure of a payout that an open batch is still to send. With the same reference, the batch would find
+ * the payout, or another one.
+ */
+function plannedInBatch({ batch, reference }: PlannedRow, own: string): Failure {
+  const inspect = `'lenden payout batch status ${batch}'`;
+  const [message, hint] =
+    own === reference
+      ? [
+          `Reference ${reference} belongs to batch ${batch}, which has yet to send it.`,
+          `Use another --ref. To inspect the batch, run ${inspect}; to cancel its rows that were not sent, run 'lenden payout batch cancel ${batch}'.`,
+        ]
+      : [
+          `Duplicate payout: batch ${batch} has yet to send the same amount to this recipient (${reference}).`,
+          `To inspect it, run ${inspect}. To send a second payout, add --again.`,
+        ];
+  return new Failure("payout.planned-in-batch", message, { hint, operation: reference });
 }

@@ -1,5 +1,5 @@
 import type { Answer } from "../api/response.ts";
-import { isWaiting } from "../operations/response-failure.ts";
+import { isHopeless, isWaiting } from "../operations/response-failure.ts";
 
 /** After a timeout the API may still process a request for so long (I3). */
 export const atWorkMs = 10_000;
@@ -32,7 +32,7 @@ export function pauseBeforeRetry(
 }
 
 function isFinal(answer: Answer): boolean {
-  if (answer.kind === "unsent") return ["certificate", "stopped"].includes(answer.fault.reason);
+  if (answer.kind === "unsent") return isHopeless(answer);
   if (answer.kind === "unclear") return answer.why === "stopped";
   return answer.kind === "data" || !isWaiting(answer);
 }

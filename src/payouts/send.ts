@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Failure } from "../domain/failure.ts";
 import { formatTime } from "../domain/local-time.ts";
 import type { ClaimAnswer } from "../ledger/change.ts";
@@ -9,9 +10,9 @@ import { recorded } from "../operations/record-outcome.ts";
 import { isOlder, mayBeOlder, surelyOlderMs } from "./age.ts";
 import { createPayout } from "./attempts.ts";
 import { checkClaim, claimReference, sentWithOtherKey } from "./claim.ts";
-import { compare, keptTexts, orderOf, type PayoutOrder } from "./order.ts";
-import { knownPayout, type Retrieved, retrievePayout, usedBefore } from "./record.ts";
-import { earlierDoubt } from "./unknown.ts";
+import { compare, orderOf, type PayoutOrder, payoutBody } from "./order.ts";
+import { knownPayout, type Retrieved, retrievePayout, usedBefore } from "./retrieve.ts";
+import { earlierAttempt } from "./unknown.ts";
 
 /** A payout that the API confirmed and that was compared with the request. */
 export interface SentPayout {
@@ -108,7 +109,7 @@ export async function sendPlannedPayout(
   }
   return recorded(operation, deps, async () => {
     const { created, ...sent } = await sendOrder(order, { kind, operation, restsSinceMs }, deps);
-    const firstMs = sent.doubt === undefined ? sent.firstMs : Date.parse(operation.openedAt);
+    const firstMs = sent.whyUnknown === undefined ? sent.firstMs : Date.parse(operation.openedAt);
     const looksOld =
       created.status !== "Processing" ||
       !created.createdAt ||
@@ -145,15 +146,14 @@ async function sendOrder(
 ) {
   const isResumed = kind === "resumed";
   const order = isResumed ? orderOf(operation) : given;
-  const kept = isResumed && keptTexts(given, order);
-  if (kept)
+  if (!isDeepStrictEqual(payoutBody(given), payoutBody(order)))
     deps.notice(
-      `${order.reference} is sent as it was first requested: ${kept}.`,
+      `${order.reference} is sent with the name, description and number of its first request.`,
       "payout.first-order-kept",
     );
-  const doubt = isResumed ? await earlierDoubt(operation, deps, restsSinceMs) : undefined;
-  const { created, ...sent } = await createPayout(order, { operation, doubt }, deps);
+  const whyUnknown = isResumed ? await earlierAttempt(operation, deps, restsSinceMs) : undefined;
+  const { created, ...sent } = await createPayout(order, { operation, whyUnknown }, deps);
   const { payoutId, amount, merchantRef: reference } = created;
-  compare("response", order, { payoutId, amount, reference });
-  return { created, ...sent, doubt };
+  compare(order, { payoutId, amount, reference });
+  return { created, ...sent, whyUnknown };
 }

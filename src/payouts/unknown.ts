@@ -15,27 +15,38 @@ const longestUnknownMs = 24 * 60 * 60_000;
  * @param deadSinceMs since when the earlier run is known to have ended, if it held the operation
  * @throws Failure `uncertain` after 24 hours (P25)
  */
-export async function earlierDoubt(
+export async function earlierAttempt(
   operation: Operation,
   deps: OperationDeps,
   deadSinceMs = deps.now(),
 ): Promise<string | undefined> {
   if (!isUnsettled(operation)) return undefined;
   assertRemembered(operation, deps);
+  const why = "an earlier run ended without a response";
   const leftMs = await restMs(operation, deps, deadSinceMs);
   if (leftMs > 0) {
-    deps.notice(
-      `An earlier run of ${operation.reference} ended without a response. Retrying in ${Math.ceil(leftMs / 1000)} s.`,
-    );
+    const seconds = Math.ceil(leftMs / 1000);
+    deps.notice(`${operation.reference}: ${why}. Retrying in ${seconds} s.`);
     await deps.sleep(leftMs);
     assertRemembered(operation, deps);
   }
-  return "an earlier run ended without a response";
+  return why;
 }
 
-/** Called before each retry of a payout of unknown outcome, also after each pause: the machine may have slept. */
+/**
+ * Called before each retry of a payout of unknown outcome, also after each pause: the machine may have slept.
+ *
+ * @throws Failure `uncertain` after 24 hours (P25)
+ */
 export function assertRemembered(operation: Operation, deps: Pick<OperationDeps, "now">): void {
-  if (isForgotten(operation.openedAt, deps)) throw forgotten(operation);
+  const { reference, openedAt } = operation;
+  const name = reference ?? "";
+  if (!isForgotten(openedAt, deps)) return;
+  throw new Failure(
+    "payout.unknown-over-24-hours",
+    `Cannot retry payout ${name} automatically: its outcome has been unknown since ${formatTime(openedAt)}, over 24 hours.`,
+    { hint: conflictHint(name), operation: name, untried: true },
+  );
 }
 
 /** P25: after 24 hours the API may no longer remember the reference. */
@@ -60,16 +71,4 @@ export async function restMs(
   const endedMs = holder && (Date.parse(holder.since) < deadSinceMs ? deadSinceMs : nowMs);
   const lastMs = endedMs ?? Date.parse(await (await deps.ledger()).lastSentAt(operation));
   return Math.max(0, atWorkMs - Math.max(0, nowMs - lastMs));
-}
-
-function forgotten({ reference, openedAt }: Operation): Failure {
-  return new Failure(
-    "payout.unknown-over-24-hours",
-    `Cannot retry payout ${reference} automatically: its outcome has been unknown since ${formatTime(openedAt)}, over 24 hours.`,
-    {
-      hint: conflictHint(reference ?? ""),
-      operation: reference ?? "",
-      untried: true,
-    },
-  );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { askLedger } from "../../src/batches/check.ts";
+import { findInLedger } from "../../src/batches/check.ts";
 import { checkOpenRows } from "../../src/batches/plan.ts";
 import type { Batch } from "../../src/ledger/batch.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
@@ -34,7 +34,7 @@ async function setup(environment: "production" | "sandbox") {
   });
   /** What the own account finds about a row with this reference. */
   const ask = async (reference: string) =>
-    (await askLedger([row(reference)], own, { since: "2026-11-19" })).findings;
+    (await findInLedger([row(reference)], own, { since: "2026-11-19" })).findings;
   return { own, other, pay, payRow, ask };
 }
 

@@ -18,7 +18,7 @@ test("the corpus has at least 500 files, and no two are the same", () => {
 });
 
 test(
-  "every file is read as it is, or every problem of it is found where it stands",
+  "reads every file of the corpus, and finds each problem at its line and column",
   async () => {
     const examine = examiner();
     const cases = everyNth(runs(5, 1));
@@ -34,7 +34,7 @@ test(
 );
 
 test(
-  "the real command says the same, and sends nothing of a file with a problem",
+  "batch check finds the same, and batch send sends nothing of a file with a problem",
   async () => {
     const merchant = await openMerchant();
     const cases = everyNth(runs(41, 1));

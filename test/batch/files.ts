@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CheckedFile, checkFile } from "../../src/batches/check.ts";
-import { hashOf } from "../../src/batches/csv.ts";
+import { readCsvFile } from "../../src/batches/csv.ts";
 import { err, ok } from "../../src/domain/result.ts";
 import { memoryLedger } from "../ledger/small-ledger.ts";
 import { scratchFolder } from "../support/helpers.ts";
@@ -77,7 +77,7 @@ export async function examined(
   const { ledger } = await empty;
   const holdsSecret = (text: string) => text.includes("s3cret");
   const rules = { numberFormat, method, methodOf, holdsSecret };
-  const source = { path, hash: await hashOf(path), delimiter };
+  const source = { ...(await readCsvFile(path)), delimiter };
   return checkFile(source, ownName, rules, ledger, { ...clock, ...deps });
 }
 

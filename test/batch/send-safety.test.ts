@@ -10,7 +10,7 @@ import { type Timed, timed } from "./timed.ts";
 
 const seconds = ({ atMs }: { atMs: number }) => Math.floor(atMs / 1_000);
 
-test("P20: after a 429 rows go out one at a time, nothing before its pause is over, and all are sent", async () => {
+test("P20: after a 429, sends nothing during its pause, then one row at a time, until all are sent", async () => {
   let busy = 6;
   const place = await timed(40, () => {
     busy -= 1;
@@ -40,7 +40,7 @@ test.each([86_400_000, 60_000, 3_000_000_000])(
   },
 );
 
-test("P20: rows that wait for their turn by --rate keep the pause too that the service asks for meanwhile", async () => {
+test("P20: rows that wait for --rate also wait for a Retry-After that arrives meanwhile", async () => {
   const place = await timed(12, (_, count) =>
     count === 2 ? refused("busy", 429, 30_000) : undefined,
   );
@@ -69,7 +69,7 @@ test("P25: an unknown row that waits for its slot is not sent when the machine w
   expect(place.ends).toContain("uncertain");
 });
 
-test("--rate is kept in every second, over all attempts of all rows", async () => {
+test("--rate limits the attempts of all rows in every second", async () => {
   const place = await timed(60, (_, count) =>
     count % 5 === 0 ? unclear("server error", 503) : undefined,
   );
@@ -81,7 +81,7 @@ test("--rate is kept in every second, over all attempts of all rows", async () =
   expect(await place.ledger.batches.tally(place.batch)).toMatchObject([{ state: "CONFIRMED" }]);
 });
 
-test("a row that waits long for its turn still has its attempts", async () => {
+test("a row that waits long for its slot still gets its attempts", async () => {
   const place = await timed(300, ({ atMs }) =>
     atMs > 100_000 && atMs < 100_600 ? unclear("server error", 503) : undefined,
   );
@@ -91,7 +91,7 @@ test("a row that waits long for its turn still has its attempts", async () => {
   ]);
 });
 
-test("P9, I3: what a dead run left in flight rests for ten seconds once, not row after row", async () => {
+test("P9, I3: rows that a dead process left in flight rest for ten seconds together", async () => {
   const place = await timed(40, () => undefined);
   const { ledger, deps, state } = place;
   for (const planned of (await collect(ledger.batches.rows(place.batch, "all"))).slice(0, 30)) {
@@ -107,7 +107,7 @@ test("P9, I3: what a dead run left in flight rests for ten seconds once, not row
   expect(place.asked.slice(0, 30).map(({ reference }) => reference)).toContain("R-30");
 });
 
-test("P22: a stop lets nothing new out, not even a further attempt, and is not called silence", async () => {
+test("P22: sends nothing after a stop, not even a retry, and does not blame the API", async () => {
   const place = await timed(50, (_, count) => {
     place.state.stopping = count >= 8;
     return unclear("server error", 503);
@@ -125,7 +125,7 @@ test("P22: no row is claimed after a stop", async () => {
   expect([place.asked.length, await countsOf(place)]).toEqual([8, { CONFIRMED: 8, null: 92 }]);
 });
 
-test("P22: a row that waits for its turn at a stop is recorded as not sent, and the next run sends it", async () => {
+test("P22: records a row that waits for its slot at a stop as not sent, and the next run sends it", async () => {
   const place = await timed(40, (_, count) => {
     place.state.stopping = count === 2;
     return undefined;
@@ -180,7 +180,7 @@ test.each([
   expect(await countsOf(place)).toEqual({ [state]: 1 });
 });
 
-test("P16: what the service had already is told, and not taken for paid now", async () => {
+test("P16: reports payouts that the API already had as existing", async () => {
   const place = await timed(3, ({ reference }) => {
     const createdAt = new Date(startMs - 86_400_000).toISOString();
     const old = { ...created, merchantRef: "R-2", amount: 2, createdAt };
@@ -280,7 +280,7 @@ test("I4: no further row is claimed after the plan cannot be read", async () => 
   expect(await countsOf(place)).toEqual({ CONFIRMED: 8, null: 32 });
 });
 
-test("P3: a clock that the first response shows to be wrong stops the batch, and no waiting row is sent", async () => {
+test("P3: stops the batch if the first response shows a wrong clock, and sends no waiting row", async () => {
   const place = await timed(100, () => {
     place.state.clockAheadMs = 7 * 60_000;
     return undefined;
@@ -306,7 +306,7 @@ test("I4: sends nothing after a failed commit, and stops for that reason", async
   expect([sent > 0, sent < 10, commits]).toEqual([true, true, 6]);
 });
 
-test("I4, P21: where no outcome can be written down, that is why it stops, not the service", async () => {
+test("I4, P21: stops because of the ledger if no outcome can be recorded", async () => {
   const place = await timed(8, () => undefined);
   const { change } = place.ledger;
   const full = new Failure("ledger.not-written", "The ledger could not be written (SQLITE_FULL).");
@@ -317,7 +317,7 @@ test("I4, P21: where no outcome can be written down, that is why it stops, not t
   expect(await place.send(8)).toBe(full);
 });
 
-test("I1: what is answered while its commit fails was not sent", async () => {
+test("I1: sends nothing if the commit of its claims fails", async () => {
   const place = await timed(4, () => undefined);
   place.ledger.change = async () => {
     throw new Error("disk I/O error");
@@ -374,14 +374,14 @@ test("P18: stops at a page that denies access, and leaves the outcome of its row
   expect((await countsOf(place)).UNCERTAIN).toBeGreaterThanOrEqual(place.asked.length);
 });
 
-test("P18: what was refused for want of access keeps its reference when it is exported", async () => {
+test("P18: exports rows that were denied access with their own references", async () => {
   const place = await timed(3, () => refused("access", 403));
   expect(await place.send(1)).toMatchObject({ kind: "access" });
   const pages = await collect(retryRows(place.batch, place.ledger, noRetries()));
   expect(pages.flat().map(({ ref }) => ref)).toEqual(["R-1", "R-2", "R-3"]);
 });
 
-test("P4: a batch is held from its claim until it is let go", async () => {
+test("P4: a batch is locked from its claim until its release", async () => {
   const place = await timed(1, () => undefined);
   const { batch, ledger } = place;
   expect((await ledger.batches.find(batch.id))?.holder).toMatchObject({ pid: 1 });

@@ -13,7 +13,7 @@ const lines = (...rows: string[]) => `${[header, ...rows].join("\n")}\n`;
 const send = (merchant: Merchant, path: string, ...flags: string[]) =>
   merchant.lenden(["payout", "batch", "send", path, ...flags, "--json"]);
 
-test("the same person and amount twice needs a word", async () => {
+test("rejects the same recipient and amount twice without --allow-duplicates", async () => {
   const text = lines(
     "A1,5,01712345678,bkash",
     "A2,5.00,+8801712-345678,nagad",
@@ -44,7 +44,7 @@ test("the same person and amount twice needs a word", async () => {
 });
 
 test.each(["local", "e164", "as-is"])(
-  "a person is one person, however the number is written: --number-format %s",
+  "finds the same recipient however the number is written: --number-format %s",
   async (format) => {
     const own = { ...account.env(), LENDEN_CONFIG_DIR: scratchFolder() };
     const profile = ["profile", "add", "shop", "--key-stdin", "--number-format", format];
@@ -59,7 +59,7 @@ test.each(["local", "e164", "as-is"])(
   },
 );
 
-test("the same reference twice is refused, whatever is allowed", async () => {
+test("rejects the same reference twice, also with --allow-duplicates", async () => {
   const text = lines("A1,5,01712345678,bkash", "A2,5,01812345678,bkash", "A1,7,01912345678,bkash");
   const seen = await checkPath(account.run, fileOf(text), ["--allow-duplicates"]);
   expect(seen).toMatchObject({ code: 2, problemCount: 1 });
@@ -92,7 +92,7 @@ test("shows recipients of the same amount in the last 24 hours only", async () =
   expect(places(next.problems)).toEqual(["5 to"]);
 });
 
-test("asks nothing about a row that was sent, because it is not sent again", async () => {
+test("reports no duplicate of a row that was already sent", async () => {
   const merchant = await openMerchant();
   const first = fileOf(lines("A1,5,01712345678,bkash", "A2,6,01812345678,bkash"));
   expect(await send(merchant, first)).toMatchObject({ code: 0 });

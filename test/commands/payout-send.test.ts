@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../support/helpers.ts";
 import { jumpingHost, lenden } from "../support/lenden.ts";
+import { openMerchant } from "../support/merchant.ts";
 import { answering } from "../support/server.ts";
 
 const nowhere = {
@@ -30,6 +31,16 @@ test("P2: payout send without a payout secret names the sources it checked, and 
   expect(stderr).toContain(
     "No payout secret: LENDEN_PAYOUT_SECRET is not set, and no profile is in use.",
   );
+});
+
+test("payout send shows no reference that it created for a rejected duplicate", async () => {
+  const merchant = await openMerchant();
+  const send = ["payout", "send", "--amount", "5", "--to", "01712345678", "--method", "bkash"];
+  const first = await merchant.lenden(send);
+  const second = await merchant.lenden(send);
+  expect([first.code, first.stderr]).toEqual([0, expect.stringContaining("Reference: LD-")]);
+  expect([second.code, second.stderr]).toEqual([3, expect.stringContaining("Duplicate payout")]);
+  expect(second.stderr).not.toContain("Reference:");
 });
 
 test.each([

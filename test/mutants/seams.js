@@ -100,21 +100,21 @@ export const seams = {
   /** What `ledger resolve` does with an operation. */
   resolution: decoratedAt("operations/resolve.ts", "resolve"),
   /** What a retrieved record shows about operations. */
-  proof: decoratedAt("operations/resolve.ts", "settleProved"),
+  proof: decoratedAt("operations/resolve.ts", "resolveByRecord"),
   rawPath: decoratedAt("operations/raw.ts", "isAmbiguous"),
   hiddenWrite: decoratedAt("operations/raw.ts", "hidesWrite"),
   repeatedKey: decoratedAt("domain/json.ts", "repeatedKey"),
   /** What the rows of a file have to do with each other. */
   fileFindings: decoratedAt("batches/check.ts", "findingsAmong"),
   /** What the ledger has of the rows of a file or a plan. */
-  ledgerFindings: decoratedAt("batches/check.ts", "askLedger"),
+  ledgerFindings: decoratedAt("batches/check.ts", "findInLedger"),
   /** Whether there is more than was shown to the user. */
   laterFindings: decoratedAt("batches/check.ts", "hasMore"),
   openRows: decoratedAt("batches/plan.ts", "checkOpenRows"),
   batchOfFile: decoratedAt("batches/plan.ts", "findBatch"),
   /** Gives rows of a file without references theirs. */
   identity: decoratedAt("batches/identity.ts", "identify"),
-  resumedBatch: decoratedAt("commands/payout/batch/plan.ts", "resumedBatch"),
+  resumedBatch: decoratedAt("batches/plan.ts", "resumeBatch"),
   /** Sends the rows of a batch. */
   batch: decoratedAt("batches/send.ts", "sendBatch"),
   throttle: decoratedAt("batches/throttle.ts", "createThrottle"),

@@ -171,7 +171,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     expect([kind, message]).toEqual(["uncertain", expect.stringMatching(/belongs to OP/)]);
   });
 
-  test("is tried three times where it is proved that it was not sent", async () => {
+  test("is attempted three times if it is proved not sent", async () => {
     const down = unsent("connection refused");
     const one = scripted(script(down, down, down));
     expect(await failure(run(one.deps))).toMatchObject({ reason: "api.unreachable" });
@@ -192,20 +192,20 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
     expect(one.of(name)).toHaveLength(2);
   });
 
-  test("is not tried beyond the command's time", async () => {
+  test("is not attempted after the command's time", async () => {
     const one = scripted(script(unsent("connection refused")), { timeoutMs: 300 });
     await failure(run(one.deps));
     expect(one.state.nowMs).toBe(startMs);
   });
 
-  test("P22: does not begin once it is to stop", async () => {
+  test("P22: does not start after a stop", async () => {
     const one = scripted(script(data(made)));
     one.state.stopping = true;
     expect((await failure(run(one.deps))).kind).toBe("interrupted");
     expect(one.of(name)).toEqual([]);
   });
 
-  test("P22: is not tried again once it is to stop, also not in the pause", async () => {
+  test("P22: is not retried after a stop, also not during a pause", async () => {
     const one = scripted(script(unsent("connection refused"), data(made)), {
       onSleep: (state) => {
         state.stopping = true;
@@ -227,7 +227,7 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
   );
 });
 
-describe("before a refund, the payment is looked at", () => {
+describe("before a refund, the payment is retrieved", () => {
   const refunding = (record: Bad | ReturnType<typeof data<typeof paid>>) =>
     scripted({ retrievePayment: [record], createRefund: [data(refundMade)] });
 
@@ -266,7 +266,7 @@ describe("before a refund, the payment is looked at", () => {
     },
   );
 
-  test("a record of another payment is not taken for this one", async () => {
+  test("rejects the record of another payment", async () => {
     const run = refunding(data({ ...paid, transactionId: "TX2" }));
     await expect(
       createRefund(paisa("5"), refundInput, { again: false }, run.deps),
@@ -287,7 +287,7 @@ describe("before a refund, the payment is looked at", () => {
     expect([kind, run.of("createRefund")]).toEqual([wanted, []]);
   });
 
-  test("an answer about another payment is a conflict", async () => {
+  test("a response about another payment is a conflict", async () => {
     const run = scripted({
       retrievePayment: [data(paid)],
       createRefund: [data({ ...refundMade, transactionId: "TX2" })],
@@ -337,7 +337,7 @@ describe("over real sockets, counted in the sandbox's own books", () => {
     ]),
   );
 
-  test("whatever goes wrong, a payment is asked for once", async () => {
+  test("requests a payment once, whatever goes wrong", async () => {
     const found = await throughFaults(async (kind) => {
       const sandbox = await start({ faults: faults(`createPayment:${kind}`) });
       const made = createPayment(paisa("1250.50"), paymentInput, { again: false }, deps(sandbox));
@@ -346,7 +346,7 @@ describe("over real sockets, counted in the sandbox's own books", () => {
     expect(found).toEqual(wanted);
   });
 
-  test("whatever goes wrong, a refund is asked for once", async () => {
+  test("requests a refund once, whatever goes wrong", async () => {
     const found = await throughFaults(async (kind) => {
       const sandbox = await start({ faults: faults(`createRefund:${kind}`) });
       const transactionId = await completedPayment(sandbox);
@@ -361,7 +361,7 @@ describe("over real sockets, counted in the sandbox's own books", () => {
     expect(found).toEqual(wanted);
   });
 
-  test("a connection that is refused first and taken later is one request", async () => {
+  test("a connection that is refused first and accepted later is one request", async () => {
     const port = await closedPort();
     const server = await serve(() => success(paymentMade));
     const down = client(`http://127.0.0.1:${port}`);

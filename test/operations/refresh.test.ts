@@ -31,7 +31,7 @@ async function confirmed(count: number, script: Parameters<typeof scripted>[0]) 
   return { ...run, operations };
 }
 
-test("what changed is written down, and what has not ended is counted", async () => {
+test("records changed statuses and counts payouts that are still open", async () => {
   const { operations, deps } = await confirmed(2, {
     retrievePayout: [
       data({ ...record, merchantRef: "INV-1", status: "Completed" }),
@@ -64,14 +64,14 @@ test.each([
   },
 );
 
-test("a recipient who cannot be compared is no proof of a conflict", async () => {
+test("a recipient that cannot be compared is not a conflict", async () => {
   const hidden = data({ ...record, merchantRef: "INV-1", recipientNumber: "hidden" });
   const { operations, deps } = await confirmed(1, { retrievePayout: [hidden] });
   await refreshStatus(await operations(), deps);
   expect(await operations()).toMatchObject([{ state: "CONFIRMED" }]);
 });
 
-test("one that the service does not know does not keep the others from being looked at", async () => {
+test("an unknown ID does not stop the other status checks", async () => {
   const { operations, deps } = await confirmed(2, {
     retrievePayout: [
       refused("unknown id", 404),
@@ -83,7 +83,7 @@ test("one that the service does not know does not keep the others from being loo
   expect((await operations()).map(({ status }) => status)).toEqual(["Processing", "Completed"]);
 });
 
-test("a service that answers nothing is not asked for all of them", async () => {
+test("stops the status checks if the API does not respond", async () => {
   const { operations, of, deps } = await confirmed(60, {
     retrievePayout: Array(60).fill(unsent("connection refused")),
   });
@@ -93,7 +93,7 @@ test("a service that answers nothing is not asked for all of them", async () => 
   expect(of("retrievePayout").length).toBeLessThan(20);
 });
 
-test("what the end of --timeout cut short was not looked at, and is told; a signal needs no word", async () => {
+test("reports status checks that --timeout cut short, but not those that a signal did", async () => {
   for (const isOutOfTime of [true, false]) {
     const { operations, deps, of } = await confirmed(2, {});
     const over = { ...deps, isStopping: () => true, isOutOfTime: () => isOutOfTime };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Finding, resolve, settleProved } from "../../src/operations/resolve.ts";
+import { type Finding, resolve, resolveByRecord } from "../../src/operations/resolve.ts";
 import { payoutIntent } from "../../src/payouts/claim.ts";
 import { claimed } from "../ledger/small-ledger.ts";
 import { created, data, failure, order, recordOutcome, retrieved, scripted } from "./scripted.ts";
@@ -24,7 +24,7 @@ test.each<[string, Finding]>([
   ["it was not made", "not created"],
   ["it was made", { created: "PO1" }],
 ])(
-  "what another process confirmed meanwhile stays confirmed, although the user says that %s",
+  "an outcome that another process confirmed meanwhile stays, although the user finds that %s",
   async (_, finding) => {
     const record = data({ ...retrieved, status: "Processing" });
     const { deps, ledger, read } = await doubtful({ retrievePayout: [record] });
@@ -50,7 +50,7 @@ test("an operation that was resent in the meantime is not declared not created",
   expect(await ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
 });
 
-test("a process that ended after sending is seen, although it recorded nothing", async () => {
+test("waits after a process that ended without recording its request", async () => {
   const { deps, ledger, read } = await doubtful({ createPayout: [], retrievePayout: [] });
   const claim = await ledger.claim({ intent: payoutIntent(order), onDuplicate: "reject" });
   expect(claim.kind).toBe("resumed");
@@ -59,7 +59,7 @@ test("a process that ended after sending is seen, although it recorded nothing",
   expect(await ledger.find(order.reference)).toMatchObject({ state: "UNCERTAIN" });
 });
 
-test("a payout that was declared not created meanwhile does not go out", async () => {
+test("a payout that was declared not created meanwhile is not sent", async () => {
   const { deps, ledger, read, of } = await doubtful();
   await resolve(read, "not created", deps);
   expect(await failure(resolve(read, undefined, deps))).toMatchObject({
@@ -69,16 +69,16 @@ test("a payout that was declared not created meanwhile does not go out", async (
   expect(await ledger.find(order.reference)).toMatchObject({ state: "NOT_SENT" });
 });
 
-test("a record that is found does not settle what another process settled meanwhile", async () => {
+test("a record that is found does not replace an outcome that another process recorded", async () => {
   const { deps, ledger, read } = await doubtful();
   const stale = { ...ledger, unsettled: async () => [read] };
   await recordOutcome(ledger, read, { state: "CONFLICT", code: "conflict" });
   const found = { kind: "payout", id: "PO1", record: { ...retrieved, ...created } } as const;
-  expect(await settleProved(found, { ...deps, ledger: async () => stale })).toEqual([]);
+  expect(await resolveByRecord(found, { ...deps, ledger: async () => stale })).toEqual([]);
   expect(await ledger.find(order.reference)).toMatchObject({ state: "CONFLICT", remoteId: null });
 });
 
-test("what a record may be of is not settled by it while another process sends the same", async () => {
+test("a record resolves nothing while another process sends the same", async () => {
   const run = scripted({});
   const ledger = await run.ledger();
   const asked = { accountNumber: "01712345678", accountType: "PERSONAL_ACCOUNT" };
@@ -98,10 +98,10 @@ test("what a record may be of is not settled by it while another process sends t
   const at = new Date(run.state.nowMs).toISOString();
   const found = { kind: "refund", id: "RF1", record: { ...record, createdAt: at } } as const;
   const deps = { ...run.deps, ledger: async () => ({ ...ledger, holderOf }) };
-  expect(await settleProved(found, deps)).toEqual([]);
+  expect(await resolveByRecord(found, deps)).toEqual([]);
   expect(await ledger.find(doubted[0]?.id ?? "")).toMatchObject({ state: "UNCERTAIN" });
   await recordOutcome(ledger, sending, { state: "NOT_SENT" });
-  expect(await settleProved(found, deps)).toHaveLength(1);
+  expect(await resolveByRecord(found, deps)).toHaveLength(1);
 });
 
 test("a cancel of unknown outcome stays unknown if its check is stopped", async () => {

@@ -1,17 +1,6 @@
-import {
-  askLedger,
-  type CheckedFile,
-  findingsAmong,
-  type LedgerFindings,
-} from "../../src/batches/check.ts";
-import { type Finding, isAcceptable } from "../../src/batches/findings.ts";
-import {
-  acceptRows,
-  checkOpenRows,
-  claimBatch,
-  planBatch,
-  resumeBatch,
-} from "../../src/batches/plan.ts";
+import { type CheckedFile, findInLedger, findingsAmong } from "../../src/batches/check.ts";
+import { isAcceptable } from "../../src/batches/findings.ts";
+import { createBatch, resumeBatch } from "../../src/batches/plan.ts";
 import type { FileRow } from "../../src/batches/rows.ts";
 import { sendBatch } from "../../src/batches/send.ts";
 import { addUp, endingOf, type StatusSums } from "../../src/batches/status.ts";
@@ -58,29 +47,22 @@ export async function sendsBatch(
   return { tool, ended, startedMs: tool.startedMs };
 }
 
-/** What `payout batch send` does before its first row, without the reading of the file and the questions. */
+/** What `payout batch send` does before its first row, without the reading of the file. */
 async function planOf(
   file: PaidFile,
   ledger: Ledger,
   deps: OperationDeps,
-  question: () => Promise<void>,
+  confirm: () => Promise<void>,
 ): Promise<Batch> {
-  const known = await ledger.batches.withIdentity(file.hash);
-  if (known?.plan) return resumed(known, file, ledger);
-  const { name, hash } = file;
+  const { name, hash, allowDuplicates } = file;
+  const choices = { allowDuplicates, method: undefined, expect: () => {}, confirm };
+  const known = await ledger.batches.withIdentity(hash);
+  if (known?.plan) return resumeBatch(known, choices, ledger);
   const checked = await checkedFile(file, ledger, deps);
-  reject(checked.findings, file);
+  const rejected = checked.findings.filter((one) => !(allowDuplicates && isAcceptable(one)));
+  if (rejected.length > 0) throw usage(rejected.map(({ kind, line }) => `${kind} on line ${line}`));
   const source = { name, fileName: name, hash, identity: hash, columns: ["ref"], method: null };
-  const claim = await claimBatch(source, checked.rows, ledger);
-  if (claim.kind === "other-rows") throw usage(["other rows have this name"]);
-  const { batch } = claim;
-  if (batch.plan) return resumed(batch, file, ledger);
-  await question();
-  return unlessRejected(batch, ledger, async () => {
-    const answer = await planBatch(batch, checked, ledger);
-    if (answer.kind !== "planned") throw usage([`not planned: ${answer.kind}`]);
-    return answer.batch;
-  });
+  return createBatch(source, checked, choices, ledger);
 }
 
 async function checkedFile(
@@ -90,7 +72,7 @@ async function checkedFile(
 ): Promise<CheckedFile> {
   const since = duplicatesSince(deps.now());
   const rows = orders.map(rowOf);
-  const found = await askLedger(rows, ledger, { since });
+  const found = await findInLedger(rows, ledger, { since });
   const findings = [...findingsAmong(rows), ...found.findings];
   const columns = ["ref"];
   return {
@@ -101,33 +83,6 @@ async function checkedFile(
     since,
     ledger: found,
   };
-}
-
-function reject(findings: Finding[], { allowDuplicates }: PaidFile): void {
-  const rejected = findings.filter((one) => !(allowDuplicates && isAcceptable(one)));
-  if (rejected.length > 0) throw usage(rejected.map(({ kind, line }) => `${kind} on line ${line}`));
-}
-
-async function resumed(known: Batch, file: PaidFile, ledger: Ledger): Promise<Batch> {
-  const batch = await resumeBatch(known, undefined, ledger);
-  return unlessRejected(batch, ledger, async () => {
-    const found: LedgerFindings = await checkOpenRows(batch, ledger);
-    reject(found.findings, file);
-    return acceptRows(batch, found, ledger);
-  });
-}
-
-async function unlessRejected(
-  batch: Batch,
-  ledger: Ledger,
-  work: () => Promise<Batch>,
-): Promise<Batch> {
-  try {
-    return await work();
-  } catch (error) {
-    await ledger.batches.release(batch);
-    throw error;
-  }
 }
 
 function rowOf(order: PayoutOrder, index: number): FileRow {

@@ -9,11 +9,11 @@ import type { Answer } from "../../api/response.ts";
 import { type Exchange, openTransport, type Request } from "../../api/transport.ts";
 import type { Account } from "../../config/account.ts";
 import { type MethodCache, openMethodCache } from "../../config/method-cache.ts";
-import { Failure } from "../../domain/failure.ts";
+import { Failure, usage } from "../../domain/failure.ts";
 import { isLoopback } from "../../domain/url.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { createApiClock, type OperationDeps } from "../../operations/deps.ts";
-import { findKeptMethod, findMethod, listMethods, unknownMethod } from "../../operations/method.ts";
+import { createMethodLookup, findMethodId, listMethods } from "../../operations/method.ts";
 import { decodedPath } from "../../operations/raw.ts";
 import { unsent } from "../../operations/response-failure.ts";
 import type { Host } from "../../platform/host.ts";
@@ -173,12 +173,13 @@ function methodAccess(host: Host, { account }: ConfigAccess, deps: () => Promise
     methodId: async ({ method = "", methodId: id, dryRun }: MethodWanted): Promise<string> => {
       if (id !== undefined) return id;
       const cache = await methodCache();
-      if (!dryRun) return (await findMethod(method, await deps(), cache)).id;
-      const known = findKeptMethod(method, cache);
-      if (known) return known.id;
-      const methods = cache.read();
-      if (methods) throw unknownMethod(method, methods);
-      return `(the id of ${method}, looked up when it is sent)`;
+      const known = cache.read();
+      if (dryRun && !known) return `(the id of ${method}, looked up when it is sent)`;
+      const found = dryRun
+        ? findMethodId(method, known ?? [])
+        : await createMethodLookup(await deps(), cache)(method);
+      if (found.ok) return found.value;
+      throw usage([`--method: ${found.problem}`], "To list its methods, run 'lenden methods'.");
     },
   };
 }

@@ -75,12 +75,12 @@ export async function handlingFor(
   context: Context,
   handler: Handler | undefined,
 ): Promise<Handling> {
-  const { settleProved } = await import("../../operations/resolve.ts");
+  const { resolveByRecord } = await import("../../operations/resolve.ts");
   const world = await context.api.deps();
   return {
     callbacks: (await context.ledger.own()).callbacks,
     look: await lookFor(context.api),
-    resolve: async (retrieved) => (await settleProved(retrieved, world)).map(({ id }) => id),
+    resolve: async (retrieved) => (await resolveByRecord(retrieved, world)).map(({ id }) => id),
     handler,
     now: context.host.now,
     stopping: context.stopping,

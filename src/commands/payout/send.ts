@@ -6,7 +6,6 @@ import { Failure } from "../../domain/failure.ts";
 import { mobileText, readMobile } from "../../domain/mobile.ts";
 import { formatPaisa } from "../../domain/money.ts";
 import { generatedPrefix, readReference } from "../../domain/reference.ts";
-import type { PayoutOrder } from "../../payouts/order.ts";
 import { payoutCard } from "../resources.ts";
 import { endingAfter, waitFlags, waitOptionsOf } from "../wait-options.ts";
 
@@ -52,13 +51,25 @@ export const payoutSend = defineCommand({
     };
   },
   async run(input, context) {
+    await context.config.payoutSecret();
     const { numberFormat } = await context.config.settings();
     const reference = input.ref ?? (await newReference(context.host));
+    const recipientNumber = mobileText(input.to, numberFormat.value);
+    const order = {
+      ...{ amountPaisa: input.amount, reference, recipientNumber },
+      ...{ recipientName: input.name, description: input.description },
+      methodName: input.methodId === undefined ? input.method : undefined,
+    };
+    const { earlierPayout, describeEarlier, possibleDuplicate } = await import(
+      "../../payouts/claim.ts"
+    );
+    // A duplicate is rejected before its reference is shown and before there is anything to confirm.
+    const earlier = input.dryRun
+      ? undefined
+      : await earlierPayout({ ...order, paymentMethodId: "" }, input, await context.ledger.own());
     context.ui.concerns(reference);
     if (input.ref === undefined) context.ui.notice(`Reference: ${reference}`);
-    const recipientNumber = mobileText(input.to, numberFormat.value);
-    if (!input.dryRun) {
-      const payment = { amountPaisa: input.amount, recipientNumber, reference };
+    if (!input.dryRun)
       await context.ui.confirm({
         action: "Send a payout",
         amountPaisa: input.amount,
@@ -67,38 +78,27 @@ export const payoutSend = defineCommand({
           ["To", recipientNumber],
           ["Method", input.methodId ?? input.method ?? ""],
           ["Reference", reference],
-          ...(await warningRow({ ...payment, paymentMethodId: "" }, input, context)),
+          ...(earlier
+            ? [["Earlier payout", describeEarlier(earlier)] satisfies [string, string]]
+            : []),
         ],
       });
-    }
-    await context.config.payoutSecret();
-    const order = {
-      amountPaisa: input.amount,
-      reference,
-      recipientNumber,
-      recipientName: input.name,
-      description: input.description,
-      paymentMethodId: await context.api.methodId(input),
-      methodName: input.methodId === undefined ? input.method : undefined,
-    };
+    const paid = { ...order, paymentMethodId: await context.api.methodId(input) };
     if (input.dryRun) {
       const { payoutBody } = await import("../../payouts/order.ts");
-      return context.api.preview("createPayout", payoutBody(order));
+      return context.api.preview("createPayout", payoutBody(paid));
     }
     const { sendPayout } = await import("../../payouts/send.ts");
-    const { possibleDuplicate } = await import("../../payouts/claim.ts");
-    const sent = await sendPayout(order, await context.api.deps(), input);
+    const deps = await context.api.deps();
+    const sent = await sendPayout(paid, deps, input);
     if (sent.earlier) context.ui.notice(...possibleDuplicate(sent.earlier));
     const existing = sent.existing && input.ref !== undefined;
     if (existing)
-      context.ui.notice(
-        `Reference ${order.reference} already had this payout: no new one was created.`,
-      );
+      context.ui.notice(`Reference ${reference} already had this payout: no new one was created.`);
     if (!input.wait) return { record: { ...sent.payout, existing }, waited: false };
     const { waitForRecord } = await import("../../operations/status.ts");
-    const world = await context.api.deps();
     const waitOptions = { ...waitOptionsOf(input), justMade: true };
-    const record = await waitForRecord("payout", sent.payout.payoutId, waitOptions, world);
+    const record = await waitForRecord("payout", sent.payout.payoutId, waitOptions, deps);
     return { record: { ...record, existing }, waited: true };
   },
   json: ({ record }) => record,
@@ -110,22 +110,6 @@ export const payoutSend = defineCommand({
         })
       : endingAfter(done),
 });
-
-/**
- * On a production account the confirmation shows the payout that this one may repeat.
- *
- * @throws Failure `refused` if it is a duplicate: then there is nothing to confirm
- */
-async function warningRow(
-  order: PayoutOrder,
-  how: { again: boolean },
-  context: Context,
-): Promise<[string, string][]> {
-  if ((await context.config.account()).environment !== "production") return [];
-  const { describeEarlier, earlierPayout } = await import("../../payouts/claim.ts");
-  const earlier = await earlierPayout(order, how, await context.ledger.own());
-  return earlier ? [["Earlier payout", describeEarlier(earlier)]] : [];
-}
 
 /** Shown before anything is sent: a retry needs it. */
 async function newReference({ now, randomBytes }: Context["host"]): Promise<string> {

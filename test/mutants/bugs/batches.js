@@ -56,8 +56,8 @@ export const batchBugs = [
   {
     name: "batch: recipients that were paid since the plan are not looked for",
     seam: "resumedBatch",
-    decorate: (resume) => (planned, input, ledger, context) =>
-      resume(planned, { ...input, allowDuplicates: true }, ledger, context),
+    decorate: (resume) => (planned, choices, ledger) =>
+      resume(planned, { ...choices, allowDuplicates: true }, ledger),
     tests: ["test/commands/batch.test.ts", "-t", "on resuming who was paid meanwhile"],
   },
   {

@@ -39,9 +39,9 @@ export const payoutBugs = [
     seam: "attempts",
     decorate: (create) => async (order, attempts, world) => {
       const sent = await create(order, attempts, world);
-      const { operation, doubt } = attempts;
-      const isDoubtful = isRow(attempts) && doubt !== undefined;
-      return isDoubtful ? { ...sent, firstMs: Date.parse(operation.openedAt) } : sent;
+      const { operation, whyUnknown } = attempts;
+      const isUnknown = isRow(attempts) && whyUnknown !== undefined;
+      return isUnknown ? { ...sent, firstMs: Date.parse(operation.openedAt) } : sent;
     },
     tests: rows,
   },
@@ -99,9 +99,9 @@ export const payoutBugs = [
   {
     name: "P15b: a record for another reference is a conflict",
     seam: "comparison",
-    decorate: (compare) => (what, order, theirs) => {
+    decorate: (compare) => (order, theirs) => {
       try {
-        compare(what, order, theirs);
+        compare(order, theirs);
       } catch (error) {
         if (theirs.reference === order.reference) throw error;
         throw new error.constructor("conflict", error.message, error.details);

@@ -14,7 +14,7 @@ const foreign = (createdAtMs: number, recipientNumber: string) => ({
   createdAtMs,
 });
 
-test("P3: with a clock that is seven minutes off no payout is made, and that is what is said", async () => {
+test("P3: rejects a payout if the clock is seven minutes off", async () => {
   const place = await stage({ skewMs: 420_000 });
   const { ended } = await payout(order, place);
   expect(ended.code).toBe(4);
@@ -22,7 +22,7 @@ test("P3: with a clock that is seven minutes off no payout is made, and that is 
   expect(await place.operations()).toMatchObject([{ state: "REFUSED", code: "access" }]);
 });
 
-test("P4: a second process that gives the same reference is told who has it, and sends nothing", async () => {
+test("P4: a second process with the same reference sends nothing and shows who holds it", async () => {
   const place = await stage();
   const codes: unknown[] = [];
   place.network.meanwhile = async (tool) => {
@@ -41,7 +41,7 @@ test("P4: the reference of a process that died is free at once", async () => {
   expect([first.ended.code, second.ended.code]).toEqual(["killed", 0]);
 });
 
-test("P5: a payout that is done is shown again, and nothing is sent", async () => {
+test("P5: shows a completed payout again and sends nothing", async () => {
   const place = await stage();
   await payout(order, place);
   const { ended, tool } = await payout(order, place);
@@ -49,7 +49,7 @@ test("P5: a payout that is done is shown again, and nothing is sent", async () =
   expect(tool.sends).toBe(0);
 });
 
-test("P5, P16: a payout that is done, and turns out to have another recipient, is a conflict from then on", async () => {
+test("P5, P16: a completed payout whose record has another recipient becomes a conflict", async () => {
   const place = await stage();
   await payout(order, place);
   const [own] = place.universe.service.payouts;
@@ -59,7 +59,7 @@ test("P5, P16: a payout that is done, and turns out to have another recipient, i
   expect(await place.operations()).toMatchObject([{ state: "CONFLICT", code: "conflict" }]);
 });
 
-test("P5: an uncertain payout is settled by the same reference", async () => {
+test("P5: resolves an unknown payout with the same reference", async () => {
   const faults = [fault("reset", { acts: true }), ...Array(4).fill(fault("reset"))];
   const place = await stage({ faults });
   const first = await payout(order, place);
@@ -110,7 +110,7 @@ test("P8: a death before the intent is durable means that nothing was sent", asy
   expect([ended.code, tool.sends, (await place.operations()).length]).toEqual(["killed", 0, 0]);
 });
 
-test("P9, P13: a death after the payout was made: the next run finds the same one", async () => {
+test("P9, P13: after a crash the next run finds the payout that was created", async () => {
   let deaths = 0;
   for (let after = 0; ; after += 1) {
     const place = await stage({ crashes: [{ after, power: true }] });
@@ -129,14 +129,14 @@ test("P9, P13: a death after the payout was made: the next run finds the same on
   expect(deaths).toBeGreaterThan(5);
 });
 
-test("P13: an answer that was lost is given again by the next attempt", async () => {
+test("P13: the next attempt returns a payout whose response was lost", async () => {
   const place = await stage({ faults: [fault("reset", { acts: true })] });
   const { ended } = await payout(order, place);
   expect(ended.code).toBe(0);
   expect(await place.operations()).toMatchObject([{ state: "CONFIRMED", attempts: 2 }]);
 });
 
-test("P14: a garbled answer is asked for once more, and its text is kept", async () => {
+test("P14: retries once after an unreadable response, and stores its text", async () => {
   const garbage = fault("garbage", { pick: 1 });
   const place = await stage({ faults: [garbage, garbage] });
   const { ended, tool } = await payout(order, place);
@@ -144,7 +144,7 @@ test("P14: a garbled answer is asked for once more, and its text is kept", async
   expect(place.universe.disk.durableText()).toContain("<html>ok</html>");
 });
 
-test("P14: of five garbled answers the last is kept too, where it is the last word", async () => {
+test("P14: stores the last of several unreadable responses", async () => {
   const faults = [fault("reset"), fault("garbage", { pick: 1 }), fault("garbage", { pick: 1 })];
   const place = await stage({ faults });
   expect((await payout(order, place)).ended.code).toBe(75);
@@ -193,7 +193,7 @@ test.each([
   expect([first.ended.code, second.ended.code, second.tool.sends]).toEqual([3, 3, 0]);
 });
 
-test("P21: a ledger that fails at the end leaves doubt, and the next run settles it", async () => {
+test("P21: if the ledger fails at the end, the outcome is unknown until the next run", async () => {
   const place = await stage({ diskErrors: [20] });
   const first = await payout(order, place);
   expect(first.ended).toMatchObject({ code: 75 });
@@ -223,7 +223,7 @@ test("P24: a new payout in place of a cancelled one is linked to it in the ledge
   expect(second).toMatchObject({ reference: "AGAIN", state: "CONFIRMED", target: first?.id });
 });
 
-test("P25: an uncertain payout is not sent again after a day, and a person settles it", async () => {
+test("P25: does not resend an unknown payout after 24 hours; a person resolves it", async () => {
   const place = await stage({ faults: Array(5).fill(fault("reset", { acts: true })) });
   await place.player.pays(order);
   place.universe.timeline.advance(25 * 3_600_000);
@@ -233,7 +233,7 @@ test("P25: an uncertain payout is not sent again after a day, and a person settl
   expect(await place.operations()).toMatchObject([{ state: "CONFIRMED", remoteId: "PO1" }]);
 });
 
-test("P25: the day of doubt begins with what may first have been sent", async () => {
+test("P25: the 24 hours start with the first request that may have been sent", async () => {
   const place = await stage({
     faults: [...Array(5).fill(fault("not sent")), ...Array(5).fill(fault("reset", { acts: true }))],
   });
@@ -244,7 +244,7 @@ test("P25: the day of doubt begins with what may first have been sent", async ()
   expect(place.universe.service.payouts).toHaveLength(1);
 });
 
-test("P25: to say so is no attempt", async () => {
+test("P25: a rejected retry is not recorded as an attempt", async () => {
   const place = await stage({ faults: Array(5).fill(fault("reset")) });
   await payout(order, place);
   const [{ attempts } = { attempts: 0 }] = await place.operations();
@@ -264,7 +264,7 @@ test.each([
   expect(await place.operations()).toMatchObject([{ state: "UNCERTAIN" }]);
 });
 
-test("P9: a refusal does not end the doubt that a dead run left", async () => {
+test("P9: a rejection does not resolve what a dead process left unknown", async () => {
   const place = await stage({ crashes: [{ after: 36, power: true }], faults: [undefined] });
   await payout(order, place);
   place.universe.nextFault = () => fault("refused");
@@ -289,7 +289,7 @@ test("I4: a ledger that fails between two attempts stops the sending", async () 
   expect([ended.code, tool.sends]).toEqual([75, 1]);
 });
 
-test("I3: after a time-out the same reference rests for ten seconds, in this run and in the next", async () => {
+test("I3: after a timeout the reference rests for ten seconds, in this run and the next", async () => {
   const place = await stage({ faults: [fault("timeout"), fault("timeout")] });
   const startedMs = place.universe.timeline.now();
   await payout(order, place);

@@ -43,7 +43,7 @@ function pausesMs({ of }: Scripted): number[] {
   return times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));
 }
 
-test("a payout that goes well is created once, retrieved once, and is not an old one", async () => {
+test("creates and retrieves a payout once, and reports it as new", async () => {
   const run = scripted(confirmed);
   expect(await sendPayout(order, run.deps)).toEqual({ payout: retrieved, existing: false });
   expect(run.calls.map(({ name }) => name)).toEqual(["createPayout", "retrievePayout"]);
@@ -51,7 +51,7 @@ test("a payout that goes well is created once, retrieved once, and is not an old
   expect(run.notices).toEqual([]);
 });
 
-test("P9: what an earlier run may have sent is sent unchanged, and the difference is reported", async () => {
+test("P9: resends the order of an earlier run unchanged, and reports that", async () => {
   const run = scripted({
     createPayout: [...five(unclear("server error", 500)), data(created)],
     retrievePayout: [data(retrieved)],
@@ -62,11 +62,11 @@ test("P9: what an earlier run may have sent is sent unchanged, and the differenc
   const bodies = run.of("createPayout").map(({ input }) => JSON.stringify(input));
   expect(new Set(bodies).size).toBe(1);
   expect(run.notices).toContain(
-    "INV-7 is sent as it was first requested: name Rahima, description November.",
+    "INV-7 is sent with the name, description and number of its first request.",
   );
 });
 
-test("the history says of each attempt whether it left, also of the last one", async () => {
+test("the history shows of each attempt whether it was sent", async () => {
   const lost = unsent("connection refused");
   const run = scripted(only(unclear("server error", 500), lost, lost, lost, lost));
   expect(await failure(sendPayout(order, run.deps))).toMatchObject({ kind: "uncertain" });
@@ -274,12 +274,12 @@ describe("P12, P13: unknown outcomes", () => {
     expect(run.notices[0]).toContain("503");
   });
 
-  test("P13: an answer that was lost comes with the next attempt", async () => {
+  test("P13: returns a payout whose response was lost with the next attempt", async () => {
     const run = scripted(after(unclear("connection lost")));
     expect(await sendPayout(order, run.deps)).toEqual({ payout: retrieved, existing: false });
   });
 
-  test("P13: a payout that this run made is not called old because it already is Completed", async () => {
+  test("P13: a payout of this run that is already Completed is not reported as existing", async () => {
     const done = { ...created, status: "Completed" };
     const run = scripted({
       createPayout: [unclear("no answer in time"), data(done)],
@@ -300,7 +300,7 @@ describe("P12, P13: unknown outcomes", () => {
   });
 });
 
-describe("P14: an answer that cannot be understood", () => {
+describe("P14: an unreadable response", () => {
   test.each(["not JSON", "empty", "wrong shape", "answer cut off", "answer too large"] as const)(
     "P14: a 200 that is %s is asked for once more, after a pause",
     async (why) => {
@@ -312,7 +312,7 @@ describe("P14: an answer that cannot be understood", () => {
     },
   );
 
-  test("P14: it is asked for once more also when another attempt went before", async () => {
+  test("P14: is retried once more, also after another failed attempt", async () => {
     const run = scripted(after(unclear("server error", 503), unclear("not JSON", 200)));
     expect((await sendPayout(order, run.deps)).payout.payoutId).toBe("PO1");
   });
@@ -362,13 +362,15 @@ describe("P15, P16: another payout", () => {
     },
   );
 
-  test("P15: all that differs is named at once, and both records are shown", async () => {
+  test("P15: names all that differs at once, with the values of both records", async () => {
     const other = { amount: 5, recipientNumber: "01812345678" };
     const run = scripted({ ...confirmed, retrievePayout: [data({ ...retrieved, ...other })] });
     const { message, details } = await failure(sendPayout(order, run.deps));
-    expect(details.problems).toHaveLength(2);
-    expect(message).toContain("INV-7 requests BDT 500.00 to 01712345678");
-    expect(message).toContain("shows PO1: BDT 5.00 to 01812345678");
+    expect(details.problems).toEqual([
+      "amount: requested BDT 500.00, the API has BDT 5.00",
+      "recipient: requested 01712345678, the API has 01812345678",
+    ]);
+    expect(message).toContain("PO1");
   });
 
   test.each(["INV-8", "inv-7", ""])(
@@ -395,7 +397,7 @@ describe("P15, P16: another payout", () => {
     expect(await (await run.ledger()).find("INV-7")).toMatchObject({ state: "UNCERTAIN" });
   });
 
-  test("P15: a conflict is one also after an attempt of unknown outcome", async () => {
+  test("P15: reports a conflict also after an attempt of unknown outcome", async () => {
     const run = scripted({
       createPayout: [unclear("connection lost"), data({ ...created, amount: 501 })],
     });
@@ -436,7 +438,7 @@ describe("P15, P16: another payout", () => {
   );
 });
 
-describe("P17 to P20: refusals", () => {
+describe("P17 to P20: rejections", () => {
   test.each([
     [refused("refused", 400), "refused"],
     [refused("refused", 422), "refused"],
@@ -489,7 +491,7 @@ describe("P17 to P20: refusals", () => {
     expect(run.of("createPayout")).toHaveLength(1);
   });
 
-  test("P18: a clock that the very refusal shows to be wrong is named first", async () => {
+  test("P18: names a wrong clock first if the rejection shows it", async () => {
     const run = scripted(only(refused("access", 403)), {
       onCall: (_, state) => {
         state.clockAheadMs = -285_000;
@@ -559,7 +561,7 @@ describe("P22: being stopped", () => {
     expect([kind, run.of("createPayout").length]).toEqual(["interrupted", 0]);
   });
 
-  test("P22: what is in flight ends, and is compared", async () => {
+  test("P22: finishes and compares the request in flight", async () => {
     const run = scripted(confirmed, {
       onCall: (_, state) => {
         state.stopping = true;
@@ -616,7 +618,7 @@ describe("existing", () => {
     expect((await sendPayout(order, run.deps)).existing).toBe(existing);
   });
 
-  test("a time that the record alone tells counts too", async () => {
+  test("uses the creation time of the record if the response has none", async () => {
     const { createdAt: _, ...untold } = created;
     const run = scripted({
       createPayout: [data(untold)],

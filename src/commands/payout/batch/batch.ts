@@ -1,23 +1,13 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import {
-  addUp,
-  type BatchStatus,
-  rowStatuses,
-  type Sum,
-  totalOf,
-} from "../../../batches/status.ts";
 import { placeIn, readWord } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { argument } from "../../../cli/command/flag.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
-import { type Card, card, field, text, time } from "../../../cli/output/view.ts";
-import { amountText } from "../../../domain/amount.ts";
 import { Failure, inOneLine, usage } from "../../../domain/failure.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { waitOptionsOf } from "../../wait-options.ts";
-import { statusNames, sumText } from "./texts.ts";
 
 export const batchArgument = argument.required(
   "batch",
@@ -52,12 +42,12 @@ async function batchOfName(
 ): Promise<Batch | undefined> {
   const { batches } = ledger;
   if (!existsSync(name)) return batches.find(name);
-  const { hashOf } = await import("../../../batches/csv.ts");
-  const hash = await hashOf(name);
-  const own = await batches.newestOfFile(hash);
+  const { readCsvFile } = await import("../../../batches/csv.ts");
+  const csv = await readCsvFile(name);
+  const own = await batches.newestOfFile(csv.hash);
   if (own) return own;
   const { batchOfRows } = await import("../../../batches/plan.ts");
-  const same = await batchOfRows({ path: name, hash, delimiter: "," }, ledger);
+  const same = await batchOfRows({ ...csv, delimiter: "," }, ledger);
   if (same && byLines)
     throw usage(
       [`${name} has the rows of batch ${same.id}, but on other lines.`],
@@ -71,49 +61,25 @@ async function batchOfName(
   );
 }
 
-/** The status of a batch, proved to add up to its plan. */
-export async function readStatus(batch: Batch, { batches }: Ledger): Promise<BatchStatus> {
-  const sums = addUp(batch, await batches.tally(batch));
-  return { batch, total: totalOf(batch), sums, sentBefore: await batches.sentBefore(batch) };
-}
-
-/** As scripts get it: amounts in BDT, as text. */
-export function statusJson({ batch, total, sums, sentBefore }: BatchStatus) {
-  const { id, name, createdAt, cancelledAt } = batch;
-  return {
-    batch: id,
-    name,
-    createdAt,
-    cancelledAt,
-    ...sumJson(total),
-    sentBefore: sumJson(sentBefore),
-    states: Object.fromEntries(rowStatuses.map((one) => [one, sumJson(sums[one])])),
-  };
-}
-
-export function sumJson({ count, sumPaisa }: Sum) {
-  return { rows: count, total: amountText(sumPaisa) };
-}
-
-export function statusCard({ batch, total, sums, sentBefore }: BatchStatus): Card {
-  const { id, name, createdAt, cancelledAt } = batch;
-  const sumField = (key: string, label: string, sum: Sum) =>
-    sum.count > 0 ? [field(key, label, text(sumText(sum)))] : [];
-  return card("Batch", id, [
-    field("batch", "Batch", text(id)),
-    field("name", "Name", text(name)),
-    field("createdAt", "Created", time(createdAt)),
-    ...(cancelledAt === null ? [] : [field("cancelledAt", "Batch cancelled", time(cancelledAt))]),
-    field("total", "Total", text(sumText(total))),
-    ...rowStatuses.flatMap((one) => sumField(one, statusNames[one], sums[one])),
-    ...sumField("sentBefore", "Accepted before", sentBefore),
-  ]);
-}
-
 /** The process that sends a batch now; the batch may have been read a while ago. */
 export async function holderNow({ id }: Batch, { batches }: Ledger) {
   const now = await batches.find(id);
   return now && (await batches.holderOf(now));
+}
+
+/** Says that a process sends the batch now. @returns true if one does */
+export async function noteInProgress(
+  batch: Batch,
+  ledger: Ledger,
+  { ui }: Context,
+): Promise<boolean> {
+  const by = await holderNow(batch, ledger);
+  if (by)
+    ui.notice(
+      `Process ${by.pid} on ${by.machine} is sending this batch. Rows in flight count as unknown.`,
+      "batch.in-progress",
+    );
+  return by !== undefined;
 }
 
 /**
@@ -128,11 +94,11 @@ export async function waitWithProgress(
   context: Context,
 ): Promise<Failure | undefined> {
   const { waitForBatch } = await import("../../../batches/wait.ts");
-  const world = await context.api.deps();
+  const deps = await context.api.deps();
   let line = "Waiting";
   const progress = context.ui.progress(() => [line]);
   try {
-    const unseen = await waitForBatch(batch, waitOptions, { ledger, world }, (open) => {
+    const unseen = await waitForBatch(batch, waitOptions, ledger, deps, (open) => {
       line = `Waiting for ${rowsText(open)}`;
     });
     warnOfUnchecked(unseen, context);

@@ -1,4 +1,4 @@
-import type { BatchStatus } from "../../../batches/status.ts";
+import { type BatchStatus, readStatus, type Sum } from "../../../batches/status.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
@@ -6,8 +6,8 @@ import { Failure } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import { batchArgument, batchNamed, readStatus, statusCard, statusJson, sumJson } from "./batch.ts";
-import { sumText } from "./texts.ts";
+import { batchArgument, batchNamed } from "./batch.ts";
+import { statusCard, statusJson, sumJson, sumText } from "./summary.ts";
 
 export const batchCancel = defineCommand({
   description:
@@ -31,8 +31,8 @@ export const batchCancel = defineCommand({
       return readStatus(batch, ledger);
     }
     const cancelled = await cancelBatch(batch, ledger, context);
-    const { count } = cancelled.sums.uncertain;
-    if (count > 0) context.ui.notice(unknownText(count), "batch.outcome-unknown");
+    const { uncertain } = cancelled.sums;
+    if (uncertain.count > 0) context.ui.notice(unknownText(uncertain), "batch.outcome-unknown");
     return cancelled;
   },
   json: (done) => ({ ...statusJson(done), released: sumJson(done.sums.unsent) }),
@@ -45,7 +45,14 @@ async function cancelBatch(planned: Batch, ledger: Ledger, context: Context): Pr
   try {
     const { sums, total } = await readStatus(batch, ledger);
     const { unsent, uncertain } = sums;
-    if (unsent.count === 0) throw nothingToCancel(batch, uncertain.count);
+    if (unsent.count === 0) {
+      const inspect = `To see the rows, run 'lenden payout batch status ${batch.id}'.`;
+      throw new Failure(
+        "batch.nothing-to-cancel",
+        `Batch ${batch.id} has no row to cancel: all rows were sent.`,
+        { hint: uncertain.count > 0 ? unknownText(uncertain) : inspect, operation: batch.id },
+      );
+    }
     const rows: [string, string][] = [
       ["Batch", `${batch.id}, ${batch.name}`],
       ["Total", sumText(total)],
@@ -60,13 +67,6 @@ async function cancelBatch(planned: Batch, ledger: Ledger, context: Context): Pr
   }
 }
 
-function nothingToCancel({ id }: Batch, unknown: number): Failure {
-  const message = `Batch ${id} has no row to cancel: all rows were sent.`;
-  const hint =
-    unknown > 0 ? unknownText(unknown) : `To see the rows, run 'lenden payout batch status ${id}'.`;
-  return new Failure("batch.nothing-to-cancel", message, { hint, operation: id });
-}
-
-function unknownText(count: number): string {
+function unknownText({ count }: Sum): string {
   return `${rowsText(count)} with an unknown outcome: money may have moved. Run 'lenden ledger resolve'.`;
 }

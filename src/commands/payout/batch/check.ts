@@ -1,18 +1,17 @@
-import { weightOf } from "../../../batches/findings.ts";
-import { defineCommand } from "../../../cli/command/define-command.ts";
-import { card, field, sentence, text, type View } from "../../../cli/output/view.ts";
-import { inOneLine } from "../../../domain/failure.ts";
-import { sumJson } from "./batch.ts";
-import { type Examined, examineFile, fileArgument, fileFlags } from "./file.ts";
-import { duplicateRows, existingBatch, methodRows, sumOfFindings } from "./plan.ts";
 import {
-  describeExisting,
+  groupOf,
   placedFinding,
   problemsFailure,
   type ShownProblem,
   shownProblems,
-  sumText,
-} from "./texts.ts";
+  sumOfRows,
+} from "../../../batches/findings.ts";
+import { defineCommand } from "../../../cli/command/define-command.ts";
+import { card, field, sentence, text, type View } from "../../../cli/output/view.ts";
+import { Failure, inOneLine } from "../../../domain/failure.ts";
+import { type Examined, examineFile, fileArgument, fileFlags } from "./file.ts";
+import { describeExisting, fileRows } from "./plan.ts";
+import { sumJson } from "./summary.ts";
 
 export const batchCheck = defineCommand({
   description:
@@ -31,63 +30,50 @@ export const batchCheck = defineCommand({
     conflict: "references belong to other payouts, or the file was changed",
   },
   async run(input, context) {
-    const { hashOf } = await import("../../../batches/csv.ts");
-    const hash = await hashOf(input.file);
+    const { readCsvFile } = await import("../../../batches/csv.ts");
+    const csv = await readCsvFile(input.file);
     const ledger = await context.ledger.own();
-    const examined = await examineFile(input, hash, ledger, context);
-    const existing = await existingBatch(examined, input.name, ledger);
-    const before = existing ? await describeExisting(existing, ledger) : null;
+    const examined = await examineFile(input, csv, ledger, context);
+    const existing = await describeExisting(examined, input.name, ledger).catch((error) => {
+      if (error instanceof Failure) return error;
+      throw error;
+    });
+    const before = existing instanceof Failure ? inOneLine(existing) : (existing ?? null);
     if (before) context.ui.notice(before);
     // The rows of a batch were checked when it was created.
-    const problems = existing?.kind === "open" ? [] : examined.problems;
-    const failure =
-      existing?.kind === "rejected" ? existing.failure : problemsFailure(input.file, problems);
+    const problems = typeof existing === "string" ? [] : examined.problems;
+    const failure = existing instanceof Failure ? existing : problemsFailure(input.file, problems);
     if (failure && !before) context.ui.notice(inOneLine(failure));
-    const sum = await sumOfFindings(examined.allowed, examined.read.rows);
-    return {
-      ...{ ...examined, path: input.file, problemCount: problems.length, before, failure },
-      shown: await shownProblems(problems, ledger),
-      duplicates: duplicateRows(examined.allowed, sum),
-      allowedAgain: await allowedAgain(examined),
-    };
+    const shown = await shownProblems(problems, ledger);
+    return { ...examined, path: input.file, count: problems.length, shown, before, failure };
   },
-  json: ({ path, totals, read, allowed, problemCount, shown, before, allowedAgain }) => ({
+  json: ({ path, totals, read, allowed, count, shown, before }) => ({
     file: path,
-    problemCount,
+    problemCount: count,
     problems: shown,
-    allowedDuplicates: allowed.filter((one) => weightOf(one) === "repeated").length,
-    allowedOtherAccount: allowed.filter((one) => weightOf(one) === "other-account").length,
-    allowedAgain,
+    allowedDuplicates: allowed.filter((one) => groupOf(one) === "repeated").length,
+    allowedOtherAccount: allowed.filter((one) => groupOf(one) === "used-in-other-account").length,
+    allowedAgain: allowedAgain(allowed),
     ...sumJson(totals.total),
     methods: totals.methods.map((one) => ({ method: one.method, ...sumJson(one) })),
     sentBefore: sumJson(read.ledger.sentBefore),
     before,
   }),
-  view: ({ path, totals, read, shown, before, duplicates }): View => {
+  view: (checked): View => {
+    const { path, shown, before } = checked;
     if (shown.length > 0) return problemTable(shown);
-    const { sentBefore } = read.ledger;
-    const lines: [string, string][] = [
-      ["File", path],
-      ["Rows", String(totals.total.count)],
-      ["Total", sumText(totals.total)],
-      ...(sentBefore.count > 0
-        ? [["Accepted before", `${sumText(sentBefore)}, not sent again`] satisfies [string, string]]
-        : []),
-      ...methodRows(totals),
-      ...duplicates,
-    ];
-    const fields = lines.map(([label, shown], index) => field(String(index), label, text(shown)));
+    const rows = [["File", path], ...fileRows(checked)];
+    const fields = rows.map(([label = "", cell], index) => field(String(index), label, text(cell)));
     return card(before ? "Batch file" : "The file can be sent", path, fields);
   },
   ending: ({ failure }) => failure,
 });
 
 /** Rows that repeat payouts outside of the file, as scripts get them. */
-async function allowedAgain({ allowed, read }: Examined) {
-  const again = allowed.filter((one) => weightOf(one) === "again");
+function allowedAgain(allowed: Examined["allowed"]) {
+  const again = allowed.filter((one) => groupOf(one) === "again");
   const [first] = again;
-  const sum = await sumOfFindings(again, read.rows);
-  return { ...sumJson(sum), first: first ? placedFinding(first) : "" };
+  return { ...sumJson(sumOfRows(again)), first: first ? placedFinding(first) : "" };
 }
 
 function problemTable(problems: ShownProblem[]): View {

@@ -5,8 +5,8 @@ import { exact } from "../../../cli/command/common-flags.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag, oneOf } from "../../../cli/command/flag.ts";
 import { text } from "../../../cli/output/view.ts";
-import { batchArgument, batchNamed, holderNow } from "./batch.ts";
-import { inProgressText, retriesText, statusNames } from "./texts.ts";
+import { batchArgument, batchNamed, noteInProgress } from "./batch.ts";
+import { retriesText, statusNames } from "./summary.ts";
 
 export const batchExport = defineCommand({
   description: `Writes CSV, unless --output is json or ndjson. --only failed writes a file to correct and send: rejected and cancelled rows get new references (INV-7-lenden2 for INV-7). Rows in conflict, and rows whose new reference was accepted, are omitted. Statuses: ${rowStatuses.join(", ")}.`,
@@ -32,8 +32,7 @@ export const batchExport = defineCommand({
   async *run({ batch: name, only, exact }, context) {
     const ledger = await context.ledger.records();
     const batch = await batchNamed(name, ledger);
-    const by = await holderNow(batch, ledger);
-    if (by) context.ui.notice(inProgressText(by));
+    await noteInProgress(batch, ledger, context);
     const columns = columnsOf(batch, only);
     const retries = noRetries();
     const pages =

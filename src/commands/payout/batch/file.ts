@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import type { CheckedFile } from "../../../batches/check.ts";
-import { type Finding, isAcceptable, weightOf } from "../../../batches/findings.ts";
+import type { CsvFile } from "../../../batches/csv.ts";
+import { type Finding, groupOf, isAcceptable } from "../../../batches/findings.ts";
 import { type Totals, totalsOf } from "../../../batches/rows.ts";
 import { method, readWord } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
@@ -82,13 +83,14 @@ export interface Examined {
 /** Reads a file and finds everything that is wrong with it. Of the API only the methods are requested. */
 export async function examineFile(
   input: FileInput,
-  hash: string,
+  csv: CsvFile,
   ledger: Ledger,
   context: Context,
 ): Promise<Examined> {
   const { checkFile } = await import("../../../batches/check.ts");
   const { createMethodLookup } = await import("../../../operations/method.ts");
   const { file: path, delimiter = ",", name: ownName, methodId, allowDuplicates } = input;
+  const { hash } = csv;
   const { numberFormat, method: usual } = await context.config.settings();
   const deps = await context.api.deps();
   const methodOf = createMethodLookup(deps, await context.api.methodCache());
@@ -103,10 +105,10 @@ export async function examineFile(
     method,
     methodOf: (text: string) => (text === methodId ? ok(methodId) : methodOf(text)),
   };
-  const read = await checkFile({ path, hash, delimiter }, ownName, rules, ledger, deps);
+  const read = await checkFile({ ...csv, delimiter }, ownName, rules, ledger, deps);
   const { identity, columns, findings } = read;
   const isAllowed = (finding: Finding) => allowDuplicates && isAcceptable(finding);
-  const isReadable = findings.every((finding) => weightOf(finding) !== "unreadable");
+  const isReadable = findings.every((finding) => groupOf(finding) !== "cell");
   const fileName = basename(path);
   const name = ownName ?? fileName;
   return {

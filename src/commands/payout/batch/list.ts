@@ -1,8 +1,9 @@
+import { readStatus } from "../../../batches/status.ts";
 import { readCount } from "../../../cli/command/common-flags.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import { id, money, text, time } from "../../../cli/output/view.ts";
-import { readStatus, statusJson } from "./batch.ts";
+import { statusJson } from "./summary.ts";
 
 export const batchList = defineCommand({
   description: "Lists the batches in the ledger of this machine, newest first.",

@@ -1,3 +1,4 @@
+import { firstOf } from "../../../batches/findings.ts";
 import { rowStatusOf } from "../../../batches/status.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
@@ -5,7 +6,7 @@ import { flag } from "../../../cli/command/flag.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
 import { id, money, status, text } from "../../../cli/output/view.ts";
 import { amountText } from "../../../domain/amount.ts";
-import { usage } from "../../../domain/failure.ts";
+import { Failure } from "../../../domain/failure.ts";
 import { formatTime } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import { err, ok, type Result } from "../../../domain/result.ts";
@@ -14,7 +15,7 @@ import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Operation } from "../../../ledger/operation.ts";
 import { batchArgument, batchNamed, holderNow } from "./batch.ts";
-import { statusNames, sumText } from "./texts.ts";
+import { statusNames, sumText } from "./summary.ts";
 
 export const batchResolve = defineCommand({
   description:
@@ -43,15 +44,14 @@ export const batchResolve = defineCommand({
     uncertain: "the outcome of some rows is still unknown",
   },
   async run({ batch: name, notCreated, rows: lines }, context): Promise<Resolved[]> {
-    if (!notCreated)
-      throw usage(
-        ["--not-created is required. Nothing changed."],
-        `To list unknown rows, run 'lenden payout batch export ${name} --only uncertain'. Use --not-created only for payouts that the dashboard does not show.`,
-      );
+    if (!notCreated) throw invalid(["--not-created is required."], name);
     const { declareNotCreated } = await import("../../../operations/resolve.ts");
+    const { lockedError } = await import("../../../operations/record-outcome.ts");
     const ledger = await context.ledger.own();
     const batch = await batchNamed(name, ledger, lines !== undefined);
-    await rejectInProgress(batch, ledger);
+    // P4: the process that sends the batch resolves these rows itself.
+    const by = await holderNow(batch, ledger);
+    if (by) throw unchanged(lockedError(`Batch ${batch.id}`, by));
     const unknown = await unknownRows(batch, ledger);
     const chosen = lines ? await chooseRows(unknown, lines, batch, ledger) : unknown;
     if (chosen.length === 0) return [];
@@ -60,10 +60,9 @@ export const batchResolve = defineCommand({
       chosen.map(({ operation }) => operation),
       ledger,
     );
-    const resolved = chosen.map(({ line }, index): Resolved => {
-      const { isWritten: isResolved = false, operation } = recorded[index] ?? {};
-      if (!operation) throw new Error("the ledger gave no answer for a row");
-      return { line, operation, isResolved };
+    const resolved = chosen.map((row, index): Resolved => {
+      const { isWritten: isResolved = false, operation = row.operation } = recorded[index] ?? {};
+      return { line: row.line, operation, isResolved };
     });
     await announce(resolved, ledger, context);
     return resolved;
@@ -115,12 +114,14 @@ interface Resolved extends UnknownRow {
   isResolved: boolean;
 }
 
-/** P4: the process that sends the batch resolves these rows itself. */
-async function rejectInProgress(batch: Batch, ledger: Ledger): Promise<void> {
-  const by = await holderNow(batch, ledger);
-  if (!by) return;
-  const { lockedError } = await import("../../../operations/record-outcome.ts");
-  throw lockedError(`Batch ${batch.id}`, by);
+/** This command sends nothing, so its errors say that nothing changed. */
+function unchanged({ reason, message, details }: Failure): Failure {
+  return new Failure(reason, message, { ...details, effect: "nothing-changed" });
+}
+
+function invalid([first = "", ...problems]: string[], batch: string): Failure {
+  const hint = `To list unknown rows, run 'lenden payout batch export ${batch} --only uncertain'. Use --not-created only for payouts that the dashboard does not show.`;
+  return unchanged(new Failure("usage.invalid", first, { problems, hint }));
 }
 
 async function unknownRows(batch: Batch, ledger: Ledger): Promise<UnknownRow[]> {
@@ -140,17 +141,14 @@ interface Lines {
 
 /** Reads `3,7-9`. */
 function readLines(list: string): Result<Lines[]> {
-  const parts = list.split(",").map((part) => /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/.exec(part));
-  const lines = parts.map((part) => {
-    const first = Number(part?.[1]);
-    return { first, last: Number(part?.[2] ?? first) };
+  const lines = list.split(",").map((part) => {
+    const [, first, last = first] = /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/.exec(part) ?? [];
+    return { first: Number(first), last: Number(last) };
   });
   return lines.every(({ first, last }) => first <= last)
     ? ok(lines)
     : err("Invalid list of line numbers. Example: 3,7-9.");
 }
-
-const problemsShown = 20;
 
 /** @throws Failure `usage` that names the chosen lines without a row whose outcome is unknown */
 async function chooseRows(
@@ -159,39 +157,35 @@ async function chooseRows(
   batch: Batch,
   ledger: Ledger,
 ): Promise<UnknownRow[]> {
-  const rangesOf = (line: number) =>
-    lines.filter(({ first, last }) => first <= line && line <= last);
   const known = new Set(unknown.map(({ line }) => line));
+  const chosen = new Set<number>();
   const empty = new Set(lines);
   const problems: string[] = [];
   for await (const row of ledger.batches.rows(batch, "all")) {
     const { line, reference } = row;
-    const ranges = rangesOf(line);
+    const ranges = lines.filter(({ first, last }) => first <= line && line <= last);
     for (const range of ranges) empty.delete(range);
-    if (ranges.length > 0 && !known.has(line))
-      problems.push(
-        `--rows: the outcome of line ${line} (${reference}) is known: ${statusNames[rowStatusOf(row)]}.`,
-      );
+    if (ranges.length === 0) continue;
+    chosen.add(line);
+    if (known.has(line)) continue;
+    const state = statusNames[rowStatusOf(row)];
+    problems.push(`--rows: the outcome of line ${line} (${reference}) is known: ${state}.`);
   }
   for (const { first, last } of empty)
     problems.push(
       `--rows: ${first === last ? `line ${first} has` : `lines ${first} to ${last} have`} no row.`,
     );
-  if (problems.length === 0) return unknown.filter(({ line }) => rangesOf(line).length > 0);
-  const more = problems.length - problemsShown;
-  throw usage(
-    [...problems.slice(0, problemsShown), ...(more > 0 ? [`--rows: and ${more} more.`] : [])],
-    `Nothing changed. To list unknown rows, run 'lenden payout batch export ${batch.id} --only uncertain'.`,
-  );
+  if (problems.length > 0) throw invalid(firstOf(problems), batch.id);
+  return unknown.filter(({ line }) => chosen.has(line));
 }
 
 async function confirmRows(batch: Batch, rows: UnknownRow[], context: Context): Promise<void> {
-  const amountPaisa = rows.reduce((sum, { operation }) => sum + (operation.amountPaisa ?? 0n), 0n);
+  const sumPaisa = rows.reduce((sum, { operation }) => sum + (operation.amountPaisa ?? 0n), 0n);
   await context.ui.confirm({
     action: `Record ${rowsText(rows.length)} as not created`,
     rows: [
       ["Batch", `${batch.id}, ${batch.name}`],
-      ["Total", sumText({ count: rows.length, sumPaisa: amountPaisa })],
+      ["Total", sumText({ count: rows.length, sumPaisa })],
       ...rows.map(({ line, operation }): [string, string] => {
         const { reference, amountPaisa, openedAt } = operation;
         const payout = `${formatPaisa(amountPaisa ?? 0n)} to ${recipientOf(operation)}`;
@@ -200,7 +194,7 @@ async function confirmRows(batch: Batch, rows: UnknownRow[], context: Context): 
       }),
       ["Effect", "'lenden payout batch send' sends these rows again"],
     ],
-    amountPaisa,
+    amountPaisa: sumPaisa,
     alwaysAsked: true,
   });
 }
@@ -209,18 +203,20 @@ function recipientOf({ asked }: Operation): string {
   return String(asked.recipientNumber);
 }
 
-async function announce(rows: Resolved[], ledger: Ledger, context: Context): Promise<void> {
-  for (const { line, operation } of rows.filter(({ isResolved }) => !isResolved)) {
+async function announce(rows: Resolved[], ledger: Ledger, { ui }: Context): Promise<void> {
+  for (const { line, operation, isResolved } of rows) {
+    if (isResolved) continue;
     const by = await ledger.holderOf(operation);
     const why = by
       ? `process ${by.pid} on ${by.machine} is working on it`
       : `its state is now ${operation.state}`;
-    const message = `Line ${line} (${operation.reference}) was not changed: ${why}.`;
-    context.ui.notice(message, "batch.row-changed");
+    ui.notice(
+      `Line ${line} (${operation.reference}) was not changed: ${why}.`,
+      "batch.row-changed",
+    );
   }
   const count = rows.filter(({ isResolved }) => isResolved).length;
-  if (count > 0)
-    context.ui.notice(
-      `${rowsText(count)} recorded as not created. To send them, run 'lenden payout batch send' with the same file.`,
-    );
+  if (count === 0) return;
+  const next = "To send them, run 'lenden payout batch send' with the same file.";
+  ui.notice(`${rowsText(count)} recorded as not created. ${next}`);
 }

@@ -1,34 +1,41 @@
+import type { CsvFile } from "../../../batches/csv.ts";
+import { rejectProblems } from "../../../batches/findings.ts";
 import { hasReferenceColumn } from "../../../batches/header.ts";
 import type { RowEnd, Sending } from "../../../batches/send.ts";
-import { type BatchStatus, countRow, endingOf, openOf, type Sum } from "../../../batches/status.ts";
+import {
+  type BatchStatus,
+  endingOf,
+  openOf,
+  readStatus,
+  type Sum,
+  sumOf,
+} from "../../../batches/status.ts";
 import { readCount } from "../../../cli/command/common-flags.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
 import type { Preview } from "../../../cli/command/preview.ts";
 import { rowsText } from "../../../cli/output/rows.ts";
-import type { Paisa } from "../../../domain/amount.ts";
-import { readAmount } from "../../../domain/amount.ts";
-import { Failure, usage, whatHappened } from "../../../domain/failure.ts";
+import { type Paisa, readAmount } from "../../../domain/amount.ts";
+import { Failure, inOneLine, usage, whatHappened } from "../../../domain/failure.ts";
+import { formatDay } from "../../../domain/local-time.ts";
 import { formatPaisa } from "../../../domain/money.ts";
 import type { Batch } from "../../../ledger/batch.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { OperationDeps } from "../../../operations/deps.ts";
 import { waitFlags, waitOptionsOf } from "../../wait-options.ts";
-import { readStatus, statusCard, statusJson, sumJson, waitWithProgress } from "./batch.ts";
+import { waitWithProgress } from "./batch.ts";
 import { examineFile, fileArgument, fileFlags } from "./file.ts";
-import { checkExpected, existingBatch, newBatch, type PlanInput, resumedBatch } from "./plan.ts";
+import { batchOfFile, checkExpected, describeExisting, type PlanInput } from "./plan.ts";
 import {
-  describeExisting,
   endingFailure,
-  existingText,
-  lockedRowsText,
-  nothingLeftText,
   type RunStop,
-  rejectProblems,
   shownEnding,
-  unknownRowsTexts,
-} from "./texts.ts";
+  statusCard,
+  statusJson,
+  sumJson,
+  sumText,
+} from "./summary.ts";
 
 export const batchSend = defineCommand({
   description:
@@ -71,15 +78,12 @@ export const batchSend = defineCommand({
     uncertain: "the outcome of some rows is unknown; run it again",
   },
   async run(input, context): Promise<Sent | Preview> {
-    const { hashOf } = await import("../../../batches/csv.ts");
-    const hash = await hashOf(input.file);
+    const { readCsvFile } = await import("../../../batches/csv.ts");
+    const csv = await readCsvFile(input.file);
     const ledger = await context.ledger.own();
     await context.config.payoutSecret();
-    if (input.dryRun) return previewOf(input, hash, ledger, context);
-    const known = await ledger.batches.ofFile(hash, input.name);
-    const batch = known
-      ? await resumedBatch(known, input, ledger, context)
-      : await newBatch(input, hash, ledger, context);
+    if (input.dryRun) return previewOf(input, csv, ledger, context);
+    const batch = await batchOfFile(input, csv, ledger, context);
     const pacing = { concurrency: input.concurrency ?? 4, perSecond: input.rate };
     const { existing, ...stop } = await sendRows(batch, pacing, ledger, context);
     const { stopped } = stop;
@@ -118,18 +122,17 @@ function failedAfterSending(cause: unknown, { id }: Batch): unknown {
 /** Checks the file, and returns the request of its first row; nothing is sent or stored. */
 async function previewOf(
   input: PlanInput,
-  hash: string,
+  csv: CsvFile,
   ledger: Ledger,
   context: Context,
 ): Promise<Preview> {
   const { payoutBody } = await import("../../../payouts/order.ts");
   const { orderOfRow } = await import("../../../batches/send.ts");
   const { isComplete } = await import("../../../batches/identity.ts");
-  const examined = await examineFile(input, hash, ledger, context);
+  const examined = await examineFile(input, csv, ledger, context);
   const { problems, totals } = examined;
-  const existing = await existingBatch(examined, input.name, ledger);
-  if (existing?.kind === "rejected") throw existing.failure;
-  if (existing) context.ui.notice(await describeExisting(existing, ledger), "batch.exists");
+  const existing = await describeExisting(examined, input.name, ledger);
+  if (existing) context.ui.notice(existing, "batch.exists");
   else await rejectProblems(input.file, problems, ledger);
   checkExpected(input, totals.total);
   const [first] = totals.first;
@@ -149,75 +152,97 @@ async function sendRows(
   const before = await readStatus(batch, ledger);
   if (openOf(before.sums).count === 0) {
     await ledger.batches.release(batch);
-    const text = await nothingLeftText(before, hasReferenceColumn(batch.columns), ledger);
-    ui.notice(text, "batch.already-sent");
+    ui.notice(await nothingLeftText(before, ledger), "batch.already-sent");
     return { notes: [], existing: { count: 0, sumPaisa: 0n } };
   }
   const { countForgotten, sendBatch } = await import("../../../batches/send.ts");
-  const world = await api.deps();
-  const forgotten = await countForgotten(batch, ledger, world);
-  for (const text of unknownRowsTexts(batch, before.sums.uncertain.count, forgotten))
-    ui.notice(text);
+  const deps = await api.deps();
+  const forgotten = await countForgotten(batch, ledger, deps);
+  const retried = before.sums.uncertain.count - forgotten;
+  if (retried > 0)
+    ui.notice(
+      `Retrying ${rowsText(retried)} with an unknown outcome first, with the same references (delay up to 10 s).`,
+    );
+  if (forgotten > 0)
+    ui.notice(
+      `${rowsText(forgotten)} with an unknown outcome for over 24 hours: not retried automatically. Check the dashboard. For rows that were not created, run 'lenden payout batch resolve ${batch.id} --not-created'.`,
+    );
   const run = createRunTally(before);
   const progress = ui.progress(run.progressLine);
   const onRow: Sending["onRow"] = (row, end, failure) => {
     run.add(row, end, failure);
     if (!failure) return;
-    const isLost = isNotRecorded(end, failure);
     const text = `line ${row.line}, ${row.reference}: ${whatHappened(failure)}`;
-    if (isLost) ui.notice(text, "payout.outcome-not-recorded");
+    const { cause, unrecorded } = failure.details;
+    // P21: one line is all that is left of an outcome that could not be recorded.
+    if (end === "uncertain" && cause !== undefined && unrecorded !== "NOT_SENT")
+      ui.notice(text, "payout.outcome-not-recorded");
     else if (end === "refused" || end === "conflict") ui.notice(text);
   };
-  const stopped = await sendBatch({ ...pacing, batch, ledger, onRow }, world).finally(
-    progress.close,
-  );
+  const sending = sendBatch({ ...pacing, batch, ledger, onRow }, deps);
+  const stopped = await sending.finally(progress.close);
   // If the ledger fails, the lock ends with this process.
   await ledger.batches.release(batch).catch(() => {});
-  if (run.existing.count > 0) ui.notice(existingText(run.existing), "batch.existing");
-  return { stopped, notes: run.notes(stopped, world), existing: run.existing };
+  const existing = run.existing();
+  if (existing.count > 0)
+    ui.notice(
+      `Not paid now: ${sumText(existing)}. The API already had payouts with these references. For dates, run 'lenden payout batch export'.`,
+      "batch.existing",
+    );
+  return { stopped, notes: run.notes(stopped, deps), existing };
+}
+
+/** Why a file has no row to send, and how to pay the same rows again. */
+async function nothingLeftText({ batch, sums }: BatchStatus, { batches }: Ledger): Promise<string> {
+  const times = await batches.sentBetween(batch);
+  const days = times ? [...new Set([formatDay(times.first), formatDay(times.last)])] : [];
+  const when = days.length === 0 ? "" : ` (sent on ${days.join(" to ")})`;
+  const text = `No row of batch ${batch.id}, ${batch.name}, is left to send${when}. Nothing was sent.`;
+  if (sums.refused.count + sums.cancelled.count + sums.conflict.count > 0) return text;
+  const flags = hasReferenceColumn(batch.columns) ? "--name and new references" : "--name";
+  return `${text} To pay the same rows again, use ${flags}.`;
 }
 
 /** Counts the rows of a run, so that the ledger is not added up for every line of progress. */
 function createRunTally({ total, sums }: BatchStatus) {
-  let done = total.count - openOf(sums).count;
-  let acceptedPaisa = sums.completed.sumPaisa + sums.processing.sumPaisa + sums.cancelled.sumPaisa;
-  const counts = { refused: sums.refused.count, uncertain: 0 };
-  const existing: Sum = { count: 0, sumPaisa: 0n };
-  /** The last row that had no response. */
-  let silence: Failure | undefined;
-  let locked: { count: number; by: Failure } | undefined;
+  const ends = new Map<RowEnd, Sum>();
+  const last = new Map<RowEnd, Failure>();
+  const sumOfEnds = (...some: RowEnd[]): Sum =>
+    sumOf(...some.flatMap((one) => ends.get(one) ?? []));
+  const before = sumOf(sums.completed, sums.processing, sums.cancelled);
+  const done = (): number =>
+    total.count -
+    openOf(sums).count +
+    sumOfEnds("accepted", "existing", "refused", "conflict").count;
   return {
-    existing,
-    add: (row: { amountPaisa: Paisa }, end: RowEnd, failure: Failure | undefined): void => {
-      const isAccepted = end === "accepted" || end === "existing";
-      if (isAccepted || end === "refused" || end === "conflict") done += 1;
-      if (isAccepted) acceptedPaisa += row.amountPaisa;
-      if (end === "existing") countRow(existing, row);
-      if (end === "refused" || end === "uncertain") counts[end] += 1;
-      if (end === "unreachable" || end === "uncertain") silence = failure ?? silence;
-      if (end === "locked" && failure) locked = { count: (locked?.count ?? 0) + 1, by: failure };
+    add: ({ amountPaisa }: { amountPaisa: Paisa }, end: RowEnd, failure?: Failure): void => {
+      ends.set(end, sumOf(sumOfEnds(end), { count: 1, sumPaisa: amountPaisa }));
+      if (failure) last.set(end, failure);
     },
+    existing: () => sumOfEnds("existing"),
     /** The most important part first: the end of the line may not fit. */
-    progressLine: (): string[] => [
-      `${done} of ${rowsText(total.count)}`,
-      ...(counts.refused > 0 ? [`${counts.refused} rejected`] : []),
-      ...(counts.uncertain > 0 ? [`${counts.uncertain} unknown`] : []),
-      `${formatPaisa(acceptedPaisa)} of ${formatPaisa(total.sumPaisa)}`,
-    ],
-    /** Why rows are still open, apart from the rule that stopped the run. */
-    notes: (stopped: Failure | undefined, world: OperationDeps): string[] => {
-      const isLate = world.isOutOfTime() && done < total.count;
+    progressLine: (): string[] => {
+      const rejected = sums.refused.count + sumOfEnds("refused").count;
+      const unknown = sumOfEnds("uncertain").count;
+      const { sumPaisa } = sumOf(before, sumOfEnds("accepted", "existing"));
       return [
-        ...(locked ? [lockedRowsText(locked)] : []),
+        `${done()} of ${rowsText(total.count)}`,
+        ...(rejected > 0 ? [`${rejected} rejected`] : []),
+        ...(unknown > 0 ? [`${unknown} unknown`] : []),
+        `${formatPaisa(sumPaisa)} of ${formatPaisa(total.sumPaisa)}`,
+      ];
+    },
+    /** Why rows are still open, apart from the rule that stopped the run. */
+    notes: (stopped: Failure | undefined, deps: OperationDeps): string[] => {
+      const isLate = deps.isOutOfTime() && done() < total.count;
+      const locked = last.get("locked");
+      const silence = last.get("uncertain") ?? last.get("unreachable");
+      const others = `Other processes are working on ${rowsText(sumOfEnds("locked").count)}.`;
+      return [
+        ...(locked ? [`${others} ${inOneLine(locked)}`] : []),
         ...(isLate ? ["The time of --timeout elapsed."] : []),
         ...(silence && !stopped && !isLate ? [silence.message] : []),
       ];
     },
   };
-}
-
-/** P21: one line is all that is left of an outcome that could not be recorded. */
-function isNotRecorded(end: RowEnd, { details }: Failure): boolean {
-  const { cause, unrecorded } = details;
-  return end === "uncertain" && cause !== undefined && unrecorded !== "NOT_SENT";
 }

@@ -1,4 +1,4 @@
-import { type BatchStatus, endingOf } from "../../../batches/status.ts";
+import { type BatchStatus, endingOf, readStatus } from "../../../batches/status.ts";
 import type { Context } from "../../../cli/command/context.ts";
 import { defineCommand } from "../../../cli/command/define-command.ts";
 import { flag } from "../../../cli/command/flag.ts";
@@ -10,13 +10,11 @@ import {
   batchArgument,
   batchNamed,
   holderNow,
-  readStatus,
-  statusCard,
-  statusJson,
+  noteInProgress,
   waitWithProgress,
   warnOfUnchecked,
 } from "./batch.ts";
-import { countsText, endingFailure, inProgressText, shownEnding } from "./texts.ts";
+import { countsText, endingFailure, shownEnding, statusCard, statusJson } from "./summary.ts";
 
 export const batchStatus = defineCommand({
   description:
@@ -48,6 +46,7 @@ export const batchStatus = defineCommand({
     const ledger = await (refresh || wait ? context.ledger.own() : context.ledger.records());
     const batch = await batchNamed(input.batch, ledger);
     if (input.watch) await watch(batch, ledger, context);
+    /** Why not every status could be requested: those shown may be old. */
     let unseen: FailureKind | undefined;
     if (wait) {
       const failure = await waitWithProgress(batch, waitOptionsOf(input), ledger, context);
@@ -60,11 +59,11 @@ export const batchStatus = defineCommand({
       if (failure?.kind !== "not-found") unseen = failure?.kind;
     }
     const status = await readStatus(batch, ledger);
-    const by = await holderNow(batch, ledger);
-    if (by) context.ui.notice(inProgressText(by), "batch.in-progress");
-    const kind = endingKind(status, { wait, unseen, isInProgress: by !== undefined });
+    const isInProgress = await noteInProgress(batch, ledger, context);
+    const ended = endingOf(status.sums, { waited: wait, isCancelled: batch.cancelledAt !== null });
+    const kind = isInProgress && isOpen(ended) ? "pending" : endingKind(ended, status, unseen);
     const failure = await endingFailure(kind, status, { notes: [] }, ledger);
-    if (failure && !by) context.ui.notice(shownEnding(failure));
+    if (failure && !isInProgress) context.ui.notice(shownEnding(failure));
     return { ...status, failure };
   },
   json: (seen) => statusJson(seen),
@@ -76,20 +75,15 @@ interface Seen extends BatchStatus {
   failure: Failure | undefined;
 }
 
-interface Look {
-  wait: boolean;
-  /** Why not every status could be requested: those shown may be old. */
-  unseen: FailureKind | undefined;
-  /** True if a process sends the batch at this moment. */
-  isInProgress: boolean;
+function isOpen(ended: FailureKind | undefined): boolean {
+  return ended === "uncertain" || ended === "unreachable";
 }
 
 function endingKind(
-  { batch, sums }: BatchStatus,
-  { wait, unseen, isInProgress }: Look,
+  ended: FailureKind | undefined,
+  { sums }: BatchStatus,
+  unseen: FailureKind | undefined,
 ): FailureKind | undefined {
-  const ended = endingOf(sums, { waited: wait, isCancelled: batch.cancelledAt !== null });
-  if (isInProgress && (ended === "uncertain" || ended === "unreachable")) return "pending";
   if (ended === "conflict" || ended === "uncertain") return ended;
   // The rejected rows are why the others were not sent.
   const isRejected = ended === "unreachable" && sums.refused.count + sums.cancelled.count > 0;

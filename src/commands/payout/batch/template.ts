@@ -35,14 +35,9 @@ export const batchTemplate = defineCommand({
       writeFileSync(file, text, { flag: "wx" });
     } catch (error) {
       const code = errorCode(error) ?? "unknown";
-      throw usage(
-        [
-          code === "EEXIST"
-            ? `The file ${file} already exists.`
-            : `Cannot write ${file} (${code}).`,
-        ],
-        "Use another file name.",
-      );
+      const exists = `The file ${file} already exists.`;
+      const problem = code === "EEXIST" ? exists : `Cannot write ${file} (${code}).`;
+      throw usage([problem], "Use another file name.");
     }
     // After "--" no name is a flag.
     const end = file.startsWith("-") ? ["--"] : [];

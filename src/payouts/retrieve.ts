@@ -8,6 +8,7 @@ import { conflictHint } from "../operations/compare.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { outcomeOf } from "../operations/record-outcome.ts";
 import { describe, unread } from "../operations/response-failure.ts";
+import { confirmedUnseen } from "../operations/status.ts";
 import { compare, type PayoutOrder, uncertain } from "./order.ts";
 
 type Unseen = Exclude<Answer, { kind: "data" }>;
@@ -40,7 +41,7 @@ export async function retrievePayout(
     const pauseMs = readings.firstPauseMs * 2 ** (reading - 1);
     const isOver = deps.now() + pauseMs >= deps.deadlineMs || deps.isStopping();
     if (data.merchantRef === order.reference || reading >= readings.most || isOver) {
-      compare("record", order, {
+      compare(order, {
         payoutId: data.payoutId,
         amount: data.amount,
         reference: data.merchantRef,
@@ -50,17 +51,6 @@ export async function retrievePayout(
     }
     await deps.sleep(pauseMs);
   }
-}
-
-/**
- * The failure of a status check of a payout that the API confirmed earlier: it stays confirmed.
- */
-export function confirmedUnseen(reference: string, payoutId: string, why: Failure): Failure {
-  return new Failure(
-    why.kind === "access" ? "payout.status-denied" : "payout.status-unknown",
-    `The current status of payout ${reference} (${payoutId}) is unknown. ${why.message}`,
-    { ...why.details, operation: reference },
-  );
 }
 
 /** P5: sends nothing; gives the payout as it is now, or the failure that says how it ended. */
@@ -91,7 +81,7 @@ export function usedBefore({ reference }: PayoutOrder, { state, message }: Opera
   const next = newReference(reference);
   return new Failure(
     isConflict ? "payout.in-conflict" : "payout.reference-ended",
-    `Reference ${reference} belongs to an earlier payout that ${isConflict ? "is in conflict" : "was rejected"}${message === null ? "" : `: ${message}`}.`,
+    `Reference ${reference} belongs to an earlier payout that ${isConflict ? "is in conflict" : "was rejected"}${message === null ? "" : `: ${message.replace(/\.$/, "")}`}.`,
     {
       hint: isConflict
         ? conflictHint(reference)
