@@ -7,17 +7,6 @@ export interface RowDeps extends OperationDeps {
   unknownSince: string | undefined;
 }
 
-/** Limits how many requests are in flight at once, and how many are sent in a second. */
-export interface Throttle {
-  /**
-   * A client whose requests wait for their slot. The wait does not count as the row's own time, and a
-   * row that pauses between two attempts has no slot.
-   */
-  clientOf(worker: RowDeps): OperationDeps["client"];
-  /** The API accepted a row: after ten of these, one more slot is tried. */
-  accepted(): void;
-}
-
 interface ThrottleOptions {
   concurrency: number;
   /** Requests a second; unlimited if undefined. */
@@ -30,10 +19,11 @@ interface ThrottleOptions {
 const longestPauseMs = 60_000;
 const acceptedPerSlot = 10;
 
+/** Limits how many requests are in flight at once, and how many are sent in a second. */
 export function createThrottle(
   { concurrency, perSecond, isOver }: ThrottleOptions,
   { client, now, sleep, isStopping, deadlineMs }: OperationDeps,
-): Throttle {
+) {
   const waiting: (() => void)[] = [];
   let limit = concurrency;
   let inFlight = 0;
@@ -49,8 +39,7 @@ export function createThrottle(
   };
   const slot = (isUrgent: boolean): Promise<void> =>
     new Promise((resolve) => {
-      if (isUrgent) waiting.unshift(resolve);
-      else waiting.push(resolve);
+      waiting.splice(isUrgent ? 0 : waiting.length, 0, resolve);
       admit();
     });
   const turn = (): Promise<void> | undefined => {
@@ -72,6 +61,10 @@ export function createThrottle(
     return pauseMs;
   };
 
+  /**
+   * A client whose requests wait for their slot. The wait does not count as the row's own time, and a
+   * row that pauses between two attempts has no slot.
+   */
   const clientOf = (worker: RowDeps): OperationDeps["client"] => {
     const extendDeadline = (ms: number): void => {
       worker.deadlineMs = Math.min(deadlineMs, worker.deadlineMs + ms);
@@ -111,15 +104,14 @@ export function createThrottle(
     };
   };
 
-  return {
-    clientOf,
-    accepted: () => {
-      acceptedInARow += 1;
-      if (limit === concurrency || acceptedInARow % acceptedPerSlot !== 0) return;
-      limit += 1;
-      admit();
-    },
+  /** The API accepted a row: after ten of these, one more slot is tried. */
+  const accepted = (): void => {
+    acceptedInARow += 1;
+    if (limit === concurrency || acceptedInARow % acceptedPerSlot !== 0) return;
+    limit += 1;
+    admit();
   };
+  return { clientOf, accepted };
 }
 
 const notSent = { kind: "unsent", fault: { reason: "stopped", code: "STOPPED" } } as const;

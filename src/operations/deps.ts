@@ -44,25 +44,19 @@ export function checkStop(deps: Pick<OperationDeps, "isStopping" | "isOutOfTime"
   throw new Failure("run.interrupted", "Interrupted.");
 }
 
-/** Milliseconds that the API's clock is ahead of ours; undefined until a response shows it. */
-export interface ApiClock {
-  /** By the latest response. */
-  aheadMs(): number | undefined;
-  /** At least: `Date` counts whole seconds, so the highest value of many responses is the most exact. */
-  aheadLeastMs(): number | undefined;
-  saw(aheadMs: number): void;
-}
-
 /** More than `Date` can differ by itself: one of the clocks was set. */
 const setMs = 2_000;
 
-export function createApiClock(): ApiClock {
+/** Milliseconds that the API's clock is ahead of ours; undefined until a response shows it. */
+export function createApiClock() {
   let latest: number | undefined;
   let least: number | undefined;
   return {
+    /** By the latest response. */
     aheadMs: () => latest,
+    /** At least: `Date` counts whole seconds, so the highest value of many responses is the most exact. */
     aheadLeastMs: () => least,
-    saw: (aheadMs) => {
+    saw: (aheadMs: number): void => {
       latest = aheadMs;
       const isSet = least === undefined || aheadMs < least - setMs;
       least = isSet ? aheadMs : Math.max(least ?? aheadMs, aheadMs);
