@@ -15,6 +15,11 @@ const amount = z.string().check(z.regex(/^\d+(\.\d{1,2})?$/));
 const amountOrNull = z.nullable(amount);
 const warnings = z.optional(z.array(z.strictObject({ reason: text, message: text })));
 
+/** Several fields of one kind. */
+function each(schema: z.ZodMiniType, names: string): Record<string, z.ZodMiniType> {
+  return Object.fromEntries(names.split(" ").map((name) => [name, schema]));
+}
+
 /** A record as the API sends it, with what lenden adds. */
 function record(endpoint: Endpoint, added: Record<string, z.ZodMiniType> = {}) {
   return z.intersection(endpoint.data ?? z.unknown(), z.looseObject({ ...added, warnings }));
@@ -30,8 +35,7 @@ const createdRefund = record(contract.createRefund);
 
 /** The request that a dry run prints, with secrets masked. */
 const dryRun = z.strictObject({
-  method: text,
-  url: text,
+  ...each(text, "method url"),
   headers: z.record(z.string(), z.string()),
   body: z.nullable(z.unknown()),
 });
@@ -40,40 +44,17 @@ const dryRun = z.strictObject({
 const listed = (idName: string) =>
   z.array(
     z.looseObject({
-      operation: text,
-      [idName]: textOrNull,
-      state: text,
-      status: textOrNull,
-      createdAt: text,
-      updatedAt: text,
-      account: text,
+      ...each(text, "operation state createdAt updatedAt account"),
+      ...each(textOrNull, `${idName} status`),
     }),
   );
 
 const operationFields = {
-  operation: text,
-  kind: text,
-  reference: textOrNull,
-  target: textOrNull,
-  methodName: textOrNull,
-  state: text,
-  remoteId: textOrNull,
-  status: textOrNull,
-  code: textOrNull,
-  message: textOrNull,
+  ...each(text, "operation kind state createdAt openedAt updatedAt"),
+  ...each(text, "user command profile environment baseUrl account"),
+  ...each(textOrNull, "reference target methodName remoteId status code message"),
+  ...each(textOrNull, "acceptedAt completedAt paymentUrl"),
   attempts: count,
-  createdAt: text,
-  openedAt: text,
-  updatedAt: text,
-  acceptedAt: textOrNull,
-  completedAt: textOrNull,
-  paymentUrl: textOrNull,
-  user: text,
-  command: text,
-  profile: text,
-  environment: text,
-  baseUrl: text,
-  account: text,
   amount: amountOrNull,
 };
 
@@ -83,22 +64,14 @@ const operation = z.strictObject({ ...operationFields, resolveWith: z.array(text
 const sum = z.strictObject({ rows: count, total: amount });
 
 const batchFields = {
-  batch: text,
-  name: text,
-  createdAt: text,
+  ...each(text, "batch name createdAt"),
   cancelledAt: textOrNull,
   rows: count,
   total: amount,
   sentBefore: sum,
-  states: z.strictObject({
-    completed: sum,
-    processing: sum,
-    cancelled: sum,
-    refused: sum,
-    conflict: sum,
-    uncertain: sum,
-    unsent: sum,
-  }),
+  states: z.strictObject(
+    each(sum, "completed processing cancelled refused conflict uncertain unsent"),
+  ),
 };
 const batch = z.strictObject({ ...batchFields, warnings });
 
@@ -110,8 +83,7 @@ const callbackRecord = z.looseObject({
 });
 
 const verdictFields = {
-  verdict: textOrNull,
-  explanation: textOrNull,
+  ...each(textOrNull, "verdict explanation"),
   records: z.array(callbackRecord),
 };
 
@@ -120,38 +92,30 @@ const forwarded = z.nullable(
 );
 
 const callbackFields = {
-  number: count,
-  source: text,
-  receivedAt: text,
-  count,
-  method: text,
-  target: text,
+  ...each(count, "number count"),
+  ...each(text, "source receivedAt method target"),
   forwarded,
   ...verdictFields,
 };
 
 const callbackEvent = z.strictObject({
   event: z.literal("callback"),
-  number: count,
-  source: text,
-  receivedAt: text,
-  count,
+  ...each(count, "number count"),
+  ...each(text, "source receivedAt"),
   ...verdictFields,
   resolved: z.array(text),
   forwarded,
   warnings,
 });
 
-const step = z.strictObject({ check: text, state: text, message: text, hint: textOrNull });
+const step = z.strictObject({ ...each(text, "check state message"), hint: textOrNull });
 const ledgerContent = { operations: count, events: count, newestAt: textOrNull };
 const profileFields = z.looseObject({ name: text, warnings });
 
 /** The document on stderr for every exit code other than 0. */
 export const errorSchema = z.strictObject({
   error: z.strictObject({
-    kind: text,
     reason: z.enum(reasonNames),
-    message: text,
     effect: z.enum([
       "nothing-sent",
       "nothing-changed",
@@ -160,10 +124,9 @@ export const errorSchema = z.strictObject({
       "partly-sent",
       "read-only",
     ]),
-    hint: z.optional(text),
+    ...each(text, "kind message"),
+    ...each(z.optional(text), "hint code operation"),
     status: z.optional(count),
-    code: z.optional(text),
-    operation: z.optional(text),
     problems: z.optional(z.array(text)),
     warnings,
   }),
@@ -187,8 +150,7 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   "payout verify": z.strictObject({
     matches: z.boolean(),
     message: text,
-    part: textOrNull,
-    explanation: textOrNull,
+    ...each(textOrNull, "part explanation"),
   }),
   "refund create": z.union([createdRefund, refund, dryRun]),
   "refund get": refund,
@@ -198,15 +160,7 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   "payout batch check": z.strictObject({
     file: text,
     problemCount: count,
-    problems: z.array(
-      z.strictObject({
-        kind: text,
-        line: count,
-        column: text,
-        value: text,
-        problem: text,
-      }),
-    ),
+    problems: z.array(z.strictObject({ line: count, ...each(text, "kind column value problem") })),
     allowedDuplicates: count,
     allowedOtherAccount: count,
     allowedAgain: z.strictObject({ rows: count, total: amount, first: text }),
@@ -228,12 +182,9 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   "payout batch resolve": z.array(
     z.strictObject({
       line: count,
-      reference: textOrNull,
-      operation: text,
+      ...each(text, "operation to state"),
+      ...each(textOrNull, "reference code"),
       amount,
-      to: text,
-      state: text,
-      code: textOrNull,
       resolved: z.boolean(),
     }),
   ),
@@ -251,11 +202,11 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     events: count,
     brokenAt: z.nullable(count),
     damage: z.array(text),
-    accepted: z.nullable(z.looseObject({ at: text, user: text, state: text })),
+    accepted: z.nullable(z.looseObject(each(text, "at user state"))),
     head: z.enum(["contained", "not-contained", "missing", "unreadable"]),
     lacksLog: z.boolean(),
     modified: z.array(
-      z.strictObject({ kind: text, name: text, problem: text, columns: z.array(text) }),
+      z.strictObject({ ...each(text, "kind name problem"), columns: z.array(text) }),
     ),
     newest: z.nullable(z.strictObject({ number: count, hash: text })),
     warnings,
@@ -283,14 +234,11 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
     }),
   ]),
   "callback test": z.strictObject({
-    case: text,
-    sent: text,
-    transactionId: text,
+    ...each(text, "case sent transactionId explanation"),
     responses: z.array(z.strictObject({ status: z.nullable(count), fault: textOrNull })),
     retrievals: count,
     booked: amountOrNull,
     verdict: z.enum(["passed", "failed", "undecided"]),
-    explanation: text,
     hint: textOrNull,
   }),
   demo: z.strictObject({ step: count, message: text, command: text, data: z.unknown() }),
@@ -308,19 +256,14 @@ export const jsonSchemas: Record<string, z.ZodMiniType> = {
   "sandbox requests": z.array(
     z.looseObject({
       number: count,
-      at: text,
-      method: text,
-      path: text,
-      status: z.nullable(count),
+      ...each(text, "at method path"),
+      ...each(z.nullable(count), "status attempt"),
       fault: textOrNull,
       durationMs: z.number(),
-      attempt: z.nullable(count),
     }),
   ),
   "sandbox start": z.strictObject({
-    baseUrl: text,
-    apiKey: text,
-    payoutSecret: text,
+    ...each(text, "baseUrl apiKey payoutSecret"),
     pid: count,
     warnings,
   }),

@@ -186,8 +186,8 @@ function checkHost(
         },
       );
     if (url.protocol !== "https:")
-      throw new Failure("account.base-url", "A production key is only sent over https:.", {
-        hint: `Change the base URL ${url.origin}.`,
+      throw new Failure("account.not-https", "A production key is only sent over https:.", {
+        hint: `Use the https: URL of ${url.origin}, or a sandbox key.`,
       });
   }
   const other = stored.find((one) => one[1].environment !== environment && isHere(one));

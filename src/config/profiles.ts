@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod/mini";
 import { readAmount } from "../domain/amount.ts";
-import { environments } from "../domain/api-keys.ts";
+import { environments, repeatable } from "../domain/api-keys.ts";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure } from "../domain/failure.ts";
 import { jsonIn } from "../domain/json.ts";
 import { numberFormats } from "../domain/mobile.ts";
+import { didYouMean } from "../domain/nearest.ts";
 import { makeDirectory } from "../platform/files.ts";
 import type { Database } from "../platform/sqlite/database.ts";
 
@@ -43,6 +44,24 @@ const profilesSchema = z.strictObject({
 });
 /** The content of the file. */
 export type Profiles = z.infer<typeof profilesSchema>;
+
+/**
+ * @param source what named it, if it was not the command itself
+ * @throws Failure `profile.not-found`; a name that may be a pasted secret is not repeated
+ */
+export function requireProfile(name: string, { profiles }: Profiles, source?: string): Profile {
+  // A profile may be named `constructor`.
+  const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (found) return found;
+  const names = Object.keys(profiles);
+  const from = source === undefined ? "" : ` (from ${source})`;
+  throw new Failure("profile.not-found", `Profile ${repeatable(name)} does not exist${from}.`, {
+    hint:
+      names.length > 0
+        ? `Profiles: ${names.join(", ")}.${didYouMean(name, names)}`
+        : "Add one with 'lenden profile add'.",
+  });
+}
 
 export function profilesFile(directory: string): string {
   return join(directory, "profiles.json");

@@ -1,10 +1,9 @@
 import { type Paisa, readAmount } from "../domain/amount.ts";
-import { type Environment, repeatable } from "../domain/api-keys.ts";
-import { Failure, usage } from "../domain/failure.ts";
+import type { Environment } from "../domain/api-keys.ts";
+import { usage } from "../domain/failure.ts";
 import type { NumberFormat } from "../domain/mobile.ts";
-import { didYouMean } from "../domain/nearest.ts";
 import { isLoopback, parseUrl } from "../domain/url.ts";
-import type { Profile, Profiles, SecretSource } from "./profiles.ts";
+import { type Profiles, requireProfile, type SecretSource } from "./profiles.ts";
 
 /** A value, and where it came from: a flag, an environment variable, a profile, a default. */
 export interface Sourced<Value> {
@@ -52,7 +51,7 @@ export const accountVariable = "LENDEN_ACCOUNT";
  */
 export function resolveSettings(flags: GlobalFlags, env: Env, stored: Profiles): Settings {
   const profile = chosenProfile(flags, env, stored);
-  const own = profile && storedProfile(profile, stored);
+  const own = profile && requireProfile(profile.value, stored, profile.source);
   const from = `profile ${profile?.value}`;
   const ofProfile = <Value>(value: Value | undefined) => sourced(value, from);
   const secretOf = (variable: string) => {
@@ -111,22 +110,6 @@ function chosenProfile(
   if (named) return named;
   if (env.LENDEN_API_KEY !== undefined && env.LENDEN_BASE_URL !== undefined) return undefined;
   return sourced(stored.current, "profile use");
-}
-
-function storedProfile(profile: Sourced<string>, { profiles }: Profiles): Profile {
-  const own = Object.hasOwn(profiles, profile.value) && profiles[profile.value];
-  if (own) return own;
-  const names = Object.keys(profiles);
-  throw new Failure(
-    "profile.not-found",
-    `Profile ${repeatable(profile.value)} does not exist (from ${profile.source}).`,
-    {
-      hint:
-        names.length > 0
-          ? `Profiles: ${names.join(", ")}.${didYouMean(profile.value, names)}`
-          : "Add one with 'lenden profile add'.",
-    },
-  );
 }
 
 function accountIn({ [accountVariable]: name }: Env): Sourced<string> | undefined {

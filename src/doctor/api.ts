@@ -94,40 +94,24 @@ function connection({ host }: URL, { answer, status }: RawOutcome): Verdict {
 
 /** Cause and hint by the code of the network error; the first that matches. */
 const causes: [codes: RegExp, cause: string, hint: string][] = [
-  [
-    /^(?:ENOTFOUND|EAI_)/,
-    "its name cannot be resolved",
-    "Check the host in the base URL, the network and the DNS settings of this machine.",
-  ],
-  [
-    /^E(?:CONNREFUSED|HOSTUNREACH|NETUNREACH|ADDRNOTAVAIL)$/,
-    "nothing accepts connections there",
-    "Check host and port of the base URL, the network and the firewall.",
-  ],
+  [/^(?:ENOTFOUND|EAI_)/, "its name cannot be resolved", "Check the host, the network and DNS."],
+  [/^E(?:CONNREFUSED|.*UNREACH)$/, "nothing accepts connections there", "Check host and port."],
   [
     /TIMEOUT|^ETIMEDOUT$/,
     "it does not respond",
-    "Check whether a firewall blocks the connection, or HTTPS_PROXY must be set.",
+    "Check the firewall, and set HTTPS_PROXY if needed.",
   ],
-  [
-    /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/,
-    "its certificate is not valid at this time",
-    "Check the date of this machine. If it is right, the certificate must be renewed.",
-  ],
-  [
-    /^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
-    "its certificate is for another host",
-    "Check the host in the base URL.",
-  ],
+  [/^CERT_(?:HAS|NOT)/, "its certificate is not valid now", "Check the date of this machine."],
+  [/ALTNAME|HOSTNAME/, "its certificate is for another host", "Check the host in the base URL."],
   [
     /CERT|^UNABLE_TO_|^INVALID_CA/,
     "its certificate is not trusted",
-    "If a proxy or a virus scanner inspects the connection, set NODE_EXTRA_CA_CERTS to its CA file.",
+    "Set NODE_EXTRA_CA_CERTS to the CA file of your proxy or virus scanner.",
   ],
   [
     /^(?:ERR_SSL|ERR_TLS|EPROTO)/,
     "TLS failed",
-    "Check the port of the base URL: the API must use TLS 1.2 or later.",
+    "Check the port: the API must use TLS 1.2 or later.",
   ],
   [/./, "the connection failed", "Check the base URL, the network and the firewall."],
 ];

@@ -90,13 +90,14 @@ const effectSentences: Record<Effect, string> = {
 
 /** Why a command failed: a stable identifier for scripts, with its exit code and its effect on money. */
 const reasons = {
-  "account.base-url": { kind: "access", effect: "nothing-sent" },
+  "account.base-url": { kind: "usage", effect: "nothing-sent" },
   "account.environment-differs": { kind: "access", effect: "nothing-sent" },
   "account.host-differs": { kind: "access", effect: "nothing-sent" },
   "account.invalid-key": { kind: "access", effect: "nothing-sent" },
   "account.invalid-secret": { kind: "access", effect: "nothing-sent" },
   "account.no-base-url": { kind: "access", effect: "nothing-sent" },
   "account.no-secret": { kind: "access", effect: "nothing-sent" },
+  "account.not-https": { kind: "access", effect: "nothing-sent" },
   "account.other-name": { kind: "access", effect: "nothing-sent" },
   "account.production": { kind: "access", effect: "nothing-sent" },
   "api.access-denied": { kind: "access", effect: "nothing-changed" },
@@ -194,7 +195,7 @@ const reasons = {
   "lock.removed": { kind: "internal", effect: "nothing-sent" },
   "profile.none-in-use": { kind: "access", effect: "nothing-sent" },
   "profile.not-added": { kind: "access", effect: "nothing-sent" },
-  "profile.not-found": { kind: "access", effect: "nothing-sent" },
+  "profile.not-found": { kind: "usage", effect: "nothing-sent" },
   "profile.other-server": { kind: "access", effect: "nothing-sent" },
   "profiles.damaged": { kind: "access", effect: "nothing-sent" },
   "profiles.link": { kind: "access", effect: "nothing-sent" },
@@ -278,6 +279,11 @@ export function inOneLine(failure: Failure): string {
 /** The cause of a failure, without effect and hint. */
 export function whatHappened({ message, details }: Failure): string {
   return sentences([message, ...(details.problems ?? [])]);
+}
+
+/** Cause and hint, for a prompt that is repeated. */
+export function whyAndHint({ message, details }: Failure): string {
+  return sentences([message, details.hint ?? ""]);
 }
 
 function sentences(parts: string[]): string {

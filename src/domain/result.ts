@@ -9,6 +9,10 @@ export function err(problem: string): Result<never> {
   return { ok: false, problem };
 }
 
+export function problemOf(result: Result<unknown>): string | undefined {
+  return result.ok ? undefined : result.problem;
+}
+
 /**
  * The text without these ASCII characters at its ends. A pattern such as `/ +$/` takes quadratic time on
  * a long run of them in the middle.

@@ -261,7 +261,7 @@ describe("unknown words", () => {
   test("no alternative word runs a command", async () => {
     const taken = new Set(entries.flatMap(({ name }) => name.split(" ")));
     for (const word of Object.values(otherWords)
-      .flat()
+      .flatMap((words) => words.split(" "))
       .filter((one) => !taken.has(one))) {
       const { code, stdout } = await lenden([word]);
       expect({ word, code, stdout }).toEqual({ word, code: 2, stdout: "" });

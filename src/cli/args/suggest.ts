@@ -1,18 +1,27 @@
+import { distance } from "fastest-levenshtein";
 import { type Entry, entries, entriesBelow, loadCommands } from "../../commands/index.ts";
 import { type Failure, usage } from "../../domain/failure.ts";
 import { nearest } from "../../domain/nearest.ts";
 import { type Flag, flagName } from "../command/flag.ts";
 import { topics } from "../help/topics.ts";
 import { globalFlags } from "./globals.ts";
-import { namesSecret, otherFlags, otherTopics, otherWords } from "./other-words.ts";
+import { otherFlags, otherWords } from "./other-words.ts";
 
-/** Repeats a typed word only if it looks like a mistyped one: anything else may be a secret. */
+/*
+ * commander suggests on one level only, from all of `--flag=value`, and repeats what was typed, which may be
+ * a secret. Here a typed word is repeated only if it looks like a mistyped one.
+ */
+
 export async function unknownCommand(path: string, words: string[]): Promise<Failure> {
-  const where = path === "" ? "lenden" : `lenden ${path}`;
   const [typed = ""] = words;
-  const help = `Run '${where} --help' to list its commands.`;
+  const help = `Run '${path === "" ? "lenden" : `lenden ${path}`} --help' to list its commands.`;
   if (typed.startsWith("-")) return usage(await flagBeforeCommand(typed), help);
-  const meant = meantLines(path, words);
+  const meant = meantPaths(path, words).map((one) => `lenden ${one}`);
+  if (path === "" && meant.length === 0) {
+    const topic = meantTopic(typed);
+    if (Object.hasOwn(globalFlags, typed)) meant.push(`lenden --${typed}`);
+    else if (topic) meant.push(`lenden help ${topic}`);
+  }
   return usage([`Unknown command${shown(typed)}.`], meant.length > 0 ? question(meant) : help);
 }
 
@@ -28,7 +37,7 @@ export function unknownHelp(words: string[]): Failure {
   );
 }
 
-/** One sentence for each unknown flag. Its value is never repeated: it may be a secret. */
+/** One sentence for each unknown flag. */
 export function unknownFlags(typed: string[], flags: Record<string, Flag>): string[] {
   const all = [...Object.values(flags), ...Object.values(globalFlags)].map(flagName);
   return typed.map((text) => {
@@ -40,7 +49,7 @@ export function unknownFlags(typed: string[], flags: Record<string, Flag>): stri
       return `Unknown flag${shown(name)}: no flag takes a secret. Store it with 'lenden profile add'.`;
     const names = all.map((flag) => flag.slice(2));
     const meant =
-      names.find((flag) => otherFlags[flag]?.includes(bare)) ??
+      names.find((flag) => otherFlags[flag]?.split(" ").includes(bare)) ??
       (name.startsWith("--") ? nearest(bare, names) : undefined);
     return `Unknown flag${shown(name)}.${meant ? ` Did you mean --${meant}?` : ""}`;
   });
@@ -54,18 +63,15 @@ async function flagBeforeCommand(typed: string): Promise<string[]> {
     : unknownFlags([typed], {});
 }
 
-/** Whole command lines that were probably meant: commands, a topic, or a global flag. */
-function meantLines(path: string, words: string[]): string[] {
-  const [typed = ""] = words;
-  const meant = meantPaths(path, words);
-  if (meant.length > 0) return meant.map((one) => `lenden ${one}`);
-  if (path !== "") return [];
-  const flag = Object.values(globalFlags)
-    .map(flagName)
-    .find((name) => name === `--${typed}`);
-  const topic = flag ? undefined : meantTopic(typed);
-  if (topic) return [`lenden help ${topic}`];
-  return flag ? [`lenden ${flag}`] : [];
+/** Flags that take a secret in other tools, without hyphens; here no flag does. */
+const secretFlags =
+  "key apikey xapikey accesskey secretkey privatekey token apitoken accesstoken authtoken bearer secret secrets apisecret clientsecret payoutsecret password passwd passphrase auth authorization credential credentials";
+
+/** True if a flag's name suggests that its value is a secret; a long name may be mistyped. */
+function namesSecret(bare: string): boolean {
+  const name = bare.toLowerCase().replace(/[-_]/g, "");
+  const most = name.length < 5 ? 0 : name.length < 6 ? 1 : 2;
+  return secretFlags.split(" ").some((one) => one === name || distance(one, name) <= most);
 }
 
 const mostShown = 3;
@@ -104,12 +110,14 @@ function lastWord({ name }: Entry): string {
 }
 
 function isOtherWord(typed: string, entry: Entry): boolean {
-  return otherWords[lastWord(entry)]?.includes(typed.toLowerCase()) === true;
+  return otherWords[lastWord(entry)]?.split(" ").includes(typed.toLowerCase()) === true;
 }
 
 function meantTopic(typed: string): string | undefined {
-  const names = topics.map(({ name }) => name);
-  return names.find((name) => otherTopics[name]?.includes(typed)) ?? nearest(typed, names);
+  return nearest(
+    typed,
+    topics.map(({ name }) => name),
+  );
 }
 
 function question(lines: string[]): string {

@@ -1,4 +1,5 @@
-import { Failure } from "../../domain/failure.ts";
+import { Failure, whyAndHint } from "../../domain/failure.ts";
+import { problemOf } from "../../domain/result.ts";
 import { shellLine } from "../output/shell-line.ts";
 import { clean } from "../output/terminal-text.ts";
 import type { Ask, Choice } from "../prompts/ask.ts";
@@ -103,7 +104,7 @@ async function answerTo(
       return { text, value: reading.value };
     } catch (error) {
       if (!isAnotherTry(error)) throw error;
-      context.ui.notice([error.message, error.details.hint].filter(Boolean).join(" "));
+      context.ui.notice(whyAndHint(error));
     }
   }
 }
@@ -160,7 +161,7 @@ async function answerText(
   const mayBeEmpty = isOptional && preset === undefined;
   return ask.text(`${label}${mayBeEmpty ? " (optional)" : ""}:`, {
     ...(preset === undefined ? {} : { preset }),
-    check: (text) => (text === "" && mayBeEmpty ? undefined : problemOf(read, text)),
+    check: (text) => (text === "" && mayBeEmpty ? undefined : problemOf(read(text))),
   });
 }
 
@@ -181,7 +182,7 @@ function searched(candidates: Candidate[], read: Read<unknown>) {
   return (typed: string): Choice<string>[] => {
     const word = typed.trim();
     const isKnown = candidates.some(({ text }) => text === word);
-    const isWord = word !== "" && !isKnown && problemOf(read, word) === undefined;
+    const isWord = word !== "" && !isKnown && problemOf(read(word)) === undefined;
     const asTyped = { name: `${word}  (as typed)`, value: word };
     return [...fitting(word, candidates).map(choice), ...(isWord ? [asTyped] : [])];
   };
@@ -189,11 +190,6 @@ function searched(candidates: Candidate[], read: Read<unknown>) {
 
 function choice({ text, shown }: Candidate): Choice<string> {
   return { name: shown, value: text };
-}
-
-function problemOf(read: Read<unknown>, text: string): string | undefined {
-  const reading = read(text);
-  return reading.ok ? undefined : reading.problem;
 }
 
 /**

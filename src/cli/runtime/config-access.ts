@@ -4,6 +4,7 @@ import {
   type Profiles,
   profilesFile,
   readProfiles,
+  requireProfile,
   type SecretSource,
 } from "../../config/profiles.ts";
 import { createKeychain, fetchSecret } from "../../config/secrets.ts";
@@ -41,7 +42,7 @@ export function createConfigAccess({
     scrubber.learn(secret.value);
     return secret;
   };
-  const baseUrlGiven = async () => globals.baseUrl ?? host.env.LENDEN_BASE_URL;
+  const baseUrlGiven = globals.baseUrl ?? host.env.LENDEN_BASE_URL;
   const learnIfText = (source: SecretSource | undefined): void => {
     if (source && "text" in source) scrubber.learn(source.text);
   };
@@ -97,6 +98,8 @@ export function createConfigAccess({
     keychain: () => createKeychain(host),
     profiles: {
       read: stored,
+      /** @throws Failure `profile.not-found` */
+      require: requireProfile,
       change: (change: (now: Profiles) => Profiles) =>
         changeProfiles(directory, change, (ms) => host.sleep(ms)),
       /** The path of the profile file. */
@@ -105,8 +108,7 @@ export function createConfigAccess({
       baseUrlGiven,
       /** @throws Failure `access` if the key, the environment and the base URL of a new profile do not agree */
       check: async (candidate: ProfileCandidate) => {
-        const baseUrl = candidate.baseUrl ?? (await baseUrlGiven());
-        const { apiKey: value, payoutSecret } = candidate;
+        const { apiKey: value, payoutSecret, baseUrl = baseUrlGiven } = candidate;
         learnIfText(payoutSecret);
         const apiKey = await fetchSecret({ value, source: "the profile" }, host);
         scrubber.learn(apiKey.value);

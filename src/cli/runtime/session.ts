@@ -9,7 +9,10 @@ import { listenForStop } from "./stop.ts";
 
 const defaultTimeoutMs = 60_000;
 
-/** The parts that reach the ledger and the API are loaded when they are first needed. */
+/**
+ * Creates the context of a run, and what ends the run. The parts that reach the ledger and the API are loaded
+ * when they are first needed.
+ */
 export function createSession(options: SessionOptions) {
   const { host, globals } = options;
   const { scrub } = options.scrubber;

@@ -3,7 +3,7 @@ import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { argument, flag, type Input } from "../../cli/command/flag.ts";
 import { readSmallText } from "../../cli/command/small-text.ts";
-import type { Profile, Profiles, SecretSource } from "../../config/profiles.ts";
+import type { Profile, SecretSource } from "../../config/profiles.ts";
 import { readApiKey, readPayoutSecret } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import type { Result } from "../../domain/result.ts";
@@ -16,7 +16,7 @@ import {
   requireFreeName,
   shownProfile,
   tidyEntries,
-} from "./stored.ts";
+} from "./profiles.ts";
 
 /** No flag takes a secret itself: other users could read it. */
 const flags = {
@@ -44,6 +44,10 @@ const flags = {
   replace: flag.toggle("--replace", "Replace the profile of this name"),
 };
 
+type Given = Input<typeof flags> & { name: string | undefined };
+
+const nameHint = "Choose another name, or add --replace.";
+
 export const profileAdd = defineCommand({
   description:
     "In a terminal, lenden prompts for missing values and tests the key. No flag takes a secret: use standard input (first line key, second line secret), a file, or a command. The first profile becomes the default.",
@@ -60,7 +64,8 @@ export const profileAdd = defineCommand({
   flags,
 
   async run(input, context) {
-    const ask = namesSource(input) ? undefined : await context.ui.ask();
+    const hasSource = waysOf("key", input).length + waysOf("secret", input).length > 0;
+    const ask = hasSource ? undefined : await context.ui.ask();
     const dialogue = ask && (await import("./add-dialogue.ts"));
     const { name, apiKey, payoutSecret, environment, baseUrl } = dialogue
       ? await dialogue.askProfile(input, ask, context)
@@ -75,68 +80,63 @@ export const profileAdd = defineCommand({
   view: profileCard,
 });
 
-type Given = Input<typeof flags> & { name: string | undefined };
-
-type Secret = "key" | "secret";
-
-/** The ways in which flags name a secret. */
-function waysOf(of: Secret, given: Given) {
+/** The ways in which the command line names a secret. */
+function waysOf(of: "key" | "secret", given: Given) {
   const { keyStdin, keyFile, keyCommand, secretStdin, secretFile, secretCommand } = given;
-  const ways =
-    of === "key"
-      ? { isStdin: keyStdin, file: keyFile, command: keyCommand }
-      : { isStdin: secretStdin, file: secretFile, command: secretCommand };
-  return { ...ways, count: Object.values(ways).filter(Boolean).length };
-}
-
-function namesSource(given: Given): boolean {
-  return waysOf("key", given).count + waysOf("secret", given).count > 0;
+  const [isStdin, file, command] =
+    of === "key" ? [keyStdin, keyFile, keyCommand] : [secretStdin, secretFile, secretCommand];
+  return [
+    ...(isStdin ? [{ file: "-" }] : []),
+    ...(file === undefined ? [] : [{ file }]),
+    ...(command === undefined ? [] : [{ command }]),
+  ];
 }
 
 /** @throws Failure `usage` with the problems of all flags and of what they name */
 async function givenProfile(given: Given, { config, host }: Context) {
-  const { name, replace, keychain, keyStdin, secretStdin } = given;
+  const { name, replace, keychain } = given;
   const problems: string[] = [];
-  let failure: Failure | undefined;
-  const addFailure = (error: unknown): undefined => {
-    if (!(error instanceof Failure)) throw error;
-    failure = error;
-    problems.push(error.message);
+  const textOf = async (file: string, flagName: string): Promise<string | undefined> => {
+    try {
+      return await readSmallText(file, flagName, host);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      problems.push(error.message);
+      return undefined;
+    }
   };
-  const readText = (file: string, flag: string) =>
-    readSmallText(file, flag, host).catch(addFailure);
-  const stdin = keyStdin || secretStdin ? await readText("-", "standard input") : "";
-  const lines = stdin?.split(/\r?\n/) ?? [];
-  const read = async (of: Secret, check: (text: string) => Result<unknown>) => {
-    const { isStdin, file = "", command, count } = waysOf(of, given);
-    if (count > 1)
+  let lines: string[] | undefined;
+  const lineOfStdin = async () => {
+    lines ??= (await textOf("-", "standard input"))?.split(/\r?\n/) ?? [];
+    return lines.shift() ?? "";
+  };
+  const read = async (
+    of: "key" | "secret",
+    check: (text: string) => Result<unknown>,
+  ): Promise<SecretSource | undefined> => {
+    const [way, ...others] = waysOf(of, given);
+    if (others.length > 0)
       problems.push(`Use one of --${of}-stdin, --${of}-file and --${of}-command, not several.`);
-    if (count !== 1) return undefined;
-    if (command) return { command };
-    const text = isStdin ? (lines.shift() ?? "") : await readText(file, `--${of}-file`);
-    const result = text === undefined ? undefined : check(text.trim());
-    if (result && !result.ok) problems.push(result.problem);
-    return result?.ok ? { text: text?.trim() ?? "" } : undefined;
+    if (!way || others.length > 0) return undefined;
+    if ("command" in way) return { command: way.command };
+    const text = way.file === "-" ? await lineOfStdin() : await textOf(way.file, `--${of}-file`);
+    if (text === undefined) return undefined;
+    const result = check(text.trim());
+    if (!result.ok) problems.push(result.problem);
+    return { text: text.trim() };
   };
-  const apiKey: SecretSource | undefined = await read("key", readApiKey);
-  const payoutSecret: SecretSource | undefined = await read("secret", readPayoutSecret);
-  if (waysOf("key", given).count === 0)
+  const apiKey = await read("key", readApiKey);
+  const payoutSecret = await read("secret", readPayoutSecret);
+  if (waysOf("key", given).length === 0)
     problems.push("No API key is given: use --key-stdin, --key-file or --key-command.");
-  if (keychain && given.keyCommand && !secretStdin && !given.secretFile)
+  if (keychain && apiKey && [apiKey, payoutSecret].every((one) => !one || "command" in one))
     problems.push("--keychain: there is no secret to store, because commands print them.");
-  const stored = await config.profiles.read();
-  if (name !== undefined && !replace && findProfile(name, stored))
-    problems.push(`Profile ${name} already exists. Choose another name, or add --replace.`);
-  const givenUrl = await config.profiles.baseUrlGiven();
-  if (problems.length > 0 && givenUrl === undefined)
-    problems.push("Missing required flag --base-url <url>.");
-  if (problems.length > 0 && givenUrl !== undefined) {
-    const url = readUrl(givenUrl);
-    if (!url.ok) problems.push(`Base URL: ${url.problem}`);
-    else if (apiKey && "text" in apiKey)
-      await config.profiles.check({ ...given, apiKey }).catch(addFailure);
-  }
-  if (failure && problems.length === 1) throw failure;
+  if (name !== undefined && !replace && findProfile(name, await config.profiles.read()))
+    problems.push(`Profile ${name} already exists. ${nameHint}`);
+  const givenUrl = config.profiles.baseUrlGiven;
+  const url = givenUrl === undefined ? undefined : readUrl(givenUrl);
+  if (url === undefined) problems.push("Missing required flag --base-url <url>.");
+  else if (!url.ok) problems.push(`Base URL: ${url.problem}`);
   if (problems.length > 0 || !apiKey) throw usage(problems, "Nothing was stored.");
   const { environment, baseUrl } = await config.profiles.check({ ...given, apiKey, payoutSecret });
   return { apiKey, payoutSecret, environment, baseUrl, name: name ?? environment };
@@ -154,17 +154,15 @@ async function storeProfile(
   { replace, keychain }: Given,
   context: Context,
 ): Promise<Profile> {
-  const requireName = (now: Profiles): void => {
-    if (!replace) requireFreeName(name, now, "Choose another name, or add --replace.");
-  };
-  const before = await context.config.profiles.read();
-  requireName(before);
+  const { profiles } = context.config;
+  const before = await profiles.read();
+  if (!replace) requireFreeName(name, before, nameHint);
   const approved = await approvedAccount(name, findProfile(name, before), profile, context);
   const stored = keychain ? await intoKeychain(name, profile, context) : profile;
   let replaced: Profile | undefined;
   try {
-    await context.config.profiles.change((now) => {
-      requireName(now);
+    await profiles.change((now) => {
+      if (!replace) requireFreeName(name, now, nameHint);
       replaced = findProfile(name, now);
       const joins =
         replaced && (isSameMerchant(replaced, profile) || replaced.account === approved);
@@ -172,8 +170,8 @@ async function storeProfile(
       // A handler has the callback secret, so it stays for the same environment.
       const isSame = replaced?.environment === stored.environment;
       const callbackSecret = isSame ? replaced?.callbackSecret : undefined;
-      const profiles = { ...now.profiles, [name]: { ...stored, account, callbackSecret } };
-      return { ...now, current: now.current ?? name, profiles };
+      const all = { ...now.profiles, [name]: { ...stored, account, callbackSecret } };
+      return { ...now, current: now.current ?? name, profiles: all };
     });
   } catch (error) {
     if (keychain) await tidyEntries(stored, context);
@@ -212,10 +210,8 @@ async function approvedAccount(
   if (named !== undefined) return named === account ? account : undefined;
   const [from, to] = [before, after].map(({ baseUrl }) => new URL(baseUrl).host);
   const ask = await ui.ask();
-  if (ask)
-    return (await ask.yes(`Is the account on ${to} the same as ${account} on ${from}?`))
-      ? account
-      : undefined;
+  const isSame = await ask?.yes(`Is the account on ${to} the same as ${account} on ${from}?`);
+  if (isSame !== undefined) return isSame ? account : undefined;
   throw new Failure(
     "profile.other-server",
     `Profile ${name} is for account ${account} on ${from}, and the new base URL is on ${to}.`,
@@ -226,12 +222,11 @@ async function approvedAccount(
 }
 
 async function intoKeychain(name: string, profile: Profile, context: Context): Promise<Profile> {
-  const keychain = context.config.keychain();
   const id = Buffer.from(context.host.randomBytes(6)).toString("hex");
   const moved = async (what: string, source: SecretSource | undefined) => {
     if (!source || !("text" in source)) return source;
     const entry = `${name}/${what}/${id}`;
-    await keychain.store(entry, source.text);
+    await context.config.keychain().store(entry, source.text);
     return { keychain: entry };
   };
   const apiKey = await moved("api-key", profile.apiKey);

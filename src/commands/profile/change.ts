@@ -12,10 +12,9 @@ import {
   readProfileName,
   removeEntries,
   requireFreeName,
-  requireProfile,
   shownProfile,
   shownSecret,
-} from "./stored.ts";
+} from "./profiles.ts";
 
 const existingName = argument.required("name", "Profile", readProfileName, "profile");
 
@@ -23,9 +22,9 @@ export const profileUse = defineCommand({
   examples: { "Use this profile from now on": "lenden profile use shop" },
   arguments: { name: existingName },
 
-  async run({ name }, context) {
-    await context.config.profiles.change((now) => {
-      requireProfile(name, now);
+  async run({ name }, { config: { profiles } }) {
+    await profiles.change((now) => {
+      profiles.require(name, now);
       return { ...now, current: name };
     });
     return { name };
@@ -45,8 +44,7 @@ const settable: Record<string, { key: keyof Profile; read: (text: string) => Res
 const settings = Object.keys(settable);
 
 export const profileSet = defineCommand({
-  description:
-    "Changes the default profile, or that of --profile. Settings: base-url, redirect-url, callback-url, method, number-format, confirm-above. An empty value removes one. To change a secret, run 'lenden profile add <name> --replace'.",
+  description: `Changes the default profile, or that of --profile. Settings: ${settings.join(", ")}. An empty value removes one. To change a secret, run 'lenden profile add <name> --replace'.`,
   examples: {
     "Set the URL to which customers return":
       "lenden profile set redirect-url https://shop.example/thanks",
@@ -59,8 +57,8 @@ export const profileSet = defineCommand({
     value: argument.required("value", "New value, or an empty text to remove it", ok<string>),
   },
 
-  async run({ key, value }, context) {
-    const { profile } = await context.config.settings();
+  async run({ key, value }, { config: { profiles, ...config } }) {
+    const { profile } = await config.settings();
     if (!profile)
       throw new Failure("profile.none-in-use", "No profile is in use.", {
         hint: "Name one with --profile, or add one with 'lenden profile add'.",
@@ -70,12 +68,12 @@ export const profileSet = defineCommand({
     const read = value === "" ? ok(undefined) : setting?.read(value);
     if (!setting || read?.ok !== true)
       throw usage([`<value>: ${read?.ok === false ? read.problem : "unknown setting"}`]);
-    const before = requireProfile(name, await context.config.profiles.read());
+    const before = profiles.require(name, await profiles.read());
     const isUrl = setting.key === "baseUrl";
-    const checked = isUrl ? await checkedUrl(name, before, read.value, context) : read.value;
+    const checked = isUrl ? await checkedUrl(name, before, read.value, profiles) : read.value;
     let changed = before;
-    await context.config.profiles.change((now) => {
-      const profile = requireProfile(name, now);
+    await profiles.change((now) => {
+      const profile = profiles.require(name, now);
       changed = { ...profile, [setting.key]: checked };
       // Another server may be another merchant: the next key does not join this account.
       if (!isSameServer(profile.baseUrl, changed.baseUrl)) delete changed.account;
@@ -90,10 +88,15 @@ async function checkedUrl(
   name: string,
   { apiKey, environment }: Profile,
   baseUrl: string | undefined,
-  context: Context,
+  { check }: Context["config"]["profiles"],
 ): Promise<string> {
-  if (baseUrl === undefined || !apiKey) throw usage(["A profile needs a base URL and a key."]);
-  return (await context.config.profiles.check({ name, apiKey, environment, baseUrl })).baseUrl;
+  if (baseUrl === undefined) throw usage(["A profile needs a base URL: it cannot be removed."]);
+  if (!apiKey)
+    throw usage(
+      [`Profile ${name} has no API key to check with the base URL.`],
+      `Add the key with 'lenden profile add ${name} --replace'.`,
+    );
+  return (await check({ name, apiKey, environment, baseUrl })).baseUrl;
 }
 
 export const profileRename = defineCommand({
@@ -103,9 +106,9 @@ export const profileRename = defineCommand({
     name: argument.required("new", "New name", readProfileName),
   },
 
-  async run({ old, name }, context) {
-    await context.config.profiles.change((now) => {
-      const profile = requireProfile(old, now);
+  async run({ old, name }, { config: { profiles } }) {
+    await profiles.change((now) => {
+      const profile = profiles.require(old, now);
       requireFreeName(name, now);
       const { [old]: _, ...others } = now.profiles;
       const current = now.current === old ? name : now.current;
@@ -119,26 +122,24 @@ export const profileRename = defineCommand({
 export const profileRemove = defineCommand({
   description:
     "Removes the credentials from the keychain first. If the keychain refuses, the profile stays. The API key stays valid until you revoke it in the dashboard. A production profile needs a confirmation or --yes.",
-  examples: {
-    "Remove a profile and its credentials": "lenden profile remove old-shop",
-  },
+  examples: { "Remove a profile and its credentials": "lenden profile remove old-shop" },
   arguments: { name: existingName },
 
   async run({ name }, context) {
-    const profile = requireProfile(name, await context.config.profiles.read());
+    const { profiles } = context.config;
+    const profile = profiles.require(name, await profiles.read());
     const { environment, baseUrl } = profile;
-    const key = shownSecret(profile.apiKey) ?? "none";
     if (environment === "production")
       await context.ui.confirm({
         action: `Remove profile ${name}`,
-        profile: { name, environment, key },
+        profile: { name, environment, key: shownSecret(profile.apiKey) ?? "none" },
         rows: [["Base URL", baseUrl]],
       });
     await removeEntries(profile, context);
     let current: string | undefined;
     let isLast = false;
-    await context.config.profiles.change((now) => {
-      requireProfile(name, now);
+    await profiles.change((now) => {
+      profiles.require(name, now);
       const { [name]: _, ...others } = now.profiles;
       current = now.current === name ? undefined : now.current;
       isLast = Object.keys(others).length === 0;

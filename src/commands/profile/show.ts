@@ -4,7 +4,7 @@ import { id, table, text } from "../../cli/output/view.ts";
 import type { SecretSource } from "../../config/profiles.ts";
 import type { Settings, Sourced } from "../../config/settings.ts";
 import { amountText } from "../../domain/amount.ts";
-import { readProfileName, shownProfile, shownSecret } from "./stored.ts";
+import { readProfileName, shownProfile, shownSecret } from "./profiles.ts";
 
 export const profileList = defineCommand({
   examples: { "List all profiles": "lenden profile list" },

@@ -4,10 +4,9 @@ import { flag, oneOf } from "../../cli/command/flag.ts";
 import { card, field, text } from "../../cli/output/view.ts";
 import type { Profile, Profiles, SecretSource } from "../../config/profiles.ts";
 import { amountText, readAmount } from "../../domain/amount.ts";
-import { environments, masked, repeatable } from "../../domain/api-keys.ts";
+import { environments, masked } from "../../domain/api-keys.ts";
 import { Failure, usage } from "../../domain/failure.ts";
 import { numberFormats } from "../../domain/mobile.ts";
-import { didYouMean } from "../../domain/nearest.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { readUrl } from "../../domain/url.ts";
 
@@ -15,7 +14,7 @@ import { readUrl } from "../../domain/url.ts";
 export function readProfileName(text: string): Result<string> {
   return /^[a-z0-9][a-z0-9_-]{0,31}$/.test(text)
     ? ok(text)
-    : err("Use 1 to 32 lowercase letters, digits, hyphens and underscores.");
+    : err("Use 1 to 32 lowercase letters, digits, hyphens and underscores. Example: shop.");
 }
 
 /** The settings of a profile besides its secrets and its base URL. */
@@ -59,17 +58,6 @@ export function findProfile(name: string, { profiles }: Profiles): Profile | und
   return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
 }
 
-/** @throws Failure `usage` if there is no such profile */
-export function requireProfile(name: string, stored: Profiles): Profile {
-  const found = findProfile(name, stored);
-  if (found) return found;
-  const meant = didYouMean(name, Object.keys(stored.profiles));
-  throw usage(
-    [`Profile ${repeatable(name)} does not exist.${meant}`],
-    "To list the profiles, run 'lenden profile list'.",
-  );
-}
-
 /** @throws Failure `usage` if there is a profile of this name */
 export function requireFreeName(
   name: string,
@@ -93,19 +81,23 @@ export function shownSecret(source: SecretSource | undefined): string | null {
   return "keychain" in source ? "in the keychain" : `printed by: ${source.command.split(" ")[0]}`;
 }
 
+const labels = {
+  name: "Name",
+  environment: "Environment",
+  baseUrl: "Base URL",
+  apiKey: "API key",
+  payoutSecret: "Payout secret",
+  redirectUrl: "Redirect URL",
+  callbackUrl: "Callback URL",
+  method: "Method",
+  numberFormat: "Number format",
+  confirmAbove: "Confirm above",
+} as const;
+
 export function profileCard(profile: ReturnType<typeof shownProfile>) {
-  return card("Profile", profile.name, [
-    field("name", "Name", text(profile.name)),
-    field("environment", "Environment", text(profile.environment)),
-    field("baseUrl", "Base URL", text(profile.baseUrl)),
-    field("apiKey", "API key", text(profile.apiKey)),
-    field("payoutSecret", "Payout secret", text(profile.payoutSecret)),
-    field("redirectUrl", "Redirect URL", text(profile.redirectUrl)),
-    field("callbackUrl", "Callback URL", text(profile.callbackUrl)),
-    field("method", "Method", text(profile.method)),
-    field("numberFormat", "Number format", text(profile.numberFormat)),
-    field("confirmAbove", "Confirm above", text(profile.confirmAbove)),
-  ]);
+  const keys = Object.keys(labels).filter((key): key is keyof typeof labels => key in labels);
+  const fields = keys.map((key) => field(key, labels[key], text(profile[key])));
+  return card("Profile", profile.name, fields);
 }
 
 /**
@@ -113,17 +105,13 @@ export function profileCard(profile: ReturnType<typeof shownProfile>) {
  *
  * @throws Failure (exit 4) if the keychain refuses
  */
-export async function removeEntries(profile: Profile, context: Context): Promise<void> {
-  const entries = entriesOf(profile);
-  if (entries.length === 0) return;
-  const keychain = context.config.keychain();
-  for (const entry of entries) {
-    if (!(await keychain.remove(entry)))
-      context.ui.notice(
+export async function removeEntries(profile: Profile, { config, ui }: Context): Promise<void> {
+  for (const entry of entriesOf(profile))
+    if (!(await config.keychain().remove(entry)))
+      ui.notice(
         `Cannot reach a keychain, so its entry ${entry} may remain.`,
         "keychain.entry-left",
       );
-  }
 }
 
 /** The same after a change that is complete: what remains in the keychain is a warning. */
