@@ -1,13 +1,14 @@
-import { ok, type Result } from "../../domain/result.ts";
-import { flag, flagName, oneOf } from "../command/flag.ts";
+import { ok } from "../../domain/result.ts";
+import { flag, oneOf } from "../command/flag.ts";
+import { readFlags, type TypedFlags } from "../command/input.ts";
 import { type OutputFormat, outputFormats } from "../output/render.ts";
 import { type ColorMode, colorModes } from "../output/style.ts";
 import { readDuration } from "../output/time.ts";
 
 /** The flags of every command; they can be before or after it. */
 export const globalFlags = {
-  profile: flag.optional("--profile <name>", "Profile to use", ok, "profile"),
-  baseUrl: flag.optional("--base-url <url>", "URL of the API (default: the profile's)", ok),
+  profile: flag.optional("--profile <name>", "Profile to use", ok<string>, "profile"),
+  baseUrl: flag.optional("--base-url <url>", "URL of the API (default: the profile's)", ok<string>),
   output: flag.optional(
     "-o, --output <format>",
     `Output format: {${outputFormats.join(" | ")}} (default: table)`,
@@ -47,44 +48,21 @@ export interface Globals {
 
 /** Reads the global flags; their problems are reported together with those of the command. */
 export function readGlobals(
-  typed: Map<string, string[]>,
+  typed: TypedFlags,
   env: Record<string, string | undefined>,
 ): { globals: Globals; problems: string[] } {
   const problems: string[] = [];
-  const value = <Value>(
-    name: keyof typeof globalFlags,
-    read: (text: string) => Result<Value>,
-  ): Value | undefined => {
-    const texts = typed.get(name) ?? [];
-    const label = flagName(globalFlags[name]);
-    if (new Set(texts).size > 1) problems.push(`${label} is given twice with different values.`);
-    const [text] = texts;
-    const reading = text === undefined ? undefined : read(text);
-    if (reading?.ok === false) problems.push(`${label}: ${reading.problem}`);
-    return reading?.ok ? reading.value : undefined;
-  };
-  const output = value("output", globalFlags.output.read);
-  if (typed.has("json") && output !== undefined && output !== "json") {
+  const given = readFlags(globalFlags, typed, { problems, missing: new Map() });
+  const { output, json, timeout: timeoutMs } = given;
+  if (json && output !== undefined && output !== "json")
     problems.push(`--json and --output ${output} cannot be used together.`);
-  }
-  const globals = {
-    profile: value("profile", ok<string>),
-    baseUrl: value("baseUrl", ok<string>),
-    format: typed.has("json") ? "json" : (output ?? formatOf(env.LENDEN_OUTPUT, problems)),
-    quiet: typed.has("quiet"),
-    yes: typed.has("yes"),
-    noInput: typed.has("noInput") || env.LENDEN_NO_INPUT !== undefined || env.CI !== undefined,
-    timeoutMs: value("timeout", readDuration),
-    color: value("color", globalFlags.color.read),
-    verbose: typed.has("verbose"),
-  } satisfies Globals;
-  return { globals, problems };
+  const format = json ? "json" : (output ?? formatOf(env.LENDEN_OUTPUT, problems));
+  const noInput = given.noInput || env.LENDEN_NO_INPUT !== undefined || env.CI !== undefined;
+  return { globals: { ...given, format, timeoutMs, noInput }, problems };
 }
 
 function formatOf(text: string | undefined, problems: string[]): OutputFormat | undefined {
-  if (text === undefined) return undefined;
-  const reading = oneOf(outputFormats)(text);
-  if (reading.ok) return reading.value;
-  problems.push(`LENDEN_OUTPUT: ${reading.problem}`);
-  return undefined;
+  const reading = text === undefined ? undefined : globalFlags.output.read(text);
+  if (reading?.ok === false) problems.push(`LENDEN_OUTPUT: ${reading.problem}`);
+  return reading?.ok ? reading.value : undefined;
 }

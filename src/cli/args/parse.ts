@@ -3,25 +3,22 @@ import { type Entry, entries } from "../../commands/index.ts";
 import { usage } from "../../domain/failure.ts";
 import type { Command } from "../command/define-command.ts";
 import type { Flag } from "../command/flag.ts";
-import type { Given } from "../command/input.ts";
+import type { Given, TypedFlags } from "../command/input.ts";
 import { globalFlags } from "./globals.ts";
 
 /** The parsed command line. */
 export type Invocation =
-  | { kind: "run"; command: Command; given: Given; globals: Typed }
+  | { kind: "run"; command: Command; given: Given; globals: TypedFlags }
   /** Help for a command, a group or a topic; an empty path is lenden itself. */
-  | { kind: "help"; path: string; globals: Typed }
+  | { kind: "help"; path: string; globals: TypedFlags }
   | { kind: "version" };
 
-/** Every occurrence of every flag, by its name in the code; a switch has no text. */
-type Typed = Map<string, string[]>;
-
 /** The group or command that commander reached, and the words that it did not use. */
-interface Reached {
+export interface Reached {
   path: string;
   command: Command | undefined;
-  own: Typed;
-  globals: Typed;
+  own: TypedFlags;
+  globals: TypedFlags;
   /** Arguments, and flags that do not exist. */
   args: string[];
 }
@@ -35,7 +32,8 @@ interface Reached {
 export async function parseArgv(argv: string[]): Promise<Invocation> {
   const end = argv.indexOf("--");
   const [options, operands] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
-  const { reached, problems } = await reachWhole(options);
+  const { reached, awaited } = await reachWhole(options);
+  const problems = awaited === undefined ? [] : [`Missing value of ${awaited}.`];
   const { path, command, args, globals } = reached;
   const [first, ...others] = args;
   if (globals.has("version")) return { kind: "version" };
@@ -62,16 +60,17 @@ export async function parseArgv(argv: string[]): Promise<Invocation> {
   throw await unknownCommand(path, [...args, ...operands]);
 }
 
-/** A last flag that lacks its value is one problem among others, not the only one. */
-async function reachWhole(argv: string[]): Promise<{ reached: Reached; problems: string[] }> {
+/** @returns also the usage of a last flag that lacks its value: one problem among others, not the only one */
+export async function reachWhole(
+  argv: string[],
+): Promise<{ reached: Reached; awaited: string | undefined }> {
   try {
-    return { reached: await reach(argv), problems: [] };
+    return { reached: await reach(argv), awaited: undefined };
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code !== "commander.optionMissingArgument") throw usage([error.message]);
-    const flag = /'([^']+)'/.exec(error.message)?.[1] ?? "the last flag";
-    const problems = [`Missing value of ${flag}.`];
-    return { reached: await reach(argv.slice(0, -1)), problems };
+    const awaited = /'([^']+)'/.exec(error.message)?.[1] ?? "the last flag";
+    return { reached: await reach(argv.slice(0, -1)), awaited };
   }
 }
 
@@ -81,7 +80,7 @@ async function reachWhole(argv: string[]): Promise<{ reached: Reached; problems:
  * flags and errors are worded by us, because commander repeats what was typed.
  */
 async function reach(argv: string[]): Promise<Reached> {
-  const globals: Typed = new Map();
+  const globals: TypedFlags = new Map();
   let reached: Reached = { path: "", command: undefined, own: new Map(), globals, args: [] };
   const root = new Commander("lenden")
     .exitOverride()
@@ -96,7 +95,7 @@ async function reach(argv: string[]): Promise<Reached> {
   const prepare = async (node: Commander): Promise<void> => {
     const entry = entryOf.get(node);
     const command = await entry?.load?.();
-    const own: Typed = new Map();
+    const own: TypedFlags = new Map();
     for (const [name, flag] of Object.entries<Flag>(globalFlags))
       collect(node, flag, name, globals);
     for (const [name, flag] of Object.entries(command?.flags ?? {}))
@@ -125,7 +124,7 @@ async function reach(argv: string[]): Promise<Reached> {
  * Collects every occurrence by commander's events: `--input` and `--no-input` would share one value,
  * and of two occurrences the last would win without a word.
  */
-function collect(node: Commander, { usage, about }: Flag, name: string, into: Typed): void {
+function collect(node: Commander, { usage, about }: Flag, name: string, into: TypedFlags): void {
   const option = node.createOption(usage, about);
   node.addOption(option);
   node.on(`option:${option.name()}`, (text?: string | null) => {
@@ -134,7 +133,7 @@ function collect(node: Commander, { usage, about }: Flag, name: string, into: Ty
 }
 
 /** Unknown flags, each with the value that seems to belong to it. */
-function withoutUnknown(args: string[]): { unknown: string[]; known: string[] } {
+export function withoutUnknown(args: string[]): { unknown: string[]; known: string[] } {
   const isFlag = (text = "") => /^-./.test(text);
   const known = args.filter((text, index) => {
     const before = args[index - 1];

@@ -24,14 +24,14 @@ export const redirectUrl = flag.setting(
   "--redirect-url <url>",
   "URL the customer returns to",
   readUrl,
-  (settings) => settings.redirectUrl?.value,
+  { fallback: (settings) => settings.redirectUrl?.value },
 );
 
 export const callbackUrl = flag.setting(
   "--callback-url <url>",
   "URL for callbacks (webhooks)",
   readUrl,
-  (settings) => settings.callbackUrl?.value,
+  { fallback: (settings) => settings.callbackUrl?.value },
 );
 
 export const note = flag.optional("--note <text>", "Note, stored with the record", readText);
@@ -63,18 +63,14 @@ export function readWord(text: string): Result<string> {
 
 /** A whole number of at least 1. */
 export function readCount(most: number): (text: string) => Result<number> {
-  return (text) =>
-    /^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= most
-      ? ok(Number(text))
-      : err(`Enter a whole number from 1 to ${most}.`);
+  return readWhole(most, 1);
 }
 
-/** A whole number of at least 0. */
-export function readWhole(most: number): (text: string) => Result<number> {
+export function readWhole(most: number, least = 0): (text: string) => Result<number> {
   return (text) =>
-    /^[0-9]{1,10}$/.test(text) && Number(text) <= most
+    /^(?:0|[1-9][0-9]{0,9})$/.test(text) && Number(text) >= least && Number(text) <= most
       ? ok(Number(text))
-      : err(`Enter a whole number from 0 to ${most}.`);
+      : err(`Enter a whole number from ${least} to ${most}.`);
 }
 
 /** Reads `@last`, `@2` and so on: 1 is the newest, 2 the one before it. Undefined of any other text. */

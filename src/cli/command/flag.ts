@@ -7,12 +7,15 @@ import type { Resource } from "../../domain/statuses.ts";
  * A flag of a command. The option, its validation, its help and its completion are made from it. `presence`
  * also decides the type of its value.
  */
-export interface Flag<Value = unknown, Presence extends FlagPresence = FlagPresence> {
+export interface Flag<Value = unknown, Presence extends FlagPresence = FlagPresence> extends More {
   /** The long name with its placeholder, after a short one if there is one: `-o, --output <format>`. */
   usage: string;
   about: string;
   presence: Presence;
   read: Read<Value>;
+}
+
+interface More {
   /** The kind of thing it names: a prompt lists those that this machine knows, and Tab completes them. */
   names?: Named;
   /** The value from the profile if the flag is absent. */
@@ -42,51 +45,20 @@ export type Named =
   /** Files are completed by the shell. */
   | ("file" | "csv-file");
 
+function flagOf<Presence extends FlagPresence>(presence: Presence) {
+  return <Value>(usage: string, about: string, read: Read<Value>, more: Named | More = {}) =>
+    ({ usage, about, read, presence, ...moreOf(more) }) satisfies Flag<Value, Presence>;
+}
+
 /** The kinds of flags. */
 export const flag = {
-  required: <Value>(usage: string, about: string, read: Read<Value>, names?: Named) =>
-    ({ usage, about, read, ...named(names), presence: "required" }) satisfies Flag,
-  optional: <Value>(usage: string, about: string, read: Read<Value>, names?: Named) =>
-    ({ usage, about, read, ...named(names), presence: "optional" }) satisfies Flag,
-  many: <Value>(usage: string, about: string, read: Read<Value>) =>
-    ({ usage, about, read, presence: "many" }) satisfies Flag,
-  setting: <Value>(
-    usage: string,
-    about: string,
-    read: Read<Value>,
-    fallback: (settings: Settings) => string | undefined,
-  ) => ({ usage, about, read, fallback, presence: "setting" }) satisfies Flag,
-  either: <Value>(
-    usage: string,
-    about: string,
-    read: Read<Value>,
-    {
-      fallback,
-      unless,
-      names,
-    }: {
-      fallback: (settings: Settings) => string | undefined;
-      unless: string;
-      names?: Named;
-    },
-  ) =>
-    ({
-      usage,
-      about,
-      read,
-      ...named(names),
-      fallback,
-      unless,
-      presence: "either",
-    }) satisfies Flag,
+  required: flagOf("required"),
+  optional: flagOf("optional"),
+  many: flagOf("many"),
+  setting: flagOf("setting"),
+  either: flagOf("either"),
   toggle: (usage: string, about: string, more: Pick<Flag, "sameAs"> = {}) =>
-    ({
-      usage,
-      about,
-      ...more,
-      read: () => err("It takes no value."),
-      presence: "switch",
-    }) satisfies Flag,
+    flagOf("switch")(usage, about, () => err("It takes no value."), more),
 };
 
 /** A positional argument. `rest` is all that follow. */
@@ -99,14 +71,20 @@ export interface Argument<Value = unknown, Presence extends ArgumentPresence = A
 }
 type ArgumentPresence = "required" | "optional" | "rest";
 
+function argumentOf<Presence extends ArgumentPresence>(presence: Presence) {
+  return <Value>(name: string, about: string, read: Read<Value>, names?: Named) =>
+    ({ name, about, read, presence, ...moreOf(names) }) satisfies Argument<Value, Presence>;
+}
+
 export const argument = {
-  required: <Value>(name: string, about: string, read: Read<Value>, names?: Named) =>
-    ({ name, about, read, ...named(names), presence: "required" }) satisfies Argument,
-  optional: <Value>(name: string, about: string, read: Read<Value>, names?: Named) =>
-    ({ name, about, read, ...named(names), presence: "optional" }) satisfies Argument,
-  rest: <Value>(name: string, about: string, read: Read<Value>) =>
-    ({ name, about, read, presence: "rest" }) satisfies Argument,
+  required: argumentOf("required"),
+  optional: argumentOf("optional"),
+  rest: argumentOf("rest"),
 };
+
+function moreOf(more: Named | More = {}): More {
+  return typeof more === "string" ? { names: more } : more;
+}
 
 /** A reader that lists its valid words, for completion and prompts. */
 export function takes<Value>(
@@ -114,11 +92,6 @@ export function takes<Value>(
   read: (text: string) => Result<Value>,
 ): Read<Value> {
   return Object.assign((text: string) => read(text), { words });
-}
-
-/** With exactOptionalPropertyTypes, an absent property is not an undefined one. */
-function named(names: Named | undefined): { names?: Named } {
-  return names ? { names } : {};
 }
 
 export type Shape = Record<string, { presence: string; read: (text: string) => Result<unknown> }>;

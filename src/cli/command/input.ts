@@ -1,13 +1,16 @@
 import { usage } from "../../domain/failure.ts";
 import type { Context } from "./context.ts";
 import type { AnyGuide } from "./dialogue.ts";
-import { type Argument, argumentName, type Flag, flagName, type Read } from "./flag.ts";
+import { type Argument, argumentName, type Flag, flagName, type Input, type Read } from "./flag.ts";
+
+/** Every occurrence of every flag, by its name in the code; a switch has no text. */
+export type TypedFlags = Map<string, string[]>;
 
 /** The command line, still as text. */
 export interface Given {
   /** The command's: `payout send`. */
   name: string;
-  flags: Map<string, string[]>;
+  flags: TypedFlags;
   arguments: string[];
   /** Problems that were found before, such as unknown flags. */
   problems: string[];
@@ -15,18 +18,17 @@ export interface Given {
   argv: string[];
 }
 
-interface Shape {
-  flags: Record<string, Flag>;
-  arguments: Record<string, Argument>;
+/** What is wrong with a command line, in sentences. */
+interface Found {
+  problems: string[];
+  /** One for each required flag or argument that is missing, by its name. */
+  missing: Map<string, string>;
 }
 
-/** The values of the command line, and the missing ones. */
-interface Typed {
-  values: Record<string, unknown>;
-  /** Sentences. */
-  problems: string[];
-  /** A sentence for each required flag or argument, by its name. */
-  missing: Map<string, string>;
+interface Definition {
+  flags: Record<string, Flag>;
+  arguments: Record<string, Argument>;
+  guide?: ((context: Context) => Promise<AnyGuide>) | undefined;
 }
 
 /**
@@ -34,111 +36,118 @@ interface Typed {
  * together; if there are any, nothing is asked.
  */
 export async function readInput(
-  shape: Shape & { guide?: ((context: Context) => Promise<AnyGuide>) | undefined },
+  definition: Definition,
   given: Given,
   context: Context,
 ): Promise<Record<string, unknown>> {
-  const { values, problems, missing } = await readTyped(shape, given, context.config);
-  if (problems.length === 0 && missing.size === 0) return values;
-  const ask = problems.length === 0 ? await context.ui.ask() : undefined;
-  if (!ask) throw usage([...problems, ...missing.values()], hintOn(shape, given));
-  const { askForMissing } = await import("./dialogue.ts");
-  const guide = (await shape.guide?.(context)) ?? {};
-  return askForMissing({ ...shape, guide, values, missing, argv: given.argv }, ask, context);
-}
-
-/** The problem of a value says what is valid; for unknown flags and extra arguments the help does. */
-function hintOn({ arguments: args }: Shape, given: Given): string | undefined {
-  const takesRest = Object.values(args).some(({ presence }) => presence === "rest");
-  const isTooMuch = !takesRest && given.arguments.length > Object.keys(args).length;
-  return given.problems.length > 0 || isTooMuch
-    ? `To list flags, run 'lenden ${given.name} --help' and 'lenden help flags'.`
-    : undefined;
-}
-
-/** Reads the command line, and settings of the profile in place of missing flags. */
-async function readTyped(
-  shape: Shape,
-  given: Given,
-  { settings }: Pick<Context["config"], "settings">,
-): Promise<Typed> {
-  const read: Typed = { values: {}, problems: [...given.problems], missing: new Map() };
-  const { values, problems } = read;
-  for (const [name, one] of Object.entries(shape.flags)) {
-    const typed = given.flags.get(name);
-    if (typed !== undefined) problems.push(...beside(one, shape.flags, given.flags));
-    if (one.unless !== undefined && given.flags.has(one.unless)) continue;
-    const setting = typed === undefined && one.fallback?.(await settings());
-    values[name] = readFlag([name, one], setting ? [setting] : typed, read);
-  }
+  const { flags, arguments: args } = definition;
+  const found: Found = { problems: [...given.problems], missing: new Map() };
+  const { problems, missing } = found;
+  const typed = await withSettings(flags, given.flags, context);
   const left = [...given.arguments];
-  for (const [name, one] of Object.entries(shape.arguments)) {
-    values[name] = readArgument([name, one], left, read);
-  }
+  const values: Record<string, unknown> = { ...readFlags(flags, typed, found) };
+  for (const [name, one] of Object.entries(args))
+    values[name] = readArgument(name, one, left, found);
   if (left.length > 0)
     problems.push(
       left.length === 1 ? "Unexpected argument." : `${left.length} unexpected arguments.`,
     );
-  return read;
+  if (problems.length === 0 && missing.size === 0) return values;
+  const ask = problems.length === 0 ? await context.ui.ask() : undefined;
+  if (!ask) {
+    // The problem of a value says what is valid; for unknown flags and extra arguments the help does.
+    const isUnknown = given.problems.length > 0 || left.length > 0;
+    const help = `To list flags, run 'lenden ${given.name} --help' and 'lenden help flags'.`;
+    throw usage([...problems, ...missing.values()], isUnknown ? help : undefined);
+  }
+  const { askForMissing } = await import("./dialogue.ts");
+  const guide = (await definition.guide?.(context)) ?? {};
+  return askForMissing(
+    { flags, arguments: args, guide, values, missing, argv: given.argv },
+    ask,
+    context,
+  );
+}
+
+/** Settings of the profile take the place of absent flags. */
+async function withSettings(
+  flags: Record<string, Flag>,
+  typed: TypedFlags,
+  { config }: Context,
+): Promise<TypedFlags> {
+  const all = new Map(typed);
+  for (const [name, { fallback, unless = "" }] of Object.entries(flags)) {
+    if (!fallback || typed.has(name) || typed.has(unless)) continue;
+    const setting = fallback(await config.settings());
+    if (setting !== undefined) all.set(name, [setting]);
+  }
+  return all;
+}
+
+export function readFlags<Flags extends Record<string, Flag>>(
+  flags: Flags,
+  typed: TypedFlags,
+  found: Found,
+): Input<Flags> {
+  const values = Object.entries(flags).map(([name, one]) => {
+    found.problems.push(...combinationProblems(name, one, flags, typed));
+    return [name, readFlag(name, one, typed, found)] as const;
+  });
+  // The values were read by the very flags that the type is mapped from.
+  return Object.fromEntries(values) as Input<Flags>;
 }
 
 /** Flags that exclude or need each other. */
-function beside(
+function combinationProblems(
+  name: string,
   one: Flag,
   flags: Record<string, Flag>,
-  typed: ReadonlyMap<string, unknown>,
+  typed: TypedFlags,
 ): string[] {
-  const problems: string[] = [];
   const { unless = "", onlyWith = "" } = one;
-  const other = flags[unless];
-  if (other && typed.has(unless))
-    problems.push(`${flagName(one)} and ${flagName(other)} cannot be used together.`);
-  const needed = flags[onlyWith];
-  if (needed && !typed.has(onlyWith)) problems.push(`${flagName(one)} needs ${flagName(needed)}.`);
-  return problems;
+  const [other, needed] = [flags[unless], flags[onlyWith]];
+  if (!typed.has(name)) return [];
+  return [
+    ...(other && typed.has(unless)
+      ? [`${flagName(one)} and ${flagName(other)} cannot be used together.`]
+      : []),
+    ...(needed && !typed.has(onlyWith) ? [`${flagName(one)} needs ${flagName(needed)}.`] : []),
+  ];
 }
 
-function readFlag(
-  [name, one]: [string, Flag],
-  texts: string[] | undefined,
-  { problems, missing }: Typed,
-): unknown {
+function readFlag(name: string, one: Flag, typed: TypedFlags, found: Found): unknown {
+  const { presence, read, unless = "", usage: written } = one;
+  const { problems, missing } = found;
   const label = flagName(one);
-  if (one.presence === "switch") return texts !== undefined;
-  if (one.presence === "many")
-    return (texts ?? []).map((text) => readText(label, one.read, text, problems));
+  const texts = typed.get(name);
+  if (presence === "switch") return texts !== undefined;
+  if (presence === "many") return (texts ?? []).map((text) => readText(label, read, text, found));
   const [text, ...others] = texts ?? [];
   if (others.some((other) => other !== text))
     problems.push(`${label} is given twice with different values.`);
-  if (text !== undefined) return readText(label, one.read, text, problems);
+  if (text !== undefined) return readText(label, read, text, found);
   // A flag without its value is a problem already.
-  const isReported = problems.some((problem) => problem.includes(one.usage));
-  if (one.presence !== "optional" && !isReported) missing.set(name, isMissing(one));
+  const isReported = problems.some((problem) => problem.includes(written));
+  const isSetting = presence === "setting" || presence === "either";
+  const how = isSetting ? " (or set it in the profile)" : "";
+  if (presence !== "optional" && !isReported && !typed.has(unless))
+    missing.set(name, `Missing required flag ${written}${how}.`);
   return undefined;
 }
 
-function readArgument(
-  [name, one]: [string, Argument],
-  left: string[],
-  { problems, missing }: Typed,
-): unknown {
+function readArgument(name: string, one: Argument, left: string[], found: Found): unknown {
   const label = `<${argumentName(one)}>`;
   if (one.presence === "rest")
-    return left.splice(0).map((text) => readText(label, one.read, text, problems));
+    return left.splice(0).map((text) => readText(label, one.read, text, found));
   const text = left.shift();
-  if (text !== undefined) return readText(label, one.read, text, problems);
-  if (one.presence === "required") missing.set(name, `Missing required argument ${label}.`);
+  if (text !== undefined) return readText(label, one.read, text, found);
+  if (one.presence === "required") found.missing.set(name, `Missing required argument ${label}.`);
   return undefined;
 }
 
-function readText(label: string, read: Read<unknown>, text: string, problems: string[]): unknown {
+function readText(label: string, read: Read<unknown>, text: string, { problems }: Found): unknown {
   const reading = read(text);
   if (reading.ok) return reading.value;
   problems.push(`${label}: ${reading.problem}`);
   return undefined;
-}
-
-function isMissing({ usage: written, presence }: Flag): string {
-  const isSetting = presence === "setting" || presence === "either";
-  return `Missing required flag ${written}${isSetting ? " (or set it in the profile)" : ""}.`;
 }

@@ -1,8 +1,9 @@
-import { type Entry, entries, entriesBelow } from "../../commands/index.ts";
+import { type Entry, entriesBelow } from "../../commands/index.ts";
 import type { Host } from "../../platform/host.ts";
 import { globalFlags } from "../args/globals.ts";
+import { reachWhole, withoutUnknown } from "../args/parse.ts";
 import type { Command } from "../command/define-command.ts";
-import type { Argument, Flag, Named } from "../command/flag.ts";
+import type { Flag, Named } from "../command/flag.ts";
 import { topics } from "../help/topics.ts";
 import type { Chosen, Completion } from "./known-values.ts";
 
@@ -24,30 +25,30 @@ export async function complete([typed = "", ...words]: string[], host: Host): Pr
 
 async function completionsOf(words: string[], typed: string, host: Host): Promise<Completion[]> {
   const line = await readLine(words);
-  const { command, awaited } = line;
-  const values = async (of: Argument | Flag | undefined, before = ""): Promise<Completion[]> => {
-    if (!of) return [];
-    const found = await valuesOf(of, typed.slice(before.length), line, host);
-    return found.map(({ text, about }) => ({
-      text: isByShell(text) ? text : before + text,
-      about,
-    }));
-  };
-  const offered = async (): Promise<Completion[]> => {
-    if (line.isOver) return takesProgram(command) ? [{ text: byShell.program, about: "" }] : [];
-    if (awaited) return values(awaited);
-    const [name = ""] = typed.split("=", 1);
-    if (typed.startsWith("--") && typed.includes("="))
-      return values(flagNamed(name, command), `${name}=`);
-    if (typed.startsWith("-")) return openFlags(line);
-    const below = line.position === 0 ? entriesBelow(line.path) : [];
-    if (line.isHelp || below.length > 0) return members(below, line);
-    const argument = Object.values(command?.arguments ?? {})[line.position];
-    if (argument && argument.presence !== "rest") return values(argument);
-    return typed === "" ? openFlags(line) : [];
-  };
-  const fitting = (await offered()).filter(({ text }) => isByShell(text) || text.startsWith(typed));
+  const fitting = (await offered(line, typed, host)).filter(
+    ({ text }) => isByShell(text) || text.startsWith(typed),
+  );
   return [...new Map(fitting.map((one) => [one.text, one])).values()];
+}
+
+async function offered(line: Line, typed: string, host: Host): Promise<Completion[]> {
+  const { command, awaited } = line;
+  if (line.isOver) return takesProgram(command) ? [{ text: byShell.program, about: "" }] : [];
+  if (awaited) return valuesOf(awaited, typed, line, host);
+  if (/^--[^=]+=/.test(typed)) {
+    const [name = "", value = ""] = typed.split(/=(.*)/s);
+    const flag = flagNamed(name, command);
+    const values = flag ? await valuesOf(flag, value, line, host) : [];
+    return values.map((one) =>
+      isByShell(one.text) ? one : { ...one, text: `${name}=${one.text}` },
+    );
+  }
+  if (typed.startsWith("-")) return openFlags(line);
+  const below = line.position === 0 ? entriesBelow(line.path) : [];
+  if (line.isHelp || below.length > 0) return members(below, line);
+  const argument = Object.values(command?.arguments ?? {})[line.position];
+  if (argument && argument.presence !== "rest") return valuesOf(argument, typed, line, host);
+  return typed === "" ? openFlags(line) : [];
 }
 
 /** The words before the cursor, parsed. */
@@ -57,6 +58,7 @@ interface Line {
   isHelp: boolean;
   /** The number of arguments before the cursor. */
   position: number;
+  /** The flags before the cursor, by their names in the code. */
   given: string[];
   /** A flag whose value comes next. */
   awaited: Flag | undefined;
@@ -66,44 +68,19 @@ interface Line {
 }
 
 async function readLine(words: string[]): Promise<Line> {
-  const line: Line = {
-    ...{ path: "", command: undefined, isHelp: false, position: 0 },
-    ...{ given: [], awaited: undefined, chosen: {}, isOver: false },
+  const end = words.indexOf("--");
+  const { reached, awaited } = await reachWhole(end < 0 ? words : words.slice(0, end));
+  const { command, own, globals } = reached;
+  const { known } = withoutUnknown(reached.args);
+  const isHelp = reached.path === "" && known[0] === "help";
+  return {
+    ...{ path: isHelp ? known.slice(1).join(" ") : reached.path, command, isHelp },
+    position: isHelp ? 0 : known.length,
+    given: [...own.keys(), ...globals.keys()],
+    awaited: Object.values(flagsOf(command)).find(({ usage }) => usage === awaited),
+    chosen: { profile: globals.get("profile")?.at(-1), baseUrl: globals.get("baseUrl")?.at(-1) },
+    isOver: end >= 0,
   };
-  for (const word of words) {
-    const [name = "", value] = /^--[^=]+=/.test(word) ? word.split(/=(.*)/s) : [word];
-    if (line.awaited) choose(line, line.awaited, word);
-    else if (word === "--") return { ...line, isOver: true };
-    else if (word.startsWith("-")) give(line, name, value);
-    else if (word === "help" && line.path === "" && !line.isHelp) line.isHelp = true;
-    else await follow(line, word);
-  }
-  return line;
-}
-
-function give(line: Line, name: string, value: string | undefined): void {
-  const flag = flagNamed(name, line.command);
-  line.given.push(name);
-  if (flag && value !== undefined) choose(line, flag, value);
-  else line.awaited = flag?.presence === "switch" ? undefined : flag;
-}
-
-/** These two flags decide whose values are offered. */
-function choose(line: Line, flag: Flag, value: string): void {
-  if (flag === globalFlags.profile) line.chosen.profile = value;
-  if (flag === globalFlags.baseUrl) line.chosen.baseUrl = value;
-  line.awaited = undefined;
-}
-
-async function follow(line: Line, word: string): Promise<void> {
-  const name = line.path === "" ? word : `${line.path} ${word}`;
-  const entry = line.position === 0 ? entries.find((one) => one.name === name) : undefined;
-  if (!entry) {
-    line.position += 1;
-    return;
-  }
-  line.path = name;
-  line.command = line.isHelp ? undefined : await entry.load?.();
 }
 
 function members(below: Entry[], { path, isHelp }: Line): Completion[] {
@@ -117,12 +94,12 @@ function members(below: Entry[], { path, isHelp }: Line): Completion[] {
     : [...commands, { text: "help", about: "Show the help of a command or a topic" }];
 }
 
-function flagsOf(command: Command | undefined): Flag[] {
-  return [...Object.values(command?.flags ?? {}), ...Object.values(globalFlags)];
+function flagsOf(command: Command | undefined): Record<string, Flag> {
+  return { ...command?.flags, ...globalFlags };
 }
 
 function flagNamed(name: string, command: Command | undefined): Flag | undefined {
-  return flagsOf(command).find((flag) => namesOf(flag).includes(name));
+  return Object.values(flagsOf(command)).find((flag) => namesOf(flag).includes(name));
 }
 
 function namesOf({ usage }: Flag): string[] {
@@ -132,11 +109,9 @@ function namesOf({ usage }: Flag): string[] {
 /** Flags that were not given yet, or are repeatable. */
 function openFlags({ isHelp, command, given }: Line): Completion[] {
   if (isHelp) return [];
-  return flagsOf(command)
-    .filter(
-      (flag) => flag.presence === "many" || !namesOf(flag).some((name) => given.includes(name)),
-    )
-    .flatMap((flag) => namesOf(flag).map((text) => ({ text, about: flag.about })));
+  return Object.entries(flagsOf(command))
+    .filter(([name, flag]) => flag.presence === "many" || !given.includes(name))
+    .flatMap(([, flag]) => namesOf(flag).map((text) => ({ text, about: flag.about })));
 }
 
 function takesProgram(command: Command | undefined): boolean {

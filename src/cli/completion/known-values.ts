@@ -20,8 +20,8 @@ export interface Completion {
 
 /** The account that the command line names. */
 export interface Chosen {
-  profile?: string;
-  baseUrl?: string;
+  profile: string | undefined;
+  baseUrl: string | undefined;
 }
 
 /** Per kind. */
