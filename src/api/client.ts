@@ -85,9 +85,10 @@ export function pauseBeforeReading(
 }
 
 function isWorthRetry(answer: Answer): boolean {
-  if (answer.kind === "unsent") return !["certificate", "stopped"].includes(answer.fault.reason);
+  const final = ["certificate", "redirect", "wrong shape", "stopped", "out of time"];
+  if (answer.kind === "unsent") return !final.includes(answer.fault.reason);
   if (answer.kind === "refused") return answer.why === "busy";
-  return answer.kind === "unclear" && !["redirect", "wrong shape", "stopped"].includes(answer.why);
+  return answer.kind === "unclear" && !final.includes(answer.why);
 }
 
 /** A response about another record than the requested one proves nothing. */

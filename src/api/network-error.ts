@@ -8,6 +8,7 @@ export interface Fault {
     | "connect timeout"
     | "no answer in time"
     | "stopped"
+    | "out of time"
     | "connection lost"
     | "answer too large"
     | "answer cut off"
@@ -19,19 +20,20 @@ export interface Fault {
 export class TooLarge extends Error {}
 
 interface Circumstances {
-  /** The caller's own signal cut it off. */
-  stopped: boolean;
+  /** The caller's own signal, if it cut the exchange off: its reason is `deadline` at the end of the time. */
+  stoppedBy: AbortSignal | undefined;
   timedOut: boolean;
   /** The head of the response had arrived. */
   answering: boolean;
 }
 
 /** Names an error of undici or of a socket by its code and its causes, not by its text. */
-export function faultOf(error: unknown, { stopped, timedOut, answering }: Circumstances): Fault {
+export function faultOf(error: unknown, { stoppedBy, timedOut, answering }: Circumstances): Fault {
   if (error instanceof TooLarge) return { reason: "answer too large", code: "TOO_LARGE" };
   const codes = codesOf(error);
   const code = codes.at(-1) ?? "UNKNOWN";
-  if (stopped) return { reason: "stopped", code };
+  if (stoppedBy)
+    return { reason: stoppedBy.reason === "deadline" ? "out of time" : "stopped", code };
   if (timedOut) return { reason: "no answer in time", code: "TIMEOUT" };
   if (answering) return { reason: "answer cut off", code };
   if (error instanceof Error && error.name === "HTTPParserError")

@@ -144,7 +144,8 @@ async function exchange(request: WireRequest, dispatcher: Dispatcher): Promise<E
     return { kind: "answer", status, headers, bytes: Buffer.concat(chunks) };
   } catch (error) {
     const answering = head !== undefined;
-    const fault = faultOf(error, { stopped: signal.aborted, timedOut: isTimedOut, answering });
+    const stoppedBy = signal.aborted ? signal : undefined;
+    const fault = faultOf(error, { stoppedBy, timedOut: isTimedOut, answering });
     const sent = answering || wasSent();
     return { kind: "broken", sent, fault, ...(head ? { status: head.status } : {}) };
   } finally {

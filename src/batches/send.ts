@@ -7,7 +7,7 @@ import { withCommitQueue } from "../ledger/commit-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { clockFailure } from "../operations/deps.ts";
-import { rejectionHints } from "../operations/response-failure.ts";
+import { accessHint } from "../operations/response-failure.ts";
 import { payoutIntent } from "../payouts/claim.ts";
 import type { PayoutOrder } from "../payouts/order.ts";
 import { sendPlannedPayout } from "../payouts/send.ts";
@@ -208,7 +208,7 @@ function createStopRules() {
       reason ??= new Failure(
         "batch.access-denied",
         `The batch stopped: access was denied. ${message}`,
-        { status, hint: `${rejectionHints.access} Then run the same command again.` },
+        { status, hint: `${accessHint(status)} Then run the same command again.` },
       );
     if (end === "internal") ledgerFailed(failure);
     // P21: the response arrived, and its outcome could not be recorded.

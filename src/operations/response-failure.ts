@@ -77,7 +77,8 @@ function causeText(why: string): string {
 
 /** For the others, the name of the cause is its text. */
 const causeTexts = new Map<string, string>([
-  ["stopped", "the command was stopped, or --timeout elapsed"],
+  ["stopped", "the command was stopped"],
+  ["out of time", "--timeout elapsed (default: 60s)"],
   ["access", "access denied"],
   ["refused", "rejected"],
   ["clash", "rejected as a conflict"],
@@ -98,7 +99,7 @@ export function rejection(answer: Rejected, about?: string): Failure {
   const [reason, says] = rejections[why];
   const name = why === "unknown id" ? ` ${about ?? "this address"}` : "";
   return new Failure(reason, `${says}${name} (${status})${messageOf(answer)}`, {
-    hint: rejectionHints[why],
+    hint: rejectionHint(answer),
     status,
     ...(complaint.code ? { code: complaint.code } : {}),
     ...(about ? { operation: about } : {}),
@@ -131,7 +132,7 @@ export function rejectedLater(
   clockAheadMs = 0,
 ): Failure {
   const { status, complaint } = answer;
-  const access = answer.why === "access" ? rejectionHints.access : undefined;
+  const access = answer.why === "access" ? accessHint(status) : undefined;
   const cause = clockTrouble(clockAheadMs) ?? access;
   return new Failure(
     "payout.outcome-unknown",
@@ -155,9 +156,18 @@ const rejections: Record<Rejected["why"], [Reason, string]> = {
   refused: ["api.rejected", "The API rejected the request"],
 };
 
-export const rejectionHints: Record<Rejected["why"], string> = {
-  access:
-    "Check the API key and, for payouts, the payout secret and that this machine's IP address is allowed (Settings → Development Info).",
+function rejectionHint({ why, status }: Pick<Rejected, "why" | "status">): string {
+  return why === "access" ? accessHint(status) : rejectionHints[why];
+}
+
+/** P18. A 401 is about credentials; a 403 is about what they or this machine may do. */
+export function accessHint(status: number | undefined): string {
+  return status === 403
+    ? "Add this machine's IP address to the allowlist of the merchant dashboard (Settings → Development Info), and check that the API key may do this."
+    : "Check the API key and, for payouts, the payout secret. 'lenden profile show' shows where they come from.";
+}
+
+const rejectionHints: Record<Exclude<Rejected["why"], "access">, string> = {
   "unknown id":
     "Check the ID, the profile and the base URL: an ID is known only in its own account and environment.",
   busy: "Retry later.",
@@ -184,7 +194,7 @@ export function provesNothingDone(kind: Operation["kind"], answer: Rejected): bo
 
 /** True for a request that was not sent and would not be sent later. */
 export function isHopeless({ fault }: Unsent): boolean {
-  return ["certificate", "stopped"].includes(fault.reason);
+  return ["certificate", "stopped", "out of time"].includes(fault.reason);
 }
 
 /** True if the API still processes the request, or is to be asked later (P19, P20). */

@@ -6,13 +6,13 @@ import type { Operation } from "../ledger/operation.ts";
 import type { OperationDeps } from "../operations/deps.ts";
 import { checkStop, clockTrouble } from "../operations/deps.ts";
 import {
+  accessHint,
   attempted,
   describe,
   evidenceOf,
   provesNothingDone,
   rejectedCreation,
   rejectedLater,
-  rejectionHints,
   unsent,
 } from "../operations/response-failure.ts";
 import { type PayoutOrder, payoutBody, uncertain } from "./order.ts";
@@ -153,7 +153,8 @@ function lastFailure(
       return rejectedLater(answer, reference, whyUnknown, clockAheadMs);
     // P18: no further attempt tells more before access is granted, and a batch stops.
     const isDenied = answer.kind === "refused" && answer.why === "access";
-    const hint = `${rejectionHints.access} Then run the same command again with --ref ${reference}.`;
+    const status = answer.kind === "refused" ? answer.status : undefined;
+    const hint = `${accessHint(status)} Then run the same command again with --ref ${reference}.`;
     return uncertain(order, `no valid response (${whyUnknown})`, {
       evidence: evidenceOf(answer),
       neverLeft: answer.kind === "unsent",

@@ -33,7 +33,7 @@ export function pauseBeforeRetry(
 
 function isFinal(answer: Answer): boolean {
   if (answer.kind === "unsent") return isHopeless(answer);
-  if (answer.kind === "unclear") return answer.why === "stopped";
+  if (answer.kind === "unclear") return ["stopped", "out of time"].includes(answer.why);
   return answer.kind === "data" || !isWaiting(answer);
 }
 

@@ -5,7 +5,7 @@ import type { Host, Signal } from "../../platform/host.ts";
 export interface Stop {
   /** Aborts at the first Ctrl-C or SIGTERM. */
   stopping: AbortSignal;
-  /** Aborts requests in flight. */
+  /** Aborts requests in flight; its reason is `deadline` at the end of the time. */
   cutOff: AbortSignal;
   /** The first signal that arrived. */
   signal(): Signal | undefined;
@@ -64,7 +64,7 @@ export function listenForStop(
     const own = new AbortController();
     timer = own;
     void host.sleep(ms, own.signal).then(() => {
-      if (!own.signal.aborted) cutOff.abort();
+      if (!own.signal.aborted) cutOff.abort("deadline");
     });
   };
   return {
