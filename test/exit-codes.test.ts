@@ -97,6 +97,16 @@ describe("a failed command with JSON output writes one line to stderr and ends w
     errorOf(await lenden(line), 2, "usage");
   });
 
+  test("2 for an unknown profile and an invalid base URL, whatever names them", async () => {
+    for (const [env, line] of [
+      [{ LENDEN_PROFILE: "shop" }, ["methods"]],
+      [{}, ["methods", "--profile", "shop"]],
+      [{}, ["profile", "use", "shop"]],
+      [{ LENDEN_BASE_URL: "shop.example" }, ["methods"]],
+    ] as const)
+      errorOf(await account.run([...line, "--json"], { env }), 2, "usage");
+  });
+
   test("2 with LENDEN_OUTPUT=json", async () => {
     const env = { LENDEN_OUTPUT: "json" };
     for (const line of [["metods"], ["pay", "create"], ["methods", "--bogus"]])
@@ -126,7 +136,6 @@ describe("a failed command with JSON output writes one line to stderr and ends w
     ["no secret", { LENDEN_PAYOUT_SECRET: undefined }, payout()],
     ["a wrong secret", { LENDEN_PAYOUT_SECRET: "wrong" }, payout("--ref", "R4")],
     ["a production key on http:", { LENDEN_API_KEY: "public-AAA-000000000000-AAA" }, ["methods"]],
-    ["an unknown profile", { LENDEN_PROFILE: "shop" }, ["methods"]],
     [
       "a production payout that is not confirmed",
       {

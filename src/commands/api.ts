@@ -6,7 +6,7 @@ import { readSmallText } from "../cli/command/small-text.ts";
 import { safeJson } from "../cli/output/terminal-text.ts";
 import type { RawOutcome } from "../cli/runtime/api-access.ts";
 import { amountNumber, paisaOf, readAmount } from "../domain/amount.ts";
-import { Failure, inOneLine, usage } from "../domain/failure.ts";
+import { Failure, usage } from "../domain/failure.ts";
 import { isObject, jsonIn, repeatedKey } from "../domain/json.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { readTimestamp } from "../domain/timestamp.ts";
@@ -68,7 +68,7 @@ export const api = defineCommand({
     const raw = await context.api.raw(call);
     const reads = method === "GET";
     const ending = await endingOf(raw, reads);
-    if (ending) context.ui.notice(inOneLine(ending));
+    if (ending) showEnding(ending, !reads, context);
     return { ...raw, include, ending, reads };
   },
   changed: ({ reads, ending }) =>
@@ -128,8 +128,14 @@ async function throughLedger(
     );
   if (exists && record?.status === "Cancelled")
     ending = new Failure("payout.existing-cancelled", "The existing payout is Cancelled.");
-  if (ending) context.ui.notice(inOneLine(ending));
+  if (ending) showEnding(ending, true, context);
   return { ...shown, ending, reads: exists };
+}
+
+/** As for any other error: the body of the response is the result, so no error is thrown. */
+function showEnding(ending: Failure, writes: boolean, { ui }: Context): void {
+  ui.notice(`error: ${ending.text(writes)}`);
+  if (ending.details.hint) ui.notice(`hint:  ${ending.details.hint}`);
 }
 
 function isSuccess(response: Pick<RawOutcome, "status"> | undefined): boolean {

@@ -119,7 +119,7 @@ export function readBaseUrl(text: string): URL {
     });
   if (url.protocol === "http:" && !isLoopback(url))
     throw new Failure(
-      "account.base-url",
+      "account.not-https",
       `The base URL would send the key unencrypted to ${url.host}.`,
       {
         hint: "Use https:. Only loopback URLs may use http:.",

@@ -1,4 +1,4 @@
-import { asciiDigits, err, ok, type Result } from "./result.ts";
+import { asciiDigits, err, ok, quoted, type Result } from "./result.ts";
 
 /**
  * Money as whole paisa (1 taka = 100 paisa). A bigint, so that it can neither lose a digit nor
@@ -70,8 +70,4 @@ function whatWasMeant(text: string): string {
   if (/^[0-9]+\.[0-9]{3,}$/.test(plain)) return `Use at most two decimals. ${example}`;
   if (/^[0-9]{13,}(?:\.|$)/.test(plain)) return "The amount must be below 1000000000000.";
   return example;
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }

@@ -1,4 +1,4 @@
-import { asciiDigits, err, ok, type Result, withoutEnds } from "./result.ts";
+import { asciiDigits, err, ok, quoted, type Result, withoutEnds } from "./result.ts";
 
 /** How a mobile number is sent: docs/api.md §2 does not show the exact format. */
 export const numberFormats = ["local", "e164", "as-is"] as const;
@@ -18,7 +18,7 @@ export function readMobile(text: string): Result<Mobile> {
   const digits = typed.replace(/[ -]/g, "");
   const match = /^(?:\+?88)?(01[0-9]{9})$/.exec(digits);
   if (match?.[1]) return ok({ typed, local: match[1] });
-  return err(`${whatIsWrong(digits)} ${example}`);
+  return err(`${whatIsWrong(typed, digits)} ${example}`);
 }
 
 /**
@@ -53,13 +53,13 @@ export function sameMobile(ours: string, theirs: string): "same" | "different" |
   return fits ? "same" : "different";
 }
 
-function whatIsWrong(digits: string): string {
-  if (/^1[0-9]{9}$/.test(digits))
-    return "The mobile number has ten digits: a leading zero was lost.";
+function whatIsWrong(typed: string, digits: string): string {
+  const number = `The mobile number ${quoted(typed)}`;
+  if (/^1[0-9]{9}$/.test(digits)) return `${number} has ten digits: a leading zero was lost.`;
   if (/^[0-9](?:\.[0-9]+)?e\+?[0-9]+$/i.test(digits)) {
-    return "A spreadsheet rounded the mobile number.";
+    return `A spreadsheet rounded the mobile number (${quoted(typed)}).`;
   }
   if (/^['’]/.test(digits)) return "Remove the apostrophe before the mobile number.";
-  if (asciiDigits(digits) !== digits) return "Use ASCII digits for the mobile number.";
-  return "Invalid mobile number. Use the form 01XXXXXXXXX.";
+  if (asciiDigits(digits) !== digits) return `${number} has digits that are not ASCII.`;
+  return `${quoted(typed)} is not a mobile number. Use the form 01XXXXXXXXX.`;
 }

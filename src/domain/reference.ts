@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "./result.ts";
+import { err, ok, quoted, type Result } from "./result.ts";
 
 /**
  * Reads a payout's reference (`merchantRef`, docs/api.md §4). A colon is never allowed: the signed
@@ -7,9 +7,11 @@ import { err, ok, type Result } from "./result.ts";
 export function readReference(text: string): Result<string> {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(text)) return ok(text);
   if (text.includes(":"))
-    return err("A reference cannot hold a colon: it separates the parts of the signed message.");
+    return err(
+      `The reference ${quoted(text)} contains a colon, which separates the parts of the signed message. Example: INV-2026-042.`,
+    );
   return err(
-    "A reference is 1 to 64 letters, digits, hyphens or underscores, for example INV-2026-042.",
+    `${quoted(text)} is not a valid reference. Use 1 to 64 letters, digits, hyphens or underscores. Example: INV-2026-042.`,
   );
 }
 

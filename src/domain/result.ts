@@ -9,6 +9,11 @@ export function err(problem: string): Result<never> {
   return { ok: false, problem };
 }
 
+/** A typed value as an error shows it. Never for a text that may be a secret. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}
+
 export function problemOf(result: Result<unknown>): string | undefined {
   return result.ok ? undefined : result.problem;
 }

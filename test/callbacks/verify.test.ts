@@ -256,7 +256,7 @@ describe("callback verify", () => {
     const missing = await account.run(["callback", "verify", "no-such-file.json"]);
     expect(missing.stderr).toContain("error: no-such-file.json cannot be read: file not found");
     const huge = await account.run(["callback", "verify"], { stdin: "x".repeat(1024 * 1024 + 1) });
-    expect(huge.stderr).toContain("standard input: this holds more than 1 MiB");
+    expect(huge.stderr).toContain("standard input: the text is larger than 1 MiB");
     const absent = await account.run(["callback", "show", "999", "--json"]);
     expect([absent.code, JSON.parse(absent.stderr).error.reason]).toEqual([
       9,

@@ -98,7 +98,7 @@ describe("global options", () => {
 
   test.each([
     ["-o", "xml", "--output: Invalid value. Use one of: table, json, ndjson, csv."],
-    ["--timeout", "soon", "--timeout: Invalid duration."],
+    ["--timeout", "soon", '--timeout: "soon" is not a duration.'],
     ["--color", "pink", "--color: Invalid value. Use one of: auto, always, never."],
   ])("%s %s is rejected", async (name, value, why) => {
     const { code, stderr } = await lenden([...get, name, value]);

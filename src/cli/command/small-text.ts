@@ -57,7 +57,7 @@ async function readAll(
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk);
     size += bytes.byteLength;
-    if (size > mostBytes) throw usage([`${label}: this holds more than 1 MiB.`]);
+    if (size > mostBytes) throw usage([`${label}: the text is larger than 1 MiB.`]);
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);
@@ -67,6 +67,6 @@ function decoded(bytes: Uint8Array, label: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw usage([`${label}: this is not UTF-8 text.`]);
+    throw usage([`${label}: the text is not UTF-8. Save it as UTF-8.`]);
   }
 }

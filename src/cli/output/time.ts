@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../../domain/result.ts";
+import { err, ok, quoted, type Result } from "../../domain/result.ts";
 
 const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
@@ -7,10 +7,10 @@ export function readDuration(text: string): Result<number> {
   const [, digits, unit] = /^([0-9]{1,9})(ms|s|m|h)$/.exec(text) ?? [];
   const unitMs = Object.entries(unitsMs).find(([name]) => name === unit)?.[1];
   if (digits === undefined || unitMs === undefined) {
-    return err("Invalid duration. Examples: 500ms, 30s, 10m, 2h.");
+    return err(`${quoted(text)} is not a duration. Examples: 500ms, 30s, 10m, 2h.`);
   }
   const ms = Number(digits) * unitMs;
-  if (ms === 0) return err("The duration must be above zero.");
+  if (ms === 0) return err("The duration must be above zero. Example: 30s.");
   // Node's timers have 32 bits: a longer one would fire at once.
   return ms <= 2 ** 31 - 1 ? ok(ms) : err("The duration is too long: at most 596h.");
 }
@@ -38,7 +38,7 @@ export function readMoment(text: string): Result<Moment> {
   const isIso = isDate || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text);
   return isIso && isDay(text.slice(0, 10)) && !Number.isNaN(ms)
     ? ok(() => ms)
-    : err("Invalid time. Examples: 2026-11-20, 2026-11-20T10:30, today, 2h ago.");
+    : err(`${quoted(text)} is not a time. Examples: 2026-11-20, 2026-11-20T10:30, today, 2h ago.`);
 }
 
 /** Date.parse reads 30 February as 2 March. */

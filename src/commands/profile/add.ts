@@ -96,11 +96,13 @@ function waysOf(of: "key" | "secret", given: Given) {
 async function givenProfile(given: Given, { config, host }: Context) {
   const { name, replace, keychain } = given;
   const problems: string[] = [];
+  const failures: Failure[] = [];
   const textOf = async (file: string, flagName: string): Promise<string | undefined> => {
     try {
       return await readSmallText(file, flagName, host);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
+      failures.push(error);
       problems.push(error.message);
       return undefined;
     }
@@ -136,7 +138,8 @@ async function givenProfile(given: Given, { config, host }: Context) {
   const givenUrl = config.profiles.baseUrlGiven;
   const url = givenUrl === undefined ? undefined : readUrl(givenUrl);
   if (url === undefined) problems.push("Missing required flag --base-url <url>.");
-  else if (!url.ok) problems.push(`Base URL: ${url.problem}`);
+  else if (!url.ok && problems.length > 0) problems.push(`Base URL: ${url.problem}`);
+  if (failures[0] && problems.length === 1) throw failures[0];
   if (problems.length > 0 || !apiKey) throw usage(problems, "Nothing was stored.");
   const { environment, baseUrl } = await config.profiles.check({ ...given, apiKey, payoutSecret });
   return { apiKey, payoutSecret, environment, baseUrl, name: name ?? environment };

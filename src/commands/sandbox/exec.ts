@@ -20,7 +20,7 @@ export const sandboxExec = defineCommand({
   arguments: {
     command: argument.rest("command", "Command and its arguments, after --", ok<string>),
   },
-  flags: sandboxFlags,
+  flags: sandboxFlags(0),
   async run({ command: [program, ...args], ...given }, context) {
     const { host } = context;
     if (program === undefined) {

@@ -8,9 +8,13 @@ import type { SandboxOptions } from "../../sandbox/server.ts";
 
 const mostLatencyMs = 600_000;
 
-/** The flags of `sandbox start` and `sandbox exec`. */
-export const sandboxFlags = {
-  port: flag.optional("--port <n>", "Port on 127.0.0.1; 0 for any free port", readWhole(65_535)),
+/** The flags of `sandbox start` and `sandbox exec`, which differ in the usual port. */
+export const sandboxFlags = (usualPort: number) => ({
+  port: flag.optional(
+    "--port <n>",
+    `Port on 127.0.0.1; 0 for any free port (default: ${usualPort})`,
+    readWhole(65_535),
+  ),
   data: flag.optional(
     "--data <file>",
     "Store records and keys in this file (default: in memory)",
@@ -39,7 +43,7 @@ export const sandboxFlags = {
     "Make IDs, keys and faults the same in every run",
     readWhole(2 ** 32),
   ),
-};
+});
 
 /** A duration, or a bare number of milliseconds. */
 function readLatency(text: string): Result<number> {
@@ -51,18 +55,17 @@ function readLatency(text: string): Result<number> {
 }
 
 export function sandboxOptions(
-  { port, data, autoComplete, latency, fault, callbackFault, ...given }: Input<typeof sandboxFlags>,
+  given: Input<ReturnType<typeof sandboxFlags>>,
   defaults: { port: number; now: () => number },
 ): SandboxOptions {
+  const { data, autoComplete, latency, fault, callbackFault, refundCallbackUrl, seed } = given;
   return {
-    port: port ?? defaults.port,
+    ...{ ...defaults, refundCallbackUrl, seed },
+    ...(given.port !== undefined && { port: given.port }),
     dataFile: data,
     autoCompleteMs: autoComplete,
     latencyMs: latency,
     faults: fault,
     callbackFaults: callbackFault,
-    refundCallbackUrl: given.refundCallbackUrl,
-    seed: given.seed,
-    now: defaults.now,
   };
 }

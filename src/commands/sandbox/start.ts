@@ -1,7 +1,7 @@
 import type { Context } from "../../cli/command/context.ts";
 import { defineCommand } from "../../cli/command/define-command.ts";
 import { card, field, text } from "../../cli/output/view.ts";
-import { isLoopback, parseUrl } from "../../domain/url.ts";
+import { isLoopback, isSameServer, parseUrl } from "../../domain/url.ts";
 import type { RunningSandbox } from "../../sandbox/server.ts";
 import { sandboxFlags, sandboxOptions } from "./options.ts";
 
@@ -18,7 +18,7 @@ export const sandboxStart = defineCommand({
     "Also send refund callbacks, and duplicate about half of all callbacks":
       "lenden sandbox start --refund-callback-url http://127.0.0.1:3000/callback --callback-fault duplicated:0.5",
   },
-  flags: sandboxFlags,
+  flags: sandboxFlags(usualPort),
   untilStopped: true,
   showsSecrets: true,
 
@@ -56,6 +56,10 @@ async function writeProfile(
   const url = before && parseUrl(before.baseUrl);
   if (before && (before.environment !== "sandbox" || !url || !isLoopback(url)))
     return notice(`Profile ${profileName} belongs to another account and was not changed.`);
+  if (before && !isSameServer(before.baseUrl, baseUrl))
+    notice(
+      `Profile ${profileName} now uses this sandbox, not the one at ${before.baseUrl}. To use both, add that one under another name: 'lenden profile add other --base-url ${before.baseUrl} --key-stdin'.`,
+    );
   const local = {
     ...before,
     environment: "sandbox" as const,
