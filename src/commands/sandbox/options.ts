@@ -12,7 +12,7 @@ const mostLatencyMs = 600_000;
 export const sandboxFlags = (usualPort: number) => ({
   port: flag.optional(
     "--port <n>",
-    `Port on 127.0.0.1; 0 for any free port (default: ${usualPort})`,
+    `Port on 127.0.0.1; 0 is any (default: ${usualPort})`,
     readWhole(65_535),
   ),
   data: flag.optional(
