@@ -154,14 +154,14 @@ describe("a store", () => {
     ]);
   });
 
-  test("that rejects everything passes nothing", async () => {
+  test("that rejects everything passes no case", async () => {
     expect(verdicts(await tested(() => ({ take: () => 403 })))).toEqual({
       ...each(caseNames, "undecided"),
       ...each(["genuine", "replayed", "wrong-status", "reordered", "duplicated"], "failed"),
     });
   });
 
-  test("passes nothing that was not seen without --orders", async () => {
+  test("passes no case without proof if --orders is missing", async () => {
     const names: CaseName[] = ["genuine", "forged", "replayed", "unknown-id"];
     const seen = async (fault: Fault) => verdicts(await tested(fault, { names, hasOrders: false }));
     expect(await seen(() => ({ findOrder: anyOrder }))).toEqual({
@@ -310,7 +310,7 @@ test("Ctrl-C ends it with 130, and --timeout with 69", async () => {
   expect(late.stderr).toContain("--timeout elapsed before the test ended");
 });
 
-test("behind 'callback listen --forward-to' a store is what it is by itself", async () => {
+test("a store has the same results behind 'callback listen --forward-to'", async () => {
   for (const [fault, code] of [
     [() => ({}), 0],
     [faults["trust in every callback"]?.fault, 11],

@@ -88,7 +88,7 @@ test("made-up IDs wait until callbacks about known records are handled", async (
   expect(order).toEqual(["TXA", "TX1AAAA", "TX2AAAA", "TXB", "TXC", "TXD"]);
 });
 
-test("a sender is told to come later if too many wait, or it waited too long", async () => {
+test("a callback gets 503 if too many wait, or it waited too long", async () => {
   let letGo = (): void => {};
   const held = new Promise<void>((resolve) => {
     letGo = resolve;

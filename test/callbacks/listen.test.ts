@@ -269,7 +269,7 @@ test("--poll creates and forwards a callback for a change, and opens no port", a
   expect(JSON.parse(stdout)).toMatchObject([{ status: "Completed" }]);
 });
 
-test("replay verifies and forwards what arrived while the API was away", async () => {
+test("replay verifies and forwards what arrived while the API was unreachable", async () => {
   const merchant = await openMerchant();
   const { url, handled } = await startHandler();
   const id = await paidPayment(merchant);

@@ -99,7 +99,7 @@ test("the handler also gets a finding of a replay that forwarded nothing", async
   expect(handled.map(({ headers }) => headers["x-lenden-verified"])).toEqual(["unknown", "true"]);
 });
 
-test("while the API is away again, a handler is not told less than is known", async () => {
+test("a handler gets the known verdict while the API is unreachable again", async () => {
   const { state, look } = api(paid);
   let mood: 200 | 500 = 500;
   const { url, handled } = await startHandler(() => mood);
@@ -166,7 +166,7 @@ test("checks a forged callback four times in two minutes, and one without an ID 
   expect(await callbacks.due(undefined)).toEqual([]);
 });
 
-test("a stranger who repeats a callback does not use up its checks", async () => {
+test("copies of a callback do not use up its checks", async () => {
   const { look } = api("away");
   const { take, listener, callbacks } = await smallListener({ look });
   for (let time = 0; time < 60; time += 1) {

@@ -69,7 +69,7 @@ describe("profile remove", () => {
     );
   });
 
-  test("says nothing more if another profile is in use", async () => {
+  test("prints nothing more if another profile is in use", async () => {
     const { profile } = await setup();
     expect((await profile(["remove", "live", "--yes"])).stdout).toBe("Profile live is removed.\n");
   });

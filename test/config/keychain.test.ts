@@ -47,7 +47,7 @@ describe("a profile with secrets in the keychain", () => {
     expect(ofSecrets.map(({ source }) => source)).toEqual(Array(2).fill("profile shop, keychain"));
   });
 
-  test("stores what a command prints nowhere", async () => {
+  test("does not store what a command prints", async () => {
     const { profile, entries, run } = setup();
     const command = ["--key-command", `${process.execPath} -p '"${key}"'`, "--base-url", url];
     expect((await profile("add", "shop", "--keychain", ...command)).code).toBe(2);
@@ -123,7 +123,7 @@ describe("a keychain that fails", () => {
     expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining(why) });
   });
 
-  test("at the second entry: the first is removed", async () => {
+  test("at the second entry removes the first one", async () => {
     const { add, feels, entries, file } = setup();
     feels({ reply: { refused: "full" }, of: "payout-secret" });
     expect((await add()).code).toBe(4);
@@ -133,7 +133,7 @@ describe("a keychain that fails", () => {
     });
   });
 
-  test("because the entry was deleted: says so, and the profile can be removed", async () => {
+  test("names an entry that was deleted, and the profile can be removed", async () => {
     const { add, run, clear, profile } = setup();
     await add();
     clear();
@@ -145,7 +145,7 @@ describe("a keychain that fails", () => {
     expect((await profile("remove", "shop")).code).toBe(0);
   });
 
-  test("to remove an entry: the profile stays, but a replaced one is only named", async () => {
+  test("keeps the profile if an entry cannot be removed, and names the entry of a replaced one", async () => {
     const { add, profile, feels, stored, entries, run } = setup();
     await add();
     const before = stored();
@@ -158,7 +158,7 @@ describe("a keychain that fails", () => {
     expect((await run(verifyLine())).code).toBe(0);
   });
 
-  test("because this machine or this executable has none: the profile can be removed", async () => {
+  test("is missing on this machine or in this executable, and the profile can be removed", async () => {
     const { add, entries, env } = setup();
     await add();
     const { code, stderr } = await lenden(verifyLine(), { env });

@@ -41,7 +41,7 @@ describe("profile add takes key and secret", () => {
     expect(stored().profiles.shop).toMatchObject(expected);
   });
 
-  test("from a pipe of the shell, but not from a named pipe, which could hang", async () => {
+  test("from a pipe of the shell, and rejects a named pipe, which could hang", async () => {
     const { folder, env, stored } = place();
     const pipe = join(folder, "pipe");
     execFileSync("mkfifo", [pipe]);

@@ -68,7 +68,7 @@ test("keeps the ledger in one directory with the cache: a refund sent a month la
   expect(existsSync(join(volume, "profiles.json"))).toBe(true);
 });
 
-test("leaves documents alone that a link to another directory puts in its cache", async () => {
+test("deletes no documents behind a link in its cache", async () => {
   const [cacheHome, documents] = [scratchFolder(), scratchFolder()];
   for (const name of ["contract.pdf", "METHODS", "methods.json"])
     writeFileSync(join(documents, name), "");
@@ -83,7 +83,7 @@ describe("the compile cache", () => {
 
   // Each Node version has one of these two: a skipped test would mean that a tool is missing.
   if (hasCache) {
-    test("is a private directory, and the next run does the same with it", async () => {
+    test("is a private directory that the next run uses", async () => {
       const cacheHome = scratchFolder();
       const first = await sign(cacheHome);
       expect(first).toMatchObject({ code: 0, stderr: "" });
@@ -92,7 +92,7 @@ describe("the compile cache", () => {
       expect(await sign(cacheHome)).toEqual(first);
     });
   } else {
-    test("is not made by Node 20, nor by the one file", async () => {
+    test("is not used on Node 20 or in the single-file binary", async () => {
       const cacheHome = scratchFolder();
       expect(await sign(cacheHome)).toMatchObject({ code: 0, stderr: "" });
       expect(readdirSync(cacheHome)).toEqual([]);
@@ -125,7 +125,7 @@ describe("the compile cache", () => {
     expect(await sign(cacheHome)).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("is no reason to fail if it cannot be created", async () => {
+  test("does not fail the command if it cannot be created", async () => {
     const file = join(scratchFolder(), "a-file");
     writeFileSync(file, "");
     expect(await sign(file)).toMatchObject({ code: 0, stderr: "" });

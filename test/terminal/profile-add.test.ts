@@ -84,7 +84,7 @@ describe("profile add in a terminal", () => {
     expect(JSON.parse(readFileSync(join(again, "profiles.json"), "utf8"))).toEqual(stored());
   });
 
-  test("reports an invalid answer and asks again", async () => {
+  test("reports an invalid value and asks again", async () => {
     const { apiKey, baseUrl } = account.sandbox();
     const folder = await withProfile("shop");
     const { terminal } = adding(["--environment", "sandbox"], { LENDEN_CONFIG_DIR: folder });

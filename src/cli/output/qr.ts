@@ -1,4 +1,4 @@
-import { encode } from "uqr";
+import { encode, renderUnicodeCompact } from "uqr";
 
 interface Terminal {
   /** Columns of the terminal; undefined if there is no limit. */
@@ -15,39 +15,29 @@ export function drawQr(
   text: string,
   { width = Number.POSITIVE_INFINITY, color }: Terminal,
 ): { text: string } | { problem: string } {
-  const codes = quietZones.map((border) => modulesOf(text, border));
-  const fitting = codes.find((modules) => modules && modules.length <= width);
-  if (fitting) return { text: draw(fitting, color) };
-  const smallest = codes.at(-1);
-  const why = smallest
-    ? `it needs ${smallest.length} columns, and there are ${width}`
-    : "it is too long";
-  return { problem: `The QR code was not drawn: ${why}.` };
-}
-
-/** Rows of modules, true if dark; undefined if the text is too long for a QR code. */
-function modulesOf(text: string, border: number): boolean[][] | undefined {
-  try {
-    return encode(text, { border }).data;
-  } catch {
-    return undefined;
+  const sizes = quietZones.map((border) => ({ border, size: sizeOf(text, border) }));
+  const fitting = sizes.find(({ size }) => size <= width);
+  if (!fitting || fitting.size === Number.POSITIVE_INFINITY) {
+    const smallest = sizes.at(-1)?.size;
+    const why =
+      smallest === Number.POSITIVE_INFINITY
+        ? "it is too long"
+        : `it needs ${smallest} columns, and there are ${width}`;
+    return { problem: `The QR code was not drawn: ${why}.` };
   }
-}
-
-function draw(modules: boolean[][], color: boolean): string {
-  const isDrawn = (row: boolean[] | undefined, x: number) => row !== undefined && row[x] === color;
-  const lines = modules
-    .filter((_, index) => index % 2 === 0)
-    .map((upper, index) =>
-      upper.map((_, x) => block(isDrawn(upper, x), isDrawn(modules[2 * index + 1], x))).join(""),
-    );
+  const drawn = renderUnicodeCompact(text, { border: fitting.border, invert: color });
   // 16 and 231 are black and white in every theme; a phone needs the contrast.
-  return lines
-    .map((line) => (color ? `\u001b[38;5;16;48;5;231m${line}\u001b[0m\n` : `${line}\n`))
-    .join("");
+  const lines = drawn
+    .split("\n")
+    .map((line) => (color ? `\u001b[38;5;16;48;5;231m${line}\u001b[0m\n` : `${line}\n`));
+  return { text: lines.join("") };
 }
 
-function block(top: boolean, bottom: boolean): string {
-  if (top) return bottom ? "█" : "▀";
-  return bottom ? "▄" : " ";
+/** Infinite if the text is too long for a QR code. */
+function sizeOf(text: string, border: number): number {
+  try {
+    return encode(text, { border }).size;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }
