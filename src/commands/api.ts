@@ -127,7 +127,9 @@ async function throughLedger(
       "payout.existing",
     );
   if (exists && record?.status === "Cancelled")
-    ending = new Failure("payout.existing-cancelled", "The existing payout is Cancelled.");
+    ending = new Failure("payout.existing-cancelled", "The existing payout is Cancelled.", {
+      hint: "For a new payout, use a new merchantRef.",
+    });
   if (ending) showEnding(ending, true, context);
   return { ...shown, ending, reads: exists };
 }
@@ -192,7 +194,7 @@ interface Given {
 }
 
 function withQuery({ path, field, input }: Given): string {
-  if (input !== undefined) throw usage(["--input: a GET has no body."]);
+  if (input !== undefined) throw usage(["--input: a GET has no body. Use --field for its query."]);
   const query = new URLSearchParams(field).toString();
   return query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
 }
@@ -203,7 +205,8 @@ async function bodyOf({ field, input }: Given, { host }: Context): Promise<Field
   const text = await readSmallText(input, "--input", host);
   const body = jsonIn(text)?.value;
   // Without the content: it may be a secret.
-  if (!isObject(body)) throw usage(["--input: the body is not a JSON object."]);
+  if (!isObject(body))
+    throw usage(['--input: the body is not a JSON object. Example: {"transactionId":"TX8F3K2Q"}.']);
   const key = repeatedKey(text);
   if (key === undefined) return body;
   const name = /^[A-Za-z_]\w{0,40}$/.test(key) ? `the key ${key}` : "a key";

@@ -138,9 +138,9 @@ const loaders: Partial<Record<Name, () => Promise<Command>>> = {
   "ledger restore": async () => (await import("./ledger/restore.ts")).ledgerRestore,
   "callback listen": async () => (await import("./callback/listen.ts")).callbackListen,
   "callback verify": async () => (await import("./callback/verify.ts")).callbackVerify,
-  "callback list": async () => (await import("./callback/show.ts")).callbackList,
-  "callback show": async () => (await import("./callback/show.ts")).callbackShow,
-  "callback replay": async () => (await import("./callback/replay.ts")).callbackReplay,
+  "callback list": async () => (await import("./callback/received.ts")).callbackList,
+  "callback show": async () => (await import("./callback/received.ts")).callbackShow,
+  "callback replay": async () => (await import("./callback/received.ts")).callbackReplay,
   "callback test": async () => (await import("./callback/test.ts")).callbackTest,
   api: async () => (await import("./api.ts")).api,
 };

@@ -122,10 +122,14 @@ export async function changeProfiles(
     }
   } catch (cause) {
     if (cause instanceof Failure && cause.kind !== "internal") throw cause;
-    throw new Failure("profiles.not-written", `Cannot write ${profilesFile(directory)}.`, {
-      hint: "Check whether the disk is full or read-only, or set LENDEN_CONFIG_DIR to another directory. The profiles are unchanged.",
-      cause,
-    });
+    throw new Failure(
+      "profiles.not-written",
+      `Cannot write ${profilesFile(directory)}. The profiles are unchanged.`,
+      {
+        hint: "Check whether the disk is full or read-only, or set LENDEN_CONFIG_DIR to another directory.",
+        cause,
+      },
+    );
   } finally {
     locking.close();
   }
@@ -148,9 +152,13 @@ async function lockProfiles(
     if (unlock) return unlock;
     await sleep(lockPauseMs);
   }
-  throw new Failure("profiles.locked", "Another lenden process is changing the profiles.", {
-    hint: "Run the same command again. Nothing was changed.",
-  });
+  throw new Failure(
+    "profiles.locked",
+    "Another lenden process is changing the profiles. They are unchanged.",
+    {
+      hint: "Run the same command again.",
+    },
+  );
 }
 
 /** conf reports success on a full disk and leaves a truncated file: what it wrote is read back. */

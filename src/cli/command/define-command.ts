@@ -107,35 +107,25 @@ export function defineCommand<
       const input = values as Input<F & A> & { dryRun: boolean };
       const running = spec.run(input, context);
       const streamed = Symbol.asyncIterator in running;
+      const { view, json, ending } = spec;
       for await (const result of streamed ? running : [await running]) {
-        yield result instanceof Preview
-          ? {
-              result: result.request,
-              view: () => result.view(),
-              ending: undefined,
-              changed: false,
-              streamed,
-            }
-          : {
-              result: spec.json ? spec.json(result) : result,
-              view: viewOf(spec, result),
-              ending: spec.ending?.(result),
-              changed: (spec.writes || spec.finishes) === true && spec.changed?.(result) !== false,
-              streamed,
-            };
+        if (result instanceof Preview) {
+          const shown = { result: result.request, view: () => result.view() };
+          yield { ...shown, ending: undefined, changed: false, streamed };
+        } else
+          yield {
+            result: json ? json(result) : result,
+            view: view && (() => view(result)),
+            ending: ending?.(result),
+            changed: (spec.writes || spec.finishes) === true && spec.changed?.(result) !== false,
+            streamed,
+          };
       }
     },
   };
 }
 
 const dryRun = flag.toggle("--dry-run", "Print the request without sending it, secrets masked");
-
-function viewOf<Result>(
-  { view }: { view?: (result: Result) => View },
-  result: Result,
-): (() => View) | undefined {
-  return view && (() => view(result));
-}
 
 async function refuseProduction(context: Context): Promise<void> {
   const { environment, name } = await context.config.account();

@@ -63,7 +63,7 @@ export async function askForMissing(
   if (wanted.some(([, { names }]) => names && names !== "profile")) await context.config.account();
   const answers: { of: Flag | Argument; text: string }[] = [];
   for (const [name, of] of wanted) {
-    const question = { of, guide: guide[name], isOptional: !missing.has(name), values };
+    const question = { of, guide: guide[name] ?? {}, isOptional: !missing.has(name), values };
     const answer = await answerTo(question, ask, context);
     if (answer === undefined) continue;
     values[name] = answer.value;
@@ -75,24 +75,20 @@ export async function askForMissing(
 
 interface Question {
   of: Flag | Argument;
-  guide: AnyGuide[string];
+  guide: NonNullable<AnyGuide[string]>;
   isOptional: boolean;
   values: Record<string, unknown>;
 }
 
 /** The answer as text and as value; undefined if an optional one was skipped. */
 async function answerTo(
-  { of, guide, isOptional, values }: Question,
+  question: Question,
   ask: Ask,
   context: Context,
 ): Promise<{ text: string; value: unknown } | undefined> {
+  const { of, guide, isOptional, values } = question;
   for (;;) {
-    const preset = await guide?.preset?.(values);
-    const text = await answerText(
-      { of, message: guide?.message, preset, isOptional },
-      ask,
-      context,
-    );
+    const text = await answerText(question, await guide.preset?.(values), ask, context);
     if (text === "" && isOptional) return undefined;
     const reading = of.read(text);
     if (!reading.ok) {
@@ -100,7 +96,7 @@ async function answerTo(
       continue;
     }
     try {
-      await guide?.look?.(reading.value, values);
+      await guide.look?.(reading.value, values);
       return { text, value: reading.value };
     } catch (error) {
       if (!isAnotherTry(error)) throw error;
@@ -127,18 +123,10 @@ function withAnswers(argv: string[], answers: { of: Flag | Argument; text: strin
   return needsEnd ? [...options, ...flags, "--", ...all] : [...options, ...flags, ...all];
 }
 
-interface Wanted {
-  of: Flag | Argument;
-  /** The label, if the name of the flag is not the best one. */
-  message: string | undefined;
-  /** The default answer. */
-  preset: string | undefined;
-  isOptional: boolean;
-}
-
 /** Asks for one value, from a list if there is one. */
 async function answerText(
-  { of, message, preset, isOptional }: Wanted,
+  { of, guide: { message }, isOptional }: Question,
+  preset: string | undefined,
   ask: Ask,
   context: Context,
 ): Promise<string> {

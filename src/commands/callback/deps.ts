@@ -35,7 +35,10 @@ export async function openHandler(
     secretFile === undefined
       ? (await context.config.settings()).callbackSecret?.value
       : (await readSmallText(secretFile, "--secret-file", context.host)).trim();
-  if (given === "") throw new Failure("callback.no-secret", "--secret-file: the file is empty.");
+  if (given === "")
+    throw new Failure("callback.no-secret", "--secret-file: the file is empty.", {
+      hint: "Write the secret into the file, or omit --secret-file to use the profile's.",
+    });
   const secret = given ?? (await generatedSecret(context));
   const { usualLimits } = await import("../../callbacks/listener.ts");
   const { proxySettings } = await import("../../api/proxy.ts");

@@ -123,7 +123,8 @@ function rejectCircle(forwardTo: string | undefined, port: number): void {
   const url = forwardTo === undefined ? undefined : parseUrl(forwardTo);
   if (!url || !isLoopback(url) || url.port !== String(port)) return;
   const message = "--forward-to is the URL of the listener itself.";
-  throw new Failure("callback.forwards-to-itself", message);
+  const hint = "Use the URL of your handler, for example http://127.0.0.1:3000/callback.";
+  throw new Failure("callback.forwards-to-itself", message, { hint });
 }
 
 /** @throws Failure `callback.listener-running` if another process listens for this account */

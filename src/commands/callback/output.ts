@@ -1,10 +1,6 @@
 import type { Handled } from "../../callbacks/handle.ts";
 import type { Checked, CheckedRecord } from "../../callbacks/verify.ts";
-import { readCount } from "../../cli/command/common-flags.ts";
-import type { Context } from "../../cli/command/context.ts";
-import { argument } from "../../cli/command/flag.ts";
 import { type Field, field, text, type View } from "../../cli/output/view.ts";
-import { Failure } from "../../domain/failure.ts";
 import { formatTime } from "../../domain/local-time.ts";
 import { formatAmount } from "../../domain/money.ts";
 import type { StoredCallback } from "../../ledger/callback.ts";
@@ -32,22 +28,6 @@ function forwardedOf({ forwarded, judged }: StoredCallback, fault: string | null
     status,
     response: `${status ?? fault ?? "no response"}${isOld ? ", to an earlier verdict" : ""}`,
   };
-}
-
-/** Which callback of the ledger. */
-export const callbackNumber = argument.required(
-  "number",
-  "Number that 'callback list' shows",
-  readCount(999_999_999),
-);
-
-/** @throws Failure `callback.not-found` */
-export async function callbackNumbered(number: number, context: Context): Promise<StoredCallback> {
-  const found = await (await context.ledger.records()).callbacks.find(number);
-  if (found) return found;
-  throw new Failure("callback.not-found", `This account has no callback ${number}.`, {
-    hint: "To list its callbacks, run 'lenden callback list'.",
-  });
 }
 
 /** A callback and its result, as scripts get it: one document a line. */

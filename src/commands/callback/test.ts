@@ -76,7 +76,8 @@ export const callbackTest = defineCommand({
     } catch (cause) {
       if (!cutOff.aborted || stopping.aborted) throw cause;
       const message = "--timeout elapsed before the test ended.";
-      throw new Failure("callback.test-timed-out", message, { cause });
+      const hint = "Set a longer --timeout, or choose cases with --only.";
+      throw new Failure("callback.test-timed-out", message, { hint, cause });
     } finally {
       await transport.close();
     }

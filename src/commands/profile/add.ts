@@ -140,7 +140,8 @@ async function givenProfile(given: Given, { config, host }: Context) {
   if (url === undefined) problems.push("Missing required flag --base-url <url>.");
   else if (!url.ok && problems.length > 0) problems.push(`Base URL: ${url.problem}`);
   if (failures[0] && problems.length === 1) throw failures[0];
-  if (problems.length > 0 || !apiKey) throw usage(problems, "Nothing was stored.");
+  if (problems.length > 0 || !apiKey)
+    throw usage(problems, "For all flags, run 'lenden profile add --help'.");
   const { environment, baseUrl } = await config.profiles.check({ ...given, apiKey, payoutSecret });
   return { apiKey, payoutSecret, environment, baseUrl, name: name ?? environment };
 }
@@ -217,9 +218,9 @@ async function approvedAccount(
   if (isSame !== undefined) return isSame ? account : undefined;
   throw new Failure(
     "profile.other-server",
-    `Profile ${name} is for account ${account} on ${from}, and the new base URL is on ${to}.`,
+    `Profile ${name} is for account ${account} on ${from}, and the new base URL is on ${to}. The profile is unchanged.`,
     {
-      hint: `If the account is the same, set LENDEN_ACCOUNT=${account}. Otherwise choose another profile name. Nothing was changed.`,
+      hint: `If the account is the same, set LENDEN_ACCOUNT=${account}. Otherwise choose another profile name.`,
     },
   );
 }

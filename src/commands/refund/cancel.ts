@@ -52,6 +52,9 @@ async function showIfCancellable(typed: string, context: Context): Promise<void>
   if (found.status === "Processing") return;
   throw new Failure(
     "transition.already-ended",
-    `Cannot cancel refund ${id}: its status is ${found.status}.`,
+    `Cannot cancel refund ${id}: its status is ${found.status}, which is final.`,
+    {
+      hint: "To list refunds that can be cancelled, run 'lenden refund list --status Processing'.",
+    },
   );
 }

@@ -1,17 +1,30 @@
+import type { Handled } from "../../callbacks/handle.ts";
 import { verdicts } from "../../callbacks/verify.ts";
 import { readCount } from "../../cli/command/common-flags.ts";
-import { defineCommand } from "../../cli/command/define-command.ts";
-import { flag, oneOf } from "../../cli/command/flag.ts";
+import type { Context } from "../../cli/command/context.ts";
+import { defineCommand, type Ending } from "../../cli/command/define-command.ts";
+import { argument, flag, oneOf } from "../../cli/command/flag.ts";
 import { card, field, table, text, time } from "../../cli/output/view.ts";
+import { Failure } from "../../domain/failure.ts";
+import type { StoredCallback } from "../../ledger/callback.ts";
+import { forwardingFlags, handlingFor, openHandler } from "./deps.ts";
 import {
-  callbackNumber,
-  callbackNumbered,
   claimText,
+  endingOf,
+  eventLine,
+  eventOf,
   listed,
   nameOf,
   verdictFields,
   verifiedText,
 } from "./output.ts";
+
+/** Which callback of the ledger. */
+const callbackNumber = argument.required(
+  "number",
+  "Number that 'callback list' shows",
+  readCount(999_999_999),
+);
 
 export const callbackList = defineCommand({
   examples: {
@@ -55,9 +68,7 @@ const shownCharacters = 2_000;
 export const callbackShow = defineCommand({
   description: "Secrets are removed. --json also has the bytes of the body, in base64.",
   examples: { "Show the first callback": "lenden callback show 1" },
-  arguments: {
-    number: callbackNumber,
-  },
+  arguments: { number: callbackNumber },
 
   async run({ number }, context) {
     const callback = await callbackNumbered(number, context);
@@ -87,3 +98,45 @@ export const callbackShow = defineCommand({
       field("body", "Body", text(shown.body.slice(0, shownCharacters) || null)),
     ]),
 });
+
+export const callbackReplay = defineCommand({
+  description:
+    "Use it for a callback that arrived while the API or your handler was down. Your handler gets the same bytes, with what the API returns now.",
+  examples: {
+    "Verify it again": "lenden callback replay 1",
+    "Verify it again and forward it":
+      "lenden callback replay 1 --forward-to http://127.0.0.1:3000/callback",
+  },
+  arguments: { number: callbackNumber },
+  flags: forwardingFlags,
+  exitCodes: {
+    refused: "your handler did not accept the callback",
+    unverified: "the callback is not verified",
+  },
+  async run({ number, ...given }, context) {
+    const callback = await callbackNumbered(number, context);
+    const { handle } = await import("../../callbacks/handle.ts");
+    const { handler, close } = await openHandler(given, context);
+    const handling = await handlingFor(context, handler);
+    return handle(callback, handling, true).finally(close);
+  },
+  view: (handled) => eventLine(eventOf(handled)),
+  json: eventOf,
+  ending: endingOfReplay,
+});
+
+/** The verdict decides first; then the handler's response, if it was forwarded. */
+function endingOfReplay(handled: Handled): Ending {
+  const { status, callback } = handled;
+  const failed = callback.forwarded?.status === null ? "unreachable" : "refused";
+  return endingOf(handled) ?? (status < 300 ? undefined : failed);
+}
+
+/** @throws Failure `callback.not-found` */
+async function callbackNumbered(number: number, context: Context): Promise<StoredCallback> {
+  const found = await (await context.ledger.records()).callbacks.find(number);
+  if (found) return found;
+  throw new Failure("callback.not-found", `This account has no callback ${number}.`, {
+    hint: "To list its callbacks, run 'lenden callback list'.",
+  });
+}
