@@ -136,8 +136,9 @@ async function throughLedger(
 
 /** As for any other error: the body of the response is the result, so no error is thrown. */
 function showEnding(ending: Failure, writes: boolean, { ui }: Context): void {
-  ui.notice(`error: ${ending.text(writes)}`);
-  if (ending.details.hint) ui.notice(`hint:  ${ending.details.hint}`);
+  const { problems = [], hint } = ending.details;
+  for (const text of [`error: ${ending.text(writes)}`, ...problems]) ui.notice(text);
+  if (hint) ui.notice(`hint:  ${hint}`);
 }
 
 function isSuccess(response: Pick<RawOutcome, "status"> | undefined): boolean {

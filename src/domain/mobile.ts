@@ -60,6 +60,6 @@ function whatIsWrong(typed: string, digits: string): string {
     return `A spreadsheet rounded the mobile number (${quoted(typed)}).`;
   }
   if (/^['’]/.test(digits)) return "Remove the apostrophe before the mobile number.";
-  if (asciiDigits(digits) !== digits) return `${number} has digits that are not ASCII.`;
+  if (asciiDigits(digits) !== digits) return `${number} needs ASCII digits.`;
   return `${quoted(typed)} is not a mobile number. Use the form 01XXXXXXXXX.`;
 }

@@ -97,7 +97,7 @@ function messageOf({ complaint }: Pick<Rejected, "complaint">): string {
 export function rejection(answer: Rejected, about?: string): Failure {
   const { status, complaint, why } = answer;
   const [reason, says] = rejections[why];
-  const name = why === "unknown id" ? ` ${about ?? "this address"}` : "";
+  const name = why === "unknown id" ? ` ${about ?? "this path"}` : "";
   return new Failure(reason, `${says}${name} (${status})${messageOf(answer)}`, {
     hint: rejectionHint(answer),
     status,
@@ -162,9 +162,10 @@ function rejectionHint({ why, status }: Pick<Rejected, "why" | "status">): strin
 
 /** P18. A 401 is about credentials; a 403 is about what they or this machine may do. */
 export function accessHint(status: number | undefined): string {
+  const address = "that this machine's IP address is allowed (Settings → Development Info)";
   return status === 403
-    ? "Add this machine's IP address to the allowlist of the merchant dashboard (Settings → Development Info), and check that the API key may do this."
-    : "Check the API key and, for payouts, the payout secret. 'lenden profile show' shows where they come from.";
+    ? `Check ${address}, and that the API key and, for payouts, the payout secret belong to this account.`
+    : `Check the API key and, for payouts, the payout secret ('lenden profile show' names their sources), then ${address}.`;
 }
 
 const rejectionHints: Record<Exclude<Rejected["why"], "access">, string> = {
