@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { scriptNames, shells } from "../../src/commands/completion-install.ts";
+import { scriptNames, shells } from "../../src/commands/completion.ts";
 import { scratchFolder } from "../support/helpers.ts";
 import { lenden } from "../support/lenden.ts";
 

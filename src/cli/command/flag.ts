@@ -57,7 +57,7 @@ export const flag = {
   many: flagOf("many"),
   setting: flagOf("setting"),
   either: flagOf("either"),
-  toggle: (usage: string, about: string, more: Pick<Flag, "sameAs"> = {}) =>
+  toggle: (usage: string, about: string, more: More = {}) =>
     flagOf("switch")(usage, about, () => err("It takes no value."), more),
 };
 
