@@ -55,9 +55,7 @@ export function checkedAccount(key: Sourced<string>, settings: Chosen, stored: P
     throw new Failure(
       "account.invalid-key",
       `The API key of ${key.source} cannot be used. ${read.problem}`,
-      {
-        hint: "Copy it from the merchant dashboard: Settings → Development Info.",
-      },
+      { hint: "Copy it from the merchant dashboard: Settings → Development Info." },
     );
   if (!settings.baseUrl)
     throw new Failure("account.no-base-url", "No base URL is set.", {
@@ -121,9 +119,7 @@ export function readBaseUrl(text: string): URL {
     throw new Failure(
       "account.not-https",
       `The base URL would send the key unencrypted to ${url.host}.`,
-      {
-        hint: "Use https:. Only loopback URLs may use http:.",
-      },
+      { hint: "Use https:. Only loopback URLs may use http:." },
     );
   if (url.pathname === "/") url.pathname = basePath; // docs/api.md §9
   return url;

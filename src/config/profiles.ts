@@ -155,9 +155,7 @@ async function lockProfiles(
   throw new Failure(
     "profiles.locked",
     "Another lenden process is changing the profiles. They are unchanged.",
-    {
-      hint: "Run the same command again.",
-    },
+    { hint: "Run the same command again." },
   );
 }
 

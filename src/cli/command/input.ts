@@ -12,8 +12,10 @@ export interface Given {
   name: string;
   flags: TypedFlags;
   arguments: string[];
-  /** Problems that were found before, such as unknown flags. */
+  /** Unknown flags, and a flag without its value. */
   problems: string[];
+  /** Invalid values of global flags. */
+  globalProblems?: string[];
   /** The whole command line. */
   argv: string[];
 }
@@ -41,7 +43,10 @@ export async function readInput(
   context: Context,
 ): Promise<Record<string, unknown>> {
   const { flags, arguments: args } = definition;
-  const found: Found = { problems: [...given.problems], missing: new Map() };
+  const found: Found = {
+    problems: [...given.problems, ...(given.globalProblems ?? [])],
+    missing: new Map(),
+  };
   const { problems, missing } = found;
   const typed = await withSettings(flags, given.flags, context);
   const left = [...given.arguments];

@@ -190,9 +190,7 @@ function requireLocal(wire: Wire): Wire {
   throw new Failure(
     "run.not-local",
     `This command needs a local sandbox, and ${url.host} is not on this machine.`,
-    {
-      hint: "Start one with 'lenden sandbox start', and use --profile local.",
-    },
+    { hint: "Start one with 'lenden sandbox start', and use --profile local." },
   );
 }
 

@@ -95,7 +95,7 @@ async function runCommand(
 ): Promise<number> {
   rejectRelativeDirectories(host);
   requireFileDescriptors();
-  const { globals, problems } = readGlobals(typed, host.env);
+  const { globals, problems: globalProblems } = readGlobals(typed, host.env);
   const { createPrinter } = await import("../terminal/printer.ts");
   const { report } = await import("../terminal/report.ts");
   const { createSession } = await import("./session.ts");
@@ -117,8 +117,7 @@ async function runCommand(
       ...session.unsaid(),
     });
   try {
-    const everything = { ...given, problems: [...given.problems, ...problems] };
-    const results = command.start(everything, session.context);
+    const results = command.start({ ...given, globalProblems }, session.context);
     const { ending, shown } = await printAll(results, printer, session);
     // The exit code of another program is passed on, whatever happened.
     if (typeof ending === "number") return ending;
