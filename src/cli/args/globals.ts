@@ -1,6 +1,6 @@
 import { ok } from "../../domain/result.ts";
 import { flag, oneOf } from "../command/flag.ts";
-import { readFlags, type TypedFlags } from "../command/input.ts";
+import { readFlags, type TypedFlags } from "../command/read-flags.ts";
 import { type OutputFormat, outputFormats } from "../output/render.ts";
 import { type ColorMode, colorModes } from "../output/style.ts";
 import { readDuration } from "../output/time.ts";

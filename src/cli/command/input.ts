@@ -1,10 +1,8 @@
 import { usage } from "../../domain/failure.ts";
 import type { Context } from "./context.ts";
 import type { AnyGuide } from "./dialogue.ts";
-import { type Argument, argumentName, type Flag, flagName, type Input, type Read } from "./flag.ts";
-
-/** Every occurrence of every flag, by its name in the code; a switch has no text. */
-export type TypedFlags = Map<string, string[]>;
+import { type Argument, argumentName, type Flag } from "./flag.ts";
+import { type Found, readFlags, readText, type TypedFlags } from "./read-flags.ts";
 
 /** The command line, still as text. */
 export interface Given {
@@ -18,13 +16,6 @@ export interface Given {
   globalProblems?: string[];
   /** The whole command line. */
   argv: string[];
-}
-
-/** What is wrong with a command line, in sentences. */
-interface Found {
-  problems: string[];
-  /** One for each required flag or argument that is missing, by its name. */
-  missing: Map<string, string>;
 }
 
 interface Definition {
@@ -89,57 +80,6 @@ async function withSettings(
   return all;
 }
 
-export function readFlags<Flags extends Record<string, Flag>>(
-  flags: Flags,
-  typed: TypedFlags,
-  found: Found,
-): Input<Flags> {
-  const values = Object.entries(flags).map(([name, one]) => {
-    found.problems.push(...combinationProblems(name, one, flags, typed));
-    return [name, readFlag(name, one, typed, found)] as const;
-  });
-  // The values were read by the very flags that the type is mapped from.
-  return Object.fromEntries(values) as Input<Flags>;
-}
-
-/** Flags that exclude or need each other. */
-function combinationProblems(
-  name: string,
-  one: Flag,
-  flags: Record<string, Flag>,
-  typed: TypedFlags,
-): string[] {
-  const { unless = "", onlyWith = "" } = one;
-  const [other, needed] = [flags[unless], flags[onlyWith]];
-  if (!typed.has(name)) return [];
-  return [
-    ...(other && typed.has(unless)
-      ? [`${flagName(one)} and ${flagName(other)} cannot be used together.`]
-      : []),
-    ...(needed && !typed.has(onlyWith) ? [`${flagName(one)} needs ${flagName(needed)}.`] : []),
-  ];
-}
-
-function readFlag(name: string, one: Flag, typed: TypedFlags, found: Found): unknown {
-  const { presence, read, unless = "", usage: written } = one;
-  const { problems, missing } = found;
-  const label = flagName(one);
-  const texts = typed.get(name);
-  if (presence === "switch") return texts !== undefined;
-  if (presence === "many") return (texts ?? []).map((text) => readText(label, read, text, found));
-  const [text, ...others] = texts ?? [];
-  if (others.some((other) => other !== text))
-    problems.push(`${label} is given twice with different values.`);
-  if (text !== undefined) return readText(label, read, text, found);
-  // A flag without its value is a problem already.
-  const isReported = problems.some((problem) => problem.includes(written));
-  const isSetting = presence === "setting" || presence === "either";
-  const how = isSetting ? " (or set it in the profile)" : "";
-  if (presence !== "optional" && !isReported && !typed.has(unless))
-    missing.set(name, `Missing required flag ${written}${how}.`);
-  return undefined;
-}
-
 function readArgument(name: string, one: Argument, left: string[], found: Found): unknown {
   const label = `<${argumentName(one)}>`;
   if (one.presence === "rest")
@@ -147,12 +87,5 @@ function readArgument(name: string, one: Argument, left: string[], found: Found)
   const text = left.shift();
   if (text !== undefined) return readText(label, one.read, text, found);
   if (one.presence === "required") found.missing.set(name, `Missing required argument ${label}.`);
-  return undefined;
-}
-
-function readText(label: string, read: Read<unknown>, text: string, { problems }: Found): unknown {
-  const reading = read(text);
-  if (reading.ok) return reading.value;
-  problems.push(`${label}: ${reading.problem}`);
   return undefined;
 }
