@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
+import { CsvError, parse } from "csv-parse/sync";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure, usage } from "../domain/failure.ts";
 
@@ -66,60 +67,69 @@ export function textOf({ bytes }: Pick<CsvFile, "bytes">): string {
  * wrong character in a name is a wrong name, and another encoding may hide a digit
  */
 export function* recordsOf(text: string, delimiter: string): Generator<CsvRecord> {
-  const plain = new RegExp(`[^"\\r\\n${delimiter}]*`, "y");
-  const invalid = text.indexOf("\ufffd");
-  let [start, at, line] = [0, 0, 1];
-  const fail = (problem: string): Unreadable => {
-    const hint = line === 1 ? " If its cells are not separated by commas, add --delimiter." : "";
-    return notUtf8() ?? new Unreadable(line, problem + hint);
-  };
-  const notUtf8 = (): Unreadable | undefined => {
-    if (invalid < 0 || invalid >= at) return undefined;
-    const where = line + lineBreaksIn(text.slice(start, invalid));
-    return new Unreadable(where, `There is a character here that is not UTF-8. ${saveAs}`);
-  };
-  /** The cell that begins here; moves behind it. */
-  const readCell = (): string => {
-    const first = at;
-    if (text[at] !== '"') {
-      plain.lastIndex = at;
-      plain.test(text);
-      at = plain.lastIndex;
-      return text.slice(first, at);
-    }
-    for (;;) {
-      const quote = text.indexOf('"', at + 1);
-      at = quote < 0 ? text.length : quote;
-      if (quote < 0) throw fail("A quote is opened here and never closed.");
-      if (text[at + 1] !== '"') break;
-      at += 1;
-    }
-    at += 1;
-    return text.slice(first + 1, at - 1).replaceAll('""', '"');
-  };
-  while (at < text.length) {
-    start = at;
-    const cells: string[] = [];
-    for (;;) {
-      cells.push(readCell());
-      if (at - start > longestRecord) throw fail(tooLong);
-      if (text[at] !== delimiter) break;
-      at += 1;
-    }
-    if (at < text.length && !/[\r\n]/.test(text[at] ?? "")) throw fail(strayQuote);
-    at += text.startsWith("\r\n", at) ? 2 : 1;
-    const problem = notUtf8();
-    if (problem) throw problem;
-    if (cells.some((cell) => cell.trim() !== "")) yield { line, cells };
-    line += lineBreaksIn(text.slice(start, at));
+  const [valid = "", ...invalid] = text.split("\ufffd");
+  const { records, problem } = parsed(valid, delimiter);
+  const isCut = invalid.length > 0 && (problem === undefined || problem.isAtEnd);
+  // What comes before the invalid character is the beginning of a record only.
+  if (isCut && !/[\r\n]$/.test(valid)) records.pop();
+  let nextLine = 1;
+  for (const { cells, blankBefore } of records) {
+    if (cells.some((cell) => cell.trim() !== "")) yield { line: nextLine + blankBefore, cells };
+    nextLine += 1 + cells.reduce((breaks, cell) => breaks + lineBreaksIn(cell), 0);
   }
+  if (isCut)
+    throw new Unreadable(
+      1 + lineBreaksIn(valid),
+      `There is a character here that is not UTF-8. ${saveAs}`,
+    );
+  if (!problem) return;
+  const line = nextLine + problem.blankBefore;
+  const hint = line === 1 ? " If its cells are not separated by commas, add --delimiter." : "";
+  throw new Unreadable(line, whatIsWrong(problem.code) + hint);
+}
+
+interface Parsed {
+  /** Each with the number of blank lines before it, which the parser skips. */
+  records: { cells: string[]; blankBefore: number }[];
+  /** Where the parser stopped. */
+  problem?: { code: string; blankBefore: number; isAtEnd: boolean };
+}
+
+function parsed(text: string, delimiter: string): Parsed {
+  const records: Parsed["records"] = [];
+  try {
+    parse(text, {
+      delimiter,
+      record_delimiter: ["\r\n", "\n", "\r"],
+      relax_column_count: true,
+      max_record_size: longestRecord,
+      // A blank line that becomes a record costs as much as a row.
+      skip_empty_lines: true,
+      on_record: (cells: string[], { empty_lines: blankBefore }) => {
+        records.push({ cells, blankBefore });
+        return undefined;
+      },
+    });
+    return { records };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const { code } = error;
+    const blankBefore = Number(error.empty_lines);
+    return { records, problem: { code, blankBefore, isAtEnd: code === "CSV_QUOTE_NOT_CLOSED" } };
+  }
+}
+
+function whatIsWrong(code: string): string {
+  if (code === "CSV_QUOTE_NOT_CLOSED") return "A quote is opened here and never closed.";
+  if (code === "CSV_MAX_RECORD_SIZE")
+    return `This row is longer than ${longestRecord} bytes. Is a quote opened here and never closed?`;
+  if (code === "INVALID_OPENING_QUOTE" || code === "CSV_INVALID_CLOSING_QUOTE")
+    return 'There is a quote inside a cell. Put the cell in quotes and double those within: "a ""b"" c". Of ="01712345678", as spreadsheets write it, remove =" and the last quote.';
+  return `This is not a line of CSV (${code}).`;
 }
 
 /** A row of payouts has some hundred characters; a longer one has a quote that is never closed. */
 const longestRecord = 64 * 1024;
-const tooLong = `This row is longer than ${longestRecord} characters. Is a quote opened here and never closed?`;
-const strayQuote =
-  'There is a quote inside a cell. Put the cell in quotes and double those within: "a ""b"" c". Of ="01712345678", as spreadsheets write it, remove =" and the last quote.';
 
 /** As editors count them: CRLF, LF and CR each end a line. */
 function lineBreaksIn(text: string): number {

@@ -60,7 +60,7 @@ const all = { ref: "", amount: "x", to: "x", method: "x", name: "\t", descriptio
 test.each<[string, string | Buffer, string[], string, string?]>([
   ["every cell of a row", file(row(all)), Object.keys(cells).map((column) => `2 ${column}`), ""],
   ["a short line", file("A1,5,01712345678,bkash"), ["2"], "This line has 4 cells"],
-  ["very many cells", file(",x".repeat(100_000)), ["2"], "longer than 65536 characters"],
+  ["very many cells", file(",x".repeat(100_000)), ["2"], "longer than 65536 bytes"],
   ["a stray quote", file(last, 'A1,5,01712345678,bkash,6",'), ["3"], '"a ""b"" c"'],
   [
     "a line break in a cell",
