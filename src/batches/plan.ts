@@ -79,7 +79,7 @@ async function otherRows(
     `${name} differs from the file of batch ${id}${own}, created on ${formatTime(createdAt)} and not finished.`,
     {
       problems: firstOf(differences.map((one) => describeDifference(one, byReference))),
-      hint: `To start a new batch, ${asNew}. To resume ${id}, use its original file. To correct failed rows, run 'lenden payout batch export ${id} --only failed'. To send none of the rest, run 'lenden payout batch cancel ${id}'.`,
+      hint: `To start a new batch, ${asNew}. To resume ${id}, use its original file. To correct failed rows, run 'lenden payout batch export ${id} --only failed > failed.csv'. To send none of the rest, run 'lenden payout batch cancel ${id}'.`,
       operation: id,
     },
   );

@@ -135,7 +135,7 @@ async function send(body: Payment, options: TestOptions): Promise<Response> {
   if (sent || options.signal.aborted) return { status, fault };
   throw new Failure(
     "callback.handler-unreachable",
-    `Cannot connect to ${new URL(url).host}: ${fault}.`,
+    `Cannot connect to ${new URL(url).host}: ${fault}. Test payments may have been created in the sandbox.`,
     { hint: "Start your handler, then run the command again." },
   );
 }

@@ -137,7 +137,7 @@ function notContained(): Failure {
     "ledger.truncated",
     "Cannot use the ledger to send: it was truncated, rolled back or replaced since lenden last wrote it.",
     {
-      hint: "Put the newest ledger back; without it, lenden can pay twice. To accept the ledger as it is, run 'lenden ledger check --accept'.",
+      hint: "To restore a backup, run 'lenden ledger restore <file>'. An older ledger can pay twice. To accept the ledger as it is, run 'lenden ledger check --accept'.",
     },
   );
 }
@@ -147,7 +147,7 @@ function modified(): Failure {
     "ledger.modified",
     "Cannot use the ledger to send: 'lenden ledger check' found that it was modified.",
     {
-      hint: "Restore it from a backup; a modified ledger can pay twice. To accept it as it is, run 'lenden ledger check --accept'.",
+      hint: "To restore a backup, run 'lenden ledger restore <file>'. A modified ledger can pay twice. To accept it as it is, run 'lenden ledger check --accept'.",
     },
   );
 }

@@ -151,19 +151,16 @@ function rejectedClaim(
 ): Failure {
   if (claim.kind === "over-limit") {
     const { live, refundablePaisa } = claim;
-    const refundedPaisa = paidPaisa - refundablePaisa;
-    const before =
-      refundedPaisa > 0n
-        ? `, of which ${formatPaisa(refundedPaisa)} was refunded or may have been`
-        : "";
+    const most = refundablePaisa > 0n ? `at most ${formatPaisa(refundablePaisa)}` : "nothing";
     return new Failure(
       "refund.amount-too-large",
-      `Cannot refund ${formatPaisa(amountPaisa ?? 0n)} of payment ${target}: it was ${formatPaisa(paidPaisa)}${before}.`,
+      `Cannot refund ${formatPaisa(amountPaisa ?? 0n)} of payment ${target}: ${most} of its ${formatPaisa(paidPaisa)} can be refunded.`,
       { ...refundsHint(live), operation: target ?? "" },
     );
   }
   const { earlier } = claim;
   const { id, state, createdAt } = earlier;
+  const ended = state === "CONFIRMED" ? "was accepted" : "its outcome is unknown";
   const inspect = isUnsettled(earlier)
     ? `If another process is still sending it, wait until that ends. Otherwise check the dashboard, then run 'lenden ledger resolve ${id}' with --created <id> or --not-created.`
     : `To inspect it, run 'lenden ledger show ${id}'.`;
@@ -173,7 +170,7 @@ function rejectedClaim(
     : `${inspect} To send a second ${kind}, add --again.`;
   return new Failure(
     kind === "payment" ? "payment.duplicate" : "refund.duplicate",
-    `Duplicate ${kind}: the ledger has the same ${kind}, ${state}, of ${formatTime(createdAt)} (${id}).`,
+    `Duplicate ${kind}: the same ${kind} was sent on ${formatTime(createdAt)}, and ${state === "CONFLICT" ? "is in conflict" : ended} (${id}).`,
     { hint, operation: id },
   );
 }
@@ -248,7 +245,7 @@ export function checkRefund(
 function refundsHint(live: Operation[]): { hint?: string } {
   const last = live.at(-1);
   if (!last) return {};
-  const show = last.remoteId ? `refund wait ${last.remoteId}` : `ledger show ${last.id}`;
+  const show = last.remoteId ? `refund get ${last.remoteId}` : `ledger show ${last.id}`;
   return {
     hint: `To list its refunds, run 'lenden refund list --refresh'. To see the newest one, run 'lenden ${show}'.`,
   };

@@ -21,11 +21,15 @@ export function dataOf<Data>(answer: Answer<Data>, about?: string): Data {
 export function unread(answer: Exclude<Answer, { kind: "data" }>, about?: string): Failure {
   if (answer.kind === "unsent") return unsent(answer);
   if (answer.kind === "refused") return rejection(answer, about);
-  return new Failure("api.unusable-response", `Cannot use the response: ${describe(answer)}.`, {
-    hint: "Retry. To see the request and the response, add --verbose.",
-    ...(answer.status === undefined ? {} : { status: answer.status }),
-    ...(about ? { operation: about } : {}),
-  });
+  return new Failure(
+    "api.unusable-response",
+    `Cannot use the API's response: ${describe(answer)}.`,
+    {
+      hint: "Retry. To see the request and the response, add --verbose.",
+      ...(answer.status === undefined ? {} : { status: answer.status }),
+      ...(about ? { operation: about } : {}),
+    },
+  );
 }
 
 /**
@@ -54,7 +58,7 @@ function connectionHint({ reason }: Unsent["fault"], url: URL | undefined): stri
     return "Its certificate is not trusted. For a private certificate authority, set NODE_EXTRA_CA_CERTS.";
   const isSilent = reason === "connection refused" || reason === "connect timeout";
   if (isSilent && url?.protocol === "http:" && isLoopback(url))
-    return `To start the sandbox at ${url.host}, run 'lenden sandbox start --port ${url.port || 80}'.`;
+    return `To start the sandbox at ${url.host}, run 'lenden sandbox start --port ${url.port || 80}', with the same --data as before.`;
   return "Check the base URL, the network and HTTPS_PROXY, then retry.";
 }
 
@@ -66,7 +70,7 @@ export function evidenceOf(answer: Answer): Evidence {
 /** A response without data, in a few words. */
 export function describe(answer: Exclude<Answer, { kind: "data" }>): string {
   if (answer.kind === "unsent") return causeText(answer.fault.reason);
-  const status = answer.status === undefined ? "" : ` (status ${answer.status})`;
+  const status = answer.status === undefined ? "" : `, status ${answer.status}`;
   const isPage = answer.kind === "refused" && !answer.isJson;
   return `${isPage ? "a page that is not the API's" : causeText(answer.why)}${status}${messageOf(answer)}`;
 }
@@ -87,6 +91,14 @@ const causeTexts = new Map<string, string>([
   ["answer too large", "the response is too large"],
   ["answer not HTTP", "the response is not HTTP"],
   ["fault of lenden", "an internal error of lenden"],
+  ["busy", "the API is busy"],
+  ["empty", "an empty response"],
+  ["not JSON", "a response that is not JSON"],
+  ["wrong shape", "a response without the expected fields"],
+  ["redirect", "a redirect"],
+  ["server error", "a server error"],
+  ["unexpected status", "an unexpected response"],
+  ["another record", "a response about another record"],
 ]);
 
 function messageOf({ complaint }: Pick<Rejected, "complaint">): string {
@@ -99,7 +111,7 @@ export function rejection(answer: Rejected, about?: string): Failure {
   const [reason, says] = rejections[why];
   const name = why === "unknown id" ? ` ${about ?? "this path"}` : "";
   return new Failure(reason, `${says}${name} (${status})${messageOf(answer)}`, {
-    hint: rejectionHint(answer),
+    hint: why === "unknown id" && about === undefined ? pathHint : rejectionHint(answer),
     status,
     ...(complaint.code ? { code: complaint.code } : {}),
     ...(about ? { operation: about } : {}),
@@ -147,6 +159,8 @@ export function rejectedLater(
     },
   );
 }
+
+const pathHint = "Check the base URL. It usually ends with /cp/api/v1.";
 
 const rejections: Record<Rejected["why"], [Reason, string]> = {
   access: ["api.access-denied", "The API denied access"],

@@ -218,7 +218,7 @@ export function conflictIn(operation: Operation, record: ServiceRecord): Failure
 export function confirmedUnseen(reference: string, payoutId: string, why: Failure): Failure {
   return new Failure(
     why.kind === "access" ? "payout.status-denied" : "payout.status-unknown",
-    `The current status of payout ${reference} (${payoutId}) is unknown. ${why.message}`,
+    `Cannot show the status of payout ${reference} (${payoutId}). ${why.message}`,
     { ...why.details, operation: reference },
   );
 }

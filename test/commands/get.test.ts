@@ -74,7 +74,7 @@ describe("a status that get shows", () => {
     for (const line of [send, ["payout", "get", "PO1"], ["payout", "wait", "PO1"]]) {
       const { code, stdout, stderr } = await lenden(line, { env });
       expect({ line, code, stdout }).toEqual({ line, code: 4, stdout: "" });
-      expect(stderr).toContain("The current status of payout INV-1 (PO1) is unknown.");
+      expect(stderr).toContain("Cannot show the status of payout INV-1 (PO1).");
       expect(stderr).not.toContain("Outcome unknown");
     }
   });

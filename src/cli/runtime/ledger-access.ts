@@ -97,8 +97,8 @@ export function createRunLedgers(
       const found = (await (await own()).list(kind, { isConfirmed: true, limit: place }))[place - 1]
         ?.remoteId;
       if (found) return found;
-      const what = place === 1 ? kind : `${place} ${kind}s`;
-      throw new Failure("ledger.not-found", `The ledger has no ${what} of this account.`);
+      const what = place === 1 ? `no ${kind}` : `fewer than ${place} ${kind}s`;
+      throw new Failure("ledger.not-found", `The ledger has ${what} of this account.`);
     },
   };
 }

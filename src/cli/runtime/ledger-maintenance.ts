@@ -245,7 +245,10 @@ async function backUp(ledger: string, file: string): Promise<LedgerContent> {
     closeSync(openSync(path, "wx", 0o600));
   } catch (cause) {
     const why = createErrors[errorCode(cause) ?? ""] ?? errorCode(cause);
-    throw usage([`Cannot create ${file}: ${why}.`], "Choose another file name.");
+    throw usage(
+      [`Cannot create ${file}: ${why}.`],
+      "Use a new file in a directory that you can write.",
+    );
   }
   try {
     await using(openDatabase(ledger), (database) => database.prepare("VACUUM INTO ?").run(path));

@@ -121,13 +121,13 @@ async function runCommand(
     const { ending, shown } = await printAll(results, printer, session);
     // The exit code of another program is passed on, whatever happened.
     if (typeof ending === "number") return ending;
-    const found = ending && failureOf(ending, shown, writes);
+    const found = ending && failureOf(ending, shown, writes, given.name);
     const code = found ? exits[found.kind].code : 0;
     const signal = session.stoppedBy();
     const isStopped =
       signal && !untilStopped && !["uncertain", "conflict"].includes(found?.kind ?? "");
     const failure = isStopped ? stopped(signal, found, writes) : found;
-    if (isJson && failure) await tell(failure);
+    if (failure && (isJson || unexplained.has(failure.reason))) await tell(failure);
     else if (isJson) await printer.printWarnings(session.takeWarnings());
     return isStopped ? codeOf(signal) : code;
   } catch (error) {
@@ -167,6 +167,7 @@ function failureOf(
   ending: Exclude<Ending, number | undefined>,
   shown: Shown | undefined,
   writes: boolean,
+  command: string,
 ): Failure {
   if (ending instanceof Failure) return ending;
   const { reason, message } = endings[ending];
@@ -175,9 +176,22 @@ function failureOf(
   const isWait = ending === "pending" || ending === "cancelled";
   return new Failure(reason, message, {
     ...(id ? { operation: id } : {}),
+    ...(ending === "pending" && id ? { hint: waitHint(command, id) } : {}),
     ...(isWait ? { effect: writes ? "accepted" : "read-only" } : {}),
   });
 }
+
+function waitHint(command: string, id: string): string {
+  const [group = ""] = command.split(" ");
+  return `To wait longer, run 'lenden ${group} wait ${id} --wait-timeout 30m'.`;
+}
+
+/** A card with a status does not say that this is why the command fails. */
+const unexplained = new Set<Reason>([
+  "status.still-processing",
+  "status.cancelled",
+  "payout.existing-cancelled",
+]);
 
 /** The errors of results that a command shows although they are no success. */
 const endings: Record<
@@ -248,7 +262,7 @@ function rejectRelativeDirectories({ env, folders, platform }: Host): void {
   if (problems.length > 0)
     throw usage(
       [...new Set(problems)],
-      "Use a full path such as /home/me/lenden. A relative path is another ledger in each working directory.",
+      "Use a full path such as /home/me/lenden. With a relative path, each working directory would have its own ledger.",
     );
 }
 

@@ -95,7 +95,7 @@ function notWritten(code: string, text: string, { changed, ending }: Ended): Fai
     changed ? "output.result-lost" : "output.not-written",
     `The command completed, but standard output could not be written (${code}).`,
     {
-      hint: `The result was: ${text.trim()}`,
+      hint: `To see it, run 'lenden ledger list'. The result was: ${text.trim().replace(/\s+/g, " ")}`,
       ...(changed && isUnknown ? { effect: "outcome-unknown" as const } : {}),
     },
   );

@@ -98,6 +98,11 @@ async function wrapFor(columns = 0): Promise<((text: string) => string[]) | unde
 function unexpected(error: unknown): Failure {
   const code = errorCode(error);
   // SQLITE_FULL of libsql, ERR_SQLITE_ERROR of Node.
+  if (error instanceof Error && code?.includes("SQLITE_") && /locked|busy/i.test(error.message))
+    return new Failure("ledger.locked", "Cannot use the ledger: another process has locked it.", {
+      hint: "Wait until that process ends, then run the same command again.",
+      cause: error,
+    });
   if (error instanceof Error && code?.includes("SQLITE_"))
     return new Failure(
       "ledger.unavailable",

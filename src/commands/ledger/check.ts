@@ -46,6 +46,7 @@ export const ledgerCheck = defineCommand({
         ? [field("lacksLog", "Not read", text("newer changes in the log of the read-only file"))]
         : []),
       field("accepted", "Accepted", text(acceptedText(checked.accepted))),
+      ...(checked.holds ? [] : [field("next", "Next step", text(nextStep))]),
     ]),
   ending: ({ holds }) => (holds ? undefined : "internal"),
 });
@@ -55,6 +56,9 @@ function titleOf({ holds, brokenAt, modified, damage }: Shown): string {
   const isAsRecorded = brokenAt === null && modified.length === 0 && damage.length === 0;
   return isAsRecorded ? "The ledger is intact" : "The ledger is as it was accepted";
 }
+
+const nextStep =
+  "Nothing is sent until you restore a backup ('lenden ledger restore <file>') or accept the ledger as it is ('lenden ledger check --accept').";
 
 const headTexts: Record<LedgerCheck["head"], string> = {
   contained: "in the ledger",

@@ -106,6 +106,7 @@ export const payoutSend = defineCommand({
   ending: (done) =>
     done.record.existing && done.record.status === "Cancelled"
       ? new Failure("payout.existing-cancelled", "The existing payout is Cancelled.", {
+          hint: "To send a new payout, use a new --ref.",
           operation: done.record.payoutId,
         })
       : endingAfter(done),

@@ -11,8 +11,14 @@ export function makePrivateFile(path: string): void {
     if (!found.isFile()) throw new Error("not a regular file");
     if ((found.mode & 0o777) !== 0o600) chmodSync(path, 0o600);
   } catch (cause) {
+    const code = errorCode(cause);
+    if (code !== undefined)
+      throw new Failure("file.unusable", `Cannot write ${path} (${code}).`, {
+        hint: "Use a directory that exists, that you can write, and that has room.",
+        cause,
+      });
     throw new Failure("file.unusable", `Cannot use ${path} to store data.`, {
-      hint: "Use a regular file that you own, in an existing directory, and not a symbolic link.",
+      hint: "Use a regular file that you own, not a symbolic link.",
       cause,
     });
   }

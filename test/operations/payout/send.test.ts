@@ -469,7 +469,7 @@ describe("P17 to P20: rejections", () => {
       const run = scripted(only({ ...refused("access", status), isJson: false }));
       const { kind, message, details } = await failure(sendPayout(order, run.deps));
       expect([kind, details.status]).toEqual(["uncertain", status]);
-      expect(message).toContain(`a page that is not the API's (status ${status})`);
+      expect(message).toContain(`a page that is not the API's, status ${status}`);
       expect(details.hint).toMatch(/^(?=.*API key)(?=.*payout secret).*IP address.*--ref INV-7/);
       expect(run.of("createPayout")).toHaveLength(1);
     },

@@ -150,7 +150,7 @@ export async function retryAdvice({ batch, sums }: BatchStatus, ledger: Ledger):
   const isLeft = retries && retries.accepted.count + retries.others.count < failed;
   return sentences([
     retries ? retriesText(retries) : "",
-    isLeft ? `To correct and resend failed rows, run ${command} failed'.` : "",
+    isLeft ? `To correct and resend failed rows, run ${command} failed > failed.csv'.` : "",
     sums.conflict.count > 0
       ? `Compare ${command} conflict' with the dashboard before you pay again.`
       : "",

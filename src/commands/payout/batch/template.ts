@@ -37,7 +37,10 @@ export const batchTemplate = defineCommand({
       const code = errorCode(error) ?? "unknown";
       const exists = `The file ${file} already exists.`;
       const problem = code === "EEXIST" ? exists : `Cannot write ${file} (${code}).`;
-      throw usage([problem], "Use another file name.");
+      throw usage(
+        [problem],
+        code === "EEXIST" ? "Use another file name." : "Use a directory that you can write.",
+      );
     }
     // After "--" no name is a flag.
     const end = file.startsWith("-") ? ["--"] : [];
