@@ -38,7 +38,7 @@ function getCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) 
 function waitCommand<Kind extends Resource>(resource: ResourceDescription<Kind>) {
   const { kind, group } = resource;
   return defineCommand({
-    description: `Prints each new status on stderr and ends when the ${kind} is Completed or Cancelled.`,
+    description: `Prints each new status on stderr and exits when the ${kind} is Completed or Cancelled.`,
     examples: {
       [`Wait for the newest ${kind}, at most five minutes`]: `lenden ${group} wait @last --wait-timeout 5m`,
     },

@@ -11,17 +11,17 @@ export const exits = {
   usage: {
     code: 2,
     means: "invalid arguments or input file; nothing was sent",
-    retry: "after fixing it",
+    retry: "after you fix it",
   },
   refused: {
     code: 3,
     means: "rejected by the API or by a safety check; nothing changed",
-    retry: "after fixing it",
+    retry: "after you fix it",
   },
   access: {
     code: 4,
     means: "not authorized: credentials, environment, clock or confirmation",
-    retry: "after fixing it",
+    retry: "after you fix it",
   },
   conflict: {
     code: 5,

@@ -23,7 +23,7 @@ export const callbackFaultKinds = {
   late: "is sent five seconds late; late-<ms> sets the delay",
   duplicated: "is sent twice",
   reordered: "is sent after the next one, at most five seconds late",
-  forged: "is sent after a false one (Cancelled for Completed, or the reverse)",
+  forged: "is sent after a forged one (Cancelled for Completed, or the reverse)",
 } as const;
 
 /** A rule `<endpoint>:<kind>[:<rate>]`. */

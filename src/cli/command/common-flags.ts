@@ -17,7 +17,7 @@ export const method = {
     unless: "methodId",
     names: "method",
   }),
-  methodId: flag.optional("--method-id <id>", "Method ID, sent as given", readWord),
+  methodId: flag.optional("--method-id <id>", "Method ID, sent unchecked", readWord),
 };
 
 export const redirectUrl = flag.setting(
@@ -36,7 +36,7 @@ export const callbackUrl = flag.setting(
 
 export const note = flag.optional("--note <text>", "Note, stored with the record", readText);
 
-export const again = flag.toggle("--again", "Send it even if it is a duplicate");
+export const again = flag.toggle("--again", "Send even if it is a duplicate");
 
 export const exact = flag.toggle(
   "--exact",

@@ -26,7 +26,7 @@ export function jsonPage(): Section[] {
   return [
     { text: "JSON Schema of the output of a command" },
     {
-      text: "--json prints one document: the fields of the API as the API sends them, and the fields that lenden adds. Amounts that lenden adds are decimal texts. -o ndjson prints one document per line. Accept unknown fields: later versions add some.",
+      text: "--json prints one document: the fields of the API as the API sends them, and the fields that lenden adds. Amounts that lenden adds are decimal strings. -o ndjson prints one document per line. Accept unknown fields: later versions add some.",
     },
     { text: "Usage: lenden help json <command>" },
     {

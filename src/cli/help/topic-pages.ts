@@ -23,7 +23,7 @@ const behavior: Row[] = [
   ["LENDEN_DEBUG", "Set to 1: print stack traces"],
   ["NO_COLOR", "Set to any value: no color"],
   ["FORCE_COLOR", "Unless 0 or false: always use color"],
-  ["TERM", "If dumb: no color and no prompts"],
+  ["TERM", "Set to dumb: no color, no prompts"],
   ["DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME", "On Linux, --open needs one of them"],
 ];
 
@@ -65,7 +65,7 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
     { title: "Flags", rows: Object.values(globalFlags).map(flagRow) },
     {
-      text: "Precedence: flag, environment variable, profile, default. LENDEN_API_KEY with LENDEN_BASE_URL needs no profile, and uses none. 'lenden profile show' shows each value and its source.",
+      text: "Precedence: flag, environment variable, profile, default. LENDEN_API_KEY with LENDEN_BASE_URL needs no profile and overrides it. 'lenden profile show' shows each value and its source.",
     },
     { title: "Environment variables: account", rows: account },
     { title: "Environment variables: behavior", rows: behavior },
@@ -84,7 +84,7 @@ export const topicPages: Record<TopicName, Section[]> = {
       text: "After 75, money may have moved: read the message, or run 'lenden ledger resolve'.",
     },
     {
-      text: "With --json, an error is one line of JSON on stderr; its kind is the word in brackets.",
+      text: "With --json, an error is one line of JSON on stderr; its kind is the word in parentheses.",
     },
   ],
   "money-safety": [
@@ -140,7 +140,7 @@ export const topicPages: Record<TopicName, Section[]> = {
       examples: {
         "Print the request without sending it":
           "lenden payout send --amount 1250.50 --to 01712345678 --method bkash --dry-run",
-        "List the payouts of two hours": 'lenden payout list --since "2h ago"',
+        "List the payouts of the last two hours": 'lenden payout list --since "2h ago"',
         "Show the newest payment": "lenden pay get @last",
       },
     },
@@ -211,7 +211,7 @@ export const topicPages: Record<TopicName, Section[]> = {
     },
     {
       title: "Failed rows",
-      text: "'lenden payout batch export payroll.csv --only failed' writes a file to fix and send. Rejected and cancelled rows get a new reference. Rows with an unknown outcome keep theirs.",
+      text: "'lenden payout batch export payroll.csv --only failed' prints the rows to fix and send. Rejected and cancelled rows get a new reference. Rows with an unknown outcome keep theirs.",
     },
   ],
   faults: [
@@ -225,7 +225,7 @@ export const topicPages: Record<TopicName, Section[]> = {
       },
     },
     {
-      text: "--fault takes <endpoint>:<kind>[:<rate>]. The rate is the share of requests that get the fault, from 0 to 1 (default: 1).",
+      text: "--fault takes <endpoint>:<kind>[:<rate>]. The rate is the probability of the fault, from 0 to 1 (default: 1).",
     },
     {
       title: "Kinds",

@@ -26,7 +26,7 @@ const columns = [
 
 export const ledgerExport = defineCommand({
   description: "As CSV, unless --output is json or ndjson.",
-  examples: { "As CSV, for a spreadsheet": "lenden ledger export" },
+  examples: { "Export as CSV for a spreadsheet": "lenden ledger export" },
   flags: { exact },
   format: "csv",
   list: true,

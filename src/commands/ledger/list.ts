@@ -10,7 +10,7 @@ const usualLimit = 50;
 
 export const ledgerList = defineCommand({
   description:
-    "The list comes from the ledger; nothing is sent. With --unknown, it also shows the command that resolves each operation: 'lenden ledger resolve' runs those that need no answer from you.",
+    "The list comes from the ledger; nothing is sent. With --unknown, it also shows the command that resolves each operation: 'lenden ledger resolve' runs those that need no decision.",
   examples: {
     "The newest operations of this account": "lenden ledger list",
     "Every operation whose outcome is unknown": "lenden ledger list --unknown",

@@ -14,7 +14,7 @@ import { nextStep, operationNamed, withCommands } from "./operation.ts";
 
 export const ledgerResolve = defineCommand({
   description:
-    "Sends a payout again with the same reference, for up to 24 hours, and retrieves a cancel or trigger. For a payment, a refund or a CONFLICT, check the dashboard, then add --created <id> or --not-created. Without a name, lenden resolves all it can and lists the rest.",
+    "Sends a payout again with the same reference, for up to 24 hours, and retrieves the record of a cancel or trigger. For a payment, a refund or a CONFLICT, check the dashboard, then add --created <id> or --not-created. Without a name, lenden resolves all it can and lists the rest.",
   examples: {
     "Resolve all that the API can answer": "lenden ledger resolve",
     "Record the ID that the dashboard shows": "lenden ledger resolve OP01JD… --created TX8F3K2Q",
@@ -31,10 +31,10 @@ export const ledgerResolve = defineCommand({
   flags: {
     created: flag.optional(
       "--created <id>",
-      "It was created, and the API has it with this ID",
+      "Record it as created, with this API ID",
       readIdentifier,
     ),
-    notCreated: flag.toggle("--not-created", "It was not created, as the dashboard shows"),
+    notCreated: flag.toggle("--not-created", "Record it as not created; see the dashboard"),
   },
   finishes: true,
   exitCodes: {

@@ -8,7 +8,7 @@ export const ledgerRestore = defineCommand({
   description:
     "The backup is checked first, and the earlier ledger stays beside it under another name. Payouts and refunds after the backup are unknown to it and could be sent again. Nothing is sent until you accept the ledger with 'lenden ledger check --accept'.",
   examples: {
-    "Without a question": "lenden ledger restore ledger-backup.db --yes",
+    "Restore without a prompt": "lenden ledger restore ledger-backup.db --yes",
   },
   arguments: {
     file: argument.required("file", "A file that 'lenden ledger backup' wrote", ok<string>, "file"),

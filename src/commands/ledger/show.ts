@@ -9,8 +9,8 @@ export const ledgerShow = defineCommand({
   description:
     "Name the operation by its own ID, a payout's reference, the ID of the API, or @last.",
   examples: {
-    "By its reference": "lenden ledger show INV-7",
-    "The newest, with its history": "lenden ledger show @last --json",
+    "Show a payout by its reference": "lenden ledger show INV-7",
+    "Show the newest as JSON": "lenden ledger show @last --json",
   },
   arguments: {
     operation: argument.required(

@@ -121,7 +121,7 @@ export const profileRename = defineCommand({
 
 export const profileRemove = defineCommand({
   description:
-    "Removes the credentials from the keychain first. If the keychain refuses, the profile stays. The API key stays valid until you revoke it in the dashboard. A production profile needs a confirmation or --yes.",
+    "Removes the credentials from the keychain first. If the keychain denies it, the profile stays. The API key stays valid until you revoke it in the dashboard. A production profile needs a confirmation or --yes.",
   examples: { "Remove a profile and its credentials": "lenden profile remove old-shop" },
   arguments: { name: existingName },
 

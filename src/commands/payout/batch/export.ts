@@ -9,7 +9,7 @@ import { batchArgument, batchNamed, noteInProgress } from "./batch.ts";
 import { retriesText, statusNames } from "./summary.ts";
 
 export const batchExport = defineCommand({
-  description: `Writes CSV, unless --output is json or ndjson. --only failed writes a file to correct and send: rejected and cancelled rows get new references (INV-7-lenden2 for INV-7). Rows in conflict, and rows whose new reference was accepted, are omitted. Statuses: ${rowStatuses.join(", ")}.`,
+  description: `Writes CSV, unless --output is json or ndjson. --only failed writes the rows to correct and send: rejected and cancelled rows get new references (INV-7-lenden2 for INV-7). Rows in conflict, and rows whose new reference was accepted, are omitted. Statuses: ${rowStatuses.join(", ")}.`,
   examples: {
     "Export all rows with their results": "lenden payout batch export payroll.csv",
     "Export the rows that can be sent again":

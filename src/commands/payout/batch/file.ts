@@ -47,7 +47,7 @@ export const fileFlags = {
   ),
   allowDuplicates: flag.toggle(
     "--allow-duplicates",
-    "Send rows that repeat other rows or earlier payouts",
+    "Accept rows that repeat other rows or payouts",
   ),
 };
 
