@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { judge } from "../src/api/response.ts";
+import { classify } from "../src/api/response.ts";
 import { readContent, readPasted } from "../src/callbacks/content.ts";
 import { verify } from "../src/callbacks/verify.ts";
 import { render } from "../src/cli/output/render.ts";
@@ -28,7 +28,7 @@ const readers: [string, number, (text: string) => unknown][] = [
   ...[200, 400, 409, 500].map((status): [string, number, (text: string) => unknown] => [
     `a response with status ${status}`,
     2 ** 20,
-    (text) => judge({ kind: "answer", status, headers: {}, bytes: Buffer.from(text) }, {}),
+    (text) => classify({ kind: "answer", status, headers: {}, bytes: Buffer.from(text) }, {}),
   ]),
   ["a line for a terminal", 2 ** 20, clean],
   ["lines for a terminal", 2 ** 20, cleanLines],

@@ -2,7 +2,7 @@ import { masked } from "../domain/api-keys.ts";
 import { Failure } from "../domain/failure.ts";
 import type { Contract, Data, Endpoint, Input } from "./contract/endpoint.ts";
 import type { ServiceContract } from "./contract/index.ts";
-import { type Answer, judge, textOf } from "./response.ts";
+import { type Answer, classify, textOf } from "./response.ts";
 import { sign } from "./signature.ts";
 import type { Exchange, Request, Transport } from "./transport.ts";
 
@@ -56,8 +56,8 @@ async function call(endpoint: Endpoint, input: Fields, wire: Wire): Promise<Answ
   const isRead = endpoint.repeat === "safe";
   for (let tries = 1; ; tries += 1) {
     const request = await requestFor(endpoint, input, wire);
-    const asked = { data: endpoint.data, isRead, begunMs: wire.now(), url: request.url };
-    const answer = ofSameRecord(judge(await send(request, wire), asked), endpoint, input);
+    const asked = { data: endpoint.data, isRead, startedMs: wire.now(), url: request.url };
+    const answer = ofSameRecord(classify(await send(request, wire), asked), endpoint, input);
     if (!isRead || wire.signal.aborted) return answer;
     const pauseMs = pauseBeforeReading(answer, { tries, random: wire.random() });
     if (pauseMs === undefined) return answer;
@@ -98,7 +98,7 @@ function ofSameRecord(answer: Answer, { about, path }: Endpoint, input: Fields):
   const fields = new Map(Object.entries(answer.data ?? {}));
   if (fields.get(about) === requested) return answer;
   const { status, times } = answer;
-  return { kind: "unclear", why: "another record", status, text: "", complaint: {}, times };
+  return { kind: "unclear", why: "another record", status, text: "", apiError: {}, times };
 }
 
 /** Sends one request: a raw one, or one of an endpoint. */

@@ -1,7 +1,7 @@
 import { isObject } from "../domain/json.ts";
 
 /** What the API says went wrong. The shape of its error bodies is not shown (docs/api.md §7). */
-export interface Complaint {
+export interface ApiError {
   message?: string;
   code?: string;
 }
@@ -15,7 +15,7 @@ const longest = 4_096;
 const deepest = 4;
 
 /** Finds a message and a code in JSON of any shape, in HTML or in plain text. */
-export function complaintIn(body: unknown, text: string): Complaint {
+export function apiErrorIn(body: unknown, text: string): ApiError {
   const message = body === undefined ? plainText(text.slice(0, longest)) : messageIn(body, 0);
   const code = codeIn(body, 0);
   return { ...(message ? { message: message.slice(0, longest) } : {}), ...(code ? { code } : {}) };

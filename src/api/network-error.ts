@@ -6,13 +6,13 @@ export interface Fault {
     | "certificate"
     | "tls"
     | "connect timeout"
-    | "no answer in time"
+    | "no response in time"
     | "stopped"
     | "out of time"
     | "connection lost"
-    | "answer too large"
-    | "answer cut off"
-    | "answer not HTTP";
+    | "response too large"
+    | "response ended early"
+    | "response not HTTP";
   /** The error's own code, so that people can look it up. */
   code: string;
 }
@@ -29,15 +29,15 @@ interface Circumstances {
 
 /** Names an error of undici or of a socket by its code and its causes, not by its text. */
 export function faultOf(error: unknown, { stoppedBy, timedOut, answering }: Circumstances): Fault {
-  if (error instanceof TooLarge) return { reason: "answer too large", code: "TOO_LARGE" };
+  if (error instanceof TooLarge) return { reason: "response too large", code: "TOO_LARGE" };
   const codes = codesOf(error);
   const code = codes.at(-1) ?? "UNKNOWN";
   if (stoppedBy)
     return { reason: stoppedBy.reason === "deadline" ? "out of time" : "stopped", code };
-  if (timedOut) return { reason: "no answer in time", code: "TIMEOUT" };
-  if (answering) return { reason: "answer cut off", code };
+  if (timedOut) return { reason: "no response in time", code: "TIMEOUT" };
+  if (answering) return { reason: "response ended early", code };
   if (error instanceof Error && error.name === "HTTPParserError")
-    return { reason: "answer not HTTP", code };
+    return { reason: "response not HTTP", code };
   const found = reasons.find(([pattern]) => codes.some((one) => pattern.test(one)));
   return { reason: found?.[1] ?? "connection lost", code };
 }
@@ -48,7 +48,7 @@ const reasons: [RegExp, Fault["reason"]][] = [
   [/CERT|^UNABLE_TO_|SELF_SIGNED|^HOSTNAME_MISMATCH|^INVALID_CA|^PATH_LENGTH/, "certificate"],
   [/^(?:ERR_SSL|ERR_TLS|EPROTO)/, "tls"],
   [/^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, "connect timeout"],
-  [/^(?:HPE_|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|UND_ERR_HEADERS_OVERFLOW)/, "answer not HTTP"],
+  [/^(?:HPE_|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|UND_ERR_HEADERS_OVERFLOW)/, "response not HTTP"],
 ];
 
 /** The codes of an error and of its causes, outermost first. */

@@ -1,7 +1,7 @@
 import { Failure } from "../domain/failure.ts";
 import { baseHeaders, requestFor, send, type Wire } from "./client.ts";
 import { endpointAt } from "./contract/index.ts";
-import { type Answer, bodyIn, judge, textOf } from "./response.ts";
+import { type Answer, bodyIn, classify, textOf } from "./response.ts";
 import type { Exchange, Headers, Request } from "./transport.ts";
 
 /** A request that a user wrote. */
@@ -42,9 +42,14 @@ export async function sendRaw(
   const request = await rawRequest(call, wire);
   const { method, path } = call;
   const data = endpointAt(method, path)?.endpoint.data;
-  const begunMs = wire.now();
+  const startedMs = wire.now();
   const exchange = await send(request, wire);
-  const answer = judge(exchange, { data, isRead: method === "GET", begunMs, url: request.url });
+  const answer = classify(exchange, {
+    data,
+    isRead: method === "GET",
+    startedMs,
+    url: request.url,
+  });
   return { answer, ...rawResponse(method, exchange) };
 }
 

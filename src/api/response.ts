@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 import { isObject, jsonIn } from "../domain/json.ts";
-import { type Complaint, complaintIn } from "./error-body.ts";
+import { type ApiError, apiErrorIn } from "./error-body.ts";
 import type { Fault } from "./network-error.ts";
 import type { Exchange, Headers } from "./transport.ts";
 
@@ -9,19 +9,19 @@ export type Answer<Data = unknown> =
   | { kind: "data"; status: number; data: Data; times: Times }
   | {
       kind: "refused";
-      why: Refusal;
+      why: RejectionReason;
       status: number;
-      complaint: Complaint;
+      apiError: ApiError;
       times: Times;
       /** True for a JSON object, as the API sends it: a proxy in front of it may respond with a page. */
       isJson: boolean;
     }
   | {
       kind: "unclear";
-      why: Doubt;
+      why: UnclearReason;
       status?: number;
       text: string;
-      complaint: Complaint;
+      apiError: ApiError;
       times: Times;
     }
   | { kind: "unsent"; fault: Fault; url?: URL };
@@ -30,10 +30,10 @@ export type Answer<Data = unknown> =
  * `busy` means: retry later; `clash` is a 409. What either proves about an earlier attempt is decided by the
  * operation.
  */
-type Refusal = "access" | "unknown id" | "busy" | "clash" | "refused";
+type RejectionReason = "access" | "unknown id" | "busy" | "clash" | "refused";
 
 /** Why a response does not show what the API did. */
-type Doubt =
+type UnclearReason =
   | "server error"
   | "redirect"
   | "not JSON"
@@ -46,36 +46,36 @@ type Doubt =
 
 interface Times {
   /** When the request was sent, by our clock in milliseconds. */
-  begunMs?: number;
+  startedMs?: number;
   /** How long the API asks to wait (`Retry-After`). */
   retryAfterMs?: number;
 }
 
-interface Asked {
+interface Expected {
   /** The schema of the response's `data`; any JSON if omitted. */
   data?: z.ZodMiniType | undefined;
   /** True if the request changes nothing. */
   isRead?: boolean;
-  begunMs?: number;
+  startedMs?: number;
   url?: URL;
 }
 
 /** Classifies one exchange; pure. The shape of error bodies is not shown (docs/api.md §7): any is accepted. */
-export function judge(exchange: Exchange, { data, isRead, begunMs, url }: Asked): Answer {
-  const started = begunMs === undefined ? {} : { begunMs };
-  if (exchange.kind === "broken") return judgeBroken(exchange, started, url);
+export function classify(exchange: Exchange, { data, isRead, startedMs, url }: Expected): Answer {
+  const started = startedMs === undefined ? {} : { startedMs };
+  if (exchange.kind === "broken") return classifyBroken(exchange, started, url);
   const { status, headers } = exchange;
   const text = textOf(exchange.bytes);
   const body = bodyIn(text);
   const times = timesIn(headers, started);
   const isOk = status >= 200 && status < 300;
   const success = isObject(body) ? body.success : undefined;
-  const complaint = isOk && success !== false ? {} : complaintIn(body, text);
-  const refused = (why: Refusal): Answer => {
-    return { kind: "refused", why, status, complaint, times, isJson: isObject(body) };
+  const apiError = isOk && success !== false ? {} : apiErrorIn(body, text);
+  const refused = (why: RejectionReason): Answer => {
+    return { kind: "refused", why, status, apiError, times, isJson: isObject(body) };
   };
-  const unclear = (why: Doubt, found = complaint): Answer => {
-    return { kind: "unclear", why, status, text, complaint: found, times };
+  const unclear = (why: UnclearReason, found = apiError): Answer => {
+    return { kind: "unclear", why, status, text, apiError: found, times };
   };
 
   if (isOk) {
@@ -99,7 +99,7 @@ export function judge(exchange: Exchange, { data, isRead, begunMs, url }: Asked)
   return unclear(status >= 500 ? "server error" : "unexpected status");
 }
 
-const refusals: Record<number, Refusal> = {
+const refusals: Record<number, RejectionReason> = {
   401: "access",
   403: "access",
   404: "unknown id",
@@ -135,18 +135,18 @@ export function bodyIn(text: string): unknown {
   return jsonIn(text)?.value;
 }
 
-function whyNoObject(body: unknown, text: string): Doubt {
+function whyNoObject(body: unknown, text: string): UnclearReason {
   if (body !== undefined) return "wrong shape";
   return text.trim() === "" ? "empty" : "not JSON";
 }
 
-function judgeBroken(
+function classifyBroken(
   { sent, fault, status }: Extract<Exchange, { kind: "broken" }>,
   times: Times,
   url: URL | undefined,
 ): Answer {
   if (!sent) return { kind: "unsent", fault, ...(url ? { url } : {}) };
-  const unclear = { kind: "unclear", why: fault.reason, text: "", complaint: {}, times } as const;
+  const unclear = { kind: "unclear", why: fault.reason, text: "", apiError: {}, times } as const;
   return status === undefined ? unclear : { ...unclear, status };
 }
 

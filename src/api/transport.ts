@@ -28,7 +28,7 @@ export interface Request extends WireRequest {
 
 export type Headers = Record<string, string | string[] | undefined>;
 
-/** What happened on the wire. What it means is decided by `judge()`. */
+/** What happened on the wire. What it means is decided by `classify()`. */
 export type Exchange =
   | { kind: "answer"; status: number; headers: Headers; bytes: Uint8Array }
   /** `status`: the response started. `sent`: the head of the request reached a socket. */

@@ -106,8 +106,8 @@ async function throughLedger(
   let ending: Failure | undefined;
   let record: { status: string } | undefined;
   try {
-    const world = await context.api.watchedDeps((response) => responses.push(response));
-    const sent = await send(how, world);
+    const deps = await context.api.watchedDeps((response) => responses.push(response));
+    const sent = await send(how, deps);
     record = sent.record;
     const { possibleDuplicate } = await import("../payouts/claim.ts");
     if (sent.earlier) context.ui.notice(...possibleDuplicate(sent.earlier));

@@ -116,9 +116,9 @@ function listCommand(resource: ResourceInfo) {
 
 async function refresh(processing: Operation[], context: Context): Promise<void> {
   const { refreshStatus, throwUnlessUnknown } = await import("../operations/refresh.ts");
-  const world = await context.api.deps();
-  const { unseen } = await refreshStatus(processing, world);
-  if (unseen) throwUnlessUnknown(unseen, world);
+  const deps = await context.api.deps();
+  const { unseen } = await refreshStatus(processing, deps);
+  if (unseen) throwUnlessUnknown(unseen, deps);
 }
 
 /** The request and what is known of it, with the API's names. */

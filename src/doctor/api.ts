@@ -134,7 +134,7 @@ function unreachable(url: URL, failure: Failure, env: CheckContext["host"]["env"
 
 function access({ outcome: { answer, status } }: Response): Verdict {
   if (answer.kind === "data") return methods(answer.data);
-  const said = answer.complaint.message ? `: ${answer.complaint.message}` : "";
+  const said = answer.apiError.message ? `: ${answer.apiError.message}` : "";
   if (answer.kind === "refused" && answer.why === "access") {
     return failed(
       `The API rejected the key (${status})${said}`,

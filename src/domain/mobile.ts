@@ -37,7 +37,7 @@ export function mobileText(mobile: Mobile, format: NumberFormat): string {
 }
 
 /**
- * Whether the service's text names our number. A service may hide some digits (`017*****678`): then
+ * Whether the API's text names our number. An API may hide some digits (`017*****678`): then
  * those that it shows decide, if they are at least four.
  */
 export function sameMobile(ours: string, theirs: string): "same" | "different" | "unclear" {

@@ -11,7 +11,7 @@ export function hasEnded({ status }: { status: string }): boolean {
 export const resources = ["payment", "payout", "refund"] as const;
 export type Resource = (typeof resources)[number];
 
-/** The service's endpoints by name, for those who only name them (docs/api.md §4). */
+/** The API's endpoints by name, for those who only name them (docs/api.md §4). */
 export const endpointNames = [
   "listMethods",
   "createPayment",

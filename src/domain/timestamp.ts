@@ -8,5 +8,5 @@ export function readTimestamp(text: string): Result<number> {
   return err(`${quoted(text)} is not a timestamp. Use Unix time in seconds. Example: 1763614800.`);
 }
 
-/** How far a clock may be off: the service takes five minutes (§8), and one is kept as a margin. */
+/** How far a clock may be off: the API accepts five minutes (§8), and one is kept as a margin. */
 export const toleratedClockMs = 4 * 60_000;

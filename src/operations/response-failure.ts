@@ -41,7 +41,7 @@ export async function attempted<Data>(send: () => Promise<Answer<Data>>): Promis
     return await send();
   } catch (error) {
     if (error instanceof Failure) throw error;
-    return { kind: "unclear", why: "fault of lenden", text: "", complaint: {}, times: {} };
+    return { kind: "unclear", why: "fault of lenden", text: "", apiError: {}, times: {} };
   }
 }
 
@@ -86,10 +86,9 @@ const causeTexts = new Map<string, string>([
   ["access", "access denied"],
   ["refused", "rejected"],
   ["clash", "rejected as a conflict"],
-  ["no answer in time", "no response in time"],
-  ["answer cut off", "the response ended early"],
-  ["answer too large", "the response is too large"],
-  ["answer not HTTP", "the response is not HTTP"],
+  ["response ended early", "the response ended early"],
+  ["response too large", "the response is too large"],
+  ["response not HTTP", "the response is not HTTP"],
   ["fault of lenden", "an internal error of lenden"],
   ["busy", "the API is busy"],
   ["empty", "an empty response"],
@@ -101,19 +100,19 @@ const causeTexts = new Map<string, string>([
   ["another record", "a response about another record"],
 ]);
 
-function messageOf({ complaint }: Pick<Rejected, "complaint">): string {
-  return complaint.message ? `: ${complaint.message.replace(/[.\s]+$/, "")}` : "";
+function messageOf({ apiError }: Pick<Rejected, "apiError">): string {
+  return apiError.message ? `: ${apiError.message.replace(/[.\s]+$/, "")}` : "";
 }
 
 /** The failure of a rejection, with the API's message and its usual cause. */
 export function rejection(answer: Rejected, about?: string): Failure {
-  const { status, complaint, why } = answer;
+  const { status, apiError, why } = answer;
   const [reason, says] = rejections[why];
   const name = why === "unknown id" ? ` ${about ?? "this path"}` : "";
   return new Failure(reason, `${says}${name} (${status})${messageOf(answer)}`, {
     hint: why === "unknown id" && about === undefined ? pathHint : rejectionHint(answer),
     status,
-    ...(complaint.code ? { code: complaint.code } : {}),
+    ...(apiError.code ? { code: apiError.code } : {}),
     ...(about ? { operation: about } : {}),
   });
 }
@@ -143,7 +142,7 @@ export function rejectedLater(
   why: string,
   clockAheadMs = 0,
 ): Failure {
-  const { status, complaint } = answer;
+  const { status, apiError } = answer;
   const access = answer.why === "access" ? accessHint(status) : undefined;
   const cause = clockTrouble(clockAheadMs) ?? access;
   return new Failure(
@@ -155,7 +154,7 @@ export function rejectedLater(
         : conflictHint(reference),
       operation: reference,
       status,
-      ...(complaint.code ? { code: complaint.code } : {}),
+      ...(apiError.code ? { code: apiError.code } : {}),
     },
   );
 }

@@ -59,7 +59,7 @@ export async function createPayout(
       (error) => rethrow(error, order, whyUnknown),
     );
     const answer = ofReference(order.reference, received);
-    if (answer.kind !== "unsent") firstMs ??= answer.times.begunMs ?? deps.now();
+    if (answer.kind !== "unsent") firstMs ??= answer.times.startedMs ?? deps.now();
     if (answer.kind === "data")
       return { created: answer.data, firstMs: firstMs ?? deps.now(), wasMixedUp };
     if (answer.kind === "unclear") whyUnknown = describe(answer);
@@ -94,9 +94,9 @@ function ofReference(
 ): Answer<CreatedPayout["created"]> {
   if (answer.kind !== "data" || answer.data.merchantRef === reference) return answer;
   const { status, data, times } = answer;
-  const complaint = { message: `the response is for reference ${data.merchantRef}` };
+  const apiError = { message: `the response is for reference ${data.merchantRef}` };
   const text = JSON.stringify(data);
-  return { kind: "unclear", why: "another record", status, text, complaint, times };
+  return { kind: "unclear", why: "another record", status, text, apiError, times };
 }
 
 /** A lost lock or ledger says nothing about the attempts before it. */

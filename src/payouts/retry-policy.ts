@@ -26,7 +26,7 @@ export function pauseBeforeRetry(
   if (requestedMs !== undefined)
     return Math.min(Math.max(requestedMs, policy.firstMs), policy.longestRequestedMs);
   const backOffMs = policy.firstMs * 2 ** attempt * (0.5 + random / 2);
-  return answer.kind === "unclear" && answer.why === "no answer in time"
+  return answer.kind === "unclear" && answer.why === "no response in time"
     ? Math.max(backOffMs, atWorkMs)
     : backOffMs;
 }

@@ -346,7 +346,7 @@ test.each([
 ])("P17: a batch stops after ten rejections in a row with %s", async (_, messageOf, most) => {
   const place = await timed(40, (_, count) => {
     const message = messageOf(count);
-    return message === "" ? undefined : { ...refused("refused", 422), complaint: { message } };
+    return message === "" ? undefined : { ...refused("refused", 422), apiError: { message } };
   });
   const reason = await place.send(1);
   expect([reason?.kind, place.asked.length]).toEqual([most < 40 ? "partial" : undefined, most]);

@@ -40,8 +40,8 @@ export async function timed(
   const sleep = (ms: number) =>
     new Promise<void>((wake) => timers.push({ atMs: state.nowMs + ms, wake }));
   const createPayout: Create = async ({ merchantRef: reference, amount }) => {
-    const begunMs = state.nowMs;
-    const one = { reference, atMs: begunMs - startMs };
+    const startedMs = state.nowMs;
+    const one = { reference, atMs: startedMs - startMs };
     asked.push(one);
     const given = answer(one, asked.length);
     await sleep(20);
@@ -49,7 +49,7 @@ export async function timed(
     const own = { payoutId: `PO-${reference}`, merchantRef: reference, amount, createdAt };
     const answered = given ?? data({ ...created, ...own });
     if (answered.kind === "unsent") return answered;
-    return { ...answered, times: { begunMs, ...answered.times } };
+    return { ...answered, times: { startedMs, ...answered.times } };
   };
   const client = { ...own.deps.client, createPayout };
   const deps: OperationDeps = { ...own.deps, client, sleep, now: () => state.nowMs };

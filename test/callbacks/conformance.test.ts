@@ -228,9 +228,9 @@ test("reports a handler that hangs, resets, redirects and responds nonsense", as
   const { code, stdout, stderr } = await merchant.lenden(line);
   const all: TestResult[] = JSON.parse(stdout);
   expect(all.flatMap(({ responses }) => responses)).toEqual([
-    { status: null, fault: "no answer in time (TIMEOUT)" },
+    { status: null, fault: "no response in time (TIMEOUT)" },
     { status: null, fault: "connection lost (ECONNRESET)" },
-    { status: null, fault: expect.stringContaining("answer not HTTP") },
+    { status: null, fault: expect.stringContaining("response not HTTP") },
     { status: 307, fault: null },
     { status: 500, fault: null },
   ]);

@@ -73,7 +73,7 @@ test("stores a callback once, also if it is sent many times at once", async () =
 test("a retrieved record resolves an unknown outcome: payment, refund, cancel", async () => {
   const service = { faults: lost("createPayment") };
   const merchant = await openMerchant(service);
-  expect((await merchant.lenden(paymentOf("doubt"))).code).toBe(75);
+  expect((await merchant.lenden(paymentOf("unknown"))).code).toBe(75);
   const payment = String((await merchant.books("payments")).at(-1)?.id);
   await merchant.set("payment", payment, "Completed");
   await behaveAs(lost("createRefund"));
@@ -109,7 +109,7 @@ test("a retrieved record resolves an unknown outcome: payment, refund, cancel", 
 
 test("a record that two unknown operations could have created resolves neither", async () => {
   const merchant = await openMerchant({ faults: lost("createPayment") });
-  for (const flags of [[], ["--again"]]) await merchant.lenden(paymentOf("doubt", ...flags));
+  for (const flags of [[], ["--again"]]) await merchant.lenden(paymentOf("unknown", ...flags));
   const id = String((await merchant.books("payments")).at(-1)?.id);
   const listener = await listenAs(merchant);
   await listener.send(`transactionId=${id}&status=Processing`);
@@ -128,14 +128,14 @@ test("a record resolves an operation only if it was created when that was sent",
     ];
     const service = { faults, now: () => Date.now() + aheadMs };
     const merchant = await openMerchant(service);
-    expect((await merchant.lenden(paymentOf("doubt"))).code).toBe(75);
+    expect((await merchant.lenden(paymentOf("unknown"))).code).toBe(75);
     service.faults = [];
     await merchant.close();
     await merchant.comeBack();
     aheadMs = (minutes ?? 0) * 60_000;
     // The same payment, created with another ledger.
     const elsewhere = { ...merchant.env, LENDEN_DATA_DIR: scratchFolder() };
-    const made = await lenden(paymentOf("doubt", "-q"), { env: elsewhere });
+    const made = await lenden(paymentOf("unknown", "-q"), { env: elsewhere });
     const sent = `transactionId=${made.stdout.trim()}&status=Processing`;
     const listener = await listenAs(merchant);
     await listener.send(sent);

@@ -85,14 +85,14 @@ test("P20, P22: a signal ends the pause that the API requested, and nothing is s
 }, 60_000);
 
 test("P20: the end of --timeout ends that pause, and is named in the error", async () => {
-  const begunMs = Date.now();
+  const startedMs = Date.now();
   const { end } = await askedToWait("--timeout", "3s");
   const { code, stderr } = await end;
   const says =
     /4 unknown[\s\S]*The time of --timeout elapsed\. 0 of 20 rows accepted .*; outcome unknown: 4; not sent: 16\. To resume/;
   expect([code, stderr]).toEqual([75, expect.stringMatching(says)]);
   expect(stderr).not.toMatch(/nothing was sent|in a row/);
-  expect(Date.now() - begunMs).toBeLessThan(20_000);
+  expect(Date.now() - startedMs).toBeLessThan(20_000);
 }, 60_000);
 
 async function methodsOf(merchant: Merchant): Promise<unknown[]> {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { contract } from "../../src/api/contract/index.ts";
-import { complaintIn } from "../../src/api/error-body.ts";
-import { type Answer, judge } from "../../src/api/response.ts";
+import { apiErrorIn } from "../../src/api/error-body.ts";
+import { type Answer, classify } from "../../src/api/response.ts";
 import type { Exchange, Headers } from "../../src/api/transport.ts";
 import { runs } from "../support/helpers.ts";
 
@@ -77,20 +77,20 @@ test.each<[number, string, string]>([
   [600, "", "unclear: server error"],
   [100, "", "unclear: unexpected status"],
 ])("%i with %s is %s", (status, body, wanted) => {
-  expect(verdict(judge(answer(status, body), { data: created }))).toBe(wanted);
+  expect(verdict(classify(answer(status, body), { data: created }))).toBe(wanted);
 });
 
 test.each(["<h1>No</h1>", "403", "null", '"Forbidden"', "[]", ""])(
   "a refusal that says %j is no word of the service's, which answers with an object",
   (body) => {
-    expect(judge(answer(403, body), { data: created })).toMatchObject({ isJson: false });
-    expect(judge(answer(403, '{"x":1}'), { data: created })).toMatchObject({ isJson: true });
+    expect(classify(answer(403, body), { data: created })).toMatchObject({ isJson: false });
+    expect(classify(answer(403, '{"x":1}'), { data: created })).toMatchObject({ isJson: true });
   },
 );
 
 test("a page that nothing is there tells of a read what it tells of nothing else", () => {
   const page = answer(404, "<h1>no</h1>");
-  expect(verdict(judge(page, { data: created, isRead: true }))).toBe("refused: unknown id");
+  expect(verdict(classify(page, { data: created, isRead: true }))).toBe("refused: unknown id");
 });
 
 test.each([
@@ -98,7 +98,7 @@ test.each([
   ["an id that leads elsewhere", { payoutId: ".." }],
   ["an id that no URL can hold", { payoutId: "\ud800" }],
 ])("%s names no record, so the outcome is unknown", (_, changes) => {
-  expect(verdict(judge(answer(200, withPayout(changes)), { data: created }))).toBe(
+  expect(verdict(classify(answer(200, withPayout(changes)), { data: created }))).toBe(
     "unclear: wrong shape",
   );
 });
@@ -107,8 +107,8 @@ test.each<[Exchange, string]>([
   [broken(false), "unsent"],
   [broken(true), "unclear: connection lost"],
   [{ ...broken(true), status: 200 }, "unclear: connection lost"],
-])("a broken exchange is doubt only if it was sent (%#)", (exchange, wanted) => {
-  expect(verdict(judge(exchange, { data: created }))).toBe(wanted);
+])("a broken exchange leaves the outcome unknown only if it was sent (%#)", (exchange, wanted) => {
+  expect(verdict(classify(exchange, { data: created }))).toBe(wanted);
 });
 
 test.each<[string, unknown]>([
@@ -118,7 +118,7 @@ test.each<[string, unknown]>([
   ['{"data":{"a":1}}', { a: 1 }],
   ['{"done":true}', { done: true }],
 ])("where no answer is shown, %j is taken", (body, data) => {
-  const judged = judge(answer(200, body), {});
+  const judged = classify(answer(200, body), {});
   if (body === "done") expect(judged.kind).toBe("data");
   else expect(judged).toMatchObject({ kind: "data", data });
 });
@@ -130,8 +130,8 @@ test.each<[string | undefined, string]>([
   ["/elsewhere", "it points to another path of the same host"],
   [undefined, "it points to no place at all"],
 ])("a redirect to %s says that %s", (location, message) => {
-  const judged = judge(answer(302, "", { location }), { data: created });
-  expect(judged).toMatchObject({ complaint: { message } });
+  const judged = classify(answer(302, "", { location }), { data: created });
+  expect(judged).toMatchObject({ apiError: { message } });
 });
 
 const date = "Fri, 20 Nov 2026 06:00:00 GMT";
@@ -151,7 +151,7 @@ test.each<[Headers, object]>([
   ],
   [{ date: "yesterday", "retry-after": "Fri, 20 Nov 2026 06:00:30 GMT" }, { retryAfterMs: 0 }],
 ])("the times in %j", (headers, times) => {
-  const judged = judge(answer(429, "{}", headers), { data: created });
+  const judged = classify(answer(429, "{}", headers), { data: created });
   const found = judged.kind === "unsent" ? {} : judged.times;
   expect(found).toEqual(times);
 });
@@ -181,7 +181,7 @@ test.each<[unknown, { message?: string; code?: string }]>([
   [{ message: "" }, {}],
   [{ message: null, code: null }, {}],
 ])("in %j it finds %j", (body, found) => {
-  expect(complaintIn(body, JSON.stringify(body))).toEqual(found);
+  expect(apiErrorIn(body, JSON.stringify(body))).toEqual(found);
 });
 
 test.each([
@@ -190,7 +190,7 @@ test.each([
   ["plain words", "plain words"],
   [`${"x".repeat(5_000)}`, `${"x".repeat(4_096)}`],
 ])("in the page %s it finds %s", (text, message) => {
-  expect(complaintIn(undefined, text)).toEqual({ message });
+  expect(apiErrorIn(undefined, text)).toEqual({ message });
 });
 
 const status = fc.oneof(
@@ -212,7 +212,7 @@ test("any bytes with any status are an answer, and never data that was not all t
   );
   fc.assert(
     fc.property(status, bytes, headers, (code, given, head) => {
-      const judged = judge(
+      const judged = classify(
         { kind: "answer", status: code, headers: head, bytes: given },
         { data: created },
       );
@@ -236,11 +236,11 @@ test("any JSON error body gives a short message and a plain code, or none", () =
   }));
   fc.assert(
     fc.property(fc.integer({ min: 400, max: 599 }), body, (code, value) => {
-      const judged = judge(answer(code, JSON.stringify(value) ?? ""), { data: created });
+      const judged = classify(answer(code, JSON.stringify(value) ?? ""), { data: created });
       if (judged.kind !== "refused" && judged.kind !== "unclear") return false;
-      const { complaint } = judged;
-      const isShort = complaint.message === undefined || complaint.message.length <= 4_096;
-      return isShort && (complaint.code === undefined || /^[\w.:+-]{1,64}$/.test(complaint.code));
+      const { apiError } = judged;
+      const isShort = apiError.message === undefined || apiError.message.length <= 4_096;
+      return isShort && (apiError.code === undefined || /^[\w.:+-]{1,64}$/.test(apiError.code));
     }),
     { numRuns: runs(500, 40_000) },
   );

@@ -21,7 +21,7 @@ test.each<[string, Answer, number | undefined, number | undefined]>([
   ["being stopped, unsent", unsent("stopped"), undefined, undefined],
   ["being stopped, sent", unclear("stopped"), undefined, undefined],
   ["a lost connection", unclear("connection lost"), 250, 500],
-  ["a timeout", unclear("no answer in time"), 250, 10_000],
+  ["a timeout", unclear("no response in time"), 250, 10_000],
   ["a server error", unclear("server error", 503), 250, 500],
   ["a redirect", unclear("redirect", 307), undefined, 500],
   ["garbage with a 200", unclear("not JSON", 200), 250, 500],
@@ -60,7 +60,7 @@ test("pauses double from one try to the next, and jitter only shortens them by h
         (attempt > 2 || (read >= 125 * 2 ** attempt && read <= 250 * 2 ** attempt)) &&
         resend >= 250 * 2 ** attempt &&
         resend <= 500 * 2 ** attempt &&
-        (resending(unclear("no answer in time"), attempt, random) ?? 0) >= 10_000
+        (resending(unclear("no response in time"), attempt, random) ?? 0) >= 10_000
       );
     }),
     { numRuns: runs(300, 50_000) },

@@ -146,28 +146,28 @@ describe("whether a request was sent", () => {
     ["closed before the response", { do: "close" }, "connection lost"],
     ["reset before the response", { do: "reset" }, "connection lost"],
     ["closed in the head", closing("HTTP/1.1 200 OK\r\ncontent-le"), "connection lost"],
-    ["closed in the body", closing(withLength + sound.slice(0, -3)), "answer cut off"],
+    ["closed in the body", closing(withLength + sound.slice(0, -3)), "response ended early"],
     [
       "reset in the body",
       { do: "send", bytes: withLength + sound.slice(0, 9), ending: "reset" },
-      "answer cut off",
+      "response ended early",
     ],
     [
       "a chunk without an end",
       closing(`${chunked}${sound.length.toString(16)}\r\n${sound}\r\n`),
-      "answer cut off",
+      "response ended early",
     ],
-    ["no HTTP at all", closing("SSH-2.0-OpenSSH_9.2\r\n\r\n"), "answer not HTTP"],
-    ["garbage", closing(Buffer.from([0, 255, 254, 13, 10, 7])), "answer not HTTP"],
+    ["no HTTP at all", closing("SSH-2.0-OpenSSH_9.2\r\n\r\n"), "response not HTTP"],
+    ["garbage", closing(Buffer.from([0, 255, 254, 13, 10, 7])), "response not HTTP"],
     [
       "two lengths",
       closing(head("content-length: 5", "content-length: 6") + sound),
-      "answer not HTTP",
+      "response not HTTP",
     ],
     [
       "headers without end",
       closing(`HTTP/1.1 200 OK\r\n${"x-a: b\r\n".repeat(20_000)}`),
-      "answer not HTTP",
+      "response not HTTP",
     ],
     [
       "switching protocols",
@@ -316,7 +316,7 @@ describe("size", () => {
       kind: "broken",
       sent: true,
       status: 200,
-      fault: { reason: "answer too large" },
+      fault: { reason: "response too large" },
     });
   });
 });

@@ -49,7 +49,7 @@ export const seams = {
     lift: (create, decorate) => (contract, wire) =>
       create(isOfApi(contract) ? decorate(contract) : contract, wire),
   },
-  /** `world.client`. `decorate` also gets the wire, for its clock. */
+  /** `deps.client`. `decorate` also gets the wire, for its clock. */
   client: {
     file: "api/client.ts",
     name: "createClient",
@@ -66,7 +66,7 @@ export const seams = {
       send(request, { ...wire, transport: decorate(wire.transport) }),
   },
   /** What an exchange means. */
-  judge: decoratedAt("api/response.ts", "judge"),
+  classify: decoratedAt("api/response.ts", "classify"),
   signature: decoratedAt("api/signature.ts", "sign"),
   /** The clock and the machine of a command. */
   host: {

@@ -14,8 +14,8 @@ test.each([
 ])(
   "where %s, what was just made is not called old, and what was made an hour ago is",
   (_, createdMs, aheadMs) => {
-    const world = { clockAheadMs: () => aheadMs };
-    expect(isOlder(at(createdMs + 20), firstMs, world)).toBe(false);
-    expect(isOlder(at(createdMs - 3_600_000), firstMs, world)).toBe(true);
+    const deps = { clockAheadMs: () => aheadMs };
+    expect(isOlder(at(createdMs + 20), firstMs, deps)).toBe(false);
+    expect(isOlder(at(createdMs - 3_600_000), firstMs, deps)).toBe(true);
   },
 );

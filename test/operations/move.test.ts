@@ -71,7 +71,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
 
   test.each<[string, Bad]>([
     ["a lost answer", lost],
-    ["a timeout", unclear("no answer in time")],
+    ["a timeout", unclear("no response in time")],
     ["a server error", unclear("server error", 500)],
     ["garbage", unclear("not JSON", 200)],
     ["a redirect", unclear("redirect", 307)],
@@ -87,7 +87,7 @@ describe.each(moves)("$name", ({ name, target, other, run: scriptOf, start, reco
     expect(script.state.nowMs).toBeGreaterThan(startMs);
   });
 
-  test("doubt that no look ends is uncertain, after three tries", async () => {
+  test("an outcome that no status check shows is uncertain, after three tries", async () => {
     const script = run([lost, lost, lost], [lost, record("Processing"), lost]);
     const { kind, details } = await failure(start(script.deps));
     expect([kind, details.hint?.includes("again")]).toEqual(["uncertain", true]);

@@ -83,10 +83,10 @@ describe.each(creations)("the creation of a $what", ({ what, name, script, run, 
 
   test.each<[Bad, string]>([
     [unclear("connection lost"), "uncertain"],
-    [unclear("no answer in time"), "uncertain"],
+    [unclear("no response in time"), "uncertain"],
     [unclear("stopped"), "uncertain"],
-    [unclear("answer cut off", 200), "uncertain"],
-    [unclear("answer too large", 200), "uncertain"],
+    [unclear("response ended early", 200), "uncertain"],
+    [unclear("response too large", 200), "uncertain"],
     [unclear("not JSON", 200), "uncertain"],
     [unclear("empty", 200), "uncertain"],
     [unclear("wrong shape", 200), "uncertain"],

@@ -5,7 +5,7 @@ import { claimed } from "../ledger/small-ledger.ts";
 import { created, data, failure, order, recordOutcome, retrieved, scripted } from "./scripted.ts";
 
 const confirmed = { state: "CONFIRMED", remoteId: "PO1", status: "Completed", sent: true } as const;
-const lost = { state: "UNCERTAIN", message: "no answer in time", sent: true } as const;
+const lost = { state: "UNCERTAIN", message: "no response in time", sent: true } as const;
 
 /** A payout of unknown outcome, as it was read before another process changed it. */
 async function doubtful(script: Parameters<typeof scripted>[0] = {}) {
@@ -134,10 +134,10 @@ test("a cancel of unknown outcome is checked after the API had time to finish it
   } as const;
   const operation = await claimed(ledger, { ...move, asked });
   await recordOutcome(ledger, operation, lost);
-  const begunMs = run.state.nowMs;
+  const startedMs = run.state.nowMs;
   const [read] = await ledger.unsettled();
   if (!read) throw new Error("the ledger lost a cancel");
   await resolve(read, undefined, run.deps);
-  expect(run.of("retrieveRefund").map(({ atMs }) => atMs - begunMs)).toEqual([10_000]);
+  expect(run.of("retrieveRefund").map(({ atMs }) => atMs - startedMs)).toEqual([10_000]);
   expect(await ledger.find(read.id)).toMatchObject({ state: "CONFIRMED", status: "Cancelled" });
 });

@@ -104,7 +104,7 @@ export function unclear(why: Unclear["why"], status?: number): Unclear {
     kind: "unclear",
     why,
     text: "",
-    complaint: {},
+    apiError: {},
     times: {},
     ...(status === undefined ? {} : { status }),
   };
@@ -115,7 +115,7 @@ export function refused(why: Refused["why"], status: number, retryAfterMs?: numb
     kind: "refused",
     why,
     status,
-    complaint: { message: "the service says no", code: "NO" },
+    apiError: { message: "the service says no", code: "NO" },
     times: retryAfterMs === undefined ? {} : { retryAfterMs },
     isJson: true,
   };

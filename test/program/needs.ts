@@ -66,7 +66,7 @@ export const needs: Need[] = [
 
 /** Its operation; the service loses the answer (staging.ts). */
 async function uncertainPayment(merchant: Merchant): Promise<string> {
-  const { code } = await merchant.lenden(paymentOf("doubt"));
+  const { code } = await merchant.lenden(paymentOf("unknown"));
   if (code !== 75) throw new Error(`the payment ended with ${code} instead of 75`);
   const found = await merchant.inLedger((ledger) =>
     ledger.prepare("SELECT id FROM operations").get(),

@@ -166,8 +166,8 @@ test.each<[Command, string, boolean]>([
   async (command, _, acts) => {
     const step = { command, reruns: 0, gapMs: 0, meanwhile: undefined };
     const resolves = { ...step, command: { does: "resolve" } } as const;
-    const doubt = fault("truncated", { acts });
-    const faults = command.does === "refund" ? [undefined, doubt] : [doubt];
+    const unclear = fault("truncated", { acts });
+    const faults = command.does === "refund" ? [undefined, unclear] : [unclear];
     for (let after = 0; after < 90; after += 1) {
       const script = [step, resolves, step];
       const crashes = [{ after, power: false }];

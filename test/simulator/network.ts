@@ -146,9 +146,9 @@ export class Network {
         return broken(true, "connection lost");
       case "timeout":
       case "late":
-        return broken(true, "no answer in time");
+        return broken(true, "no response in time");
       case "cut off":
-        return { ...broken(true, "answer cut off"), status: 200 };
+        return { ...broken(true, "response ended early"), status: 200 };
       case "garbage":
         return this.#raw(200, picked(["\u0000\u0001\u0002", "<html>ok</html>", "ok"], fault.pick));
       case "empty":

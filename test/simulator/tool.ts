@@ -23,7 +23,7 @@ const noReferences: string[] = [];
 export class Tool {
   readonly name: string;
   readonly pid: number;
-  /** What it is about, so that doubt can be kept apart: "payout INV-1". */
+  /** What it is about, so that unknown outcomes can be told apart: "payout INV-1". */
   readonly subject: string;
   readonly again: boolean;
   /** The requests for money that it put on the wire. */

@@ -44,7 +44,7 @@ export function judgeAny({ tool, ended }: Ran, universe: Universe, mayYetAct = t
   if (saysNothingDone && (tool.made.length > 0 || (mayYetAct && tool.pending > 0)))
     universe.report("misreported", `${says}, but the service did ${tool.made.join()}`);
   if (ended.code === 75 && !universe.doubted.has(tool.subject))
-    universe.report("misreported", `${says}, but there was no doubt`);
+    universe.report("misreported", `${says}, but the outcome was known`);
 }
 
 /** A payment or a refund: 0 means that it was made, and 5 that something is really wrong. */

@@ -66,7 +66,7 @@ export class Watch {
 
   /**
    * Whether the ledger holds what a person found out, and nothing else: a process may die after its commit,
-   * and what the tool came to by itself ends no doubt.
+   * and what the tool concluded by itself leaves the outcome unknown.
    */
   isDeclared(number: bigint | undefined): boolean {
     const finding = number === undefined ? undefined : this.declared.get(number);
@@ -82,7 +82,7 @@ export class Watch {
 
   isOver(sent: Sent, exchange: Exchange): void {
     this.#inFlight.delete(sent);
-    const timedOut = exchange.kind === "broken" && exchange.fault.reason === "no answer in time";
+    const timedOut = exchange.kind === "broken" && exchange.fault.reason === "no response in time";
     if (timedOut) this.#leaveAlone(sent);
   }
 

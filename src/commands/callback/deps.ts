@@ -79,11 +79,11 @@ export async function handlingFor(
   handler: Handler | undefined,
 ): Promise<Handling> {
   const { resolveByRecord } = await import("../../operations/resolve.ts");
-  const world = await context.api.deps();
+  const deps = await context.api.deps();
   return {
     callbacks: (await context.ledger.own()).callbacks,
     look: await lookFor(context.api),
-    resolve: async (retrieved) => (await resolveByRecord(retrieved, world)).map(({ id }) => id),
+    resolve: async (retrieved) => (await resolveByRecord(retrieved, deps)).map(({ id }) => id),
     handler,
     now: context.host.now,
     stopping: context.stopping,
@@ -97,9 +97,9 @@ export async function handlingFor(
 export async function lookFor(api: Pick<Context["api"], "deps">): Promise<Look> {
   const { requestRecord } = await import("../../operations/status.ts");
   const { dataOf } = await import("../../operations/response-failure.ts");
-  const world = await api.deps();
+  const deps = await api.deps();
   return async (kind, id) => {
-    const answer = await requestRecord(kind, id, world);
+    const answer = await requestRecord(kind, id, deps);
     const isAboutId =
       answer.kind === "refused" && (answer.why === "unknown id" || answer.why === "refused");
     if (isAboutId && !answer.isJson) throw invalidResponse(answer.status);

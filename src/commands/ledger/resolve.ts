@@ -110,7 +110,7 @@ async function resolveEach(
   context: Context,
 ): Promise<Operation[]> {
   const { resolve } = await import("../../operations/resolve.ts");
-  const world = await context.api.deps();
+  const deps = await context.api.deps();
   const ledger = await context.ledger.own();
   const failures = new Map<string, Failure>();
   const resolved: Operation[] = [];
@@ -121,7 +121,7 @@ async function resolveEach(
       if (context.stopping.aborted) resolved.push(operation);
       else {
         if (finding === undefined && isResent(operation)) await context.config.payoutSecret();
-        resolved.push(await resolve(operation, finding, world));
+        resolved.push(await resolve(operation, finding, deps));
       }
     } catch (error) {
       if (isOne) throw error;

@@ -89,14 +89,14 @@ export const payCreate = defineCommand({
       again: input.again,
       methodName: input.methodId === undefined ? input.method : undefined,
     };
-    const world = await context.api.deps();
-    const created = await createPayment(input.amount, request, how, world);
+    const deps = await context.api.deps();
+    const created = await createPayment(input.amount, request, how, deps);
     await showPage(created.payment_url, input, context);
     if (!input.wait) return { record: created, waited: false, payment_url: undefined };
     context.ui.notice(`Payment URL: ${created.payment_url}`);
     const { waitForRecord } = await import("../../operations/status.ts");
     const waitOptions = { ...waitOptionsOf(input), justMade: true };
-    const record = await waitForRecord("payment", created.transactionId, waitOptions, world);
+    const record = await waitForRecord("payment", created.transactionId, waitOptions, deps);
     return { record, waited: true, payment_url: created.payment_url };
   },
   json: ({ record, payment_url }) => (payment_url ? { ...record, payment_url } : record),

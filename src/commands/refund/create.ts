@@ -101,12 +101,12 @@ export const refundCreate = defineCommand({
       warnings: accountNumberWarnings(input.accountNumber),
     });
     const { createRefund } = await import("../../operations/create.ts");
-    const world = await context.api.deps();
-    const created = await createRefund(input.amount, request, input, world);
+    const deps = await context.api.deps();
+    const created = await createRefund(input.amount, request, input, deps);
     if (!input.wait) return { record: created, waited: false };
     const { waitForRecord } = await import("../../operations/status.ts");
     const waitOptions = { ...waitOptionsOf(input), justMade: true };
-    const record = await waitForRecord("refund", created.refundRequestId, waitOptions, world);
+    const record = await waitForRecord("refund", created.refundRequestId, waitOptions, deps);
     return { record, waited: true };
   },
   json: ({ record }) => record,

@@ -127,8 +127,8 @@ export const batchBugs = [
   {
     name: "batch: a ledger error is swallowed",
     seam: "batch",
-    decorate: (send) => async (sending, world) => {
-      const reason = await send(sending, world);
+    decorate: (send) => async (sending, deps) => {
+      const reason = await send(sending, deps);
       return reason?.kind === "internal" ? undefined : reason;
     },
     tests: safety("I4"),
@@ -136,20 +136,20 @@ export const batchBugs = [
   {
     name: "batch: rows whose outcome is unknown are omitted",
     seam: "batch",
-    decorate: (send) => async (sending, world) => {
+    decorate: (send) => async (sending, deps) => {
       const { batch, ledger, onRow } = sending;
       for await (const row of ledger.batches.rows(batch, "unknown")) onRow(row, "uncertain");
       const known = (rows) => (one, set) => (set === "unknown" ? none() : rows(one, set));
-      return send({ ...sending, ledger: withBatches(ledger, { rows: known }) }, world);
+      return send({ ...sending, ledger: withBatches(ledger, { rows: known }) }, deps);
     },
     tests: safety("P16"),
   },
   {
     name: "batch: a conflict does not stop it",
     seam: "batch",
-    decorate: (send) => async (sending, world) => {
-      let reason = await send(sending, world);
-      while (reason?.kind === "conflict") reason = await send(sending, world);
+    decorate: (send) => async (sending, deps) => {
+      let reason = await send(sending, deps);
+      while (reason?.kind === "conflict") reason = await send(sending, deps);
       return reason;
     },
     tests: safety("P15"),
@@ -157,30 +157,30 @@ export const batchBugs = [
   {
     name: "batch: rows in flight do not rest after a death",
     seam: "row",
-    decorate: (send) => (planned, world) => {
+    decorate: (send) => (planned, deps) => {
       const { restsSinceMs } = planned;
       const isDead = restsSinceMs !== undefined;
-      return send(isDead ? { ...planned, restsSinceMs: restsSinceMs - 10_000 } : planned, world);
+      return send(isDead ? { ...planned, restsSinceMs: restsSinceMs - 10_000 } : planned, deps);
     },
     tests: safety("P9, I3"),
   },
   {
     name: "batch: a row in flight is sent again at once after a death",
     seam: "row",
-    decorate: (send) => (planned, world) => {
+    decorate: (send) => (planned, deps) => {
       const { claim } = planned;
-      if (claim.kind !== "resumed") return send(planned, world);
+      if (claim.kind !== "resumed") return send(planned, deps);
       const longAgo = new Date(0).toISOString();
       const operation = { ...claim.operation, holder: null, updatedAt: longAgo };
-      return send({ ...planned, claim: { ...claim, operation } }, world);
+      return send({ ...planned, claim: { ...claim, operation } }, deps);
     },
     tests: safety("P9, I3"),
   },
   {
     name: "batch: a row whose outcome is unknown is sent days later, when the machine wakes",
     seam: "throttle",
-    decorate: (create) => (options, world) =>
-      override(create(options, world), {
+    decorate: (create) => (options, deps) =>
+      override(create(options, deps), {
         clientOf: (clientOf) => (worker) =>
           clientOf(withValues(worker, { unknownSince: undefined })),
       }),

@@ -72,7 +72,7 @@ export const clientBugs = [
     decorate: (client) => {
       const certain = (create) => async (order) => {
         const answer = await create(order);
-        return answer.why === "no answer in time" ? refusedOf(answer) : answer;
+        return answer.why === "no response in time" ? refusedOf(answer) : answer;
       };
       return override(client, { createPayment: certain, createRefund: certain });
     },
@@ -85,7 +85,7 @@ export const clientBugs = [
       override(client, {
         createPayout: (create) => async (order) => {
           const answer = await create(order);
-          return answer.why === "no answer in time"
+          return answer.why === "no response in time"
             ? { ...answer, why: "connection lost" }
             : answer;
         },
@@ -93,13 +93,13 @@ export const clientBugs = [
     tests: same,
   },
   {
-    name: "a refusal ends the doubt",
+    name: "a refusal ends the unknown outcome",
     seam: "client",
     decorate: (client) => believingTheLast(client, "refused"),
     tests: unknown("P17b"),
   },
   {
-    name: "an unsent attempt ends the doubt",
+    name: "an unsent attempt ends the unknown outcome",
     seam: "client",
     decorate: (client) => believingTheLast(client, "unsent"),
     tests: unknown("P12"),
@@ -258,8 +258,8 @@ async function underAnother(create, order, suffix) {
   return withData(answer, () => ({ merchantRef: order.merchantRef }));
 }
 
-function refusedOf({ status = 400, complaint, times }) {
-  return { kind: "refused", why: "refused", status, complaint, times, isJson: true };
+function refusedOf({ status = 400, apiError, times }) {
+  return { kind: "refused", why: "refused", status, apiError, times, isJson: true };
 }
 
 /** Sends a payout once more by itself, and forgets what came of the first attempt. */

@@ -72,12 +72,12 @@ export const databaseBugs = [
     tests: ["test/ledger/ledger.test.ts", "-t", "lone surrogate"],
   },
   {
-    name: "the day of doubt begins with the first intent",
+    name: "the day of an unknown outcome begins with the first intent",
     seam: "database",
     decorate: (database) => reading(database, "operations", () => ({ reopened_at: null })),
   },
   {
-    name: "the doubt of an earlier run is forgotten",
+    name: "the unknown outcome of an earlier run is forgotten",
     seam: "database",
     decorate: (database) => forgetting(database, "payout", unknown),
   },
@@ -239,7 +239,7 @@ export const databaseBugs = [
     tests: batch,
   },
   {
-    name: "batch: what was killed in flight is no doubt",
+    name: "batch: what was killed in flight is not unknown",
     seam: "database",
     decorate: (database) =>
       override(database, {

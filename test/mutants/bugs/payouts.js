@@ -6,11 +6,11 @@ const mixedUp = ["test/commands/mixed-up.test.ts"];
 /** Bugs of how a payout is sent and compared, above the API client. */
 export const payoutBugs = [
   {
-    name: "an attempt that could not be signed ends the doubt",
+    name: "an attempt that could not be signed ends the unknown outcome",
     seam: "attempts",
-    decorate: (create) => async (order, attempts, world) => {
+    decorate: (create) => async (order, attempts, deps) => {
       let unsigned;
-      const client = override(world.client, {
+      const client = override(deps.client, {
         createPayout: (send) => (input) =>
           send(input).catch((error) => {
             unsigned = error;
@@ -18,7 +18,7 @@ export const payoutBugs = [
           }),
       });
       try {
-        return await create(order, attempts, withValues(world, { client }));
+        return await create(order, attempts, withValues(deps, { client }));
       } catch (error) {
         throw unsigned ?? error;
       }
@@ -27,9 +27,9 @@ export const payoutBugs = [
   {
     name: "batch: a row counts as sent from when it began to wait",
     seam: "attempts",
-    decorate: (create) => async (order, attempts, world) => {
-      const firstMs = world.now();
-      const sent = await create(order, attempts, world);
+    decorate: (create) => async (order, attempts, deps) => {
+      const firstMs = deps.now();
+      const sent = await create(order, attempts, deps);
       return isRow(attempts) ? { ...sent, firstMs } : sent;
     },
     tests: rows,
@@ -37,8 +37,8 @@ export const payoutBugs = [
   {
     name: "a row whose outcome is unknown is sent again without a comparison, however old its payout is",
     seam: "attempts",
-    decorate: (create) => async (order, attempts, world) => {
-      const sent = await create(order, attempts, world);
+    decorate: (create) => async (order, attempts, deps) => {
+      const sent = await create(order, attempts, deps);
       const { operation, whyUnknown } = attempts;
       const isUnknown = isRow(attempts) && whyUnknown !== undefined;
       return isUnknown ? { ...sent, firstMs: Date.parse(operation.openedAt) } : sent;
@@ -48,8 +48,8 @@ export const payoutBugs = [
   {
     name: "P15b: after a response for another reference a row is not compared",
     seam: "attempts",
-    decorate: (create) => async (order, attempts, world) => ({
-      ...(await create(order, attempts, world)),
+    decorate: (create) => async (order, attempts, deps) => ({
+      ...(await create(order, attempts, deps)),
       wasMixedUp: false,
     }),
     tests: rows,
@@ -57,22 +57,22 @@ export const payoutBugs = [
   {
     name: "a row's payout that may be older is taken for its own",
     seam: "maybeOlder",
-    decorate: (mayBeOlder) => (createdAt, firstMs, world) =>
-      mayBeOlder(createdAt, firstMs - 5_000, world),
+    decorate: (mayBeOlder) => (createdAt, firstMs, deps) =>
+      mayBeOlder(createdAt, firstMs - 5_000, deps),
     tests: rows,
   },
   {
     name: "batch: a time still to come is believed",
     seam: "maybeOlder",
-    decorate: (mayBeOlder) => (createdAt, firstMs, world) =>
-      mayBeOlder(createdAt, firstMs, withValues(world, { now: () => Number.POSITIVE_INFINITY })),
+    decorate: (mayBeOlder) => (createdAt, firstMs, deps) =>
+      mayBeOlder(createdAt, firstMs, withValues(deps, { now: () => Number.POSITIVE_INFINITY })),
     tests: rows,
   },
   {
     name: "a payout of this run is called old where only the answer's Date is ahead",
     seam: "surelyOlder",
-    decorate: (isOlder) => (createdAt, firstMs, world) =>
-      isOlder(createdAt, firstMs + Math.max(world.clockAheadMs() ?? 0, 0), world),
+    decorate: (isOlder) => (createdAt, firstMs, deps) =>
+      isOlder(createdAt, firstMs + Math.max(deps.clockAheadMs() ?? 0, 0), deps),
     tests: ["test/operations/age.test.ts"],
   },
   {

@@ -20,7 +20,7 @@ export const resolveBugs = [
   {
     name: "a record settles one operation while another process sends the same",
     seam: "proof",
-    decorate: (settle) => (found, world) => {
+    decorate: (settle) => (found, deps) => {
       const withoutHeld = (ledger) =>
         override(ledger, {
           unsettled: (unsettled) => async () => {
@@ -29,17 +29,17 @@ export const resolveBugs = [
             return free;
           },
         });
-      const ledger = async () => withoutHeld(await world.ledger());
-      return settle(found, withValues(world, { ledger }));
+      const ledger = async () => withoutHeld(await deps.ledger());
+      return settle(found, withValues(deps, { ledger }));
     },
     tests: resolving,
   },
   {
     name: "P15: a CONFLICT is ended by any finding, without the record",
     seam: "resolution",
-    decorate: (resolve) => (operation, finding, world) => {
+    decorate: (resolve) => (operation, finding, deps) => {
       const isEnded = finding && operation.state === "CONFLICT";
-      return resolve(operation, isEnded ? "not created" : finding, world);
+      return resolve(operation, isEnded ? "not created" : finding, deps);
     },
     tests: ["test/commands/mixed-up.test.ts", "-t", "CONFLICT"],
   },

@@ -5,7 +5,7 @@ export const wireBugs = [
   {
     name: "timeout called unreachable",
     seam: "transport",
-    decorate: (transport) => calledUnsent(transport, "no answer in time"),
+    decorate: (transport) => calledUnsent(transport, "no response in time"),
   },
   {
     name: "not sent is claimed without proof",
@@ -30,17 +30,17 @@ export const wireBugs = [
   },
   {
     name: "a server error called refused",
-    seam: "judge",
-    decorate: (judge) => (exchange, asked) => {
-      const answer = judge(exchange, asked);
+    seam: "classify",
+    decorate: (classify) => (exchange, asked) => {
+      const answer = classify(exchange, asked);
       return answer.why === "server error" ? refused(answer, true) : answer;
     },
   },
   {
     name: "a page with a 4xx is a refusal",
-    seam: "judge",
-    decorate: (judge) => (exchange, asked) => {
-      const answer = judge(exchange, asked);
+    seam: "classify",
+    decorate: (classify) => (exchange, asked) => {
+      const answer = classify(exchange, asked);
       const isPage = ["not JSON", "empty", "wrong shape"].includes(answer.why);
       return isPage && answer.status >= 400 ? refused(answer, false) : answer;
     },
@@ -48,18 +48,18 @@ export const wireBugs = [
   },
   {
     name: "whatever is JSON is the service's own word",
-    seam: "judge",
-    decorate: (judge) => (exchange, asked) => {
-      const answer = judge(exchange, asked);
+    seam: "classify",
+    decorate: (classify) => (exchange, asked) => {
+      const answer = classify(exchange, asked);
       return answer.kind === "refused" ? { ...answer, isJson: isJson(exchange.bytes) } : answer;
     },
     tests: ["test/http/answer.test.ts"],
   },
   {
     name: "P17: a 409 or 429 proves that a raw refund was not made",
-    seam: "judge",
-    decorate: (judge) => (exchange, asked) => {
-      const answer = judge(exchange, asked);
+    seam: "classify",
+    decorate: (classify) => (exchange, asked) => {
+      const answer = classify(exchange, asked);
       const isRefund = asked.url?.pathname.includes("/refund/create");
       return isRefund && answer.kind === "refused" ? { ...answer, why: "refused" } : answer;
     },
@@ -116,8 +116,8 @@ function calledUnsent(transport, reason) {
   });
 }
 
-function refused({ status, complaint, times }, isJson) {
-  return { kind: "refused", why: "refused", status, complaint, times, isJson };
+function refused({ status, apiError, times }, isJson) {
+  return { kind: "refused", why: "refused", status, apiError, times, isJson };
 }
 
 function isJson(bytes) {

@@ -256,7 +256,7 @@ test("P25: a rejected retry is not recorded as an attempt", async () => {
 test.each([
   ["an unsent attempt", "not sent"],
   ["a refusal", "refused"],
-] as const)("P12, P13: %s after a lost answer does not end the doubt", async (_, kind) => {
+] as const)("P12, P13: %s after a lost response leaves the outcome unknown", async (_, kind) => {
   const place = await stage({
     faults: [fault("reset", { acts: true }), ...Array(4).fill(fault(kind))],
   });

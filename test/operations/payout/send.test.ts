@@ -163,12 +163,12 @@ describe("P10, P11: proved that nothing was sent", () => {
 describe("P12, P13: unknown outcomes", () => {
   test.each<[string, Bad]>([
     ["a reset", unclear("connection lost")],
-    ["a timeout", unclear("no answer in time")],
+    ["a timeout", unclear("no response in time")],
     ["a 500", unclear("server error", 500)],
     ["a 504", unclear("server error", 504)],
     ["a redirect", unclear("redirect", 307)],
     ["a 408", unclear("unexpected status", 408)],
-    ["no HTTP", unclear("answer not HTTP")],
+    ["no HTTP", unclear("response not HTTP")],
   ])("P12: %s is sent again, at most five times, then it is uncertain", async (_, bad) => {
     const run = scripted(only(...five(bad)));
     const { reason, details } = await failure(sendPayout(order, run.deps));
@@ -233,7 +233,7 @@ describe("P12, P13: unknown outcomes", () => {
 
   test("P12: after a timeout, at least ten seconds pass, whatever the jitter", async () => {
     for (const random of [0, 0.5, 0.999]) {
-      const run = scripted(only(...five(unclear("no answer in time"))), { random });
+      const run = scripted(only(...five(unclear("no response in time"))), { random });
       await failure(sendPayout(order, run.deps));
       expect(Math.min(...pausesMs(run))).toBeGreaterThanOrEqual(10_000);
     }
@@ -282,7 +282,7 @@ describe("P12, P13: unknown outcomes", () => {
   test("P13: a payout of this run that is already Completed is not reported as existing", async () => {
     const done = { ...created, status: "Completed" };
     const run = scripted({
-      createPayout: [unclear("no answer in time"), data(done)],
+      createPayout: [unclear("no response in time"), data(done)],
       retrievePayout: [data({ ...retrieved, status: "Completed" })],
     });
     expect((await sendPayout(order, run.deps)).existing).toBe(false);
@@ -293,7 +293,7 @@ describe("P12, P13: unknown outcomes", () => {
     ["a 200 that says no", refused("refused", 200)],
     ["a 401", refused("access", 401)],
     ["a 404", refused("unknown id", 404)],
-  ])("P12, P17: %s after doubt does not end the doubt", async (_, no) => {
+  ])("P12, P17: %s after an unknown outcome proves nothing", async (_, no) => {
     const run = scripted(only(unclear("connection lost"), no));
     expect((await failure(sendPayout(order, run.deps))).kind).toBe("uncertain");
     expect(run.of("createPayout")).toHaveLength(2);
@@ -301,16 +301,19 @@ describe("P12, P13: unknown outcomes", () => {
 });
 
 describe("P14: an unreadable response", () => {
-  test.each(["not JSON", "empty", "wrong shape", "answer cut off", "answer too large"] as const)(
-    "P14: a 200 that is %s is asked for once more, after a pause",
-    async (why) => {
-      const again = scripted(after(unclear(why, 200)));
-      expect((await sendPayout(order, again.deps)).payout.payoutId).toBe("PO1");
-      const run = scripted(only(unclear(why, 200), unclear(why, 200)));
-      expect((await failure(sendPayout(order, run.deps))).kind).toBe("uncertain");
-      expect(pausesMs(run)).toEqual([500]);
-    },
-  );
+  test.each([
+    "not JSON",
+    "empty",
+    "wrong shape",
+    "response ended early",
+    "response too large",
+  ] as const)("P14: a 200 that is %s is asked for once more, after a pause", async (why) => {
+    const again = scripted(after(unclear(why, 200)));
+    expect((await sendPayout(order, again.deps)).payout.payoutId).toBe("PO1");
+    const run = scripted(only(unclear(why, 200), unclear(why, 200)));
+    expect((await failure(sendPayout(order, run.deps))).kind).toBe("uncertain");
+    expect(pausesMs(run)).toEqual([500]);
+  });
 
   test("P14: is retried once more, also after another failed attempt", async () => {
     const run = scripted(after(unclear("server error", 503), unclear("not JSON", 200)));
@@ -354,7 +357,7 @@ describe("P15, P16: another payout", () => {
   );
 
   test.each(["", "hidden", "********678"])(
-    "P16: a record whose recipient (%j) cannot be compared leaves doubt",
+    "P16: a record whose recipient (%j) cannot be compared leaves the outcome unknown",
     async (recipientNumber) => {
       const record = data({ ...retrieved, recipientNumber });
       const run = scripted({ ...confirmed, retrievePayout: [record] });
@@ -536,7 +539,7 @@ describe("P17 to P20: rejections", () => {
 
 describe("P22: being stopped", () => {
   test("I3: runs that are too short to send do not make the reference rest for longer", async () => {
-    const run = scripted(after(...five(unclear("no answer in time"))));
+    const run = scripted(after(...five(unclear("no response in time"))));
     await failure(sendPayout(order, run.deps));
     const endedMs = run.state.nowMs;
     const shortRun = () => {
