@@ -112,7 +112,7 @@ export function readBaseUrl(text: string): URL {
   const url = parseUrl(text);
   const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password;
   if (!isPlain || /[?#\s\p{C}]/u.test(text))
-    throw new Failure("account.base-url", "The base URL is not a plain https: URL.", {
+    throw new Failure("account.base-url", `The base URL ${shown(text)}is not a plain https: URL.`, {
       hint: `Write it as https://host${basePath}, without a user, a query or a fragment.`,
     });
   if (url.protocol === "http:" && !isLoopback(url))
@@ -123,6 +123,11 @@ export function readBaseUrl(text: string): URL {
     );
   if (url.pathname === "/") url.pathname = basePath; // docs/api.md §9
   return url;
+}
+
+/** Not with an @, which may follow a password. */
+function shown(text: string): string {
+  return text.includes("@") ? "" : `${JSON.stringify(text)} `;
 }
 
 /** The base URL as the ledger and the method cache know it. */
