@@ -26,8 +26,8 @@ const ownChoices = [
     "sandbox was started with; payouts have none.",
   "A callback has arrived if its receiver responds with 2xx within 10 seconds; redirects are not followed. " +
     "Otherwise it is sent again after 1, 2, 4, 8, 16 and 32 seconds, until the sandbox stops.",
-  "Requests that name 01900000001 are rejected (422), those that name 01900000002 are answered after 5 " +
-    "seconds, and records that name 01900000003 are Cancelled right after they were created.",
+  "Requests that name 01955500001 are rejected (422), those that name 01955500002 are answered after 5 " +
+    "seconds, and records that name 01955500003 are Cancelled right after they were created.",
   "Besides the API, this sandbox has /local/status and /local/requests/{after}, and /return and /callback " +
     "for merchants without a server.",
 ];

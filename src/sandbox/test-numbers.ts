@@ -5,9 +5,9 @@ import { type Fields, Rejection } from "./checks.ts";
 type Outcome = "rejected" | "slow" | "cancelled";
 
 const outcomes: Record<string, Outcome> = {
-  "01900000001": "rejected",
-  "01900000002": "slow",
-  "01900000003": "cancelled",
+  "01955500001": "rejected",
+  "01955500002": "slow",
+  "01955500003": "cancelled",
 };
 
 /** The fields of a request that name a mobile number. */
