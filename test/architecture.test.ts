@@ -24,7 +24,7 @@ const mayImport: Record<string, string[]> = {
     "types:ledger",
     "types:api",
   ],
-  batches: ["operations", "payouts", "ledger", "domain", "csv-parse/sync"],
+  batches: ["operations", "payouts", "ledger", "domain", "csv-parse"],
   // Never `api`: a bug of the client must not hide in the server.
   sandbox: [
     "api/contract",

@@ -91,7 +91,8 @@ export async function readRows(source: Source, rules: RowRules, deps: StopDeps):
   const read: ReadFile = { header: undefined, rows: [], problems: [] };
   let readRow: ReturnType<typeof createRowReader> | undefined;
   try {
-    for (const record of recordsOf(textOf(source), delimiter)) {
+    const { records, problem } = await recordsOf(textOf(source), delimiter);
+    for (const record of records) {
       if (readRow) {
         if (read.rows.length === mostRows) throw new Unreadable(record.line, tooManyRows);
         if (read.rows.length % rowsPerTurn === 0) await turn(); // for signals and timers
@@ -106,6 +107,7 @@ export async function readRows(source: Source, rules: RowRules, deps: StopDeps):
       read.header = header;
       readRow = createRowReader(header, rules, read.problems);
     }
+    if (problem) throw problem;
     if (read.rows.length === 0) read.problems.push(wholeLine(1, read.header ? noRow : noContent));
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import { CsvError, parse } from "csv-parse/sync";
+import { finished } from "node:stream/promises";
+import { CsvError, parse } from "csv-parse";
 import { errorCode } from "../domain/error-code.ts";
 import { Failure, usage } from "../domain/failure.ts";
 
@@ -60,67 +61,74 @@ export function textOf({ bytes }: Pick<CsvFile, "bytes">): string {
   return new TextDecoder().decode(bytes);
 }
 
+/** The records of a file up to where it can be read, and why the rest of it cannot. */
+export interface CsvRecords {
+  records: CsvRecord[];
+  problem: Unreadable | undefined;
+}
+
 /**
- * The records of a CSV text (RFC 4180). Blank records, which spreadsheets write at the end, are skipped.
- *
- * @throws Unreadable at a misplaced quote or an invalid character, after the records that come before: a
- * wrong character in a name is a wrong name, and another encoding may hide a digit
+ * Reads a CSV text (RFC 4180) up to a misplaced quote or an invalid character: a wrong character in a name is
+ * a wrong name, and another encoding may hide a digit. Blank records, which spreadsheets write at the end,
+ * are skipped.
  */
-export function* recordsOf(text: string, delimiter: string): Generator<CsvRecord> {
+export async function recordsOf(text: string, delimiter: string): Promise<CsvRecords> {
   const [valid = "", ...invalid] = text.split("\ufffd");
-  const { records, problem } = parsed(valid, delimiter);
-  const isCut = invalid.length > 0 && (problem === undefined || problem.isAtEnd);
+  const { found, error, blankAtEnd } = await parsed(valid, delimiter);
+  const isCut = invalid.length > 0 && (error === undefined || error.code === quoteNotClosed);
   // What comes before the invalid character is the beginning of a record only.
-  if (isCut && !/[\r\n]$/.test(valid)) records.pop();
+  if (isCut && !/[\r\n]$/.test(valid)) found.pop();
+  const records: CsvRecord[] = [];
+  // Without the blank lines, which the parser counts.
   let nextLine = 1;
-  for (const { cells, blankBefore } of records) {
-    if (cells.some((cell) => cell.trim() !== "")) yield { line: nextLine + blankBefore, cells };
+  for (const { cells, blankBefore } of found) {
+    const line = nextLine + blankBefore;
+    if (cells.some((cell) => cell.trim() !== "")) records.push({ line, cells });
     nextLine += 1 + cells.reduce((breaks, cell) => breaks + lineBreaksIn(cell), 0);
   }
-  if (isCut)
-    throw new Unreadable(
-      1 + lineBreaksIn(valid),
-      `There is a character here that is not UTF-8. ${saveAs}`,
-    );
-  if (!problem) return;
-  const line = nextLine + problem.blankBefore;
+  if (isCut) return { records, problem: notUtf8(1 + lineBreaksIn(valid)) };
+  return { records, problem: error && notCsv(error, nextLine + blankAtEnd) };
+}
+
+async function parsed(text: string, delimiter: string) {
+  const found: { cells: string[]; blankBefore: number }[] = [];
+  const parser = parse({
+    delimiter,
+    record_delimiter: ["\r\n", "\n", "\r"],
+    relax_column_count: true,
+    max_record_size: longestRecord,
+    // A blank line that becomes a record costs as much as a row.
+    skip_empty_lines: true,
+    on_record: (cells: string[]) => {
+      found.push({ cells, blankBefore: parser.info.empty_lines });
+      // Otherwise the parser makes an error for each record of another length than the first, and then
+      // ignores it: that takes longer than to read the record.
+      Object.assign(parser.info, { records: 0 });
+      return undefined;
+    },
+  });
+  parser.end(text);
+  let error: CsvError | undefined;
+  await finished(parser.resume()).catch((cause: unknown) => {
+    if (!(cause instanceof CsvError)) throw cause;
+    error = cause;
+  });
+  return { found, error, blankAtEnd: parser.info.empty_lines };
+}
+
+function notUtf8(line: number): Unreadable {
+  return new Unreadable(line, `There is a character here that is not UTF-8. ${saveAs}`);
+}
+
+function notCsv({ code }: CsvError, line: number): Unreadable {
   const hint = line === 1 ? " If its cells are not separated by commas, add --delimiter." : "";
-  throw new Unreadable(line, whatIsWrong(problem.code) + hint);
+  return new Unreadable(line, whatIsWrong(code) + hint);
 }
 
-interface Parsed {
-  /** Each with the number of blank lines before it, which the parser skips. */
-  records: { cells: string[]; blankBefore: number }[];
-  /** Where the parser stopped. */
-  problem?: { code: string; blankBefore: number; isAtEnd: boolean };
-}
-
-function parsed(text: string, delimiter: string): Parsed {
-  const records: Parsed["records"] = [];
-  try {
-    parse(text, {
-      delimiter,
-      record_delimiter: ["\r\n", "\n", "\r"],
-      relax_column_count: true,
-      max_record_size: longestRecord,
-      // A blank line that becomes a record costs as much as a row.
-      skip_empty_lines: true,
-      on_record: (cells: string[], { empty_lines: blankBefore }) => {
-        records.push({ cells, blankBefore });
-        return undefined;
-      },
-    });
-    return { records };
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    const { code } = error;
-    const blankBefore = Number(error.empty_lines);
-    return { records, problem: { code, blankBefore, isAtEnd: code === "CSV_QUOTE_NOT_CLOSED" } };
-  }
-}
+const quoteNotClosed = "CSV_QUOTE_NOT_CLOSED";
 
 function whatIsWrong(code: string): string {
-  if (code === "CSV_QUOTE_NOT_CLOSED") return "A quote is opened here and never closed.";
+  if (code === quoteNotClosed) return "A quote is opened here and never closed.";
   if (code === "CSV_MAX_RECORD_SIZE")
     return `This row is longer than ${longestRecord} bytes. Is a quote opened here and never closed?`;
   if (code === "INVALID_OPENING_QUOTE" || code === "CSV_INVALID_CLOSING_QUOTE")
